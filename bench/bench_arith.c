@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/bench_util.h"
-#include "ir/itermap.h"
+#include "ir/arith/itermap.h"
 
 typedef struct state {
     hone_arena *arena;

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "bench/bench_util.h"
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 #include "support/arena.h"
 
 enum { MAX_SAMPLES = 2001, MIN_SAMPLES = 7 };

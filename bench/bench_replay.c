@@ -11,9 +11,9 @@
 
 #include "bench/bench_peer.h"
 #include "bench/bench_util.h"
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "schedule/trace_apply.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 #include "support/arena.h"
 #include "support/fs.h"

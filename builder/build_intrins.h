@@ -3,7 +3,7 @@
 #define HONE_BUILDER_BUILD_INTRINS_H
 
 #include "measure/build.h"
-#include "schedule/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin.h"
 
 /* The set that these texts make, owned by the caller; NULL when there are none. INVALID, TYPE: a
  * text is no intrinsic. */

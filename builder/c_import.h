@@ -2,7 +2,7 @@
 #ifndef HONE_BUILDER_C_IMPORT_H
 #define HONE_BUILDER_C_IMPORT_H
 
-#include "ir/value.h"
+#include "ir/core/value.h"
 #include "support/status.h"
 #include "support/strbuf.h"
 #include "target/target.h"

@@ -31,7 +31,7 @@ macro(hone_pkg name module)
 endmacro()
 
 # hone_module(NAME ir SRCS expr.c … DEPS support … [LIBS third-party-target …])
-# Makes the static library hone_<NAME>. Includes are spelled from the repository root: "ir/expr.h".
+# Makes the static library hone_<NAME>. Includes are spelled from the repository root: "ir/core/expr.h".
 # Generated headers go to ${CMAKE_BINARY_DIR}/gen, which is on the include path as well.
 function(hone_module)
     cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LIBS" ${ARGN})

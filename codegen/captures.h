@@ -3,7 +3,7 @@
 #ifndef HONE_CODEGEN_CAPTURES_H
 #define HONE_CODEGEN_CAPTURES_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 
 /* One bool for each variable and buffer of the function; the arrays are the caller's. */
 typedef struct codegen_captures {

@@ -8,7 +8,7 @@
 #ifndef HONE_CODEGEN_CODEGEN_H
 #define HONE_CODEGEN_CODEGEN_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/strbuf.h"
 #include "target/target.h"
 

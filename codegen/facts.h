@@ -3,7 +3,7 @@
 #ifndef HONE_CODEGEN_FACTS_H
 #define HONE_CODEGEN_FACTS_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/strbuf.h"
 
 /* ---- external calls ---- */

@@ -17,7 +17,7 @@
 
 #include "builder/builder.h"
 #include "compile/record_choice.h"
-#include "graph/graph_options.h"
+#include "graph/module/graph_options.h"
 #include "support/progress.h"
 #include "target/target.h"
 
@@ -25,7 +25,7 @@ typedef enum hone_compile_source {
     HONE_COMPILE_PLAIN,   /* as it was written */
     HONE_COMPILE_DEFAULT, /* default schedule */
     HONE_COMPILE_RECORD,  /* trace of a record, replayed */
-    HONE_COMPILE_WRITTEN, /* as it was written, with a schedule (ir/written_schedule.h) */
+    HONE_COMPILE_WRITTEN, /* as it was written, with a schedule (ir/core/written_schedule.h) */
     HONE_COMPILE_SOURCES,
 } hone_compile_source;
 

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "compile/parts.h"
-#include "graph/specialize.h"
-#include "ir/script_print.h"
-#include "ir/written_schedule.h"
+#include "graph/passes/specialize.h"
+#include "ir/core/written_schedule.h"
+#include "ir/text/print/script_print.h"
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/trace_apply.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/clock.h"
 
 #define BUILD_TIMEOUT_NS (300 * HONE_NS_PER_S)

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/pass.h"
-#include "ir/verify.h"
-#include "lower/lower.h"
+#include "graph/passes/pass.h"
+#include "ir/verify/verify.h"
+#include "lower/ground/lower.h"
 #include "support/nearest.h"
 
 static const char *const lowering_names[] = {
 #define HONE_LOWER_PASS(name, run, makes_vectors, tvm_names, summary) name,
-#include "lower/lower_passes.def"
+#include "lower/driver/lower_passes.def"
 #undef HONE_LOWER_PASS
     NULL};
 

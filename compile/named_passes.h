@@ -1,5 +1,5 @@
-/* compile/named_passes.h - passes by name: those over graphs (graph/pass.h) and those that lower
- * tensor programs (lower/lower.h), one after another.
+/* compile/named_passes.h - passes by name: those over graphs (graph/passes/pass.h) and those that
+ * lower tensor programs (lower/ground/lower.h), one after another.
  *
  * A graph pass works on the whole module, a lowering pass on each of its PrimFuncs. Names are ours
  * ("fuse") or TVM's for the same ("FuseOps", "relax.transform.FuseOps").
@@ -8,7 +8,7 @@
 #ifndef HONE_COMPILE_NAMED_PASSES_H
 #define HONE_COMPILE_NAMED_PASSES_H
 
-#include "graph/graph_options.h"
+#include "graph/module/graph_options.h"
 #include "target/target.h"
 
 typedef struct hone_named_pass {

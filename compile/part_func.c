@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "compile/parts.h"
-#include "ir/size_needs.h"
-#include "lower/signature.h"
+#include "ir/region/size_needs.h"
+#include "lower/signature/signature.h"
 
 typedef struct func_maker {
     parts *p;

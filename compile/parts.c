@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "graph/prepare.h"
-#include "ir/structural.h"
+#include "graph/passes/prepare.h"
+#include "ir/identity/structural.h"
 
 hone_status parts_no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "compilation");

@@ -3,8 +3,8 @@
 #define HONE_COMPILE_PARTS_H
 
 #include "compile/compile.h"
-#include "graph/plan.h"
-#include "lower/split_constants.h"
+#include "graph/plan/plan.h"
+#include "lower/signature/split_constants.h"
 #include "runtime/model/model_table.h"
 #include "support/map.h"
 #include "support/vec.h"

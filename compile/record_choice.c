@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "compile/recorded_programs.h"
-#include "graph/specialize.h"
-#include "ir/structural.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "graph/passes/specialize.h"
+#include "ir/identity/structural.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 #include "support/map.h"
 

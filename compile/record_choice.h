@@ -16,8 +16,8 @@
 #define HONE_COMPILE_RECORD_CHOICE_H
 
 #include "database/database.h"
-#include "schedule/schedule.h"
-#include "schedule/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/state/schedule.h"
 #include "target/target.h"
 
 typedef enum hone_record_match {

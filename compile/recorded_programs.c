@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "recorded programs");

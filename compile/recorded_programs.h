@@ -4,7 +4,7 @@
 #define HONE_COMPILE_RECORDED_PROGRAMS_H
 
 #include "database/db_targets.h"
-#include "ir/module.h"
+#include "ir/core/module.h"
 #include "support/vec.h"
 
 /* What records must be for. */

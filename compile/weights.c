@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "compile/parts.h"
-#include "ir/interp.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "lower/signature.h"
-#include "schedule/schedule.h"
+#include "ir/identity/structural.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "lower/signature/signature.h"
+#include "schedule/state/schedule.h"
 
 /* What would keep the interpreter busy for longer (about a minute) stays in the kernel. */
 static const int64_t max_stores = INT64_C(1) << 28;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/status.h"
 #include "target/target.h"
 

@@ -4,7 +4,7 @@
 
 #include <hone/program.h>
 
-#include "schedule/schedule.h"
+#include "schedule/state/schedule.h"
 #include "support/status.h"
 #include "support/strbuf.h"
 

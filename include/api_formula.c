@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "include/api.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "support/alloc.h"
 
 hone_error *hone_formula_create(const char *name, hone_formula **out_formula) {

@@ -4,8 +4,8 @@
 
 #include <hone/formula.h>
 
-#include "ir/module.h"
-#include "ir/te.h"
+#include "ir/core/module.h"
+#include "ir/te/te.h"
 
 struct hone_formula {
     hone_te te;

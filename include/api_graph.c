@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "graph/module_parts.h"
-#include "graph/pass.h"
+#include "graph/module/module_parts.h"
+#include "graph/passes/pass.h"
 #include "include/api.h"
 #include "include/api_option.h"
-#include "ir/graph_op.h"
-#include "ir/verify.h"
+#include "ir/ops/graph_op.h"
+#include "ir/verify/verify.h"
 #include "support/alloc.h"
 
 /* Graph functions made and rewritten: both put bindings into the function of a hone_rewrite. */

@@ -5,7 +5,7 @@
 
 #include <hone/graph.h>
 
-#include "graph/rewrite.h"
+#include "graph/module/rewrite.h"
 
 /* An argument with the function that it belongs to. */
 struct hone_argument {

@@ -2,7 +2,7 @@
 
 #include "include/api.h"
 #include "include/api_graph.h"
-#include "ir/graph_op.h"
+#include "ir/ops/graph_op.h"
 
 /* What is asked of arguments and bindings, and visitors. */
 

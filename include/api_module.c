@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "compile/named_passes.h"
-#include "graph/module_parts.h"
-#include "graph/pass.h"
+#include "graph/module/module_parts.h"
+#include "graph/passes/pass.h"
 #include "include/api.h"
 
 /* ---- functions of a module ---- */

@@ -4,7 +4,7 @@
 
 #include <hone/option.h>
 
-#include "ir/graph_op.h"
+#include "ir/ops/graph_op.h"
 
 /* Fills in callee, arguments and attributes of an operator call. Memory is the arena's; terms are
  * taken as they are. NOT_FOUND: no such operator; INVALID: an option that it does not have, or that

@@ -1,9 +1,9 @@
 #include <hone/pass.h>
 
-#include "graph/module_parts.h"
+#include "graph/module/module_parts.h"
 #include "include/api.h"
-#include "ir/func_rewrite.h"
-#include "ir/verify.h"
+#include "ir/region/func_rewrite.h"
+#include "ir/verify/verify.h"
 
 static hone_status pick(const hone_program *program, const char *function, hone_func **out) {
     const hone_member *member;

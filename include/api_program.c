@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "graph/module_parts.h"
+#include "graph/module/module_parts.h"
 #include "include/api.h"
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "include/api.h"
-#include "schedule/schedule.h"
-#include "schedule/tensor_intrin.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "support/alloc.h"
 
 /* The text so far is the state: adding to it applies all of it anew, from the same seed, so that

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "include/api.h"
-#include "ir/expr.h"
+#include "ir/core/expr.h"
 
 /* A hone_term is a hone_expr under another name, hone_terms a hone_ir. */
 

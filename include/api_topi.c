@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "graph/topi_build.h"
+#include "graph/operators/topi_build.h"
 #include "include/api_formula.h"
 #include "include/api_option.h"
 #include "support/tensor.h"
 
-/* Operators of formulas: a binding is made of what the caller gives, graph/topi_build.h does the
- * rest. */
+/* Operators of formulas: a binding is made of what the caller gives, graph/operators/topi_build.h
+ * does the rest. */
 
 static hone_status apply(hone_formula *f, const char *op, size_t count, const hone_array *tensors,
                          size_t option_count, const hone_option *options, hone_array *out) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/input_values.h"
+#include "ir/values/input_values.h"
 #include "support/rng.h"
 
 /* What is tried where what was derived does not do, for all that the user does not give. */

@@ -1,5 +1,5 @@
 /* tuner/made_inputs.h - the inputs that the candidates of a task are checked and timed with: given
- * by the user, or made up so that they suit the program (ir/input_values.h).
+ * by the user, or made up so that they suit the program (ir/values/input_values.h).
  *
  * What is derived need not be right, so there are several fills to try, best first; running the
  * program is the judge. A fill is a generator, or values where none makes them: offsets rise from
@@ -8,7 +8,7 @@
 #ifndef HONE_TUNER_MADE_INPUTS_H
 #define HONE_TUNER_MADE_INPUTS_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "measure/generator.h"
 #include "measure/manifest.h"
 #include "support/tensor.h"

@@ -1,4 +1,4 @@
-#include "schedule/sample.h"
+#include "schedule/primitive/choose/sample.h"
 #include "tuner/space.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script_print.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
 #include "measure/check_bundle.h"
 #include "support/alloc.h"
 #include "tuner/widen.h"

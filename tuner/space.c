@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/hash.h"
 
 /* Applies the rules. Rule after rule, each over all blocks from the root back to the first; a rule

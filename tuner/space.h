@@ -9,7 +9,7 @@
 #ifndef HONE_TUNER_SPACE_H
 #define HONE_TUNER_SPACE_H
 
-#include "schedule/schedule.h"
+#include "schedule/state/schedule.h"
 #include "target/target.h"
 
 typedef struct hone_space {

@@ -1,5 +1,5 @@
-#include "schedule/auto_loops.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
 
 /* Annotates the root block with how many parallel jobs, which vector length and how much unrolling

@@ -1,5 +1,5 @@
-#include "schedule/auto_loops.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
 #include "tuner/space.h"
 
 /* What every candidate goes through after its decisions: loops get their kinds, reductions are

@@ -1,5 +1,5 @@
-#include "schedule/auto_loops.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
 
 /* A reduction with little around it (the sum of a matrix, the norm of a row) is cut into pieces

@@ -2,7 +2,7 @@
 #ifndef HONE_TUNER_SPACE_RULE_H
 #define HONE_TUNER_SPACE_RULE_H
 
-#include "schedule/nest_facts.h"
+#include "schedule/defaults/nest_facts.h"
 #include "tuner/space.h"
 
 enum { HONE_MAX_FORKS = 8 };

@@ -1,5 +1,5 @@
-#include "schedule/auto_loops.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
 
 /* Multi-level tiling of a reduction on a CPU, "SSRSRS": spatial loops in four parts, reduce loops

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "ir/grow.h"
+#include "ir/core/grow.h"
 #include "tuner/tune_impl.h"
 
 enum { WINDOW = 3, CONVERGED_TRIALS = 96, HOPELESS_BATCHES = 4 };

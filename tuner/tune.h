@@ -19,7 +19,7 @@
 #include "builder/builder.h"
 #include "costmodel/costmodel.h"
 #include "database/database.h"
-#include "graph/tasks.h"
+#include "graph/plan/tasks.h"
 #include "runner/runner.h"
 #include "support/log.h"
 #include "support/progress.h"

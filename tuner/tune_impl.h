@@ -3,7 +3,7 @@
 #define HONE_TUNER_TUNE_IMPL_H
 
 #include "database/db_targets.h"
-#include "schedule/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin.h"
 #include "support/clock.h"
 #include "support/quiet.h"
 #include "tuner/search.h"

@@ -2,8 +2,8 @@
  * database keeps all traces of a workload under the names of its stored program. */
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/structural.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
 #include "tuner/tune_task.h"
 
 typedef struct looking {

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/grow.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/written_schedule.h"
+#include "ir/core/grow.h"
+#include "ir/core/written_schedule.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/trace_apply.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024 };

@@ -5,7 +5,7 @@
 #include "costmodel/costmodel.h"
 #include "costmodel/feature.h"
 #include "database/database.h"
-#include "graph/tasks.h"
+#include "graph/plan/tasks.h"
 #include "support/map.h"
 #include "tuner/space.h"
 

@@ -3,7 +3,7 @@
 #ifndef HONE_TUNER_WIDEN_H
 #define HONE_TUNER_WIDEN_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 
 /* A copy in arena that computes in f64. Buffers that are only read keep their dtype (so the inputs
  * are the same numbers); every other float buffer becomes f64. UNSUPPORTED when a float parameter

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "compile/compile.h"
-#include "ir/script.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/text/read/script.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "support/fs.h"
 
 static const double plain_flops = 1e9; /* more of them take too long without a schedule */

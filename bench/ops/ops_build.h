@@ -6,7 +6,7 @@
 #define HONE_BENCH_OPS_OPS_BUILD_H
 
 #include "bench/ops/ops.h"
-#include "graph/graph_options.h"
+#include "graph/module/graph_options.h"
 #include "runtime/model_load.h"
 
 typedef struct ops_built {

@@ -1,7 +1,7 @@
 /* bench/ops/ops_shape_bytes.c - schedules of products of bytes of any size: W lies in panels of the
  * columns of a tile, with the rows that one instruction sums side by side: four of them with
  * AVX-512, where there is vpdpbusd; else two, and X is copied, so that lowering widens both to 16
- * bits (lower/lower_widen.c). */
+ * bits (lower/dot/lower_widen.c). */
 #include <inttypes.h>
 #include <stdio.h>
 

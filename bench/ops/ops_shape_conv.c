@@ -359,7 +359,7 @@ static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     double inside = inside_share(s, s->h, p->oh) * inside_share(s, s->w, p->ow);
     if (p->machine->lanes == BLOCK) {
         /* Outputs are turned: some five steps for a vector. Edges of more than six columns, if taps
-         * stand side by side, get no bodies of their own (lower/lower_partition.c). */
+         * stand side by side, get no bodies of their own (lower/loops/lower_partition.c). */
         double steps = (double)(s->c / s->g * s->k * s->k);
         double filters = p->time * (s->d > 1 ? inside : 1) +
                          5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;

@@ -299,7 +299,7 @@ LLVMValueRef gen_load(gen *g, const hone_expr *e) {
 
 /* ---- stores ---- */
 
-/* Past the caches: lower/lower_stream.c has seen to it that the place is aligned. */
+/* Past the caches: lower/vectors/lower_stream.c has seen to it that the place is aligned. */
 static void stream_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value,
                       unsigned lanes) {
     unsigned bytes = lanes * element_bytes(g->func->buffers[buffer].dtype);

@@ -6,7 +6,7 @@
  * ranks; a scalar argument is a rank-0 tensor, and a call that gives a value other than int32 gets
  * one more argument, where the function puts it. */
 #include "codegen/llvm/gen.h"
-#include "lower/lower.h"
+#include "lower/ground/lower.h"
 
 static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef types[4], result = gen_type(g, e->dtype);

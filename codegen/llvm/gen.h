@@ -16,9 +16,9 @@
 
 #include "codegen/codegen.h"
 #include "codegen/facts.h"
-#include "ir/arith.h"
-#include "ir/func.h"
-#include "lower/signature.h"
+#include "ir/arith/arith.h"
+#include "ir/core/func.h"
+#include "lower/signature/signature.h"
 #include "target/target.h"
 
 /* What a variable stands for in the function being emitted. */

@@ -10,7 +10,7 @@
 #include <llvm-c/Linker.h>
 
 #include "codegen/llvm/gen.h"
-#include "lower/lower.h"
+#include "lower/ground/lower.h"
 #include "support/attributes.h"
 
 static hone_status refuse(const char *what, char *message) {

@@ -1,8 +1,8 @@
 /* codegen/llvm/index.c - integer expressions as mathematical integers, in i64.
  *
  * Indices and loop bounds are never meant to wrap, so they are computed in 64 bits with nsw, which
- * lets LLVM fold them into addressing modes. What may wrap (ir/exact.c) is computed as a value and
- * extended, as is what is not arithmetic (loads, calls). */
+ * lets LLVM fold them into addressing modes. What may wrap (ir/arith/exact.c) is computed as a
+ * value and extended, as is what is not arithmetic (loads, calls). */
 #include "codegen/llvm/gen.h"
 
 /* The same of what is known not to wrap. */

@@ -2,7 +2,7 @@
  * is told from the constant that each adds to it, so that their addresses need no vectors. */
 #include "codegen/llvm/places.h"
 
-#include "ir/fold.h"
+#include "ir/core/fold.h"
 
 /* ---- a vector index as base + offsets[lane] ---- */
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lower/lower.h"
+#include "lower/ground/lower.h"
 #include "runtime/model/abi.h"
 
 static hone_status no_memory(void) {

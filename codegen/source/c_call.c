@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
-#include "lower/lower.h"
+#include "lower/ground/lower.h"
 
 static c_text fail(c_gen *g, hone_status st) {
     c_fail(g, st);

@@ -14,9 +14,9 @@
 #define HONE_CODEGEN_SOURCE_C_GEN_H
 
 #include "codegen/facts.h"
-#include "ir/arith.h"
-#include "ir/func.h"
-#include "lower/signature.h"
+#include "ir/arith/arith.h"
+#include "ir/core/func.h"
+#include "lower/signature/signature.h"
 #include "support/map.h"
 #include "support/strbuf.h"
 

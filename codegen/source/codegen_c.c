@@ -6,7 +6,7 @@
 #include "codegen/codegen.h"
 
 #include "codegen/source/c_gen.h"
-#include "lower/lower.h"
+#include "lower/ground/lower.h"
 
 extern const char hone_abi_text[]; /* abi.h, put here by the build */
 

@@ -16,8 +16,8 @@
 #define HONE_GRAPH_FRONTEND_ONNX_IMPL_H
 
 #include "graph/frontend/onnx_import.h"
-#include "ir/graph_infer.h"
-#include "ir/graph_op.h"
+#include "ir/ops/graph_infer.h"
+#include "ir/ops/graph_op.h"
 #include "onnx/onnx.pb-c.h"
 #include "support/map.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-#include "ir/grow.h"
+#include "ir/core/grow.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/utf8.h"
@@ -48,7 +48,7 @@ static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
 /* ---- inputs ---- */
 
 /* Names of values and sizes stay as the file spells them: whoever prints a program makes them
- * identifiers (ir/script_names.c), so two names are never one. */
+ * identifiers (ir/text/print/script_names.c), so two names are never one. */
 
 /* A size: the number that the caller gave, or a variable. */
 static hone_status named_size(onnx_reader *r, const char *name, const hone_expr **out) {
@@ -405,7 +405,7 @@ static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
     return read_outputs(r, graph);
 }
 
-/* Sizes that the caller gave must be there; the module remembers them (graph/bind.c). */
+/* Sizes that the caller gave must be there; the module remembers them (graph/passes/bind.c). */
 static hone_status record_sizes(onnx_reader *r) {
     hone_attrs sizes = {0};
     for (size_t i = 0; r->options && i < r->options->dim_count; i++) {

@@ -1,16 +1,16 @@
 /* graph/frontend/onnx_import.h - reads ONNX models and tensors into modules.
  *
- * The result has one graph function "main" of operator calls (ir/graph_op.h) with the inputs of
+ * The result has one graph function "main" of operator calls (ir/ops/graph_op.h) with the inputs of
  * the model as parameters and initializers as constants of the module. Named dimensions
  * (dim_param) become symbolic sizes; give their numbers in options, or bind them later
- * (graph/prepare.h). Everything in the file is distrusted: sizes, indices, types and cycles are
- * checked before use.
- * Messages: "model.onnx: node 'conv1' (Conv): attribute 'auto_pad' has value 'FOO'; expected ...".
+ * (graph/passes/prepare.h). Everything in the file is distrusted: sizes, indices, types and cycles
+ * are checked before use. Messages: "model.onnx: node 'conv1' (Conv): attribute 'auto_pad' has
+ * value 'FOO'; expected ...".
  */
 #ifndef HONE_GRAPH_FRONTEND_ONNX_IMPORT_H
 #define HONE_GRAPH_FRONTEND_ONNX_IMPORT_H
 
-#include "graph/graph_options.h"
+#include "graph/module/graph_options.h"
 
 /* IO when the file cannot be read, INVALID when it is not an ONNX model or does not fit together,
  * UNSUPPORTED for operators, attributes and types that are not implemented, with a list of them.

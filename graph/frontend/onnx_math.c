@@ -419,7 +419,7 @@ static hone_status transpose(onnx_reader *r, hone_garg *io_matrix) {
     return onnx_emit_permute(r, *io_matrix, 2, axes, io_matrix);
 }
 
-/* alpha * A' * B' + beta * C. graph/fold_transpose.c turns constant weights, and makes
+/* alpha * A' * B' + beta * C. graph/passes/fold_transpose.c turns constant weights, and makes
  * transpositions part of the product. */
 static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     double alpha, beta;

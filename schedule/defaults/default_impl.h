@@ -3,7 +3,7 @@
 #define HONE_SCHEDULE_DEFAULT_IMPL_H
 
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/nest_facts.h"
+#include "schedule/defaults/nest_facts.h"
 
 /* A reduction block about to be scheduled. */
 typedef struct hone_default_nest {

@@ -1,6 +1,6 @@
-#include "schedule/auto_loops.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 
 /* Reductions whose contiguous axis is the reduced one (a row's sum; weights that are stored as
  * [out, in]): neighbouring elements are summed apart, one per lane, and the lanes added up at the

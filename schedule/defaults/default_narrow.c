@@ -1,7 +1,7 @@
-#include "ir/fold.h"
+#include "ir/core/fold.h"
 #include "schedule/defaults/default_impl.h"
-#include "schedule/loop_strides.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 /* Blocks whose innermost loop is shorter than a vector (real and imaginary parts, channels of
  * pixels): fused with the loops around it, they are vectors as long as it takes until elements of

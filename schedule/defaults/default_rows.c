@@ -1,6 +1,6 @@
 #include "schedule/defaults/default_impl.h"
-#include "schedule/loop_strides.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 /* Programs that go over the same rows several times (softmax, normalisation): a producer moves into
  * the loop over rows of its consumer when nothing is computed twice by that. */

@@ -1,8 +1,8 @@
 #include "schedule/defaults/default_schedule.h"
 
-#include "schedule/auto_loops.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 
 /* The steps, each of which leaves out what is refused:
  *

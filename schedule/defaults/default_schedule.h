@@ -3,7 +3,7 @@
 #ifndef HONE_SCHEDULE_DEFAULT_SCHEDULE_H
 #define HONE_SCHEDULE_DEFAULT_SCHEDULE_H
 
-#include "schedule/schedule.h"
+#include "schedule/state/schedule.h"
 
 /* What the schedule must know of a CPU; plain numbers, so that this room needs no target. */
 typedef struct hone_default_limits {

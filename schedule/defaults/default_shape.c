@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/loop_strides.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 /* The loops of a block and how its accesses move along them. */
 

@@ -1,7 +1,7 @@
-#include "schedule/auto_loops.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
-#include "schedule/loop_strides.h"
-#include "schedule/primitives.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 /* Dense layers, convolutions, pooling: the last axis of the output is contiguous in all that is
  * read, so it becomes vectors; some rows of them are held in registers while the reduction runs.
@@ -11,7 +11,7 @@
  *       for row1 (unrolled): for col1 (vector): tile += …
  *     out = epilogue(tile)
  *
- * Where no tile divides rows or columns, the last one is shorter (lower/lower_version.c).
+ * Where no tile divides rows or columns, the last one is shorter (lower/loops/lower_version.c).
  *
  * Where nothing is shared so (depthwise convolutions, pooling), rows share what they read of a
  * window that slides along them: its loop is unrolled around row1, and each read serves all places

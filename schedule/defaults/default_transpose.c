@@ -1,11 +1,11 @@
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 
 /* Transposes and what computes on their way: the output is written along one loop (columns), an
  * input is read along another (rows). Square tiles of a register's width are turned in registers
- * (lower/lower_transpose.c).
+ * (lower/vectors/lower_transpose.c).
  *
  *   for others…, row0, column0: for row1 (unrolled): for column1 (vector): Y = f(X)
  *

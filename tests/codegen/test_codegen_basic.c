@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/te.h"
+#include "ir/te/te.h"
+#include "ir/text/read/script.h"
 #include "runtime/model/model_rt.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 

@@ -8,9 +8,9 @@
 
 #include "builder/link.h"
 #include "codegen/codegen.h"
-#include "ir/interp.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "lower/ground/lower.h"
 #include "runtime/model/model_rt.h"
 #include "tests/support/annotate_loops.h"
 #include "tests/support/compiled.h"

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
 #include "runtime/model/model_rt.h"
 #include "support/attributes.h"
 #include "tests/support/compiled.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
-#include "lower/lower.h"
-#include "schedule/tensor_intrin.h"
+#include "lower/ground/lower.h"
+#include "schedule/intrin/tensor_intrin.h"
 #include "support/attributes.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

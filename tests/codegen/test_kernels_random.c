@@ -7,9 +7,9 @@
 
 #include "builder/link.h"
 #include "codegen/codegen.h"
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "lower/lower.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
+#include "lower/ground/lower.h"
 #include "runtime/model/model_rt.h"
 #include "support/alloc.h"
 #include "tests/support/hone_test.h"

@@ -1,6 +1,6 @@
 /* Vectors of any length, read with any small stride, against the interpreter: what fills a register
  * in part, and what is shuffled out of dense loads. */
-#include "ir/te.h"
+#include "ir/te/te.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 

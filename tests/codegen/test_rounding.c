@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "support/attributes.h"
 #include "support/rng.h"
 #include "tests/support/compiled.h"

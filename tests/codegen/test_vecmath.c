@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/te.h"
+#include "ir/te/te.h"
 #include "tests/codegen/derived_math.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/te.h"
+#include "ir/te/te.h"
 #include "support/float16.h"
 #include "tests/codegen/derived_math.h"
 #include "tests/support/compiled.h"

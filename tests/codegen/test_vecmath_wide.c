@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/te.h"
+#include "ir/te/te.h"
 #include "support/rng.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "graph/prepare.h"
-#include "ir/interp.h"
-#include "ir/script.h"
+#include "graph/passes/prepare.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
 #include "measure/bound.h"
 #include "support/alloc.h"
 #include "support/fs.h"

@@ -4,7 +4,7 @@
 #define HONE_TESTS_COMPILE_COMPILE_FIXTURE_H
 
 #include "compile/compile.h"
-#include "ir/module.h"
+#include "ir/core/module.h"
 #include "runtime/model_load.h"
 
 /* One directory and one builder for a test program; free with fixture_end. */

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/prepare.h"
-#include "graph/tasks.h"
-#include "ir/script.h"
-#include "ir/structural.h"
-#include "schedule/primitives.h"
+#include "graph/passes/prepare.h"
+#include "graph/plan/tasks.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
 

@@ -6,9 +6,9 @@
 
 #include "compile/record_choice.h"
 #include "graph/frontend/onnx_import.h"
-#include "graph/prepare.h"
-#include "ir/script.h"
-#include "ir/structural.h"
+#include "graph/passes/prepare.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/support/hone_test.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "compile/record_choice.h"
-#include "ir/script.h"
-#include "ir/structural.h"
-#include "schedule/primitives.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
+#include "schedule/primitive/primitives.h"
 #include "target/target.h"
 #include "tests/support/hone_test.h"
 

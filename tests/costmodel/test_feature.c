@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "costmodel/feature.h"
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 #include "support/clock.h"
 #include "support/strbuf.h"
 #include "tests/support/hone_test.h"

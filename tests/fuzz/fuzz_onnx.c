@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "graph/prepare.h"
-#include "ir/verify.h"
+#include "graph/passes/prepare.h"
+#include "ir/verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
  * reading its trace must not crash. */
 #include <stdlib.h>
 
-#include "ir/script.h"
-#include "schedule/trace_records.h"
+#include "ir/text/read/script.h"
+#include "schedule/trace/trace_records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

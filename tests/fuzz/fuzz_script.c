@@ -2,10 +2,10 @@
  * what was read prints, reads again and is the same program. */
 #include <stdlib.h>
 
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/verify.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

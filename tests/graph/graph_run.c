@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "graph/plan.h"
-#include "ir/interp.h"
-#include "ir/verify.h"
+#include "graph/plan/plan.h"
+#include "ir/interp/interp.h"
+#include "ir/verify/verify.h"
 #include "support/alloc.h"
 
 void run_results_deinit(run_results *results) {

@@ -4,7 +4,7 @@
 #ifndef HONE_TESTS_GRAPH_GRAPH_RUN_H
 #define HONE_TESTS_GRAPH_GRAPH_RUN_H
 
-#include "graph/prepare.h"
+#include "graph/passes/prepare.h"
 
 typedef struct run_results {
     hone_tensor **items; /* owned */

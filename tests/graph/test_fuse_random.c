@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tasks.h"
-#include "ir/structural.h"
+#include "graph/plan/tasks.h"
+#include "ir/identity/structural.h"
 #include "support/rng.h"
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"

@@ -2,12 +2,12 @@
  * given by name, patterns, flops, and the plan of a function with views and shared results. */
 #include <string.h>
 
-#include "graph/pass.h"
-#include "graph/pattern.h"
-#include "graph/plan.h"
-#include "graph/tasks.h"
-#include "ir/script.h"
-#include "ir/structural.h"
+#include "graph/passes/pass.h"
+#include "graph/passes/pattern.h"
+#include "graph/plan/plan.h"
+#include "graph/plan/tasks.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
 #include "tests/graph/graph_run.h"
 #include "tests/support/hone_test.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/prepare.h"
+#include "graph/passes/prepare.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/graph/onnx_text.h"

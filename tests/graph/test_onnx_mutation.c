@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "graph/prepare.h"
+#include "graph/passes/prepare.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/rng.h"

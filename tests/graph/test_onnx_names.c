@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
 #include "support/rng.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/pass.h"
+#include "graph/passes/pass.h"
 #include "support/alloc.h"
 #include "support/rng.h"
 #include "tests/graph/graph_run.h"

@@ -5,7 +5,7 @@
 #ifndef HONE_TESTS_IR_ARITH_RANDOM_H
 #define HONE_TESTS_IR_ARITH_RANDOM_H
 
-#include "ir/arith.h"
+#include "ir/arith/arith.h"
 #include "support/rng.h"
 #include "support/strbuf.h"
 

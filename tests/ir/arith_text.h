@@ -7,7 +7,7 @@
 #ifndef HONE_TESTS_IR_ARITH_TEXT_H
 #define HONE_TESTS_IR_ARITH_TEXT_H
 
-#include "ir/arith.h"
+#include "ir/arith/arith.h"
 #include "support/strbuf.h"
 
 /* NULL when the text is wrong. */

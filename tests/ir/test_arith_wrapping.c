@@ -2,7 +2,7 @@
  * around: against what a machine computes, for extreme values. */
 #include <inttypes.h>
 
-#include "ir/fold.h"
+#include "ir/core/fold.h"
 #include "tests/ir/arith_random.h"
 #include "tests/support/hone_test.h"
 

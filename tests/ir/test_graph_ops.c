@@ -1,9 +1,9 @@
-/* Rows of ir/graph_ops.def beside the operators of TVM, by name, parameters and defaults: what is
- * printed for TVM, and what is left out of a text, must mean the same there. */
+/* Rows of ir/ops/graph_ops.def beside the operators of TVM, by name, parameters and defaults: what
+ * is printed for TVM, and what is left out of a text, must mean the same there. */
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/graph_op.h"
+#include "ir/ops/graph_op.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/strbuf.h"

@@ -1,10 +1,10 @@
 /* Which inputs suit a program: what is derived, and that random programs run with it. */
-#include "ir/input_values.h"
+#include "ir/values/input_values.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "support/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

@@ -3,7 +3,7 @@
  * was rounded. What they are good for is in test_program_agree.c. */
 #include <math.h>
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "support/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

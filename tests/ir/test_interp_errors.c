@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

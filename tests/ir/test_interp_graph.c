@@ -2,10 +2,10 @@
  * functions, external functions, and what is refused. */
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
+#include "ir/identity/structural.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
 #include "support/alloc.h"
 #include "tests/support/hone_test.h"
 

@@ -1,8 +1,8 @@
 /* Random programs: the generator makes legal ones, and the same program with its loops split and
  * exchanged by hand computes the same. */
-#include "ir/interp.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
+#include "ir/identity/structural.h"
+#include "ir/interp/interp.h"
+#include "ir/verify/verify.h"
 #include "support/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"

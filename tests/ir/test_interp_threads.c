@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/itermap.h"
+#include "ir/arith/itermap.h"
 #include "tests/ir/arith_text.h"
 #include "tests/support/hone_test.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/itermap.h"
+#include "ir/arith/itermap.h"
 #include "tests/ir/arith_random.h"
 #include "tests/support/hone_test.h"
 

@@ -1,7 +1,7 @@
 /* What is wrong with a text is said with its place, the line and a caret. */
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 #include "tests/support/hone_test.h"
 
 #define FUNC "@T.prim_func\ndef f(A: T.Buffer((4, 4), \"float32\"), n: T.int32):\n"

@@ -2,9 +2,9 @@
  * changed at random (fixed seeds). What still reads must print, and read again. */
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/rng.h"

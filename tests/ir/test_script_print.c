@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
 #include "support/fs.h"
 #include "tensorfile/tensorfile.h"
 #include "tests/support/hone_test.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/structural.h"
+#include "ir/identity/structural.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

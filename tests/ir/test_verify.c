@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
-#include "lower/signature.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "lower/ground/lower.h"
+#include "lower/signature/signature.h"
 #include "tests/schedule/random_sequence.h"
 #include "tests/support/random_program.h"
 

@@ -1,8 +1,8 @@
 /* What is computed several times gets a name where that is safe, and only there. */
 #include <string.h>
 
-#include "ir/script.h"
-#include "lower/lower.h"
+#include "ir/text/read/script.h"
+#include "lower/ground/lower.h"
 #include "tests/support/hone_test.h"
 
 #define HEAD                                                                                       \

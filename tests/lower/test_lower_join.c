@@ -2,8 +2,8 @@
  * on, and the program still means the same. */
 #include <string.h>
 
-#include "ir/script_print.h"
-#include "lower/lower.h"
+#include "ir/text/print/script_print.h"
+#include "lower/ground/lower.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "lower/ground/lower.h"
 #include "support/rng.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"

@@ -1,9 +1,9 @@
 /* Random programs with random loop kinds mean the same after every pass, by the interpreter. */
 #include <stdio.h>
 
-#include "ir/interp.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "lower/ground/lower.h"
 #include "tests/support/annotate_loops.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "lower/ground/lower.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -1,9 +1,9 @@
 /* Which parameters a program surely writes as a whole. */
 #include <string.h>
 
-#include "ir/module.h"
-#include "ir/script.h"
-#include "lower/signature.h"
+#include "ir/core/module.h"
+#include "ir/text/read/script.h"
+#include "lower/signature/signature.h"
 #include "support/arena.h"
 #include "tests/support/hone_test.h"
 

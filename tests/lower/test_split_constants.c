@@ -2,11 +2,11 @@
  * after the other they do what the program did. What must not move does not. */
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/module.h"
-#include "ir/script.h"
-#include "ir/verify.h"
-#include "lower/split_constants.h"
+#include "ir/core/module.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "lower/signature/split_constants.h"
 #include "support/arena.h"
 #include "support/rng.h"
 #include "tests/support/hone_test.h"

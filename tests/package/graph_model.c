@@ -1,6 +1,6 @@
 #include "tests/package/graph_model.h"
 
-#include "ir/script.h"
+#include "ir/text/read/script.h"
 #include "tests/graph/graph_run.h"
 
 bool graph_model_agrees(const hone_program *a, const hone_program *b) {

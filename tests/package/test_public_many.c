@@ -1,7 +1,7 @@
 /* Several arrays at once: formulas that compute or reduce to several, arrays that a C function
  * fills, calls of programs with several outputs; and every mistake on the way. */
-#include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/interp/interp.h"
+#include "ir/text/read/script.h"
 #include "tests/graph/graph_run.h"
 #include "tests/package/public_test.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph/pass.h"
-#include "ir/script.h"
-#include "ir/structural.h"
+#include "graph/passes/pass.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
 #include "tests/package/public_test.h"
 
 typedef const hone_term *term;

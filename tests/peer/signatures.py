@@ -1,4 +1,4 @@
-"""What TVM calls the operators of graph programs that Hone has rows for (ir/graph_ops.def).
+"""What TVM calls the operators of graph programs that Hone has rows for (ir/ops/graph_ops.def).
 
     python signatures.py [--update] [--out DIR]
 

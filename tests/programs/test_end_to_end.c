@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/pass.h"
-#include "graph/tasks.h"
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "ir/structural.h"
-#include "ir/te.h"
-#include "ir/verify.h"
+#include "graph/passes/pass.h"
+#include "graph/plan/tasks.h"
+#include "ir/identity/structural.h"
+#include "ir/interp/interp.h"
+#include "ir/te/te.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
 #include "tests/graph/graph_run.h"
 #include "tests/support/hone_test.h"
 

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
-#include "schedule/primitives.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -3,7 +3,7 @@
 #ifndef HONE_TESTS_SCHEDULE_PROGRAM_FILE_H
 #define HONE_TESTS_SCHEDULE_PROGRAM_FILE_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 
 /* False where the sequence of this seed failed on the program, which is gone after the call. */
 typedef bool (*hone_try_sequence)(void *ctx, const hone_func *base, uint64_t seed);

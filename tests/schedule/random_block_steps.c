@@ -1,4 +1,4 @@
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 

@@ -1,5 +1,5 @@
-#include "ir/index_map.h"
-#include "schedule/primitives.h"
+#include "ir/core/index_map.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 

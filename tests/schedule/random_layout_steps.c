@@ -1,5 +1,5 @@
-#include "ir/index_map_parse.h"
-#include "schedule/primitives.h"
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 
 /* Random steps by index maps: other layouts of buffers, other axes of blocks. The maps permute,

@@ -1,6 +1,6 @@
 #include "tests/schedule/random_pick.h"
 
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 
 /* Gets hold of a block by recorded steps, so that the trace can be replayed: from the root down.
  * Where the root's name is not its own, the variable is bound without a step. */

@@ -3,7 +3,7 @@
 #ifndef HONE_TESTS_SCHEDULE_RANDOM_PICK_H
 #define HONE_TESTS_SCHEDULE_RANDOM_PICK_H
 
-#include "schedule/schedule_impl.h"
+#include "schedule/state/schedule_impl.h"
 
 /* A variable for a block or a loop. HONE_NO_ID when there is none. */
 hone_rv hone_random_name(hone_schedule *sch, hone_node_id node);

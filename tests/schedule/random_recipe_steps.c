@@ -1,4 +1,4 @@
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 
 /* Several steps that people take together: a tiled sum with its caches, padded sums, copies that

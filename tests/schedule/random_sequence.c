@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
+#include "ir/identity/structural.h"
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
 #include "tests/schedule/trace_round_trip.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

@@ -2,8 +2,8 @@
 #ifndef HONE_TESTS_SCHEDULE_RANDOM_STEPS_H
 #define HONE_TESTS_SCHEDULE_RANDOM_STEPS_H
 
-#include "schedule/schedule.h"
-#include "schedule/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/state/schedule.h"
 
 /* A kind of step: where its row stands. */
 typedef struct hone_random_kind {

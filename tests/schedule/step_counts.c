@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/trace_args.h"
+#include "schedule/trace/trace_args.h"
 
 void hone_step_counts_add(hone_step_counts *counts, const char *name, bool is_accepted) {
     uint32_t at = 0;

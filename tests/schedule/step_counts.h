@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "schedule/trace.h"
+#include "schedule/trace/trace.h"
 
 enum { HONE_STEP_COUNT_ROWS = 96 };
 

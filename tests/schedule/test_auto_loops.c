@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/structural.h"
-#include "schedule/auto_loops.h"
-#include "schedule/trace_apply.h"
+#include "ir/identity/structural.h"
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/replay/trace_apply.h"
 #include "tests/support/program_text.h"
 
 #define ROOT(jobs, lanes, steps)                                                                   \

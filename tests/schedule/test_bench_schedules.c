@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/module.h"
-#include "ir/script.h"
-#include "ir/verify.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/core/module.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "support/arena.h"
 #include "support/fs.h"
 #include "tests/support/hone_test.h"

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/primitives.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"

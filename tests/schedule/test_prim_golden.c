@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
-#include "schedule/primitives.h"
-#include "schedule/tensor_intrin.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/schedule/trace_round_trip.h"

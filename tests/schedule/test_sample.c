@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "schedule/sample.h"
+#include "schedule/primitive/choose/sample.h"
 
 enum { MAX_TILES = 600, DRAWS_PER_TILE = 200 };
 

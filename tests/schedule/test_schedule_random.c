@@ -3,7 +3,7 @@
  * prints how often each step was accepted. */
 #include <math.h>
 
-#include "schedule/trace_args.h"
+#include "schedule/trace/trace_args.h"
 #include "tests/support/hone_test.h"
 
 #include "tests/schedule/random_sequence.h"

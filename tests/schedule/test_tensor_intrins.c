@@ -1,12 +1,12 @@
 /* Every built-in tensor intrinsic, by its name: programs made from descriptions are tensorized, and
  * mean the same afterwards. What loads the registers of a warp is tried together with the product
  * that takes them: its description does not say where in the registers an element lies. */
-#include "schedule/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin.h"
 
 #include <string.h>
 
-#include "ir/interp.h"
-#include "ir/verify.h"
+#include "ir/interp/interp.h"
+#include "ir/verify/verify.h"
 #include "support/attributes.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/intrin_program.h"

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "tests/support/program_text.h"
 
 static const char program[] = "from tvm.script import tir as T\n"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/verify.h"
-#include "schedule/primitives.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/verify/verify.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 #include "tests/support/program_text.h"
 

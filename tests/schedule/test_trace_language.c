@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "support/fs.h"
 #include "tests/support/program_text.h"
 

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "ir/structural.h"
-#include "schedule/schedule.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/identity/structural.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/state/schedule.h"
 #include "tests/support/program_text.h"
 
 /* What every text below must make, in steps. */

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "ir/structural.h"
-#include "schedule/trace_apply.h"
-#include "schedule/trace_parse.h"
+#include "ir/identity/structural.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
 
 static hone_status print(const hone_trace *trace, bool is_json, hone_str *out) {
     return is_json ? hone_trace_print_json(trace, out) : hone_trace_print_python(trace, out);

@@ -3,7 +3,7 @@
 #ifndef HONE_TESTS_SCHEDULE_TRACE_ROUND_TRIP_H
 #define HONE_TESTS_SCHEDULE_TRACE_ROUND_TRIP_H
 
-#include "schedule/schedule.h"
+#include "schedule/state/schedule.h"
 
 /* Prints the trace as JSON and as Python, reads both, prints them again (the same text) and replays
  * them on fresh schedules of base (the same program and decisions). False with the reason. */

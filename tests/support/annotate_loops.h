@@ -2,7 +2,7 @@
 #ifndef HONE_TESTS_SUPPORT_ANNOTATE_LOOPS_H
 #define HONE_TESTS_SUPPORT_ANNOTATE_LOOPS_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/rng.h"
 
 /* Marks loops parallel, vectorized or unrolled where the blocks below allow it (a loop that only

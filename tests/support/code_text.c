@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
-#include "ir/script.h"
-#include "ir/script_print.h"
-#include "lower/lower.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "lower/ground/lower.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"

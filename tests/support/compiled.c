@@ -9,8 +9,8 @@
 
 #include "builder/link.h"
 #include "codegen/codegen.h"
-#include "ir/interp.h"
-#include "lower/lower.h"
+#include "ir/interp/interp.h"
+#include "lower/ground/lower.h"
 #include "runtime/guarded.h"
 #include "runtime/model/model_rt.h"
 #include "support/attributes.h"

@@ -3,7 +3,7 @@
 #ifndef HONE_TESTS_SUPPORT_COMPILED_H
 #define HONE_TESTS_SUPPORT_COMPILED_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "runtime/model/abi.h"
 #include "support/tensor.h"
 #include "target/target.h"
@@ -24,7 +24,8 @@ HONE_NODISCARD hone_status test_compile(const hone_func *func, const hone_target
                                         test_compiled *out_compiled);
 void test_compiled_deinit(test_compiled *compiled);
 
-/* args: one tensor per buffer parameter; sizes as lower/signature.h orders them, or NULL. */
+/* args: one tensor per buffer parameter; sizes as lower/signature/signature.h orders them, or NULL.
+ */
 int32_t test_compiled_run(const test_compiled *compiled, hone_tensor *const *args,
                           const int64_t *sizes);
 

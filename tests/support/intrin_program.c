@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script_print.h"
-#include "schedule/primitives.h"
-#include "schedule/tensor_intrin.h"
+#include "ir/text/print/script_print.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/primitive/primitives.h"
 #include "tests/support/random_program.h"
 
 enum { MOST_LOOPS = 6, MOST_BUFFERS = 8, MOST_STEPS = 8 };

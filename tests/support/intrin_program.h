@@ -7,7 +7,7 @@
 #ifndef HONE_TESTS_SUPPORT_INTRIN_PROGRAM_H
 #define HONE_TESTS_SUPPORT_INTRIN_PROGRAM_H
 
-#include "schedule/schedule.h"
+#include "schedule/state/schedule.h"
 #include "support/strbuf.h"
 #include "support/tensor.h"
 

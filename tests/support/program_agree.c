@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ir/arith.h"
-#include "ir/interp.h"
+#include "ir/arith/arith.h"
+#include "ir/interp/interp.h"
 #include "support/alloc.h"
 #include "support/rng.h"
 #include "tests/support/hone_test.h"

@@ -2,7 +2,7 @@
 #ifndef HONE_TESTS_SUPPORT_PROGRAM_TEXT_H
 #define HONE_TESTS_SUPPORT_PROGRAM_TEXT_H
 
-#include "ir/module.h"
+#include "ir/core/module.h"
 #include "support/strbuf.h"
 
 /* The only tensor program (or the one named main) of a text; the module owns it. A text that does

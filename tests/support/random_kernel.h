@@ -7,15 +7,15 @@
 #ifndef HONE_TESTS_SUPPORT_RANDOM_KERNEL_H
 #define HONE_TESTS_SUPPORT_RANDOM_KERNEL_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/strbuf.h"
 #include "support/tensor.h"
 
 /* The text of the program for a seed. */
 void test_random_kernel(uint64_t seed, hone_str *out_text);
 
-/* Random arguments; sizes are drawn from 1 to 37. out_sizes: as lower/signature.h orders them. NULL
- * when memory is short; hone_test_free_args ends them. */
+/* Random arguments; sizes are drawn from 1 to 37. out_sizes: as lower/signature/signature.h orders
+ * them. NULL when memory is short; hone_test_free_args ends them. */
 hone_tensor **test_random_kernel_args(const hone_func *func, uint64_t seed, int64_t *out_sizes);
 
 /* How far two results may be apart, relative to the largest number. */

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "ir/region.h"
-#include "ir/script.h"
-#include "ir/te.h"
+#include "ir/region/region.h"
+#include "ir/te/te.h"
+#include "ir/text/read/script.h"
 #include "support/rng.h"
 #include "tests/support/random_script.h"
 

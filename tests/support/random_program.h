@@ -8,7 +8,7 @@
 #ifndef HONE_TESTS_SUPPORT_RANDOM_PROGRAM_H
 #define HONE_TESTS_SUPPORT_RANDOM_PROGRAM_H
 
-#include "ir/func.h"
+#include "ir/core/func.h"
 #include "support/strbuf.h"
 #include "support/tensor.h"
 
@@ -32,8 +32,9 @@ hone_tensor **hone_test_make_args(const hone_func *func, uint64_t seed);
 void hone_test_free_args(const hone_func *func, hone_tensor **args);
 /* Is got what func may make of the arguments of this seed, of which it made want? Each element has
  * a bound of its own: how far rounding may move it, by the sizes of the terms that went into it and
- * the types in which they were rounded (out_bounds of ir/interp.h); what was not computed from
- * rounded numbers is the same. out_why (may be NULL) gets the first buffer that differs, and where.
+ * the types in which they were rounded (out_bounds of ir/interp/interp.h); what was not computed
+ * from rounded numbers is the same. out_why (may be NULL) gets the first buffer that differs, and
+ * where.
  */
 bool hone_test_args_agree(const hone_func *func, uint64_t seed, hone_tensor *const *got,
                           hone_tensor *const *want, hone_str *out_why);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "tests/support/hone_test.h"
-#include "tools/cli.h"
-#include "tools/cli_table.h"
-#include "tools/report_impl.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/cli_table.h"
+#include "tools/report/report_impl.h"
 
 /* ---- times ---- */
 

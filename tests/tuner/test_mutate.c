@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "schedule/trace_apply.h"
+#include "schedule/replay/trace_apply.h"
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"
 #include "tuner/space.h"

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script_print.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
-#include "schedule/trace_apply.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
+#include "schedule/replay/trace_apply.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/support/program_text.h"

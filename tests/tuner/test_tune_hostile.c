@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "builder/builder_impl.h"
-#include "graph/prepare.h"
-#include "ir/script.h"
+#include "graph/passes/prepare.h"
+#include "ir/text/read/script.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/conformance/runner_fixture.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/prepare.h"
-#include "ir/script.h"
+#include "graph/passes/prepare.h"
+#include "ir/text/read/script.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/tuner/tune_world.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "costmodel/feature.h"
-#include "graph/prepare.h"
-#include "ir/script.h"
+#include "graph/passes/prepare.h"
+#include "ir/text/read/script.h"
 #include "tests/support/hone_test.h"
 
 static const char program[] =

@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/module/graph_options.h"
+
+/* --shape N=1,64: sizes given by users, and what several of them mean together. */
+
+enum { MAX_VARIANTS = 64, MAX_DIMS = 32, ARENA_BYTES = 4096 };
+
+typedef struct choice {
+    const char *name;
+    int64_t sizes[MAX_VARIANTS];
+    size_t count;
+} choice;
+
+static hone_status parse_size(const char *spec, const char **at, int64_t *out) {
+    char *end = NULL;
+    errno = 0;
+    long long size = strtoll(*at, &end, 10);
+    bool is_number = end != *at && (**at >= '0' && **at <= '9');
+    if (!is_number || errno || (*end && *end != ',') || size < 1 || size > INT32_MAX) {
+        return HONE_ERROR(HONE_CODE_INVALID, "shape '%s': '%.20s' is no size from 1 to 2147483647",
+                          spec, *at);
+    }
+    *out = size;
+    *at = *end ? end + 1 : end;
+    if (*end && !**at) return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' ends with a comma", spec);
+    return HONE_OK;
+}
+
+static hone_status parse_spec(hone_arena *arena, const char *spec, choice *out) {
+    const char *equals = strrchr(spec, '='); /* a model may have '=' in a name */
+    if (!equals || equals == spec) {
+        return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' must be NAME=SIZE[,SIZE...]", spec);
+    }
+    out->name = hone_arena_strndup(arena, spec, (size_t)(equals - spec));
+    out->count = 0;
+    if (!out->name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    const char *at = equals + 1;
+    do {
+        if (out->count == MAX_VARIANTS) {
+            return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' has more than %d sizes", spec,
+                              MAX_VARIANTS);
+        }
+        HONE_TRY(parse_size(spec, &at, &out->sizes[out->count]));
+        for (size_t i = 0; i < out->count; i++) {
+            if (out->sizes[i] == out->sizes[out->count]) {
+                return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' has %lld twice", spec,
+                                  (long long)out->sizes[i]);
+            }
+        }
+        out->count++;
+    } while (*at);
+    return HONE_OK;
+}
+
+/* Variant number `index`: the last option varies fastest. */
+static hone_status make_variant(hone_arena *arena, const choice *choices, size_t count,
+                                size_t index, hone_dim_variant *out) {
+    hone_graph_dim *dims = hone_arena_zalloc(arena, (count + 1) * sizeof *dims);
+    if (!dims) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    for (size_t i = count; i-- > 0;) {
+        dims[i] = (hone_graph_dim){choices[i].name, choices[i].sizes[index % choices[i].count]};
+        index /= choices[i].count;
+    }
+    *out = (hone_dim_variant){dims, count};
+    return HONE_OK;
+}
+
+hone_status hone_dim_variants_parse(const char *const *specs, size_t count,
+                                    hone_dim_variants *out_variants) {
+    memset(out_variants, 0, sizeof *out_variants);
+    out_variants->arena = hone_arena_create(ARENA_BYTES);
+    if (!out_variants->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    if (count > MAX_DIMS) return HONE_ERROR(HONE_CODE_INVALID, "more than %d shapes", MAX_DIMS);
+    choice *choices = hone_arena_zalloc(out_variants->arena, (count + 1) * sizeof *choices);
+    if (!choices) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    size_t total = 1;
+    for (size_t i = 0; i < count; i++) {
+        HONE_TRY(parse_spec(out_variants->arena, specs[i], &choices[i]));
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(choices[k].name, choices[i].name) == 0) {
+                return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' is given twice", choices[i].name);
+            }
+        }
+        total *= choices[i].count;
+        if (total > MAX_VARIANTS) {
+            return HONE_ERROR(HONE_CODE_INVALID, "more than %d combinations of shapes",
+                              MAX_VARIANTS);
+        }
+    }
+    out_variants->items =
+        hone_arena_zalloc(out_variants->arena, total * sizeof *out_variants->items);
+    if (!out_variants->items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    for (size_t i = 0; i < total; i++) {
+        HONE_TRY(make_variant(out_variants->arena, choices, count, i, &out_variants->items[i]));
+    }
+    out_variants->count = total;
+    return HONE_OK;
+}
+
+void hone_dim_variants_deinit(hone_dim_variants *variants) {
+    hone_arena_destroy(variants->arena);
+    memset(variants, 0, sizeof *variants);
+}

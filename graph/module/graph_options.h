@@ -1,0 +1,48 @@
+/* graph/module/graph_options.h - what callers can ask of the graph passes, and sizes given by
+ * users. */
+#ifndef HONE_GRAPH_MODULE_GRAPH_OPTIONS_H
+#define HONE_GRAPH_MODULE_GRAPH_OPTIONS_H
+
+#include "ir/core/module.h"
+
+/* A symbolic size with the number it stands for: "N" = 64. */
+typedef struct hone_graph_dim {
+    const char *name;
+    int64_t size; /* >= 1 */
+} hone_graph_dim;
+
+/* A parameter of the graph function with its value (weights from a file). */
+typedef struct hone_graph_weight {
+    const char *name;
+    const hone_tensor *tensor; /* copied */
+} hone_graph_weight;
+
+/* All zero = defaults. */
+typedef struct hone_graph_options {
+    const hone_graph_dim *dims; /* symbolic sizes to bind; others stay symbolic */
+    size_t dim_count;
+    const hone_graph_weight *weights; /* parameters to bind by name */
+    size_t weight_count;
+} hone_graph_options;
+
+/* One choice of sizes: what to compile or tune for. */
+typedef struct hone_dim_variant {
+    const hone_graph_dim *dims;
+    size_t dim_count;
+} hone_dim_variant;
+
+/* What several --shape options mean together: "N=1,64" and "M=8" are the two variants {N=1, M=8}
+ * and {N=64, M=8}, in the order written. No options give one variant without sizes. */
+typedef struct hone_dim_variants {
+    hone_arena *arena; /* owns all below */
+    hone_dim_variant *items;
+    size_t count;
+} hone_dim_variants;
+
+/* INVALID with the offending text: no '=', a size that is not a number from 1 to 2^31 - 1, a name
+ * twice, more than 64 variants. Deinit also after failure. */
+HONE_NODISCARD hone_status hone_dim_variants_parse(const char *const *specs, size_t count,
+                                                   hone_dim_variants *out_variants);
+void hone_dim_variants_deinit(hone_dim_variants *variants);
+
+#endif

@@ -1,0 +1,234 @@
+#include "graph/module/module_parts.h"
+
+#include <string.h>
+
+/* ---- one member from one module to another ---- */
+
+typedef struct moving {
+    hone_module *to;
+    const hone_module *from;
+    uint32_t *numbers; /* by constant of from: its number in to; HONE_NO_ID = not there yet */
+} moving;
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+}
+
+static hone_status begin(moving *m, hone_module *to, hone_module *from) {
+    *m = (moving){.to = to, .from = from};
+    m->numbers = hone_arena_alloc(to->arena, (from->constant_count + 1) * sizeof *m->numbers);
+    if (!m->numbers) return no_memory();
+    for (uint32_t i = 0; i < from->constant_count; i++)
+        m->numbers[i] = HONE_NO_ID;
+    return hone_module_borrow(to, from);
+}
+
+static hone_status move_arg(moving *m, hone_garg *arg) {
+    if (arg->kind == HONE_GARG_CONSTANT) {
+        uint32_t *number = &m->numbers[arg->u.constant];
+        const hone_tensor *from = m->from->constants[arg->u.constant];
+        hone_tensor *copy = NULL; /* and NULL of an outline */
+        if (*number == HONE_NO_ID) {
+            if (from) HONE_TRY(hone_tensor_clone(from, &copy));
+            HONE_TRY(hone_module_add_constant(m->to, copy, number));
+        }
+        arg->u.constant = *number;
+    } else if (arg->kind == HONE_GARG_TUPLE && arg->count) {
+        hone_garg *items = hone_arena_copy(m->to->arena, arg->u.items, arg->count * sizeof *items);
+        if (!items) return no_memory();
+        arg->u.items = items;
+        for (uint32_t i = 0; i < arg->count; i++)
+            HONE_TRY(move_arg(m, &items[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status move_graph(moving *m, const hone_graph_func *graph) {
+    hone_graph_func *copy = hone_graph_func_copy_deep(m->to->arena, graph);
+    if (!copy) return no_memory();
+    for (uint32_t i = 0; i < copy->bind_count; i++) {
+        hone_gbind *bind = &copy->bindings[i];
+        if (!bind->arg_count) continue;
+        hone_garg *args = hone_arena_copy(m->to->arena, bind->args, bind->arg_count * sizeof *args);
+        if (!args) return no_memory();
+        bind->args = args;
+        for (uint32_t a = 0; a < bind->arg_count; a++)
+            HONE_TRY(move_arg(m, &args[a]));
+    }
+    HONE_TRY(move_arg(m, &copy->result));
+    return hone_module_add_graph(m->to, copy);
+}
+
+static hone_status move_member(moving *m, const hone_member *member) {
+    switch (member->kind) {
+    case HONE_MEMBER_FUNC:
+        return hone_module_add_func(m->to, member->func);
+    case HONE_MEMBER_GRAPH:
+        return move_graph(m, member->graph);
+    case HONE_MEMBER_EXTERN:
+        return hone_module_add_extern(m->to, member->name);
+    }
+    return HONE_OK;
+}
+
+/* ---- who calls whom ---- */
+
+typedef void (*see_call)(void *ctx, const char *name);
+
+static void see_arg(const hone_garg *arg, see_call see, void *ctx) {
+    if (arg->kind == HONE_GARG_GLOBAL) see(ctx, arg->u.s);
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        see_arg(&arg->u.items[i], see, ctx);
+}
+
+static void see_calls(const hone_graph_func *graph, see_call see, void *ctx) {
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        const hone_gbind *bind = &graph->bindings[i];
+        bool is_call = bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_FUNC ||
+                       bind->kind == HONE_GBIND_CALL_DPS;
+        if (is_call && bind->callee) see(ctx, bind->callee);
+        for (uint32_t a = 0; a < bind->arg_count; a++)
+            see_arg(&bind->args[a], see, ctx);
+    }
+    see_arg(&graph->result, see, ctx);
+}
+
+typedef struct closure {
+    const hone_module *module;
+    bool *is_needed; /* by member */
+} closure;
+
+static void need(void *ctx, const char *name) {
+    closure *c = ctx;
+    const hone_member *member = hone_module_find(c->module, name);
+    if (!member) return; /* an external function */
+    size_t index = (size_t)(member - c->module->members);
+    if (c->is_needed[index]) return;
+    c->is_needed[index] = true;
+    if (member->graph) see_calls(member->graph, need, c);
+}
+
+typedef struct search {
+    const char *name;
+    bool is_found;
+} search;
+
+static void compare(void *ctx, const char *name) {
+    search *s = ctx;
+    s->is_found |= strcmp(s->name, name) == 0;
+}
+
+/* ---- modules ---- */
+
+static hone_status part(hone_module *module, const char *name, hone_module *to) {
+    const hone_member *member;
+    moving m;
+    closure c = {.module = module};
+    HONE_TRY(hone_module_pick(module, name, &member));
+    HONE_TRY(begin(&m, to, module));
+    c.is_needed = hone_arena_zalloc(to->arena, module->member_count + 1);
+    if (!c.is_needed) return no_memory();
+    need(&c, member->name);
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (c.is_needed[i]) HONE_TRY(move_member(&m, &module->members[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status merge(hone_module *module, hone_module *with, hone_module *to) {
+    moving old, new;
+    to->attrs = module->attrs;
+    HONE_TRY(begin(&old, to, module));
+    HONE_TRY(begin(&new, to, with));
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *newer = hone_module_find(with, module->members[i].name);
+        HONE_TRY(newer ? move_member(&new, newer) : move_member(&old, &module->members[i]));
+    }
+    for (uint32_t i = 0; i < with->member_count; i++) {
+        if (hone_module_find(to, with->members[i].name)) continue;
+        HONE_TRY(move_member(&new, &with->members[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status without(hone_module *module, const char *name, hone_module *to) {
+    const hone_member *member;
+    moving m;
+    search s = {.name = name};
+    HONE_TRY(hone_module_pick(module, name, &member));
+    to->attrs = module->attrs;
+    HONE_TRY(begin(&m, to, module));
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *other = &module->members[i];
+        if (other == member) continue;
+        if (other->graph) see_calls(other->graph, compare, &s);
+        if (s.is_found) {
+            return HONE_ERROR(HONE_CODE_INVALID, "'%s' calls '%s'", other->name, name);
+        }
+        HONE_TRY(move_member(&m, other));
+    }
+    return HONE_OK;
+}
+
+static hone_status alone(hone_module *module, const char *name, hone_module *to) {
+    const hone_member *member;
+    moving m;
+    HONE_TRY(hone_module_pick(module, name, &member));
+    HONE_TRY(begin(&m, to, module));
+    if (member->kind == HONE_MEMBER_EXTERN) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' is an external function", member->name);
+    }
+    if (member->kind != HONE_MEMBER_FUNC) return move_member(&m, member);
+    hone_func *copy = hone_func_copy_deep(to->arena, member->func);
+    return copy ? hone_module_add_func(to, copy) : no_memory();
+}
+
+/* ---- each with a module of its own for the result ---- */
+
+static hone_status finish(hone_status st, hone_module *to, hone_module **out_module) {
+    if (!st) {
+        *out_module = to;
+        return HONE_OK;
+    }
+    hone_module_release(to);
+    return st;
+}
+
+hone_status hone_module_part(hone_module *module, const char *name, hone_module **out_module) {
+    hone_module *to;
+    *out_module = NULL;
+    HONE_TRY(hone_module_create(&to));
+    return finish(part(module, name, to), to, out_module);
+}
+
+hone_status hone_module_merge(hone_module *module, hone_module *with, hone_module **out_module) {
+    hone_module *to;
+    *out_module = NULL;
+    HONE_TRY(hone_module_create(&to));
+    return finish(merge(module, with, to), to, out_module);
+}
+
+hone_status hone_module_with_func(hone_module *module, const hone_func *func,
+                                  hone_module **out_module) {
+    hone_module *with;
+    *out_module = NULL;
+    HONE_TRY(hone_module_of_func(func, &with));
+    hone_module_freeze(with);
+    hone_status st = hone_module_merge(module, with, out_module);
+    hone_module_release(with);
+    return st;
+}
+
+hone_status hone_module_without(hone_module *module, const char *name, hone_module **out_module) {
+    hone_module *to;
+    *out_module = NULL;
+    HONE_TRY(hone_module_create(&to));
+    return finish(without(module, name, to), to, out_module);
+}
+
+hone_status hone_module_alone(hone_module *module, const char *name, hone_module **out_module) {
+    hone_module *to;
+    *out_module = NULL;
+    HONE_TRY(hone_module_create(&to));
+    return finish(alone(module, name, to), to, out_module);
+}

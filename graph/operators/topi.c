@@ -1,0 +1,209 @@
+#include "graph/operators/topi_build.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* The table of builders, and what they are made of. */
+
+static const struct {
+    const char *op;
+    hone_topi_fn build;
+} builders[] = {
+    {"matmul",                 hone_topi_emit_matmul       },
+    {"nn.conv1d",              hone_topi_emit_conv         },
+    {"nn.conv2d",              hone_topi_emit_conv         },
+    {"nn.conv3d",              hone_topi_emit_conv         },
+    {"nn.max_pool1d",          hone_topi_emit_pool         },
+    {"nn.max_pool2d",          hone_topi_emit_pool         },
+    {"nn.max_pool3d",          hone_topi_emit_pool         },
+    {"nn.avg_pool1d",          hone_topi_emit_pool         },
+    {"nn.avg_pool2d",          hone_topi_emit_pool         },
+    {"nn.avg_pool3d",          hone_topi_emit_pool         },
+    {"nn.adaptive_avg_pool1d", hone_topi_emit_adaptive_pool},
+    {"nn.adaptive_avg_pool2d", hone_topi_emit_adaptive_pool},
+    {"nn.adaptive_avg_pool3d", hone_topi_emit_adaptive_pool},
+    {"nn.softmax",             hone_topi_emit_softmax      },
+    {"nn.log_softmax",         hone_topi_emit_softmax      },
+    {"nn.layer_norm",          hone_topi_emit_layer_norm   },
+    {"nn.pad",                 hone_topi_emit_pad          },
+    {"sum",                    hone_topi_emit_reduce       },
+    {"prod",                   hone_topi_emit_reduce       },
+    {"max",                    hone_topi_emit_reduce       },
+    {"min",                    hone_topi_emit_reduce       },
+    {"mean",                   hone_topi_emit_reduce       },
+    {"argmax",                 hone_topi_emit_arg_reduce   },
+    {"argmin",                 hone_topi_emit_arg_reduce   },
+    {"reshape",                hone_topi_emit_reshape      },
+    {"flatten",                hone_topi_emit_reshape      },
+    {"squeeze",                hone_topi_emit_reshape      },
+    {"expand_dims",            hone_topi_emit_reshape      },
+    {"permute_dims",           hone_topi_emit_permute      },
+    {"broadcast_to",           hone_topi_emit_broadcast_to },
+    {"concat",                 hone_topi_emit_concat       },
+    {"strided_slice",          hone_topi_emit_slice        },
+    {"take",                   hone_topi_emit_take         },
+};
+
+hone_topi_fn hone_topi_find(const char *op) {
+    for (size_t i = 0; i < HONE_COUNT(builders); i++) {
+        if (strcmp(builders[i].op, op) == 0) return builders[i].build;
+    }
+    const hone_graph_op *row = hone_graph_op_find(op);
+    bool is_elementwise =
+        row && (row->pattern == HONE_PATTERN_ELEMWISE || row->pattern == HONE_PATTERN_BROADCAST);
+    return is_elementwise && strcmp(op, "nn.dropout") != 0 ? hone_topi_emit_elementwise : NULL;
+}
+
+hone_status hone_topi_unsupported(const hone_topi *t, const char *format, ...) {
+    hone_str text = {0};
+    va_list args;
+    va_start(args, format);
+    hone_str_vprintf(&text, format, args);
+    va_end(args);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "operator '%s': %s", t->op, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* ---- expressions ---- */
+
+/* The nearest number that an integer type has; NaN gives 0. */
+static int64_t nearest_int(hone_dtype dtype, double value) {
+    int64_t least = hone_dtype_min_int(dtype), most = hone_dtype_max_int(dtype);
+    if (value != value) return 0;
+    if (value <= (double)least) return least;
+    return value >= (double)most ? most : (int64_t)value;
+}
+
+const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value) {
+    if (hone_dtype_is_float(dtype)) return hone_expr_float(&t->te->ir, dtype, value);
+    if (hone_dtype_is_bool(dtype)) return hone_expr_bool(&t->te->ir, value != 0);
+    return hone_expr_int(&t->te->ir, dtype, nearest_int(dtype, value));
+}
+
+/* ---- short floats ---- */
+
+hone_dtype hone_topi_wide(hone_dtype dtype) {
+    return hone_dtype_is_short_float(dtype) ? HONE_DTYPE_F32 : dtype;
+}
+
+const hone_expr *hone_topi_widen(hone_topi *t, const hone_expr *x) {
+    return x ? hone_expr_cast(&t->te->ir, hone_topi_wide(x->dtype), x) : NULL;
+}
+
+void hone_topi_give(hone_topi *t, hone_buffer wide) {
+    t->result = wide;
+    if (wide == HONE_NO_ID) return;
+    if (hone_dtype_equal(hone_func_buffer(t->te->func, wide)->dtype, t->out->dtype)) return;
+    hone_te_stage s;
+    hone_topi_stage(t, &s);
+    const hone_expr *value = hone_te_load(t->te, wide, s.axis);
+    t->result =
+        hone_te_compute(t->te, &s, "cast", hone_expr_cast(&t->te->ir, t->out->dtype, value));
+}
+
+const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_expr *count) {
+    if (!sum || !count) return NULL;
+    if (hone_dtype_is_bool(sum->dtype)) {
+        return hone_ir_fail(&t->te->ir, hone_topi_unsupported(t, "a mean of truths"));
+    }
+    bool is_float = hone_dtype_is_float(sum->dtype);
+    return hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV, sum, count);
+}
+
+const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x) {
+    return x ? hone_expr_call(&t->te->ir, x->dtype, intrin, 1, &x) : NULL;
+}
+
+static const hone_expr *beyond(hone_topi *t) {
+    return hone_ir_fail(&t->te->ir, hone_topi_unsupported(t, "a size beyond 64 bits"));
+}
+
+const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr *y) {
+    if (!x || !y) return NULL;
+    int64_t sum;
+    if (hone_expr_is_int(x) && hone_expr_is_int(y)) {
+        bool is_far = __builtin_add_overflow(x->u.i, y->u.i, &sum);
+        return is_far ? beyond(t) : hone_te_int(t->te, sum);
+    }
+    if (hone_expr_is_int_value(x, 0)) return y;
+    if (hone_expr_is_int_value(y, 0)) return x;
+    if (hone_expr_is_int(y) && y->u.i < 0) {
+        return hone_expr_sub(&t->te->ir, x, hone_expr_int(&t->te->ir, y->dtype, -y->u.i));
+    }
+    return hone_expr_add(&t->te->ir, x, y);
+}
+
+const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c) {
+    return hone_topi_sum(t, x, hone_te_int(t->te, c));
+}
+
+const hone_expr *hone_topi_mul_int(hone_topi *t, const hone_expr *x, int64_t c) {
+    int64_t product;
+    if (!x || c == 1) return x;
+    if (hone_expr_is_int(x)) {
+        bool is_far = __builtin_mul_overflow(x->u.i, c, &product);
+        return is_far ? beyond(t) : hone_te_int(t->te, product);
+    }
+    return hone_expr_mul(&t->te->ir, x, hone_te_int(t->te, c));
+}
+
+const hone_expr *hone_topi_load(hone_topi *t, uint32_t i, const hone_expr *const *indices) {
+    if (t->literals[i]) return t->literals[i];
+    return hone_te_load(t->te, t->buffers[i], indices);
+}
+
+const hone_expr *hone_topi_at(hone_topi *t, uint32_t i, const hone_expr *const *axes,
+                              uint32_t rank) {
+    const hone_expr *indices[HONE_MAX_RANK];
+    if (t->literals[i]) return t->literals[i];
+    uint32_t own = (uint32_t)t->infos[i]->rank;
+    assert(own <= rank);
+    for (uint32_t d = 0; d < own; d++) {
+        uint32_t at = d + rank - own;
+        bool is_stretched = hone_expr_is_int_value(t->shapes[i][d], 1) &&
+                            !hone_expr_is_int_value(t->out_shape[at], 1);
+        indices[d] = is_stretched ? hone_te_int(t->te, 0) : axes[at];
+    }
+    return hone_te_load(t->te, t->buffers[i], indices);
+}
+
+void hone_topi_stage(hone_topi *t, hone_te_stage *stage) {
+    hone_te_stage_begin(t->te, stage, (uint32_t)t->out->rank, t->out_shape, 0, NULL);
+}
+
+/* before <= axis and axis < before + extent, as far as it is not sure; NULL = always */
+static const hone_expr *inside(hone_topi *t, const hone_expr *axis, int64_t before, int64_t after,
+                               const hone_expr *extent) {
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *low = NULL, *high = NULL;
+    if (before > 0) low = hone_expr_binary(ir, HONE_OP_LE, hone_te_int(t->te, before), axis);
+    if (after > 0) {
+        high = hone_expr_binary(ir, HONE_OP_LT, axis, hone_topi_add_int(t, extent, before));
+    }
+    return low && high ? hone_expr_binary(ir, HONE_OP_AND, low, high) : low ? low : high;
+}
+
+hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
+                             const hone_expr *value) {
+    uint32_t rank = (uint32_t)t->infos[i]->rank;
+    const hone_expr *shape[HONE_MAX_RANK] = {NULL}, *indices[HONE_MAX_RANK], *all = NULL;
+    bool is_needed = false;
+    for (uint32_t d = 0; d < rank; d++) {
+        is_needed |= before[d] != 0 || after[d] != 0;
+        shape[d] = hone_topi_add_int(t, t->shapes[i][d], before[d] + after[d]);
+    }
+    if (!is_needed && !t->literals[i]) return t->buffers[i];
+    hone_te_stage stage;
+    hone_te_stage_begin(t->te, &stage, rank, shape, 0, NULL);
+    for (uint32_t d = 0; d < rank; d++) {
+        indices[d] = hone_topi_add_int(t, stage.axis[d], -before[d]);
+        const hone_expr *here = inside(t, stage.axis[d], before[d], after[d], t->shapes[i][d]);
+        if (here) all = all ? hone_expr_binary(&t->te->ir, HONE_OP_AND, all, here) : here;
+    }
+    const hone_expr *load = hone_topi_load(t, i, indices);
+    const hone_expr *choice[] = {all, load, value};
+    if (all) load = hone_expr_call(&t->te->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
+    return hone_te_compute(t->te, &stage, "pad_temp", load);
+}

@@ -1,0 +1,214 @@
+#include <string.h>
+
+#include "graph/operators/topi_build.h"
+
+/* Convolutions and pools in N, C, spatial... layout. Padding is a block of its own, so that the
+ * window's reads are plain sums of axes; a schedule inlines it. */
+
+enum { MAX_SPATIAL = 3 };
+
+typedef struct window {
+    uint32_t spatial;
+    int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilation[MAX_SPATIAL];
+    int64_t before[MAX_SPATIAL], after[MAX_SPATIAL];                   /* as asked for */
+    int64_t room_before[MAX_SPATIAL + 2], room_after[MAX_SPATIAL + 2]; /* as read, by dimension */
+} window;
+
+/* Behind the data only what some window reaches is padded. */
+static int64_t reach_after(const hone_topi *t, const window *w, uint32_t i, bool ceil_mode) {
+    int64_t extent = hone_expr_const(t->infos[0]->shape[i + 2]);
+    int64_t count = hone_expr_const(t->out->shape[i + 2]);
+    if (extent < 0 || count < 0) return w->after[i] + (ceil_mode ? w->strides[i] - 1 : 0);
+    int64_t end = (count - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+    int64_t needed = end - w->before[i] - extent;
+    return needed > 0 ? needed : 0;
+}
+
+static hone_status read_window(hone_topi *t, window *w) {
+    int64_t padding[2 * MAX_SPATIAL];
+    w->spatial = (uint32_t)t->infos[0]->rank - 2;
+    bool ceil_mode = hone_attrs_int(&t->bind->attrs, "ceil_mode", 0) != 0;
+    HONE_TRY(hone_graph_attr_ints(t->bind, "strides", w->spatial, 1, w->strides));
+    HONE_TRY(hone_graph_attr_ints(t->bind, "dilation", w->spatial, 1, w->dilation));
+    HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        w->before[i] = w->room_before[i + 2] = padding[i];
+        w->after[i] = padding[i + w->spatial];
+        w->room_after[i + 2] = reach_after(t, w, i, ceil_mode);
+    }
+    return HONE_OK;
+}
+
+/* out * stride + tap * dilation */
+static const hone_expr *window_index(hone_topi *t, const window *w, uint32_t i,
+                                     const hone_expr *out, const hone_expr *tap) {
+    const hone_expr *start = hone_topi_mul_int(t, out, w->strides[i]);
+    if (w->kernel[i] == 1) return start;
+    return hone_topi_sum(t, start, hone_topi_mul_int(t, tap, w->dilation[i]));
+}
+
+/* ---- convolution ---- */
+
+/* The input channel of output channel co and reduction index rc. */
+static const hone_expr *channel_index(hone_topi *t, const hone_expr *co, const hone_expr *rc,
+                                      int64_t outs_per_group, int64_t ins_per_group,
+                                      int64_t groups) {
+    if (groups == 1) return rc;
+    const hone_expr *group = co;
+    if (outs_per_group != 1) {
+        group = hone_expr_floordiv(&t->te->ir, co, hone_te_int(t->te, outs_per_group));
+    }
+    return hone_topi_sum(t, hone_topi_mul_int(t, group, ins_per_group),
+                         rc ? rc : hone_te_int(t->te, 0));
+}
+
+hone_status hone_topi_emit_conv(hone_topi *t) {
+    window w = {0};
+    const hone_sinfo *weight = t->infos[1];
+    uint32_t rank = (uint32_t)t->infos[0]->rank;
+    int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
+    int64_t ins = hone_expr_const(weight->shape[1]), outs = hone_expr_const(weight->shape[0]);
+    for (uint32_t i = 0; i + 2 < rank; i++)
+        w.kernel[i] = hone_expr_const(weight->shape[i + 2]);
+    if (ins < 0 || outs < 0) return hone_topi_unsupported(t, "channels of unknown number");
+    HONE_TRY(read_window(t, &w));
+    hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after,
+                                        hone_topi_number(t, t->infos[0]->dtype, 0));
+    const hone_expr *reduce[MAX_SPATIAL + 1];
+    bool is_depthwise = groups > 1 && ins == 1; /* no sum over channels */
+    uint32_t reduce_count = 0;
+    if (!is_depthwise) reduce[reduce_count++] = hone_te_int(t->te, ins);
+    for (uint32_t i = 0; i < w.spatial; i++) {
+        reduce[reduce_count++] = hone_te_int(t->te, w.kernel[i]);
+    }
+    hone_te_stage s;
+    hone_te_stage_begin(t->te, &s, rank, t->out_shape, reduce_count, reduce);
+    const hone_expr *const *taps = s.axis + rank + !is_depthwise;
+    const hone_expr *rc = is_depthwise ? NULL : s.axis[rank];
+    const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2];
+    at[0] = s.axis[0];
+    at[1] = channel_index(t, s.axis[1], rc, outs / groups, ins, groups);
+    filter[0] = s.axis[1];
+    filter[1] = rc ? rc : hone_te_int(t->te, 0);
+    for (uint32_t i = 0; i < w.spatial; i++) {
+        at[i + 2] = window_index(t, &w, i, s.axis[i + 2], taps[i]);
+        filter[i + 2] = taps[i];
+    }
+    hone_ir *ir = &t->te->ir;
+    hone_dtype wide = hone_topi_wide(t->out->dtype);
+    const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
+    const hone_expr *f = hone_expr_cast(ir, wide, hone_topi_load(t, 1, filter));
+    const char *name = is_depthwise ? "depthwise_conv" : groups > 1 ? "group_conv" : "conv";
+    hone_topi_give(t, hone_te_reduce(t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f)));
+    return HONE_OK;
+}
+
+/* ---- pools ---- */
+
+static hone_buffer pool_reduce(hone_topi *t, const window *w, hone_buffer data, const char *name,
+                               hone_te_reducer reducer) {
+    uint32_t rank = w->spatial + 2;
+    const hone_expr *reduce[MAX_SPATIAL], *at[MAX_SPATIAL + 2];
+    for (uint32_t i = 0; i < w->spatial; i++)
+        reduce[i] = hone_te_int(t->te, w->kernel[i]);
+    hone_te_stage s;
+    hone_te_stage_begin(t->te, &s, rank, t->out_shape, w->spatial, reduce);
+    at[0] = s.axis[0];
+    at[1] = s.axis[1];
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        at[i + 2] = window_index(t, w, i, s.axis[i + 2], s.axis[rank + i]);
+    }
+    const hone_expr *x = hone_te_load(t->te, data, at);
+    return hone_te_reduce(t->te, &s, name, reducer,
+                          reducer == HONE_TE_SUM ? hone_topi_widen(t, x) : x);
+}
+
+/* ceil((limit - start) / dilation), at least `low` and at most `kernel` */
+static const hone_expr *taps_below(hone_topi *t, const window *w, uint32_t i,
+                                   const hone_expr *start, const hone_expr *limit) {
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *room =
+        hone_topi_add_int(t, hone_expr_sub(ir, limit, start), w->dilation[i] - 1);
+    if (w->dilation[i] != 1) {
+        room = hone_expr_floordiv(ir, room, hone_te_int(t->te, w->dilation[i]));
+    }
+    room = hone_expr_binary(ir, HONE_OP_MAX, room, hone_te_int(t->te, 0));
+    return hone_expr_binary(ir, HONE_OP_MIN, room, hone_te_int(t->te, w->kernel[i]));
+}
+
+/* How many taps of a window count along dimension i; NULL = all of them. */
+static const hone_expr *tap_count(hone_topi *t, const window *w, uint32_t i, const hone_expr *out,
+                                  bool include_pad) {
+    bool overhangs = w->room_after[i + 2] > w->after[i];
+    if (include_pad && !overhangs) return NULL;
+    if (!include_pad && w->before[i] == 0 && w->room_after[i + 2] == 0) return NULL;
+    const hone_expr *start =
+        hone_topi_add_int(t, hone_topi_mul_int(t, out, w->strides[i]), -w->before[i]);
+    const hone_expr *limit =
+        hone_topi_add_int(t, t->shapes[0][i + 2], include_pad ? w->after[i] : 0);
+    const hone_expr *taps = taps_below(t, w, i, start, limit);
+    if (include_pad || w->before[i] == 0) return taps;
+    return hone_expr_sub(&t->te->ir, taps, taps_below(t, w, i, start, hone_te_int(t->te, 0)));
+}
+
+/* sum / number of taps */
+static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, bool include_pad) {
+    hone_te_stage s;
+    hone_topi_stage(t, &s);
+    int64_t all = 1;
+    const hone_expr *count = NULL;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        const hone_expr *taps = tap_count(t, w, i, s.axis[i + 2], include_pad);
+        if (!taps)
+            all *= w->kernel[i];
+        else
+            count = count ? hone_expr_mul(&t->te->ir, count, taps) : taps;
+    }
+    hone_dtype wide = hone_topi_wide(t->out->dtype);
+    const hone_expr *divisor = hone_topi_number(t, wide, (double)all);
+    if (count) {
+        count = hone_expr_binary(&t->te->ir, HONE_OP_MAX, hone_topi_mul_int(t, count, all),
+                                 hone_te_int(t->te, 1));
+        divisor = hone_expr_cast(&t->te->ir, wide, count);
+    }
+    const hone_expr *mean = hone_topi_mean(t, hone_te_load(t->te, sum, s.axis), divisor);
+    return hone_te_compute(t->te, &s, "pool_avg", hone_expr_cast(&t->te->ir, t->out->dtype, mean));
+}
+
+hone_status hone_topi_emit_pool(hone_topi *t) {
+    window w = {0};
+    hone_dtype dtype = t->infos[0]->dtype;
+    bool is_max = strstr(t->op, "max_pool") != NULL;
+    HONE_TRY(
+        hone_graph_attr_ints(t->bind, "pool_size", (uint32_t)t->infos[0]->rank - 2, 1, w.kernel));
+    HONE_TRY(read_window(t, &w));
+    const hone_expr *filler =
+        is_max ? hone_expr_least(&t->te->ir, dtype) : hone_topi_number(t, dtype, 0);
+    hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after, filler);
+    if (is_max) {
+        t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAXIMUM);
+        return HONE_OK;
+    }
+    int64_t by_default = w.spatial != 2; /* as TVM's functions have it */
+    bool include_pad = hone_attrs_int(&t->bind->attrs, "count_include_pad", by_default) != 0;
+    hone_buffer sum = pool_reduce(t, &w, data, "pool_sum", HONE_TE_SUM);
+    t->result = pool_divide(t, &w, sum, include_pad);
+    return HONE_OK;
+}
+
+/* Output sizes that divide the input: windows side by side. */
+hone_status hone_topi_emit_adaptive_pool(hone_topi *t) {
+    window w = {.spatial = (uint32_t)t->infos[0]->rank - 2};
+    for (uint32_t i = 0; i < w.spatial; i++) {
+        int64_t extent = hone_expr_const(t->infos[0]->shape[i + 2]);
+        int64_t count = hone_expr_const(t->out->shape[i + 2]);
+        if (extent < 0 || count < 1 || extent % count != 0) {
+            return hone_topi_unsupported(t, "an output size that does not divide the input's");
+        }
+        w.kernel[i] = w.strides[i] = extent / count;
+        w.dilation[i] = 1;
+    }
+    hone_buffer sum = pool_reduce(t, &w, t->buffers[0], "adaptive_pool_sum", HONE_TE_SUM);
+    t->result = pool_divide(t, &w, sum, true);
+    return HONE_OK;
+}

@@ -1,0 +1,286 @@
+#include <math.h>
+#include <string.h>
+
+#include "graph/operators/topi_build.h"
+
+/* Everything that computes an element from the elements at the same (broadcast) place. */
+
+enum { MAX_OPERANDS = 4 };
+
+typedef const hone_expr *(*element_fn)(hone_topi *t, const hone_expr *const *x);
+
+static const hone_expr *num(hone_topi *t, const hone_expr *like, double value) {
+    return like ? hone_topi_number(t, like->dtype, value) : NULL;
+}
+static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
+    return hone_expr_binary(&t->te->ir, op, a, b);
+}
+
+static const hone_expr *maximum(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MAX, x[0], x[1]);
+}
+
+static const hone_expr *minimum(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MIN, x[0], x[1]);
+}
+
+static const hone_expr *relu(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MAX, x[0], num(t, x[0], 0));
+}
+
+static const hone_expr *leaky_relu(hone_topi *t, const hone_expr *const *x) {
+    const hone_value *value = hone_attrs_find(&t->bind->attrs, "alpha");
+    double alpha = !value                            ? 0.01
+                   : value->kind == HONE_VALUE_FLOAT ? value->u.f
+                                                     : (double)value->u.i;
+    const hone_expr *is_positive = bin(t, HONE_OP_GT, x[0], num(t, x[0], 0));
+    return hone_expr_select(&t->te->ir, is_positive, x[0],
+                            bin(t, HONE_OP_MUL, x[0], num(t, x[0], alpha)));
+}
+
+/* x * (1 + erf(x / sqrt 2)) / 2 */
+static const hone_expr *gelu(hone_topi *t, const hone_expr *const *x) {
+    const hone_expr *scaled = bin(t, HONE_OP_MUL, x[0], num(t, x[0], sqrt(0.5)));
+    const hone_expr *tail = hone_topi_intrin(t, HONE_INTRIN_ERF, scaled);
+    const hone_expr *half = bin(t, HONE_OP_MUL, x[0], num(t, x[0], 0.5));
+    return bin(t, HONE_OP_MUL, half, bin(t, HONE_OP_ADD, tail, num(t, x[0], 1)));
+}
+
+/* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
+static const hone_expr *gelu_tanh(hone_topi *t, const hone_expr *const *x) {
+    const hone_expr *cube = bin(t, HONE_OP_MUL, bin(t, HONE_OP_MUL, x[0], x[0]), x[0]);
+    const hone_expr *inner =
+        bin(t, HONE_OP_ADD, x[0], bin(t, HONE_OP_MUL, cube, num(t, x[0], 0.044715)));
+    const hone_expr *tail = hone_topi_intrin(
+        t, HONE_INTRIN_TANH, bin(t, HONE_OP_MUL, inner, num(t, x[0], 0.79788456080286535588)));
+    const hone_expr *half = bin(t, HONE_OP_MUL, x[0], num(t, x[0], 0.5));
+    return bin(t, HONE_OP_MUL, half, bin(t, HONE_OP_ADD, tail, num(t, x[0], 1)));
+}
+
+static const hone_expr *silu(hone_topi *t, const hone_expr *const *x) {
+    return bin(t, HONE_OP_MUL, x[0], hone_topi_intrin(t, HONE_INTRIN_SIGMOID, x[0]));
+}
+
+static const hone_expr *absolute(hone_topi *t, const hone_expr *const *x) {
+    if (x[0] && (hone_dtype_is_uint(x[0]->dtype) || hone_dtype_is_bool(x[0]->dtype))) return x[0];
+    bool is_float = x[0] && hone_dtype_is_float(x[0]->dtype);
+    return hone_topi_intrin(t, is_float ? HONE_INTRIN_FABS : HONE_INTRIN_ABS, x[0]);
+}
+
+static const hone_expr *negative(hone_topi *t, const hone_expr *const *x) {
+    return bin(t, HONE_OP_MUL, x[0], num(t, x[0], -1)); /* keeps the sign of zero */
+}
+
+static const hone_expr *divide(hone_topi *t, const hone_expr *const *x) {
+    bool is_float = x[0] && hone_dtype_is_float(x[0]->dtype);
+    return bin(t, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV, x[0], x[1]);
+}
+
+static const hone_expr *floor_divide(hone_topi *t, const hone_expr *const *x) {
+    if (x[0] && !hone_dtype_is_float(x[0]->dtype)) return bin(t, HONE_OP_FLOORDIV, x[0], x[1]);
+    return hone_topi_intrin(t, HONE_INTRIN_FLOOR, bin(t, HONE_OP_DIV, x[0], x[1]));
+}
+
+static const hone_expr *modulo(hone_topi *t, const hone_expr *const *x) {
+    if (x[0] && !hone_dtype_is_float(x[0]->dtype)) return bin(t, HONE_OP_FLOORMOD, x[0], x[1]);
+    return bin(t, HONE_OP_SUB, x[0], bin(t, HONE_OP_MUL, floor_divide(t, x), x[1]));
+}
+
+/* The power of 0.5 is the square root, except of -inf, which has none, and of -0. */
+static const hone_expr *square_root(hone_topi *t, const hone_expr *x) {
+    const hone_expr *is_least = bin(t, HONE_OP_EQ, x, num(t, x, -HUGE_VAL));
+    const hone_expr *root =
+        hone_topi_intrin(t, HONE_INTRIN_SQRT, bin(t, HONE_OP_ADD, x, num(t, x, 0)));
+    return hone_expr_select(&t->te->ir, is_least, num(t, x, HUGE_VAL), root);
+}
+
+/* Small integer powers are products. */
+static const hone_expr *power(hone_topi *t, const hone_expr *const *x) {
+    if (!x[0] || !x[1]) return NULL;
+    bool is_float = hone_dtype_is_float(x[0]->dtype);
+    double exponent = x[1]->kind == HONE_EXPR_FLOAT ? x[1]->u.f
+                      : x[1]->kind == HONE_EXPR_INT ? (double)x[1]->u.i
+                                                    : -1;
+    if (exponent == 1) return x[0];
+    if (exponent == 2) return bin(t, HONE_OP_MUL, x[0], x[0]);
+    if (exponent == 0.5 && is_float) return square_root(t, x[0]);
+    const hone_expr *args[] = {x[0], x[1]};
+    if (is_float) return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_POW, 2, args);
+    for (int i = 0; i < 2; i++)
+        args[i] = hone_expr_cast(&t->te->ir, HONE_DTYPE_F64, x[i]);
+    return hone_expr_cast(&t->te->ir, x[0]->dtype,
+                          hone_expr_call(&t->te->ir, HONE_DTYPE_F64, HONE_INTRIN_POW, 2, args));
+}
+
+static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
+    const hone_expr *y = x[0];
+    for (uint32_t i = 1; i <= 2 && y; i++) { /* the upper limit last: it holds where they cross */
+        const hone_garg *limit = &t->args[i];
+        if (limit->kind != HONE_GARG_PRIM) continue;
+        double value = limit->u.expr->kind == HONE_EXPR_FLOAT ? limit->u.expr->u.f
+                                                              : (double)limit->u.expr->u.i;
+        if (isinf(value) && (value > 0) == (i == 2)) continue; /* none */
+        bool is_exact = limit->u.expr->kind == HONE_EXPR_INT && hone_dtype_is_integer(y->dtype) &&
+                        limit->u.expr->u.i > hone_dtype_min_int(y->dtype) &&
+                        limit->u.expr->u.i < hone_dtype_max_int(y->dtype);
+        const hone_expr *bound =
+            is_exact ? hone_expr_int(&t->te->ir, y->dtype, limit->u.expr->u.i) : num(t, y, value);
+        y = hone_expr_extreme(&t->te->ir, i == 2 ? HONE_OP_MIN : HONE_OP_MAX, y, bound);
+    }
+    return y;
+}
+
+static const hone_expr *where(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_select(&t->te->ir, x[0], x[1], x[2]);
+}
+
+static const hone_expr *multiply_add(hone_topi *t, const hone_expr *const *x) {
+    return bin(t, HONE_OP_ADD, bin(t, HONE_OP_MUL, x[0], x[1]), x[2]);
+}
+
+static const hone_expr *as_type(hone_topi *t, const hone_expr *const *x) {
+    if (!x[0]) return NULL;
+    hone_dtype to = t->out->dtype;
+    if (hone_dtype_is_bool(to)) return bin(t, HONE_OP_NE, x[0], num(t, x[0], 0));
+    if (hone_dtype_is_bool(x[0]->dtype)) {
+        return hone_expr_select(&t->te->ir, x[0], hone_topi_number(t, to, 1),
+                                hone_topi_number(t, to, 0));
+    }
+    return hone_expr_cast(&t->te->ir, to, x[0]);
+}
+
+static const hone_expr *logical_not(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_not(&t->te->ir, x[0]);
+}
+
+static const hone_expr *identity(hone_topi *t, const hone_expr *const *x) {
+    (void)t;
+    return x[0];
+}
+
+/* ---- tables ---- */
+
+static const struct {
+    const char *op;
+    element_fn fn;
+    bool has_steps; /* more than one: of short floats these are taken in float32 */
+} functions[] = {
+    {"maximum",      maximum,      false},
+    {"minimum",      minimum,      false},
+    {"nn.relu",      relu,         false},
+    {"nn.leakyrelu", leaky_relu,   true },
+    {"nn.gelu",      gelu,         true },
+    {"nn.gelu_tanh", gelu_tanh,    true },
+    {"nn.silu",      silu,         true },
+    {"abs",          absolute,     false},
+    {"negative",     negative,     false},
+    {"divide",       divide,       false},
+    {"floor_divide", floor_divide, true },
+    {"mod",          modulo,       true },
+    {"power",        power,        false},
+    {"clip",         clip,         false},
+    {"ewise_fma",    multiply_add, true },
+    {"where",        where,        false},
+    {"astype",       as_type,      false},
+    {"logical_not",  logical_not,  false},
+    {"broadcast_to", identity,     false},
+};
+
+static const struct {
+    const char *op;
+    hone_intrin intrin;
+} intrins[] = {
+    {"exp",     HONE_INTRIN_EXP      },
+    {"log",     HONE_INTRIN_LOG      },
+    {"sqrt",    HONE_INTRIN_SQRT     },
+    {"rsqrt",   HONE_INTRIN_RSQRT    },
+    {"erf",     HONE_INTRIN_ERF      },
+    {"sin",     HONE_INTRIN_SIN      },
+    {"cos",     HONE_INTRIN_COS      },
+    {"tan",     HONE_INTRIN_TAN      },
+    {"asin",    HONE_INTRIN_ASIN     },
+    {"acos",    HONE_INTRIN_ACOS     },
+    {"atan",    HONE_INTRIN_ATAN     },
+    {"sinh",    HONE_INTRIN_SINH     },
+    {"cosh",    HONE_INTRIN_COSH     },
+    {"tanh",    HONE_INTRIN_TANH     },
+    {"asinh",   HONE_INTRIN_ASINH    },
+    {"acosh",   HONE_INTRIN_ACOSH    },
+    {"atanh",   HONE_INTRIN_ATANH    },
+    {"sigmoid", HONE_INTRIN_SIGMOID  },
+    {"floor",   HONE_INTRIN_FLOOR    },
+    {"ceil",    HONE_INTRIN_CEIL     },
+    {"round",   HONE_INTRIN_NEARBYINT},
+};
+
+static const struct {
+    const char *op;
+    hone_op binary;
+} binaries[] = {
+    {"add",           HONE_OP_ADD},
+    {"subtract",      HONE_OP_SUB},
+    {"multiply",      HONE_OP_MUL},
+    {"equal",         HONE_OP_EQ },
+    {"not_equal",     HONE_OP_NE },
+    {"less",          HONE_OP_LT },
+    {"less_equal",    HONE_OP_LE },
+    {"greater",       HONE_OP_GT },
+    {"greater_equal", HONE_OP_GE },
+    {"logical_and",   HONE_OP_AND},
+    {"logical_or",    HONE_OP_OR },
+    {"logical_xor",   HONE_OP_NE },
+};
+
+static hone_status element(hone_topi *t, const hone_expr *const *x, const hone_expr **out) {
+    for (size_t i = 0; i < HONE_COUNT(binaries); i++) {
+        if (strcmp(binaries[i].op, t->op) == 0) {
+            *out = bin(t, binaries[i].binary, x[0], x[1]);
+            return HONE_OK;
+        }
+    }
+    for (size_t i = 0; i < HONE_COUNT(intrins); i++) {
+        if (strcmp(intrins[i].op, t->op) == 0) {
+            bool is_whole = hone_dtype_is_integer(x[0]->dtype); /* floor, ceil, round */
+            *out = is_whole ? x[0] : hone_topi_intrin(t, intrins[i].intrin, x[0]);
+            return HONE_OK;
+        }
+    }
+    for (size_t i = 0; i < HONE_COUNT(functions); i++) {
+        if (strcmp(functions[i].op, t->op) == 0) {
+            const hone_expr *wide[MAX_OPERANDS];
+            for (uint32_t k = 0; k < MAX_OPERANDS; k++)
+                wide[k] = functions[i].has_steps ? hone_topi_widen(t, x[k]) : x[k];
+            *out = functions[i].fn(t, wide);
+            return HONE_OK;
+        }
+    }
+    return hone_topi_unsupported(t, "not implemented");
+}
+
+/* "nn.relu" -> "relu": the name of block and buffer */
+static const char *block_name(const hone_topi *t) {
+    const char *dot = strchr(t->op, '.');
+    return dot ? dot + 1 : t->op;
+}
+
+hone_status hone_topi_emit_elementwise(hone_topi *t) {
+    const hone_expr *x[MAX_OPERANDS] = {NULL}, *value = NULL;
+    hone_te_stage stage;
+    if (strcmp(t->op, "clip") == 0 && t->count > 1) {
+        return hone_topi_unsupported(t, "limits that are tensors");
+    }
+    hone_topi_stage(t, &stage);
+    for (uint32_t i = 0; i < t->count && i < HONE_COUNT(x); i++) {
+        x[i] = hone_topi_at(t, i, stage.axis, stage.spatial_count);
+    }
+    HONE_TRY(element(t, x, &value));
+    if (value && !hone_dtype_equal(value->dtype, t->out->dtype)) {
+        value = hone_expr_cast(&t->te->ir, t->out->dtype, value);
+    }
+    t->result = hone_te_compute(t->te, &stage, block_name(t), value);
+    return HONE_OK;
+}
+
+hone_status hone_topi_emit_broadcast_to(hone_topi *t) {
+    return hone_topi_emit_elementwise(t);
+}

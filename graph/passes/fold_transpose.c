@@ -1,0 +1,111 @@
+#include <string.h>
+
+#include "graph/module/rewrite.h"
+#include "graph/passes/graph_passes.h"
+#include "ir/ops/graph_infer.h"
+
+/* Transpositions before matrix products cost nothing:
+ *   matmul(a, permute_dims(b)) of the last two dimensions → matmul(a, b, transpose_b)
+ *   matmul(a, constant, transpose_b)                      → matmul(a, constant')
+ * The second is done because with the weight as K × N the inner loop over N reads it with stride
+ * one, at any batch: it vectorises as it is written. With N × K (ONNX's transB) one row is a dot
+ * product: for a batch of one it would need rfactor, and gathers otherwise. It costs a copy of the
+ * weight at compile time and nothing after.
+ * needs: infer, normalize
+ * keeps: everything else */
+
+/* permute_dims that swaps the last two dimensions and nothing else. */
+static bool swaps_last_two(const hone_gbind *bind, int32_t rank) {
+    int64_t axes[HONE_MAX_RANK];
+    if (!bind || bind->kind != HONE_GBIND_CALL || strcmp(bind->callee, "permute_dims") != 0 ||
+        rank < 2) {
+        return false;
+    }
+    const hone_value *value = hone_attrs_find(&bind->attrs, "axes");
+    if (!value || value->kind == HONE_VALUE_NONE) return rank == 2;
+    hone_status st = hone_graph_attr_ints(bind, "axes", (uint32_t)rank, 0, axes);
+    bool ok = !st;
+    hone_status_free(st);
+    for (int32_t i = 0; ok && i < rank; i++) {
+        int64_t want = i < rank - 2 ? i : i == rank - 2 ? rank - 1 : rank - 2;
+        ok = axes[i] == want || axes[i] == want - rank;
+    }
+    return ok;
+}
+
+/* The last two dimensions of a constant, swapped. */
+static hone_status transposed(const hone_tensor *from, hone_tensor **out) {
+    int64_t shape[HONE_MAX_RANK];
+    int32_t rank = from->rank;
+    memcpy(shape, from->shape, sizeof shape);
+    shape[rank - 2] = from->shape[rank - 1];
+    shape[rank - 1] = from->shape[rank - 2];
+    HONE_TRY(hone_tensor_create(from->dtype, rank, shape, out));
+    size_t item = hone_dtype_bytes(from->dtype);
+    int64_t rows = from->shape[rank - 2], columns = from->shape[rank - 1];
+    int64_t area = rows * columns;
+    int64_t matrices = area > 0 ? hone_tensor_count(from) / area : 0;
+    const char *source = from->data;
+    char *target = (*out)->data;
+    for (int64_t m = 0; m < matrices; m++) {
+        for (int64_t i = 0; i < rows; i++) {
+            for (int64_t j = 0; j < columns; j++) {
+                memcpy(target + (size_t)((m * columns + j) * rows + i) * item,
+                       source + (size_t)((m * rows + i) * columns + j) * item, item);
+            }
+        }
+    }
+    return HONE_OK;
+}
+
+typedef struct side {
+    hone_garg arg;
+    bool transpose;
+} side;
+
+static hone_status absorb(hone_rewrite *rw, const hone_garg *old, side *s, bool *out_changed) {
+    const hone_gbind *def = old->kind == HONE_GARG_VALUE ? rw->defs[old->u.value] : NULL;
+    const hone_sinfo *info = hone_garg_sinfo(rw->module, rw->old, old, rw->module->arena);
+    HONE_TRY(hone_rewrite_arg(rw, old, &s->arg));
+    if (info && info->kind == HONE_SINFO_TENSOR && swaps_last_two(def, info->rank)) {
+        HONE_TRY(hone_rewrite_arg(rw, &def->args[0], &s->arg));
+        s->transpose = !s->transpose;
+        *out_changed = true;
+    }
+    const hone_tensor *constant = hone_rewrite_constant(rw, &s->arg);
+    if (!constant || !s->transpose || constant->rank < 2) return HONE_OK;
+    hone_tensor *turned;
+    HONE_TRY(transposed(constant, &turned));
+    HONE_TRY(hone_rewrite_add_constant(rw, turned, &s->arg));
+    s->transpose = false;
+    *out_changed = true;
+    return HONE_OK;
+}
+
+static hone_status fold_matmul(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    static const char *const keys[] = {"transpose_a", "transpose_b"};
+    if (bind->kind != HONE_GBIND_CALL || strcmp(bind->callee, "matmul") != 0) return HONE_OK;
+    hone_attrs attrs = bind->attrs;
+    hone_garg args[2], out;
+    bool changed = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        side s = {.transpose = hone_attrs_int(&attrs, keys[i], 0) != 0};
+        HONE_TRY(absorb(rw, &bind->args[i], &s, &changed));
+        args[i] = s.arg;
+        hone_arena *arena = rw->module->arena;
+        bool ok = s.transpose
+                      ? hone_attrs_with(arena, &attrs, keys[i], HONE_VALUE_OF_INT(1), &attrs)
+                      : hone_attrs_without(arena, &attrs, keys[i], &attrs);
+        if (!ok) return HONE_ERROR(HONE_CODE_NO_MEMORY, "matmul");
+    }
+    if (!changed) return HONE_OK;
+    HONE_TRY(hone_rewrite_call(rw, "matmul", 2, args, attrs, &out));
+    hone_rewrite_set(rw, bind->value, out);
+    *out_done = true;
+    return HONE_OK;
+}
+
+hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options) {
+    HONE_TRY(hone_rewrite_module(module, fold_matmul, NULL));
+    return hone_pass_prune(module, options);
+}

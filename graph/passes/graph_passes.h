@@ -1,0 +1,23 @@
+/* graph/passes/graph_passes.h - the passes themselves, one file each; pass.c names them. Each
+ * states what it needs and keeps at the head of its file. */
+#ifndef HONE_GRAPH_PASSES_GRAPH_PASSES_H
+#define HONE_GRAPH_PASSES_GRAPH_PASSES_H
+
+#include "graph/module/graph_options.h"
+
+hone_status hone_pass_choose(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_infer(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_normalize(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_fold_batch_norm(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_decompose(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_fuse(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_specialize(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_prune(hone_module *module, const hone_graph_options *options);
+
+#endif

@@ -1,0 +1,86 @@
+#include <string.h>
+
+#include "graph/module/rewrite.h"
+#include "graph/operators/topi_build.h"
+#include "graph/passes/graph_passes.h"
+#include "ir/identity/structural.h"
+#include "support/map.h"
+
+/* Operator calls become call_tir of PrimFuncs; equal kernels are made once.
+ * needs: infer, normalize (no views but reshape, no splits), decompose
+ * keeps: everything that is no operator call; reshape, unless asked for all
+ * The kernels carry "op_pattern" for fuse, which takes it off. */
+
+typedef struct legalizer {
+    bool keep_reshape;
+    hone_map128 known; /* hash of a kernel → member of the module */
+} legalizer;
+
+/* "nn.conv2d" → "conv2d" */
+static const char *stem_of(const char *op) {
+    const char *dot = strrchr(op, '.');
+    return dot ? dot + 1 : op;
+}
+
+static hone_status mark_pattern(hone_func *func, const char *op) {
+    int64_t pattern = hone_graph_op_find(op)->pattern;
+    bool ok = hone_attrs_with(func->arena, &func->attrs, "op_pattern", HONE_VALUE_OF_INT(pattern),
+                              &func->attrs);
+    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "kernel");
+}
+
+/* Adds the kernel to the module, or finds the equal one that is there. */
+static hone_status intern(hone_rewrite *rw, hone_func *func, const char **out_name) {
+    legalizer *l = rw->ctx;
+    uint64_t member;
+    hone_hash128 hash = hone_func_hash(func);
+    if (hone_map128_find(&l->known, hash, &member)) {
+        *out_name = rw->module->members[member].name;
+        return HONE_OK;
+    }
+    *out_name = func->name;
+    if (!hone_map128_put(&l->known, hash, rw->module->member_count)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "kernels");
+    }
+    return hone_module_add_func(rw->module, func);
+}
+
+static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    legalizer *l = rw->ctx;
+    if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
+    if (l->keep_reshape && strcmp(bind->callee, "reshape") == 0) return HONE_OK;
+    hone_gbind now = *bind;
+    HONE_TRY(hone_rewrite_args(rw, bind, &now.args));
+    const hone_sinfo *info;
+    HONE_TRY(hone_graph_infer_bind(rw->module, rw->now, &now, rw->module->arena, &info));
+    const char *name;
+    hone_func *func;
+    hone_garg args[HONE_TOPI_MAX_ARGS], out;
+    uint32_t count = 0;
+    HONE_TRY(hone_module_fresh_name(rw->module, stem_of(bind->callee), &name));
+    HONE_TRY(hone_topi_build(rw->module, rw->now, &now, info, name, rw->module->arena, &func, args,
+                             &count));
+    HONE_TRY(mark_pattern(func, bind->callee));
+    HONE_TRY(intern(rw, func, &name));
+    HONE_TRY(hone_rewrite_call_tir(rw, name, count, args, info, &out));
+    hone_rewrite_set(rw, bind->value, out);
+    *out_done = true;
+    return HONE_OK;
+}
+
+static hone_status legalize(hone_module *module, bool keep_reshape) {
+    legalizer l = {.keep_reshape = keep_reshape};
+    hone_status st = hone_rewrite_module(module, legalize_call, &l);
+    hone_map128_deinit(&l.known);
+    return st;
+}
+
+hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options) {
+    (void)options;
+    return legalize(module, true);
+}
+
+hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options) {
+    (void)options;
+    return legalize(module, false);
+}

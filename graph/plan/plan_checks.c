@@ -1,0 +1,125 @@
+#include "graph/plan/plan_impl.h"
+#include "ir/core/grow.h"
+#include "ir/ops/graph_infer.h"
+#include "ir/region/size_needs.h"
+
+/* What must hold of the sizes of a plan for its steps to be right. */
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+}
+
+static hone_status add(plan_checks *checks, const hone_plan_check *check) {
+    if (!check->what || !hone_grow(checks->arena, (void **)&checks->items, &checks->capacity,
+                                   checks->count, sizeof *checks->items)) {
+        return no_memory();
+    }
+    checks->items[checks->count++] = *check;
+    return HONE_OK;
+}
+
+static hone_status refuse(const plan_checks *checks, const hone_plan_check *check) {
+    static const char *const words[] = {"", "at least ", "at most "};
+    hone_str got = {0}, wanted = {0};
+    hone_extent_describe(checks->graph, check->got, &got);
+    if (check->wanted)
+        hone_extent_describe(checks->graph, check->wanted, &wanted);
+    else
+        hone_str_append(&wanted, "a size that nothing gives");
+    hone_status st =
+        HONE_ERROR(HONE_CODE_INVALID, "'%s': %s is %s, wants %s%s", check->place, check->what,
+                   hone_str_text(&got), words[check->relation], hone_str_text(&wanted));
+    hone_str_deinit(&got);
+    hone_str_deinit(&wanted);
+    return st;
+}
+
+/* Surely, for all sizes from 1 on. */
+static bool holds(hone_arith *arith, const hone_plan_check *check) {
+    if (check->relation == HONE_PLAN_SAME) {
+        return hone_prove_equal(arith, check->got, check->wanted);
+    }
+    bool is_low = check->relation == HONE_PLAN_AT_LEAST;
+    return hone_prove_less_equal(arith, is_low ? check->wanted : check->got,
+                                 is_low ? check->got : check->wanted);
+}
+
+hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check) {
+    hone_arith arith;
+    hone_arith_init(&arith, checks->arena);
+    for (uint32_t v = 0; v < checks->graph->var_count; v++) {
+        if (!hone_arith_bind_const(&arith, v, 1, INT64_MAX)) return no_memory();
+    }
+    bool is_sure = holds(&arith, check);
+    HONE_TRY(hone_ir_finish(&arith.ir));
+    if (is_sure) return HONE_OK;
+    bool is_known = hone_expr_is_int(check->got) && hone_expr_is_int(check->wanted);
+    return is_known ? refuse(checks, check) : add(checks, check);
+}
+
+/* ---- calls ---- */
+
+typedef struct calling {
+    plan_checks *checks;
+    const hone_func *func;
+    hone_fit *fit;
+    hone_status st; /* the first failure */
+} calling;
+
+static void note_point(void *ctx, const hone_fit_point *point) {
+    calling *c = ctx;
+    hone_str what = {0};
+    if (c->st) return;
+    hone_fit_describe(point, &what);
+    const hone_plan_check check = {.place = c->func->name,
+                                   .what =
+                                       hone_arena_strdup(c->checks->arena, hone_str_text(&what)),
+                                   .got = point->got,
+                                   .wanted = point->wanted};
+    hone_str_deinit(&what);
+    bool is_open = check.wanted && !point->is_never;
+    c->st = is_open ? add(c->checks, &check) : refuse(c->checks, &check);
+}
+
+/* What compiled models can compute (compile/part_values.c). */
+static bool find_other(void *ctx, const hone_expr *e) {
+    bool *is_found = ctx;
+    bool is_arithmetic = hone_expr_is_op(e, HONE_OP_ADD) || hone_expr_is_op(e, HONE_OP_SUB) ||
+                         hone_expr_is_op(e, HONE_OP_MUL) || hone_expr_is_op(e, HONE_OP_FLOORDIV) ||
+                         hone_expr_is_op(e, HONE_OP_FLOORMOD) || hone_expr_is_op(e, HONE_OP_MIN) ||
+                         hone_expr_is_op(e, HONE_OP_MAX);
+    *is_found |= !is_arithmetic && e->kind != HONE_EXPR_INT && e->kind != HONE_EXPR_VAR;
+    return !*is_found;
+}
+
+static bool is_computable(const hone_expr *e) {
+    bool is_other = false;
+    if (e) hone_expr_walk(e, find_other, &is_other);
+    return e && !is_other;
+}
+
+static hone_status note_need(void *ctx, const hone_size_need *need) {
+    calling *c = ctx;
+    const hone_plan_check check = {
+        .relation = need->is_low ? HONE_PLAN_AT_LEAST : HONE_PLAN_AT_MOST,
+        .place = c->func->name,
+        .what = hone_arena_printf(c->checks->arena, "the %s index of dimension %u of '%s'",
+                                  need->is_low ? "least" : "largest", need->dim, need->buffer),
+        .got = hone_fit_in_caller(c->fit, need->index),
+        .wanted = hone_fit_in_caller(c->fit, need->limit)};
+    if (!is_computable(check.got) || !is_computable(check.wanted)) return HONE_OK;
+    return plan_check_that(c->checks, &check);
+}
+
+hone_status plan_check_call(plan_checks *checks, const hone_func *func,
+                            const hone_fit_tensor *tensors, const hone_expr *const *scalars,
+                            hone_fit *fit) {
+    calling c = {.checks = checks, .func = func, .fit = fit};
+    fit->report = note_point;
+    fit->ctx = &c;
+    hone_status st = hone_fit_func(fit, func, tensors, scalars);
+    HONE_TRY(hone_status_join(st, c.st));
+    hone_arith own; /* the kernel numbers its variables differently */
+    hone_arith_init(&own, checks->arena);
+    return hone_func_size_needs(func, &own, note_need, &c);
+}

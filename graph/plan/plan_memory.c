@@ -1,0 +1,125 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/plan/plan_impl.h"
+#include "ir/ops/graph_infer.h"
+
+/* Offsets in one workspace.
+ *
+ * Static sizes: largest first, each at the lowest offset where it overlaps none of those that are
+ * placed already and live at the same time ("greedy by size": Pisarchyk and Lee, Efficient Memory
+ * Management for Deep Neural Net Inference, 2020, section 5).
+ * Symbolic sizes: in order of first use, each takes over a slot of the same size that is free, or
+ * opens a new one behind the others. */
+
+static int64_t round_up(int64_t bytes) {
+    return (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;
+}
+
+static bool is_live_together(const plan_storage *a, const plan_storage *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static int compare_size(const void *a, const void *b) {
+    const plan_storage *x = *(plan_storage *const *)a, *y = *(plan_storage *const *)b;
+    if (x->bytes->u.i != y->bytes->u.i) return x->bytes->u.i < y->bytes->u.i ? 1 : -1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The lowest offset where nothing that lives at the same time lies. */
+static int64_t lowest_offset(plan_storage *const *placed, uint32_t count, const plan_storage *s) {
+    int64_t at = 0, size = round_up(s->bytes->u.i);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t i = 0; i < count; i++) {
+            int64_t begin = placed[i]->offset->u.i, end = begin + round_up(placed[i]->bytes->u.i);
+            if (!is_live_together(placed[i], s) || at >= end || begin >= at + size) continue;
+            at = end;
+            moved = true;
+        }
+    }
+    return at;
+}
+
+static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t count,
+                                const hone_expr **out_bytes, int64_t *out_unplanned) {
+    int64_t total = 0;
+    *out_unplanned = 0;
+    if (count) qsort(items, count, sizeof *items, compare_size);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t size = items[i]->bytes->u.i;
+        if (size < 0 || size > INT64_C(1) << 50) {
+            return HONE_ERROR(HONE_CODE_INVALID, "an intermediate result of %lld bytes",
+                              (long long)size);
+        }
+        int64_t at = lowest_offset(items, i, items[i]);
+        items[i]->offset = hone_extent_int(ir, at);
+        if (!items[i]->offset) return hone_ir_finish(ir);
+        if (at + round_up(size) > total) total = at + round_up(size);
+        *out_unplanned += round_up(size);
+    }
+    *out_bytes = hone_extent_int(ir, total);
+    return hone_ir_finish(ir);
+}
+
+/* ---- symbolic ---- */
+
+typedef struct slot {
+    const hone_expr *bytes, *offset;
+    uint32_t busy_until;
+} slot;
+
+static const hone_expr *round_up_expr(hone_ir *ir, const hone_expr *bytes) {
+    if (hone_expr_is_int(bytes)) return hone_extent_int(ir, round_up(bytes->u.i));
+    bool is_multiple = hone_expr_is_op(bytes, HONE_OP_MUL) && hone_expr_is_int(bytes->args[1]) &&
+                       bytes->args[1]->u.i % HONE_PLAN_ALIGN == 0;
+    if (is_multiple) return bytes;
+    const hone_expr *units =
+        hone_extent_div(ir, hone_extent_add(ir, bytes, HONE_PLAN_ALIGN - 1), HONE_PLAN_ALIGN);
+    return hone_extent_mul(ir, units, hone_extent_int(ir, HONE_PLAN_ALIGN));
+}
+
+static int compare_first(const void *a, const void *b) {
+    const plan_storage *x = *(plan_storage *const *)a, *y = *(plan_storage *const *)b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t count,
+                                  const hone_expr **out_bytes) {
+    slot *slots = hone_arena_zalloc(ir->arena, (count + 1) * sizeof *slots);
+    uint32_t used = 0;
+    if (!slots) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+    *out_bytes = hone_extent_int(ir, 0);
+    if (count) qsort(items, count, sizeof *items, compare_first);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        while (at < used && (slots[at].busy_until >= items[i]->first ||
+                             !hone_extent_same(slots[at].bytes, items[i]->bytes))) {
+            at++;
+        }
+        if (at == used) {
+            slots[used++] = (slot){items[i]->bytes, *out_bytes, 0};
+            *out_bytes = hone_extent_sum(ir, *out_bytes, round_up_expr(ir, items[i]->bytes));
+            if (!*out_bytes) return hone_ir_finish(ir);
+        }
+        slots[at].busy_until = items[i]->last;
+        items[i]->offset = slots[at].offset;
+    }
+    return hone_ir_finish(ir);
+}
+
+hone_status plan_place(hone_ir *ir, plan_storage *storages, uint32_t count,
+                       const hone_expr **out_bytes, int64_t *out_unplanned) {
+    plan_storage **items = hone_arena_zalloc(ir->arena, (count + 1) * sizeof *items);
+    uint32_t used = 0;
+    bool is_static = true;
+    *out_unplanned = -1;
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+    for (uint32_t i = 0; i < count; i++) {
+        if (storages[i].place != HONE_PLAN_WORKSPACE) continue;
+        items[used++] = &storages[i];
+        is_static &= hone_expr_is_int(storages[i].bytes);
+    }
+    return is_static ? place_static(ir, items, used, out_bytes, out_unplanned)
+                     : place_symbolic(ir, items, used, out_bytes);
+}

@@ -1,0 +1,133 @@
+#include "graph/plan/tasks.h"
+
+#include <string.h>
+
+#include "graph/passes/specialize.h"
+#include "ir/core/grow.h"
+#include "ir/identity/structural.h"
+#include "support/map.h"
+
+enum { ARENA_BYTES = 8192 };
+
+typedef struct extractor {
+    hone_task_list *list;
+    hone_map128 known;    /* hash → index of the task */
+    hone_map128 symbolic; /* kernels that were skipped */
+    hone_strmap names;
+    uint32_t capacity;
+} extractor;
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tasks");
+}
+
+/* The kernel's name; with a number when another task has it. */
+static hone_status unique_name(extractor *x, const char *name, const char **out) {
+    *out = hone_arena_strdup(x->list->arena, name);
+    for (uint32_t i = 1; *out && hone_strmap_find(&x->names, *out, NULL); i++) {
+        *out = hone_arena_printf(x->list->arena, "%s_%u", name, i);
+    }
+    return *out && hone_strmap_put(&x->names, *out, 1) ? HONE_OK : no_memory();
+}
+
+static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash,
+                            uint32_t variant) {
+    hone_task_list *list = x->list;
+    if (!hone_grow(list->arena, (void **)&list->items, &x->capacity, list->count,
+                   sizeof *list->items) ||
+        !hone_map128_put(&x->known, hash, list->count)) {
+        return no_memory();
+    }
+    hone_task *task = &list->items[list->count];
+    memset(task, 0, sizeof *task);
+    HONE_TRY(unique_name(x, func->name, &task->name));
+    task->func = func;
+    task->hash = hash;
+    task->weight = 1;
+    task->variant = variant;
+    task->flops = hone_func_flops(func, NULL);
+    task->bytes = hone_func_param_bytes(func);
+    list->count++;
+    return HONE_OK;
+}
+
+static bool has_scalars(const hone_func *func) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) return true;
+    }
+    return false;
+}
+
+/* One call of a kernel. */
+static hone_status count_call(extractor *x, const hone_func *func, uint32_t variant) {
+    hone_hash128 hash = hone_func_hash(func);
+    if (hone_func_is_symbolic(func) || has_scalars(func)) {
+        if (hone_map128_find(&x->symbolic, hash, NULL)) return HONE_OK;
+        x->list->skipped++;
+        return hone_map128_put(&x->symbolic, hash, 1) ? HONE_OK : no_memory();
+    }
+    uint64_t known;
+    if (hone_map128_find(&x->known, hash, &known)) {
+        x->list->items[known].weight++;
+        return HONE_OK;
+    }
+    return new_task(x, func, hash, variant);
+}
+
+static hone_status extract_graph(extractor *x, const hone_module *module,
+                                 const hone_graph_func *graph, uint32_t variant) {
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        const hone_gbind *bind = &graph->bindings[i];
+        if (bind->kind != HONE_GBIND_CALL_TIR) continue;
+        const hone_member *member = hone_module_find(module, bind->callee);
+        if (!member || member->kind != HONE_MEMBER_FUNC) {
+            return HONE_ERROR(HONE_CODE_NOT_FOUND, "'%s' is called but not defined", bind->callee);
+        }
+        HONE_TRY(count_call(x, member->func, variant));
+    }
+    return HONE_OK;
+}
+
+static hone_status extract_module(extractor *x, const hone_module *module, uint32_t variant) {
+    bool has_graph = false;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (module->members[i].kind != HONE_MEMBER_GRAPH) continue;
+        has_graph = true;
+        HONE_TRY(extract_graph(x, module, module->members[i].graph, variant));
+    }
+    for (uint32_t i = 0; !has_graph && i < module->member_count; i++) {
+        if (module->members[i].kind != HONE_MEMBER_FUNC) continue;
+        HONE_TRY(count_call(x, module->members[i].func, variant));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_tasks_extract(hone_module *const *modules, size_t module_count,
+                               hone_task_list *out_list) {
+    memset(out_list, 0, sizeof *out_list);
+    out_list->arena = hone_arena_create(ARENA_BYTES);
+    if (!out_list->arena) return no_memory();
+    out_list->modules =
+        hone_arena_zalloc(out_list->arena, (module_count + 1) * sizeof *out_list->modules);
+    if (!out_list->modules) return no_memory();
+    for (size_t i = 0; i < module_count; i++) {
+        assert(modules[i]->is_frozen);
+        out_list->modules[out_list->module_count++] = hone_module_retain(modules[i]);
+    }
+    extractor x = {.list = out_list};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; !st && i < module_count; i++) {
+        st = extract_module(&x, modules[i], (uint32_t)i);
+    }
+    hone_map128_deinit(&x.known);
+    hone_map128_deinit(&x.symbolic);
+    hone_strmap_deinit(&x.names);
+    return st;
+}
+
+void hone_task_list_deinit(hone_task_list *list) {
+    for (uint32_t i = 0; i < list->module_count; i++)
+        hone_module_release(list->modules[i]);
+    hone_arena_destroy(list->arena);
+    memset(list, 0, sizeof *list);
+}

@@ -1,0 +1,180 @@
+/* ir/arith/arith_impl.h - what the files of the arithmetic share; everybody else includes
+ * ir/arith/arith.h.
+ *
+ * The work is done on sums: constant + sum of coeff * term, a term being a variable, a product of
+ * terms, or any other non-linear expression in canonical form. A sum that would leave int64 (or
+ * the dtype that it is for) is `failed`: its user then leaves the expression as it was.
+ * A sum refers to itself and is never copied by assignment.
+ */
+#ifndef HONE_IR_ARITH_ARITH_IMPL_H
+#define HONE_IR_ARITH_ARITH_IMPL_H
+
+#include "ir/arith/arith.h"
+#include "ir/core/fold.h"
+
+enum {
+    ARITH_LOCAL_TERMS = 12, /* terms of a sum before it spills to the arena */
+    ARITH_MAX_DEPTH = 400,  /* nesting that is simplified; below it, expressions stay as written */
+    ARITH_MAX_PRODUCT = 36, /* products of sums are expanded up to this number of terms */
+    ARITH_MAX_FACTORS = 12,
+    ARITH_FUEL = 20000,     /* nodes looked at by one simplification */
+    ARITH_PROOF_FUEL = 160, /* sums looked at by one proof */
+    ARITH_QUICK_FUEL = 24,  /* the same, for a comparison met while simplifying */
+};
+
+enum {
+    ARITH_HAS_DIV = 1,
+    ARITH_HAS_MOD = 2,
+    ARITH_HAS_MINMAX = 4,
+    ARITH_HAS_PRODUCT = 8,
+};
+
+typedef struct arith_sum {
+    int64_t constant;
+    uint32_t count, capacity;
+    bool failed;
+    uint8_t has;   /* ARITH_HAS_x: what kinds of terms were ever added */
+    uint8_t wraps; /* not 0: a sum of so many bits that may wrap around was taken apart in it */
+    hone_linear_term *terms;
+    hone_linear_term local[ARITH_LOCAL_TERMS];
+} arith_sum;
+
+typedef enum arith_fact_kind {
+    ARITH_FACT_GE, /* sum >= 0 */
+    ARITH_FACT_EQ, /* sum == 0 */
+    ARITH_FACT_NE, /* sum != 0 */
+    ARITH_FACT_OTHER,
+} arith_fact_kind;
+
+struct hone_fact {
+    arith_fact_kind kind;
+    const hone_expr *condition; /* as it was pushed, simplified */
+    hone_linear linear;         /* unless OTHER */
+    uint32_t undo_start;
+};
+
+struct hone_bound_undo {
+    hone_var var;
+    hone_bound old;
+};
+
+/* ---- checked integers ---- */
+static inline bool arith_add(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool arith_mul(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+/* b > 0 */
+static inline int64_t arith_floordiv(int64_t a, int64_t b) {
+    return a / b - (a % b < 0 ? 1 : 0);
+}
+static inline int64_t arith_floormod(int64_t a, int64_t b) {
+    int64_t r = a % b;
+    return r < 0 ? r + b : r;
+}
+
+/* ---- dtypes ---- */
+/* Scalar int32 or int64 (also int8, int16): what the arithmetic works on. */
+bool arith_is_index(hone_dtype dtype);
+bool arith_fits(hone_dtype dtype, int64_t value);
+/* The cast of an index expression keeps its value. */
+bool arith_cast_is_exact(hone_arith *a, const hone_expr *cast);
+
+/* ---- wrapping around (ir/arith/exact.c) ---- */
+/* The sum or product e is the number that it says. True of everything else. */
+bool arith_is_exact(hone_arith *a, const hone_expr *e);
+/* The finished sum, computed in dtype, is the number that it says. */
+bool arith_sum_is_exact(hone_arith *a, const arith_sum *s, hone_dtype dtype);
+/* e divides args[0], in x, by -1, or negates it, where it may be the least of its type: which is
+ * then what comes out. */
+bool arith_may_negate_least(hone_arith *a, const hone_expr *e, hone_bound x, hone_bound divisor);
+/* Of a sum or product. */
+hone_bound arith_polynomial_bound(hone_arith *a, const hone_expr *e);
+/* A variable is bound to a value from now on. False without memory, as the next. */
+bool arith_note_value(hone_arith *a, hone_var var, const hone_expr *value);
+bool arith_find_values(hone_arith *a, const hone_func *func);
+
+/* ---- memory ---- */
+void *arith_alloc(hone_arith *a, size_t bytes);
+/* Room for one more in a vector that lives in the arena. */
+bool arith_grow(hone_arith *a, void **items, uint32_t count, uint32_t *capacity, size_t item_bytes);
+bool arith_reserve_var(hone_arith *a, hone_var var);
+
+/* ---- sums (ir/arith/linear.c) ---- */
+void arith_sum_init(arith_sum *s);
+void arith_sum_add_const(arith_sum *s, int64_t value, int64_t scale);
+/* term is canonical and no sum */
+void arith_sum_add_term(hone_arith *a, arith_sum *s, const hone_expr *term, int64_t coeff);
+/* e is canonical and may be a sum; it is taken apart */
+void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale);
+void arith_sum_add_sum(hone_arith *a, arith_sum *s, const arith_sum *other, int64_t scale);
+void arith_sum_add_linear(hone_arith *a, arith_sum *s, const hone_linear *linear, int64_t scale);
+/* s += scale * x * y, expanded; false when that is too large (s unchanged) */
+bool arith_sum_add_product(hone_arith *a, arith_sum *s, const arith_sum *x, const arith_sum *y,
+                           int64_t scale);
+/* Sorts, merges equal terms, joins quotients with remainders. False when failed. */
+bool arith_sum_finish(hone_arith *a, arith_sum *s);
+void arith_sum_sort(hone_arith *a, arith_sum *s);
+/* The expression; reuses nodes of hint (may be NULL) where they are the same. NULL when failed. */
+const hone_expr *arith_sum_expr(hone_arith *a, const arith_sum *s, hone_dtype dtype,
+                                const hone_expr *hint);
+bool arith_sum_is_const(const arith_sum *s, int64_t *out_value);
+int64_t arith_sum_find(const arith_sum *s, const hone_expr *term); /* index or -1 */
+/* Total order of expressions: first variable id, then structure. 0 = the same, unless the
+ * expression has an effect. */
+int arith_order(const hone_expr *x, const hone_expr *y);
+/* Products of terms. arith_mono_div: false when d does not divide; *out NULL means 1. */
+const hone_expr *arith_mono_mul(hone_arith *a, const hone_expr *x, const hone_expr *y);
+bool arith_mono_div(hone_arith *a, const hone_expr *x, const hone_expr *d, const hone_expr **out);
+uint32_t arith_mono_factors(const hone_expr *e, const hone_expr **out /* ARITH_MAX_FACTORS */);
+
+/* ---- simplifier ---- */
+/* s += scale * e for any index expression; terms end up canonical. */
+void arith_flatten(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale);
+/* Flatten and finish. */
+bool arith_sum_of(hone_arith *a, arith_sum *s, const hone_expr *e);
+/* The same where the sum does not wrap around. */
+bool arith_number_of(hone_arith *a, arith_sum *s, const hone_expr *e);
+/* s = x - y, finished; false where one of them may wrap around, unless they are the same then. */
+bool arith_sum_diff(hone_arith *a, arith_sum *s, const hone_expr *x, const hone_expr *y);
+const hone_expr *arith_simp(hone_arith *a, const hone_expr *e);
+const hone_expr *arith_simp_children(hone_arith *a, const hone_expr *e);
+/* The same for a node whose own rules failed: what the children became may make room for them. */
+const hone_expr *arith_simp_apart(hone_arith *a, const hone_expr *e);
+/* One rewriting step on a sorted sum (ir/arith/arith_fuse.c); true when it changed. */
+bool arith_fuse_once(hone_arith *a, arith_sum *s);
+/* out = y // c or y % c, c > 0, finished; y is finished. */
+bool arith_divmod_const(hone_arith *a, const arith_sum *y, int64_t c, bool want_mod,
+                        hone_dtype dtype, arith_sum *out);
+/* The same for any divisor; false when nothing can be said but the operation itself. */
+bool arith_divmod(hone_arith *a, const arith_sum *y, const arith_sum *d, bool want_mod,
+                  hone_dtype dtype, arith_sum *out);
+const hone_expr *arith_simp_minmax(hone_arith *a, const hone_expr *e);
+const hone_expr *arith_simp_bool(hone_arith *a, const hone_expr *e);
+const hone_expr *arith_negate(hone_arith *a, const hone_expr *condition);
+
+/* ---- bounds ---- */
+bool arith_bound_is_const(hone_bound b, int64_t *out_value);
+hone_bound arith_var_bound(const hone_arith *a, hone_var var);
+hone_bound arith_expr_bound(hone_arith *a, const hone_expr *canonical);
+hone_bound arith_sum_bound(hone_arith *a, const arith_sum *s);
+hone_bound arith_bound_add(hone_bound x, hone_bound y);
+/* x + y, x - y or x * y. */
+hone_bound arith_bound_combine(hone_op op, hone_bound x, hone_bound y);
+hone_bound arith_bound_scale(hone_bound x, int64_t scale);
+hone_bound arith_bound_meet(hone_bound x, hone_bound y);
+/* The bounds of sum_bound, tightened by the facts. */
+hone_bound arith_sum_bound_known(hone_arith *a, const arith_sum *s);
+hone_modular arith_sum_modular(hone_arith *a, const arith_sum *s);
+
+/* ---- proofs ---- */
+/* s >= 0 always. fuel limits the work. */
+bool arith_nonneg(hone_arith *a, const arith_sum *s, uint32_t fuel);
+/* What is left to know about a comparison "s op 0", op one of EQ NE LT LE GT GE: 1 true, 0 false,
+ * -1 unknown. */
+int arith_decide(hone_arith *a, hone_op op, const arith_sum *s, uint32_t fuel);
+/* The facts of a condition; used by push. */
+bool arith_fact_of(hone_arith *a, const hone_expr *condition, hone_fact *out);
+
+#endif

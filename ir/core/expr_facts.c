@@ -1,0 +1,109 @@
+#include "ir/core/expr.h"
+
+#include <string.h>
+
+/* What ops.def and intrins.def say, as functions. */
+
+static const struct {
+    const char *spelling, *function;
+    int8_t precedence, commutes, is_bool;
+} ops[] = {
+#define HONE_OP(name, spelling, named, precedence, commutes, result_bool)                          \
+    {spelling, named, precedence, commutes, result_bool},
+#include "ir/core/ops.def"
+#undef HONE_OP
+};
+
+static const struct {
+    const char *spelling;
+    int8_t arity, pure, math;
+    hone_intrin_result result;
+    const char *params;
+} intrins[] = {
+#define HONE_INTRIN(name, spelling, args, pure, math, result, params)                              \
+    {spelling, args, pure, math, HONE_INTRIN_RESULT_##result, params},
+#include "ir/core/intrins.def"
+#undef HONE_INTRIN
+};
+
+const char *hone_op_spelling(hone_op op) {
+    return ops[op].spelling ? ops[op].spelling : ops[op].function;
+}
+
+const char *hone_op_function(hone_op op) {
+    return ops[op].function;
+}
+
+int hone_op_precedence(hone_op op) {
+    return ops[op].precedence;
+}
+
+bool hone_op_commutes(hone_op op) {
+    return ops[op].commutes;
+}
+
+bool hone_op_is_compare(hone_op op) {
+    return op >= HONE_OP_EQ && op <= HONE_OP_GE;
+}
+
+const char *hone_intrin_spelling(hone_intrin intrin) {
+    return intrins[intrin].spelling;
+}
+
+int hone_intrin_arity(hone_intrin intrin) {
+    return intrins[intrin].arity;
+}
+
+const char *hone_intrin_params(hone_intrin intrin) {
+    return intrins[intrin].params;
+}
+
+bool hone_intrin_is_pure(hone_intrin intrin) {
+    return intrins[intrin].pure;
+}
+
+bool hone_intrin_is_math(hone_intrin intrin) {
+    return intrins[intrin].math;
+}
+
+hone_intrin_result hone_intrin_result_rule(hone_intrin intrin) {
+    return intrins[intrin].result;
+}
+
+bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin) {
+    for (int i = 0; i < HONE_INTRIN_COUNT; i++) {
+        if (i == HONE_INTRIN_NAMED) continue; /* is spelled by its first argument */
+        if (strcmp(intrins[i].spelling, spelling) == 0) {
+            *out_intrin = (hone_intrin)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hone_expr_is_vscale(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 1 &&
+           e->args[0]->kind == HONE_EXPR_STRING && strcmp(e->args[0]->u.s, "vscale") == 0;
+}
+
+static bool visit_scalable(void *ctx, const hone_expr *e) {
+    bool *is_scalable = ctx;
+    *is_scalable |= hone_dtype_is_scalable(e->dtype) || hone_expr_is_vscale(e);
+    return !*is_scalable;
+}
+
+bool hone_expr_is_scalable(const hone_expr *e) {
+    bool is_scalable = false;
+    hone_expr_walk(e, visit_scalable, &is_scalable);
+    return is_scalable;
+}
+
+const hone_expr *hone_expr_as_extreme(const hone_expr *e) {
+    if (e->kind != HONE_EXPR_SELECT || !hone_expr_is_call(e->args[0], HONE_INTRIN_ISNAN))
+        return NULL;
+    const hone_expr *x = e->args[1], *extreme = e->args[2];
+    bool is_one = hone_expr_is_op(extreme, HONE_OP_MAX) || hone_expr_is_op(extreme, HONE_OP_MIN);
+    return is_one && hone_expr_same(e->args[0]->args[0], x) && hone_expr_same(extreme->args[0], x)
+               ? extreme
+               : NULL;
+}

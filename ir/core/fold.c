@@ -1,0 +1,88 @@
+/* ir/core/fold.c - see fold.h. */
+#include "ir/core/fold.h"
+
+int64_t hone_gcd(int64_t a, int64_t b) {
+    if (a == INT64_MIN || b == INT64_MIN) return 1;
+    if (a < 0) a = -a;
+    if (b < 0) b = -b;
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
+    bool divides = y != 0 && !(x == INT64_MIN && y == -1);
+    switch (op) {
+    case HONE_OP_ADD:
+        return !__builtin_add_overflow(x, y, out);
+    case HONE_OP_SUB:
+        return !__builtin_sub_overflow(x, y, out);
+    case HONE_OP_MUL:
+        return !__builtin_mul_overflow(x, y, out);
+    case HONE_OP_FLOORDIV:
+        return divides ? (*out = hone_floor_div(x, y), true) : false;
+    case HONE_OP_FLOORMOD:
+        /* the product alone may be beyond int64: 1 // INT64_MIN is -1 */
+        if (divides) *out = (int64_t)((uint64_t)x - (uint64_t)hone_floor_div(x, y) * (uint64_t)y);
+        return divides;
+    case HONE_OP_TRUNCDIV:
+        return divides ? (*out = x / y, true) : false;
+    case HONE_OP_TRUNCMOD:
+        return divides ? (*out = x % y, true) : false;
+    case HONE_OP_MIN:
+        *out = x < y ? x : y;
+        return true;
+    case HONE_OP_MAX:
+        *out = x > y ? x : y;
+        return true;
+    case HONE_OP_EQ:
+        *out = x == y;
+        return true;
+    case HONE_OP_NE:
+        *out = x != y;
+        return true;
+    case HONE_OP_LT:
+        *out = x < y;
+        return true;
+    case HONE_OP_LE:
+        *out = x <= y;
+        return true;
+    case HONE_OP_GT:
+        *out = x > y;
+        return true;
+    case HONE_OP_GE:
+        *out = x >= y;
+        return true;
+    case HONE_OP_AND:
+        *out = x && y;
+        return true;
+    case HONE_OP_OR:
+        *out = x || y;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, int64_t *out) {
+    int64_t a, b;
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        *out = e->u.i;
+        return true;
+    case HONE_EXPR_VAR:
+        *out = e->u.var < count ? sizes[e->u.var] : -1;
+        return *out >= 0;
+    case HONE_EXPR_CAST:
+        return hone_fold_sizes(e->args[0], sizes, count, out);
+    case HONE_EXPR_BINARY:
+        return hone_fold_sizes(e->args[0], sizes, count, &a) &&
+               hone_fold_sizes(e->args[1], sizes, count, &b) &&
+               hone_fold_ints((hone_op)e->op, a, b, out);
+    default:
+        return false;
+    }
+}

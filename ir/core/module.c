@@ -1,0 +1,175 @@
+#include "ir/core/module.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ir/core/grow.h"
+#include "support/alloc.h"
+#include "support/strbuf.h"
+
+enum { ARENA_BLOCK_BYTES = 64 * 1024, MAX_BORROWED = 8 };
+
+/* What all holders of a module share. */
+struct hone_module_shared {
+    atomic_int references;
+    uint32_t borrowed_count;
+    hone_module
+        *borrowed[MAX_BORROWED]; /* modules whose functions this one uses; one reference each */
+};
+
+hone_status hone_module_create(hone_module **out_module) {
+    *out_module = NULL;
+    hone_module *module = hone_calloc(1, sizeof *module);
+    if (!module) return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    module->shared = hone_calloc(1, sizeof *module->shared);
+    module->arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    if (!module->shared || !module->arena) {
+        if (module->arena) hone_arena_destroy(module->arena);
+        hone_free(module->shared);
+        hone_free(module);
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    }
+    atomic_init(&module->shared->references, 1);
+    *out_module = module;
+    return HONE_OK;
+}
+
+hone_module *hone_module_retain(hone_module *module) {
+    atomic_fetch_add_explicit(&module->shared->references, 1, memory_order_relaxed);
+    return module;
+}
+
+void hone_module_release(hone_module *module) {
+    if (!module) return;
+    if (atomic_fetch_sub_explicit(&module->shared->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    for (uint32_t i = 0; i < module->shared->borrowed_count; i++) {
+        hone_module_release(module->shared->borrowed[i]);
+    }
+    for (uint32_t i = 0; i < module->constant_count; i++) {
+        hone_tensor_destroy(module->constants[i]);
+    }
+    hone_arena_destroy(module->arena);
+    hone_free(module->shared);
+    hone_free(module);
+}
+
+void hone_module_freeze(hone_module *module) {
+    if (!module->is_frozen) module->is_frozen = true; /* a frozen one may be shared by threads */
+}
+
+hone_status hone_module_borrow(hone_module *module, hone_module *other) {
+    struct hone_module_shared *shared = module->shared;
+    for (uint32_t i = 0; i < shared->borrowed_count; i++) {
+        if (shared->borrowed[i] == other) return HONE_OK;
+    }
+    if (shared->borrowed_count == MAX_BORROWED) {
+        return HONE_ERROR(HONE_CODE_INTERNAL, "a module borrows from more than %d modules",
+                          MAX_BORROWED);
+    }
+    shared->borrowed[shared->borrowed_count++] = hone_module_retain(other);
+    return HONE_OK;
+}
+
+static hone_status add_member(hone_module *module, hone_member member) {
+    assert(!module->is_frozen);
+    if (hone_module_find(module, member.name)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "function '%s' is defined twice", member.name);
+    }
+    if (!hone_grow(module->arena, (void **)&module->members, &module->member_capacity,
+                   module->member_count, sizeof *module->members)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    }
+    module->members[module->member_count++] = member;
+    return HONE_OK;
+}
+
+hone_status hone_module_add_func(hone_module *module, hone_func *func) {
+    return add_member(module, (hone_member){func->name, HONE_MEMBER_FUNC, func, NULL});
+}
+
+hone_status hone_module_add_graph(hone_module *module, hone_graph_func *graph) {
+    return add_member(module, (hone_member){graph->name, HONE_MEMBER_GRAPH, NULL, graph});
+}
+
+hone_status hone_module_add_extern(hone_module *module, const char *name) {
+    const char *copy = hone_arena_strdup(module->arena, name);
+    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    return add_member(module, (hone_member){copy, HONE_MEMBER_EXTERN, NULL, NULL});
+}
+
+hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
+                                     uint32_t *out_index) {
+    *out_index = HONE_NO_ID;
+    if (!hone_grow(module->arena, (void **)&module->constants, &module->constant_capacity,
+                   module->constant_count, sizeof *module->constants)) {
+        hone_tensor_destroy(tensor);
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    }
+    *out_index = module->constant_count;
+    module->constants[module->constant_count++] = tensor;
+    return HONE_OK;
+}
+
+const hone_member *hone_module_find(const hone_module *module, const char *name) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (strcmp(module->members[i].name, name) == 0) return &module->members[i];
+    }
+    return NULL;
+}
+
+static bool has_symbol(const hone_func *func, const char *symbol) {
+    const hone_value *value = hone_attrs_find(&func->attrs, "global_symbol");
+    return value && value->kind == HONE_VALUE_STRING && strcmp(value->u.s, symbol) == 0;
+}
+
+const hone_func *hone_module_find_program(const hone_module *module, const char *name_or_null) {
+    const hone_member *member = name_or_null ? hone_module_find(module, name_or_null) : NULL;
+    if (!name_or_null || member) return member ? member->func : NULL;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_func *func = module->members[i].func;
+        if (func && has_symbol(func, name_or_null)) return func;
+    }
+    return NULL;
+}
+
+/* "'add', 'main'" for messages. */
+static void list_names(const hone_module *module, hone_str *out) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        hone_str_printf(out, "%s'%s'", i ? ", " : "", module->members[i].name);
+    }
+}
+
+hone_status hone_module_pick(const hone_module *module, const char *name_or_null,
+                             const hone_member **out_member) {
+    *out_member = hone_module_find(module, name_or_null ? name_or_null : "main");
+    if (*out_member) return HONE_OK;
+    if (!name_or_null && module->member_count == 1) {
+        *out_member = &module->members[0];
+        return HONE_OK;
+    }
+    hone_str names = {0};
+    list_names(module, &names);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_NOT_FOUND, "no function '%s'; the module has %s",
+                   name_or_null ? name_or_null : "main", names.length ? names.data : "none");
+    hone_str_deinit(&names);
+    return st;
+}
+
+hone_status hone_module_of_func(const hone_func *func, hone_module **out_module) {
+    HONE_TRY(hone_module_create(out_module));
+    hone_status st = HONE_OK;
+    hone_func *copy = hone_func_copy_deep((*out_module)->arena, func);
+    if (!copy) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
+    } else {
+        st = hone_module_add_func(*out_module, copy);
+    }
+    if (st) {
+        hone_module_release(*out_module);
+        *out_module = NULL;
+    }
+    return st;
+}

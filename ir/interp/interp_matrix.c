@@ -1,0 +1,482 @@
+/* Matrix units of GPUs, as what they do to buffers.
+ *
+ * wmma: a fragment is a tile of the buffer that holds it. Its number counts tiles along the rows of
+ * that buffer, then down; in a flat buffer tiles lie one behind the other. How a tile was loaded
+ * (its sizes, rows or columns first) is remembered with the storage, as registers would.
+ *
+ * mma and ldmatrix: the lanes of a warp hold a tile together, in the layouts of PTX (ISA 9.7.14).
+ * Lanes run one after the other; what a lane takes from others is found by evaluating an argument
+ * with the lane's variable set to theirs. That is exact because an instruction reads registers that
+ * earlier ones wrote, and writes its own lane's.
+ *
+ * Sums go over k in order, each step rounded to the type of the accumulator, as the descriptions of
+ * the intrinsics have it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/interp/interp_team.h"
+
+enum { LANES = 32 };
+
+HONE_NORETURN static void fail(machine *m, const char *what) {
+    machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "%s", what));
+}
+
+/* ---- what the arguments name ---- */
+
+/* A buffer by its data variable; it must be live. */
+static hone_buffer registers_of(machine *m, const xexpr *e) {
+    hone_buffer id = HONE_NO_ID;
+    if (e->source->kind == HONE_EXPR_VAR) id = buffer_of_data(m, e->source->u.var);
+    if (id == HONE_NO_ID || !m->buffers[id].store) {
+        fail(m, "a matrix instruction works on a buffer that does not exist");
+    }
+    return id;
+}
+
+typedef union number {
+    int64_t i;
+    double f;
+} number;
+
+static bool holds_floats(const machine *m, hone_buffer id) {
+    return hone_dtype_is_float(m->buffers[id].dtype);
+}
+
+static number value_at(machine *m, hone_buffer id, int64_t at) {
+    const xbuffer *b = &m->buffers[id];
+    return holds_floats(m, id) ? (number){.f = read_float(b->store, b->dtype, at)}
+                               : (number){.i = read_int(b->store, b->dtype, at)};
+}
+
+static number get(machine *m, hone_buffer id, int64_t at) {
+    touch_element(m, id, at, false);
+    return value_at(m, id, at);
+}
+
+static void put(machine *m, hone_buffer id, int64_t at, number value) {
+    const xbuffer *b = &m->buffers[id];
+    touch_element(m, id, at, true);
+    if (holds_floats(m, id))
+        write_float(b->store, b->dtype, at, value.f);
+    else
+        write_int(b->store, b->dtype, at, value.i);
+}
+
+static void require_same_sort(machine *m, hone_buffer a, hone_buffer b) {
+    if (holds_floats(m, a) != holds_floats(m, b)) {
+        fail(m, "a matrix instruction mixes floats and integers");
+    }
+}
+
+static double rounded(double value, hone_dtype dtype) {
+    if (dtype.bits == 64) return value;
+    return dtype.bits == 32 ? (double)(float)value : round_slow(value, dtype);
+}
+
+/* sum + a * b in the type of the accumulator. */
+static number multiply_add(const machine *m, hone_buffer accumulator, number sum, number a,
+                           number b) {
+    hone_dtype dtype = m->buffers[accumulator].dtype;
+    if (hone_dtype_is_float(dtype)) {
+        return (number){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
+    }
+    uint64_t total = (uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i;
+    return (number){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
+}
+
+/* ---- wmma ---- */
+
+typedef struct tile {
+    hone_buffer buffer;
+    int64_t offset, stride, rows, columns;
+} tile;
+
+/* The tile of that number among tiles of rows by columns. */
+static tile tile_at(machine *m, hone_buffer id, int64_t index, int64_t rows, int64_t columns) {
+    const xstore *s = m->buffers[id].store;
+    int64_t row = s->row ? s->row : columns;
+    if (rows < 1 || columns < 1 || row % columns != 0) {
+        fail(m, "a fragment's tiles do not divide the rows of its buffer");
+    }
+    int64_t per_row = row / columns;
+    tile t = {id, 0, row, rows, columns};
+    t.offset = index / per_row * rows * row + index % per_row * columns;
+    if (index < 0 || t.offset + (rows - 1) * row + columns > s->elements) {
+        fail(m, "a fragment lies outside of its buffer");
+    }
+    return t;
+}
+
+static int64_t element_of(const tile *t, int64_t i, int64_t j) {
+    return t->offset + i * t->stride + j;
+}
+
+/* A tile as the scope of its buffer has it: a is m by k, b k by n, the accumulator m by n; turned
+ * around when columns came first. */
+static tile fragment(machine *m, hone_buffer id, int64_t index) {
+    const xfragment *f = &m->buffers[id].store->fragment;
+    const char *scope = hone_func_buffer(m->func, id)->scope;
+    bool is_a = strcmp(scope, "wmma.matrix_a") == 0, is_b = strcmp(scope, "wmma.matrix_b") == 0;
+    if (f->m == 0) fail(m, "a fragment is used before it is loaded or filled");
+    int64_t rows = is_b ? f->k : f->m, columns = is_a ? f->k : f->n;
+    return f->is_turned ? tile_at(m, id, index, columns, rows)
+                        : tile_at(m, id, index, rows, columns);
+}
+
+/* args[1] data, then m, n, k and the number of the fragment. */
+static tile shaped_fragment(machine *m, const xexpr *e, bool is_turned) {
+    hone_buffer id = registers_of(m, e->args[1]);
+    m->buffers[id].store->fragment =
+        (xfragment){(int32_t)x_int(e->args[2], m), (int32_t)x_int(e->args[3], m),
+                    (int32_t)x_int(e->args[4], m), is_turned};
+    return fragment(m, id, x_int(e->args[5], m));
+}
+
+static void fill_tile(machine *m, const tile *t, const xexpr *with) {
+    double value = x_is_float(with) ? x_float(with, m) : (double)x_int(with, m);
+    number n = holds_floats(m, t->buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
+    for (int64_t i = 0; i < t->rows; i++) {
+        for (int64_t j = 0; j < t->columns; j++)
+            put(m, t->buffer, element_of(t, i, j), n);
+    }
+}
+
+static int64_t fill_fragment(const xexpr *e, machine *m) {
+    tile t = shaped_fragment(m, e, false);
+    fill_tile(m, &t, e->args[6]);
+    return 0;
+}
+
+/* Between a tile and memory where its rows and its columns are so many elements apart. */
+static void move_tile(machine *m, const tile *t, const xexpr *pointer, int64_t row_step,
+                      int64_t column_step, bool is_store) {
+    int64_t offset;
+    hone_buffer memory = place_of_pointer(m, pointer, &offset);
+    require_same_sort(m, t->buffer, memory);
+    for (int64_t i = 0; i < t->rows; i++) {
+        for (int64_t j = 0; j < t->columns; j++) {
+            int64_t there = offset + i * row_step + j * column_step, here = element_of(t, i, j);
+            if (is_store)
+                put(m, memory, there, get(m, t->buffer, here));
+            else
+                put(m, t->buffer, here, get(m, memory, there));
+        }
+    }
+}
+
+/* (data, m, n, k, number, memory, stride, layout) */
+static int64_t move_fragment(const xexpr *e, machine *m, bool is_store) {
+    const char *layout =
+        e->args[8]->source->kind == HONE_EXPR_STRING ? e->args[8]->source->u.s : "";
+    int64_t stride = x_int(e->args[7], m);
+    tile t = shaped_fragment(m, e, strcmp(layout, "col_major") == 0);
+    move_tile(m, &t, e->args[6], stride, 1, is_store);
+    return 0;
+}
+static int64_t load_fragment(const xexpr *e, machine *m) {
+    return move_fragment(e, m, false);
+}
+static int64_t store_fragment(const xexpr *e, machine *m) {
+    return move_fragment(e, m, true);
+}
+
+/* (D, number, A, number, B, number, C, number): D = A B + C */
+static int64_t multiply_fragments(const xexpr *e, machine *m) {
+    tile part[4]; /* D, A, B, C */
+    hone_buffer ids[4];
+    for (int i = 0; i < 4; i++)
+        ids[i] = registers_of(m, e->args[1 + 2 * i]);
+    xfragment *d = &m->buffers[ids[0]].store->fragment;
+    const xfragment *a = &m->buffers[ids[1]].store->fragment;
+    const xfragment *b = &m->buffers[ids[2]].store->fragment;
+    if (d->m == 0) *d = m->buffers[ids[3]].store->fragment;
+    for (int i = 0; i < 4; i++) {
+        require_same_sort(m, ids[i], ids[0]);
+        part[i] = fragment(m, ids[i], x_int(e->args[2 + 2 * i], m));
+    }
+    if (a->m != d->m || b->n != d->n || a->k != b->k) fail(m, "fragments of other sizes meet");
+    for (int64_t i = 0; i < d->m; i++) {
+        for (int64_t j = 0; j < d->n; j++) {
+            number sum = get(m, ids[3], element_of(&part[3], i, j));
+            for (int64_t k = 0; k < a->k; k++) {
+                int64_t left =
+                    a->is_turned ? element_of(&part[1], k, i) : element_of(&part[1], i, k);
+                int64_t right =
+                    b->is_turned ? element_of(&part[2], j, k) : element_of(&part[2], k, j);
+                sum = multiply_add(m, ids[0], sum, get(m, ids[1], left), get(m, ids[2], right));
+            }
+            put(m, ids[0], element_of(&part[0], i, j), sum);
+        }
+    }
+    return 0;
+}
+
+/* ---- Metal: matrices of a group of threads, tiles of a buffer as those of wmma are ---- */
+
+/* args[1] data, args[2] the number of the matrix */
+static tile matrix_at(machine *m, const xexpr *e, const xexpr *rows, const xexpr *columns) {
+    return tile_at(m, registers_of(m, e->args[1]), x_int(e->args[2], m), x_int(rows, m),
+                   x_int(columns, m));
+}
+
+/* (data, number, value, rows, columns) */
+static int64_t fill_matrix(const xexpr *e, machine *m) {
+    tile t = matrix_at(m, e, e->args[4], e->args[5]);
+    fill_tile(m, &t, e->args[3]);
+    return 0;
+}
+
+/* (data, number, memory, stride, rows, columns, is_turned) */
+static int64_t move_matrix(const xexpr *e, machine *m, bool is_store) {
+    int64_t stride = x_int(e->args[4], m);
+    bool is_turned = x_int(e->args[7], m) != 0;
+    tile t = matrix_at(m, e, e->args[5], e->args[6]);
+    move_tile(m, &t, e->args[3], is_turned ? 1 : stride, is_turned ? stride : 1, is_store);
+    return 0;
+}
+static int64_t load_matrix(const xexpr *e, machine *m) {
+    return move_matrix(e, m, false);
+}
+static int64_t store_matrix(const xexpr *e, machine *m) {
+    return move_matrix(e, m, true);
+}
+
+/* (D, number, A, number, B, number, C, number): D = A B + C, of 8 by 8 */
+static int64_t multiply_matrices(const xexpr *e, machine *m) {
+    tile part[4]; /* D, A, B, C */
+    number sum[8][8];
+    for (int i = 0; i < 4; i++) {
+        hone_buffer id = registers_of(m, e->args[1 + 2 * i]);
+        part[i] = tile_at(m, id, x_int(e->args[2 + 2 * i], m), 8, 8);
+        require_same_sort(m, id, part[0].buffer);
+    }
+    for (int64_t at = 0; at < 64; at++) {
+        int64_t i = at / 8, j = at % 8;
+        sum[i][j] = get(m, part[3].buffer, element_of(&part[3], i, j));
+        for (int64_t k = 0; k < 8; k++) {
+            number a = get(m, part[1].buffer, element_of(&part[1], i, k));
+            number b = get(m, part[2].buffer, element_of(&part[2], k, j));
+            sum[i][j] = multiply_add(m, part[0].buffer, sum[i][j], a, b);
+        }
+    }
+    for (int64_t at = 0; at < 64; at++)
+        put(m, part[0].buffer, element_of(&part[0], at / 8, at % 8), sum[at / 8][at % 8]);
+    return 0;
+}
+
+/* ---- mma, ldmatrix ---- */
+
+/* The variable of the loop over threadIdx.x around the statement. */
+static hone_var lane_variable(machine *m) {
+    for (hone_node_id n = m->at; n != HONE_NO_ID; n = hone_func_node(m->func, n)->parent) {
+        const hone_node *node = hone_func_node(m->func, n);
+        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
+        if (is_thread && strcmp(node->u.loop.thread_tag, "threadIdx.x") == 0) {
+            return node->u.loop.var;
+        }
+    }
+    fail(m, "an instruction of a warp stands in no loop over threadIdx.x");
+}
+
+/* An argument as a lane of this warp has it. */
+static int64_t of_lane(machine *m, const xexpr *e, hone_var variable, int64_t lane) {
+    int64_t own = m->slots[variable].i;
+    m->slots[variable].i = own / LANES * LANES + lane;
+    int64_t value = x_int(e, m);
+    m->slots[variable].i = own;
+    return value;
+}
+
+/* Where the registers of this lane begin, for offsets that do not say it. */
+static int64_t lane_base(machine *m, hone_buffer id, hone_var variable, int64_t count) {
+    bool is_warp = strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0;
+    return is_warp ? m->slots[variable].i % LANES * count : 0;
+}
+
+/* Bytes may not be turned around in pairs: element by element, in the layout of matrix b. */
+static void load_bytes_turned(machine *m, hone_buffer to, int64_t to_offset, hone_buffer from,
+                              int64_t offset, int64_t stride, int64_t lane) {
+    for (int64_t l = 0; l < 16; l++) {
+        int64_t k = 4 * (lane % 4) + l % 4 + 16 * (l % 8 / 4), n = lane / 4 + 8 * (l / 8);
+        put(m, to, to_offset + l, get(m, from, offset + k * stride + n));
+    }
+}
+
+/* (is_turned, matrices, ".b16", registers, offset, memory, offset of the lane's row) */
+static int64_t ldmatrix(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer to = registers_of(m, e->args[4]);
+    int64_t offset, lane = m->slots[variable].i % LANES, to_offset = x_int(e->args[5], m);
+    hone_buffer from = place_of_pointer(m, e->args[6], &offset);
+    bool is_turned = x_int(e->args[1], m) != 0;
+    int64_t bits = hone_func_buffer(m->func, to)->dtype.bits, each = 16 / bits;
+    require_same_sort(m, to, from);
+    if (strncmp(hone_func_buffer(m->func, to)->scope, "m16n8k8.", 8) == 0) {
+        fail(m, "registers of m16n8k8 get their layout from a pass of TVM's behind the schedule");
+    }
+    if (bits != 8 && bits != 16) fail(m, "ldmatrix loads elements of 8 or 16 bits");
+    if (is_turned && bits == 8) {
+        load_bytes_turned(m, to, to_offset, from, offset, x_int(e->args[7], m), lane);
+        return 0;
+    }
+    for (int64_t i = 0; i < x_int(e->args[2], m); i++) {
+        for (int64_t half = 0; half < 2; half++) {
+            int64_t row = is_turned ? 2 * (lane % 4) + half : lane / 4;
+            int64_t column = is_turned ? lane / 4 : 2 * (lane % 4) + half;
+            int64_t at = offset + of_lane(m, e->args[7], variable, 8 * i + row) + column * each;
+            for (int64_t s = 0; s < each; s++)
+                put(m, to, to_offset + (2 * i + half) * each + s, get(m, from, at + s));
+        }
+    }
+    return 0;
+}
+
+/* How the lanes of a warp hold A, B and C of mma.mNNnNNkNN: each register has run elements that
+ * follow each other along k, a row of A (a column of B) is held by four lanes, and rows 8 apart by
+ * one. */
+typedef struct xmma {
+    int64_t rows, k, run;
+    const xexpr *a, *a_offset, *b, *b_offset, *c, *c_offset;
+} xmma;
+
+/* ("m16n8k16", "row", "col", types, A, offset, B, offset, C, offset, saturate) */
+static xmma mma_of(machine *m, const xexpr *e) {
+    const char *shape = e->args[1]->source->kind == HONE_EXPR_STRING ? e->args[1]->source->u.s : "";
+    xmma p = {0, 0, 0, e->args[7], e->args[8], e->args[9], e->args[10], e->args[11], e->args[12]};
+    int rows = 0, columns = 0, k = 0;
+    bool is_read = sscanf(shape, "m%dn%dk%d", &rows, &columns, &k) == 3;
+    int64_t bits = hone_func_buffer(m->func, registers_of(m, p.a))->dtype.bits;
+    p.rows = rows;
+    p.k = k;
+    p.run = bits >= 32 ? 1 : 32 / bits;
+    bool is_known = is_read && columns == 8 && k > 0 && k % (4 * p.run) == 0 &&
+                    ((rows == 16 && bits <= 32 && k <= 8 * p.run) ||
+                     (rows == 8 && (bits <= 8 || bits == 64) && k == 4 * p.run));
+    if (!is_known || x_int(e->args[13], m)) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                   "mma of shape '%s' on elements of %lld bits%s cannot be "
+                                   "interpreted here",
+                                   shape, (long long)bits, is_known ? ", saturating," : ""));
+    }
+    return p;
+}
+
+/* What a lane of this warp holds: at offset + at of its registers, which are a part of one buffer
+ * for the warp, or a buffer of its own. */
+static number held_by(machine *m, hone_var variable, int64_t lane, const xexpr *registers,
+                      const xexpr *offset, int64_t at) {
+    hone_buffer id = registers_of(m, registers);
+    if (strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0) {
+        return get(m, id, of_lane(m, offset, variable, lane) + at);
+    }
+    xthread *other = m->thread ? lane_at(m->crew, m->thread, (uint32_t)lane) : NULL;
+    if (!other) fail(m, "an instruction of a warp is executed by less than its lanes");
+    xvalue *slots = m->slots;
+    xbuffer *buffers = m->buffers;
+    m->slots = other->slots;
+    m->buffers = other->buffers;
+    at += x_int(offset, m);
+    touch_register(m, id, at);
+    number held = value_at(m, id, at);
+    m->slots = slots;
+    m->buffers = buffers;
+    return held;
+}
+
+/* C += A B */
+static int64_t mma(const xexpr *e, machine *m) {
+    xmma p = mma_of(m, e);
+    hone_var variable = lane_variable(m);
+    hone_buffer a = registers_of(m, p.a), b = registers_of(m, p.b), c = registers_of(m, p.c);
+    int64_t lane = m->slots[variable].i % LANES, c_offset = x_int(p.c_offset, m);
+    int64_t halves = p.rows / 8;
+    require_same_sort(m, a, c);
+    require_same_sort(m, b, c);
+    for (int64_t l = 0; l < 2 * halves; l++) {
+        int64_t row = lane / 4 + 8 * (l / 2), column = 2 * (lane % 4) + l % 2;
+        number sum = get(m, c, c_offset + l);
+        for (int64_t k = 0; k < p.k; k++) {
+            int64_t quarter = k % (4 * p.run) / p.run, upper = k / (4 * p.run), rest = k % p.run;
+            number x = held_by(m, variable, 4 * (row % 8) + quarter, p.a, p.a_offset,
+                               halves * p.run * upper + p.run * (row / 8) + rest);
+            number y =
+                held_by(m, variable, 4 * column + quarter, p.b, p.b_offset, p.run * upper + rest);
+            sum = multiply_add(m, c, sum, x, y);
+        }
+        put(m, c, c_offset + l, sum);
+    }
+    return 0;
+}
+
+bool needs_all_lanes(const machine *m, const hone_expr *call) {
+    const char *name =
+        call->count == 14 && call->args[0]->kind == HONE_EXPR_STRING ? call->args[0]->u.s : "";
+    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED) || strcmp(name, "ptx_legacy.mma") != 0) {
+        return false;
+    }
+    const hone_expr *data = call->args[7];
+    hone_buffer id = data->kind == HONE_EXPR_VAR ? buffer_of_data(m, data->u.var) : HONE_NO_ID;
+    return id != HONE_NO_ID && strcmp(m->func->buffers[id].scope, "warp") != 0;
+}
+
+/* (count, registers, offset) */
+static int64_t fill_registers(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer to = registers_of(m, e->args[2]);
+    int64_t count = x_int(e->args[1], m);
+    int64_t base = x_int(e->args[3], m) + lane_base(m, to, variable, count);
+    for (int64_t l = 0; l < count; l++)
+        put(m, to, base + l, holds_floats(m, to) ? (number){.f = 0} : (number){.i = 0});
+    return 0;
+}
+
+/* (16, 16, memory, registers, offset, stride) */
+static int64_t store_registers(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer from = registers_of(m, e->args[4]);
+    int64_t offset, stride = x_int(e->args[6], m), lane = m->slots[variable].i % LANES;
+    hone_buffer memory = place_of_pointer(m, e->args[3], &offset);
+    int64_t base = x_int(e->args[5], m) + lane_base(m, from, variable, 8);
+    require_same_sort(m, from, memory);
+    for (int64_t l = 0; l < 8; l++) {
+        int64_t row = 8 * (l % 4 / 2) + lane / 4, column = 8 * (l / 4) + lane % 4 * 2 + l % 2;
+        put(m, memory, offset + row * stride + column, get(m, from, base + l));
+    }
+    return 0;
+}
+
+/* ---- */
+
+static const struct {
+    const char *name;
+    uint8_t count; /* of arguments, the name among them */
+    int64_t (*run)(const xexpr *e, machine *m);
+} instructions[] = {
+    {"tvm_fill_fragment",                   7,  fill_fragment     },
+    {"tvm_load_matrix_sync",                9,  load_fragment     },
+    {"tvm_store_matrix_sync",               9,  store_fragment    },
+    {"tvm_mma_sync",                        9,  multiply_fragments},
+    {"metal.make_filled_simdgroup_matrix",  6,  fill_matrix       },
+    {"metal.simdgroup_load",                8,  load_matrix       },
+    {"metal.simdgroup_store",               8,  store_matrix      },
+    {"metal.simdgroup_multiply_accumulate", 9,  multiply_matrices },
+    {"ptx_legacy.ldmatrix",                 8,  ldmatrix          },
+    {"ptx_legacy.mma",                      14, mma               },
+    {"cuda.mma_fill_legacy",                4,  fill_registers    },
+    {"cuda.mma_store_legacy",               7,  store_registers   },
+};
+
+bool choose_matrix(xexpr *x) {
+    const char *name = x->source->args[0]->u.s;
+    for (size_t i = 0; i < HONE_COUNT(instructions); i++) {
+        if (strcmp(instructions[i].name, name) != 0) continue;
+        /* the value is not used: it has no type, or that of what is moved */
+        if (x->count != instructions[i].count || x->lanes > 1) return false;
+        x->type = X_I64;
+        x->eval.i = instructions[i].run;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,99 @@
+/* Whose storage it is. A buffer of a thread-bound program belongs where all its uses meet: TVM
+ * allocates it there, whatever block names it. Where they meet below a thread loop, each iteration
+ * of that loop has storage of its own; shared memory is one for all threads of a block, memory of a
+ * warp for those along threadIdx.x. */
+#include <string.h>
+
+#include "ir/interp/interp_impl.h"
+
+typedef struct finder {
+    const machine *m;
+    hone_node_id *meets; /* by buffer */
+    hone_node_id at;
+} finder;
+
+static uint32_t depth_of(const hone_func *func, hone_node_id node) {
+    uint32_t depth = 0;
+    while (node != 0) {
+        node = hone_func_node(func, node)->parent;
+        depth++;
+    }
+    return depth;
+}
+
+static hone_node_id common(const hone_func *func, hone_node_id a, hone_node_id b) {
+    uint32_t depth_a = depth_of(func, a), depth_b = depth_of(func, b);
+    while (a != b) {
+        if (depth_a >= depth_b) {
+            a = hone_func_node(func, a)->parent;
+            depth_a--;
+        } else {
+            b = hone_func_node(func, b)->parent;
+            depth_b--;
+        }
+    }
+    return a;
+}
+
+static void use(const finder *f, hone_buffer id) {
+    const hone_func *func = f->m->func;
+    for (; id < func->buffer_count; id = func->buffers[id].alias_of) {
+        hone_node_id *meet = &f->meets[id];
+        *meet = *meet == HONE_NO_ID ? f->at : common(func, *meet, f->at);
+    }
+}
+
+static bool see(void *ctx, const hone_expr *e) {
+    const finder *f = ctx;
+    if (e->kind == HONE_EXPR_LOAD) use(f, e->u.buffer);
+    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
+        for (hone_buffer b = 0; b < f->m->func->buffer_count; b++) {
+            if (f->m->func->buffers[b].data == e->u.var) use(f, b);
+        }
+    }
+    return true;
+}
+
+static void see_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    finder *f = ctx;
+    f->at = at;
+    hone_expr_walk(e, see, f);
+}
+
+void private_find(machine *m) {
+    const hone_func *func = m->func;
+    finder f = {.m = m, .meets = machine_alloc(m, (func->buffer_count + 1) * sizeof *f.meets)};
+    for (hone_buffer b = 0; b < func->buffer_count; b++)
+        f.meets[b] = HONE_NO_ID;
+    hone_tree_walk_exprs(func, 0, false, see_at, &f);
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        f.at = n;
+        if (node->kind == HONE_NODE_STORE) use(&f, node->u.store.buffer);
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = node->u.block.block;
+        for (uint32_t i = 0; i < block->match_count; i++)
+            use(&f, block->matches[i].source.buffer);
+    }
+    m->meets = f.meets;
+}
+
+bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
+    const hone_node *node = hone_func_node(m->func, loop);
+    bool is_thread = node->loop_kind == HONE_LOOP_THREAD, is_any = m->options.is_scheduled;
+    if (node->kind != HONE_NODE_FOR || (!is_thread && !is_any)) return false;
+    while (m->func->buffers[id].alias_of < m->func->buffer_count)
+        id = m->func->buffers[id].alias_of;
+    const char *scope = m->func->buffers[id].scope;
+    bool is_global = !scope || starts_with(scope, "global");
+    bool is_common = m->buffers[id].own.is_argument || (is_global && !is_any);
+    hone_node_id meet = m->meets[id];
+    if (is_common || meet == HONE_NO_ID ||
+        (meet != loop && !hone_tree_is_ancestor(m->func, loop, meet))) {
+        return false;
+    }
+    const char *tag = node->u.loop.thread_tag;
+    if (!is_thread || is_global) return true;
+    if (starts_with(scope, "shared")) return starts_with(tag, "blockIdx");
+    return strcmp(scope, "warp") != 0 || strcmp(tag, "threadIdx.x") != 0;
+}

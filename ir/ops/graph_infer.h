@@ -1,0 +1,132 @@
+/* ir/ops/graph_infer.h - shape inference: rules and their helpers, for the files of the inference
+ * and for who makes operators and looks at their shapes (graph/).
+ *
+ * A rule gets the struct info of all arguments, known and of known shape, and makes that of the
+ * result. Extents are int64 expressions; arithmetic on them folds constants.
+ */
+#ifndef HONE_IR_OPS_GRAPH_INFER_H
+#define HONE_IR_OPS_GRAPH_INFER_H
+
+#include "ir/ops/graph_op.h"
+#include "support/tensor.h"
+
+enum hone_infer_rule {
+    HONE_INFER_SAME,
+    HONE_INFER_FLOAT,
+    HONE_INFER_BINARY,
+    HONE_INFER_COMPARE,
+    HONE_INFER_LOGICAL,
+    HONE_INFER_WHERE,
+    HONE_INFER_FMA,
+    HONE_INFER_ASTYPE,
+    HONE_INFER_MATMUL,
+    HONE_INFER_LINEAR,
+    HONE_INFER_REDUCE,
+    HONE_INFER_ARG_REDUCE,
+    HONE_INFER_CONV,
+    HONE_INFER_POOL,
+    HONE_INFER_ADAPTIVE_POOL,
+    HONE_INFER_BATCH_NORM,
+    HONE_INFER_LAYER_NORM,
+    HONE_INFER_PAD,
+    HONE_INFER_DROPOUT,
+    HONE_INFER_RESHAPE,
+    HONE_INFER_FLATTEN,
+    HONE_INFER_SQUEEZE,
+    HONE_INFER_EXPAND_DIMS,
+    HONE_INFER_PERMUTE,
+    HONE_INFER_BROADCAST_TO,
+    HONE_INFER_CONCAT,
+    HONE_INFER_SPLIT,
+    HONE_INFER_SLICE,
+    HONE_INFER_TAKE,
+    HONE_INFER_COUNT
+};
+
+enum { HONE_INFER_MAX_ARGS = 8 };
+
+typedef struct hone_infer {
+    const hone_module *module;
+    const hone_graph_func *graph;
+    const hone_gbind *bind;
+    const hone_graph_op *op;
+    hone_ir ir; /* makes extents, in the result's arena */
+    const hone_sinfo *args[HONE_INFER_MAX_ARGS];
+    const hone_sinfo *result;
+} hone_infer;
+
+typedef hone_status (*hone_infer_fn)(hone_infer *in);
+
+hone_status hone_infer_same(hone_infer *in);
+hone_status hone_infer_float(hone_infer *in);
+hone_status hone_infer_binary(hone_infer *in);
+hone_status hone_infer_compare(hone_infer *in);
+hone_status hone_infer_logical(hone_infer *in);
+hone_status hone_infer_where(hone_infer *in);
+hone_status hone_infer_fma(hone_infer *in);
+hone_status hone_infer_astype(hone_infer *in);
+hone_status hone_infer_matmul(hone_infer *in);
+hone_status hone_infer_linear(hone_infer *in);
+hone_status hone_infer_reduce(hone_infer *in);
+hone_status hone_infer_arg_reduce(hone_infer *in);
+hone_status hone_infer_conv(hone_infer *in);
+hone_status hone_infer_pool(hone_infer *in);
+hone_status hone_infer_adaptive_pool(hone_infer *in);
+hone_status hone_infer_batch_norm(hone_infer *in);
+hone_status hone_infer_layer_norm(hone_infer *in);
+hone_status hone_infer_pad(hone_infer *in);
+hone_status hone_infer_dropout(hone_infer *in);
+hone_status hone_infer_reshape(hone_infer *in);
+hone_status hone_infer_flatten(hone_infer *in);
+hone_status hone_infer_squeeze(hone_infer *in);
+hone_status hone_infer_expand_dims(hone_infer *in);
+hone_status hone_infer_permute(hone_infer *in);
+hone_status hone_infer_broadcast_to(hone_infer *in);
+hone_status hone_infer_concat(hone_infer *in);
+hone_status hone_infer_split(hone_infer *in);
+hone_status hone_infer_slice(hone_infer *in);
+hone_status hone_infer_take(hone_infer *in);
+
+/* ---- helpers ---- */
+/* TYPE: "'add' of float32[2, 3] and float32[4]: <reason>". */
+hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
+/* UNSUPPORTED, the same text: it may be right, and is nothing that we can do. */
+hone_status hone_infer_doubt(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
+/* Sets the result to a tensor; the shape is copied. */
+hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
+                              const hone_expr *const *shape);
+/* The attribute "out_dtype", or the fallback when it is void. */
+hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback);
+/* The first two arguments have one element type, or out_dtype says what their product has. */
+/* Surely: an element type that is not known may be any. */
+bool hone_dtypes_differ(hone_dtype a, hone_dtype b);
+hone_status hone_infer_factor_dtypes(const hone_infer *in);
+
+const hone_expr *hone_extent_int(hone_ir *ir, int64_t value);
+const hone_expr *hone_extent_add(hone_ir *ir, const hone_expr *a, int64_t b);
+const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_expr *b);
+const hone_expr *hone_extent_mul(hone_ir *ir, const hone_expr *a, const hone_expr *b);
+/* floor(a / b), b > 0 */
+const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b);
+/* Surely equal, surely different. */
+bool hone_extent_same(const hone_expr *a, const hone_expr *b);
+bool hone_extent_differs(const hone_expr *a, const hone_expr *b);
+/* "(n + 1)", for messages. */
+void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out);
+
+/* An axis attribute made to lie in [0, rank). */
+hone_status hone_infer_axis(const hone_infer *in, int64_t axis, int32_t rank, int32_t *out_axis);
+/* "axis" as a set: all when None, one integer, or a list. */
+hone_status hone_infer_axes(const hone_infer *in, const char *key, int32_t rank,
+                            bool out_is_axis[HONE_MAX_RANK]);
+/* numpy's broadcasting of several tensors; shape has room for HONE_MAX_RANK. */
+hone_status hone_infer_broadcast(hone_infer *in, uint32_t count, const hone_sinfo *const *infos,
+                                 const hone_expr **shape, int32_t *out_rank);
+/* Padding as [before..., after...] from 1, n or 2n numbers. */
+hone_status hone_graph_attr_padding(const hone_gbind *bind, uint32_t spatial, int64_t *out);
+/* Only the plain layout is implemented. */
+hone_status hone_graph_check_layout(const hone_gbind *bind, const char *key, const char *want);
+/* A tuple argument of integers (strided_slice): -1 when it is not one of constants. */
+int32_t hone_garg_ints(const hone_garg *arg, int64_t out[HONE_MAX_RANK]);
+
+#endif

@@ -1,0 +1,224 @@
+#include <string.h>
+
+#include "ir/ops/graph_infer.h"
+
+/* Shapes of convolutions, pools and normalisations. Spatial dimensions follow N and C. */
+
+enum { MAX_SPATIAL = 3 };
+
+static const char *const data_layouts[] = {NULL, "NCW", "NCHW", "NCDHW"};
+static const char *const kernel_layouts[] = {NULL, "OIW", "OIHW", "OIDHW"};
+
+/* "nn.conv2d" -> 2 */
+static int32_t spatial_of(const hone_infer *in) {
+    const char *digit = strpbrk(in->op->name, "123");
+    return *digit - '0';
+}
+
+static hone_status check_rank(const hone_infer *in, int32_t spatial) {
+    if (in->args[0]->rank == spatial + 2) return HONE_OK;
+    return hone_infer_fail(in, "the data must have %d dimensions", spatial + 2);
+}
+
+typedef struct window {
+    int64_t strides[MAX_SPATIAL], dilation[MAX_SPATIAL], padding[2 * MAX_SPATIAL];
+    bool ceil_mode;
+} window;
+
+static hone_status read_window(const hone_infer *in, uint32_t spatial, window *out) {
+    HONE_TRY(hone_graph_attr_ints(in->bind, "strides", spatial, 1, out->strides));
+    HONE_TRY(hone_graph_attr_ints(in->bind, "dilation", spatial, 1, out->dilation));
+    HONE_TRY(hone_graph_attr_padding(in->bind, spatial, out->padding));
+    out->ceil_mode = hone_attrs_int(&in->bind->attrs, "ceil_mode", 0) != 0;
+    for (uint32_t i = 0; i < spatial; i++) {
+        if (out->strides[i] < 1 || out->dilation[i] < 1) {
+            return hone_infer_fail(in, "strides and dilations must be at least 1");
+        }
+        if (out->strides[i] > INT32_MAX || out->dilation[i] > INT32_MAX) {
+            return hone_infer_fail(in, "strides and dilations must be below 2^31");
+        }
+        for (uint32_t side = 0; side < 2; side++) {
+            int64_t pad = out->padding[i + side * spatial];
+            if (pad < 0 || pad > INT32_MAX) {
+                return hone_infer_fail(in, "padding is %lld, must be from 0 to 2^31 - 1",
+                                       (long long)pad);
+            }
+        }
+    }
+    return HONE_OK;
+}
+
+/* Positions of a window of `kernel` elements along dimension i. */
+static hone_status window_extent(hone_infer *in, const window *w, uint32_t spatial, uint32_t i,
+                                 const hone_expr *extent, int64_t kernel, const hone_expr **out) {
+    int64_t reach; /* elements that the dilated kernel spans */
+    if (kernel < 1 || __builtin_mul_overflow(kernel - 1, w->dilation[i], &reach) ||
+        reach > INT32_MAX) {
+        return hone_infer_fail(in, "a kernel extent of %lld", (long long)kernel);
+    }
+    int64_t before = w->padding[i], after = w->padding[i + spatial];
+    const hone_expr *room = hone_extent_add(&in->ir, extent, before + after - reach - 1);
+    int64_t round_up = w->ceil_mode ? w->strides[i] - 1 : 0;
+    *out = hone_extent_add(
+        &in->ir, hone_extent_div(&in->ir, hone_extent_add(&in->ir, room, round_up), w->strides[i]),
+        1);
+    if (!*out) return hone_ir_finish(&in->ir);
+    if (hone_expr_is_int(room) && room->u.i < 0) {
+        return hone_infer_fail(in,
+                               "a window of %lld does not fit into dimension %u with its padding",
+                               (long long)(reach + 1), i + 2);
+    }
+    /* a window that begins in the padding behind the data is none */
+    if (w->ceil_mode && hone_expr_is_int(*out) &&
+        ((*out)->u.i - 1) * w->strides[i] >= extent->u.i + before) {
+        *out = hone_extent_add(&in->ir, *out, -1);
+    }
+    return HONE_OK;
+}
+
+static hone_status check_channels(const hone_infer *in, int64_t groups) {
+    const hone_expr *data = in->args[0]->shape[1];
+    const hone_expr *weight = in->args[1]->shape[1], *filters = in->args[1]->shape[0];
+    if (groups < 1)
+        return hone_infer_fail(in, "groups is %lld, must be at least 1", (long long)groups);
+    int64_t channels = hone_expr_const(data), per_group = hone_expr_const(weight);
+    int64_t outputs = hone_expr_const(filters), product;
+    if (channels >= 0 && per_group >= 0 &&
+        (__builtin_mul_overflow(per_group, groups, &product) || product != channels)) {
+        return hone_infer_fail(in,
+                               "the data has %lld channels, the weight takes %lld (groups = %lld)",
+                               (long long)channels, (long long)per_group, (long long)groups);
+    }
+    bool is_one = groups == 1 && hone_extent_same(data, weight);
+    if (channels < 0 && per_group >= 0 && !is_one) { /* fewer would be read beyond their end */
+        return hone_infer_doubt(in, "the number of channels of the data must be known");
+    }
+    if (outputs >= 0 && outputs % groups != 0) {
+        return hone_infer_fail(in, "%lld filters cannot be divided into %lld groups",
+                               (long long)outputs, (long long)groups);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_infer_conv(hone_infer *in) {
+    const hone_sinfo *data = in->args[0], *weight = in->args[1];
+    int32_t spatial = spatial_of(in);
+    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", kernel_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
+    if (weight->kind != HONE_SINFO_TENSOR || weight->rank != spatial + 2) {
+        return hone_infer_fail(in, "the weight must have %d dimensions", spatial + 2);
+    }
+    HONE_TRY(hone_infer_factor_dtypes(in));
+    HONE_TRY(check_channels(in, hone_attrs_int(&in->bind->attrs, "groups", 1)));
+    window w;
+    HONE_TRY(read_window(in, (uint32_t)spatial, &w));
+    const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], weight->shape[0]};
+    for (int32_t i = 0; i < spatial; i++) {
+        int64_t kernel = hone_expr_const(weight->shape[i + 2]);
+        if (kernel < 0) return hone_infer_doubt(in, "the kernel's size must be known");
+        HONE_TRY(window_extent(in, &w, (uint32_t)spatial, (uint32_t)i, data->shape[i + 2], kernel,
+                               &shape[i + 2]));
+    }
+    return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), spatial + 2, shape);
+}
+
+hone_status hone_infer_pool(hone_infer *in) {
+    const hone_sinfo *data = in->args[0];
+    int32_t spatial = spatial_of(in);
+    int64_t kernel[MAX_SPATIAL];
+    window w;
+    HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
+    HONE_TRY(hone_graph_attr_ints(in->bind, "pool_size", (uint32_t)spatial, 1, kernel));
+    HONE_TRY(read_window(in, (uint32_t)spatial, &w));
+    const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], data->shape[1]};
+    for (int32_t i = 0; i < spatial; i++) {
+        HONE_TRY(window_extent(in, &w, (uint32_t)spatial, (uint32_t)i, data->shape[i + 2],
+                               kernel[i], &shape[i + 2]));
+    }
+    return hone_infer_tensor(in, data->dtype, spatial + 2, shape);
+}
+
+hone_status hone_infer_adaptive_pool(hone_infer *in) {
+    const hone_sinfo *data = in->args[0];
+    int32_t spatial = spatial_of(in);
+    int64_t sizes[MAX_SPATIAL];
+    HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
+    HONE_TRY(hone_graph_attr_ints(in->bind, "output_size", (uint32_t)spatial, -1, sizes));
+    const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], data->shape[1]};
+    for (int32_t i = 0; i < spatial; i++) {
+        if (sizes[i] == 0 || sizes[i] < -1) {
+            return hone_infer_fail(in, "output_size is %lld, must be at least 1",
+                                   (long long)sizes[i]);
+        }
+        shape[i + 2] = sizes[i] < 0 ? data->shape[i + 2] : hone_extent_int(&in->ir, sizes[i]);
+    }
+    return hone_infer_tensor(in, data->dtype, spatial + 2, shape);
+}
+
+/* Is argument i a tensor of exactly this shape? What is not known to be might be read beyond its
+ * end. */
+static hone_status check_shape(const hone_infer *in, uint32_t i, const char *what, int32_t rank,
+                               const hone_expr *const *shape) {
+    const hone_sinfo *x = in->args[i];
+    bool is_sure = x->kind != HONE_SINFO_TENSOR || x->rank != rank, is_same = !is_sure;
+    for (int32_t d = 0; !is_sure && d < rank; d++) {
+        is_sure = hone_extent_differs(x->shape[d], shape[d]);
+        is_same &= hone_extent_same(x->shape[d], shape[d]);
+    }
+    if (is_same) return HONE_OK;
+    return (is_sure ? hone_infer_fail : hone_infer_doubt)(in, "argument %u must have %s", i + 1,
+                                                          what);
+}
+
+hone_status hone_infer_batch_norm(hone_infer *in) {
+    int32_t axis;
+    HONE_TRY(
+        hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", 1), in->args[0]->rank, &axis));
+    for (uint32_t i = 1; i < 5; i++) {
+        HONE_TRY(check_shape(in, i, "a number for each channel", 1, in->args[0]->shape + axis));
+    }
+    const hone_sinfo *fields[] = {in->args[0], in->args[3], in->args[4]};
+    in->result = hone_sinfo_tuple(in->ir.arena, 3, fields);
+    return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+}
+
+hone_status hone_infer_layer_norm(hone_infer *in) {
+    bool is_axis[HONE_MAX_RANK];
+    const hone_expr *shape[HONE_MAX_RANK];
+    int32_t rank = 0;
+    if (!hone_attrs_find(&in->bind->attrs, "axes")) return hone_infer_same(in);
+    HONE_TRY(hone_infer_axes(in, "axes", in->args[0]->rank, is_axis));
+    for (int32_t d = 0; d < in->args[0]->rank; d++) {
+        if (is_axis[d]) shape[rank++] = in->args[0]->shape[d];
+    }
+    for (uint32_t i = 1; i < 3; i++)
+        HONE_TRY(check_shape(in, i, "the shape of the normalised axes", rank, shape));
+    return hone_infer_same(in);
+}
+
+hone_status hone_infer_dropout(hone_infer *in) {
+    const hone_sinfo *fields[] = {in->args[0], in->args[0]};
+    in->result = hone_sinfo_tuple(in->ir.arena, 2, fields);
+    return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+}
+
+/* pad_width is [before, after] per dimension. */
+hone_status hone_infer_pad(hone_infer *in) {
+    const hone_sinfo *data = in->args[0];
+    int64_t widths[2 * HONE_MAX_RANK];
+    const hone_expr *shape[HONE_MAX_RANK];
+    HONE_TRY(hone_graph_attr_ints(in->bind, "pad_width", 2 * (uint32_t)data->rank, 0, widths));
+    for (int32_t i = 0; i < data->rank; i++) {
+        if (widths[2 * i] < 0 || widths[2 * i + 1] < 0 || widths[2 * i] > INT32_MAX ||
+            widths[2 * i + 1] > INT32_MAX) {
+            return hone_infer_fail(in, "padding must be from 0 to 2^31 - 1");
+        }
+        shape[i] = hone_extent_add(&in->ir, data->shape[i], widths[2 * i] + widths[2 * i + 1]);
+    }
+    return hone_infer_tensor(in, data->dtype, data->rank, shape);
+}

@@ -1,0 +1,322 @@
+#include <string.h>
+
+#include "ir/ops/graph_infer.h"
+
+/* Shapes of operators that only move data. */
+
+static const hone_expr *product(hone_ir *ir, int32_t count, const hone_expr *const *shape) {
+    const hone_expr *p = hone_extent_int(ir, 1);
+    for (int32_t i = 0; i < count; i++)
+        p = hone_extent_mul(ir, p, shape[i]);
+    return p;
+}
+
+/* Divides a product of extents by another one: equal symbolic factors are struck out. NULL when
+ * that is not possible. */
+static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count,
+                                 const hone_expr *const *by) {
+    bool is_used[HONE_MAX_RANK] = {false};
+    int64_t below = 1;
+    for (int32_t i = 0; i < count; i++) {
+        if (hone_expr_is_int(by[i])) {
+            if (__builtin_mul_overflow(below, by[i]->u.i, &below)) return NULL;
+            continue;
+        }
+        int32_t at = 0;
+        while (at < x->rank && (is_used[at] || !hone_extent_same(x->shape[at], by[i])))
+            at++;
+        if (at == x->rank) return NULL;
+        is_used[at] = true;
+    }
+    int64_t above = 1;
+    const hone_expr *rest = hone_extent_int(ir, 1);
+    for (int32_t i = 0; i < x->rank; i++) {
+        if (is_used[i]) continue;
+        if (!hone_expr_is_int(x->shape[i])) {
+            rest = hone_extent_mul(ir, rest, x->shape[i]);
+        } else if (__builtin_mul_overflow(above, x->shape[i]->u.i, &above)) {
+            return NULL;
+        }
+    }
+    if (below <= 0) return NULL;
+    if (above % below == 0) return hone_extent_mul(ir, rest, hone_extent_int(ir, above / below));
+    if (hone_expr_is_int(rest)) return NULL;
+    return hone_extent_div(ir, hone_extent_mul(ir, rest, hone_extent_int(ir, above)), below);
+}
+
+/* Strikes the symbolic factors that both shapes have; the numbers that are left, and whether there
+ * are symbols left. False where a number is too large. */
+static bool reduce_factors(int32_t count, const hone_expr *const *shape, int32_t by_count,
+                           const hone_expr *const *by, int64_t *out_number, bool *out_is_known) {
+    bool is_used[HONE_MAX_RANK] = {false};
+    *out_number = 1;
+    *out_is_known = true;
+    for (int32_t i = 0; i < count; i++) {
+        if (hone_expr_is_int(shape[i])) {
+            if (__builtin_mul_overflow(*out_number, shape[i]->u.i, out_number)) return false;
+            continue;
+        }
+        int32_t at = 0;
+        while (at < by_count && (is_used[at] || !hone_extent_same(by[at], shape[i])))
+            at++;
+        *out_is_known = *out_is_known && at < by_count;
+        if (at < by_count) is_used[at] = true;
+    }
+    return true;
+}
+
+/* No sizes (but 0) make the numbers of elements the same: n * 12 and n * 7, or n * 4 and 6. */
+static hone_status check_elements(hone_infer *in, int32_t count, const hone_expr *const *shape) {
+    const hone_sinfo *x = in->args[0];
+    int64_t from = 1, to = 1;
+    bool is_from_known, is_to_known;
+    if (!reduce_factors(x->rank, x->shape, count, shape, &from, &is_from_known) ||
+        !reduce_factors(count, shape, x->rank, x->shape, &to, &is_to_known) || !from || !to) {
+        return HONE_OK;
+    }
+    bool fits_from = !is_from_known || from % to == 0, fits_to = !is_to_known || to % from == 0;
+    if (fits_from && fits_to) return HONE_OK;
+    return hone_infer_fail(in, "%lld elements%s cannot become %lld%s", (long long)from,
+                           is_from_known ? "" : " times a size", (long long)to,
+                           is_to_known ? "" : " times a size");
+}
+
+/* The target may hold one -1 (what is left) and zeros (the extent at the same place). */
+hone_status hone_infer_reshape(hone_infer *in) {
+    const hone_sinfo *x = in->args[0], *target = in->args[1];
+    if (target->kind != HONE_SINFO_SHAPE) return hone_infer_fail(in, "the target must be a shape");
+    if (target->rank > HONE_MAX_RANK) return hone_infer_doubt(in, "too many dimensions");
+    const hone_expr *shape[HONE_MAX_RANK], *known[HONE_MAX_RANK];
+    int32_t hole = -1, known_count = 0;
+    for (int32_t i = 0; i < target->rank; i++) {
+        shape[i] = target->shape[i];
+        int64_t size = hone_expr_is_int(shape[i]) ? shape[i]->u.i : 1;
+        if (size == -1) {
+            if (hole >= 0) return hone_infer_fail(in, "more than one -1 in the target");
+            hole = i;
+            continue;
+        }
+        if (size < 0) return hone_infer_fail(in, "%lld in the target", (long long)size);
+        if (size == 0 && i < x->rank) shape[i] = x->shape[i];
+        known[known_count++] = shape[i];
+    }
+    if (hole >= 0) {
+        shape[hole] = quotient(&in->ir, x, known_count, known);
+        if (!shape[hole]) return hone_infer_doubt(in, "the -1 in the target cannot be found");
+    }
+    const hone_expr *from = product(&in->ir, x->rank, x->shape);
+    const hone_expr *to = product(&in->ir, target->rank, shape);
+    if (!from || !to) return hone_ir_finish(&in->ir);
+    if (hone_extent_differs(from, to)) {
+        return hone_infer_fail(in, "%lld elements cannot become %lld", (long long)from->u.i,
+                               (long long)to->u.i);
+    }
+    HONE_TRY(check_elements(in, target->rank, shape));
+    return hone_infer_tensor(in, x->dtype, target->rank, shape);
+}
+
+hone_status hone_infer_flatten(hone_infer *in) {
+    const hone_expr *shape[] = {product(&in->ir, in->args[0]->rank, in->args[0]->shape)};
+    return hone_infer_tensor(in, in->args[0]->dtype, 1, shape);
+}
+
+hone_status hone_infer_squeeze(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    bool is_axis[HONE_MAX_RANK];
+    const hone_value *axis = hone_attrs_find(&in->bind->attrs, "axis");
+    bool all = !axis || axis->kind == HONE_VALUE_NONE;
+    const hone_expr *shape[HONE_MAX_RANK];
+    int32_t rank = 0;
+    HONE_TRY(hone_infer_axes(in, "axis", x->rank, is_axis));
+    for (int32_t i = 0; i < x->rank; i++) {
+        bool is_one = hone_expr_is_int_value(x->shape[i], 1);
+        if (is_axis[i] && !is_one && !all) {
+            return hone_infer_fail(in, "dimension %d is not 1", i);
+        }
+        if (!is_axis[i] || !is_one) shape[rank++] = x->shape[i];
+    }
+    return hone_infer_tensor(in, x->dtype, rank, shape);
+}
+
+hone_status hone_infer_expand_dims(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    const hone_value *axis = hone_attrs_find(&in->bind->attrs, "axis");
+    int32_t more = axis && axis->kind == HONE_VALUE_LIST ? (int32_t)axis->count : 1;
+    int32_t rank = x->rank + more;
+    if (more > HONE_MAX_RANK || rank > HONE_MAX_RANK) {
+        return hone_infer_fail(in, "more than %d dimensions", HONE_MAX_RANK);
+    }
+    bool is_new[HONE_MAX_RANK];
+    if (axis)
+        HONE_TRY(hone_infer_axes(in, "axis", rank, is_new));
+    else
+        memset(is_new, 0, sizeof is_new), is_new[0] = true;
+    const hone_expr *shape[HONE_MAX_RANK];
+    for (int32_t i = 0, from = 0; i < rank; i++) {
+        shape[i] = is_new[i] ? hone_extent_int(&in->ir, 1) : x->shape[from++];
+    }
+    return hone_infer_tensor(in, x->dtype, rank, shape);
+}
+
+hone_status hone_infer_permute(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    int64_t axes[HONE_MAX_RANK];
+    bool is_seen[HONE_MAX_RANK] = {false};
+    const hone_expr *shape[HONE_MAX_RANK];
+    const hone_value *value = hone_attrs_find(&in->bind->attrs, "axes");
+    bool reverse = !value || value->kind == HONE_VALUE_NONE;
+    if (!reverse) HONE_TRY(hone_graph_attr_ints(in->bind, "axes", (uint32_t)x->rank, 0, axes));
+    for (int32_t i = 0; i < x->rank; i++) {
+        int32_t axis;
+        HONE_TRY(hone_infer_axis(in, reverse ? x->rank - 1 - i : axes[i], x->rank, &axis));
+        if (is_seen[axis]) return hone_infer_fail(in, "axis %d is given twice", axis);
+        is_seen[axis] = true;
+        shape[i] = x->shape[axis];
+    }
+    return hone_infer_tensor(in, x->dtype, x->rank, shape);
+}
+
+hone_status hone_infer_broadcast_to(hone_infer *in) {
+    const hone_sinfo *x = in->args[0], *target = in->args[1];
+    if (target->kind != HONE_SINFO_SHAPE || target->rank < x->rank ||
+        target->rank > HONE_MAX_RANK) {
+        return hone_infer_fail(in, "the target must be a shape of at least as many dimensions");
+    }
+    for (int32_t i = 0; i < x->rank; i++) {
+        const hone_expr *from = x->shape[i], *to = target->shape[i + target->rank - x->rank];
+        if (!hone_expr_is_int_value(from, 1) && !hone_extent_same(from, to)) {
+            return (hone_expr_is_int(from) && hone_expr_is_int(to)
+                        ? hone_infer_fail
+                        : hone_infer_doubt)(in, "dimension %d does not fit", i);
+        }
+    }
+    return hone_infer_tensor(in, x->dtype, target->rank, target->shape);
+}
+
+hone_status hone_infer_concat(hone_infer *in) {
+    const hone_sinfo *tuple = in->args[0];
+    if (tuple->field_count == 0) return hone_infer_fail(in, "wants at least one tensor");
+    const hone_sinfo *first = tuple->fields[0];
+    int32_t axis;
+    if (first->kind != HONE_SINFO_TENSOR) return hone_infer_fail(in, "item 0 is no tensor");
+    HONE_TRY(hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", 0), first->rank, &axis));
+    const hone_expr *shape[HONE_MAX_RANK];
+    memcpy(shape, first->shape, (size_t)first->rank * sizeof *shape);
+    for (uint32_t t = 1; t < tuple->field_count; t++) {
+        const hone_sinfo *item = tuple->fields[t];
+        if (item->kind != HONE_SINFO_TENSOR || item->rank != first->rank ||
+            hone_dtypes_differ(item->dtype, first->dtype)) {
+            return hone_infer_fail(in, "item %u has another rank or type than item 0", t);
+        }
+        for (int32_t i = 0; i < first->rank; i++) {
+            if (i != axis && !hone_extent_same(item->shape[i], first->shape[i])) {
+                bool is_sure = hone_extent_differs(item->shape[i], first->shape[i]);
+                return (is_sure ? hone_infer_fail : hone_infer_doubt)(
+                    in, "dimension %d of item %u differs from that of item 0", i, t);
+            }
+        }
+        shape[axis] = hone_extent_sum(&in->ir, shape[axis], item->shape[axis]);
+        if (!shape[axis]) return hone_ir_finish(&in->ir);
+    }
+    return hone_infer_tensor(in, first->dtype, first->rank, shape);
+}
+
+/* indices_or_sections: how many equal parts, or the list of places to cut. */
+hone_status hone_infer_split(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    const hone_value *cuts = hone_attrs_find(&in->bind->attrs, "indices_or_sections");
+    bool is_list = cuts && cuts->kind == HONE_VALUE_LIST;
+    int32_t axis;
+    HONE_TRY(hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", 0), x->rank, &axis));
+    int64_t extent = hone_expr_const(x->shape[axis]);
+    int64_t count = is_list ? (int64_t)cuts->count + 1
+                            : hone_attrs_int(&in->bind->attrs, "indices_or_sections", 1);
+    if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
+    if (count < 1 || count > 4096) return hone_infer_fail(in, "%lld parts", (long long)count);
+    const hone_sinfo **fields = hone_arena_zalloc(in->ir.arena, (size_t)count * sizeof *fields);
+    if (!fields) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+    const hone_expr *shape[HONE_MAX_RANK];
+    memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
+    int64_t part = extent / count + (extent % count != 0), begin = 0;
+    for (int64_t i = 0; i < count; i++) {
+        bool is_last = i + 1 == count;
+        if (is_list && !is_last && cuts->u.items[i].kind != HONE_VALUE_INT) {
+            return hone_infer_fail(in, "a cut that is no integer");
+        }
+        int64_t end = is_last ? extent : is_list ? cuts->u.items[i].u.i : begin + part;
+        if (end > extent || end < begin)
+            return hone_infer_fail(in, "a cut at %lld", (long long)end);
+        shape[axis] = hone_extent_int(&in->ir, end - begin);
+        HONE_TRY(hone_infer_tensor(in, x->dtype, x->rank, shape));
+        fields[i] = in->result;
+        begin = end;
+    }
+    in->result = hone_sinfo_tuple(in->ir.arena, (uint32_t)count, fields);
+    return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+}
+
+/* numpy's slicing: negative places count from the end, places beyond it are clamped. */
+static int64_t slice_extent(int64_t extent, int64_t begin, int64_t end, int64_t stride) {
+    int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? extent : extent - 1;
+    if (begin < 0) begin += extent;
+    if (end < 0) end = end < -extent ? low : end + extent;
+    begin = begin < low ? low : begin > high ? high : begin;
+    end = end < low ? low : end > high ? high : end;
+    int64_t span = stride > 0 ? end - begin : begin - end, step = stride > 0 ? stride : -stride;
+    return span <= 0 ? 0 : (span - 1) / step + 1;
+}
+
+hone_status hone_infer_slice(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    const hone_garg *args = in->bind->args;
+    int64_t axes[HONE_MAX_RANK], begin[HONE_MAX_RANK], end[HONE_MAX_RANK], strides[HONE_MAX_RANK];
+    for (uint32_t i = 2; i < in->bind->arg_count; i++) {
+        bool are_lists = args[1].kind == HONE_GARG_TUPLE && args[i].kind == HONE_GARG_TUPLE;
+        if (are_lists && args[i].count != args[1].count) {
+            return hone_infer_fail(in, "%u axes and %u numbers for them", args[1].count,
+                                   args[i].count);
+        }
+    }
+    int32_t count = hone_garg_ints(&args[1], axes);
+    if (count < 0 || hone_garg_ints(&args[2], begin) != count ||
+        hone_garg_ints(&args[3], end) != count ||
+        (in->bind->arg_count > 4 && hone_garg_ints(&args[4], strides) != count)) {
+        return hone_infer_doubt(in, "axes, begin, end and strides must be constants, equally many");
+    }
+    const hone_expr *shape[HONE_MAX_RANK];
+    memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t axis;
+        HONE_TRY(hone_infer_axis(in, axes[i], x->rank, &axis));
+        int64_t extent = hone_expr_const(x->shape[axis]);
+        int64_t stride = in->bind->arg_count > 4 ? strides[i] : 1;
+        if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
+        if (stride == 0 || stride == INT64_MIN) return hone_infer_fail(in, "a stride of 0");
+        shape[axis] = hone_extent_int(&in->ir, slice_extent(extent, begin[i], end[i], stride));
+    }
+    return hone_infer_tensor(in, x->dtype, x->rank, shape);
+}
+
+hone_status hone_infer_take(hone_infer *in) {
+    const hone_sinfo *x = in->args[0], *indices = in->args[1];
+    const hone_value *value = hone_attrs_find(&in->bind->attrs, "axis");
+    bool has_axis = value && value->kind != HONE_VALUE_NONE;
+    int32_t axis = 0, rank = 0;
+    if (!has_axis && x->rank != 1) return hone_infer_fail(in, "wants an axis");
+    if (indices->kind != HONE_SINFO_TENSOR)
+        return hone_infer_doubt(in, "wants a tensor of indices");
+    if (!hone_dtype_is_integer(indices->dtype) && !hone_dtype_is_void(indices->dtype)) {
+        return hone_infer_fail(in, "the indices must be integers");
+    }
+    if (has_axis) {
+        HONE_TRY(hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", 0), x->rank, &axis));
+    }
+    const hone_expr *shape[2 * HONE_MAX_RANK];
+    for (int32_t i = 0; i < axis; i++)
+        shape[rank++] = x->shape[i];
+    for (int32_t i = 0; i < indices->rank; i++)
+        shape[rank++] = indices->shape[i];
+    for (int32_t i = axis + 1; i < x->rank; i++)
+        shape[rank++] = x->shape[i];
+    return hone_infer_tensor(in, x->dtype, rank, shape);
+}

@@ -1,0 +1,76 @@
+#include "ir/ops/named_op.h"
+
+#include <string.h>
+
+static const hone_named_op rows[] = {
+#define HONE_NAMED_OP(name, place, result)                                                         \
+    {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, false},
+#define HONE_NAMED_CALL(name, place, result)                                                       \
+    {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, true},
+#define HONE_NAMED_OLD(before, now)
+#include "ir/ops/named_ops.def"
+#undef HONE_NAMED_OP
+#undef HONE_NAMED_CALL
+#undef HONE_NAMED_OLD
+};
+
+static const struct {
+    const char *before, *now;
+} renamed[] = {
+#define HONE_NAMED_OP(name, place, result)
+#define HONE_NAMED_CALL(name, place, result)
+#define HONE_NAMED_OLD(before, now) {before, now},
+#include "ir/ops/named_ops.def"
+};
+
+const char *hone_named_op_now(const char *name) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(renamed[i].before, name) == 0) return renamed[i].now;
+    }
+    return name;
+}
+
+const char *hone_named_op_before(const char *name) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(renamed[i].now, name) == 0) return renamed[i].before;
+    }
+    return name;
+}
+
+const hone_named_op *hone_named_op_find(const char *name) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = strlen(rows[i].name);
+        char last = rows[i].name[length - 1];
+        bool is_family = last == '.' || last == '_';
+        if (is_family ? strncmp(rows[i].name, name, length) == 0 && name[length]
+                      : strcmp(rows[i].name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+const hone_named_op *hone_named_op_at(size_t index) {
+    return index < sizeof rows / sizeof rows[0] ? &rows[index] : NULL;
+}
+
+hone_dtype hone_named_op_dtype(const hone_named_op *op, uint32_t count,
+                               const hone_expr *const *args) {
+    switch (op->result) {
+    case HONE_NAMED_RESULT_VOID:
+        return HONE_DTYPE_VOID;
+    case HONE_NAMED_RESULT_HANDLE:
+        return HONE_DTYPE_HANDLE;
+    case HONE_NAMED_RESULT_INT32:
+        return HONE_DTYPE_I32;
+    case HONE_NAMED_RESULT_UINT32:
+        return HONE_DTYPE_U32;
+    case HONE_NAMED_RESULT_BOOL:
+        return HONE_DTYPE_BOOL;
+    case HONE_NAMED_RESULT_FIRST:
+        return count > 0 ? args[0]->dtype : HONE_DTYPE_VOID;
+    case HONE_NAMED_RESULT_SECOND:
+        return count > 1 ? args[1]->dtype : HONE_DTYPE_VOID;
+    }
+    return HONE_DTYPE_VOID;
+}

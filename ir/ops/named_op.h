@@ -1,0 +1,48 @@
+/* ir/ops/named_op.h - operations that are known by name only (named_ops.def): a call of
+ * HONE_INTRIN_NAMED whose first argument is that name as a string. Inside the room only. */
+#ifndef HONE_IR_OPS_NAMED_OP_H
+#define HONE_IR_OPS_NAMED_OP_H
+
+#include "ir/core/expr.h"
+
+typedef enum hone_named_place {
+    HONE_NAMED_DTYPE_NONE,
+    HONE_NAMED_DTYPE_FIRST,
+    HONE_NAMED_DTYPE_LAST,
+    HONE_NAMED_DTYPE_MAYBE,
+    HONE_NAMED_DTYPE_IGNORED,
+} hone_named_place;
+
+typedef enum hone_named_result {
+    HONE_NAMED_RESULT_VOID,
+    HONE_NAMED_RESULT_HANDLE,
+    HONE_NAMED_RESULT_INT32,
+    HONE_NAMED_RESULT_UINT32,
+    HONE_NAMED_RESULT_BOOL,
+    HONE_NAMED_RESULT_FIRST,
+    HONE_NAMED_RESULT_SECOND,
+} hone_named_result;
+
+typedef struct hone_named_op {
+    const char *name; /* without "T."; one that ends with '.' or '_' is a family */
+    hone_named_place place;
+    hone_named_result result;
+    bool is_call; /* T.call_intrin(dtype, "tirx.name", ...) in the dialect of 0.27 */
+} hone_named_op;
+
+/* A function of the module has the name "Module.f". */
+#define HONE_NAMED_FUNCTION "Module."
+
+/* The row of an operation, or NULL. */
+const hone_named_op *hone_named_op_find(const char *name);
+/* What TVM 0.27 calls the operation of an older name, and what older releases call one; the name
+ * itself where it has not changed. */
+const char *hone_named_op_now(const char *name);
+const char *hone_named_op_before(const char *name);
+/* The rows, for suggestions; NULL behind the last. */
+const hone_named_op *hone_named_op_at(size_t index);
+/* The dtype of a call that does not say it; args without the name. */
+hone_dtype hone_named_op_dtype(const hone_named_op *op, uint32_t count,
+                               const hone_expr *const *args);
+
+#endif

@@ -1,0 +1,609 @@
+#include "ir/region/region_impl.h"
+
+#include "ir/region/region.h"
+
+/* ---- facts ---- */
+
+static bool push_fact(region_facts *facts, hone_arith *arith, hone_linear linear) {
+    if (facts->count == facts->capacity) {
+        uint32_t capacity = facts->capacity ? facts->capacity * 2 : 8;
+        hone_linear *items = hone_arena_alloc(arith->ir.arena, capacity * sizeof *items);
+        if (!items) return false;
+        for (uint32_t i = 0; i < facts->count; i++)
+            items[i] = facts->items[i];
+        facts->items = items;
+        facts->capacity = capacity;
+    }
+    facts->items[facts->count++] = linear;
+    return true;
+}
+
+/* The fact  small - big + offset <= 0. */
+static bool add_difference(region_facts *facts, hone_arith *arith, const hone_expr *small,
+                           const hone_expr *big, int64_t offset) {
+    hone_linear linear;
+    const hone_expr *difference = hone_expr_sub(&arith->ir, small, big);
+    if (!difference) return false;
+    if (!hone_linear_of(arith, difference, &linear) ||
+        __builtin_add_overflow(linear.constant, offset, &linear.constant)) {
+        facts->has_others = true;
+        return true;
+    }
+    return push_fact(facts, arith, linear);
+}
+
+bool region_facts_add(region_facts *facts, hone_arith *arith, const hone_expr *condition) {
+    if (!condition) return true;
+    if (hone_expr_is_int(condition) && condition->u.i) return true;
+    if (hone_expr_is_call(condition, HONE_INTRIN_LIKELY)) {
+        return region_facts_add(facts, arith, condition->args[0]);
+    }
+    if (hone_expr_is_op(condition, HONE_OP_AND)) {
+        return region_facts_add(facts, arith, condition->args[0]) &&
+               region_facts_add(facts, arith, condition->args[1]);
+    }
+    if (condition->kind != HONE_EXPR_BINARY || !hone_dtype_is_integer(condition->args[0]->dtype)) {
+        facts->has_others = true;
+        return true;
+    }
+    const hone_expr *a = condition->args[0], *b = condition->args[1];
+    switch ((hone_op)condition->op) {
+    case HONE_OP_LT:
+        return add_difference(facts, arith, a, b, 1);
+    case HONE_OP_LE:
+        return add_difference(facts, arith, a, b, 0);
+    case HONE_OP_GT:
+        return add_difference(facts, arith, b, a, 1);
+    case HONE_OP_GE:
+        return add_difference(facts, arith, b, a, 0);
+    case HONE_OP_EQ:
+        return add_difference(facts, arith, a, b, 0) && add_difference(facts, arith, b, a, 0);
+    default:
+        facts->has_others = true;
+        return true;
+    }
+}
+
+/* ---- relaxing one span ---- */
+
+/* e - c*p as a linear form; false on overflow or when memory is short. */
+static bool linear_minus(hone_arith *arith, const hone_linear *e, int64_t c, const hone_linear *p,
+                         hone_linear *out) {
+    hone_linear_term *terms =
+        hone_arena_alloc(arith->ir.arena, (e->count + p->count + 1) * sizeof *terms);
+    if (!terms) return false;
+    int64_t product;
+    if (__builtin_mul_overflow(c, p->constant, &product) ||
+        __builtin_sub_overflow(e->constant, product, &out->constant)) {
+        return false;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        terms[count++] = e->terms[i];
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (__builtin_mul_overflow(c, p->terms[i].coeff, &product)) return false;
+        uint32_t at = 0;
+        while (at < count && !hone_expr_same(terms[at].term, p->terms[i].term))
+            at++;
+        if (at == count) terms[count++] = (hone_linear_term){p->terms[i].term, 0};
+        if (__builtin_sub_overflow(terms[at].coeff, product, &terms[at].coeff)) return false;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (terms[i].coeff != 0) terms[kept++] = terms[i];
+    }
+    out->terms = terms;
+    out->count = kept;
+    return true;
+}
+
+/* The integer ratio of the coefficients of a relaxed term that both forms have, or 0. */
+static int64_t shared_ratio(const hone_linear *e, const hone_linear *p, const bool *relax,
+                            uint32_t relax_count) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!hone_expr_uses_any(e->terms[i].term, relax, relax_count)) continue;
+        for (uint32_t k = 0; k < p->count; k++) {
+            int64_t pc = p->terms[k].coeff;
+            if (!hone_expr_same(e->terms[i].term, p->terms[k].term)) continue;
+            if (pc == 0 || e->terms[i].coeff % pc != 0) return 0;
+            return e->terms[i].coeff / pc;
+        }
+    }
+    return 0;
+}
+
+static const hone_expr *tighter(hone_arith *arith, const hone_expr *old, const hone_expr *fresh,
+                                hone_op op) {
+    if (!old || !fresh) return old ? old : fresh;
+    const hone_expr *low = op == HONE_OP_MIN ? old : fresh;
+    const hone_expr *high = op == HONE_OP_MIN ? fresh : old;
+    if (hone_prove_less_equal(arith, low, high)) return old;
+    if (hone_prove_less_equal(arith, high, low)) return fresh;
+    return hone_simplify(arith, hone_expr_binary(&arith->ir, op, old, fresh));
+}
+
+/* Tightens one side of the interval of e by each fact, and by that one together with those behind
+ * it: 2*i + j where i < 1 and j < 2. */
+static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, const hone_expr *e,
+                                const hone_expr *bound, bool is_upper, const bool *relax,
+                                uint32_t relax_count) {
+    hone_linear form, rest;
+    if (!facts || facts->count == 0 || !hone_linear_of(arith, e, &form)) return bound;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        int64_t ratio = shared_ratio(&form, &facts->items[i], relax, relax_count);
+        if (ratio == 0 || (ratio > 0) != is_upper) continue;
+        if (!linear_minus(arith, &form, ratio, &facts->items[i], &rest)) continue;
+        const hone_expr *other = hone_linear_expr(arith, &rest, e->dtype);
+        if (!other) continue;
+        bool is_exact;
+        hone_interval span = hone_arith_relax(arith, other, relax, relax_count, &is_exact);
+        const hone_expr *candidate = is_upper ? span.max : span.min;
+        const region_facts later = {.items = facts->items + i + 1, .count = facts->count - i - 1};
+        candidate = tighten(arith, &later, other, candidate, is_upper, relax, relax_count);
+        bound = tighter(arith, bound, candidate, is_upper ? HONE_OP_MIN : HONE_OP_MAX);
+    }
+    return bound;
+}
+
+static bool has_sides(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_MIN) || hone_expr_is_op(e, HONE_OP_MAX);
+}
+
+/* The same but for the order of the sides of minima and maxima. */
+static bool is_reordered(const hone_expr *a, const hone_expr *b) {
+    if (hone_expr_same(a, b)) return true;
+    if (!has_sides(a) || !hone_expr_is_op(b, (hone_op)a->op)) return false;
+    return (is_reordered(a->args[0], b->args[0]) && is_reordered(a->args[1], b->args[1])) ||
+           (is_reordered(a->args[0], b->args[1]) && is_reordered(a->args[1], b->args[0]));
+}
+
+/* Minima and maxima keep the order of their sides: max(0, x). */
+static const hone_expr *with_sides_simplified(hone_arith *arith, const hone_expr *e) {
+    if (!has_sides(e)) return hone_simplify(arith, e);
+    const hone_expr *a = with_sides_simplified(arith, e->args[0]);
+    const hone_expr *b = with_sides_simplified(arith, e->args[1]);
+    return a && b ? hone_expr_binary(&arith->ir, (hone_op)e->op, a, b) : NULL;
+}
+
+const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e) {
+    const hone_expr *simple = hone_simplify(arith, e);
+    const hone_expr *written = has_sides(e) ? with_sides_simplified(arith, e) : NULL;
+    if (simple && written && is_reordered(written, simple)) return written;
+    bool is_shifted =
+        simple && hone_expr_is_op(e, HONE_OP_FLOORDIV) &&
+        (hone_expr_is_op(simple, HONE_OP_ADD) || hone_expr_is_op(simple, HONE_OP_SUB)) &&
+        hone_expr_is_int(simple->args[1]) && hone_expr_is_op(simple->args[0], HONE_OP_FLOORDIV) &&
+        hone_expr_same(simple->args[0]->args[1], e->args[1]);
+    if (!is_shifted) return simple;
+    const hone_expr *numerator = hone_simplify(arith, e->args[0]);
+    return numerator ? hone_expr_floordiv(&arith->ir, numerator, e->args[1]) : NULL;
+}
+
+hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, const hone_expr *lo,
+                                const hone_expr *hi, const bool *relax, uint32_t relax_count,
+                                bool *out_is_exact) {
+    *out_is_exact = true;
+    bool lo_runs = hone_expr_uses_any(lo, relax, relax_count);
+    bool hi_runs = lo == hi ? lo_runs : hone_expr_uses_any(hi, relax, relax_count);
+    if (!lo_runs && !hi_runs) {
+        const hone_expr *min = region_fixed(arith, lo);
+        return (hone_interval){min, lo == hi ? min : region_fixed(arith, hi)};
+    }
+    hone_interval low = hone_arith_relax(arith, lo, relax, relax_count, out_is_exact);
+    hone_interval high = low;
+    if (lo != hi) {
+        bool is_exact;
+        high = hone_arith_relax(arith, hi, relax, relax_count, &is_exact);
+        *out_is_exact &= is_exact;
+    }
+    return (hone_interval){
+        .min = tighten(arith, facts, lo, low.min, false, relax, relax_count),
+        .max = tighten(arith, facts, hi, high.max, true, relax, relax_count),
+    };
+}
+
+hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer, uint32_t dim) {
+    const hone_expr *extent = buffer->shape[dim];
+    const hone_expr *one = hone_expr_int(&arith->ir, extent->dtype, 1);
+    return (hone_interval){
+        .min = hone_expr_int(&arith->ir, extent->dtype, 0),
+        .max = hone_simplify(arith, hone_expr_sub(&arith->ir, extent, one)),
+    };
+}
+
+/* ---- the region of a block over the loops around it ---- */
+
+typedef struct relax_ctx {
+    hone_arith *arith;
+    const hone_expr *const *map; /* axis variable → binding; NULL where it is a loop itself */
+    uint32_t map_count;
+    const bool *relax;
+    uint32_t relax_count;
+    const hone_expr *predicate;
+    region_facts facts;
+} relax_ctx;
+
+/* node: the block, or NULL where the region speaks of the loops themselves. */
+static bool fill_map(relax_ctx *ctx, const hone_func *func, const hone_node *node) {
+    hone_arena *arena = ctx->arith->ir.arena;
+    const hone_expr **map = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *map);
+    ctx->map_count = func->var_count;
+    ctx->map = map;
+    if (!map || !node) return map != NULL;
+    const hone_block *block = node->u.block.block;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        map[block->axes[i].var] = node->u.block.bindings[i];
+    }
+    return true;
+}
+
+static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *out_is_exact) {
+    hone_ir *ir = &ctx->arith->ir;
+    *out_is_exact = false;
+    /* A[J[i]]: what J holds is known only where J is read */
+    if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_pure_index(range->extent)) {
+        return (hone_interval){0};
+    }
+    const hone_expr *lo = hone_expr_substitute(ir, range->min, ctx->map, ctx->map_count);
+    const hone_expr *hi = lo;
+    if (!hone_expr_is_int_value(range->extent, 1)) {
+        const hone_expr *extent = hone_expr_substitute(ir, range->extent, ctx->map, ctx->map_count);
+        const hone_expr *end = hone_expr_add(ir, lo, extent);
+        hi = end ? hone_expr_sub(ir, end, hone_expr_int(ir, end->dtype, 1)) : NULL;
+    }
+    if (!lo || !hi) return (hone_interval){0};
+    return region_relax_span(ctx->arith, &ctx->facts, lo, hi, ctx->relax, ctx->relax_count,
+                             out_is_exact);
+}
+
+static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reach);
+
+/* The largest distance between neighbours among the values of a relaxed term; 1 where it is no
+ * digit of a sum: v * 4 // 3 goes by 2 now and then. */
+static int64_t gap_of_term(relax_ctx *ctx, const hone_expr *term) {
+    hone_linear inner;
+    if (!hone_expr_is_divmod(term) || hone_expr_const(term->args[1]) < 1 ||
+        !hone_linear_of(ctx->arith, term->args[0], &inner)) {
+        return 1;
+    }
+    int64_t gap = largest_gap(ctx, &inner, 1), by = term->args[1]->u.i;
+    if (hone_expr_is_op(term, HONE_OP_FLOORDIV)) return (gap - 1) / by + 1;
+    return gap < by ? gap : by;
+}
+
+/* Does a relaxed variable stand in several terms: j // 8 * 8 + j // 2? Then not all of their values
+ * meet. */
+static bool terms_are_tied(const relax_ctx *ctx, const hone_linear *form) {
+    for (uint32_t i = 0; i < form->count; i++) {
+        const hone_expr *term = form->terms[i].term;
+        for (uint32_t v = 0; term->kind != HONE_EXPR_VAR && v < ctx->relax_count; v++) {
+            if (!ctx->relax[v] || !hone_expr_uses_var(term, (hone_var)v)) continue;
+            for (uint32_t k = 0; k < form->count; k++) {
+                if (k != i && hone_expr_uses_var(form->terms[k].term, (hone_var)v)) return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The largest distance between neighbours among the elements that an index touches, `reach` of them
+ * side by side at one point of the loops: sorted by stride, each relaxed term closes the gaps of
+ * the ones before. INT64_MAX where it is too large, or not known. */
+static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reach) {
+    int64_t done = 0, largest = 1;
+    if (terms_are_tied(ctx, form)) return INT64_MAX;
+    for (;;) { /* the next larger stride; few terms, so no sorting */
+        int64_t stride = INT64_MAX, step;
+        for (uint32_t i = 0; i < form->count; i++) {
+            int64_t c = form->terms[i].coeff;
+            if (!hone_expr_uses_any(form->terms[i].term, ctx->relax, ctx->relax_count)) continue;
+            if (c == INT64_MIN) return INT64_MAX;
+            c = c < 0 ? -c : c;
+            if (c > done && c < stride) stride = c;
+        }
+        if (stride == INT64_MAX) return largest;
+        for (uint32_t i = 0; i < form->count; i++) {
+            int64_t c = form->terms[i].coeff < 0 ? -form->terms[i].coeff : form->terms[i].coeff;
+            const hone_expr *term = form->terms[i].term;
+            if (c != stride || !hone_expr_uses_any(term, ctx->relax, ctx->relax_count)) continue;
+            if (__builtin_mul_overflow(stride, gap_of_term(ctx, term), &step)) return INT64_MAX;
+            if (step - reach + 1 > largest) largest = step - reach + 1;
+            hone_bound bound = hone_arith_bound(ctx->arith, term);
+            int64_t span, more;
+            if (bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
+                __builtin_sub_overflow(bound.max, bound.min, &span) ||
+                __builtin_mul_overflow(span, stride, &more) ||
+                __builtin_add_overflow(reach, more, &reach)) {
+                continue; /* at least one point */
+            }
+        }
+        done = stride;
+    }
+}
+
+/* No element between the ends is left out. */
+static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
+    hone_linear form;
+    const hone_expr *index =
+        hone_expr_substitute(&ctx->arith->ir, range->min, ctx->map, ctx->map_count);
+    if (!index || !hone_linear_of(ctx->arith, index, &form)) return false;
+    int64_t reach = range->extent->kind == HONE_EXPR_INT ? range->extent->u.i : 1;
+    return largest_gap(ctx, &form, reach) <= 1;
+}
+
+/* Do the relaxed terms of a form move it by less than `step`? */
+static bool runs_within(relax_ctx *ctx, const hone_linear *form, int64_t step) {
+    int64_t width = 0, part;
+    for (uint32_t k = 0; k < form->count; k++) {
+        const hone_expr *term = form->terms[k].term;
+        if (!hone_expr_uses_any(term, ctx->relax, ctx->relax_count)) continue;
+        hone_bound bound = hone_arith_bound(ctx->arith, term);
+        int64_t c = form->terms[k].coeff;
+        if (c == INT64_MIN || bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
+            __builtin_sub_overflow(bound.max, bound.min, &part) ||
+            __builtin_mul_overflow(part, c < 0 ? -c : c, &part) ||
+            __builtin_add_overflow(width, part, &width)) {
+            return false;
+        }
+    }
+    return width < step;
+}
+
+/* Does a cut end at an element that is reached? Elements side by side are; of boxes side by side
+ * the cut must be at a multiple of their size. */
+static bool cut_is_reached(relax_ctx *ctx, const hone_range *range, const hone_linear *form,
+                           const hone_linear *fact, int64_t ratio) {
+    int64_t size = hone_expr_const(range->extent), part;
+    if (size == 1 || largest_gap(ctx, form, 1) <= 1) return true;
+    if (size < 1 || __builtin_mul_overflow(ratio, fact->constant, &part) || part % size != 0) {
+        return false;
+    }
+    for (uint32_t k = 0; k < fact->count; k++) {
+        if (__builtin_mul_overflow(ratio, fact->terms[k].coeff, &part) || part % size != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when a fact over relaxed variables cuts exactly one dimension: the index of that dimension
+ * is a multiple of the relaxed part of the fact and what fills up the steps of it, so the box after
+ * tightening has no holes. */
+static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const hone_region *region,
+                               uint32_t rank) {
+    bool runs = false;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        runs |= hone_expr_uses_any(fact->terms[k].term, ctx->relax, ctx->relax_count);
+    }
+    if (!runs) return false; /* it holds or not for the whole piece: not every point is touched */
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *index =
+            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+        hone_linear form, rest;
+        if (!index || !hone_linear_of(ctx->arith, index, &form)) continue;
+        int64_t ratio = shared_ratio(&form, fact, ctx->relax, ctx->relax_count);
+        if (ratio == 0 || ratio == INT64_MIN) continue;
+        if (linear_minus(ctx->arith, &form, ratio, fact, &rest) &&
+            runs_within(ctx, &rest, ratio < 0 ? -ratio : ratio) &&
+            cut_is_reached(ctx, &region->ranges[d], &form, fact, ratio)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_indexed_by(relax_ctx *ctx, const hone_region *region, uint32_t rank, hone_var var) {
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *index =
+            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+        if (!index || hone_expr_uses_var(index, var)) return true;
+    }
+    return false;
+}
+
+/* True when a fact holds where all relaxed variables that index nothing (reduce loops) begin,
+ * whatever the other relaxed ones are: then each element is touched there. */
+static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
+                                   const hone_region *region, uint32_t rank) {
+    int64_t value = fact->constant;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        const hone_expr *term = fact->terms[k].term;
+        if (term->kind != HONE_EXPR_VAR || term->u.var >= ctx->relax_count) return false;
+        if (!ctx->relax[term->u.var]) return false;
+        hone_bound bound = hone_arith_bound(ctx->arith, term);
+        bool is_most = fact->terms[k].coeff > 0 && is_indexed_by(ctx, region, rank, term->u.var);
+        int64_t at = is_most ? bound.max : bound.min, part;
+        if (at == HONE_BOUND_NEG_INF || at == HONE_BOUND_POS_INF ||
+            __builtin_mul_overflow(at, fact->terms[k].coeff, &part) ||
+            __builtin_add_overflow(value, part, &value)) {
+            return false;
+        }
+    }
+    return value <= 0;
+}
+
+/* True when a fact is known to hold, whatever the relaxed variables are. */
+static bool fact_is_known(relax_ctx *ctx, const hone_linear *fact) {
+    hone_dtype dtype = HONE_DTYPE_I32;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        if (hone_expr_uses_any(fact->terms[k].term, ctx->relax, ctx->relax_count)) return false;
+        dtype = fact->terms[k].term->dtype;
+    }
+    const hone_expr *value = hone_linear_expr(ctx->arith, fact, dtype);
+    const hone_expr *zero = hone_expr_int(&ctx->arith->ir, dtype, 0);
+    return value && zero && hone_prove_less_equal(ctx->arith, value, zero);
+}
+
+/* Does a dimension of the region run with the variable, as it begins or in how long it is? */
+static bool dim_uses(relax_ctx *ctx, const hone_range *range, hone_var var) {
+    const hone_expr *ends[] = {range->min, range->extent};
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *e =
+            hone_expr_substitute(&ctx->arith->ir, ends[i], ctx->map, ctx->map_count);
+        if (e && hone_expr_uses_var(e, var)) return true;
+    }
+    return false;
+}
+
+/* No two dimensions share a relaxed variable: the box is the product of its sides. */
+static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+    for (uint32_t v = 0; v < ctx->relax_count; v++) {
+        uint32_t users = 0;
+        if (!ctx->relax[v]) continue;
+        for (uint32_t d = 0; d < rank; d++)
+            users += dim_uses(ctx, &region->ranges[d], (hone_var)v);
+        if (users > 1) return false;
+    }
+    return true;
+}
+
+static bool is_relaxed_in(const relax_ctx *ctx, const hone_expr *e) {
+    return e && hone_expr_uses_any(e, ctx->relax, ctx->relax_count);
+}
+
+/* Loops of which the ends run with other relaxed ones (j < i + 1): the longest run of what indexes
+ * a dimension meets all that the shorter ones do, if the other loop indexes nothing; and what
+ * indexes nothing must run at all. */
+static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+    for (uint32_t v = 0; v < ctx->relax_count && v < ctx->arith->count; v++) {
+        const hone_expr *min = ctx->arith->mins[v], *extent = ctx->arith->extents[v];
+        if (!ctx->relax[v] || (!is_relaxed_in(ctx, min) && !is_relaxed_in(ctx, extent))) continue;
+        if (!is_indexed_by(ctx, region, rank, (hone_var)v)) {
+            if (!extent || hone_arith_bound(ctx->arith, extent).min < 1) return false;
+            continue;
+        }
+        if (is_relaxed_in(ctx, min)) return false;
+        for (uint32_t u = 0; u < ctx->relax_count; u++) {
+            bool is_end = ctx->relax[u] && hone_expr_uses_var(extent, (hone_var)u);
+            if (is_end && is_indexed_by(ctx, region, rank, (hone_var)u)) return false;
+        }
+    }
+    return true;
+}
+
+/* Replaces the intervals when all dimensions together make an exact box. */
+static bool find_joint_box(relax_ctx *ctx, const hone_region *region,
+                           const hone_buffer_info *buffer, hone_interval *io) {
+    const region_access access = {region, ctx->map, ctx->map_count, ctx->relax, ctx->relax_count};
+    uint32_t rank = buffer->rank;
+    hone_interval *box = hone_arena_alloc(ctx->arith->ir.arena, (rank + 1) * sizeof *box);
+    if (!box) return false;
+    bool is_box = region_joint_box(ctx->arith, &access, rank, ctx->predicate, box);
+    bool is_whole = !is_box && region_is_whole_by_rows(ctx->arith, &access, buffer, ctx->predicate);
+    for (uint32_t d = 0; d < rank && (is_box || is_whole); d++)
+        io[d] = is_whole ? region_whole_dim(ctx->arith, buffer, d) : box[d];
+    return is_box || is_whole;
+}
+
+/* Facts that tell whole tiles apart say nothing of what runs within one. */
+static void drop_rests(relax_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->facts.count; i++) {
+        hone_linear s = ctx->facts.items[i];
+        if (__builtin_sub_overflow(s.constant, 1, &s.constant)) continue;
+        if (!hone_drop_rest(ctx->arith, &s, ctx->relax, ctx->relax_count)) continue;
+        s.constant++;
+        ctx->facts.items[i] = s;
+    }
+}
+
+/* The box; with out_is_exact, whether every element of it is touched. */
+static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_buffer_info *buffer,
+                         hone_interval *out_intervals, bool *out_is_exact) {
+    hone_arith *arith = ctx->arith;
+    ctx->facts = (region_facts){0};
+    if (!region_facts_add(&ctx->facts, arith, ctx->predicate)) return false;
+    drop_rests(ctx);
+    bool is_exact = !ctx->facts.has_others;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        bool is_dim_exact;
+        out_intervals[d] = relax_range(ctx, &region->ranges[d], &is_dim_exact);
+        hone_interval whole = region_whole_dim(arith, buffer, d);
+        if (!out_intervals[d].min || !out_intervals[d].max) {
+            is_dim_exact = false;
+            out_intervals[d] = whole;
+        }
+        is_exact &= is_dim_exact;
+        if (out_is_exact && is_exact) is_exact = has_no_holes(ctx, &region->ranges[d]);
+    }
+    if (!out_is_exact) return true;
+    for (uint32_t i = 0; is_exact && i < ctx->facts.count; i++) {
+        const hone_linear *fact = &ctx->facts.items[i];
+        is_exact = fact_is_a_box_side(ctx, fact, region, buffer->rank) ||
+                   fact_is_beside_the_box(ctx, fact, region, buffer->rank) ||
+                   fact_is_known(ctx, fact);
+    }
+    is_exact = is_exact && sides_are_independent(ctx, region, buffer->rank);
+    is_exact = is_exact || find_joint_box(ctx, region, buffer, out_intervals);
+    *out_is_exact = is_exact && ends_keep_the_box(ctx, region, buffer->rank);
+    return true;
+}
+
+/* The same where it is not exact as it stands, with loops taken apart into digits. */
+static bool relax_digits(const relax_ctx *whole, const hone_region *region,
+                         const hone_buffer_info *buffer, hone_interval *io, bool *io_is_exact) {
+    relax_ctx ctx = *whole;
+    region_access access = {region, ctx.map, ctx.map_count, ctx.relax, ctx.relax_count};
+    hone_interval *box = hone_arena_alloc(ctx.arith->ir.arena, (buffer->rank + 1) * sizeof *box);
+    uint32_t known = ctx.arith->count;
+    bool is_exact = false;
+    if (!box) return false;
+    while (!is_exact && region_split_digits(ctx.arith, buffer->rank, &access, &ctx.predicate)) {
+        ctx.map = access.map;
+        ctx.relax = access.relax;
+        ctx.relax_count = access.relax_count;
+        if (!relax_access(&ctx, region, buffer, box, &is_exact)) break;
+    }
+    ctx.arith->count = known; /* the digits are gone again */
+    if (!is_exact) return true;
+    for (uint32_t d = 0; d < buffer->rank; d++)
+        io[d] = box[d];
+    *io_is_exact = true;
+    return true;
+}
+
+/* buffer: only its rank and shape count. block: HONE_NO_ID when the region speaks of loops. */
+static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node_id block,
+                             const hone_region *region, const hone_buffer_info *buffer,
+                             const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+                             bool *out_is_exact) {
+    const hone_node *node = block == HONE_NO_ID ? NULL : hone_func_node(func, block);
+    assert(!node || node->kind == HONE_NODE_BLOCK);
+    relax_ctx ctx = {.arith = arith, .relax = relax, .relax_count = relax_count};
+    ctx.predicate = node ? node->u.block.predicate : NULL;
+    bool done = fill_map(&ctx, func, node) &&
+                relax_access(&ctx, region, buffer, out_intervals, out_is_exact) &&
+                (!out_is_exact || *out_is_exact ||
+                 relax_digits(&ctx, region, buffer, out_intervals, out_is_exact));
+    HONE_TRY(hone_ir_finish(&arith->ir));
+    return done ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
+}
+
+hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
+                              const hone_region *region, const bool *relax, uint32_t relax_count,
+                              hone_interval *out_intervals, bool *out_is_exact) {
+    return relax_box(arith, func, block, region, hone_func_buffer(func, region->buffer), relax,
+                     relax_count, out_intervals, out_is_exact);
+}
+
+hone_status hone_access_relax(hone_arith *arith, const hone_func *func, const hone_region *access,
+                              const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+                              bool *out_is_exact) {
+    return relax_box(arith, func, HONE_NO_ID, access, hone_func_buffer(func, access->buffer), relax,
+                     relax_count, out_intervals, out_is_exact);
+}
+
+hone_status hone_values_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
+                              uint32_t count, const hone_expr *const *values,
+                              const hone_expr *const *ends, const bool *relax, uint32_t relax_count,
+                              hone_interval *out_intervals, bool *out_is_exact) {
+    hone_buffer_info space = {.name = "values", .rank = count, .shape = ends};
+    hone_range *ranges = hone_arena_alloc(arith->ir.arena, (count + 1) * sizeof *ranges);
+    if (!ranges) return HONE_ERROR(HONE_CODE_NO_MEMORY, "values of '%s'", func->name);
+    for (uint32_t d = 0; d < count; d++) {
+        ranges[d] = (hone_range){values[d], hone_expr_int(&arith->ir, values[d]->dtype, 1)};
+    }
+    HONE_TRY(hone_ir_finish(&arith->ir));
+    hone_region region = {.buffer = HONE_NO_ID, .ranges = ranges};
+    return relax_box(arith, func, block, &region, &space, relax, relax_count, out_intervals,
+                     out_is_exact);
+}

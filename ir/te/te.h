@@ -1,0 +1,97 @@
+/* ir/te/te.h - builds PrimFuncs in block form: one stage per tensor, from expressions over axes.
+ *
+ *   hone_te te; hone_te_begin(&te, arena, "dense");
+ *   x = hone_te_input(&te, "x", HONE_DTYPE_F32, 2, shape_x); ...
+ *   hone_te_stage s; hone_te_stage_begin(&te, &s, 2, shape_out, 1, &k);
+ *   hone_te_reduce(&te, &s, "matmul", HONE_TE_SUM, mul(load(x, s.axis[0], s.axis[2]), ...));
+ *   HONE_TRY(hone_te_finish(&te, 1, &out, &func));
+ *
+ * A stage is a loop nest over its spatial axes, then its reduction axes, with one block inside; the
+ * buffer it defines is a parameter when it is named in hone_te_finish, else it is allocated in the
+ * root block. Reads and writes are filled in. Errors stick and come out of hone_te_finish.
+ * Index arithmetic is in te.index: int32, or int64 after hone_te_use_int64 (large or symbolic).
+ */
+#ifndef HONE_IR_TE_TE_H
+#define HONE_IR_TE_TE_H
+
+#include "ir/core/func.h"
+
+#define HONE_TE_MAX_RANK 16
+#define HONE_TE_MAX_INPUTS 64
+#define HONE_TE_MAX_MANY 16 /* buffers that one stage makes */
+
+typedef struct hone_te {
+    hone_func *func;
+    hone_ir ir; /* make expressions with this */
+    hone_dtype index;
+    hone_node_id root;
+    uint32_t input_count, size_count;
+    hone_buffer inputs[HONE_TE_MAX_INPUTS];
+    hone_var sizes[HONE_TE_MAX_RANK]; /* symbolic sizes: parameters are found by the shapes */
+} hone_te;
+
+typedef enum hone_te_reducer {
+    HONE_TE_SUM,
+    HONE_TE_PROD,
+    HONE_TE_MAX, /* T.max from the lowest number on, as TVM has it: may lose a NaN, and -inf */
+    HONE_TE_MIN,
+    HONE_TE_MAXIMUM, /* hone_expr_extreme from hone_expr_least on */
+    HONE_TE_MINIMUM
+} hone_te_reducer;
+
+typedef struct hone_te_stage {
+    uint32_t spatial_count, reduce_count;
+    const hone_expr *axis[HONE_TE_MAX_RANK];   /* the block's axes, spatial ones first */
+    const hone_expr *extent[HONE_TE_MAX_RANK]; /* their extents */
+    hone_var loops[HONE_TE_MAX_RANK], axes[HONE_TE_MAX_RANK];
+} hone_te_stage;
+
+HONE_NODISCARD hone_status hone_te_begin(hone_te *te, hone_arena *arena, const char *name);
+/* Before any input: indices are int64. */
+void hone_te_use_int64(hone_te *te);
+/* A symbolic size (a variable of te.index type). */
+const hone_expr *hone_te_size(hone_te *te, const char *name);
+/* A parameter. Shapes are expressions of type te.index. */
+hone_buffer hone_te_input(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
+                          const hone_expr *const *shape);
+const hone_expr *hone_te_int(hone_te *te, int64_t value); /* an index constant */
+const hone_expr *hone_te_load(hone_te *te, hone_buffer buffer, const hone_expr *const *indices);
+
+void hone_te_stage_begin(hone_te *te, hone_te_stage *stage, uint32_t spatial_count,
+                         const hone_expr *const *spatial, uint32_t reduce_count,
+                         const hone_expr *const *reduce);
+/* Ends a stage without reduction: out[axes] = value. name is that of block and buffer, with a
+ * number behind it when a buffer has it already. */
+hone_buffer hone_te_compute(hone_te *te, const hone_te_stage *stage, const char *name,
+                            const hone_expr *value);
+/* Ends a stage with reduction: out[spatial axes] = reduction of value over the reduce axes. */
+hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *name,
+                           hone_te_reducer reducer, const hone_expr *value);
+/* A reduction to an expression of other kind: out starts at init; combined refers to the old value
+ * through hone_te_load(te, hone_te_reduce_target(...), spatial axes). */
+hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const char *name,
+                                 hone_dtype dtype);
+void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
+                        const hone_expr *init, const hone_expr *combined);
+
+/* Several buffers in one block, of the same axes: NAME_v0, NAME_v1, …; HONE_NO_ID after a mistake.
+ * All values are computed before the first is stored. The block is called name. */
+void hone_te_compute_many(hone_te *te, const hone_te_stage *stage, const char *name, uint32_t count,
+                          const hone_expr *const *values, hone_buffer *out);
+void hone_te_reduce_begin_many(hone_te *te, const hone_te_stage *stage, const char *name,
+                               uint32_t count, const hone_dtype *dtypes, hone_buffer *out);
+void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char *name,
+                             uint32_t count, const hone_buffer *out, const hone_expr *const *init,
+                             const hone_expr *const *combined);
+
+/* A buffer that a C function fills: a block without axes that calls function(inputs…, output) with
+ * pointers to their elements. */
+hone_buffer hone_te_extern(hone_te *te, const char *name, const char *function,
+                           uint32_t input_count, const hone_buffer *inputs, hone_dtype dtype,
+                           uint32_t rank, const hone_expr *const *shape);
+
+/* Makes the function: parameters are the inputs in order, then the outputs. */
+HONE_NODISCARD hone_status hone_te_finish(hone_te *te, uint32_t output_count,
+                                          const hone_buffer *outputs, hone_func **out_func);
+
+#endif

@@ -1,0 +1,635 @@
+/* ir/text/read/script_call.c - what `name(...)`, `value.name` and `value[...]` mean. */
+#include "ir/ops/graph_op.h"
+#include "ir/ops/named_op.h"
+#include "ir/text/read/script_impl.h"
+
+#include <string.h>
+
+/* ---- calls of dotted names ---- */
+
+static const script_entry *const tables[] = {
+    script_expr_calls, script_type_calls,   script_intrin_calls,
+    script_decl_calls, script_scalar_calls, script_block_calls,
+    script_loop_calls, script_frame_calls,  script_lambda_calls};
+
+static script_function find_call(const char *name) {
+    for (size_t t = 0; t < HONE_COUNT(tables); t++) {
+        for (const script_entry *e = tables[t]; e->name; e++) {
+            if (strcmp(e->name, name) == 0) return e->run;
+        }
+    }
+    return NULL;
+}
+
+bool script_is_function(const char *name) {
+    if (find_call(name)) return true;
+    if (strncmp(name, "T.", 2) != 0) return false;
+    hone_intrin intrin;
+    return hone_intrin_find(name + 2, &intrin) || hone_named_op_find(name + 2);
+}
+
+bool script_finish(script_parser *p, const script_call *call, const hone_expr *e,
+                   script_value *out) {
+    *out = SCRIPT_VALUE_EXPR(e);
+    return script_check_ir(p, call->at);
+}
+
+size_t script_call_names(script_parser *p, const char **names, size_t most) {
+    size_t count = 0;
+    for (size_t t = 0; t < HONE_COUNT(tables); t++) {
+        for (const script_entry *e = tables[t]; e->name && count < most; e++)
+            names[count++] = e->name;
+    }
+    for (int i = 0; i < HONE_INTRIN_COUNT && count < most; i++) {
+        const char *full =
+            hone_arena_printf(p->scratch, "T.%s", hone_intrin_spelling((hone_intrin)i));
+        if (full) names[count++] = full;
+    }
+    for (size_t i = 0; hone_named_op_at(i) && count < most; i++) {
+        const char *full = hone_arena_printf(p->scratch, "T.%s", hone_named_op_at(i)->name);
+        if (full) names[count++] = full;
+    }
+    return count;
+}
+
+bool script_call_path(script_parser *p, const script_call *call, script_value *out) {
+    if (strncmp(call->callee, "R.", 2) == 0) return script_call_graph(p, call, out);
+    script_function run = find_call(call->callee);
+    bool needs_func = strncmp(call->callee, "T.", 2) == 0;
+    if (needs_func && !p->func && !p->graph) {
+        return script_fail(p, call->at, "'%s' stands outside of a function", call->callee);
+    }
+    if (run) return script_check_arguments(p, call) && run(p, call, out);
+    bool known = false;
+    if (!script_call_intrin(p, call, out, &known)) return false;
+    if (!known && needs_func && !script_call_named(p, call, out, &known)) return false;
+    return known || script_unknown_call(p, call);
+}
+
+/* ---- attributes ---- */
+
+/* The rooms of TVM that a name may be spelled with. */
+static const char *const renames[][2] = {
+    {"tvm.script.ir_module", "I.ir_module"},
+    {"tvm.target.Target",    "T.target"   },
+    {"tvm.script.tir",       "T"          },
+    {"tvm.script.tirx",      "T"          },
+    {"tvm.script.relax",     "R"          },
+    {"tvm.script.ir",        "I"          },
+    {"tvm.tir",              "T"          },
+    {"tvm.tirx",             "T"          },
+    {"tvm.relax",            "R"          },
+    {"tvm.ir",               "I"          },
+    {"tvm.s_tir",            "T"          },
+    {"R.op",                 "R"          },
+    {"T.Schedule",           "T.Schedule" },
+};
+
+static bool extend_path(script_parser *p, const char *base, const char *name, script_value *out) {
+    const char *path = hone_arena_printf(p->scratch, "%s.%s", base, name);
+    if (!path) return script_no_memory(p);
+    if (strlen(path) > 200) return script_fail(p, p->pos, "this name is too long");
+    for (size_t i = 0; i < HONE_COUNT(renames); i++) {
+        if (strcmp(renames[i][0], path) == 0) path = renames[i][1];
+    }
+    *out = SCRIPT_VALUE_PATH(path);
+    return true;
+}
+
+static bool expr_tuple(script_parser *p, uint32_t count, const hone_expr *const *exprs,
+                       script_value *out) {
+    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    if (!items) return false;
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = SCRIPT_VALUE_EXPR(exprs[i]);
+    *out = (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    return true;
+}
+
+/* buffer.strides: what the buffer declares, or those of a dense one. */
+static bool strides_of(script_parser *p, const hone_buffer_info *info, script_value *out) {
+    if (info->strides) return expr_tuple(p, info->rank, info->strides, out);
+    const hone_expr **strides = script_alloc(p, p->scratch, info->rank, sizeof *strides);
+    if (!strides) return false;
+    for (uint32_t i = info->rank; i-- > 0;) {
+        strides[i] = i + 1 == info->rank ? hone_expr_int(&p->ir, info->shape[i]->dtype, 1)
+                                         : script_fold_binary(&p->ir, HONE_OP_MUL, strides[i + 1],
+                                                              info->shape[i + 1]);
+    }
+    return script_check_ir(p, p->pos) && expr_tuple(p, info->rank, strides, out);
+}
+
+static bool buffer_attribute(script_parser *p, hone_buffer buffer, const char *name, uint32_t at,
+                             script_value *out, bool *out_known) {
+    const hone_buffer_info *info = hone_func_buffer(p->func, buffer);
+    *out_known = true;
+    if (strcmp(name, "shape") == 0) return expr_tuple(p, info->rank, info->shape, out);
+    if (strcmp(name, "strides") == 0) return strides_of(p, info, out);
+    if (strcmp(name, "dtype") == 0) {
+        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = info->dtype};
+        return true;
+    }
+    if (strcmp(name, "elem_offset") == 0) {
+        *out = SCRIPT_VALUE_EXPR(info->elem_offset ? info->elem_offset : hone_expr_i32(&p->ir, 0));
+        return script_check_ir(p, at);
+    }
+    *out_known = false;
+    return true;
+}
+
+/* x.struct_info, in 0.27 x.ty: what is known of x here. */
+static bool type_of_value(script_parser *p, const script_value *base, uint32_t at,
+                          script_value *out) {
+    const hone_sinfo *info = hone_garg_sinfo(p->module, p->graph, base->u.garg, p->arena);
+    if (!info) {
+        return script_fail(p, at,
+                           "the type of this value is not known yet; write it out, as in "
+                           "R.Tensor((1, 784), \"float32\")");
+    }
+    *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
+    return true;
+}
+
+bool script_attribute(script_parser *p, const script_value *base, const char *name, uint32_t at,
+                      script_value *out) {
+    if (base->kind == SCRIPT_PATH) return extend_path(p, base->u.s, name, out);
+    if (base->kind == SCRIPT_MODULE) {
+        for (uint32_t i = 0; i < p->global_count; i++) {
+            if (strcmp(p->globals[i], name) == 0) {
+                *out = (script_value){.kind = SCRIPT_GLOBAL, .u.s = name};
+                return true;
+            }
+        }
+        const char *near_name = script_nearest(name, p->globals, p->global_count);
+        if (near_name) {
+            return script_fail(p, at, "the module has no function '%s'; did you mean '%s'?", name,
+                               near_name);
+        }
+        return script_fail(p, at, "the module has no function '%s'", name);
+    }
+    bool known = false;
+    if (base->kind == SCRIPT_BUFFER &&
+        !buffer_attribute(p, base->u.buffer, name, at, out, &known)) {
+        return false;
+    }
+    if (known) return true;
+    if (base->kind == SCRIPT_NEWVAR && strcmp(name, "ty") == 0) { /* T.handle().ty */
+        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = base->u.var.dtype};
+        return true;
+    }
+    bool is_value = base->kind == SCRIPT_EXPR || base->kind == SCRIPT_ACCESS;
+    if (is_value && strcmp(name, "dtype") == 0) {
+        const hone_expr *e = NULL;
+        if (!script_to_expr(p, base, &e)) return false;
+        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = e->dtype};
+        return true;
+    }
+    bool is_source = base->kind == SCRIPT_ACCESS && strcmp(name, "source") == 0 &&
+                     p->func->buffers[base->u.access.buffer].form == HONE_BUFFER_SCALAR;
+    if (is_source) { /* x.source[0], where x is a scalar */
+        *out = (script_value){.kind = SCRIPT_BUFFER, .at = at, .u.buffer = base->u.access.buffer};
+        return true;
+    }
+    bool is_type = strcmp(name, "struct_info") == 0 || strcmp(name, "ty") == 0;
+    if (base->kind == SCRIPT_GARG && is_type) return type_of_value(p, base, at, out);
+    bool has_methods = is_value || base->kind == SCRIPT_BUFFER || base->kind == SCRIPT_GARG;
+    if (!has_methods) {
+        return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base), name);
+    }
+    script_value *copy = script_alloc(p, p->scratch, 1, sizeof *copy);
+    if (!copy) return false;
+    *copy = *base;
+    *out = (script_value){
+        .kind = SCRIPT_METHOD, .u.method = {.base = copy, .name = name}
+    };
+    return true;
+}
+
+/* ---- methods ---- */
+
+/* A.access_ptr("rw", offset=, extent=): the handle with offset, extent and what is done to it. */
+static bool access_ptr(script_parser *p, const script_value *base, const script_call *call,
+                       script_value *out) {
+    const script_value *mode_arg = NULL;
+    if (!script_need_arg(p, call, 0, "access_mask", &mode_arg)) return false;
+    int64_t mask = 0;
+    if (mode_arg->kind == SCRIPT_STRING) {
+        mask = (strchr(mode_arg->u.s, 'r') ? 1 : 0) | (strchr(mode_arg->u.s, 'w') ? 2 : 0);
+        if (!mask)
+            return script_fail(p, mode_arg->at,
+                               "access mode is \"%s\", expected \"r\", \"w\" or \"rw\"",
+                               mode_arg->u.s);
+    } else if (!script_to_int(p, mode_arg, &mask)) {
+        return false;
+    }
+    const hone_buffer_info *info = hone_func_buffer(p->func, base->u.buffer);
+    const hone_expr *offset = info->elem_offset ? info->elem_offset : hone_expr_i32(&p->ir, 0);
+    const hone_expr *extent = hone_expr_i32(&p->ir, 1);
+    if (info->strides && info->rank) {
+        extent = script_fold_binary(&p->ir, HONE_OP_MUL, info->strides[0], info->shape[0]);
+    } else {
+        for (uint32_t i = 0; i < info->rank; i++) {
+            extent = script_fold_binary(&p->ir, HONE_OP_MUL, extent, info->shape[i]);
+        }
+    }
+    hone_dtype dtype = info->dtype;
+    const script_value *more = script_arg(call, 3, "offset"),
+                       *length = script_arg(call, 4, "extent"),
+                       *lanes = script_arg(call, 2, "content_lanes");
+    const hone_expr *add = NULL;
+    int64_t lane_count = 1;
+    if (lanes && !script_to_int(p, lanes, &lane_count)) return false;
+    if (lane_count < 1 || lane_count > 1024) {
+        return script_fail(p, lanes->at, "content_lanes is %lld, expected 1 to 1024",
+                           (long long)lane_count);
+    }
+    if (lane_count > 1) { /* offset and extent count vectors */
+        const hone_expr *by = hone_expr_int(&p->ir, extent->dtype, lane_count);
+        dtype = hone_dtype_with_lanes(dtype, (uint16_t)lane_count);
+        extent = script_fold_binary(&p->ir, HONE_OP_FLOORDIV, extent, by);
+        by = hone_expr_int(&p->ir, offset->dtype, lane_count);
+        offset = script_fold_binary(&p->ir, HONE_OP_FLOORDIV, offset, by);
+    }
+    if (more) {
+        if (!script_to_expr(p, more, &add)) return false;
+        offset = script_fold_binary(&p->ir, HONE_OP_ADD, offset, add);
+        extent = script_fold_binary(&p->ir, HONE_OP_SUB, extent, add);
+    }
+    if (length && !script_to_expr(p, length, &extent)) return false;
+    hone_var data = HONE_NO_ID;
+    if (!script_buffer_data(p, base->u.buffer, &data)) return false;
+    const hone_expr *args[] = {hone_expr_call(&p->ir, dtype, HONE_INTRIN_TYPE_ANNOTATION, 0, NULL),
+                               hone_func_var_expr(&p->ir, p->func, data), offset, extent,
+                               hone_expr_i32(&p->ir, mask)};
+    *out = SCRIPT_VALUE_EXPR(
+        hone_expr_call(&p->ir, HONE_DTYPE_HANDLE, HONE_INTRIN_ACCESS_PTR, 5, args));
+    return script_check_ir(p, call->at);
+}
+
+/* predicate= of vload and vstore: T.masked_load and T.masked_store say the same. */
+static bool masked_call(script_parser *p, const script_value *base, const script_call *call,
+                        const script_value *value, const script_value *begin,
+                        const script_value *predicate, script_value *out) {
+    const script_value *items = NULL;
+    uint32_t count = 0, used = 0;
+    script_items(begin, &items, &count);
+    script_value *args = script_alloc(p, p->scratch, (size_t)count + 3, sizeof *args);
+    const hone_expr *mask = NULL;
+    if (!args || !script_to_expr(p, predicate, &mask)) return false;
+    args[used++] = *base;
+    if (value) args[used++] = *value;
+    if (count) memcpy(args + used, items, count * sizeof *items);
+    args[used + count] = SCRIPT_VALUE_EXPR(mask);
+    hone_dtype dtype = hone_func_buffer(p->func, base->u.buffer)->dtype;
+    script_value type = {.kind = SCRIPT_DTYPE, .at = call->at};
+    type.u.dtype = hone_dtype_with_lanes(dtype, mask->dtype.lanes);
+    script_keyword said = {"dtype", type};
+    script_call inner = {.callee = value ? "T.masked_store" : "T.masked_load",
+                         .at = call->at,
+                         .count = used + count + 1,
+                         .args = args,
+                         .keyword_count = value ? 0 : 1,
+                         .keywords = &said};
+    return script_call_path(p, &inner, out);
+}
+
+/* The store of a mask, as a statement. */
+static bool masked_store(script_parser *p, const script_value *base, const script_call *call,
+                         const script_value *value, const script_value *begin,
+                         const script_value *predicate, script_value *out) {
+    script_value done;
+    hone_node_id node;
+    if (!masked_call(p, base, call, value, begin, predicate, &done) ||
+        !script_add_node(p, HONE_NODE_EVAL, call->at, &node)) {
+        return false;
+    }
+    hone_func_node(p->func, node)->u.eval.value = done.u.expr;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return true;
+}
+
+/* A.vload([i, j], "float32x4") is A at i, j with that many lanes in the last place. */
+static bool vector_load(script_parser *p, const script_value *base, const script_call *call,
+                        script_value *out) {
+    const script_value *begin = NULL, *items = NULL;
+    if (!script_need_arg(p, call, 0, "begin", &begin)) return false;
+    const script_value *mask = script_arg(call, 2, "predicate");
+    if (mask) return masked_call(p, base, call, NULL, begin, mask, out);
+    script_items(begin, &items, &out->count);
+    script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
+    access.u.access = (script_access){.buffer = base->u.buffer, .rank = out->count, .items = items};
+    const hone_expr *e = NULL;
+    const script_value *type = script_arg(call, 1, "dtype");
+    hone_dtype dtype = HONE_DTYPE_VOID;
+    if (type && !script_to_dtype(p, type, &dtype)) return false;
+    if (!script_to_expr(p, &access, &e)) return false;
+    if (type && !hone_dtype_same_element(dtype, e->dtype)) {
+        return script_fail_type(
+            p, type->at, "vload of %s, and '%s' holds %s; T.reinterpret or T.Cast converts",
+            HONE_DTYPE_NAME(dtype), hone_func_buffer(p->func, base->u.buffer)->name,
+            HONE_DTYPE_NAME(e->dtype));
+    }
+    if (dtype.lanes > 1 && e->count && e->dtype.lanes == 1) {
+        const hone_expr **indices = script_alloc(p, p->scratch, e->count, sizeof *indices);
+        if (!indices) return false;
+        memcpy(indices, e->args, e->count * sizeof *indices);
+        const hone_expr *last = indices[e->count - 1];
+        indices[e->count - 1] =
+            hone_expr_ramp(&p->ir, last, hone_expr_int(&p->ir, last->dtype, 1), dtype.lanes);
+        e = hone_func_load(&p->ir, p->func, base->u.buffer, indices);
+    }
+    *out = SCRIPT_VALUE_EXPR(e);
+    return script_check_ir(p, call->at);
+}
+
+/* A.vstore([i, j], value): as many lanes as the value has, in the last place. */
+static bool vector_store(script_parser *p, const script_value *base, const script_call *call,
+                         script_value *out) {
+    const script_value *begin = NULL, *value = NULL, *items = NULL;
+    const hone_expr *e = NULL;
+    uint32_t count = 0;
+    if (!script_need_arg(p, call, 0, "begin", &begin) ||
+        !script_need_arg(p, call, 1, "value", &value) || !script_to_expr(p, value, &e)) {
+        return false;
+    }
+    const script_value *mask = script_arg(call, 2, "predicate");
+    if (mask) return masked_store(p, base, call, value, begin, mask, out);
+    script_items(begin, &items, &count);
+    script_value *indices = script_alloc(p, p->scratch, count, sizeof *indices);
+    if (!indices) return false;
+    if (count) memcpy(indices, items, count * sizeof *indices);
+    if (count && e->dtype.lanes > 1) {
+        const hone_expr *last = NULL;
+        if (!script_to_expr(p, &items[count - 1], &last)) return false;
+        bool is_vector = last->dtype.lanes > 1; /* the text says the ramp itself */
+        const hone_expr *one = hone_expr_int(&p->ir, last->dtype, 1);
+        if (!is_vector) last = hone_expr_ramp(&p->ir, last, one, e->dtype.lanes);
+        indices[count - 1] = SCRIPT_VALUE_EXPR(last);
+        if (!script_check_ir(p, call->at)) return false;
+    }
+    script_value target = {.kind = SCRIPT_ACCESS, .at = call->at};
+    target.u.access = (script_access){base->u.buffer, count, indices};
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return script_store(p, &target, value);
+}
+
+/* A.ptr_to([i, j]) is T.address_of(A[i, j]). */
+static bool pointer_to(script_parser *p, const script_value *base, const script_call *call,
+                       script_value *out) {
+    const script_value *at = NULL, *items = NULL;
+    uint32_t count = 0;
+    if (!script_need_arg(p, call, 0, "indices", &at)) return false;
+    script_items(at, &items, &count);
+    script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
+    access.u.access = (script_access){.buffer = base->u.buffer, .rank = count, .items = items};
+    script_call inner = {.callee = "T.address_of", .at = call->at, .count = 1, .args = &access};
+    return script_call_path(p, &inner, out);
+}
+
+bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
+                        script_value *out) {
+    const script_value *base = callee->u.method.base;
+    const char *name = callee->u.method.name;
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "access_ptr") == 0) {
+        return access_ptr(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "vload") == 0) {
+        return vector_load(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "vstore") == 0) {
+        return vector_store(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "ptr_to") == 0) {
+        return pointer_to(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "view") == 0) {
+        return script_view(p, base->u.buffer, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "scope") == 0) {
+        *out = (script_value){.kind = SCRIPT_STRING,
+                              .u.s = hone_func_buffer(p->func, base->u.buffer)->scope};
+        return true;
+    }
+    if (base->kind == SCRIPT_GARG) {
+        script_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
+        const char *full = hone_arena_printf(p->scratch, "R.%s", name);
+        if (!args || !full) return script_no_memory(p);
+        args[0] = *base;
+        if (call->count) memcpy(args + 1, call->args, call->count * sizeof *args);
+        script_call inner = *call;
+        inner.callee = full;
+        inner.args = args;
+        inner.count = call->count + 1;
+        return script_call_graph(p, &inner, out);
+    }
+    if (strcmp(name, "astype") == 0) {
+        const script_value *type = NULL;
+        const hone_expr *e = NULL;
+        hone_dtype dtype;
+        if (!script_need_arg(p, call, 0, "dtype", &type) || !script_to_dtype(p, type, &dtype) ||
+            !script_to_expr(p, base, &e)) {
+            return false;
+        }
+        *out = SCRIPT_VALUE_EXPR(script_cast(p, dtype, e));
+        return script_check_ir(p, call->at);
+    }
+    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    if (!full) return script_no_memory(p);
+    bool is_function = base->kind != SCRIPT_BUFFER && script_is_function(full);
+    return script_fail(p, call->at, "%s has no method '%s'%s%s%s", script_kind_name(base), name,
+                       is_function ? "; it is " : "", is_function ? full : "",
+                       is_function ? "(x)" : "");
+}
+
+/* ---- subscripts ---- */
+
+static bool parse_slice_item(script_parser *p, script_value *out) {
+    uint32_t at = p->pos;
+    script_value *parts = script_alloc(p, p->scratch, 3, sizeof *parts);
+    if (!parts) return false;
+    if (!script_at_op(p, ":")) {
+        if (!script_parse_expr(p, &parts[0])) return false;
+        if (!script_at_op(p, ":")) {
+            *out = parts[0];
+            return true;
+        }
+    }
+    for (int i = 1; i < 3; i++) {
+        if (!script_take_op(p, ":")) break;
+        bool empty = script_at_op(p, ":") || script_at_op(p, ",") || script_at_op(p, "]");
+        if (!empty && !script_parse_expr(p, &parts[i])) return false;
+    }
+    *out = (script_value){.kind = SCRIPT_SLICE, .at = at, .u.items = parts};
+    return true;
+}
+
+static bool parse_subscript_items(script_parser *p, const script_value **out_items,
+                                  uint32_t *out_count) {
+    script_value *items = NULL;
+    uint32_t count = 0, capacity = 0;
+    bool comma = false;
+    if (!script_need_op(p, "[", "")) return false;
+    while (!script_at_op(p, "]")) {
+        if (count > UINT16_MAX) return script_fail(p, p->pos, "too many items");
+        if (!script_grow(p, p->scratch, (void **)&items, &capacity, count, sizeof *items) ||
+            !parse_slice_item(p, &items[count++])) {
+            return false;
+        }
+        comma = script_take_op(p, ",");
+        if (!comma) break;
+    }
+    if (!script_need_op(p, "]", "or ','")) return false;
+    if (!count) return script_fail(p, p->pos - 1, "expected an index, found ']'");
+    bool is_tuple = count == 1 && !comma && items[0].kind == SCRIPT_TUPLE;
+    *out_items = is_tuple ? items[0].u.items : items;
+    *out_count = is_tuple ? items[0].count : count;
+    return true;
+}
+
+static bool subscript_path(script_parser *p, const script_value *base, uint32_t at,
+                           const script_value *items, uint32_t count, script_value *out) {
+    const char *path = base->u.s;
+    if (strcmp(path, "T.Buffer") == 0 && count > 1 &&
+        (items[1].kind == SCRIPT_INT || items[1].kind == SCRIPT_EXPR)) { /* a shape alone */
+        script_value shape = {.kind = SCRIPT_TUPLE, .at = at, .count = count, .u.items = items};
+        script_call call = {.callee = path, .at = base->at, .count = 1, .args = &shape};
+        return script_call_path(p, &call, out);
+    }
+    if (strcmp(path, "T.Buffer") == 0 || strcmp(path, "R.Tensor") == 0) {
+        script_call call = {.callee = path, .at = base->at, .count = count, .args = items};
+        return script_call_path(p, &call, out);
+    }
+    if (strcmp(path, "T.let") == 0 || strcmp(path, "T.Let") == 0) {
+        *out = items[0];
+        if (items[0].kind == SCRIPT_NEWVAR) return true; /* T.let[T.handle("float32")] */
+        *out = (script_value){.kind = SCRIPT_DTYPE};
+        return script_to_dtype(p, &items[0], &out->u.dtype);
+    }
+    hone_dtype dtype;
+    if (p->func && strncmp(path, "T.", 2) == 0 && script_is_dtype_word(path + 2, &dtype)) {
+        script_call call = {.callee = path, .at = at, .count = count, .args = items};
+        return script_new_local(p, &call, dtype, out);
+    }
+    if (strcmp(path, "T.Ptr") == 0) {
+        script_call call = {.callee = path, .at = base->at, .count = count, .args = items};
+        return script_call_path(p, &call, out);
+    }
+    if (strcmp(path, "T.S") == 0 || strcmp(path, "T.R") == 0) {
+        return script_fail(p, base->at,
+                           "'%s' describes a layout of storage (T.TileLayout), which is not "
+                           "supported; a buffer has the default layout, or layout=None",
+                           path);
+    }
+    if (strcmp(path, "metadata") == 0) {
+        bool constant = items[0].kind == SCRIPT_STRING && script_is_constant_key(items[0].u.s);
+        *out = SCRIPT_VALUE_PATH(constant || p->graph ? "metadata." : "metadata:");
+        return true;
+    }
+    if (strcmp(path, "metadata:") == 0) { /* a string that the text names but does not hold */
+        *out = (script_value){.kind = SCRIPT_STRING, .u.s = "<metadata>"};
+        return true;
+    }
+    if (strcmp(path, "metadata.") == 0) {
+        script_call call = {.callee = "R.metadata", .at = at, .count = count, .args = items};
+        return script_call_graph(p, &call, out);
+    }
+    return script_fail(p, at, "'%s' takes no subscript", path);
+}
+
+/* An end of items[a:b] as Python counts it: from behind when negative, never outside. */
+static bool slice_end(script_parser *p, const script_value *v, uint32_t count, int64_t fallback,
+                      int64_t *out) {
+    *out = fallback;
+    if (v->kind == SCRIPT_NONE) return true;
+    if (!script_to_int(p, v, out)) return false;
+    if (*out < 0) *out += count;
+    if (*out < 0) *out = 0;
+    if (*out > count) *out = count;
+    return true;
+}
+
+/* Some of the items of a tuple or list. */
+static bool slice_items(script_parser *p, const script_value *base, const script_value *slice,
+                        script_value *out) {
+    int64_t start, stop;
+    if (slice->u.items[2].kind != SCRIPT_NONE) {
+        return script_fail(p, slice->at, "a slice of a tuple takes no step");
+    }
+    if (!slice_end(p, &slice->u.items[0], base->count, 0, &start) ||
+        !slice_end(p, &slice->u.items[1], base->count, base->count, &stop)) {
+        return false;
+    }
+    *out = *base;
+    out->count = stop > start ? (uint32_t)(stop - start) : 0;
+    if (out->count) out->u.items = base->u.items + start; /* () has none */
+    return true;
+}
+
+static bool dict_item(script_parser *p, const script_value *dict, const script_value *key,
+                      uint32_t at, script_value *out) {
+    for (uint32_t i = 0; i < dict->count; i++) {
+        const script_value *k = &dict->u.items[2 * i];
+        if (k->kind != key->kind) continue;
+        bool is_text = k->kind == SCRIPT_STRING && strcmp(k->u.s, key->u.s) == 0;
+        if (!is_text && !(k->kind == SCRIPT_INT && k->u.i == key->u.i)) continue;
+        *out = dict->u.items[2 * i + 1];
+        return true;
+    }
+    return script_fail(p, at, "this dictionary has no such key");
+}
+
+static bool is_handle(const script_value *v) {
+    return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
+}
+
+bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
+    const script_value *items = NULL;
+    uint32_t count = 0;
+    if (!parse_subscript_items(p, &items, &count)) return false;
+    switch (base->kind) {
+    case SCRIPT_BUFFER:
+        *out = (script_value){
+            .kind = SCRIPT_ACCESS,
+            .u.access = {.buffer = base->u.buffer, .rank = count, .items = items}
+        };
+        return true;
+    case SCRIPT_PATH:
+        return subscript_path(p, base, at, items, count, out);
+    case SCRIPT_TUPLE:
+    case SCRIPT_LIST: {
+        int64_t index = 0;
+        if (count != 1) return script_fail(p, at, "expected one index");
+        if (items[0].kind == SCRIPT_SLICE) return slice_items(p, base, &items[0], out);
+        if (!script_to_int(p, &items[0], &index)) return false;
+        int64_t place = index < 0 ? index + base->count : index;
+        if (place < 0 || place >= base->count) {
+            return script_fail(p, at, "index %lld of %s with %u items", (long long)index,
+                               script_kind_name(base), base->count);
+        }
+        *out = base->u.items[place];
+        return true;
+    }
+    case SCRIPT_DICT:
+        if (count != 1) return script_fail(p, at, "expected one key");
+        return dict_item(p, base, &items[0], at, out);
+    case SCRIPT_GARG: {
+        script_value args[2];
+        if (count != 1) {
+            return script_fail(p, at,
+                               "a tuple has one index; R.strided_slice and R.take give "
+                               "parts of tensors");
+        }
+        args[0] = *base;
+        args[1] = items[0];
+        script_call call = {.callee = "R.TupleGetItem", .at = at, .count = 2, .args = args};
+        return script_call_graph(p, &call, out);
+    }
+    case SCRIPT_METHOD:
+        return script_unknown_attribute(p, base, at);
+    default:
+        return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
+                           base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"
+                           : is_handle(base) ? "; T.match_buffer makes a buffer of a handle"
+                                             : "");
+    }
+}

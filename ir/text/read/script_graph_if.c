@@ -1,0 +1,157 @@
+/* ir/text/read/script_graph_if.c - if in graph functions. Its branches become functions of the
+ * module:
+ *
+ *   if c:                                    y = if c: cls.main_then(x) else: cls.main_else(x)
+ *       y = R.add(x, x)
+ *   else:                             ⇒      def main_then(x): return R.add(x, x)
+ *       y = R.negative(x)                    def main_else(x): return R.negative(x)
+ *
+ * Both end with a value of the same name, which is what the if makes. Printed they stand inside
+ * again. */
+#include <string.h>
+
+#include "ir/text/read/script_graph_impl.h"
+
+static bool read_condition(script_parser *p, hone_garg *out) {
+    script_value v;
+    return script_parse_expr(p, &v) && script_to_garg(p, &v, false, out);
+}
+
+typedef struct branch_end {
+    const char *name;
+    const hone_sinfo *info;       /* as it is written, or NULL */
+    const hone_graph_func *graph; /* of the branch, whose sizes that speaks of */
+} branch_end;
+
+/* What the last statement of a branch names; y = y_then is no binding but what is returned. */
+static bool take_result(script_parser *p, const char *suffix, branch_end *end) {
+    hone_graph_func *g = p->graph;
+    const script_value *value = script_lookup(p, end->name);
+    const hone_gbind *last = g->bind_count ? &g->bindings[g->bind_count - 1] : NULL;
+    if (!value || !script_to_garg(p, value, false, &g->result)) return false;
+    if (g->result.kind != HONE_GARG_VALUE) return true;
+    hone_gvalue_info *info = &g->values[g->result.u.value];
+    bool is_own = last && last->value == g->result.u.value && !last->in_dataflow;
+    if (is_own && last->kind == HONE_GBIND_ARG) {
+        end->info = info->sinfo;
+        g->result = last->args[0];
+        g->bind_count--;
+    } else if (is_own) {
+        info->name = hone_arena_printf(p->arena, "%s_%s", end->name, suffix);
+    }
+    return info->name || script_no_memory(p);
+}
+
+static bool read_body(script_parser *p, script_outside *o, bool is_elif, branch_end *end) {
+    uint32_t at = p->pos;
+    p->graph = hone_graph_func_create(p->arena, o->in_module);
+    if (!p->graph) return script_no_memory(p);
+    p->graph->is_private = true;
+    p->in_dataflow = p->has_return = false;
+    p->dataflow_count = 0;
+    if (!script_bring_sizes(p, o) || !script_bring_values(p, o)) return false;
+    uint32_t names = p->name_count;
+    bool ok = is_elif ? script_parse_if(p) : script_suite(p, script_graph_statement);
+    if (!ok) return false;
+    if (p->has_return) return script_fail(p, at, "return stands inside of this branch");
+    if (p->name_count == names) return script_fail(p, at, "this branch names no value");
+    *end = (branch_end){.name = p->names[p->name_count - 1].name, .graph = p->graph};
+    return take_result(p, o->name, end) &&
+           script_check(p, at, hone_module_add_graph(p->module, p->graph));
+}
+
+static bool read_branch(script_parser *p, script_outside *o, bool is_elif, branch_end *end) {
+    if (!script_name_inside(p, o) || !script_enter(p)) return false;
+    script_inside before = script_enter_inside(p);
+    bool ok = read_body(p, o, is_elif, end);
+    script_leave_inside(p, &before);
+    p->depth--;
+    return ok;
+}
+
+/* From here to behind the branch, and all that follow it. */
+static bool skip_branches(script_parser *p) {
+    do {
+        if (!script_skip_function(p)) return false;
+    } while (script_at_word(p, "else") || script_at_word(p, "elif"));
+    return true;
+}
+
+/* The names that both use: what one takes from outside, the other is called with as well. */
+static bool find_both(script_parser *p, script_outside *then, script_outside *otherwise,
+                      uint32_t *out_else) {
+    uint32_t begin = p->pos;
+    if (!script_infer_graph(p, p->graph) || !script_skip_function(p)) return false;
+    *out_else = p->pos;
+    if (!script_at_word(p, "else") && !script_at_word(p, "elif")) {
+        return script_fail(p, begin, "an 'if' of a graph function has an 'else'");
+    }
+    if (!skip_branches(p)) return false;
+    uint32_t end = p->pos;
+    p->pos = begin;
+    if (!script_find_names(p, then, *out_else, false)) return false;
+    otherwise->captured = then->captured;
+    otherwise->captured_count = then->captured_count;
+    p->pos = *out_else;
+    if (!script_find_names(p, otherwise, end, false)) return false;
+    then->captured_count = otherwise->captured_count;
+    p->pos = begin;
+    return true;
+}
+
+static bool bind_if(script_parser *p, uint32_t at, const hone_garg *condition,
+                    const script_outside *then, const script_outside *otherwise,
+                    script_value *out) {
+    uint32_t count = HONE_GBIND_IF_ARGS + then->captured_count;
+    hone_garg *args = script_alloc(p, p->arena, count, sizeof *args);
+    if (!args) return false;
+    args[0] = *condition;
+    args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->in_module};
+    args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->in_module};
+    for (uint32_t i = 0; i < then->captured_count; i++)
+        args[HONE_GBIND_IF_ARGS + i] = HONE_GARG_OF_VALUE(then->captured[i]);
+    hone_gbind bind = {.kind = HONE_GBIND_IF, .arg_count = count, .args = args};
+    return script_bind(p, at, &bind, NULL, out);
+}
+
+/* What is written in a branch, in terms of the sizes around: they have the same names. */
+static bool type_around(script_parser *p, const branch_end *end, const hone_sinfo **out) {
+    const hone_graph_func *g = end->graph;
+    *out = end->info;
+    if (!end->info) return true;
+    const hone_expr **sizes = script_alloc(p, p->scratch, g->var_count, sizeof *sizes);
+    if (!sizes) return false;
+    for (hone_var var = 0; var < g->var_count; var++) {
+        sizes[var] = NULL;
+        for (hone_var i = 0; i < p->graph->var_count; i++) {
+            const hone_var_info *around = &p->graph->vars[i];
+            bool is_same = strcmp(around->name, g->vars[var].name) == 0;
+            if (is_same) sizes[var] = hone_expr_var(&p->ir, around->dtype, i);
+        }
+    }
+    *out = hone_sinfo_in_terms_of(&p->ir, end->info, sizes, g->var_count);
+    return *out || script_check_ir(p, p->pos);
+}
+
+bool script_parse_if(script_parser *p) {
+    script_outside then = {.is_branch = true, .graph = p->graph, .name = "then"};
+    script_outside otherwise = {.is_branch = true, .graph = p->graph, .name = "else"};
+    branch_end end = {0}, other = {0};
+    uint32_t at = p->pos++, else_at;
+    hone_garg condition;
+    script_value value;
+    if (p->in_dataflow) return script_fail(p, at, "'if' stands inside of R.dataflow");
+    if (!read_condition(p, &condition) || !find_both(p, &then, &otherwise, &else_at)) return false;
+    if (!read_branch(p, &then, false, &end)) return false;
+    p->pos = else_at;
+    bool is_elif = script_at_word(p, "elif");
+    if (!is_elif) p->pos++;
+    if (!read_branch(p, &otherwise, is_elif, &other)) return false;
+    if (strcmp(end.name, other.name) != 0) {
+        return script_fail(p, at, "one branch ends with '%s', the other one with '%s'", end.name,
+                           other.name);
+    }
+    const hone_sinfo *info = NULL;
+    return bind_if(p, at, &condition, &then, &otherwise, &value) && type_around(p, &end, &info) &&
+           script_bind_name(p, end.name, at, &value, info);
+}

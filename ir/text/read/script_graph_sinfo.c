@@ -1,0 +1,270 @@
+/* ir/text/read/script_graph_sinfo.c - types of graph values: R.Tensor((n, 784), "float32") and its
+ * kin, and the symbolic sizes in them. */
+#include <string.h>
+
+#include "ir/text/read/script_graph_impl.h"
+
+/* ---- sizes ---- */
+
+const hone_expr *script_graph_size(script_parser *p, const char *name) {
+    hone_graph_func *g = p->graph;
+    hone_var var = 0;
+    while (var < g->var_count && strcmp(g->vars[var].name, name) != 0)
+        var++;
+    if (var == g->var_count) var = hone_graph_add_var(g, name);
+    if (var == HONE_NO_ID) {
+        script_no_memory(p);
+        return NULL;
+    }
+    const hone_expr *e = hone_expr_var(&p->ir, HONE_DTYPE_I64, var);
+    return script_check_ir(p, p->pos) ? e : NULL;
+}
+
+/* "n + 1": the text is read as an expression whose unknown names are sizes. */
+bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+    script_source source = {.text = v->u.s, .length = strlen(v->u.s), .name = p->source.name};
+    script_token *tokens = NULL;
+    uint32_t count = 0;
+    hone_status st = script_lex(&source, p->scratch, &tokens, &count);
+    if (st) {
+        hone_status_free(st);
+        return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
+    }
+    script_parser saved = *p;
+    p->source = source;
+    p->tokens = tokens;
+    p->token_count = count;
+    p->pos = 0;
+    p->names_are_sizes = true;
+    p->quoted_in = &saved;
+    script_value inner;
+    bool ok = script_parse_expr(p, &inner) && script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE &&
+              script_to_expr(p, &inner, out);
+    p->source = saved.source;
+    p->tokens = saved.tokens;
+    p->token_count = saved.token_count;
+    p->pos = saved.pos;
+    p->names_are_sizes = false;
+    p->quoted_in = NULL;
+    if (ok) return true;
+    if (p->error && hone_status_code(p->error) != HONE_CODE_NO_MEMORY) {
+        hone_status_free(p->error);
+        p->error = HONE_OK;
+    }
+    return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
+}
+
+bool script_to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+    p->size_dtype = HONE_DTYPE_I32;
+    bool ok =
+        v->kind == SCRIPT_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
+    if (!ok) return false;
+    const hone_expr *e = *out;
+    if (!hone_dtype_is_integer(e->dtype) || e->dtype.lanes != 1) {
+        return script_fail_type(p, v->at, "a size is %s, expected an integer",
+                                HONE_DTYPE_NAME(e->dtype));
+    }
+    if (e->kind == HONE_EXPR_INT && e->u.i < -1) {
+        return script_fail(p, v->at, "a size is %lld", (long long)e->u.i);
+    }
+    *out = script_cast(p, HONE_DTYPE_I64, e);
+    return *out || script_check_ir(p, v->at);
+}
+
+bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_rank,
+                       const hone_expr *const **out) {
+    const script_value *items = NULL;
+    uint32_t count = 0;
+    script_items(v, &items, &count);
+    if (count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", count);
+    const hone_expr **extents = script_alloc(p, p->arena, count, sizeof *extents);
+    if (!extents) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_extent(p, &items[i], &extents[i])) return false;
+    }
+    *out_rank = (int32_t)count;
+    *out = extents;
+    return true;
+}
+
+/* ---- types ---- */
+
+static bool rank_option(script_parser *p, const script_value *v, int32_t *out) {
+    int64_t rank = -1;
+    if (v && !script_to_int(p, v, &rank)) return false;
+    if (rank < -1 || rank > 64) return script_fail(p, v->at, "ndim is %lld", (long long)rank);
+    *out = (int32_t)rank;
+    return true;
+}
+
+static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *shape = script_arg(call, 0, "shape"), *type = script_arg(call, 1, "dtype");
+    const script_value *ndim = script_arg(call, UINT32_MAX, "ndim");
+    info->kind = HONE_SINFO_TENSOR;
+    info->dtype = HONE_DTYPE_VOID;
+    hone_dtype dtype;
+    if (shape && shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &dtype)) {
+        if (type) {
+            return script_fail(p, shape->at, "R.Tensor takes the shape before the dtype");
+        }
+        type = shape; /* R.Tensor("float32", ndim=2) */
+        shape = NULL;
+    }
+    if (!script_check_shape(p, call, shape, script_arg(call, 1, ""))) return false;
+    if (type && !script_to_dtype(p, type, &info->dtype)) return false;
+    if (!rank_option(p, ndim, &info->rank)) return false;
+    if (!shape) return true;
+    bool is_value = shape->kind == SCRIPT_GARG && shape->u.garg->kind == HONE_GARG_VALUE;
+    if (is_value) return true; /* a shape known at run time only */
+    if (shape->kind == SCRIPT_GARG && shape->u.garg->kind == HONE_GARG_SHAPE) {
+        info->rank = (int32_t)shape->u.garg->count;
+        info->shape = shape->u.garg->u.exprs;
+        return true;
+    }
+    int32_t rank = info->rank;
+    if (!script_to_extents(p, shape, &info->rank, &info->shape)) return false;
+    if (rank >= 0 && rank != info->rank) {
+        return script_fail(p, shape->at, "the shape has %d dimensions, ndim is %d", info->rank,
+                           rank);
+    }
+    return true;
+}
+
+static bool shape_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *shape = script_arg(call, 0, "values");
+    info->kind = HONE_SINFO_SHAPE;
+    info->dtype = HONE_DTYPE_VOID;
+    if (!rank_option(p, script_arg(call, 1, "ndim"), &info->rank)) return false;
+    return !shape || script_to_extents(p, shape, &info->rank, &info->shape);
+}
+
+static bool prim_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *type = script_arg(call, 0, "dtype"), *value = script_arg(call, 1, "value");
+    info->kind = HONE_SINFO_PRIM;
+    info->dtype = HONE_DTYPE_VOID;
+    info->rank = -1;
+    if (type && !script_to_dtype(p, type, &info->dtype)) return false;
+    if (!value) return true;
+    const hone_expr **exprs = script_alloc(p, p->arena, 1, sizeof *exprs);
+    if (!exprs) return false;
+    bool quoted = value->kind == SCRIPT_STRING;
+    if (quoted ? !script_to_extent(p, value, &exprs[0]) : !script_to_expr(p, value, &exprs[0])) {
+        return false;
+    }
+    if (value->kind == SCRIPT_INT) exprs[0] = script_cast(p, HONE_DTYPE_I64, exprs[0]);
+    if (!exprs[0]) return script_check_ir(p, value->at);
+    info->dtype = exprs[0]->dtype;
+    info->rank = 1;
+    info->shape = exprs;
+    return true;
+}
+
+static bool tuple_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *items = call->args;
+    uint32_t count = call->count;
+    bool one = count == 1 && (items[0].kind == SCRIPT_TUPLE || items[0].kind == SCRIPT_LIST);
+    if (one) script_items(&call->args[0], &items, &count);
+    const hone_sinfo **fields = script_alloc(p, p->arena, count, sizeof *fields);
+    if (!fields) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_sinfo(p, &items[i], &fields[i])) return false;
+    }
+    info->kind = HONE_SINFO_TUPLE;
+    info->field_count = count;
+    info->fields = fields;
+    return true;
+}
+
+/* R.Callable((R.Tensor,), R.Tensor, True): what it returns, its parameters, whether it is pure. */
+static bool func_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *params = script_arg(call, 0, "params"),
+                       *result = script_arg(call, 1, "ret");
+    const script_value *pure = script_arg(call, 2, "purity"), *items = NULL;
+    bool is_pure = true,
+         is_list = params && (params->kind == SCRIPT_TUPLE || params->kind == SCRIPT_LIST);
+    info->kind = HONE_SINFO_CALLABLE;
+    if (!is_list || !result || result->kind == SCRIPT_NONE) return true; /* may be any */
+    if (pure && pure->kind != SCRIPT_NONE && !script_to_bool(p, pure, &is_pure)) return false;
+    uint32_t count = 0;
+    script_items(params, &items, &count);
+    const hone_sinfo **fields = script_alloc(p, p->arena, (size_t)count + 1, sizeof *fields);
+    if (!fields || !script_to_sinfo(p, result, &fields[0])) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_sinfo(p, &items[i], &fields[i + 1])) return false;
+    }
+    info->dtype = is_pure ? HONE_DTYPE_BOOL : HONE_DTYPE_VOID;
+    info->field_count = count + 1;
+    info->fields = fields;
+    return true;
+}
+
+bool script_call_sinfo(script_parser *p, const script_call *call, script_value *out,
+                       bool *out_known) {
+    static const struct {
+        const char *name;
+        bool (*make)(script_parser *p, const script_call *call, hone_sinfo *info);
+    } rows[] = {
+        {"R.Tensor",   tensor_sinfo},
+        {"R.DTensor",  tensor_sinfo},
+        {"R.Shape",    shape_sinfo },
+        {"R.Prim",     prim_sinfo  },
+        {"R.Tuple",    tuple_sinfo },
+        {"R.Object",   NULL        },
+        {"R.Any",      NULL        },
+        {"R.Callable", func_sinfo  }
+    };
+    *out_known = false;
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i].name, call->callee) != 0) continue;
+        *out_known = true;
+        hone_sinfo *info = script_alloc(p, p->arena, 1, sizeof *info);
+        if (!info) return false;
+        *info = (hone_sinfo){.kind = HONE_SINFO_OBJECT, .dtype = HONE_DTYPE_VOID, .rank = -1};
+        if (rows[i].make && !rows[i].make(p, call, info)) return false;
+        *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
+        return true;
+    }
+    return true;
+}
+
+const char *script_graph_type_meant(const char *name) {
+    static const char *const types[] = {"Tensor", "Tuple",    "Shape",  "Object",
+                                        "Prim",   "Callable", "DTensor"};
+    return script_nearest(name, types, HONE_COUNT(types));
+}
+
+bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo **out) {
+    if (v->kind == SCRIPT_SINFO) {
+        *out = v->u.sinfo;
+        return true;
+    }
+    if (v->kind == SCRIPT_PATH) { /* R.Tensor without arguments */
+        script_call call = {.callee = v->u.s, .at = v->at};
+        script_value made;
+        bool known = false;
+        if (!script_call_sinfo(p, &call, &made, &known)) return false;
+        if (known) {
+            *out = made.u.sinfo;
+            return true;
+        }
+    }
+    if (v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST) { /* several results */
+        script_call call = {
+            .callee = "R.Tuple", .at = v->at, .count = v->count, .args = v->u.items};
+        script_value made;
+        bool known = false;
+        if (!script_call_sinfo(p, &call, &made, &known)) return false;
+        *out = made.u.sinfo;
+        return true;
+    }
+    bool is_dotted = v->at + 2 < p->token_count && p->tokens[v->at + 1].length == 1 &&
+                     p->source.text[p->tokens[v->at + 1].start] == '.';
+    const char *name = is_dotted ? script_token_text(p, &p->tokens[v->at + 2]) : NULL;
+    const char *meant = name ? script_graph_type_meant(name) : NULL;
+    if (meant) {
+        return script_fail(p, v->at, "unknown type 'R.%s'; did you mean 'R.%s'?", name, meant);
+    }
+    return script_fail(p, v->at,
+                       "expected a type such as R.Tensor((1, 784), \"float32\"), found %s",
+                       script_kind_name(v));
+}

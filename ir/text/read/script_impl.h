@@ -1,0 +1,499 @@
+/* ir/text/read/script_impl.h - what the files of the parser share. Inside the room only.
+ *
+ * The parser is a recursive descent over tokens that evaluates as it reads, as Python would: an
+ * expression of the text becomes a script_value (a number, a tuple, a buffer, an expression of the
+ * program, a dotted name such as T.axis...), a call of a known name runs a C function that builds
+ * program nodes. There is no syntax tree.
+ *
+ * Every parse function returns false after the first failure, which p->error keeps.
+ */
+#ifndef HONE_IR_TEXT_READ_SCRIPT_IMPL_H
+#define HONE_IR_TEXT_READ_SCRIPT_IMPL_H
+
+#include "ir/text/read/script.h"
+#include "ir/text/script_fold.h"
+#include "ir/text/script_lex.h"
+
+typedef enum script_kind {
+    SCRIPT_NONE,
+    SCRIPT_ELLIPSIS,
+    SCRIPT_BOOL,     /* Python constants: they have no dtype until they meet an expression */
+    SCRIPT_INT,      /* u.i */
+    SCRIPT_FLOAT,    /* u.f */
+    SCRIPT_STRING,   /* u.s */
+    SCRIPT_TUPLE,    /* u.items[count] */
+    SCRIPT_LIST,     /* u.items[count] */
+    SCRIPT_DICT,     /* u.items[2 * count]: key, value, key, value */
+    SCRIPT_SLICE,    /* u.items[3]: start, stop, step; NONE where left out */
+    SCRIPT_PATH,     /* u.s: a dotted name ("T.axis.remap") */
+    SCRIPT_METHOD,   /* u.method: attribute of a buffer, expression or graph value */
+    SCRIPT_EXPR,     /* u.expr: over the variables of the current function */
+    SCRIPT_NEWVAR,   /* u.var: T.int32(), a variable that the assignment will name */
+    SCRIPT_BUFFER,   /* u.buffer */
+    SCRIPT_ACCESS,   /* u.access: buffer[...]: a load, a store target or a region */
+    SCRIPT_LOOP,     /* u.loop: T.grid(...), range(...): stands behind `in` only */
+    SCRIPT_FRAME,    /* u.frame: T.block(...), T.init(): stands behind `with` only */
+    SCRIPT_THREAD,   /* u.s: T.env_thread("threadIdx.x") */
+    SCRIPT_GARG,     /* u.garg: a value of the graph program */
+    SCRIPT_SINFO,    /* u.sinfo: R.Tensor(...) */
+    SCRIPT_GLOBAL,   /* u.s: a function of the module */
+    SCRIPT_LOCAL,    /* u.local: a function inside of a graph function */
+    SCRIPT_MODULE,   /* the module itself: cls */
+    SCRIPT_DTYPE,    /* u.dtype: a type as an annotation */
+    SCRIPT_LAMBDA,   /* u.i: the token where it stands; not read yet */
+    SCRIPT_FUNCTION, /* u.lambda: T.index_map(...), T.comm_reducer(...) */
+    SCRIPT_MACRO,    /* u.macro: @T.macro, @T.inline */
+} script_kind;
+
+typedef struct script_value script_value;
+
+typedef struct script_loop {
+    uint32_t count; /* number of nested loops; all serial but for count == 1 */
+    hone_loop_kind kind;
+    const hone_range *ranges;
+    const hone_expr *start, *step; /* step NULL = 1; else the variable is start + loop * step */
+    const char *thread_tag;
+    hone_attrs annotations;
+} script_loop;
+
+typedef enum script_frame_kind {
+    SCRIPT_FRAME_BLOCK, /* text = name */
+    SCRIPT_FRAME_INIT,
+    SCRIPT_FRAME_LAUNCH, /* text = tag, value = extent, thread = variable or NULL */
+    SCRIPT_FRAME_ATTR,   /* text = key, node, value */
+    SCRIPT_FRAME_ASSERT, /* value, text */
+    SCRIPT_FRAME_LET,    /* var, value, type */
+    SCRIPT_FRAME_ALLOC,  /* buffer */
+    SCRIPT_FRAME_DECL,   /* buffer */
+    SCRIPT_FRAME_DATAFLOW,
+    SCRIPT_FRAME_SEQUENTIAL, /* T.Sequential and friends: no meaning of their own */
+} script_frame_kind;
+
+typedef struct script_frame {
+    script_frame_kind kind;
+    const char *text;
+    const hone_expr *value;
+    hone_value node;
+    hone_var var;
+    hone_buffer buffer;
+    const script_value *type;         /* LET: of a new variable, or NULL */
+    const struct script_frame *inner; /* ATTR: opened inside this one, or NULL */
+} script_frame;
+
+typedef struct script_access {
+    hone_buffer buffer;
+    uint32_t rank;
+    const script_value *items; /* rank: expressions, numbers or slices */
+} script_access;
+
+typedef enum script_macro_kind {
+    SCRIPT_STATEMENTS, /* @T.macro, @T.inline: statements of the program that calls it */
+    SCRIPT_HELPER,     /* a Python function that returns a value */
+    SCRIPT_FACTORY,    /* a Python function that holds programs */
+} script_macro_kind;
+
+typedef struct script_macro {
+    const char *name;
+    uint32_t at;         /* its '(' among the tokens */
+    uint32_t name_count; /* names that were known when it was defined */
+    bool is_hygienic;    /* sees those only, and what it defines itself */
+    script_macro_kind kind;
+    const struct script_macro *next; /* the factory before */
+} script_macro;
+
+/* It became a function of the module, with the values around that it uses as last parameters. */
+typedef struct script_local {
+    const char *name; /* in the module */
+    uint32_t count;
+    const hone_gvalue *captured; /* those values, in the function that names it now */
+} script_local;
+
+struct script_value {
+    script_kind kind;
+    uint32_t count;
+    uint32_t at;   /* token where it begins, for messages */
+    bool is_meta;  /* T.meta_var: a name for the value itself, no let binding */
+    bool is_fresh; /* a new buffer or graph value: takes the name that it is assigned to */
+    union {
+        int64_t i;
+        double f;
+        const char *s;
+        const script_value *items;
+        struct {
+            const script_value *base;
+            const char *name;
+        } method;
+        const hone_expr *expr;
+        struct {
+            hone_dtype dtype;
+            bool is_size;
+            hone_dtype pointee;      /* T.handle("float32", "global") */
+            const char *point_scope; /* of it, or NULL */
+        } var;
+        hone_buffer buffer;
+        script_access access;
+        const script_loop *loop;
+        const script_frame *frame;
+        const hone_garg *garg;
+        const hone_sinfo *sinfo;
+        hone_dtype dtype;
+        const hone_lambda *lambda;
+        const script_macro *macro;
+        const script_local *local;
+    } u;
+};
+
+typedef struct script_name {
+    const char *name;
+    size_t length;
+    script_value value;
+} script_name;
+
+/* The block whose body is being read. */
+typedef struct script_block script_block;
+struct script_block {
+    script_block *outer;
+    hone_node_id node;
+    hone_axis *axes;
+    const hone_expr **bindings;
+    hone_region *reads, *writes;
+    hone_buffer *allocs;
+    hone_match *matches;
+    uint32_t axis_count, axis_capacity;
+    uint32_t read_count, write_count;
+    uint32_t alloc_count, alloc_capacity;
+    uint32_t match_count, match_capacity;
+    bool has_reads, has_writes, has_init, has_where;
+    const hone_expr *predicate;
+    hone_attrs annotations;
+};
+
+/* A block that lacks T.reads or T.writes: they are found when the function is complete. */
+typedef struct script_pending {
+    hone_node_id node;
+    bool has_reads, has_writes;
+} script_pending;
+
+/* More than any program's; it ends texts that grow while they are read. */
+#define SCRIPT_STATEMENT_BUDGET 50000
+
+typedef struct script_parser {
+    script_source source;
+    const script_token *tokens;
+    uint32_t token_count, pos;
+    hone_module *module;
+    hone_arena *arena;   /* the module's */
+    hone_arena *scratch; /* dies with the parser */
+    hone_status error;
+    uint32_t depth;
+    uint32_t budget; /* operators that the present statement may still use */
+    uint32_t value_budget;
+
+    script_name *names; /* innermost last */
+    uint32_t name_count, name_capacity;
+    uint32_t scope_begin;              /* names of the suite being read */
+    uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
+    uint32_t expansions;               /* of macros, so far */
+    const script_macro *factories;     /* the last one */
+    bool has_returned;                 /* from the helper being read, this: */
+    script_value returned;
+
+    const char **globals; /* names of all functions of the text */
+    uint32_t global_count, global_capacity;
+    const char *module_name;
+
+    hone_ir ir;
+    hone_func *func;     /* the tensor program being read, or NULL */
+    hone_node_id parent; /* where statements go */
+    script_block *block; /* innermost block, or NULL */
+    script_block *root;  /* collects allocations of the top level */
+    hone_param *params;
+    uint32_t param_count, param_capacity;
+    script_pending *pending;
+    uint32_t pending_count, pending_capacity;
+
+    hone_graph_func *graph;  /* the graph program being read, or NULL */
+    bool in_signature;       /* a buffer is the type of a parameter */
+    hone_var signature_vars; /* variables that the parameters made; first of the body */
+    bool in_dataflow, has_output, has_return;
+    bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
+    hone_dtype size_dtype;                 /* theirs */
+    const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */
+    bool default_s_tir;                    /* @I.ir_module(s_tir=True) */
+    bool is_classic; /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
+    uint32_t dataflow_count;
+
+    hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */
+    uint32_t weight_count;
+    hone_tensor **own_weights; /* those that the text holds, by number; NULL: no metadata */
+    uint32_t *weight_places;   /* which constant of the module a weight became, plus one */
+    uint32_t place_count;
+} script_parser;
+
+/* ---- failing (script_parser.c) ---- */
+bool script_fail(script_parser *p, uint32_t at, const char *format, ...) HONE_PRINTF(3, 4);
+bool script_fail_type(script_parser *p, uint32_t at, const char *format, ...) HONE_PRINTF(3, 4);
+bool script_no_memory(script_parser *p);
+/* Turns an error of a constructor (p->ir) into one with a place. True when there is none. */
+bool script_check_ir(script_parser *p, uint32_t at);
+bool script_check(script_parser *p, uint32_t at, hone_status st);
+const char *script_kind_name(const script_value *v); /* "a tuple", for messages */
+bool script_enter(script_parser *p);                 /* bounds recursion; pair with p->depth-- */
+
+/* ---- tokens ---- */
+const script_token *script_peek(const script_parser *p);
+bool script_at_op(const script_parser *p, const char *op);
+bool script_at_word(const script_parser *p, const char *word);
+bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op);
+bool script_take_op(script_parser *p, const char *op);
+bool script_take_word(script_parser *p, const char *word);
+bool script_need_op(script_parser *p, const char *op, const char *where);
+bool script_need_word(script_parser *p, const char *word, const char *where);
+bool script_need_name(script_parser *p, const char *what, const char **out_name);
+/* Fails with "expected WHAT WHERE, found ...". */
+bool script_expected(script_parser *p, const char *what, const char *where);
+/* The same with advice behind it. */
+bool script_expected_hint(script_parser *p, const char *what, const char *hint);
+bool script_need_newline(script_parser *p);
+bool script_token_is(const script_parser *p, uint32_t at, script_token_kind kind, const char *text);
+bool script_is_keyword(const script_parser *p, const script_token *token);
+const char *script_keyword_at(size_t index); /* NULL behind the last */
+bool script_can_be_name(const char *text);   /* of a function: lexes as a name, is no keyword */
+/* The token as text in the scratch arena; NULL when memory is short (then p->error is set). */
+const char *script_token_text(script_parser *p, const script_token *token);
+/* Skips to behind the end of this logical line. */
+void script_skip_line(script_parser *p);
+/* At ':' of a compound statement: its suite runs body once per statement. */
+typedef bool (*script_statement)(script_parser *p);
+bool script_suite(script_parser *p, script_statement statement);
+
+/* ---- memory: growing arrays in an arena ---- */
+bool script_grow(script_parser *p, hone_arena *arena, void **items, uint32_t *capacity,
+                 uint32_t count, size_t item_bytes);
+void *script_alloc(script_parser *p, hone_arena *arena, size_t count, size_t item_bytes);
+const char *script_strdup(script_parser *p, const char *text);
+
+/* ---- names ---- */
+bool script_define(script_parser *p, const char *name, script_value value);
+const script_value *script_lookup(const script_parser *p, const char *name);
+/* "undefined name 'x'; did you mean 'y'?" */
+bool script_undefined(script_parser *p, uint32_t at, const char *name);
+/* What an unknown dtype ("fp32") was meant for, or NULL. */
+const char *script_dtype_meant(const char *name);
+/* The nearest of some candidates, or NULL when none is near. */
+const char *script_nearest(const char *name, const char *const *candidates, size_t count);
+
+/* ---- values (script_value.c) ---- */
+bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **out_expr);
+/* The same in a dtype, as an assignment converts. */
+bool script_to_expr_as(script_parser *p, const script_value *v, hone_dtype dtype,
+                       const hone_expr **out_expr);
+/* A truth value; an integer counts as one, a float does not. what: "the condition of an if". */
+bool script_to_condition(script_parser *p, const script_value *v, const char *what,
+                         const hone_expr **out_expr);
+bool script_to_int(script_parser *p, const script_value *v, int64_t *out_value);
+bool script_to_bool(script_parser *p, const script_value *v, bool *out_value);
+bool script_to_string(script_parser *p, const script_value *v, const char **out_text);
+bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dtype);
+bool script_is_dtype_name(const char *name, hone_dtype *out_dtype);
+/* Behind "T.", where f32 is float32, too. */
+bool script_is_dtype_word(const char *name, hone_dtype *out_dtype);
+bool script_to_value(script_parser *p, const script_value *v, hone_value *out_value);
+bool script_to_attrs(script_parser *p, const script_value *v, hone_attrs *out_attrs);
+/* Items of a tuple or list; one lone value counts as a tuple of one. */
+void script_items(const script_value *v, const script_value **out_items, uint32_t *out_count);
+bool script_to_exprs(script_parser *p, const script_value *v, uint32_t *out_count,
+                     const hone_expr *const **out_exprs);
+bool script_to_region(script_parser *p, const script_value *v, hone_region *out_region);
+/* What a block says of itself loads no scalar of its body (x = vi + 1). */
+bool script_check_head(script_parser *p, uint32_t at, const hone_expr *e);
+const hone_expr *script_cast(script_parser *p, hone_dtype dtype, const hone_expr *e);
+
+/* ---- operators of values (script_operator.c) ---- */
+/* A shift by a constant that the type has no bits for. */
+bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value, const hone_expr *by);
+bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                         const script_value *b, script_value *out);
+bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                        script_value *out);
+
+/* ---- expressions (script_parse_expr.c) ---- */
+bool script_parse_expr(script_parser *p, script_value *out);
+/* a, b, c without brackets make a tuple. */
+bool script_parse_expr_list(script_parser *p, script_value *out);
+
+/* ---- calls ---- */
+typedef struct script_keyword {
+    const char *name;
+    script_value value;
+} script_keyword;
+
+typedef struct script_call {
+    const char *callee; /* "T.Buffer" */
+    uint32_t at;
+    uint32_t count, keyword_count;
+    const script_value *args;
+    const script_keyword *keywords;
+} script_call;
+
+typedef bool (*script_function)(script_parser *p, const script_call *call, script_value *out);
+typedef struct script_entry {
+    const char *name;
+    script_function run;
+} script_entry;
+
+/* The argument at a position or under a name, or NULL. None counts as absent. */
+const script_value *script_arg(const script_call *call, uint32_t index, const char *name);
+bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
+                     const script_value **out);
+enum { SCRIPT_MOST_PARAMS = 16 };
+/* "x y | span": the names one by one, in the parser's scratch. */
+bool script_read_params(script_parser *p, const char *params, const char **names,
+                        uint32_t *out_count);
+/* Fails for an argument by a name that is none of these. */
+bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
+                           size_t count);
+bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out);
+/* Fails for a shape without brackets: T.Buffer(16, 8, "float32"). */
+bool script_check_shape(script_parser *p, const script_call *call, const script_value *shape,
+                        const script_value *behind);
+/* Fails for an argument that the function called does not take, as far as that is known. */
+bool script_check_arguments(script_parser *p, const script_call *call);
+/* "a buffer has no attribute 'shap'; did you mean 'shape'?", its place at or just before at. */
+bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at);
+/* "unknown function 'T.gird'; did you mean 'T.grid'?" */
+bool script_unknown_call(script_parser *p, const script_call *call);
+bool script_unknown_operator(script_parser *p, const script_call *call);
+/* "Tensor" for "Tenser", or NULL. */
+const char *script_graph_type_meant(const char *name);
+/* What may be called by a dotted name; how many. */
+size_t script_call_names(script_parser *p, const char **names, size_t most);
+/* Is there a function of this whole name ("T.exp")? */
+bool script_is_function(const char *name);
+bool script_call_path(script_parser *p, const script_call *call, script_value *out);
+bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
+                        script_value *out);
+bool script_attribute(script_parser *p, const script_value *base, const char *name, uint32_t at,
+                      script_value *out);
+bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out);
+/* Tables of functions, one per file; each ends with a NULL name. */
+extern const script_entry script_expr_calls[];
+extern const script_entry script_type_calls[];
+extern const script_entry script_intrin_calls[];
+extern const script_entry script_decl_calls[];
+extern const script_entry script_scalar_calls[];
+extern const script_entry script_block_calls[];
+extern const script_entry script_loop_calls[];
+extern const script_entry script_frame_calls[];
+extern const script_entry script_lambda_calls[];
+/* The expression (NULL after an error of p->ir) is what the call gives. */
+bool script_finish(script_parser *p, const script_call *call, const hone_expr *e,
+                   script_value *out);
+/* T.float32(1), and T.float32(), which is a new variable. */
+bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype dtype,
+                           script_value *out);
+/* A call of an intrinsic, or of a dtype. */
+bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
+                        bool *out_known);
+/* The same for operations that are known by name only. */
+bool script_call_named(script_parser *p, const script_call *call, script_value *out,
+                       bool *out_known);
+/* An argument of a call: a buffer stands for its handle. */
+bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out_expr);
+/* At `lambda`: skips it. */
+bool script_skip_lambda(script_parser *p, script_value *out);
+/* Behind `lambda`: its parameters, defined as names, and the ':'. rank: how many there are when one
+ * of them is `*rest`. */
+bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda);
+bool script_call_graph(script_parser *p, const script_call *call, script_value *out);
+/* macros (script_macro.c): the definition behind its decorator, at 'def'; and a call of one */
+bool script_is_macro(const char *path);
+bool script_parse_inner_macro(script_parser *p); /* at '@' in a tensor program */
+bool script_parse_local(script_parser *p, const script_value *options); /* behind it */
+bool script_parse_inner_graph(script_parser *p); /* at '@' in a graph program */
+bool script_define_macro(script_parser *p, bool is_hygienic);
+bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
+                       script_value *out);
+/* functions of Python (script_helper.c): the definition, at '('; statements of either kind */
+bool script_define_helper(script_parser *p, const char *name, bool *out_is_helper);
+bool script_helper_statement(script_parser *p);
+bool script_factory_statement(script_parser *p);
+bool script_call_factories(script_parser *p, const script_macro *last);
+bool script_fail_empty(script_parser *p); /* a text without programs */
+bool script_parse_top(script_parser *p);
+/* A call of a function of the module by a tensor program. */
+bool script_call_function(script_parser *p, const char *name, const script_call *call,
+                          script_value *out);
+bool script_call_local(script_parser *p, const script_local *local, const script_call *call,
+                       script_value *out);
+/* The number that a value of a graph program is, as after `C = T.int64(16)`, or NULL. */
+const hone_expr *script_garg_number(const script_parser *p, const hone_garg *garg);
+/* Calls a value: R.ExternFunc("name") or what has the type R.Callable. */
+bool script_call_extern(script_parser *p, const script_value *callee, const script_call *call,
+                        script_value *out);
+bool script_call_global(script_parser *p, const char *name, const script_call *call,
+                        script_value *out);
+
+/* ---- statements and functions ---- */
+bool script_parse_statement(script_parser *p); /* of a tensor program */
+/* From the parameter list on; options is a dictionary of the decorator's keywords, or NULL. */
+bool script_parse_func(script_parser *p, const script_value *options, const char *name);
+bool script_parse_graph(script_parser *p, const script_value *options, const char *name);
+/* Gives types to the values of a graph that have none, where that is possible. */
+bool script_infer_graph(script_parser *p, hone_graph_func *graph);
+/* From '(' to behind the body of a function. */
+bool script_skip_function(script_parser *p);
+/* "n + 1" in quotes: an expression whose unknown names are sizes, made here. */
+bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out);
+/* The symbolic size of that name in the graph program being read; NULL after an error. */
+const hone_expr *script_graph_size(script_parser *p, const char *name);
+/* name: the tuple of what these names stand for ("*name" on the left). */
+bool script_define_spread(script_parser *p, const char *name, const char *const *parts,
+                          uint32_t count);
+/* A statement that begins with no keyword. */
+bool script_parse_simple(script_parser *p);
+/* x: T.int32 - one local element; out is the access to it. */
+bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
+                       script_value *out);
+/* T.float32[4, 4] as a type: a local buffer of that shape (the arguments of call). */
+bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
+                      script_value *out);
+bool script_view(script_parser *p, hone_buffer base, const script_call *call, script_value *out);
+/* Opens a LET node; var HONE_NO_ID makes a new variable, which takes the name it is assigned to. */
+bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_expr *value,
+                     script_value *out);
+/* The new name in the arena, or NULL when memory is short. */
+const char *script_rename_var(script_parser *p, hone_var var, const char *name);
+bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v);
+/* target (a buffer access) = value */
+bool script_store(script_parser *p, const script_value *target, const script_value *value);
+/* Opens a frame under p->parent, which moves inside; *out is what `as` names. */
+bool script_open_frame(script_parser *p, const script_value *frame, script_value *out);
+bool script_finish_regions(script_parser *p);
+/* Makes T.alloc_buffer among the statements of a block its own (script_parse_allocs.c). */
+bool script_lift_allocs(script_parser *p);
+/* A node under p->parent with the place of a token. */
+bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_node_id *out_node);
+bool script_name_buffer(script_parser *p, hone_buffer buffer, const char *name);
+bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var);
+/* What the type of a new variable (SCRIPT_NEWVAR) says beside its dtype. */
+void script_mark_var(script_parser *p, hone_var var, const script_value *type);
+/* The handle variable of a buffer; made when nothing named it yet. */
+bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var);
+bool script_buffer_with_data(script_parser *p, hone_var data, hone_buffer *out_buffer);
+
+/* metadata = tvm.ir.load_json("…"): constants in the text itself (script_metadata.c). */
+bool script_is_constant_key(const char *key); /* is metadata[key] the list of constants? */
+bool script_at_metadata(const script_parser *p);
+bool script_parse_metadata(script_parser *p);
+void script_free_metadata(script_parser *p);
+
+/* Reads a module; weights (may be NULL) answer metadata[...] constants. */
+hone_status script_parse_module(const script_source *source, hone_tensor *const *weights,
+                                uint32_t weight_count, hone_module **out_module);
+
+#define SCRIPT_VALUE_EXPR(e) ((script_value){.kind = SCRIPT_EXPR, .u.expr = (e)})
+#define SCRIPT_VALUE_INT(x) ((script_value){.kind = SCRIPT_INT, .u.i = (x)})
+#define SCRIPT_VALUE_PATH(x) ((script_value){.kind = SCRIPT_PATH, .u.s = (x)})
+
+#endif

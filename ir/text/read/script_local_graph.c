@@ -1,0 +1,262 @@
+/* ir/text/read/script_local_graph.c - functions inside of graph functions.
+ *
+ *   def main(x):                             @R.function(private=True)
+ *       @R.function                          def main_inner(y, x): return R.add(y, x)
+ *       def inner(y): return R.add(y, x)  ⇒
+ *       return inner(x)                      def main(x): return cls.main_inner(x, x)
+ *
+ * Such a function becomes one of the module; the values around that it uses become its last
+ * parameters, sizes around become sizes of its own. It may call itself and its neighbours. As a
+ * value (a closure that is returned or handed on) it is refused. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/text/read/script_graph_impl.h"
+
+/* ---- which names ---- */
+
+static bool is_op(const script_parser *p, uint32_t at, const char *op) {
+    const script_token *t = &p->tokens[at];
+    return t->kind == SCRIPT_TOKEN_OP && t->length == strlen(op) &&
+           memcmp(p->source.text + t->start, op, t->length) == 0;
+}
+
+typedef enum role {
+    ROLE_NONE, /* an attribute, a keyword of a call */
+    ROLE_READ,
+    ROLE_NAMED, /* a parameter, the left side of an assignment */
+} role;
+
+static role role_of(const script_parser *p, uint32_t at, bool in_signature) {
+    if (p->tokens[at].kind != SCRIPT_TOKEN_NAME || is_op(p, at - 1, ".")) return ROLE_NONE;
+    bool begins = p->tokens[at - 1].kind != SCRIPT_TOKEN_NAME &&
+                  p->tokens[at - 1].kind != SCRIPT_TOKEN_OP; /* a statement */
+    if (is_op(p, at + 1, "=")) return begins ? ROLE_NAMED : ROLE_NONE;
+    return is_op(p, at + 1, ":") && (begins || in_signature) ? ROLE_NAMED : ROLE_READ;
+}
+
+static bool is_noted(const script_outside *o, const char *name) {
+    for (uint32_t i = 0; i < o->name_count; i++) {
+        if (strcmp(o->names[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static bool note_name(script_parser *p, script_outside *o, const char *name,
+                      const script_value *value) {
+    if (!script_grow(p, p->scratch, (void **)&o->names, &o->name_capacity, o->name_count,
+                     sizeof *o->names)) {
+        return false;
+    }
+    o->names[o->name_count++] = (script_used_name){name, *value};
+    return true;
+}
+
+static void note_captured(script_outside *o, hone_gvalue value) {
+    for (uint32_t i = 0; i < o->captured_count; i++) {
+        if (o->captured[i] == value) return;
+    }
+    o->captured[o->captured_count++] = value;
+}
+
+/* A size that the signature does not name comes inside with a parameter that has it. */
+static void note_size(script_outside *o, hone_var size) {
+    for (uint32_t i = 0; i < o->graph->param_count; i++) {
+        const hone_sinfo *info = o->graph->values[i].sinfo;
+        for (int32_t d = 0; info && info->shape && d < info->rank; d++) {
+            const hone_expr *e = info->shape[d];
+            if (e->kind != HONE_EXPR_VAR || e->u.var != size) continue;
+            note_captured(o, i);
+            return;
+        }
+    }
+}
+
+static bool note_read(script_parser *p, script_outside *o, const char *name, bool in_signature) {
+    const script_value *value = script_lookup(p, name);
+    if (!value || is_noted(o, name)) return true;
+    if (!note_name(p, o, name, value)) return false;
+    bool is_value = value->kind == SCRIPT_GARG && value->u.garg->kind == HONE_GARG_VALUE;
+    bool is_size = value->kind == SCRIPT_EXPR && value->u.expr->kind == HONE_EXPR_VAR;
+    if (is_value) note_captured(o, value->u.garg->u.value);
+    if (is_size && !in_signature) note_size(o, value->u.expr->u.var);
+    for (uint32_t i = 0; value->kind == SCRIPT_LOCAL && i < value->u.local->count; i++)
+        note_captured(o, value->u.local->captured[i]);
+    return true;
+}
+
+/* Behind its line a name that was given there means that. */
+static bool note_named(script_parser *p, script_outside *o, const char *name) {
+    script_value none = {.kind = SCRIPT_NONE};
+    return is_noted(o, name) || note_name(p, o, name, &none);
+}
+
+/* All names between here and the end of the body that mean something around. */
+bool script_find_names(script_parser *p, script_outside *o, uint32_t end, bool in_signature) {
+    if (!o->captured)
+        o->captured = script_alloc(p, p->scratch, o->graph->value_count, sizeof *o->captured);
+    if (!o->params)
+        o->params = script_alloc(p, p->scratch, o->graph->value_count, sizeof *o->params);
+    if (!o->captured || !o->params) return false;
+    const char *named = NULL; /* in this line of the body */
+    for (uint32_t at = p->pos; at < end; at++) {
+        role what = role_of(p, at, in_signature);
+        const char *name = what == ROLE_NONE ? NULL : script_token_text(p, &p->tokens[at]);
+        if (what != ROLE_NONE && !name) return script_no_memory(p);
+        if (what == ROLE_READ && !note_read(p, o, name, in_signature)) return false;
+        if (what == ROLE_NAMED && in_signature && !note_named(p, o, name)) return false;
+        if (what == ROLE_NAMED) named = name;
+        if (p->tokens[at].kind != SCRIPT_TOKEN_NEWLINE) continue;
+        in_signature = false;
+        if (named && !note_named(p, o, named)) return false;
+        named = NULL;
+    }
+    return true;
+}
+
+/* ---- what they mean inside ---- */
+
+static bool define_local(script_parser *p, const char *name, const char *in_module, uint32_t count,
+                         const hone_gvalue *captured) {
+    script_local *local = script_alloc(p, p->scratch, 1, sizeof *local);
+    if (!local) return false;
+    *local = (script_local){.name = in_module, .count = count, .captured = captured};
+    return script_define(p, name, (script_value){.kind = SCRIPT_LOCAL, .u.local = local});
+}
+
+bool script_bring_sizes(script_parser *p, script_outside *o) {
+    for (uint32_t i = 0; i < o->name_count; i++) {
+        script_value value = o->names[i].value;
+        bool is_size = value.kind == SCRIPT_EXPR && value.u.expr->kind == HONE_EXPR_VAR;
+        if (value.kind == SCRIPT_GARG || value.kind == SCRIPT_LOCAL || value.kind == SCRIPT_NONE ||
+            value.kind == SCRIPT_SINFO) { /* a type may have sizes of the function around */
+            continue;
+        }
+        if (is_size) {
+            const hone_expr *e = script_graph_size(p, o->graph->vars[value.u.expr->u.var].name);
+            if (!e) return false;
+            value = SCRIPT_VALUE_EXPR(e);
+        }
+        if (!script_define(p, o->names[i].name, value)) return false;
+    }
+    /* it may call itself */
+    return o->is_branch || define_local(p, o->name, o->in_module, o->captured_count, o->params);
+}
+
+static hone_gvalue param_of(const script_outside *o, hone_gvalue captured) {
+    uint32_t i = 0;
+    while (o->captured[i] != captured)
+        i++;
+    return o->params[i];
+}
+
+static bool add_params(script_parser *p, script_outside *o) {
+    const hone_expr **sizes = script_alloc(p, p->scratch, o->graph->var_count, sizeof *sizes);
+    if (!sizes) return false;
+    for (uint32_t v = 0; v < o->graph->var_count; v++) {
+        sizes[v] = script_graph_size(p, o->graph->vars[v].name);
+        if (!sizes[v]) return false;
+    }
+    for (uint32_t i = 0; i < o->captured_count; i++) {
+        const hone_gvalue_info *around = &o->graph->values[o->captured[i]];
+        const hone_sinfo *info =
+            hone_sinfo_in_terms_of(&p->ir, around->sinfo, sizes, o->graph->var_count);
+        if (!script_check_ir(p, p->pos)) return false;
+        o->params[i] = hone_graph_add_param(p->graph, around->name, info);
+        if (o->params[i] == HONE_NO_ID) return script_no_memory(p);
+    }
+    return true;
+}
+
+/* A function beside this one, called from here. */
+static bool bring_neighbour(script_parser *p, const script_outside *o, const char *name,
+                            const script_local *local) {
+    hone_gvalue *captured = script_alloc(p, p->scratch, local->count, sizeof *captured);
+    if (!captured) return false;
+    for (uint32_t i = 0; i < local->count; i++)
+        captured[i] = param_of(o, local->captured[i]);
+    return define_local(p, name, local->name, local->count, captured);
+}
+
+bool script_bring_values(script_parser *p, script_outside *o) {
+    if (!add_params(p, o)) return false;
+    for (uint32_t i = 0; i < o->name_count; i++) {
+        const char *name = o->names[i].name;
+        const script_value *value = &o->names[i].value;
+        if (value->kind == SCRIPT_LOCAL && !bring_neighbour(p, o, name, value->u.local)) {
+            return false;
+        }
+        if (value->kind != SCRIPT_GARG || value->u.garg->kind != HONE_GARG_VALUE) continue;
+        script_value own;
+        hone_gvalue param = param_of(o, value->u.garg->u.value);
+        if (!script_garg_value(p, HONE_GARG_OF_VALUE(param), &own)) return false;
+        if (!script_define(p, name, own)) return false;
+    }
+    return true;
+}
+
+/* ---- the function ---- */
+
+static bool is_taken(const script_parser *p, const char *name) {
+    for (uint32_t i = 0; i < p->global_count; i++) {
+        if (strcmp(p->globals[i], name) == 0) return true;
+    }
+    return hone_module_find(p->module, name) != NULL;
+}
+
+/* "main_inner", "main_inner1", … */
+bool script_name_inside(script_parser *p, script_outside *o) {
+    for (unsigned number = 0;; number++) {
+        char suffix[16] = "";
+        if (number) snprintf(suffix, sizeof suffix, "%u", number);
+        o->in_module = hone_arena_printf(p->arena, "%s_%s%s", o->graph->name, o->name, suffix);
+        if (!o->in_module) return script_no_memory(p);
+        if (!is_taken(p, o->in_module)) return true;
+    }
+}
+
+script_inside script_enter_inside(script_parser *p) {
+    script_inside before = {p->graph,          p->in_dataflow, p->has_output,   p->has_return,
+                            p->dataflow_count, p->name_count,  p->hidden_begin, p->hidden_end};
+    p->hidden_begin = 0;
+    p->hidden_end = p->name_count;
+    return before;
+}
+
+void script_leave_inside(script_parser *p, const script_inside *before) {
+    p->graph = before->graph;
+    p->in_dataflow = before->in_dataflow;
+    p->has_output = before->has_output;
+    p->has_return = before->has_return;
+    p->dataflow_count = before->dataflow_count;
+    p->name_count = before->name_count;
+    p->hidden_begin = before->hidden_begin;
+    p->hidden_end = before->hidden_end;
+}
+
+static bool read_inside(script_parser *p, const script_value *options, script_outside *o) {
+    script_inside before = script_enter_inside(p);
+    bool ok = script_read_graph(p, options, o->in_module, o);
+    if (ok) p->graph->is_private = true;
+    script_leave_inside(p, &before);
+    return ok;
+}
+
+bool script_parse_local(script_parser *p, const script_value *options) {
+    script_outside o = {.graph = p->graph};
+    p->pos++; /* def */
+    if (!script_need_name(p, "the name of the function", &o.name)) return false;
+    uint32_t begin = p->pos;
+    if (!script_at_op(p, "(")) return script_expected(p, "'('", "behind the name of the function");
+    if (!script_skip_function(p)) return false;
+    uint32_t end = p->pos;
+    p->pos = begin;
+    if (!script_infer_graph(p, p->graph) || !script_find_names(p, &o, end, true)) return false;
+    if (!script_name_inside(p, &o) || !script_enter(p) || !read_inside(p, options, &o))
+        return false;
+    p->depth--;
+    hone_gvalue *captured = script_alloc(p, p->scratch, o.captured_count, sizeof *captured);
+    if (!captured) return false;
+    if (o.captured_count) memcpy(captured, o.captured, o.captured_count * sizeof *captured);
+    return define_local(p, o.name, o.in_module, o.captured_count, captured);
+}

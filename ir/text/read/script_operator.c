@@ -1,0 +1,376 @@
+/* ir/text/read/script_operator.c - the operators of Python between the values of a text: numbers
+ * are computed as Python does it, expressions become nodes, tensors become calls of graph
+ * operators. */
+#include <math.h>
+#include <string.h>
+
+#include "ir/core/fold.h"
+#include "ir/text/read/script_impl.h"
+
+/* ---- operators of the text ---- */
+
+typedef struct operator_row {
+    const char *text;
+    hone_op op;
+    int intrin; /* -1, or the call that it means */
+} operator_row;
+
+static const operator_row operators[] = {
+    {"+",   HONE_OP_ADD,      -1                     },
+    {"-",   HONE_OP_SUB,      -1                     },
+    {"*",   HONE_OP_MUL,      -1                     },
+    {"/",   HONE_OP_DIV,      -1                     },
+    {"//",  HONE_OP_FLOORDIV, -1                     },
+    {"%",   HONE_OP_FLOORMOD, -1                     },
+    {"==",  HONE_OP_EQ,       -1                     },
+    {"!=",  HONE_OP_NE,       -1                     },
+    {"<",   HONE_OP_LT,       -1                     },
+    {"<=",  HONE_OP_LE,       -1                     },
+    {">",   HONE_OP_GT,       -1                     },
+    {">=",  HONE_OP_GE,       -1                     },
+    {"and", HONE_OP_AND,      -1                     },
+    {"or",  HONE_OP_OR,       -1                     },
+    {"<<",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_LEFT },
+    {">>",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_RIGHT},
+    {"&",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_AND},
+    {"|",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_OR },
+    {"^",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_XOR},
+    {"**",  HONE_OP_COUNT,    HONE_INTRIN_POW        },
+};
+
+static const operator_row *find_operator(const char *text) {
+    for (size_t i = 0; i < HONE_COUNT(operators); i++) {
+        if (strcmp(operators[i].text, text) == 0) return &operators[i];
+    }
+    return NULL;
+}
+
+static bool is_python(const script_value *v) {
+    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL;
+}
+
+static double number_of(const script_value *v) {
+    return v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
+}
+
+static bool power(int64_t base, int64_t exponent, int64_t *out) {
+    *out = 1;
+    for (int64_t i = 0; i < exponent; i++) {
+        if (__builtin_mul_overflow(*out, base, out)) return false;
+        if (base == 0 || base == 1) break;
+        if (base == -1) {
+            *out = exponent % 2 ? -1 : 1;
+            break;
+        }
+    }
+    return exponent >= 0;
+}
+
+static bool python_ints(const operator_row *row, int64_t x, int64_t y, int64_t *out) {
+    if (row->op != HONE_OP_COUNT) return hone_fold_ints(row->op, x, y, out);
+    switch (row->intrin) {
+    case HONE_INTRIN_SHIFT_LEFT:
+        if (y < 0 || y > 62 || x < 0 || x > (INT64_MAX >> y)) return false;
+        *out = x << y;
+        return true;
+    case HONE_INTRIN_SHIFT_RIGHT:
+        if (y < 0 || y > 63) return false;
+        *out = x >> y;
+        return true;
+    case HONE_INTRIN_BITWISE_AND:
+        *out = x & y;
+        return true;
+    case HONE_INTRIN_BITWISE_OR:
+        *out = x | y;
+        return true;
+    case HONE_INTRIN_BITWISE_XOR:
+        *out = x ^ y;
+        return true;
+    default:
+        return power(x, y, out);
+    }
+}
+
+static bool python_binary(script_parser *p, uint32_t at, const operator_row *row,
+                          const script_value *a, const script_value *b, script_value *out) {
+    bool is_compare = row->op != HONE_OP_COUNT && hone_op_is_compare(row->op);
+    *out = (script_value){.at = a->at};
+    if (row->op == HONE_OP_DIV || a->kind == SCRIPT_FLOAT || b->kind == SCRIPT_FLOAT) {
+        double x = number_of(a), y = number_of(b), r = 0;
+        out->kind = is_compare ? SCRIPT_BOOL : SCRIPT_FLOAT;
+        switch (row->op) {
+        case HONE_OP_ADD:
+            r = x + y;
+            break;
+        case HONE_OP_SUB:
+            r = x - y;
+            break;
+        case HONE_OP_MUL:
+            r = x * y;
+            break;
+        case HONE_OP_DIV:
+            r = x / y;
+            break;
+        case HONE_OP_FLOORDIV:
+            r = floor(x / y);
+            break;
+        case HONE_OP_FLOORMOD:
+            r = x - y * floor(x / y);
+            break;
+        case HONE_OP_EQ:
+            out->u.i = x == y;
+            return true;
+        case HONE_OP_NE:
+            out->u.i = x != y;
+            return true;
+        case HONE_OP_LT:
+            out->u.i = x < y;
+            return true;
+        case HONE_OP_LE:
+            out->u.i = x <= y;
+            return true;
+        case HONE_OP_GT:
+            out->u.i = x > y;
+            return true;
+        case HONE_OP_GE:
+            out->u.i = x >= y;
+            return true;
+        default:
+            if (row->intrin != HONE_INTRIN_POW) {
+                return script_fail_type(p, at, "operands of '%s' are floats", row->text);
+            }
+            r = pow(x, y);
+        }
+        bool divides =
+            row->op == HONE_OP_DIV || row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
+        if (divides && y == 0) return script_fail(p, at, "division by zero");
+        out->u.f = r;
+        return true;
+    }
+    out->kind =
+        is_compare || row->op == HONE_OP_AND || row->op == HONE_OP_OR ? SCRIPT_BOOL : SCRIPT_INT;
+    if (python_ints(row, a->u.i, b->u.i, &out->u.i)) return true;
+    bool divides = row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
+    if (divides && b->u.i == 0) return script_fail(p, at, "division by zero");
+    return script_fail(p, at, "'%s' of these constants does not fit 64 bits", row->text);
+}
+
+static const char *graph_operator(const char *op) {
+    static const char *const rows[][2] = {
+        {"+",   "R.add"          },
+        {"-",   "R.subtract"     },
+        {"*",   "R.multiply"     },
+        {"/",   "R.divide"       },
+        {"**",  "R.power"        },
+        {"//",  "R.floor_divide" },
+        {"%",   "R.floor_mod"    },
+        {"==",  "R.equal"        },
+        {"!=",  "R.not_equal"    },
+        {"<",   "R.less"         },
+        {"<=",  "R.less_equal"   },
+        {">",   "R.greater"      },
+        {">=",  "R.greater_equal"},
+        {"&",   "R.bitwise_and"  },
+        {"|",   "R.bitwise_or"   },
+        {"^",   "R.bitwise_xor"  },
+        {"and", "R.logical_and"  },
+        {"or",  "R.logical_or"   }
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], op) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+static bool is_word(const script_value *v) {
+    return v->kind == SCRIPT_STRING || v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_NONE;
+}
+
+/* Strings, element types and None are compared where the text is read. */
+static bool compare_words(const operator_row *row, const script_value *a, const script_value *b,
+                          script_value *out) {
+    bool compares = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
+    bool is_none = a->kind == SCRIPT_NONE || b->kind == SCRIPT_NONE;
+    if (!compares || !(is_none || (is_word(a) && is_word(b)))) return false;
+    const char *x = a->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(a->u.dtype)
+                    : a->kind == SCRIPT_STRING ? a->u.s
+                                               : "";
+    const char *y = b->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(b->u.dtype)
+                    : b->kind == SCRIPT_STRING ? b->u.s
+                                               : "";
+    bool same = strcmp(x, y) == 0 && (a->kind == SCRIPT_NONE) == (b->kind == SCRIPT_NONE);
+    *out = (script_value){.kind = SCRIPT_BOOL, .at = a->at, .u.i = same == (row->op == HONE_OP_EQ)};
+    return true;
+}
+
+static bool graph_binary(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                         const script_value *b, script_value *out) {
+    const char *callee = graph_operator(op);
+    if (!callee) return script_fail(p, at, "'%s' has no meaning between tensors", op);
+    script_value args[2] = {*a, *b};
+    script_call call = {.callee = callee, .at = at, .count = 2, .args = args};
+    return script_call_graph(p, &call, out);
+}
+
+bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value,
+                        const hone_expr *by) {
+    if (by->kind != HONE_EXPR_INT || (by->u.i >= 0 && by->u.i < value->dtype.bits)) return true;
+    return script_fail(p, at, "%s is shifted by %lld, must be 0 to %u",
+                       HONE_DTYPE_NAME(value->dtype), (long long)by->u.i,
+                       (unsigned)value->dtype.bits - 1);
+}
+
+static bool is_of_bits(const operator_row *row) {
+    return row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
+}
+
+/* The bits of a float are those of T.reinterpret. */
+static bool check_bits(script_parser *p, const operator_row *row, const script_value *v,
+                       const hone_expr *e) {
+    if (!is_of_bits(row) || !hone_dtype_is_float(e->dtype)) return true;
+    return script_fail_type(p, v->at, "an operand of '%s' is %s, must be an integer", row->text,
+                            HONE_DTYPE_NAME(e->dtype));
+}
+
+/* What TVM's operators do not take: '/' of integers, '//' and '%' of floats. */
+static bool check_division(script_parser *p, uint32_t at, hone_op op, const hone_expr *x,
+                           const hone_expr *y) {
+    bool is_float = hone_dtype_is_float(x->dtype) || hone_dtype_is_float(y->dtype);
+    bool is_integer = hone_dtype_is_integer(x->dtype) && hone_dtype_is_integer(y->dtype);
+    if (op == HONE_OP_DIV && is_integer) {
+        return script_fail_type(p, at,
+                                "'/' of integers: write '//' (rounds down) or "
+                                "T.truncdiv (rounds to zero)");
+    }
+    if (op == HONE_OP_FLOORDIV && is_float) {
+        return script_fail_type(p, at, "'//' of floats: write T.floor(a / b)");
+    }
+    if (op == HONE_OP_FLOORMOD && is_float) {
+        return script_fail_type(p, at, "'%%' of floats: write T.fmod(a, b)");
+    }
+    return true;
+}
+
+/* `x and 15` of integers is bits in other languages, and nothing in TVM. */
+static bool check_truth(script_parser *p, const script_value *v, const hone_expr *e,
+                        const char *op) {
+    bool is_number = hone_dtype_is_integer(e->dtype) && e->kind != HONE_EXPR_INT;
+    if (!is_number) return true;
+    return script_fail_type(p, v->at, "an operand of '%s' is %s, must be bool; '%s' joins bits", op,
+                            HONE_DTYPE_NAME(e->dtype), strcmp(op, "and") == 0 ? "&" : "|");
+}
+
+/* A plain number beside an operator of bits or in a test of equality has the type of the other
+ * operand. */
+static bool operand(script_parser *p, const operator_row *row, const script_value *v,
+                    const script_value *other, const hone_expr **out) {
+    bool is_equality = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
+    if (v->kind != SCRIPT_INT || !(is_of_bits(row) || is_equality))
+        return script_to_expr(p, v, out);
+    const hone_expr *beside = NULL;
+    if (!script_to_expr(p, other, &beside)) return false;
+    bool takes = hone_dtype_is_integer(beside->dtype);
+    return takes ? script_to_expr_as(p, v, hone_dtype_element(beside->dtype), out)
+                 : script_to_expr(p, v, out);
+}
+
+bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                         const script_value *b, script_value *out) {
+    const operator_row *row = find_operator(op);
+    if (!row) return script_fail(p, at, "operator '%s' is not part of TVMScript", op);
+    if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
+    p->budget--;
+    if (is_python(a) && is_python(b)) return python_binary(p, at, row, a, b, out);
+    if (compare_words(row, a, b, out)) return true;
+    if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
+    const hone_expr *x = NULL, *y = NULL;
+    if (!operand(p, row, a, b, &x) || !operand(p, row, b, a, &y)) return false;
+    const hone_expr *text = x->kind == HONE_EXPR_STRING ? x : y;
+    if (text->kind == HONE_EXPR_STRING && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+        return script_fail_type(p, (text == x ? a : b)->at, "operator '%s' of a string, \"%s\"", op,
+                                text->u.s);
+    }
+    bool on_handle = hone_dtype_is_handle(x->dtype) || hone_dtype_is_handle(y->dtype);
+    if (on_handle && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+        return script_fail_type(p, at, "operator '%s' of %s and %s", op, HONE_DTYPE_NAME(x->dtype),
+                                HONE_DTYPE_NAME(y->dtype));
+    }
+    const hone_expr *result = NULL;
+    bool connects = row->op == HONE_OP_AND || row->op == HONE_OP_OR;
+    if (connects && (!check_truth(p, a, x, op) || !check_truth(p, b, y, op))) return false;
+    if (connects && (!script_to_condition(p, a, "an operand of 'and' or 'or'", &x) ||
+                     !script_to_condition(p, b, "an operand of 'and' or 'or'", &y))) {
+        return false;
+    }
+    if (row->op != HONE_OP_COUNT) {
+        if (!check_division(p, at, row->op, x, y)) return false;
+        result = script_fold_binary(&p->ir, row->op, x, y);
+    } else {
+        const hone_expr *args[2] = {x, y};
+        if (!check_bits(p, row, a, x) || !check_bits(p, row, b, y)) return false;
+        if (script_unify(&p->ir, &x, &y)) {
+            args[0] = x;
+            args[1] = y;
+        }
+        bool shifts =
+            row->intrin == HONE_INTRIN_SHIFT_LEFT || row->intrin == HONE_INTRIN_SHIFT_RIGHT;
+        if (shifts && !script_check_shift(p, at, args[0], args[1])) return false;
+        result = hone_expr_call(&p->ir, args[0]->dtype, (hone_intrin)row->intrin, 2, args);
+    }
+    *out = SCRIPT_VALUE_EXPR(result);
+    out->at = a->at;
+    return script_check_ir(p, at);
+}
+
+bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                        script_value *out) {
+    if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
+    p->budget--;
+    bool negates = strcmp(op, "-") == 0, inverts = strcmp(op, "~") == 0;
+    *out = *a;
+    out->at = at;
+    if (is_python(a)) {
+        if (strcmp(op, "not") == 0) {
+            out->u.i = number_of(a) == 0;
+            out->kind = SCRIPT_BOOL;
+        } else if (inverts && a->kind != SCRIPT_FLOAT) {
+            out->u.i = ~a->u.i;
+            out->kind = SCRIPT_INT;
+        } else if (negates && a->kind == SCRIPT_FLOAT) {
+            out->u.f = -a->u.f;
+        } else if (negates) {
+            out->kind = SCRIPT_INT;
+            if (a->u.i == INT64_MIN) return script_fail(p, at, "this does not fit 64 bits");
+            out->u.i = -a->u.i;
+        }
+        return true;
+    }
+    if (a->kind == SCRIPT_GARG) {
+        const char *callee = negates ? "R.negative" : inverts ? "R.bitwise_not" : "R.logical_not";
+        script_call call = {.callee = callee, .at = at, .count = 1, .args = a};
+        return script_call_graph(p, &call, out);
+    }
+    const hone_expr *x = NULL;
+    if (!script_to_expr(p, a, &x)) return false;
+    if (hone_dtype_is_handle(x->dtype) || (inverts && hone_dtype_is_float(x->dtype))) {
+        return script_fail_type(p, at, "operator '%s' of %s", op, HONE_DTYPE_NAME(x->dtype));
+    }
+    if (strcmp(op, "not") == 0) {
+        if (!script_to_condition(p, a, "what 'not' negates", &x)) return false;
+        x = x->kind == HONE_EXPR_INT && x->dtype.lanes == 1 ? hone_expr_bool(&p->ir, !x->u.i)
+                                                            : hone_expr_not(&p->ir, x);
+    } else if (inverts) {
+        x = hone_expr_call(&p->ir, x->dtype, HONE_INTRIN_BITWISE_NOT, 1, &x);
+    } else if (negates) {
+        const hone_expr *minus_one =
+            script_fold_cast(&p->ir, hone_dtype_element(x->dtype), hone_expr_i32(&p->ir, -1));
+        if (hone_dtype_is_float(x->dtype) && x->kind == HONE_EXPR_FLOAT) {
+            x = hone_expr_float(&p->ir, x->dtype, -x->u.f);
+        } else { /* as TVM negates */
+            x = script_fold_binary(&p->ir, HONE_OP_MUL, x, minus_one);
+        }
+    }
+    *out = SCRIPT_VALUE_EXPR(x);
+    out->at = at;
+    return script_check_ir(p, at);
+}

@@ -1,0 +1,300 @@
+/* ir/text/read/script_parse_func.c - a tensor program: parameters, body, the root block that the
+ * text may leave out, and the regions that it may leave to us. */
+#include "ir/region/region.h"
+#include "ir/text/read/script_impl.h"
+
+#include <string.h>
+
+/* ---- parameters ---- */
+
+static bool add_param(script_parser *p, hone_var var, hone_buffer buffer) {
+    if (!script_grow(p, p->scratch, (void **)&p->params, &p->param_capacity, p->param_count,
+                     sizeof *p->params)) {
+        return false;
+    }
+    p->params[p->param_count++] = (hone_param){.var = var, .buffer = buffer};
+    return true;
+}
+
+static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype,
+                             const script_value *type) {
+    hone_var var = HONE_NO_ID;
+    const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
+    bool is_known = known && known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR &&
+                    hone_dtype_equal(known->u.expr->dtype, dtype);
+    if (is_known)
+        var = known->u.expr->u.var;
+    else if (!script_new_var(p, name, dtype, &var))
+        return false;
+    if (type) script_mark_var(p, var, type);
+    const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
+    return script_check_ir(p, p->pos) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
+           add_param(p, var, HONE_NO_ID);
+}
+
+/* `n: int`: Python's types say no width. */
+static bool check_scalar_type(script_parser *p, const char *name) {
+    static const char *const types[][2] = {
+        {"int",   "int32"  },
+        {"float", "float32"},
+        {"bool",  "bool"   }
+    };
+    for (size_t i = 0; i < HONE_COUNT(types); i++) {
+        if (!script_at_word(p, types[i][0])) continue;
+        return script_fail(p, p->pos, "parameter '%s' has Python's type '%s'; did you mean 'T.%s'?",
+                           name, types[i][0], types[i][1]);
+    }
+    hone_dtype dtype;
+    const char *word =
+        script_peek(p)->kind == SCRIPT_TOKEN_NAME ? script_token_text(p, script_peek(p)) : NULL;
+    bool is_bare = word && !script_lookup(p, word) && hone_dtype_parse(word, &dtype);
+    if (!is_bare) return true;
+    return script_fail(p, p->pos, "undefined name '%s'; did you mean 'T.%s'?", word, word);
+}
+
+static bool parse_param(script_parser *p) {
+    const char *name = NULL;
+    uint32_t at = p->pos;
+    if (!script_need_name(p, "a parameter", &name)) return false;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        hone_param q = p->params[i];
+        const char *other =
+            q.buffer == HONE_NO_ID ? p->func->vars[q.var].name : p->func->buffers[q.buffer].name;
+        if (strcmp(other, name) == 0)
+            return script_fail(p, at, "two parameters are named '%s'", name);
+    }
+    if (!script_take_op(p, ":")) {
+        return script_fail(p, at,
+                           "parameter '%s' has no type; expected ': T.Buffer(...)', "
+                           "': T.handle' or another",
+                           name);
+    }
+    script_value type;
+    if (!check_scalar_type(p, name) || !script_parse_expr(p, &type)) return false;
+    if (script_at_op(p, "=")) {
+        return script_fail(p, p->pos, "parameter '%s' has a default, which TVMScript has not",
+                           name);
+    }
+    if (type.kind == SCRIPT_NEWVAR) {
+        return add_scalar_param(p, name, type.u.var.dtype, &type);
+    }
+    if (type.kind == SCRIPT_BUFFER && type.is_fresh) {
+        return script_name_buffer(p, type.u.buffer, name) &&
+               script_define(p, name,
+                             (script_value){.kind = SCRIPT_BUFFER, .u.buffer = type.u.buffer}) &&
+               add_param(p, HONE_NO_ID, type.u.buffer);
+    }
+    hone_dtype dtype;
+    if (type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.Buffer") == 0) {
+        return script_fail(p, type.at,
+                           "T.Buffer wants a shape and a dtype, as in "
+                           "T.Buffer((16,), \"float32\")");
+    }
+    if (!script_to_dtype(p, &type, &dtype)) return false;
+    return add_scalar_param(p, name, dtype, NULL);
+}
+
+static bool parse_params(script_parser *p) {
+    if (!script_need_op(p, "(", "behind the name of the function")) return false;
+    while (!script_at_op(p, ")")) {
+        if (p->param_count > 4096) return script_fail(p, p->pos, "too many parameters");
+        p->budget = SCRIPT_STATEMENT_BUDGET;
+        if (!parse_param(p)) return false;
+        if (!script_take_op(p, ",")) break;
+    }
+    if (!script_need_op(p, ")", "or ','")) return false;
+    if (!script_take_op(p, "->")) return true;
+    script_value type;
+    if (!script_parse_expr(p, &type)) return false;
+    bool is_type = type.kind == SCRIPT_NEWVAR || type.kind == SCRIPT_PATH ||
+                   type.kind == SCRIPT_DTYPE || type.kind == SCRIPT_STRING;
+    if (!is_type) return true;
+    return type.kind == SCRIPT_NEWVAR ? (p->func->result = type.u.var.dtype, true)
+                                      : script_to_dtype(p, &type, &p->func->result);
+}
+
+/* ---- form ---- */
+
+/* Does the function that begins here hold a block? */
+static bool text_has_block(const script_parser *p) {
+    int depth = 0;
+    bool entered = false;
+    for (uint32_t i = p->pos; i + 1 < p->token_count; i++) {
+        const script_token *t = &p->tokens[i];
+        if (t->kind == SCRIPT_TOKEN_INDENT) {
+            depth++;
+            entered = true;
+        }
+        if (t->kind == SCRIPT_TOKEN_DEDENT && --depth <= 0 && entered) return false;
+        if (t->kind != SCRIPT_TOKEN_NAME || i == 0) continue;
+        const char *text = p->source.text + t->start;
+        bool is_block = (t->length == 5 && memcmp(text, "block", 5) == 0) ||
+                        (t->length == 6 && memcmp(text, "sblock", 6) == 0) ||
+                        (t->length > 12 && memcmp(text, "sblock_alloc", 12) == 0);
+        if (is_block && p->source.text[p->tokens[i - 1].start] == '.') return true;
+    }
+    return false;
+}
+
+/* The only statement of the function, when it can be its root block. */
+static hone_node_id written_root(const script_parser *p, const script_block *root) {
+    hone_node_id first = hone_func_node(p->func, HONE_NODE_TOP)->first;
+    if (root->alloc_count || first == HONE_NO_ID) return HONE_NO_ID;
+    const hone_node *node = hone_func_node(p->func, first);
+    if (node->kind != HONE_NODE_BLOCK || node->next != HONE_NO_ID) return HONE_NO_ID;
+    bool plain = node->u.block.block->axis_count == 0 && !node->u.block.predicate;
+    return plain ? first : HONE_NO_ID;
+}
+
+static bool make_root(script_parser *p, const script_block *root) {
+    hone_node_id node = written_root(p, root);
+    hone_block *block = NULL;
+    if (node != HONE_NO_ID) {
+        block = hone_block_copy(p->arena, hone_func_node(p->func, node)->u.block.block);
+        if (!block) return script_no_memory(p);
+        block->is_written = true;
+        hone_func_node(p->func, node)->u.block.block = block;
+        return true;
+    }
+    node = hone_func_add_node(p->func, HONE_NODE_BLOCK);
+    block = script_alloc(p, p->arena, 1, sizeof *block);
+    hone_buffer *allocs = script_alloc(p, p->arena, root->alloc_count, sizeof *allocs);
+    if (node == HONE_NO_ID || !block || !allocs) return script_no_memory(p);
+    if (root->alloc_count) memcpy(allocs, root->allocs, root->alloc_count * sizeof *allocs);
+    *block = (hone_block){.name = "root", .alloc_count = root->alloc_count, .allocs = allocs};
+    hone_func_node(p->func, node)->u.block.block = block;
+    hone_tree_move_children(p->func, HONE_NODE_TOP, node);
+    hone_tree_append(p->func, HONE_NODE_TOP, node);
+    return true;
+}
+
+/* ---- regions ---- */
+
+bool script_finish_regions(script_parser *p) {
+    hone_node_id root = hone_func_root_block(p->func);
+    for (uint32_t i = 0; i < p->pending_count; i++) { /* inner blocks come first */
+        const script_pending *pending = &p->pending[i];
+        hone_block *block =
+            hone_block_copy(p->arena, hone_func_node(p->func, pending->node)->u.block.block);
+        if (!block) return script_no_memory(p);
+        if (pending->node == root) {
+            block->regions_inferred = false; /* the root block has none */
+        } else {
+            uint32_t read_count = 0, write_count = 0;
+            const hone_region *reads = NULL, *writes = NULL;
+            hone_status st = hone_block_infer_regions(p->func, pending->node, p->arena, &read_count,
+                                                      &reads, &write_count, &writes);
+            if (!script_check(p, 0, st)) return false;
+            if (!pending->has_reads) {
+                block->reads = reads;
+                block->read_count = read_count;
+            }
+            if (!pending->has_writes) {
+                block->writes = writes;
+                block->write_count = write_count;
+            }
+        }
+        hone_func_node(p->func, pending->node)->u.block.block = block;
+    }
+    return true;
+}
+
+static void mark_size(script_parser *p, const hone_expr *e, bool is_size) {
+    if (!e) return;
+    if (e->kind == HONE_EXPR_VAR) {
+        p->func->vars[e->u.var].is_size = is_size;
+    } else if (e->kind == HONE_EXPR_BINARY && e->op == HONE_OP_MUL) {
+        mark_size(p, e->args[0], is_size);
+        mark_size(p, e->args[1], is_size);
+    }
+}
+
+/* A factor of the extents of a parameter is a size: at least 1. Strides and offsets are none,
+ * though TypeVar may have brought them in. */
+static void mark_sizes(script_parser *p) {
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *info = hone_func_buffer(p->func, p->params[i].buffer);
+        mark_size(p, info->elem_offset, false);
+        for (uint32_t d = 0; info->strides && d < info->rank; d++)
+            mark_size(p, info->strides[d], false);
+    }
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *info = hone_func_buffer(p->func, p->params[i].buffer);
+        for (uint32_t d = 0; d < info->rank; d++)
+            mark_size(p, info->shape[d], true);
+    }
+}
+
+/* ---- the function ---- */
+
+/* "global_symbol" names the function, unless no function could be written with that name; one that
+ * only repeats the name says nothing. */
+static bool settle_name(script_parser *p) {
+    const char *symbol = hone_attrs_string(&p->func->attrs, "global_symbol", NULL);
+    if (!symbol) return true;
+    bool is_bare = p->module_name == NULL;
+    if (is_bare && script_can_be_name(symbol)) p->func->name = symbol;
+    if (strcmp(symbol, p->func->name) != 0) return true;
+    return hone_attrs_without(p->arena, &p->func->attrs, "global_symbol", &p->func->attrs) ||
+           script_no_memory(p);
+}
+
+static bool decorator_flag(script_parser *p, const script_value *options, const char *name,
+                           bool fallback, bool *out) {
+    *out = fallback;
+    for (uint32_t i = 0; options && i < options->count; i++) {
+        if (options->u.items[2 * i].kind == SCRIPT_STRING &&
+            strcmp(options->u.items[2 * i].u.s, name) == 0) {
+            return script_to_bool(p, &options->u.items[2 * i + 1], out);
+        }
+    }
+    return true;
+}
+
+static bool parse_body(script_parser *p, const char *name, const script_value *options) {
+    script_block root = {.node = HONE_NO_ID};
+    bool s_tir = false, has_blocks = text_has_block(p);
+    if (!decorator_flag(p, options, "private", false, &p->func->is_private) ||
+        !decorator_flag(p, options, "s_tir", p->default_s_tir, &s_tir)) {
+        return false;
+    }
+    p->root = &root;
+    p->func->is_scheduled_form = s_tir || has_blocks;
+    p->in_signature = true;
+    bool ok = parse_params(p);
+    p->in_signature = false;
+    p->signature_vars = p->func->var_count;
+    ok = ok && script_suite(p, script_parse_statement);
+    p->root = NULL;
+    if (!ok) return false;
+    hone_param *params = script_alloc(p, p->arena, p->param_count, sizeof *params);
+    if (!params) return false;
+    if (p->param_count) memcpy(params, p->params, p->param_count * sizeof *params);
+    p->func->params = params;
+    p->func->param_count = p->param_count;
+    (void)name;
+    if (p->func->is_scheduled_form && !make_root(p, &root)) return false;
+    if (has_blocks && !p->is_classic && !script_lift_allocs(p)) return false;
+    mark_sizes(p);
+    return settle_name(p) && script_finish_regions(p);
+}
+
+bool script_parse_func(script_parser *p, const script_value *options, const char *name) {
+    uint32_t names = p->name_count, at = p->pos - 1;
+    p->func = hone_func_create(p->arena, name);
+    if (!p->func) return script_no_memory(p);
+    p->parent = HONE_NODE_TOP;
+    p->block = NULL;
+    p->params = NULL;
+    p->param_count = p->param_capacity = 0;
+    p->pending_count = 0;
+    p->value_budget = 1000000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
+    bool ok = parse_body(p, name, options) &&
+              script_check(p, at, hone_module_add_func(p->module, p->func));
+    p->func = NULL;
+    p->name_count = names;
+    return ok;
+}

@@ -1,0 +1,417 @@
+/* ir/text/read/script_undefined.c - what a name or a function that nothing defines was meant for.
+ */
+#include "ir/ops/graph_op.h"
+#include "ir/text/read/script_impl.h"
+
+#include <string.h>
+
+#include "support/nearest.h"
+
+static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
+    const script_token *a = &p->tokens[at], *b = &p->tokens[other];
+    return a->kind == b->kind && a->length == b->length &&
+           memcmp(p->source.text + a->start, p->source.text + b->start, a->length) == 0;
+}
+
+static bool begins_line(const script_parser *p, uint32_t at) {
+    if (at == 0) return true;
+    script_token_kind before = p->tokens[at - 1].kind;
+    return before == SCRIPT_TOKEN_NEWLINE || before == SCRIPT_TOKEN_INDENT ||
+           before == SCRIPT_TOKEN_DEDENT;
+}
+
+/* Does the line that begins at first, in front of or behind the name, give it a meaning:
+ * `for i, j in`, `a, b =`, `as a:`? */
+static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
+    bool is_for = script_token_is(p, first, SCRIPT_TOKEN_NAME, "for");
+    bool is_with = script_token_is(p, first, SCRIPT_TOKEN_NAME, "with"), is_named = false;
+    if (same_text(p, at, first) && script_token_is(p, first + 1, SCRIPT_TOKEN_OP, ":")) return true;
+    for (uint32_t i = first + is_for; p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
+        if (i == at || p->tokens[i].kind == SCRIPT_TOKEN_END) return false;
+        bool ends = script_token_is(p, i, SCRIPT_TOKEN_NAME, "in") ||
+                    script_token_is(p, i, SCRIPT_TOKEN_OP, "=");
+        bool is_list =
+            p->tokens[i].kind == SCRIPT_TOKEN_NAME || script_token_is(p, i, SCRIPT_TOKEN_OP, ",");
+        if (is_with) {
+            if (same_text(p, at, i) && script_token_is(p, i - 1, SCRIPT_TOKEN_NAME, "as"))
+                return true;
+            continue;
+        }
+        if (ends) return is_named;
+        if (!is_list) return false;
+        is_named |= same_text(p, at, i);
+    }
+    return false;
+}
+
+/* The line of this function that defines the name, in a suite that has ended; 0 = there is none. */
+static uint32_t line_of_ended(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at; i-- > 0;) {
+        if (!begins_line(p, i)) continue;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
+        if (p->tokens[i].line < p->tokens[at].line && line_defines(p, i, at))
+            return p->tokens[i].line;
+    }
+    return 0;
+}
+
+/* `for k` further on, inside of the same brackets. */
+static bool is_comprehension(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at + 1; i + 1 < p->token_count; i++) {
+        if (p->tokens[i].kind == SCRIPT_TOKEN_NEWLINE) return false;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "for")) return same_text(p, at, i + 1);
+    }
+    return false;
+}
+
+static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
+    static const char *const of_python[] = {
+        "print", "enumerate", "zip",   "map",   "sum",    "list",       "dict",    "type",   "open",
+        "iter",  "next",      "input", "tuple", "filter", "isinstance", "getattr", "hasattr"};
+    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
+    if (is_comprehension(p, at)) return "comprehensions are not part of TVMScript";
+    uint32_t line = line_of_ended(p, at);
+    if (line) {
+        return hone_arena_printf(p->scratch, "it is defined in line %u, in a body that has ended",
+                                 line);
+    }
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    for (size_t i = 0; is_called && i < HONE_COUNT(of_python); i++) {
+        if (strcmp(of_python[i], name) == 0) return "it is Python's, not part of TVMScript";
+    }
+    return NULL;
+}
+
+/* `axis.remap(...)`: T.axis.remap. */
+static const char *without_t(script_parser *p, uint32_t at, const char *name) {
+    const char *member = script_token_text(p, &p->tokens[at + 2]);
+    const char *full = member ? hone_arena_printf(p->scratch, "T.%s.%s", name, member) : NULL;
+    if (!full || !script_is_function(full)) return NULL;
+    return hone_arena_printf(p->scratch, "'%s'", full);
+}
+
+/* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
+static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    hone_dtype dtype;
+    if (!p->func || p->graph) return NULL;
+    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".") &&
+        script_token_is(p, at + 3, SCRIPT_TOKEN_OP, "(")) {
+        const char *path = without_t(p, at, name);
+        if (path) return path;
+        name = script_token_text(p, &p->tokens[at + 2]);
+        is_called = name != NULL;
+    }
+    if (!is_called) {
+        if (hone_dtype_parse(name, &dtype) && strcmp(name, "handle") != 0)
+            return hone_arena_printf(p->scratch, "\"%s\"", name);
+        return NULL;
+    }
+    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    if (!full || (!script_is_function(full) && !script_is_dtype_word(name, &dtype))) return NULL;
+    return hone_arena_printf(p->scratch, "'%s'", full);
+}
+
+/* R.Tensor(("n",)) of a graph function's parameters. */
+static bool is_size(const script_parser *p, const char *name) {
+    for (uint32_t i = 0; i < p->graph->var_count; i++) {
+        if (strcmp(p->graph->vars[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+const char *script_dtype_meant(const char *name) {
+    static const char *const rows[][2] = {
+        {"f16",    "float16" },
+        {"f32",    "float32" },
+        {"f64",    "float64" },
+        {"fp16",   "float16" },
+        {"fp32",   "float32" },
+        {"fp64",   "float64" },
+        {"half",   "float16" },
+        {"single", "float32" },
+        {"double", "float64" },
+        {"bf16",   "bfloat16"},
+        {"i8",     "int8"    },
+        {"i32",    "int32"   },
+        {"i64",    "int64"   },
+        {"u8",     "uint8"   },
+        {"u32",    "uint32"  },
+        {"long",   "int64"   },
+        {"byte",   "uint8"   },
+        {"char",   "int8"    },
+    };
+    static const char *const names[] = {"float16", "float32", "float64", "bfloat16", "int8",
+                                        "int16",   "int32",   "int64",   "uint8",    "uint16",
+                                        "uint32",  "uint64",  "bool",    "handle"};
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (hone_name_is_same_but_case(rows[i][0], name)) return rows[i][1];
+    }
+    return script_nearest(name, names, HONE_COUNT(names));
+}
+
+/* `n` within brackets of their own in the description of a buffer: in its shape. */
+static bool in_shape(const script_parser *p, uint32_t at) {
+    static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl", "Tensor", "Shape"};
+    int depth = 0;
+    for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
+        depth += script_token_is(p, i, SCRIPT_TOKEN_OP, "(");
+        depth -= script_token_is(p, i, SCRIPT_TOKEN_OP, ")");
+        for (size_t w = 0; w < HONE_COUNT(words); w++) {
+            if (script_token_is(p, i, SCRIPT_TOKEN_NAME, words[w])) return depth == 2;
+        }
+    }
+    return false;
+}
+
+/* The line of this function further on that defines the name; 0 = there is none. */
+static uint32_t line_behind(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at + 1; i < p->token_count; i++) {
+        if (!begins_line(p, i)) continue;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
+        if (script_token_is(p, i, SCRIPT_TOKEN_OP, "@")) return 0;
+        if (!line_defines(p, i, at)) continue;
+        bool is_loop = script_token_is(p, i, SCRIPT_TOKEN_NAME, "for");
+        return is_loop ? 0 : p->tokens[i].line;
+    }
+    return 0;
+}
+
+static bool names_block(const script_parser *p, uint32_t at) {
+    return script_token_is(p, at, SCRIPT_TOKEN_NAME, "sblock") ||
+           script_token_is(p, at, SCRIPT_TOKEN_NAME, "block");
+}
+
+/* What a name that nothing is near to may want: a size, infinity, the dtype of another library. */
+static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
+    static const char *const floats[] = {"inf", "nan", "infinity"};
+    static const char *const libraries[] = {"np", "numpy", "torch", "jnp"};
+    hone_dtype dtype;
+    bool is_name = script_token_is(p, at - 1, SCRIPT_TOKEN_OP, "(") && names_block(p, at - 2);
+    if (is_name) return hone_arena_printf(p->scratch, "a name stands in quotes: \"%s\"", name);
+    bool is_loop = begins_line(p, at) && script_token_is(p, at + 1, SCRIPT_TOKEN_NAME, "in");
+    if (is_loop) return "a loop begins with 'for'";
+    uint32_t line = line_behind(p, at);
+    if (line) return hone_arena_printf(p->scratch, "it is defined further on, in line %u", line);
+    for (size_t i = 0; i < HONE_COUNT(floats); i++) {
+        if (strcmp(floats[i], name) != 0) continue;
+        return hone_arena_printf(p->scratch, "write T.float32(\"%s\")", name);
+    }
+    for (size_t i = 0; i < HONE_COUNT(libraries); i++) {
+        const char *member = strcmp(libraries[i], name) == 0 && at + 2 < p->token_count
+                                 ? script_token_text(p, &p->tokens[at + 2])
+                                 : NULL;
+        if (!member || !hone_dtype_parse(member, &dtype)) continue;
+        return hone_arena_printf(p->scratch, "did you mean \"%s\"?", member);
+    }
+    if (p->graph && in_shape(p, at)) {
+        return hone_arena_printf(p->scratch,
+                                 "a size is a string in the parameters, \"%s\", and gets a name in "
+                                 "the body by %s = T.int64()",
+                                 name, name);
+    }
+    if (p->module_name && strcmp(name, "cls") == 0) {
+        return hone_arena_printf(p->scratch, "the functions are those of the class: cls = %s",
+                                 p->module_name);
+    }
+    if (p->func && in_shape(p, at)) {
+        return hone_arena_printf(p->scratch,
+                                 "a size gets a name before the buffers by %s = T.int32()", name);
+    }
+    return NULL;
+}
+
+bool script_undefined(script_parser *p, uint32_t at, const char *name) {
+    enum { MOST = 512 };
+    const char *reason = reason_of(p, at, name), *meant = spelled_in_t(p, at, name);
+    if (reason) return script_fail(p, at, "undefined name '%s'; %s", name, reason);
+    if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
+    if (p->graph && is_size(p, name)) {
+        return script_fail(p, at,
+                           "undefined name '%s'; a size gets a name in the body by %s = T.int64()",
+                           name, name);
+    }
+    const char *advice = advice_on(p, at, name);
+    if (advice) return script_fail(p, at, "undefined name '%s'; %s", name, advice);
+    const char *candidates[MOST];
+    size_t count = 0;
+    bool is_room = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".");
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
+        bool is_path = p->names[i].value.kind == SCRIPT_PATH; /* T, R, I */
+        if (!is_path || is_room) candidates[count++] = p->names[i].name;
+    }
+    if (p->module_name && count < MOST) candidates[count++] = p->module_name;
+    if (is_called && count < MOST) candidates[count++] = "range";
+    for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
+        candidates[count++] = p->globals[i];
+    }
+    for (size_t i = 0; script_keyword_at(i) && count < MOST; i++) {
+        bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
+        if (is_first && !is_called && strlen(script_keyword_at(i)) > 2)
+            candidates[count++] = script_keyword_at(i);
+    }
+    const char *near_name = script_nearest(name, candidates, count);
+    if (near_name) {
+        return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
+    }
+    return script_fail(p, at, "undefined name '%s'", name);
+}
+
+bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at) {
+    static const char *const of_buffers[] = {"shape",       "dtype", "data",       "strides",
+                                             "elem_offset", "scope", "access_ptr", "ptr_to",
+                                             "vload",       "vstore"};
+    const script_value *base = method->u.method.base;
+    const char *name = method->u.method.name, *hint = NULL;
+    const char *near_name = base->kind == SCRIPT_BUFFER
+                                ? script_nearest(name, of_buffers, HONE_COUNT(of_buffers))
+                                : NULL;
+    if (near_name) {
+        hint = hone_arena_printf(p->scratch, "; did you mean '%s'?", near_name);
+    } else if (base->kind == SCRIPT_BUFFER) {
+        hint = "; its handle is .data";
+    } else if (base->kind == SCRIPT_GARG && strcmp(name, "shape") == 0) {
+        hint = "; a size has a name in the type: x: R.Tensor((\"n\", 8), \"float32\") and n = "
+               "T.int64()";
+    }
+    for (uint32_t i = at; i-- > 0 && i + 8 > at;) { /* the name, where it stands just before */
+        if (!script_token_is(p, i, SCRIPT_TOKEN_NAME, name)) continue;
+        at = i;
+        break;
+    }
+    return script_fail(p, at, "%s has no attribute '%s'%s", script_kind_name(base), name,
+                       hint ? hint : "");
+}
+
+/* ---- functions ---- */
+
+/* What other rooms, languages and libraries call otherwise than T and R do, or NULL. */
+static const char *name_elsewhere(const char *callee) {
+    static const char *const rows[][2] = {
+        {"T.Tensor",      "T.Buffer"          },
+        {"T.tensor",      "T.Buffer"          },
+        {"T.relu",        "T.max"             },
+        {"T.where_else",  "T.if_then_else"    },
+        {"T.bit_and",     "T.bitwise_and"     },
+        {"T.bit_or",      "T.bitwise_or"      },
+        {"T.bit_xor",     "T.bitwise_xor"     },
+        {"T.maximum",     "T.max"             },
+        {"T.minimum",     "T.min"             },
+        {"T.power",       "T.pow"             },
+        {"T.syncthreads", "T.tvm_storage_sync"},
+        {"T.barrier",     "T.tvm_storage_sync"},
+        {"T.for_range",   "T.serial"          },
+        {"T.float",       "T.float32"         },
+        {"T.int",         "T.int32"           },
+        {"T.dataflow",    "R.dataflow"        },
+        {"T.call_tir",    "R.call_tir"        },
+        {"T.function",    "T.prim_func"       },
+        {"R.transpose",   "R.permute_dims"    },
+        {"R.cast",        "R.astype"          },
+        {"R.pow",         "R.power"           },
+        {"R.sub",         "R.subtract"        },
+        {"R.mul",         "R.multiply"        },
+        {"R.div",         "R.divide"          },
+        {"R.neg",         "R.negative"        },
+        {"R.mm",          "R.matmul"          },
+        {"R.bmm",         "R.matmul"          },
+        {"R.dot",         "R.matmul"          },
+        {"R.nn.linear",   "R.matmul"          },
+        {"R.concatenate", "R.concat"          },
+        {"R.cat",         "R.concat"          },
+        {"R.unsqueeze",   "R.expand_dims"     },
+        {"R.nn.swish",    "R.nn.silu"         },
+        {"R.arg_max",     "R.argmax"          },
+        {"R.arg_min",     "R.argmin"          },
+        {"R.slice",       "R.strided_slice"   },
+        {"R.gather",      "R.take"            },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+/* Kernels that say which threads do what, and operations on tiles. */
+static bool is_of_kernels(const char *callee) {
+    static const char *const words[] = {"T.device_entry", "T.cta_id",       "T.warp_id",
+                                        "T.lane_id",      "T.thread_id",    "T.cluster_id",
+                                        "T.kernel",       "T.warpgroup_id", "T.cta_id_in_cluster"};
+    static const char *const rooms[] = {"T.warp.", "T.cta.", "T.warpgroup.", "T.thread.",
+                                        "T.tile."};
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        if (strcmp(words[i], callee) == 0) return true;
+    }
+    for (size_t i = 0; i < HONE_COUNT(rooms); i++) {
+        if (strncmp(rooms[i], callee, strlen(rooms[i])) == 0) return true;
+    }
+    return false;
+}
+
+/* The name that ends as this one does: T.axis.remap for T.remap, R.nn.relu for R.relu. */
+static const char *namesake(const char *callee, const char *const *names, size_t count) {
+    const char *last = strrchr(callee, '.');
+    for (size_t i = 0; last && i < count; i++) {
+        const char *other = strrchr(names[i], '.');
+        if (other && names[i][0] == *callee && strcmp(other, last) == 0) return names[i];
+    }
+    return NULL;
+}
+
+bool script_unknown_operator(script_parser *p, const script_call *call) {
+    enum { MOST = 512 };
+    const char *names[MOST], *known;
+    size_t count = 0;
+    for (size_t i = 0; (known = hone_graph_op_name_at(i)) != NULL && count < MOST; i++) {
+        if (known[strlen(known) - 1] == '.') continue;
+        names[count] = hone_arena_printf(p->scratch, "R.%s", known);
+        if (!names[count++]) return script_no_memory(p);
+    }
+    const char *meant = script_graph_type_meant(call->callee + 2);
+    if (meant && meant[0] == call->callee[2]) {
+        return script_fail(p, call->at, "unknown type '%s'; did you mean 'R.%s'?", call->callee,
+                           meant);
+    }
+    meant = name_elsewhere(call->callee);
+    if (!meant) meant = namesake(call->callee, names, count);
+    if (!meant) meant = script_nearest(call->callee, names, count);
+    return script_fail(p, call->at, "unknown operator '%s'%s%s%s", call->callee,
+                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
+bool script_unknown_call(script_parser *p, const script_call *call) {
+    bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
+                        strcmp(call->callee, "I.module_global_infos") == 0;
+    if (is_of_module) {
+        return script_fail(p, call->at,
+                           "'%s' stands in the class of a module, beside its functions",
+                           call->callee);
+    }
+    if (is_of_kernels(call->callee)) {
+        return script_fail(p, call->at,
+                           "'%s' is a word of TIRx kernels (threads by scopes, tiles), which are "
+                           "not supported; loops bound to threads are: T.thread_binding",
+                           call->callee);
+    }
+    enum { MOST = 512 };
+    const char *names[MOST];
+    size_t count = script_call_names(p, names, MOST);
+    const char *near_name = name_elsewhere(call->callee);
+    const char *dtype = strncmp(call->callee, "T.", 2) == 0 && !near_name
+                            ? script_dtype_meant(call->callee + 2)
+                            : NULL;
+    if (strcmp(call->callee, "T.sum") == 0) {
+        return script_fail(p, call->at,
+                           "unknown function 'T.sum'; a sum is a block with a reduction axis "
+                           "(T.axis.reduce) and T.init()");
+    }
+    if (!near_name) near_name = namesake(call->callee, names, count);
+    if (!near_name) near_name = script_nearest(call->callee, names, count);
+    if (!near_name && dtype) near_name = hone_arena_printf(p->scratch, "T.%s", dtype);
+    if (near_name) {
+        return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
+                           near_name);
+    }
+    return script_fail(p, call->at, "unknown function '%s'", call->callee);
+}

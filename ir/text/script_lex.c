@@ -1,0 +1,491 @@
+/* ir/text/script_lex.c - see script_lex.h. One pass over the bytes; brackets suspend lines. */
+#include "ir/text/script_lex.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/strbuf.h"
+#include "support/utf8.h"
+
+typedef struct lexer {
+    const script_source *source;
+    hone_arena *arena;
+    size_t at;
+    size_t line_start;
+    size_t column_at; /* the place whose column is known: asking forwards stays linear */
+    uint32_t column;
+    uint32_t line;
+    uint32_t open_brackets;
+    uint32_t open_line, open_column;             /* of the outermost one */
+    char open[SCRIPT_MAX_DEPTH];                 /* what they are, as far as there is room */
+    uint32_t other_line, other_column;           /* the first that closes one of another kind */
+    uint32_t indents[SCRIPT_MAX_DEPTH + 1];      /* a tab goes to the next multiple of 8 */
+    uint32_t indent_bytes[SCRIPT_MAX_DEPTH + 1]; /* a tab is one: both must agree, as in Python */
+    uint32_t indent_depth;
+    script_token *tokens;
+    uint32_t count, capacity;
+} lexer;
+
+/* ---- messages ---- */
+
+static size_t line_begin(const script_source *source, uint32_t line) {
+    size_t at = 0;
+    for (uint32_t now = 1; now < line && at < source->length; at++) {
+        if (source->text[at] == '\n') now++;
+    }
+    return at;
+}
+
+static void append_caret(hone_str *out, const char *text, size_t length, uint32_t column) {
+    uint32_t now = 1;
+    for (size_t i = 0; i < length && now < column; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c & 0xC0) == 0x80) continue; /* the rest of a character */
+        hone_str_append_char(out, c == '\t' ? '\t' : ' ');
+        now++;
+    }
+    hone_str_append_char(out, '^');
+}
+
+hone_status script_error_at(const script_source *source, hone_code code, uint32_t line,
+                            uint32_t column, const char *message) {
+    size_t begin = line_begin(source, line), end = begin;
+    while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r')
+        end++;
+    size_t shown = end - begin < 400 ? end - begin : 400;
+    hone_str where = {0};
+    for (size_t i = 0; i < shown; i++) {
+        char c = source->text[begin + i];
+        hone_str_append_char(
+            &where, c && (unsigned char)c != 0x7f && (c == '\t' || c < 0 || c >= ' ') ? c : '?');
+    }
+    hone_str_append_char(&where, '\n');
+    append_caret(&where, source->text + begin, shown, column);
+    hone_status st = HONE_ERROR(code, "%s:%u:%u: %s\n%s", source->name, line, column, message,
+                                hone_str_text(&where));
+    hone_str_deinit(&where);
+    return st;
+}
+
+static uint32_t column_of(lexer *lx, size_t at) {
+    if (lx->column_at < lx->line_start || lx->column_at > at || !lx->column) {
+        lx->column_at = lx->line_start;
+        lx->column = 1;
+    }
+    for (; lx->column_at < at; lx->column_at++) {
+        if (((unsigned char)lx->source->text[lx->column_at] & 0xC0) != 0x80) lx->column++;
+    }
+    return lx->column;
+}
+
+static hone_status fail(lexer *lx, size_t at, const char *message) {
+    return script_error_at(lx->source, HONE_CODE_INVALID, lx->line, column_of(lx, at), message);
+}
+
+/* ---- the text ---- */
+
+static char peek(const lexer *lx, size_t ahead) {
+    size_t at = lx->at + ahead;
+    return at < lx->source->length ? lx->source->text[at] : '\0';
+}
+
+static bool at_end(const lexer *lx) {
+    return lx->at >= lx->source->length;
+}
+
+static hone_status push(lexer *lx, script_token_kind kind, size_t start, size_t length,
+                        uint32_t line, uint32_t column) {
+    if (hone_utf8_valid_bytes(lx->source->text + start, length) < length) {
+        return script_error_at(lx->source, HONE_CODE_INVALID, line, column,
+                               kind == SCRIPT_TOKEN_TEXT ? "this string is not UTF-8"
+                                                         : "this word is not UTF-8");
+    }
+    if (lx->count == lx->capacity) {
+        uint32_t capacity = lx->capacity ? lx->capacity * 2 : 256;
+        script_token *grown = hone_arena_alloc(lx->arena, (size_t)capacity * sizeof *grown);
+        if (!grown) return HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
+        if (lx->count) memcpy(grown, lx->tokens, lx->count * sizeof *grown);
+        lx->tokens = grown;
+        lx->capacity = capacity;
+    }
+    lx->tokens[lx->count++] = (script_token){.kind = kind,
+                                             .start = (uint32_t)start,
+                                             .length = (uint32_t)length,
+                                             .line = line,
+                                             .column = column};
+    return HONE_OK;
+}
+
+static void next_line(lexer *lx) {
+    lx->line++;
+    lx->line_start = lx->at;
+}
+
+static void skip_comment(lexer *lx) {
+    while (!at_end(lx) && peek(lx, 0) != '\n')
+        lx->at++;
+}
+
+/* Takes "\n", "\r\n" or a lone "\r" that stands before either. */
+static bool take_newline(lexer *lx) {
+    if (peek(lx, 0) == '\r' && peek(lx, 1) == '\n') lx->at++;
+    if (peek(lx, 0) != '\n') return false;
+    lx->at++;
+    next_line(lx);
+    return true;
+}
+
+/* ---- indentation ---- */
+
+static hone_status set_indent(lexer *lx, uint32_t width, uint32_t bytes) {
+    static const char mixed[] = "tabs and spaces are mixed in the indentation";
+    uint32_t column = column_of(lx, lx->at);
+    if (width > lx->indents[lx->indent_depth]) {
+        if (lx->indent_depth == SCRIPT_MAX_DEPTH) return fail(lx, lx->at, "nested too deeply");
+        if (bytes <= lx->indent_bytes[lx->indent_depth]) return fail(lx, lx->at, mixed);
+        lx->indents[++lx->indent_depth] = width;
+        lx->indent_bytes[lx->indent_depth] = bytes;
+        return push(lx, SCRIPT_TOKEN_INDENT, lx->at, 0, lx->line, column);
+    }
+    while (width < lx->indents[lx->indent_depth]) {
+        lx->indent_depth--;
+        HONE_TRY(push(lx, SCRIPT_TOKEN_DEDENT, lx->at, 0, lx->line, column));
+    }
+    if (width != lx->indents[lx->indent_depth]) {
+        return fail(lx, lx->at, "this indentation matches no line above");
+    }
+    if (bytes != lx->indent_bytes[lx->indent_depth]) return fail(lx, lx->at, mixed);
+    return HONE_OK;
+}
+
+/* At the start of a line: skips blank lines, then compares the indentation of the next one. */
+static hone_status begin_line(lexer *lx) {
+    for (;;) {
+        uint32_t width = 0, bytes = 0;
+        for (; peek(lx, 0) == ' ' || peek(lx, 0) == '\t' || peek(lx, 0) == '\f'; lx->at++) {
+            bytes++;
+            width = peek(lx, 0) == '\t' ? (width / 8 + 1) * 8 : width + 1;
+        }
+        if (peek(lx, 0) == '#') skip_comment(lx);
+        if (at_end(lx)) return HONE_OK;
+        if (!take_newline(lx)) return set_indent(lx, width, bytes);
+    }
+}
+
+/* ---- tokens ---- */
+
+static bool is_name_start(char c) {
+    return c == '_' || isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+static bool is_name_char(char c) {
+    return is_name_start(c) || isdigit((unsigned char)c);
+}
+
+bool script_lexes_as_name(const char *text) {
+    if (!is_name_start(*text)) return false;
+    while (is_name_char(*text))
+        text++;
+    return *text == '\0';
+}
+
+static size_t string_prefix(const lexer *lx) {
+    size_t n = 0;
+    while (n < 2 && strchr("rRbBuUfF", peek(lx, n) ? peek(lx, n) : ' '))
+        n++;
+    return peek(lx, n) == '"' || peek(lx, n) == '\'' ? n : SIZE_MAX;
+}
+
+static hone_status lex_string(lexer *lx, size_t prefix) {
+    size_t start = lx->at;
+    uint32_t line = lx->line, column = column_of(lx, start);
+    lx->at += prefix;
+    char quote = peek(lx, 0);
+    bool is_long = peek(lx, 1) == quote && peek(lx, 2) == quote;
+    lx->at += is_long ? 3 : 1;
+    for (;;) {
+        if (at_end(lx) || (!is_long && peek(lx, 0) == '\n')) {
+            return script_error_at(lx->source, HONE_CODE_INVALID, line, column,
+                                   "this string has no closing quote");
+        }
+        char c = peek(lx, 0);
+        if (c == quote && (!is_long || (peek(lx, 1) == quote && peek(lx, 2) == quote))) break;
+        lx->at++;
+        if (c == '\\' && !at_end(lx)) c = lx->source->text[lx->at++];
+        if (c == '\n') next_line(lx);
+    }
+    lx->at += is_long ? 3 : 1;
+    return push(lx, SCRIPT_TOKEN_TEXT, start, lx->at - start, line, column);
+}
+
+static hone_status lex_number(lexer *lx) {
+    size_t start = lx->at;
+    bool is_float = false;
+    bool is_hex = peek(lx, 0) == '0' && strchr("xXbBoO", peek(lx, 1) ? peek(lx, 1) : ' ');
+    if (is_hex) lx->at += 2;
+    while (!at_end(lx)) {
+        char c = peek(lx, 0);
+        if (!is_hex && (c == 'e' || c == 'E') &&
+            (isdigit((unsigned char)peek(lx, 1)) ||
+             ((peek(lx, 1) == '+' || peek(lx, 1) == '-') && isdigit((unsigned char)peek(lx, 2))))) {
+            is_float = true;
+            lx->at += 2;
+        } else if (c == '.' && !is_hex) {
+            is_float = true;
+            lx->at++;
+        } else if (is_name_char(c)) {
+            lx->at++;
+        } else {
+            break;
+        }
+    }
+    return push(lx, is_float ? SCRIPT_TOKEN_FLOAT : SCRIPT_TOKEN_INT, start, lx->at - start,
+                lx->line, column_of(lx, start));
+}
+
+static const char *const long_operators[] = {"...", "**=", "//=", "<<=", ">>=", "**", "//", "<<",
+                                             ">>",  "<=",  ">=",  "==",  "!=",  "->", "+=", "-=",
+                                             "*=",  "/=",  "%=",  "&=",  "|=",  "^=", "@=", ":="};
+
+static void note_bracket(lexer *lx, char c, size_t start) {
+    if (c == '(' || c == '[' || c == '{') {
+        if (!lx->open_brackets) {
+            lx->open_line = lx->line;
+            lx->open_column = column_of(lx, start);
+        }
+        if (lx->open_brackets < SCRIPT_MAX_DEPTH) lx->open[lx->open_brackets] = c;
+        lx->open_brackets++;
+    }
+    if ((c == ')' || c == ']' || c == '}') && lx->open_brackets) {
+        lx->open_brackets--;
+        char begin = c == ')' ? '(' : c == ']' ? '[' : '{';
+        bool is_other =
+            lx->open_brackets < SCRIPT_MAX_DEPTH && lx->open[lx->open_brackets] != begin;
+        if (is_other && !lx->other_line) {
+            lx->other_line = lx->line;
+            lx->other_column = column_of(lx, start);
+        }
+    }
+}
+
+static hone_status lex_operator(lexer *lx) {
+    size_t start = lx->at, length = 0;
+    for (size_t i = 0; i < HONE_COUNT(long_operators) && !length; i++) {
+        size_t n = strlen(long_operators[i]);
+        if (lx->source->length - start >= n &&
+            memcmp(lx->source->text + start, long_operators[i], n) == 0) {
+            length = n;
+        }
+    }
+    char c = peek(lx, 0);
+    if (!length) {
+        if (!c || !strchr("+-*/%@&|^~<>()[]{},:.;=", c)) {
+            char text[64];
+            snprintf(text, sizeof text,
+                     c == '!'                    ? "unexpected character '%c'; 'not' negates"
+                     : c == '?'                  ? "unexpected character '%c'; it is a if c else b"
+                     : isprint((unsigned char)c) ? "unexpected character '%c'"
+                                                 : "unexpected byte 0x%02x",
+                     (unsigned char)c);
+            return fail(lx, start, text);
+        }
+        length = 1;
+    }
+    note_bracket(lx, c, start);
+    lx->at += length;
+    return push(lx, SCRIPT_TOKEN_OP, start, length, lx->line, column_of(lx, start));
+}
+
+static hone_status lex_one(lexer *lx) {
+    char c = peek(lx, 0);
+    size_t prefix = string_prefix(lx);
+    if (prefix != SIZE_MAX) return lex_string(lx, prefix);
+    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)peek(lx, 1)))) {
+        return lex_number(lx);
+    }
+    if (is_name_start(c)) {
+        size_t start = lx->at;
+        while (!at_end(lx) && is_name_char(peek(lx, 0)))
+            lx->at++;
+        return push(lx, SCRIPT_TOKEN_NAME, start, lx->at - start, lx->line, column_of(lx, start));
+    }
+    return lex_operator(lx);
+}
+
+/* Ends the logical line at a newline outside brackets. */
+static hone_status end_line(lexer *lx) {
+    size_t at = lx->at;
+    uint32_t line = lx->line, column = column_of(lx, at);
+    take_newline(lx);
+    if (lx->open_brackets) return HONE_OK;
+    HONE_TRY(push(lx, SCRIPT_TOKEN_NEWLINE, at, 0, line, column));
+    return begin_line(lx);
+}
+
+static bool at_newline(const lexer *lx) {
+    return peek(lx, 0) == '\n' || (peek(lx, 0) == '\r' && peek(lx, 1) == '\n');
+}
+
+static hone_status lex_tokens(lexer *lx) {
+    while (!at_end(lx)) {
+        char c = peek(lx, 0);
+        if (c == ' ' || c == '\t' || c == '\f') {
+            lx->at++;
+        } else if (c == '#') {
+            skip_comment(lx);
+        } else if (c == '\\' &&
+                   (peek(lx, 1) == '\n' || (peek(lx, 1) == '\r' && peek(lx, 2) == '\n'))) {
+            lx->at++;
+            take_newline(lx);
+        } else if (at_newline(lx)) {
+            HONE_TRY(end_line(lx));
+        } else {
+            HONE_TRY(lex_one(lx));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status end_tokens(lexer *lx) {
+    uint32_t column = column_of(lx, lx->at);
+    if (lx->count && lx->tokens[lx->count - 1].kind != SCRIPT_TOKEN_NEWLINE) {
+        HONE_TRY(push(lx, SCRIPT_TOKEN_NEWLINE, lx->at, 0, lx->line, column));
+    }
+    for (; lx->indent_depth; lx->indent_depth--) {
+        HONE_TRY(push(lx, SCRIPT_TOKEN_DEDENT, lx->at, 0, lx->line, column));
+    }
+    return push(lx, SCRIPT_TOKEN_END, lx->at, 0, lx->line, column);
+}
+
+hone_status script_lex(const script_source *source, hone_arena *arena, script_token **out_tokens,
+                       uint32_t *out_count) {
+    *out_tokens = NULL;
+    *out_count = 0;
+    if (source->length > SCRIPT_MAX_BYTES) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: %zu bytes of program text, at most %d",
+                          source->name, source->length, SCRIPT_MAX_BYTES);
+    }
+    lexer lx = {.source = source, .arena = arena, .line = 1};
+    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
+        lx.at = lx.line_start = 3;
+    }
+    HONE_TRY(begin_line(&lx));
+    HONE_TRY(lex_tokens(&lx));
+    if (lx.open_brackets && lx.other_line) {
+        return script_error_at(source, HONE_CODE_INVALID, lx.other_line, lx.other_column,
+                               "this closes a bracket of another kind");
+    }
+    if (lx.open_brackets) {
+        return script_error_at(source, HONE_CODE_INVALID, lx.open_line, lx.open_column,
+                               "this bracket is never closed");
+    }
+    HONE_TRY(end_tokens(&lx));
+    *out_tokens = lx.tokens;
+    *out_count = lx.count;
+    return HONE_OK;
+}
+
+hone_status script_lex_piece(const script_source *source, size_t from, size_t to, hone_arena *arena,
+                             script_token **out_tokens, uint32_t *out_count) {
+    enum { ALWAYS_OPEN = 1 << 30 }; /* brackets of the piece itself never bring it to zero */
+    script_source piece = {.text = source->text, .length = to, .name = source->name};
+    lexer lx = {.source = &piece, .arena = arena, .line = 1, .open_brackets = ALWAYS_OPEN};
+    for (; lx.at < from; lx.at++) {
+        if (source->text[lx.at] != '\n') continue;
+        lx.line++;
+        lx.line_start = lx.at + 1;
+    }
+    HONE_TRY(lex_tokens(&lx));
+    HONE_TRY(end_tokens(&lx));
+    *out_tokens = lx.tokens;
+    *out_count = lx.count;
+    return HONE_OK;
+}
+
+/* ---- literals ---- */
+
+static int hex_digits(const char *s, size_t left, size_t count, uint32_t *out) {
+    *out = 0;
+    if (left < count) return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isxdigit((unsigned char)s[i])) return 0;
+        int c = tolower((unsigned char)s[i]);
+        *out = *out * 16 + (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return 1;
+}
+
+static size_t put_utf8(char *out, uint32_t code) {
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | (code >> 6));
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    out[0] = (char)(0xE0 | (code >> 12));
+    out[1] = (char)(0x80 | ((code >> 6) & 0x3F));
+    out[2] = (char)(0x80 | (code & 0x3F));
+    return 3;
+}
+
+/* Decodes the escape at s (behind the backslash) into out; returns the bytes it took. */
+static size_t decode_escape(const char *s, size_t left, char *out, size_t *out_bytes,
+                            const char **why) {
+    static const char from[] = "ntr\\'\"abfv0", to[] = "\n\t\r\\'\"\a\b\f\v\0";
+    *out_bytes = 0;
+    if (s[0] == '\n') return 1;
+    if (s[0] == 'x' || s[0] == 'u') {
+        uint32_t code = 0;
+        size_t digits = s[0] == 'x' ? 2 : 4;
+        if (!hex_digits(s + 1, left - 1, digits, &code)) {
+            *why = "an escape in this string lacks hexadecimal digits";
+            return 1;
+        }
+        if (!code) *why = "a zero byte in this string";
+        if (code >= 0xD800 && code < 0xE000) *why = "half of a surrogate pair in this string";
+        *out_bytes = put_utf8(out, code); /* "\xe9" is a character, too */
+        return 1 + digits;
+    }
+    const char *found = strchr(from, s[0]);
+    if (!found) { /* Python keeps the backslash */
+        out[(*out_bytes)++] = '\\';
+        out[(*out_bytes)++] = s[0];
+        return 1;
+    }
+    if (s[0] == '0') *why = "a zero byte in this string";
+    out[(*out_bytes)++] = to[found - from];
+    return 1;
+}
+
+char *script_decode_text(const script_source *source, const script_token *token, hone_arena *arena,
+                         const char **out_why) {
+    *out_why = NULL;
+    const char *s = source->text + token->start;
+    size_t n = token->length;
+    bool is_raw = false;
+    for (; *s != '"' && *s != '\''; s++, n--) {
+        if (*s == 'r' || *s == 'R') is_raw = true;
+        if (*s == 'f' || *s == 'F') *out_why = "formatted strings are not part of TVMScript";
+    }
+    size_t quotes = n >= 6 && s[1] == s[0] && s[2] == s[0] ? 3 : 1;
+    s += quotes;
+    n -= 2 * quotes;
+    char *out = hone_arena_alloc(arena, n + 4);
+    if (!out) return NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < n;) {
+        if (!s[i]) *out_why = "a zero byte in this string";
+        if (s[i] != '\\' || is_raw || i + 1 >= n) {
+            out[used++] = s[i++];
+            continue;
+        }
+        size_t bytes = 0;
+        i += 1 + decode_escape(s + i + 1, n - i - 1, out + used, &bytes, out_why);
+        used += bytes;
+    }
+    out[used] = '\0';
+    return *out_why ? NULL : out;
+}

@@ -1,0 +1,111 @@
+/* ir/verify/verify_impl.h - what the files of the verifier share. For this folder only. */
+#ifndef HONE_IR_VERIFY_VERIFY_IMPL_H
+#define HONE_IR_VERIFY_VERIFY_IMPL_H
+
+#include "ir/region/region_facts.h"
+#include "ir/verify/verify.h"
+#include "ir/verify/verify_points.h"
+
+typedef struct verify_hulls verify_hulls;
+
+typedef struct verifier {
+    const hone_func *func;
+    hone_findings *out;
+    hone_arith arith;     /* loops and axes in force, with their ranges */
+    hone_arena *arena;    /* scratch */
+    bool *is_defined;     /* by variable */
+    bool *was_bound;      /* by variable: by a loop, an axis or a let, now or before */
+    bool *is_hidden;      /* by variable: a loop outside of the block in hand */
+    bool *is_live;        /* by buffer */
+    bool *relax;          /* by variable: all that run */
+    region_facts facts;   /* conditions in force, those that are linear */
+    verify_points points; /* the same conditions as they stand, and where variables come from */
+    verify_hulls *hulls;  /* what is ever written, by buffer; NULL: not asked for */
+    hone_node_id node;    /* the statement in hand */
+    hone_node_id block;   /* the innermost block, or HONE_NO_ID */
+    const hone_buffer_info *declared; /* the buffer whose declaration is in hand, or NULL */
+    bool is_short_of_memory;
+    bool is_asked_for; /* the place in hand is not read: it may lie outside */
+    bool in_region;    /* indices there are not evaluated: they may leave a buffer */
+} verifier;
+
+void verify_error(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
+void verify_warning(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
+const char *verify_block_name(const verifier *v); /* of the innermost block, or the function */
+const char *verify_var_name(const verifier *v, hone_var var);
+
+/* What holds from here on, until guard_count of the points is put back. */
+void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft);
+
+/* verify_expr.c */
+/* Appends " (i = 3, j = 0)": the variables of e at the point in hand. */
+void verify_show_point(verifier *v, const hone_expr *e, hone_str *out);
+void verify_expr(verifier *v, const hone_expr *e);
+/* An expression that must be one integer: loop ends, extents, indices. */
+void verify_integer(verifier *v, const hone_expr *e, const char *what);
+void verify_condition(verifier *v, const hone_expr *e, const char *what);
+void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_expr *const *indices,
+                   const char *verb);
+
+/* verify_thread.c: a loop that is bound to a known thread; any loop, by what is around it */
+void verify_thread_loop(verifier *v, hone_node_id id);
+void verify_loop_in_vector(verifier *v, hone_node_id id);
+
+/* verify_race.c: a store, beside other iterations of the same */
+void verify_races(verifier *v, hone_node_id id);
+/* Does each iteration of the loop have a buffer of its own? */
+bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer);
+
+/* verify_share.c: a loop whose iterations run at once; some of them are tried */
+void verify_sharing(verifier *v, hone_node_id loop);
+
+/* verify_flow.c: what is filled before it is read, over the whole function */
+void verify_flow(verifier *v);
+
+/* verify_filled.c: before all else; at a read; after all else */
+void verify_find_hulls(verifier *v);
+void verify_filled(verifier *v, hone_buffer buffer, uint32_t d, const hone_expr *index);
+void verify_outputs(verifier *v);
+
+/* verify_odd.c: what is hardly meant; names at the end */
+void verify_odd_store(verifier *v, hone_node_id id);
+/* What T.init sets (first), beside what the block makes of it (update). */
+void verify_odd_start(verifier *v, hone_node_id block, hone_node_id first, hone_node_id update);
+void verify_odd_loop(verifier *v, hone_node_id id);
+void verify_odd_while(verifier *v, hone_node_id id);
+void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *condition);
+void verify_block_names(verifier *v);
+
+/* Does a number bound a buffer, a loop or an axis? Else it is an index, and may be any. */
+bool verify_bounds_something(const hone_func *func, hone_var var);
+
+/* verify_size.c: an index or a binding that leaves [begin, begin + extent) whatever the sizes are;
+ * out: " (i = 63)", and the sizes that this is an example of: " for n = 64" */
+bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
+                                 const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
+                                 hone_str *out_where, hone_str *out_sizes);
+/* The same, for some sizes that differ from each other. */
+bool verify_leaves_for_other_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
+                                   const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
+                                   hone_str *out_where, hone_str *out_sizes);
+
+/* verify_block.c: with the axes not yet defined, then inside */
+void verify_block_outside(verifier *v, hone_node_id id);
+void verify_block_inside(verifier *v, hone_node_id id);
+
+/* verify_cover.c: an axis of known size whose binding runs from lo to hi only, within its domain */
+void verify_uncovered(verifier *v, hone_node_id id, uint32_t axis, int64_t lo, int64_t hi);
+/* Another block also writes what this one writes, so each may do a part. */
+bool verify_shares_output(const verifier *v, hone_node_id id);
+const char *verify_axis_word(hone_axis_kind kind);
+
+/* verify_region.c: a region by itself; those of a block, with its axes defined */
+void verify_region_shape(verifier *v, hone_node_id id, const hone_region *region, const char *what);
+void verify_regions(verifier *v, hone_node_id id);
+
+/* verify_graph.c */
+hone_status verify_graph(const hone_module *module, const hone_graph_func *graph,
+                         hone_findings *out);
+void verify_add(hone_findings *out, hone_finding finding, const char *text);
+
+#endif

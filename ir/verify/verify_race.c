@@ -1,0 +1,280 @@
+/* Iterations that run at once, or in any order, and store into one element. */
+#include <string.h>
+
+#include "ir/verify/verify_impl.h"
+
+enum { MOST_VALUES = 64 };
+
+static bool allocates(const hone_block *block, hone_buffer buffer) {
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (block->allocs[i] == buffer) return true;
+    }
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        if (block->matches[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+/* What a loop does not share between its iterations: what begins to exist inside of it, and what
+ * blocks allocate, which is moved to where it is used. */
+bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_BLOCK && allocates(node->u.block.block, buffer)) return true;
+    }
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(v->func, loop, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        bool is_here = node->kind == HONE_NODE_BLOCK && allocates(node->u.block.block, buffer);
+        is_here |= (node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL) &&
+                   node->u.alloc.buffer == buffer;
+        if (is_here) return true;
+    }
+    return false;
+}
+
+typedef struct dependence {
+    const verifier *v;
+    hone_var var;
+    uint32_t depth;
+    bool is_found;
+    const hone_expr *load; /* the first load on the way, which may give anything */
+} dependence;
+
+/* Through axes and lets. */
+static bool find_var(void *ctx, const hone_expr *e) {
+    dependence *d = ctx;
+    if (d->is_found || d->depth > 50) return false;
+    if (e->kind == HONE_EXPR_LOAD) {
+        if (!d->load) d->load = e;
+        return false;
+    }
+    if (e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) {
+        d->is_found = true;
+    } else if (e->kind == HONE_EXPR_VAR && e->u.var < d->v->func->var_count) {
+        const hone_expr *source = d->v->points.vars[e->u.var].source;
+        d->is_found = e->u.var == d->var;
+        d->depth++;
+        if (source && !d->is_found) hone_expr_walk(source, find_var, d);
+        d->depth--;
+    }
+    return !d->is_found;
+}
+
+static bool depends(const verifier *v, const hone_expr *e, hone_var var,
+                    const hone_expr **out_load) {
+    dependence d = {.v = v, .var = var};
+    hone_expr_walk(e, find_var, &d);
+    *out_load = d.load;
+    return d.is_found;
+}
+
+static bool is_guarded_by(const verifier *v, hone_var var) {
+    for (uint32_t i = 0; i < v->points.guard_count; i++) {
+        const hone_expr *load;
+        if (depends(v, v->points.guards[i].condition, var, &load) || load) return true;
+    }
+    return false;
+}
+
+static const char *kind_of(const hone_node *loop) {
+    if (loop->loop_kind == HONE_LOOP_PARALLEL) return "parallel";
+    return loop->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : loop->u.loop.thread_tag;
+}
+
+/* B[X[i]] = ...: what X holds decides whether iterations meet. */
+static void report_scatter(verifier *v, hone_node_id id, const hone_node *loop,
+                           const hone_expr *load) {
+    const hone_buffer_info *by = hone_func_buffer(v->func, load->u.buffer);
+    verify_warning(v, id,
+                   "iterations of the %s loop '%s' write '%s' where '%s' says, and nothing keeps "
+                   "two of them from one element; make the loop serial, or update atomically",
+                   kind_of(loop), verify_var_name(v, loop->u.loop.var),
+                   hone_func_buffer(v->func, hone_func_node(v->func, id)->u.store.buffer)->name,
+                   by->name);
+}
+
+/* All iterations of a parallel or vectorized loop store into the element that this store names.
+ * False: nothing more is to be said of this store. */
+static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
+    const hone_node *store = hone_func_node(v->func, id), *loop = hone_func_node(v->func, at);
+    hone_var var = loop->u.loop.var;
+    const hone_expr *load = NULL;
+    const hone_expr *extent = loop->u.loop.range.extent;
+    if ((extent->kind == HONE_EXPR_INT && extent->u.i < 2) || is_guarded_by(v, var)) return true;
+    for (uint32_t d = 0; d < store->u.store.rank; d++) {
+        const hone_expr *other;
+        if (depends(v, store->u.store.indices[d], var, &other)) return true;
+        if (!load) load = other;
+    }
+    if (verify_is_private(v, at, store->u.store.buffer)) return true;
+    if (load) {
+        if (load->u.buffer < v->func->buffer_count) report_scatter(v, id, loop, load);
+        return false;
+    }
+    if (loop->loop_kind == HONE_LOOP_THREAD) return true; /* each thread may have one */
+    verify_warning(v, id,
+                   "'%s' is written by all iterations of the %s loop '%s' at the same element",
+                   hone_func_buffer(v->func, store->u.store.buffer)->name, kind_of(loop),
+                   verify_var_name(v, var));
+    return true;
+}
+
+/* Threads run at once as well; what is local belongs to one of them. */
+static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer buffer) {
+    if (hone_node_is_concurrent_loop(loop)) return true;
+    const char *tag = loop->u.loop.thread_tag;
+    const char *scope = hone_func_buffer(v->func, buffer)->scope;
+    return loop->loop_kind == HONE_LOOP_THREAD && tag && strstr(tag, "Idx.") &&
+           (!scope || strncmp(scope, "global", 6) == 0);
+}
+
+/* ---- blocks ---- */
+
+/* Indices as numbers, where the axes alone decide them. */
+static bool place_of(verifier *v, uint32_t rank, const hone_expr *const *indices, int64_t *out) {
+    v->points.stamp++;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!verify_value_at(&v->points, indices[d], &out[d])) return false;
+    }
+    return true;
+}
+
+static bool same_place(const int64_t *a, const int64_t *b, uint32_t rank) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (a[d] != b[d]) return false;
+    }
+    return true;
+}
+
+/* Two values of one axis, the others at their begins, where one place is the other. */
+static bool find_clash(verifier *v, const hone_node *store, const hone_expr *const *one,
+                       const hone_expr *const *other, const hone_axis *axis, int64_t *out) {
+    enum { MOST_RANK = 8 };
+    int64_t places[MOST_VALUES][MOST_RANK], others[MOST_VALUES][MOST_RANK];
+    int64_t extent = axis->dom.extent->u.i, count = extent < MOST_VALUES ? extent : MOST_VALUES;
+    uint32_t rank = store->u.store.rank;
+    if (rank > MOST_RANK) return false;
+    for (int64_t k = 0; k < count; k++) {
+        v->points.vars[axis->var].value = axis->dom.min->u.i + k;
+        if (!place_of(v, rank, one, places[k]) || !place_of(v, rank, other, others[k]))
+            return false;
+        for (int64_t i = 0; i < k; i++) {
+            bool is_before = same_place(places[i], others[k], rank);
+            if (!is_before && !same_place(places[k], others[i], rank)) continue;
+            out[is_before ? 0 : 1] = axis->dom.min->u.i + i;
+            out[is_before ? 1 : 0] = axis->dom.min->u.i + k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first load of what the store writes that is evaluated whatever holds, at another place. */
+typedef struct own_load {
+    const hone_node *store;
+    const hone_expr *found;
+} own_load;
+
+static bool find_own_load(void *ctx, const hone_expr *e) {
+    own_load *own = ctx;
+    if (own->found || e->kind == HONE_EXPR_SELECT || e->kind == HONE_EXPR_LET) return false;
+    if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE)) return false;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != own->store->u.store.buffer) return true;
+    for (uint32_t d = 0; d < e->count && d < own->store->u.store.rank; d++) {
+        if (!hone_expr_same(e->args[d], own->store->u.store.indices[d])) own->found = e;
+    }
+    return true;
+}
+
+/* An instance that reads what another one writes: A[vi + 1] = A[vi] + A[vi + 2]. */
+static void check_own_reads(verifier *v, hone_node_id id, const hone_block *block) {
+    const hone_node *store = hone_func_node(v->func, id);
+    own_load own = {.store = store};
+    hone_expr_walk(store->u.store.value, find_own_load, &own);
+    if (!own.found || own.found->count != store->u.store.rank) return;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_axis *axis = &block->axes[i];
+        int64_t clash[2];
+        if (axis->kind != HONE_AXIS_SPATIAL) continue;
+        if (!find_clash(v, store, store->u.store.indices, own.found->args, axis, clash)) continue;
+        verify_warning(v, id,
+                       "block '%s' reads, where spatial axis '%s' is %lld, the element of '%s' "
+                       "that it writes where it is %lld; spatial axes have no order",
+                       block->name, verify_var_name(v, axis->var), (long long)clash[1],
+                       hone_func_buffer(v->func, store->u.store.buffer)->name, (long long)clash[0]);
+        return;
+    }
+}
+
+static bool has_constant_domains(const hone_block *block) {
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].dom.min->kind != HONE_EXPR_INT ||
+            block->axes[i].dom.extent->kind != HONE_EXPR_INT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *block) {
+    const hone_node *store = hone_func_node(v->func, id);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_axis *axis = &block->axes[i];
+        int64_t clash[2];
+        const hone_expr *const *indices = store->u.store.indices;
+        if (axis->kind != HONE_AXIS_SPATIAL) continue;
+        if (!find_clash(v, store, indices, indices, axis, clash)) continue;
+        verify_warning(v, id,
+                       "block '%s' writes one element of '%s' where spatial axis '%s' is %lld and "
+                       "%lld",
+                       block->name, hone_func_buffer(v->func, store->u.store.buffer)->name,
+                       verify_var_name(v, axis->var), (long long)clash[0], (long long)clash[1]);
+        return false;
+    }
+    return true;
+}
+
+/* The axes of a block, the variable of a loop: their first values, as far as these are numbers. */
+static void begin_at_first(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+    for (uint32_t i = 0; block && i < block->axis_count; i++) {
+        const hone_expr *first = block->axes[i].dom.min;
+        if (first->kind != HONE_EXPR_INT) continue;
+        v->points.vars[block->axes[i].var] = (verify_source){.value = first->u.i, .is_known = true};
+    }
+    if (node->kind != HONE_NODE_FOR || node->u.loop.range.min->kind != HONE_EXPR_INT) return;
+    v->points.vars[node->u.loop.var] =
+        (verify_source){.value = node->u.loop.range.min->u.i, .is_known = true};
+}
+
+/* Instances of a block that differ in a spatial axis may run in any order. */
+static void check_block(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, v->block)->u.block.block;
+    hone_node_id parent = hone_func_node(v->func, id)->parent;
+    if (parent != v->block && hone_func_node(v->func, parent)->kind != HONE_NODE_LET) return;
+    if (!has_constant_domains(block) || block->axis_count == 0) return;
+    if (allocates(block, hone_func_node(v->func, id)->u.store.buffer)) return;
+    verify_source *saved = hone_arena_alloc(v->arena, (v->func->var_count + 1) * sizeof *saved);
+    if (!saved) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    memcpy(saved, v->points.vars, v->func->var_count * sizeof *saved);
+    for (hone_node_id n = v->block; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent)
+        begin_at_first(v, n);
+    if (check_spatial_axes(v, id, block) && !v->out->errors_only) check_own_reads(v, id, block);
+    memcpy(v->points.vars, saved, v->func->var_count * sizeof *saved);
+    v->points.stamp++;
+}
+
+void verify_races(verifier *v, hone_node_id id) {
+    const hone_node *store = hone_func_node(v->func, id);
+    if (store->u.store.buffer >= v->func->buffer_count) return;
+    for (hone_node_id n = store->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = hone_func_node(v->func, n);
+        if (loop->kind != HONE_NODE_FOR) continue;
+        if (runs_at_once(v, loop, store->u.store.buffer) && !check_loop(v, id, n)) break;
+    }
+    if (v->block != HONE_NO_ID) check_block(v, id);
+}

@@ -1,0 +1,164 @@
+/* What loops of one kind may stand in loops of another: threads of GPUs, vectors, parallel loops.
+ */
+#include <string.h>
+
+#include "ir/verify/verify_impl.h"
+
+static const hone_node *loop_of(const verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    return node->kind == HONE_NODE_FOR ? node : NULL;
+}
+
+static bool has_tag(const hone_node *loop, const char *prefix) {
+    return loop->loop_kind == HONE_LOOP_THREAD && loop->u.loop.thread_tag &&
+           strncmp(loop->u.loop.thread_tag, prefix, strlen(prefix)) == 0;
+}
+
+/* The innermost loop around id for which what holds. */
+static hone_node_id outer_loop(const verifier *v, hone_node_id id, hone_loop_kind kind,
+                               const char *tag) {
+    for (hone_node_id n = hone_func_node(v->func, id)->parent; n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = loop_of(v, n);
+        if (!loop || loop->loop_kind != kind) continue;
+        if (!tag || has_tag(loop, tag)) return n;
+    }
+    return HONE_NO_ID;
+}
+
+static const char *name_of(const verifier *v, hone_node_id loop) {
+    return verify_var_name(v, hone_func_node(v->func, loop)->u.loop.var);
+}
+
+/* ---- threads ---- */
+
+/* The outermost thread loop around id: what is launched as one. */
+static hone_node_id kernel_of(const verifier *v, hone_node_id id) {
+    hone_node_id kernel = id;
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = loop_of(v, n);
+        if (loop && loop->loop_kind == HONE_LOOP_THREAD) kernel = n;
+    }
+    return kernel;
+}
+
+/* ---- a thread twice ---- */
+
+typedef struct taint {
+    bool *depends; /* by variable: on the thread of the outer loop */
+    size_t count;
+    bool is_used;
+} taint;
+
+static void look_for_use(void *ctx, hone_node_id at, const hone_expr *e) {
+    taint *t = ctx;
+    (void)at;
+    t->is_used |= hone_expr_uses_any(e, t->depends, t->count);
+}
+
+/* Axes and lets from the outer loop down to id that depend on its thread. */
+static void spread(const verifier *v, taint *t, hone_node_id outer, hone_node_id id) {
+    if (id == outer) return;
+    const hone_node *node = hone_func_node(v->func, id);
+    spread(v, t, outer, node->parent);
+    if (node->kind == HONE_NODE_LET && hone_expr_uses_any(node->u.let.value, t->depends, t->count))
+        t->depends[node->u.let.var] = true;
+    for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < node->u.block.block->axis_count;
+         i++) {
+        if (hone_expr_uses_any(node->u.block.bindings[i], t->depends, t->count))
+            t->depends[node->u.block.block->axes[i].var] = true;
+    }
+}
+
+/* Two loops of a nest over one thread have one index. That is right where the threads of the outer
+ * one share the work of the inner one, and then what is below does not tell them apart. */
+static void check_nested(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    hone_node_id outer = outer_loop(v, id, HONE_LOOP_THREAD, node->u.loop.thread_tag);
+    if (outer == HONE_NO_ID) return;
+    const hone_expr *outer_extent = hone_func_node(v->func, outer)->u.loop.range.extent;
+    if (!hone_expr_same(outer_extent, node->u.loop.range.extent)) return; /* an error of its own */
+    taint t = {.count = v->func->var_count};
+    t.depends = hone_arena_alloc(v->arena, t.count * sizeof *t.depends);
+    if (!t.depends) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    memset(t.depends, 0, t.count * sizeof *t.depends);
+    t.depends[hone_func_node(v->func, outer)->u.loop.var] = true;
+    spread(v, &t, outer, id);
+    hone_tree_walk_exprs(v->func, id, true, look_for_use, &t);
+    if (!t.is_used) return;
+    verify_warning(v, id,
+                   "loop '%s' is bound to %s inside of loop '%s', which is bound to it, too: both "
+                   "have the value of one thread index",
+                   name_of(v, id), node->u.loop.thread_tag, name_of(v, outer));
+}
+
+/* All loops of a launch that are bound to one thread have one extent; said at the later ones. */
+static void check_siblings(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    hone_node_id kernel = kernel_of(v, id);
+    for (hone_node_id n = kernel; n != HONE_NO_ID && n != id;
+         n = hone_tree_next(v->func, kernel, n)) {
+        const hone_node *other = loop_of(v, n);
+        if (!other || other->loop_kind != HONE_LOOP_THREAD || !other->u.loop.thread_tag) continue;
+        if (hone_tree_is_ancestor(v->func, n, id)) continue;
+        if (strcmp(other->u.loop.thread_tag, node->u.loop.thread_tag) != 0) continue;
+        int64_t others = hone_expr_const(other->u.loop.range.extent);
+        if (extent < 0 || others < 0 || extent == others) continue;
+        verify_error(v, id, "loops '%s' and '%s' are both bound to %s, with extents %lld and %lld",
+                     name_of(v, n), name_of(v, id), node->u.loop.thread_tag, (long long)others,
+                     (long long)extent);
+        return;
+    }
+}
+
+static void check_limits(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    int64_t limit = strcmp(tag, "threadIdx.z") == 0 ? 64 : 1024;
+    if (has_tag(node, "threadIdx") && extent > limit) {
+        verify_warning(v, id, "loop '%s' has %lld threads along %s, GPUs have %lld at most",
+                       name_of(v, id), (long long)extent, tag, (long long)limit);
+    }
+    const hone_expr *min = node->u.loop.range.min;
+    if (min->kind == HONE_EXPR_INT && min->u.i != 0) {
+        verify_warning(v, id, "loop '%s' is bound to %s and begins at %lld; threads begin at 0",
+                       name_of(v, id), tag, (long long)min->u.i);
+    }
+}
+
+void verify_thread_loop(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    check_limits(v, id);
+    if (strncmp(tag, "vthread", 7) == 0) return;
+    check_siblings(v, id);
+    check_nested(v, id);
+    if (!has_tag(node, "blockIdx")) return;
+    hone_node_id outer = outer_loop(v, id, HONE_LOOP_THREAD, "threadIdx");
+    if (outer == HONE_NO_ID) return;
+    verify_warning(v, id, "loop '%s' is bound to %s inside of loop '%s', which is bound to %s",
+                   name_of(v, id), tag, name_of(v, outer),
+                   hone_func_node(v->func, outer)->u.loop.thread_tag);
+}
+
+/* ---- vectors ---- */
+
+void verify_loop_in_vector(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    static const char *const words[] = {
+        [HONE_LOOP_PARALLEL] = "parallel",
+        [HONE_LOOP_VECTORIZED] = "vectorized",
+        [HONE_LOOP_THREAD] = "bound to a thread",
+        [HONE_LOOP_UNROLLED] = NULL,
+    };
+    const char *word = node->loop_kind == HONE_LOOP_SERIAL ? NULL : words[node->loop_kind];
+    hone_node_id outer = word ? outer_loop(v, id, HONE_LOOP_VECTORIZED, NULL) : HONE_NO_ID;
+    if (outer == HONE_NO_ID) return;
+    verify_warning(v, id, "loop '%s' is %s inside of loop '%s', which is vectorized",
+                   name_of(v, id), word, name_of(v, outer));
+}

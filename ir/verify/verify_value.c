@@ -1,0 +1,96 @@
+/* The value of an index or a condition in one iteration of the loops around it. */
+#include "ir/core/fold.h"
+#include "ir/verify/verify_points.h"
+
+/* lets of lets of lets: deeper than that nothing is known */
+enum { MAX_DEPTH = 200 };
+
+static bool value_of(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out);
+
+static bool var_value(verify_points *p, hone_var id, uint32_t depth, int64_t *out) {
+    verify_source *var = &p->vars[id];
+    if (!var->source || var->stamp == p->stamp) {
+        *out = var->value;
+        return var->is_known;
+    }
+    var->is_known = value_of(p, var->source, depth + 1, &var->value);
+    var->stamp = p->stamp;
+    *out = var->value;
+    return var->is_known;
+}
+
+/* One side may decide alone. */
+static bool connect(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    int64_t decides = e->op == HONE_OP_OR, a = 0, b = 0;
+    bool has_a = value_of(p, e->args[0], depth, &a), has_b = value_of(p, e->args[1], depth, &b);
+    *out = decides;
+    if ((has_a && !a == !decides) || (has_b && !b == !decides)) return true;
+    *out = !decides;
+    return has_a && has_b;
+}
+
+static bool binary(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    int64_t a, b;
+    if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return connect(p, e, depth, out);
+    /* of numbers only: a float has no value here */
+    return value_of(p, e->args[0], depth, &a) && value_of(p, e->args[1], depth, &b) &&
+           hone_fold_ints((hone_op)e->op, a, b, out);
+}
+
+static bool choose(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    int64_t condition;
+    if (!value_of(p, e->args[0], depth, &condition)) return false;
+    return value_of(p, e->args[condition ? 1 : 2], depth, out);
+}
+
+static bool ramp(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    int64_t base, stride;
+    return value_of(p, e->args[0], depth, &base) && value_of(p, e->args[1], depth, &stride) &&
+           !__builtin_mul_overflow(stride, (int64_t)p->lane, &stride) &&
+           !__builtin_add_overflow(base, stride, out);
+}
+
+/* A number that the type does not hold is unknown. */
+static bool cast(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    if (!hone_dtype_is_integer(e->dtype) || !value_of(p, e->args[0], depth, out)) return false;
+    bool is_signed = e->dtype.code == HONE_DTYPE_CODE_INT;
+    if (*out < 0 && !is_signed) return false;
+    if (e->dtype.bits >= 64) return true;
+    int64_t end = (int64_t)1 << (e->dtype.bits - is_signed);
+    return *out < end && *out >= -end;
+}
+
+static bool value_of(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+    if (depth > MAX_DEPTH) return false;
+    depth++;
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        *out = e->u.i;
+        return true;
+    case HONE_EXPR_VAR:
+        return e->u.var < p->func->var_count && var_value(p, e->u.var, depth, out);
+    case HONE_EXPR_BINARY:
+        return binary(p, e, depth, out);
+    case HONE_EXPR_NOT:
+        if (!value_of(p, e->args[0], depth, out)) return false;
+        *out = !*out;
+        return true;
+    case HONE_EXPR_SELECT:
+        return choose(p, e, depth, out);
+    case HONE_EXPR_CAST:
+        return cast(p, e, depth, out);
+    case HONE_EXPR_CALL:
+        if (e->op == HONE_INTRIN_IF_THEN_ELSE && e->count == 3) return choose(p, e, depth, out);
+        return e->op == HONE_INTRIN_LIKELY && e->count == 1 && value_of(p, e->args[0], depth, out);
+    case HONE_EXPR_RAMP:
+        return ramp(p, e, depth, out);
+    case HONE_EXPR_BROADCAST:
+        return value_of(p, e->args[0], depth, out);
+    default:
+        return false;
+    }
+}
+
+bool verify_value_at(verify_points *points, const hone_expr *e, int64_t *out_value) {
+    return value_of(points, e, 0, out_value);
+}

@@ -1,0 +1,54 @@
+/* lower/dot/dot.h - a sum of products that lower_dot found; inside lower/ only. */
+#ifndef HONE_LOWER_DOT_DOT_H
+#define HONE_LOWER_DOT_DOT_H
+
+#include "lower/ground/passes.h"
+
+typedef struct lower_dot_copy lower_dot_copy; /* lower_dot_raise.c */
+
+typedef struct lower_dot_match {
+    hone_lower *lower;
+    hone_arith *arith;
+    hone_node_id outer; /* what is replaced: the loop over k, or over j when there is none */
+    hone_node_id lanes; /* the loop over j */
+    hone_node_id steps; /* the loop over k, or HONE_NO_ID */
+    hone_node_id store;
+    int group;                  /* products that are summed: 4 of bytes, or 2 */
+    int64_t count;              /* of lanes */
+    const hone_expr *a, *b, *c; /* indices of the first elements */
+    hone_buffer a_buffer, b_buffer;
+    /* What is added with each product, as (A - x) * (B - y) has it: A * a_scale, B * b_scale, rest;
+     * NULL = 0. They may be computed anywhere in the function. */
+    const hone_expr *a_scale, *b_scale, *rest;
+    bool a_moves;
+    bool is_float;                    /* of bfloat16, summed in float32 */
+    const lower_dot_copy **io_copies; /* those that were made in this function */
+} lower_dot_match;
+
+/* So many lanes of a buffer from here on; NULL in gives NULL out. */
+const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
+                                const hone_expr *start, int64_t lanes);
+
+/* The places of so many lanes; NULL in gives NULL out. */
+const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
+
+/* A side of the products, as dot4 or dot2 want it; NULL in gives NULL out. */
+const hone_expr *lower_dot_side(const lower_dot_match *d, hone_buffer buffer,
+                                const hone_expr *start, int64_t lanes);
+/* So many ones, as such a side; unsigned ones where they are bytes and that is wanted. */
+const hone_expr *lower_dot_ones(const lower_dot_match *d, bool is_unsigned, int64_t lanes);
+
+/* lower_dot_offset.c: adds up B in front of the loops and begins the sums with what b_scale makes
+ * of that, less what raising A by 128 adds, where that pays; the loops of the match are still
+ * there. b, c: where B and C begin, without those loops. */
+HONE_NODISCARD hone_status lower_dot_begin(const lower_dot_match *d, const hone_expr *b,
+                                           const hone_expr *c, bool is_raised, bool *out_begun);
+
+/* Whether a buffer may be written below a node, or is allocated there. */
+bool lower_dot_is_changed(const hone_func *func, hone_node_id root, hone_buffer buffer);
+
+/* lower_dot_raise.c: a copy of A whose bytes are raised by 128, with the places of A; HONE_NO_ID
+ * where that does not pay. */
+HONE_NODISCARD hone_status lower_dot_raise(const lower_dot_match *d, hone_buffer *out_raised);
+
+#endif

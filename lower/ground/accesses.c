@@ -1,0 +1,222 @@
+/* lower/ground/accesses.c - finds and maps the loads and stores of a buffer, which may grow by a
+ * dimension; the variables around them. */
+#include "lower/ground/accesses.h"
+
+typedef struct finder {
+    const hone_func *func;
+    hone_buffer buffer;
+    hone_node_id node;
+    lower_accesses *out;
+    bool has_memory;
+} finder;
+
+static void add(finder *f, const hone_expr *const *indices, bool is_store) {
+    lower_accesses *a = f->out;
+    if (a->count == a->capacity) {
+        uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
+        lower_access *items = hone_arena_alloc(f->func->arena, capacity * sizeof *items);
+        if (!items) {
+            f->has_memory = false;
+            return;
+        }
+        for (uint32_t i = 0; i < a->count; i++)
+            items[i] = a->items[i];
+        a->items = items;
+        a->capacity = capacity;
+    }
+    a->items[a->count++] = (lower_access){f->node, indices, is_store};
+}
+
+bool lower_has_effects(const hone_expr *e) {
+    return e->kind == HONE_EXPR_CALL &&
+           (!hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
+            e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN);
+}
+
+bool lower_is_plain_loop(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    return node->kind == HONE_NODE_FOR && node->first != HONE_NO_ID && node->first == node->last &&
+           node->u.loop.annotations.count == 0 &&
+           hone_expr_is_int_value(node->u.loop.range.min, 0) &&
+           hone_expr_const(node->u.loop.range.extent) >= 2;
+}
+
+bool lower_is_stored_element(const hone_node *store, const hone_expr *load) {
+    if (load->u.buffer != store->u.store.buffer) return false;
+    for (uint16_t d = 0; d < load->count; d++) {
+        if (!hone_expr_same(load->args[d], store->u.store.indices[d])) return false;
+    }
+    return true;
+}
+
+const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,
+                                      const hone_expr *const *indices) {
+    hone_ir *ir = &arith->ir;
+    const hone_buffer_info *info = &lower->func->buffers[buffer];
+    if (info->strides || info->elem_offset || info->rank == 0) return NULL;
+    const hone_expr *sum = indices[0];
+    for (uint32_t d = 1; d < info->rank; d++)
+        sum = hone_expr_add(ir, hone_expr_mul(ir, sum, info->shape[d]), indices[d]);
+    return sum ? hone_simplify(arith, sum) : NULL;
+}
+
+static bool visit(void *ctx, const hone_expr *e) {
+    finder *f = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == f->buffer) add(f, e->args, false);
+    if (e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_ADDRESS_OF &&
+        e->args[0]->kind == HONE_EXPR_LOAD && e->args[0]->u.buffer == f->buffer) {
+        f->out->is_opaque = true;
+    }
+    hone_var data = f->func->buffers[f->buffer].data;
+    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) {
+        f->out->is_opaque = true;
+    }
+    return true;
+}
+
+static void visit_top(finder *f, const hone_expr *e) {
+    if (e) hone_expr_walk(e, visit, f);
+}
+
+static void visit_node(finder *f, const hone_node *node) {
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        visit_top(f, node->u.loop.range.min);
+        visit_top(f, node->u.loop.range.extent);
+        return;
+    case HONE_NODE_STORE:
+        for (uint32_t d = 0; d < node->u.store.rank; d++)
+            visit_top(f, node->u.store.indices[d]);
+        visit_top(f, node->u.store.value);
+        if (node->u.store.buffer == f->buffer) add(f, node->u.store.indices, true);
+        return;
+    case HONE_NODE_IF:
+    case HONE_NODE_WHILE:
+    case HONE_NODE_EVAL:
+    case HONE_NODE_ASSERT:
+        visit_top(f, node->u.eval.value);
+        return;
+    case HONE_NODE_LET:
+        visit_top(f, node->u.let.value);
+        return;
+    case HONE_NODE_ATTR:
+        visit_top(f, node->u.attr.value);
+        return;
+    case HONE_NODE_DECL:
+        f->out->is_opaque |= f->func->buffers[node->u.alloc.buffer].alias_of == f->buffer;
+        return;
+    default:
+        return;
+    }
+}
+
+hone_status lower_find_accesses(const hone_func *func, hone_node_id root, hone_buffer buffer,
+                                lower_accesses *out) {
+    *out = (lower_accesses){0};
+    finder f = {.func = func, .buffer = buffer, .out = out, .has_memory = true};
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        f.node = n;
+        visit_node(&f, hone_func_node(func, n));
+    }
+    return f.has_memory ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+typedef struct mapping {
+    hone_buffer buffer;
+    uint32_t rank;
+    lower_index_map map;
+    void *ctx;
+} mapping;
+
+static const hone_expr *map_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    mapping *m = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != m->buffer) return e;
+    const hone_expr **indices = m->map(m->ctx, e->args);
+    if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
+    return hone_expr_load(ir, e->dtype, e->u.buffer, m->rank, indices);
+}
+
+hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer buffer,
+                               lower_index_map map, void *ctx) {
+    mapping m = {buffer, func->buffers[buffer].rank, map, ctx};
+    HONE_TRY(hone_tree_transform(func, root, map_load, &m, false));
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
+        const hone_expr **indices = map(ctx, node->u.store.indices);
+        if (!indices) return LOWER_NO_MEMORY();
+        node->u.store.indices = indices;
+        node->u.store.rank = m.rank;
+    }
+    return HONE_OK;
+}
+
+const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t count,
+                                   const hone_expr *const *others) {
+    const hone_expr **out = first ? hone_arena_alloc(ir->arena, (count + 1) * sizeof *out) : NULL;
+    if (!out) return NULL;
+    out[0] = first;
+    for (uint32_t i = 0; i < count; i++)
+        out[i + 1] = others[i];
+    return out;
+}
+
+hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer, const hone_expr *extent) {
+    hone_ir *ir = &lower->ir;
+    hone_buffer_info *info = &lower->func->buffers[buffer];
+    if (info->strides && info->rank > 0) {
+        const hone_expr *stride = hone_expr_mul(ir, info->strides[0], info->shape[0]);
+        info->strides = lower_with_first(ir, stride, info->rank, info->strides);
+        if (!info->strides) return LOWER_NO_MEMORY();
+    }
+    info->shape = lower_with_first(ir, extent, info->rank, info->shape);
+    info->rank++;
+    return info->shape ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+hone_status lower_mark_vars(const hone_func *func, hone_node_id root, hone_arith *arith,
+                            bool *loops, bool *others) {
+    for (uint32_t i = 0; i < func->var_count; i++)
+        loops[i] = others[i] = false;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_LET) others[node->u.let.var] = true;
+        if (node->kind != HONE_NODE_FOR) continue;
+        loops[node->u.loop.var] = true;
+        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
+            return LOWER_NO_MEMORY();
+        }
+    }
+    return HONE_OK;
+}
+
+hone_status lower_bind_around(const hone_func *func, hone_node_id id, hone_arith *arith) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
+            return LOWER_NO_MEMORY();
+        }
+    }
+    return HONE_OK;
+}
+
+static bool reads_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
+    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(func, e->u.buffer) == storage) return true;
+    for (uint16_t i = 0; i < e->count; i++) {
+        if (reads_storage(func, e->args[i], storage)) return true;
+    }
+    return false;
+}
+
+bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition) {
+    if (hone_expr_is_pure_index(condition)) return true;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_EVAL) return false;
+        if (node->kind != HONE_NODE_STORE) continue;
+        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+        if (reads_storage(func, condition, storage)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,51 @@
+/* lower/ground/accesses.h - where a buffer is touched below a node; inside lower/ only. */
+#ifndef HONE_LOWER_GROUND_ACCESSES_H
+#define HONE_LOWER_GROUND_ACCESSES_H
+
+#include "lower/ground/passes.h"
+
+typedef struct lower_access {
+    hone_node_id node; /* the statement it stands in */
+    const hone_expr *const *indices;
+    bool is_store;
+} lower_access;
+
+typedef struct lower_accesses {
+    uint32_t count, capacity;
+    lower_access *items; /* in program order; loads of a statement before its store */
+    bool is_opaque;      /* its address is taken, or a view of it exists */
+} lower_accesses;
+
+/* In program order. NO_MEMORY only. */
+HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
+                                               hone_buffer buffer, lower_accesses *out);
+/* A call that may do more than give a value: what is behind a pointer may be anything. */
+bool lower_has_effects(const hone_expr *e);
+/* A loop with one child and nothing annotated, from 0, of two iterations or more as a number. */
+bool lower_is_plain_loop(const hone_func *func, hone_node_id id);
+/* Is it the very element that the STORE stores to? */
+bool lower_is_stored_element(const hone_node *store, const hone_expr *load);
+/* The number of an element in its buffer; NULL where that is not known, or memory is short. */
+const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,
+                                      const hone_expr *const *indices);
+/* New indices of an access, as many as the buffer has dimensions now, in the function's arena; NULL
+ * when memory is short. */
+typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
+/* One more dimension in front of a buffer; its accesses are left to the caller. */
+HONE_NODISCARD hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer,
+                                             const hone_expr *extent);
+/* first, and count others behind it, in the arena; NULL when first is or when memory is short. */
+const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t count,
+                                   const hone_expr *const *others);
+/* Maps the indices of every load and store of the buffer below root. */
+HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
+                                              hone_buffer buffer, lower_index_map map, void *ctx);
+/* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
+ * both have func->var_count entries. Binds the loops in arith. */
+HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,
+                                           hone_arith *arith, bool *loops, bool *others);
+/* Binds the loops around a node. */
+HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
+                                             hone_arith *arith);
+
+#endif

@@ -1,0 +1,39 @@
+/* lower/ground/conditions.h - conditions below a node, and what implies them for all iterations of
+ * the loops there; inside lower/ only. */
+#ifndef HONE_LOWER_GROUND_CONDITIONS_H
+#define HONE_LOWER_GROUND_CONDITIONS_H
+
+#include "lower/ground/accesses.h"
+
+enum { LOWER_MAX_CONDITIONS = 32 };
+
+/* {.lower = …} and hone_arith_init(&arith) begin one; it may be used for one node after another. */
+typedef struct lower_conditions {
+    hone_lower *lower;
+    hone_arith arith;
+    bool *loops, *others; /* by variable, see lower_mark_vars */
+    uint32_t var_count, capacity;
+    bool is_changed; /* for whoever uses this: the program is another */
+    uint32_t count;
+    const hone_expr *conditions[LOWER_MAX_CONDITIONS]; /* conjuncts of IFs and if_then_else */
+    const hone_expr *hoisted[LOWER_MAX_CONDITIONS];    /* what implies each, without the loops */
+} lower_conditions;
+
+/* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
+ * not marked, that of root itself for instance; HONE_NO_ID = all are. */
+HONE_NODISCARD hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept);
+/* Enters root and finds the conditions below; those that cannot be hoisted are left out. */
+HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_id root,
+                                                 hone_var kept, bool only_in_tiles);
+/* Forgets condition number i. */
+void lower_drop_condition(lower_conditions *c, uint32_t i);
+/* Below root the conditions hold. */
+HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root);
+/* What a comparison of integers says, as an expression that is below 0 where it holds; NULL for
+ * other conditions. */
+const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition);
+
+/* A vectorized or unrolled loop. */
+bool lower_is_tile(const hone_func *func, hone_node_id id);
+
+#endif

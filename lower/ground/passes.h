@@ -1,0 +1,98 @@
+/* lower/ground/passes.h - the passes and the helpers they share, inside lower/ only. */
+#ifndef HONE_LOWER_GROUND_PASSES_H
+#define HONE_LOWER_GROUND_PASSES_H
+
+#include "lower/ground/lower.h"
+
+hone_status lower_scheduled(hone_lower *lower);
+hone_status lower_imports(hone_lower *lower); /* see HONE_LOWER_IMPORT_LLVM */
+hone_status lower_stages(hone_lower *lower);
+hone_status lower_widen(hone_lower *lower);
+hone_status lower_fixed_point(hone_lower *lower);
+hone_status lower_hoist_init(hone_lower *lower);
+hone_status lower_hoist_if(hone_lower *lower);
+hone_status lower_init(hone_lower *lower);
+hone_status lower_plan_allocs(hone_lower *lower);
+hone_status lower_compact(hone_lower *lower);
+hone_status lower_match(hone_lower *lower);
+hone_status lower_blocks(hone_lower *lower);
+hone_status lower_threads(hone_lower *lower);
+hone_status lower_simplify(hone_lower *lower);
+hone_status lower_pipeline(hone_lower *lower);
+hone_status lower_join(hone_lower *lower);
+hone_status lower_rows(hone_lower *lower);
+hone_status lower_neighbours(hone_lower *lower);
+hone_status lower_clip(hone_lower *lower);
+hone_status lower_partition(hone_lower *lower);
+hone_status lower_version(hone_lower *lower);
+hone_status lower_layout(hone_lower *lower);
+hone_status lower_check(hone_lower *lower);
+hone_status lower_flatten(hone_lower *lower);
+hone_status lower_period(hone_lower *lower);
+hone_status lower_carry(hone_lower *lower);
+hone_status lower_dot(hone_lower *lower);
+hone_status lower_reduce(hone_lower *lower);
+hone_status lower_interleave(hone_lower *lower);
+hone_status lower_transpose(hone_lower *lower);
+hone_status lower_vectorize(hone_lower *lower);
+hone_status lower_unroll(hone_lower *lower);
+hone_status lower_prefetch(hone_lower *lower);
+hone_status lower_stream(hone_lower *lower);
+hone_status lower_cleanup(hone_lower *lower);
+hone_status lower_cse(hone_lower *lower);
+
+#define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
+
+/* Turns the INIT of a block into its first statement. */
+HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
+
+/* Whether nothing below root changes what the condition has read. */
+bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
+bool lower_has_else(const hone_func *func, hone_node_id choice);
+/* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
+hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+/* At the end of parent: buffer[index] = value. */
+HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
+                                              hone_buffer buffer, const hone_expr *index,
+                                              const hone_expr *value);
+/* What a pragma says about the loops inside stays when the loop that it stands on goes. */
+HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
+/* Puts the body of a loop, once for each of its `extent` iterations, where the loop was. */
+HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loop, int64_t extent);
+/* "pragma_streaming_store" of a loop, or the key of an ATTR around what a loop with it held. */
+#define LOWER_STREAM_WISH "pragma_streaming_store"
+/* Before a loop is taken away: what it says about stores is said by an ATTR around it. */
+HONE_NODISCARD hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop);
+/* Puts wrapper where node was, with node as its only child. */
+void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
+/* if condition: node, else: copy, which is not in the tree yet and gets variables of its own. */
+HONE_NODISCARD hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition,
+                                             hone_node_id node, hone_node_id copy,
+                                             hone_node_id *out_choice);
+/* A new ATTR that says no more than its key, not in the tree yet. */
+HONE_NODISCARD hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out);
+/* Puts the children of node where node was. */
+void lower_splice(hone_func *func, hone_node_id node);
+/* Replaces variables below root (regions of blocks too): map[v] for v < count, NULL = keep. */
+HONE_NODISCARD hone_status lower_substitute(hone_func *func, hone_node_id root,
+                                            const hone_expr *const *map, uint32_t count);
+HONE_NODISCARD hone_status lower_substitute_one(hone_func *func, hone_node_id root, hone_var var,
+                                                const hone_expr *value);
+/* Gives the loops (and LETs) below root variables of their own: ranges are looked up by variable,
+ * so a copy needs that. */
+HONE_NODISCARD hone_status lower_rename_vars(hone_lower *lower, hone_node_id root);
+/* Gives allocations below root buffers of their own. */
+HONE_NODISCARD hone_status lower_rename_buffers(hone_func *func, hone_node_id root);
+/* condition and other, either of which may be NULL (true). */
+const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_expr *other);
+/* Calls visit for each conjunct; stops at and returns false. */
+bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
+                     void *ctx);
+/* The buffer that holds the memory. */
+hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
+/* Number of nodes below root, root included; stops counting at limit. */
+uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
+/* Fewer nodes than limit, and nothing below root is declared or allocated: it may be copied. */
+bool lower_is_plain_code(const hone_func *func, hone_node_id root, uint32_t limit);
+
+#endif

@@ -1,0 +1,379 @@
+/* lower/loops/lower_partition.c
+ * needs: no blocks, allocations in their places. keeps: what is computed. Where the conditions
+ * inside of tiles (vectorized and unrolled loops) hold for all iterations of a loop but a few at
+ * its ends, those get copies of the body of their own:
+ *
+ *   for i0 in 63: for i1 in unrolled(8): if i0 * 8 + i1 < 500: S
+ *     ⇒
+ *   for i0 in 62: for i1 in unrolled(8): S
+ *   for i1 in unrolled(4): S                          i0 = 62
+ *
+ * (in a parallel loop, whose iterations stay together, as an IF in its body; also where only some
+ * of its statements have conditions, and these alone are copied: condition_runs.c) so that a split
+ * that does not divide, or padding, leaves no condition behind: loops at the edges end where their
+ * work ends, and are unrolled and vectorized like the others. Iterations in which the same
+ * conditions hold share a copy (alike.c). Allocations in the body are made for each copy, so that
+ * each keeps its own in registers. What is left over (symbolic sizes, many iterations at an edge)
+ * is lower_version's. */
+#include "lower/loops/partitioning.h"
+
+enum {
+    MAX_BODY_NODES = 250,
+    MAX_NEW_NODES = 2500,
+    MAX_EDGE = 6, /* copies */
+    MAX_EDGE_ITERATIONS = 64
+};
+
+typedef struct partition {
+    lower_conditions conditions;
+    int64_t lo, hi;      /* the iterations in which all conditions hold */
+    int64_t first, last; /* all iterations */
+    bool is_apart;       /* there is no middle: each of a few iterations has its own conditions */
+    lower_alike alike;
+    uint32_t new_nodes;
+} partition;
+
+/* ---- which iterations ---- */
+
+/* The last one of those from `from` to `to` that share a copy with the first. */
+static int64_t end_of_run(const partition *p, int64_t from, int64_t to) {
+    while (from < to && lower_is_alike(&p->alike, from + 1))
+        from++;
+    return from;
+}
+
+/* How many copies these iterations take; more than MAX_EDGE + 1 count as MAX_EDGE + 2. */
+static uint32_t count_runs(const partition *p, int64_t from, int64_t to) {
+    uint32_t count = to - from >= MAX_EDGE_ITERATIONS ? MAX_EDGE + 2 : 0;
+    for (; from <= to && count < MAX_EDGE + 2; count++)
+        from = end_of_run(p, from, to) + 1;
+    return count;
+}
+
+/* Narrows [lo, hi] to where the gap is below 0; false when that takes more than a few iterations
+ * off an end of the loop, or all. */
+static bool narrow(partition *p, const hone_expr *gap, hone_var var) {
+    lower_span span = {p->first, p->last + 1};
+    if (!lower_span_below_zero(&p->conditions.arith, gap, var, &span)) return false;
+    int64_t lo = span.first, hi = span.end - 1;
+    if (lo > hi || count_runs(p, p->first, lo - 1) > MAX_EDGE) return false;
+    if (count_runs(p, hi + 1, p->last) > MAX_EDGE) return false;
+    if (lo < p->lo) lo = p->lo;
+    if (hi > p->hi) hi = p->hi;
+    if (lo > hi) {
+        p->is_apart = count_runs(p, p->first, p->last) <= MAX_EDGE + 1;
+        return p->is_apart;
+    }
+    p->lo = lo;
+    p->hi = hi;
+    return true;
+}
+
+/* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
+static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
+    lower_conditions *c = &p->conditions;
+    const hone_func *func = c->lower->func;
+    const hone_node *node = hone_func_node(func, loop);
+    hone_var var = node->u.loop.var;
+    *out_has = false;
+    HONE_TRY(lower_find_conditions(c, loop, var, true));
+    p->is_apart = false;
+    p->alike = (lower_alike){0};
+    /* the iterations of an unrolled loop have bodies of their own in any case */
+    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, var, &p->alike);
+    p->first = p->lo = node->u.loop.range.min->u.i;
+    p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
+    for (uint32_t i = c->count; i > 0; i--) {
+        const hone_expr *gap = lower_gap_of(&c->arith, c->hoisted[i - 1]);
+        if (!narrow(p, gap, var)) lower_drop_condition(c, i - 1);
+    }
+    if (p->is_apart) {
+        p->lo = p->last + 1;
+        p->hi = p->last;
+    }
+    *out_has = c->count > 0 && (p->lo > p->first || p->hi < p->last);
+    return hone_ir_finish(&c->arith.ir);
+}
+
+/* ---- copies ---- */
+
+/* Variables that are defined in the body would be defined twice; so would memory that has a name.
+ */
+static bool may_copy(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_DECL || node->kind == HONE_NODE_LET) return false;
+        if (node->kind != HONE_NODE_ALLOC) continue;
+        const hone_buffer_info *buffer = &func->buffers[node->u.alloc.buffer];
+        if (buffer->alias_of != HONE_NO_ID || buffer->data != HONE_NO_ID || buffer->strides ||
+            buffer->elem_offset || hone_buffer_elements(buffer) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_may_be_copied(const hone_func *func, lower_run run, uint32_t *size) {
+    for (hone_node_id n = run.first;; n = hone_func_node(func, n)->next) {
+        *size += lower_size(func, n, MAX_BODY_NODES);
+        if (!may_copy(func, n) || *size >= MAX_BODY_NODES) return false;
+        if (n == run.last) return true;
+    }
+}
+
+/* May what is to be copied be copied, and how many nodes is it? */
+static bool may_copy_all(const hone_func *func, hone_node_id loop, const lower_runs *runs,
+                         uint32_t *out_size) {
+    *out_size = 0;
+    if (runs->kind == LOWER_RUNS_ALL)
+        return run_may_be_copied(func, (lower_run){loop, loop}, out_size);
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (!run_may_be_copied(func, runs->items[i], out_size)) return false;
+    }
+    return true;
+}
+
+/* The body of the loop for one iteration, below `into`, or for some that are alike, where `loop` is
+ * the variable that counts them. body: a container of the loop's children. */
+static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into, hone_var var,
+                                 int64_t iteration, const hone_expr *loop) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_node_id copy = hone_tree_copy(func, body);
+    const hone_expr *value = hone_expr_int(&lower->ir, func->vars[var].dtype, iteration);
+    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+    if (!value) return hone_ir_finish(&lower->ir);
+    hone_tree_move_children(func, copy, into);
+    for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        if (loop) HONE_TRY(lower_fix_conditions(func, n, &p->alike, var, value));
+        /* but not in a condition of `into` */
+        HONE_TRY(lower_substitute_one(func, n, var, loop ? loop : value));
+    }
+    HONE_TRY(lower_rename_vars(lower, into));
+    return lower_rename_buffers(func, into);
+}
+
+/* lo <= v and v <= hi, as far as that is not plain. */
+static const hone_expr *is_middle(const partition *p, hone_ir *ir, const hone_expr *var) {
+    const hone_expr *above = NULL, *below = NULL;
+    if (p->lo > p->first) {
+        above = hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, var->dtype, p->lo), var);
+    }
+    if (p->hi < p->last) {
+        below = hone_expr_binary(ir, HONE_OP_LT, var, hone_expr_int(ir, var->dtype, p->hi + 1));
+    }
+    return lower_and(ir, above, below);
+}
+
+static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
+                              hone_node_id *out_choice, hone_node_id *out_else) {
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out_choice = lower_new_if(lower->func, condition);
+    *out_else = hone_func_add_node(lower->func, HONE_NODE_ELSE);
+    return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
+/* A loop over from..to, or where that is one iteration, a container for it. */
+static hone_status new_run(hone_lower *lower, hone_var var, int64_t from, int64_t to,
+                           hone_node_id *out_run, const hone_expr **out_loop) {
+    hone_func *func = lower->func;
+    hone_dtype dtype = func->vars[var].dtype;
+    *out_loop = NULL;
+    if (from == to) {
+        *out_run = hone_func_add_node(func, HONE_NODE_ATTR);
+        return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+    }
+    hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
+    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range range = {hone_expr_int(&lower->ir, dtype, from),
+                        hone_expr_int(&lower->ir, dtype, to - from + 1)};
+    *out_loop = hone_func_var_expr(&lower->ir, func, fresh);
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out_run = hone_func_add_loop(func, fresh, HONE_LOOP_SERIAL, range);
+    return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
+/* The iterations from..to, one after the other, below `into`. */
+static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id into, hone_var var,
+                                  int64_t from, int64_t to) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    for (int64_t end; from <= to; from = end + 1) {
+        hone_node_id run;
+        const hone_expr *loop;
+        end = end_of_run(p, from, to);
+        HONE_TRY(new_run(lower, var, from, end, &run, &loop));
+        hone_tree_append(func, into, run);
+        HONE_TRY(add_iteration(p, body, run, var, from, loop));
+        HONE_TRY(lower_trim_loops(&p->conditions, run));
+        if (!loop) lower_splice(func, run);
+    }
+    return HONE_OK;
+}
+
+/* A serial loop: its edges stand in front of it and behind it. */
+static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
+    hone_node_id sides[2];
+    HONE_TRY(lower_hand_down_pragmas(func, loop));
+    for (int s = 0; s < 2; s++) {
+        sides[s] = hone_func_add_node(func, HONE_NODE_ATTR);
+        if (sides[s] == HONE_NO_ID) return LOWER_NO_MEMORY();
+    }
+    hone_tree_insert_before(func, loop, sides[0]);
+    hone_tree_insert_after(func, loop, sides[1]);
+    HONE_TRY(add_iterations(p, loop, sides[0], var, p->first, p->lo - 1));
+    HONE_TRY(add_iterations(p, loop, sides[1], var, p->hi + 1, p->last));
+    if (hone_func_node(func, sides[0])->first != HONE_NO_ID) {
+        *out_next = hone_func_node(func, sides[0])->first; /* loops there are looked at as well */
+    }
+    for (hone_node_id n = hone_func_node(func, loop)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_assume_conditions(&p->conditions, n));
+    }
+    hone_range *range = &hone_func_node(func, loop)->u.loop.range;
+    hone_dtype dtype = func->vars[var].dtype;
+    range->min = hone_expr_int(&lower->ir, dtype, p->lo);
+    range->extent = hone_expr_int(&lower->ir, dtype, p->hi - p->lo + 1);
+    if (p->is_apart) hone_tree_remove(func, loop);
+    lower_splice(func, sides[0]);
+    lower_splice(func, sides[1]);
+    p->conditions.is_changed = true;
+    return hone_ir_finish(&lower->ir);
+}
+
+/* Whether v is one of from..to; none of those below comes here. */
+static const hone_expr *is_one_of(hone_ir *ir, const hone_expr *v, int64_t from, int64_t to) {
+    bool is_one = from == to;
+    return hone_expr_binary(ir, is_one ? HONE_OP_EQ : HONE_OP_LE, v,
+                            hone_expr_int(ir, v->dtype, to));
+}
+
+/* Where iterations stay together: a choice among the middle and each iteration at an edge. body:
+ * the loop, or a container of some of its statements. */
+static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
+    const hone_expr *v = hone_func_var_expr(&lower->ir, func, var);
+    if (!v) return hone_ir_finish(&lower->ir);
+    hone_node_id middle, edges, choice;
+    HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
+    hone_tree_move_children(func, body, middle);
+    hone_node_id into = edges;
+    int64_t end = p->hi < p->last ? p->last : p->lo - 1; /* the last of the edges */
+    for (int64_t i = p->lo > p->first ? p->first : p->hi + 1, last; i <= end;
+         i = last + 1 == p->lo ? p->hi + 1 : last + 1) {
+        last = end_of_run(p, i, i < p->lo ? p->lo - 1 : end);
+        const hone_expr *shared = last > i ? v : NULL;
+        if (last == end) {
+            HONE_TRY(add_iteration(p, middle, into, var, i, shared));
+            break;
+        }
+        hone_node_id rest;
+        HONE_TRY(new_choice(lower, is_one_of(&lower->ir, v, i, last), &choice, &rest));
+        HONE_TRY(add_iteration(p, middle, choice, var, i, shared));
+        hone_tree_append(func, choice, rest);
+        hone_tree_append(func, into, choice);
+        into = rest;
+    }
+    p->conditions.is_changed = true;
+    if (p->is_apart) {
+        hone_tree_move_children(func, edges, body);
+        return lower_trim_loops(&p->conditions, body);
+    }
+    for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_assume_conditions(&p->conditions, n)); /* but not of the choice itself */
+    }
+    hone_tree_append(func, body, middle);
+    hone_tree_append(func, middle, edges);
+    return lower_trim_loops(&p->conditions, edges);
+}
+
+/* Choices among copies of those statements alone that have conditions. */
+static hone_status split_runs(partition *p, hone_node_id loop, const lower_runs *runs) {
+    hone_func *func = p->conditions.lower->func;
+    for (uint32_t i = 0; i < runs->count; i++) {
+        hone_node_id body = hone_func_add_node(func, HONE_NODE_ATTR);
+        if (body == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_tree_insert_before(func, runs->items[i].first, body);
+        for (hone_node_id n = runs->items[i].first, next;; n = next) {
+            next = hone_func_node(func, n)->next;
+            hone_tree_remove(func, n);
+            hone_tree_append(func, body, n);
+            if (n == runs->items[i].last) break;
+        }
+        HONE_TRY(split_body(p, loop, body));
+        lower_splice(func, body);
+    }
+    return HONE_OK;
+}
+
+/* Of unrolled loops those around vectors: what one of their iterations cuts is then a vector of
+ * fewer lanes, not a condition on lanes. */
+static bool has_vectors(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED) return true;
+    }
+    return false;
+}
+
+static bool is_candidate(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    bool is_loop = node->kind == HONE_NODE_FOR &&
+                   (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL ||
+                    (node->loop_kind == HONE_LOOP_UNROLLED && has_vectors(func, id)));
+    return is_loop && hone_expr_is_int(node->u.loop.range.min) &&
+           hone_expr_const(node->u.loop.range.extent) >= 2;
+}
+
+/* Iterations that belong together stay together: those of a parallel loop, those that a vector
+ * collects, and those that another one may leave out. */
+static bool may_peel(const hone_func *func, hone_node_id loop) {
+    if (hone_tree_jump_of(func, loop, true) != HONE_NO_ID) return false;
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce")) return false;
+    }
+    return hone_func_node(func, loop)->loop_kind != HONE_LOOP_PARALLEL;
+}
+
+/* *next: where to look next. */
+static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id *next) {
+    hone_func *func = p->conditions.lower->func;
+    bool has_middle;
+    HONE_TRY(find_middle(p, loop, &has_middle));
+    if (!has_middle) return HONE_OK;
+    lower_runs runs;
+    uint32_t size;
+    lower_find_runs(&p->conditions, loop, &runs);
+    if (runs.kind == LOWER_RUNS_INNER) return HONE_OK;
+    if (!may_copy_all(func, loop, &runs, &size)) return HONE_OK;
+    size *= count_runs(p, p->first, p->lo - 1) + count_runs(p, p->hi + 1, p->last);
+    if (p->new_nodes + size > MAX_NEW_NODES) return HONE_OK;
+    p->new_nodes += size;
+    if (runs.kind == LOWER_RUNS_ALL && may_peel(func, loop)) return peel(p, loop, next);
+    HONE_TRY(runs.kind == LOWER_RUNS_SOME ? split_runs(p, loop, &runs) : split_body(p, loop, loop));
+    *next = hone_tree_next(func, 0, loop);
+    return HONE_OK;
+}
+
+hone_status lower_partition(hone_lower *lower) {
+    hone_func *func = lower->func;
+    partition p = {.conditions = {.lower = lower}};
+    hone_arith_init(&p.conditions.arith, func->arena);
+    HONE_TRY(lower_trim_loops(&p.conditions, 0));
+    hone_node_id next = 0;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
+        next = hone_tree_next(func, 0, n);
+        if (is_candidate(func, n)) HONE_TRY(partition_loop(&p, n, &next));
+    }
+    HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
+    return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;
+}

@@ -1,0 +1,208 @@
+/* lower/loops/lower_version.c
+ * needs: no blocks. keeps: what is computed. A tile (an outermost vectorized or unrolled loop) with
+ * conditions inside is made twice:
+ *
+ *   if every condition holds for every iteration of the tile: the tile without conditions
+ *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long
+ *
+ * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
+ * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
+ * has its last value, and loops in it end where their work does: vectors of what is left. */
+#include "ir/core/fold.h"
+#include "lower/loops/partitioning.h"
+
+enum {
+    MAX_TILE_NODES = 400,
+    MAX_VERSIONS = 64,
+    MAX_TILE_POINTS = 1024,
+    MAX_EDGE_STATEMENTS = 32,
+    MAX_EDGES = 2
+};
+
+/* Statements below a node once loops are unrolled. */
+static int64_t count_statements(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    int64_t sum = node->kind == HONE_NODE_STORE || node->kind == HONE_NODE_EVAL;
+    for (hone_node_id c = node->first; c != HONE_NO_ID && sum <= MAX_EDGE_STATEMENTS;
+         c = hone_func_node(func, c)->next) {
+        sum += count_statements(func, c);
+    }
+    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_UNROLLED) return sum;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    bool is_short = extent >= 0 && extent <= MAX_EDGE_STATEMENTS && sum <= MAX_EDGE_STATEMENTS;
+    return is_short ? sum * extent : MAX_EDGE_STATEMENTS + 1;
+}
+
+/* At the edges small code counts more than speed; but what a tile adds up stays in registers, so
+ * that a few rows, when there are no more, take no longer than in a whole tile. */
+static void make_serial(hone_func *func, hone_node_id root) {
+    bool is_small = count_statements(func, root) <= MAX_EDGE_STATEMENTS;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (node->loop_kind == HONE_LOOP_UNROLLED && !is_small) node->loop_kind = HONE_LOOP_SERIAL;
+        node->u.loop.annotations = (hone_attrs){0};
+    }
+}
+
+/* The outermost loop around the tile over which no condition changes: the choice is made there, so
+ * that what a reduction loop accumulates can stay in registers. */
+static hone_node_id outermost(const lower_conditions *v, hone_node_id tile) {
+    const hone_func *func = v->lower->func;
+    for (;;) {
+        hone_node_id up = hone_func_node(func, tile)->parent;
+        const hone_node *loop = hone_func_node(func, up);
+        if (loop->kind != HONE_NODE_FOR || loop->loop_kind != HONE_LOOP_SERIAL) return tile;
+        if (loop->first != tile || loop->last != tile) return tile;
+        for (uint32_t i = 0; i < v->count; i++) {
+            if (hone_expr_uses_var(v->hoisted[i], loop->u.loop.var)) return tile;
+        }
+        tile = up;
+    }
+}
+
+/* A part of the indices that has one value wherever a condition does not hold. */
+typedef struct edge {
+    const hone_expr *term;
+    int64_t value;
+} edge;
+
+/* f // 32 < 5 where f // 32 is never more than 5. */
+static bool find_edge(lower_conditions *v, const hone_expr *hoisted, edge *out) {
+    hone_linear form;
+    const hone_expr *gap = lower_gap_of(&v->arith, hoisted);
+    if (!gap || !hone_linear_of(&v->arith, gap, &form) || form.count != 1) return false;
+    int64_t coeff = form.terms[0].coeff;
+    if (coeff == INT64_MIN || form.constant == INT64_MIN) return false;
+    out->term = form.terms[0].term;
+    hone_bound bound = hone_arith_bound(&v->arith, out->term);
+    /* the gap is 0 or more at the edge */
+    if (coeff > 0) {
+        out->value = -hone_floor_div(form.constant, coeff);
+        return out->value == bound.max;
+    }
+    out->value = hone_floor_div(form.constant, -coeff);
+    return out->value == bound.min;
+}
+
+static bool same_edge(const edge *a, const edge *b) {
+    return a->value == b->value && hone_expr_same(a->term, b->term);
+}
+
+/* The one to ask for first: the same in all statements of a tile, which share the question then. */
+static uint32_t first_edge(lower_conditions *v, const edge *edges, uint32_t count) {
+    hone_linear both;
+    if (count < 2) return 0;
+    const hone_expr *sum = hone_expr_add(&v->arith.ir, edges[0].term, edges[1].term);
+    bool is_second = sum && hone_linear_of(&v->arith, sum, &both) && both.count == 2 &&
+                     hone_expr_same(both.terms[0].term, edges[1].term);
+    return is_second ? 1 : 0;
+}
+
+/* Keeps the conditions that do not hold at one edge, if there is such an edge and not more than
+ * another one: each edge makes a copy of all that the others made. */
+static bool keep_one_edge(lower_conditions *v, edge *out) {
+    edge edges[MAX_EDGES], at;
+    uint32_t edge_of[LOWER_MAX_CONDITIONS], count = 0;
+    for (uint32_t i = 0; i < v->count; i++) {
+        uint32_t k = 0;
+        edge_of[i] = MAX_EDGES;
+        if (!find_edge(v, v->hoisted[i], &at)) continue;
+        while (k < count && !same_edge(&edges[k], &at))
+            k++;
+        if (k == MAX_EDGES) return false;
+        if (k == count) edges[count++] = at;
+        edge_of[i] = k;
+    }
+    if (count == 0) return false;
+    uint32_t first = first_edge(v, edges, count);
+    for (uint32_t i = v->count; i > 0; i--) {
+        if (edge_of[i - 1] != first) lower_drop_condition(v, i - 1);
+    }
+    *out = edges[first];
+    return true;
+}
+
+static const hone_expr *put_edge(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const edge *at = ctx;
+    return hone_expr_same(e, at->term) ? hone_expr_int(ir, e->dtype, at->value) : e;
+}
+
+static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_node_id *out_choice,
+                                 bool *out_has_edge) {
+    edge at;
+    *out_has_edge = keep_one_edge(v, &at);
+    hone_func *func = v->lower->func;
+    tile = outermost(v, tile);
+    const hone_expr *all = NULL;
+    for (uint32_t i = 0; i < v->count; i++)
+        all = lower_and(&v->lower->ir, all, v->hoisted[i]);
+    hone_node_id slow = hone_tree_copy(func, tile);
+    if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
+    if (*out_has_edge)
+        HONE_TRY(hone_tree_transform(func, slow, put_edge, &at, false));
+    else
+        make_serial(func, slow);
+    HONE_TRY(lower_assume_conditions(v, tile));
+    HONE_TRY(lower_wrap_choice(v->lower, all, tile, slow, out_choice));
+    return *out_has_edge ? lower_trim_loops(v, slow) : HONE_OK;
+}
+
+/* Takes in the small loops around a tile (a register tile that a pragma unrolls), as long as the
+ * product of extents stays small: at an edge all of it takes the slow way. */
+static hone_node_id widen_tile(const hone_func *func, hone_node_id tile) {
+    int64_t points = hone_expr_const(hone_func_node(func, tile)->u.loop.range.extent);
+    for (;;) {
+        hone_node_id up = hone_func_node(func, tile)->parent;
+        const hone_node *loop = hone_func_node(func, up);
+        if (loop->kind != HONE_NODE_FOR || loop->loop_kind != HONE_LOOP_SERIAL) return tile;
+        if (loop->first != tile || loop->last != tile) return tile;
+        int64_t extent = hone_expr_const(loop->u.loop.range.extent);
+        if (extent < 1 || points < 1 || extent > MAX_TILE_POINTS / points) return tile;
+        points *= extent;
+        tile = up;
+    }
+}
+
+/* What never holds for a whole tile is no reason for a copy of it (unrolling decides it, or lanes
+ * are masked), nor is what always does. */
+static hone_status drop_decided(lower_conditions *v) {
+    for (uint32_t i = v->count; i > 0; i--) {
+        const hone_expr *hoisted = hone_simplify(&v->arith, v->hoisted[i - 1]);
+        if (!hoisted) break;
+        if (hone_expr_is_int(hoisted)) lower_drop_condition(v, i - 1);
+    }
+    return hone_ir_finish(&v->arith.ir);
+}
+
+static bool is_trivial(lower_conditions *v) {
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (hone_expr_uses_any(v->conditions[i], v->loops, v->var_count)) return false;
+    }
+    return true; /* nothing varies inside: an IF around a vector body is fine as it is */
+}
+
+hone_status lower_version(hone_lower *lower) {
+    hone_func *func = lower->func;
+    lower_conditions v = {.lower = lower};
+    hone_arith_init(&v.arith, func->arena);
+    uint32_t made = 0;
+    hone_node_id next;
+    for (hone_node_id n = 0; n != HONE_NO_ID && made < MAX_VERSIONS; n = next) {
+        next = hone_tree_next(func, 0, n);
+        if (!lower_is_tile(func, n)) continue;
+        next = hone_tree_next_over(func, 0, n);
+        hone_node_id tile = widen_tile(func, n);
+        if (!lower_is_plain_code(func, tile, MAX_TILE_NODES)) continue;
+        HONE_TRY(lower_find_conditions(&v, tile, HONE_NO_ID, false));
+        HONE_TRY(drop_decided(&v));
+        if (v.count == 0 || is_trivial(&v)) continue;
+        hone_node_id choice;
+        bool has_edge;
+        HONE_TRY(make_versions(&v, tile, &choice, &has_edge));
+        made++;
+        /* over both, unless they may have other conditions */
+        next = has_edge ? hone_tree_next(func, 0, choice) : hone_tree_next_over(func, 0, choice);
+    }
+    return hone_ir_finish(&v.arith.ir);
+}

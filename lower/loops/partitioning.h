@@ -1,0 +1,59 @@
+/* lower/loops/partitioning.h - which iterations of a loop the conditions below it tell apart;
+ * inside lower/ only. */
+#ifndef HONE_LOWER_LOOPS_PARTITIONING_H
+#define HONE_LOWER_LOOPS_PARTITIONING_H
+
+#include "lower/ground/conditions.h"
+
+/* Iterations first .. end - 1 of a loop. */
+typedef struct lower_span {
+    int64_t first, end;
+} lower_span;
+
+/* Narrows the span to the iterations in which e is below 0; false, and nothing is done, when e is
+ * not linear in the loop variable alone. */
+bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span);
+/* Lets the loops at and below root begin and end where their work does: iterations at both ends in
+ * which all statements stand under conditions that cannot hold are left out (lower/loops/trim.c).
+ */
+HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id root);
+/* step * iteration + constant + terms, least..most multiples of unit (0: no terms), below 0 */
+typedef struct lower_alike_sum {
+    int64_t step, constant, unit, least, most;
+} lower_alike_sum;
+/* Which iterations of a loop are alike; see lower/loops/alike.c. {0}: none are. */
+typedef struct lower_alike {
+    bool is_known;
+    uint32_t count;
+    const hone_expr *conditions[LOWER_MAX_CONDITIONS];
+    lower_alike_sum sums[LOWER_MAX_CONDITIONS];
+} lower_alike;
+
+/* By the conditions that c has found below the loop over var. */
+void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out);
+/* Whether the same conditions hold in this iteration and in the one before it. */
+bool lower_is_alike(const lower_alike *alike, int64_t iteration);
+/* Asks the conditions below root for this value of the loop's variable. */
+HONE_NODISCARD hone_status lower_fix_conditions(hone_func *func, hone_node_id root,
+                                                const lower_alike *alike, hone_var var,
+                                                const hone_expr *value);
+/* Statements that follow each other below one parent. */
+typedef struct lower_run {
+    hone_node_id first, last;
+} lower_run;
+enum { LOWER_MAX_RUNS = 8 };
+/* Those statements of a loop's body in which the conditions stand. */
+typedef struct lower_runs {
+    enum {
+        LOWER_RUNS_ALL,   /* copies need all of the body */
+        LOWER_RUNS_SOME,  /* items need copies, the rest does not */
+        LOWER_RUNS_INNER, /* like SOME, but inside of further loops */
+    } kind;
+    uint32_t count;
+    lower_run items[LOWER_MAX_RUNS];
+} lower_runs;
+
+/* See lower/loops/condition_runs.c. */
+void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out);
+
+#endif

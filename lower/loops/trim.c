@@ -1,0 +1,97 @@
+/* lower/loops/trim.c - loops that begin and end where their work does.
+ *
+ *   for i in 8: if 2 <= i + y: S    ⇒   for i in 2 .. 8: S under its condition       0 <= y
+ *
+ * Only bounds change: conditions stay where they are, for the simplifier to see through. */
+#include "ir/core/fold.h"
+#include "lower/loops/partitioning.h"
+
+typedef struct trimmer {
+    lower_conditions *c;
+    hone_node_id loop;
+    lower_span may_work; /* the iterations in which conditions may hold */
+} trimmer;
+
+bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span) {
+    hone_linear linear;
+    if (!e || !hone_linear_of(arith, e, &linear) || linear.count != 1) return false;
+    const hone_expr *term = linear.terms[0].term;
+    if (term->kind != HONE_EXPR_VAR || term->u.var != var) return false;
+    int64_t coefficient = linear.terms[0].coeff, rest = linear.constant;
+    if (coefficient > 0) {
+        int64_t end = hone_floor_div(-rest - 1, coefficient) + 1;
+        if (end < span->end) span->end = end;
+    } else {
+        int64_t first = hone_floor_div(rest, -coefficient) + 1;
+        if (first > span->first) span->first = first;
+    }
+    return true;
+}
+
+/* Leaves out the iterations at both ends in which this conjunct is never true. */
+static bool trim_part(void *ctx, const hone_expr *part) {
+    trimmer *t = ctx;
+    lower_conditions *c = t->c;
+    const hone_node *node = hone_func_node(c->lower->func, t->loop);
+    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, c->others, c->var_count)) {
+        return true;
+    }
+    const hone_expr *gap = lower_gap_of(&c->arith, part);
+    if (!gap) return true;
+    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
+    const hone_expr *least = interval.min ? hone_simplify(&c->arith, interval.min) : NULL;
+    lower_span span = t->may_work;
+    if (!lower_span_below_zero(&c->arith, least, node->u.loop.var, &span)) return true;
+    t->may_work.end = span.end;
+    if (node->loop_kind == HONE_LOOP_SERIAL) t->may_work.first = span.first;
+    return true;
+}
+
+/* The iterations, of all, in which something below the node may be done. all: not empty. */
+static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span all,
+                             hone_node_id parent) {
+    const hone_func *func = c->lower->func;
+    lower_span any = {all.end, all.first};
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        const hone_node *node = hone_func_node(func, n);
+        trimmer t = {c, loop, all};
+        bool is_guard = node->kind == HONE_NODE_IF && !lower_has_else(func, n);
+        if (is_guard) lower_conjuncts(node->u.eval.value, trim_part, &t);
+        bool may_work = t.may_work.first < t.may_work.end;
+        if (may_work && (is_guard || node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC))
+            t.may_work = work_below(c, loop, t.may_work, n);
+        if (t.may_work.first >= t.may_work.end) continue;
+        if (t.may_work.first < any.first) any.first = t.may_work.first;
+        if (t.may_work.end > any.end) any.end = t.may_work.end;
+    }
+    return any;
+}
+
+/* A loop of whose body nothing is done in its first or last iterations. */
+static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
+    hone_func *func = c->lower->func;
+    hone_ir *ir = &c->lower->ir;
+    hone_node *node = hone_func_node(func, loop);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
+    HONE_TRY(lower_enter(c, loop, node->u.loop.var));
+    int64_t min = node->u.loop.range.min->u.i;
+    lower_span t = work_below(c, loop, (lower_span){min, min + extent}, loop);
+    HONE_TRY(hone_ir_finish(&c->arith.ir));
+    if (t.end - t.first >= extent || t.end <= t.first) return HONE_OK;
+    const hone_expr *first = hone_expr_int(ir, node->u.loop.range.min->dtype, t.first);
+    const hone_expr *trimmed = hone_expr_int(ir, node->u.loop.range.extent->dtype, t.end - t.first);
+    if (!first || !trimmed) return hone_ir_finish(ir);
+    node->u.loop.range = (hone_range){first, trimmed};
+    c->is_changed = true;
+    return HONE_OK;
+}
+
+hone_status lower_trim_loops(lower_conditions *c, hone_node_id root) {
+    const hone_func *func = c->lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_func_node(func, n)->kind == HONE_NODE_FOR) HONE_TRY(trim_loop(c, n));
+    }
+    return HONE_OK;
+}

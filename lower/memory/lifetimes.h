@@ -1,0 +1,20 @@
+/* lower/memory/lifetimes.h - how long the elements of a buffer live, and for whom; inside lower/
+ * only. */
+#ifndef HONE_LOWER_MEMORY_LIFETIMES_H
+#define HONE_LOWER_MEMORY_LIFETIMES_H
+
+#include "lower/ground/accesses.h"
+
+/* Is everything that is read below root written before it is, in the innermost place that holds all
+ * accesses? all: accesses of the buffer below root, none of them opaque. */
+HONE_NODISCARD hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer,
+                                          const lower_accesses *all, hone_node_id root,
+                                          bool *out_is_fresh);
+/* Where iterations of a parallel or vectorized loop around all accesses may store to the same
+ * elements, and each reads within the box that it stores to: gives the buffer a dimension for them,
+ * in front, for each such loop between its ALLOC node and the accesses. all: its accesses, none of
+ * them opaque. */
+HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc,
+                                                 const lower_accesses *all);
+
+#endif

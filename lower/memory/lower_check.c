@@ -1,0 +1,186 @@
+/* lower/memory/lower_check.c
+ * needs: no blocks; buffers in their shapes. keeps: what is computed. Indices that come out of data
+ * (what is loaded, cast or passed) are checked, dimension by dimension, where the ranges of loops
+ * and the conditions around do not show that they lie in the buffer: T.checked_index(index, extent)
+ * gives the index, or fails. Indices of loops and sizes are not looked at: whether those are in
+ * range was decided before anything runs. */
+#include "lower/ground/passes.h"
+
+#include "ir/arith/arith.h"
+
+typedef struct checking {
+    hone_lower *lower;
+    hone_arith arith;
+} checking;
+
+static const hone_expr *check_expr(checking *c, const hone_expr *e);
+static hone_status check_children(checking *c, hone_node_id parent);
+
+/* ---- indices ---- */
+
+static const hone_expr *extent_as(hone_ir *ir, const hone_expr *extent, hone_dtype dtype) {
+    const hone_expr *cast = hone_expr_cast(ir, hone_dtype_element(dtype), extent);
+    return cast && dtype.lanes > 1 ? hone_expr_broadcast(ir, cast, dtype.lanes) : cast;
+}
+
+static bool is_signed_index(hone_dtype dtype) {
+    return hone_dtype_is_int(dtype) && dtype.bits >= 32;
+}
+
+static const hone_expr *checked(checking *c, const hone_expr *index, const hone_expr *extent) {
+    hone_ir *ir = &c->lower->ir;
+    if (hone_arith_is_of_indices(&c->arith, index)) return index;
+    if (!is_signed_index(index->dtype)) {
+        hone_dtype wide = hone_dtype_with_lanes(HONE_DTYPE_I64, index->dtype.lanes);
+        index = hone_expr_cast(ir, wide, index);
+    }
+    const hone_expr *end = index ? extent_as(ir, extent, index->dtype) : NULL;
+    const hone_expr *args[] = {index, end};
+    if (!end) return NULL;
+    if (index->dtype.lanes == 1 && hone_arith_is_within(&c->arith, index, end)) return index;
+    return hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+}
+
+/* A list of the indices with checks; the old one where there are none. NULL without memory. */
+static const hone_expr *const *check_indices(checking *c, hone_buffer buffer, uint32_t rank,
+                                             const hone_expr *const *indices) {
+    const hone_buffer_info *info = hone_func_buffer(c->lower->func, buffer);
+    const hone_expr **out =
+        hone_arena_alloc(c->lower->func->arena, (rank ? rank : 1) * sizeof *out);
+    bool is_changed = false;
+    if (!out) {
+        hone_ir_fail(&c->lower->ir, LOWER_NO_MEMORY());
+        return NULL;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *index = check_expr(c, indices[d]);
+        out[d] = index && rank == info->rank ? checked(c, index, info->shape[d]) : index;
+        if (!out[d]) return NULL;
+        is_changed |= out[d] != indices[d];
+    }
+    return is_changed ? out : indices;
+}
+
+static const hone_expr *check_load(checking *c, const hone_expr *e) {
+    const hone_expr *const *indices = check_indices(c, e->u.buffer, e->count, e->args);
+    if (!indices || indices == (const hone_expr *const *)e->args) return indices ? e : NULL;
+    return hone_expr_load(&c->lower->ir, e->dtype, e->u.buffer, e->count, indices);
+}
+
+/* ---- expressions ---- */
+
+static const hone_expr *check_under(checking *c, const hone_expr *condition, bool holds,
+                                    const hone_expr *e) {
+    const hone_expr *fact = holds ? condition : hone_expr_not(&c->lower->ir, condition);
+    if (!fact) return NULL;
+    uint32_t mark = hone_arith_push(&c->arith, fact);
+    const hone_expr *out = check_expr(c, e);
+    hone_arith_pop(&c->arith, mark);
+    return out;
+}
+
+/* Which argument is a condition of the others that are only evaluated where it holds, or not. */
+static const hone_expr *check_argument(checking *c, const hone_expr *e, uint16_t i) {
+    bool is_choice = hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE);
+    bool is_and = hone_expr_is_op(e, HONE_OP_AND), is_or = hone_expr_is_op(e, HONE_OP_OR);
+    if (i == 0 || !(is_choice || is_and || is_or)) return check_expr(c, e->args[i]);
+    return check_under(c, e->args[0], is_and || (is_choice && i == 1), e->args[i]);
+}
+
+static const hone_expr *check_expr(checking *c, const hone_expr *e) {
+    enum { ON_STACK = 8 };
+    const hone_expr *few[ON_STACK], **args = few;
+    if (e->kind == HONE_EXPR_LOAD) return check_load(c, e);
+    /* what is done with an address is the business of who takes it */
+    if (e->count == 0 || hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) return e;
+    if (e->count > ON_STACK)
+        args = hone_arena_alloc(c->lower->func->arena, e->count * sizeof *args);
+    if (!args) return hone_ir_fail(&c->lower->ir, LOWER_NO_MEMORY());
+    for (uint16_t i = 0; i < e->count; i++) {
+        args[i] = check_argument(c, e, i);
+        if (!args[i]) return NULL;
+    }
+    return hone_expr_with_args(&c->lower->ir, e, args);
+}
+
+static hone_status check_in_place(checking *c, const hone_expr **io) {
+    const hone_expr *e = *io ? check_expr(c, *io) : NULL;
+    if (*io && !e) return hone_ir_finish(&c->lower->ir);
+    *io = e;
+    return HONE_OK;
+}
+
+/* ---- statements ---- */
+
+static hone_status check_branch(checking *c, hone_node_id parent, const hone_expr *fact) {
+    uint32_t mark = hone_arith_push(&c->arith, fact);
+    hone_status st = check_children(c, parent);
+    hone_arith_pop(&c->arith, mark);
+    return st;
+}
+
+static hone_status check_if(checking *c, hone_node_id id) {
+    hone_func *func = c->lower->func;
+    const hone_expr *condition = hone_func_node(func, id)->u.eval.value;
+    bool is_fact = condition->dtype.lanes == 1 && lower_stays_true(func, id, condition);
+    HONE_TRY(check_in_place(c, &hone_func_node(func, id)->u.eval.value));
+    hone_node_id last = hone_func_node(func, id)->last;
+    HONE_TRY(check_branch(c, id, is_fact ? condition : NULL)); /* without ELSE */
+    if (last == HONE_NO_ID || hone_func_node(func, last)->kind != HONE_NODE_ELSE) return HONE_OK;
+    const hone_expr *negation = is_fact ? hone_expr_not(&c->lower->ir, condition) : NULL;
+    return check_branch(c, last, negation);
+}
+
+static hone_status check_store(checking *c, hone_node_id id) {
+    hone_node *node = hone_func_node(c->lower->func, id);
+    HONE_TRY(check_in_place(c, &node->u.store.value));
+    const hone_expr *const *indices =
+        check_indices(c, node->u.store.buffer, node->u.store.rank, node->u.store.indices);
+    if (!indices) return hone_ir_finish(&c->lower->ir);
+    node->u.store.indices = indices;
+    return HONE_OK;
+}
+
+static hone_status check_node(checking *c, hone_node_id id) {
+    hone_func *func = c->lower->func;
+    hone_node *node = hone_func_node(func, id);
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        HONE_TRY(check_in_place(c, &node->u.loop.range.min));
+        HONE_TRY(check_in_place(c, &node->u.loop.range.extent));
+        if (!hone_arith_bind(&c->arith, node->u.loop.var, node->u.loop.range))
+            return LOWER_NO_MEMORY();
+        return check_children(c, id);
+    case HONE_NODE_IF:
+        return check_if(c, id);
+    case HONE_NODE_STORE:
+        return check_store(c, id);
+    case HONE_NODE_EVAL:
+    case HONE_NODE_WHILE:
+    case HONE_NODE_ASSERT:
+        HONE_TRY(check_in_place(c, &node->u.eval.value));
+        return check_children(c, id);
+    case HONE_NODE_LET:
+        HONE_TRY(check_in_place(c, &node->u.let.value));
+        return check_children(c, id);
+    default:
+        return check_children(c, id);
+    }
+}
+
+static hone_status check_children(checking *c, hone_node_id parent) {
+    const hone_func *func = c->lower->func;
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_ELSE) HONE_TRY(check_node(c, n));
+    }
+    return HONE_OK;
+}
+
+hone_status lower_check(hone_lower *lower) {
+    checking c = {.lower = lower};
+    hone_arith_init(&c.arith, lower->func->arena);
+    if (!hone_arith_bind_sizes(&c.arith, lower->func)) return LOWER_NO_MEMORY();
+    HONE_TRY(check_children(&c, 0));
+    return hone_ir_finish(&c.arith.ir);
+}

@@ -1,0 +1,248 @@
+/* lower/memory/part_iterations.c - a dimension of a buffer for the iterations of a loop that run at
+ * once.
+ *
+ * for s in range(4):                          T = alloc_buffer((8, 9))
+ *     for i in T.parallel(8):                 for s in range(4):
+ *         for t in range(2):         →            for i in T.parallel(8):
+ *             T[i + t] = …                            for t in range(2):
+ *         … T[i] … T[i + 1] …                             T[i, i + t] = …
+ *
+ * for what cannot be an allocation inside of the loop: an iteration may go on with what it stored
+ * in an earlier iteration of a loop around it. Where iterations may store to the same elements and
+ * look up where they read, one runs after the other. */
+#include "ir/arith/itermap.h"
+#include "lower/memory/lifetimes.h"
+#include "support/tensor.h"
+
+typedef struct parting {
+    hone_lower *lower;
+    hone_arith arith;
+    hone_buffer buffer;
+    lower_accesses all;
+    hone_node_id loop;
+    bool *inner, *others; /* variables below the loop, see lower_mark_vars */
+} parting;
+
+/* Where an index goes in one iteration; no ends where it is looked up, or defined in it. */
+static hone_interval interval_of(parting *p, const hone_expr *index) {
+    uint32_t vars = p->lower->func->var_count;
+    bool is_known = hone_expr_is_pure_index(index) && !hone_expr_uses_any(index, p->others, vars);
+    return is_known ? hone_arith_relax(&p->arith, index, p->inner, vars, NULL)
+                    : (hone_interval){NULL, NULL};
+}
+
+/* What all stores touch in dimension d in one iteration; false where that is not known. */
+static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
+    *out = (hone_interval){NULL, NULL};
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        if (!p->all.items[i].is_store) continue;
+        hone_interval one = interval_of(p, p->all.items[i].indices[d]);
+        if (!one.min || !one.max) return false;
+        *out = out->min ? hone_interval_union(&p->arith, *out, one) : one;
+        if (!out->min || !out->max) return false;
+    }
+    return out->min != NULL;
+}
+
+/* Are the elements that one iteration stores to closer together than the step to the next? */
+static bool is_apart_in(parting *p, uint32_t d) {
+    hone_var var = hone_func_node(p->lower->func, p->loop)->u.loop.var;
+    hone_interval hull;
+    int64_t step, high;
+    if (!stored_in(p, d, &hull) || !hone_linear_coeff(&p->arith, hull.min, var, &step) ||
+        !hone_linear_coeff(&p->arith, hull.max, var, &high) || step == 0 || step != high) {
+        return false;
+    }
+    const hone_expr *span = hone_expr_sub(&p->arith.ir, hull.max, hull.min);
+    const hone_expr *most =
+        span ? hone_expr_int(&p->arith.ir, span->dtype, step < 0 ? -step : step) : NULL;
+    return most && hone_prove_less(&p->arith, span, most);
+}
+
+enum { MOST_LOOPS = 32 };
+
+/* Do all stores have the indices of the first, which differ for all iterations of the loops that
+ * they use, this one among them? T[i // 8, i % 8] */
+static bool is_apart_together(parting *p) {
+    const hone_func *func = p->lower->func;
+    uint32_t rank = func->buffers[p->buffer].rank, count = 0;
+    hone_iter iters[MOST_LOOPS];
+    const lower_access *first = NULL;
+    bool uses_loop = false;
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        if (!access->is_store) continue;
+        if (!first) first = access;
+        for (uint32_t d = 0; d < rank; d++) {
+            if (!hone_expr_same(first->indices[d], access->indices[d])) return false;
+            if (hone_expr_uses_any(access->indices[d], p->others, func->var_count)) return false;
+        }
+    }
+    if (!first) return true;
+    for (hone_node_id n = hone_func_node(func, first->node)->parent;;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_used = false;
+        for (uint32_t d = 0; node->kind == HONE_NODE_FOR && d < rank; d++)
+            is_used |= hone_expr_uses_var(first->indices[d], node->u.loop.var);
+        if (is_used && count == MOST_LOOPS) return false;
+        if (is_used) iters[count++] = (hone_iter){node->u.loop.var, node->u.loop.range};
+        if (n != p->loop) continue;
+        uses_loop = is_used;
+        break;
+    }
+    hone_itermap map;
+    return uses_loop && hone_itermap_detect(&p->arith, rank, first->indices, count, iters, NULL,
+                                            HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+static bool stores_apart(parting *p) {
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+        if (is_apart_in(p, d)) return true;
+    }
+    return is_apart_together(p);
+}
+
+/* The same; of one that is looked up the numbers it lies between. */
+static hone_interval reach_of(parting *p, const hone_expr *index) {
+    hone_interval interval = interval_of(p, index);
+    if (interval.min && interval.max) return interval;
+    hone_bound bound = hone_arith_bound(&p->arith, index);
+    hone_ir *ir = &p->arith.ir;
+    if (bound.min < INT32_MIN || bound.max > INT32_MAX) return (hone_interval){NULL, NULL};
+    return (hone_interval){hone_expr_int(ir, index->dtype, bound.min),
+                           hone_expr_int(ir, index->dtype, bound.max)};
+}
+
+/* Takes the conditions around a node, below the loop, as facts. */
+static void learn_conditions(parting *p, hone_node_id at) {
+    const hone_func *func = p->lower->func;
+    for (hone_node_id below = at, n; below != p->loop; below = n) {
+        n = hone_func_node(func, below)->parent;
+        const hone_node *node = hone_func_node(func, n);
+        bool is_else = hone_func_node(func, below)->kind == HONE_NODE_ELSE;
+        if (node->kind == HONE_NODE_IF && !is_else && hone_expr_is_pure_index(node->u.eval.value))
+            hone_arith_push(&p->arith, node->u.eval.value);
+    }
+}
+
+static bool reads_within(parting *p, const lower_access *load, const hone_interval *stored) {
+    bool is_within = true;
+    uint32_t mark = p->arith.fact_count;
+    learn_conditions(p, load->node);
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank && is_within; d++) {
+        hone_interval loaded = reach_of(p, load->indices[d]);
+        is_within = loaded.min && loaded.max &&
+                    hone_prove_less_equal(&p->arith, stored[d].min, loaded.min) &&
+                    hone_prove_less_equal(&p->arith, loaded.max, stored[d].max);
+    }
+    hone_arith_pop(&p->arith, mark);
+    return is_within;
+}
+
+/* Does an iteration read within the box that it stores to itself? Else it may read what another one
+ * has stored in an earlier iteration of a loop around theirs. */
+static bool reads_its_own(parting *p) {
+    hone_interval stored[HONE_MAX_RANK];
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+        if (!stored_in(p, d, &stored[d])) return false;
+    }
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        if (!access->is_store && !reads_within(p, access, stored)) return false;
+    }
+    return true;
+}
+
+/* Is a place that is read looked up, B[X[i]]? Then nobody knows whose values these are. */
+static bool looks_up(const parting *p) {
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+            if (!access->is_store && !hone_expr_is_pure_index(access->indices[d])) return true;
+        }
+    }
+    return false;
+}
+
+static const hone_expr **with_iteration(void *ctx, const hone_expr *const *indices) {
+    parting *p = ctx;
+    hone_func *func = p->lower->func;
+    hone_ir *ir = &p->lower->ir;
+    const hone_node *loop = hone_func_node(func, p->loop);
+    const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
+    const hone_expr *number = hone_expr_sub(ir, var, loop->u.loop.range.min);
+    if (number) number = hone_simplify(&p->arith, number);
+    return lower_with_first(ir, number, func->buffers[p->buffer].rank - 1, indices);
+}
+
+static hone_status add_dimension(parting *p) {
+    hone_func *func = p->lower->func;
+    const hone_expr *extent = hone_func_node(func, p->loop)->u.loop.range.extent;
+    HONE_TRY(lower_grow_buffer(p->lower, p->buffer, extent));
+    HONE_TRY(lower_map_accesses(func, p->loop, p->buffer, with_iteration, p));
+    return lower_find_accesses(func, p->loop, p->buffer, &p->all);
+}
+
+/* The extent is known where the buffer is allocated. */
+static bool may_part(const parting *p, hone_node_id alloc) {
+    const hone_func *func = p->lower->func;
+    const hone_buffer_info *info = &func->buffers[p->buffer];
+    const hone_expr *extent = hone_func_node(func, p->loop)->u.loop.range.extent;
+    if (info->strides || info->elem_offset || info->separator_count) return false;
+    if (info->rank >= HONE_MAX_RANK) return false;
+    for (hone_node_id n = p->loop; n != alloc; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && hone_expr_uses_var(extent, node->u.loop.var))
+            return false;
+        if (node->kind == HONE_NODE_LET && hone_expr_uses_var(extent, node->u.let.var))
+            return false;
+    }
+    return hone_expr_is_pure_index(extent) && !hone_expr_is_int_value(extent, 1);
+}
+
+static bool holds_all(const parting *p) {
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        if (!hone_tree_is_ancestor(p->lower->func, p->loop, p->all.items[i].node)) return false;
+    }
+    return true;
+}
+
+static hone_status part_loop(parting *p, hone_node_id alloc) {
+    hone_func *func = p->lower->func;
+    if (!holds_all(p) || !may_part(p, alloc)) return HONE_OK;
+    hone_arith_clear(&p->arith);
+    if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
+    HONE_TRY(lower_mark_vars(func, p->loop, &p->arith, p->inner, p->others));
+    p->inner[hone_func_node(func, p->loop)->u.loop.var] = false;
+    if (stores_apart(p)) return HONE_OK;
+    if (reads_its_own(p)) return add_dimension(p);
+    if (looks_up(p)) hone_func_node(func, p->loop)->loop_kind = HONE_LOOP_SERIAL;
+    return HONE_OK;
+}
+
+/* The next loop around a node, below alloc, whose iterations run at once; alloc: there is none. */
+static hone_node_id concurrent_around(const hone_func *func, hone_node_id node,
+                                      hone_node_id alloc) {
+    do
+        node = hone_func_node(func, node)->parent;
+    while (node != alloc && !hone_node_is_concurrent_loop(hone_func_node(func, node)));
+    return node;
+}
+
+hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc,
+                                  const lower_accesses *all) {
+    hone_func *func = lower->func;
+    parting p = {.lower = lower, .buffer = hone_func_node(func, alloc)->u.alloc.buffer};
+    p.all = *all;
+    p.loop = concurrent_around(func, all->items[0].node, alloc);
+    if (p.loop == alloc) return HONE_OK;
+    hone_arith_init(&p.arith, func->arena);
+    p.inner = hone_arena_zalloc(func->arena, func->var_count + 1);
+    p.others = hone_arena_zalloc(func->arena, func->var_count + 1);
+    if (!p.inner || !p.others) return LOWER_NO_MEMORY();
+    for (; p.loop != alloc; p.loop = concurrent_around(func, p.loop, alloc))
+        HONE_TRY(part_loop(&p, alloc));
+    return hone_ir_finish(&p.arith.ir);
+}

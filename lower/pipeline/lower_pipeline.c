@@ -1,0 +1,437 @@
+/* lower/pipeline/lower_pipeline.c
+ * needs: no blocks, allocations in their places, the marks of `stages`. keeps: what is computed. A
+ * loop with software_pipeline_stage and _order runs statement p of iteration i at the time
+ * i + stage[p], together with others of that time in the order given:
+ *
+ *   for i in E: A: B[..] = f(i); C: g(B[..])            stage [0, 1], order [0, 1]
+ *     ⇒
+ *   B becomes B[2, ..]
+ *   A(0)                                                prologue: last_stage times
+ *   for i in E - 1: A(i + 1); C(i)                      all statements, nothing to ask
+ *   C(E - 1)                                            epilogue
+ *
+ * Buffers of the body that iterations in flight share get a copy for each of them, taken in turns;
+ * double_buffer_scope asks for two at least; as T.attr it makes a pipeline (double_buffer.c). What
+ * would change the program is refused: see pipeline_plan.c. Inner loops first; such a loop inside
+ * of a pipelined one counts as three statements. software_pipeline_async_stages allows copies in
+ * the background, which a CPU does not have: they are made at once. */
+#include <string.h>
+
+#include "lower/ground/pipelined.h"
+#include "lower/pipeline/pipeline_plan.h"
+
+static hone_status refuse(const lower_pipe *pipe, const char *why) {
+    return HONE_ERROR(HONE_CODE_INVALID, "loop '%s' cannot be pipelined: %s", pipe->name, why);
+}
+
+/* ---- reading ---- */
+
+static hone_status add_part(lower_pipe *pipe, hone_node_id node) {
+    if (pipe->part_count == pipe->part_capacity) {
+        uint32_t capacity = pipe->part_capacity ? pipe->part_capacity * 2 : 8;
+        lower_part *parts =
+            hone_arena_zalloc(pipe->lower->func->arena, capacity * sizeof *pipe->parts);
+        if (!parts) return LOWER_NO_MEMORY();
+        if (pipe->part_count) memcpy(parts, pipe->parts, pipe->part_count * sizeof *parts);
+        pipe->parts = parts;
+        pipe->part_capacity = capacity;
+    }
+    pipe->parts[pipe->part_count++] = (lower_part){.node = node};
+    return HONE_OK;
+}
+
+/* Allocations of the body, the condition around all of it, and the parts. */
+static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
+    const hone_func *func = pipe->lower->func;
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_only = node->next == HONE_NO_ID && node->prev == HONE_NO_ID;
+        if (lower_is_attr(node, LOWER_PART)) {
+            HONE_TRY(add_part(pipe, n));
+        } else if (lower_is_alloc(func, node)) {
+            pipe->versions[node->u.alloc.buffer] = 1;
+            HONE_TRY(gather(pipe, n));
+        } else if (node->kind == HONE_NODE_IF && is_only && pipe->part_count == 0 &&
+                   hone_expr_is_pure_index(node->u.eval.value)) {
+            pipe->condition = lower_and(&pipe->lower->ir, pipe->condition, node->u.eval.value);
+            HONE_TRY(gather(pipe, n));
+        } else {
+            return refuse(pipe, "its body is more than a sequence of statements");
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status read_list(const lower_pipe *pipe, const char *key, uint32_t i,
+                             int64_t *out_value) {
+    const hone_attrs *attrs = &hone_func_node(pipe->lower->func, pipe->loop)->u.loop.annotations;
+    const hone_value *list = hone_attrs_find(attrs, key);
+    if (!list) {
+        return HONE_ERROR(HONE_CODE_INVALID, "loop '%s' has no '%s' beside the other annotation",
+                          pipe->name, key);
+    }
+    if (list->kind != HONE_VALUE_LIST || list->count != pipe->part_count) {
+        bool is_list = list->kind == HONE_VALUE_LIST;
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "loop '%s' has %u numbers in '%s', but %u statements in its body",
+                          pipe->name, is_list ? list->count : 0, key, pipe->part_count);
+    }
+    hone_attr item = {.key = key, .value = list->u.items[i]};
+    *out_value = hone_attrs_int(&(hone_attrs){.count = 1, .items = &item}, key, -1);
+    int64_t most = strcmp(key, LOWER_PIPELINE_STAGE) == 0 ? LOWER_MAX_STAGES : list->count - 1;
+    if (*out_value < 0 || *out_value > most) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "loop '%s' has %lld in '%s', which is not a number from 0 to %lld",
+                          pipe->name, (long long)*out_value, key, (long long)most);
+    }
+    return HONE_OK;
+}
+
+/* What fills a double buffer goes ahead by one iteration. */
+static hone_status stages_of_wish(lower_pipe *pipe) {
+    uint32_t fills = 0;
+    for (uint32_t i = 0; i < pipe->part_count; i++) {
+        lower_part *part = &pipe->parts[i];
+        const hone_func *func = pipe->lower->func;
+        hone_node_id only = hone_func_node(func, part->node)->first;
+        bool is_fill = lower_is_attr(hone_func_node(func, only), LOWER_FILL);
+        fills += is_fill;
+        part->stage = is_fill ? 0 : 1;
+        part->order = i;
+    }
+    pipe->last_stage = 1;
+    return fills == 0 ? refuse(pipe, "nothing fills a double buffer") : HONE_OK;
+}
+
+static bool is_wish(const hone_func *func, hone_node_id loop) {
+    return hone_attrs_find(&hone_func_node(func, loop)->u.loop.annotations, LOWER_PIPELINE_WISH);
+}
+
+static hone_status read_annotations(lower_pipe *pipe) {
+    if (is_wish(pipe->lower->func, pipe->loop)) return stages_of_wish(pipe);
+    for (uint32_t i = 0; i < pipe->part_count; i++) {
+        lower_part *part = &pipe->parts[i];
+        HONE_TRY(read_list(pipe, LOWER_PIPELINE_STAGE, i, &part->stage));
+        HONE_TRY(read_list(pipe, LOWER_PIPELINE_ORDER, i, &part->order));
+        if (part->stage > pipe->last_stage) pipe->last_stage = part->stage;
+        for (uint32_t j = 0; j < i; j++) {
+            if (pipe->parts[j].order != part->order) continue;
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "loop '%s' gives statements %u and %u of its body the same order, "
+                              "%lld",
+                              pipe->name, j, i, (long long)part->order);
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status check_loop(const lower_pipe *pipe) {
+    const hone_node *loop = hone_func_node(pipe->lower->func, pipe->loop);
+    if (loop->loop_kind != HONE_LOOP_SERIAL && loop->loop_kind != HONE_LOOP_UNROLLED) {
+        return refuse(pipe, "its iterations have no order");
+    }
+    if (pipe->part_count < 2) return refuse(pipe, "its body is not a sequence of statements");
+    if (!hone_expr_is_pure_index(loop->u.loop.range.min) ||
+        !hone_expr_is_pure_index(loop->u.loop.range.extent)) {
+        return refuse(pipe, "its extent is read from memory");
+    }
+    return HONE_OK;
+}
+
+/* ---- copies of buffers ---- */
+
+typedef struct versioning {
+    lower_pipe *pipe;
+    const hone_expr *iteration; /* counted from 0 */
+} versioning;
+
+static const hone_expr **with_version(versioning *v, hone_buffer buffer, uint32_t count,
+                                      const hone_expr *const *indices) {
+    hone_ir *ir = &v->pipe->lower->ir;
+    const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, v->pipe->versions[buffer]);
+    if (!copies) return NULL;
+    return lower_with_first(ir, hone_expr_floormod(ir, v->iteration, copies), count, indices);
+}
+
+static const hone_expr *version_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    versioning *v = ctx;
+    if (e->kind != HONE_EXPR_LOAD || v->pipe->versions[e->u.buffer] < 2) return e;
+    const hone_expr **indices = with_version(v, e->u.buffer, e->count, e->args);
+    if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
+    return hone_expr_load(ir, e->dtype, e->u.buffer, e->count + 1u, indices);
+}
+
+static hone_status version_part(versioning *v, hone_node_id root) {
+    hone_func *func = v->pipe->lower->func;
+    HONE_TRY(hone_tree_transform(func, root, version_load, v, false));
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || v->pipe->versions[node->u.store.buffer] < 2) continue;
+        const hone_expr **indices =
+            with_version(v, node->u.store.buffer, node->u.store.rank, node->u.store.indices);
+        if (!indices) return LOWER_NO_MEMORY();
+        node->u.store.indices = indices;
+        node->u.store.rank++;
+    }
+    return HONE_OK;
+}
+
+static hone_status make_versions(lower_pipe *pipe) {
+    hone_func *func = pipe->lower->func;
+    hone_ir *ir = &pipe->lower->ir;
+    const hone_node *loop = hone_func_node(func, pipe->loop);
+    const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
+    versioning v = {pipe, hone_expr_sub(ir, var, loop->u.loop.range.min)};
+    if (!v.iteration) return hone_ir_finish(ir);
+    for (uint32_t i = 0; i < pipe->part_count; i++)
+        HONE_TRY(version_part(&v, pipe->parts[i].node));
+    for (hone_buffer b = 0; b < func->buffer_count; b++) {
+        if (pipe->versions[b] < 2) continue;
+        HONE_TRY(lower_grow_buffer(pipe->lower, b, hone_expr_i32(ir, pipe->versions[b])));
+    }
+    return hone_ir_finish(ir);
+}
+
+/* ---- writing ---- */
+
+/* The part for one iteration, at the end of `into`. guard: NULL = always. */
+static hone_status emit(lower_pipe *pipe, hone_node_id part, const hone_expr *iteration,
+                        const hone_expr *guard, hone_node_id into) {
+    hone_func *func = pipe->lower->func;
+    hone_var var = hone_func_node(func, pipe->loop)->u.loop.var;
+    if (!iteration) return hone_ir_finish(&pipe->lower->ir);
+    HONE_TRY(lower_substitute_one(func, part, var, iteration));
+    if (pipe->condition) {
+        const hone_expr *condition =
+            hone_expr_substitute_one(&pipe->lower->ir, pipe->condition, var, iteration);
+        guard = lower_and(&pipe->lower->ir, guard, condition);
+    }
+    HONE_TRY(hone_ir_finish(&pipe->lower->ir));
+    if (!guard) {
+        hone_tree_move_children(func, part, into);
+        return HONE_OK;
+    }
+    hone_node_id choice = lower_new_if(func, guard);
+    if (choice == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_move_children(func, part, choice);
+    hone_tree_append(func, into, choice);
+    return HONE_OK;
+}
+
+static hone_status emit_copy(lower_pipe *pipe, const lower_part *part, const hone_expr *iteration,
+                             const hone_expr *guard, hone_node_id into) {
+    hone_func *func = pipe->lower->func;
+    hone_node_id copy = hone_tree_copy(func, part->node);
+    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_rename_vars(pipe->lower, copy));
+    HONE_TRY(lower_rename_buffers(func, copy));
+    return emit(pipe, copy, iteration, guard, into);
+}
+
+static const lower_part *by_order(const lower_pipe *pipe, int64_t order) {
+    const lower_part *part = pipe->parts;
+    while (part->order != order)
+        part++;
+    return part;
+}
+
+/* base + offset */
+static const hone_expr *moved(lower_pipe *pipe, const hone_expr *base, int64_t offset) {
+    hone_ir *ir = &pipe->lower->ir;
+    if (!base || offset == 0) return base;
+    return hone_simplify_plain(ir, hone_expr_add(ir, base, hone_expr_int(ir, base->dtype, offset)));
+}
+
+/* Are there at least so many iterations? NULL = surely. */
+static const hone_expr *has_iterations(lower_pipe *pipe, int64_t count) {
+    const hone_expr *extent = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range.extent;
+    hone_ir *ir = &pipe->lower->ir;
+    if (hone_expr_is_int(extent) && extent->u.i >= count) return NULL;
+    return hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, extent->dtype, count), extent);
+}
+
+static hone_status emit_prologue(lower_pipe *pipe, hone_node_id into) {
+    const hone_range range = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range;
+    for (int64_t time = 0; time < pipe->last_stage; time++) {
+        for (uint32_t order = 0; order < pipe->part_count; order++) {
+            const lower_part *part = by_order(pipe, order);
+            int64_t i = time - part->stage;
+            if (i < 0 || (hone_expr_is_int(range.extent) && i >= range.extent->u.i)) continue;
+            HONE_TRY(emit_copy(pipe, part, moved(pipe, range.min, i), has_iterations(pipe, i + 1),
+                               into));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status emit_epilogue(lower_pipe *pipe, hone_node_id into) {
+    const hone_range range = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range;
+    const hone_expr *end = hone_expr_add(&pipe->lower->ir, range.min, range.extent);
+    for (int64_t late = 0; late < pipe->last_stage; late++) {
+        int64_t least = pipe->last_stage - late; /* else the prologue has done it */
+        if (hone_expr_is_int(range.extent) && range.extent->u.i < least) continue;
+        for (uint32_t order = 0; order < pipe->part_count; order++) {
+            const lower_part *part = by_order(pipe, order);
+            if (late >= part->stage) continue;
+            HONE_TRY(emit_copy(pipe, part, moved(pipe, end, late - part->stage),
+                               has_iterations(pipe, least), into));
+        }
+    }
+    return HONE_OK;
+}
+
+/* The loop itself, with all parts. */
+static hone_status emit_body(lower_pipe *pipe, hone_node_id into) {
+    hone_func *func = pipe->lower->func;
+    hone_ir *ir = &pipe->lower->ir;
+    hone_range *range = &hone_func_node(func, pipe->loop)->u.loop.range;
+    const hone_expr *none = hone_expr_int(ir, range->extent->dtype, 0);
+    const hone_expr *extent = moved(pipe, range->extent, -pipe->last_stage);
+    extent = hone_simplify_plain(ir, hone_expr_binary(ir, HONE_OP_MAX, extent, none));
+    if (!extent) return hone_ir_finish(ir);
+    range->extent = extent;
+    if (hone_expr_is_int_value(extent, 0)) return HONE_OK;
+    hone_tree_append(func, into, pipe->loop);
+    const hone_expr *var =
+        hone_func_var_expr(ir, func, hone_func_node(func, pipe->loop)->u.loop.var);
+    for (uint32_t order = 0; order < pipe->part_count; order++) {
+        const lower_part *part = by_order(pipe, order);
+        HONE_TRY(emit(pipe, part->node, moved(pipe, var, pipe->last_stage - part->stage), NULL,
+                      pipe->loop));
+    }
+    return HONE_OK;
+}
+
+static hone_status new_group(hone_lower *lower, hone_node_id parent, hone_node_id *out) {
+    HONE_TRY(lower_new_mark(lower, LOWER_PART, out));
+    hone_tree_append(lower->func, parent, *out);
+    return HONE_OK;
+}
+
+/* Takes everything that stands below the loop out of the tree. */
+static void empty_loop(lower_pipe *pipe) {
+    hone_func *func = pipe->lower->func;
+    for (uint32_t i = 0; i < pipe->part_count; i++)
+        hone_tree_remove(func, pipe->parts[i].node);
+    while (hone_func_node(func, pipe->loop)->first != HONE_NO_ID)
+        hone_tree_remove(func, hone_func_node(func, pipe->loop)->first);
+}
+
+/* As part of a pipelined loop: three statements, the first of them with what stood before (the init
+ * of a reduction that runs over this loop). */
+static void join_nest(hone_func *func, hone_node_id box, hone_node_id prologue) {
+    hone_node_id nest = hone_func_node(func, box)->parent;
+    while (hone_func_node(func, box)->prev != HONE_NO_ID) {
+        hone_node_id before = hone_func_node(func, box)->prev;
+        hone_tree_remove(func, before);
+        hone_tree_prepend(func, prologue, before);
+    }
+    lower_splice(func, nest);
+}
+
+static hone_status rewrite(lower_pipe *pipe) {
+    hone_func *func = pipe->lower->func;
+    hone_node_id box, groups[3];
+    box = hone_func_add_node(func, HONE_NODE_ATTR);
+    if (box == HONE_NO_ID) return LOWER_NO_MEMORY();
+    for (int i = 0; i < 3; i++)
+        HONE_TRY(new_group(pipe->lower, box, &groups[i]));
+    hone_node_id nest = hone_func_node(func, pipe->loop)->parent;
+    hone_tree_replace(func, pipe->loop, box);
+    empty_loop(pipe);
+    HONE_TRY(emit_prologue(pipe, groups[0]));
+    HONE_TRY(emit_epilogue(pipe, groups[2]));
+    HONE_TRY(emit_body(pipe, groups[1]));
+    bool is_nested = lower_is_attr(hone_func_node(func, nest), LOWER_NEST);
+    if (is_nested) {
+        join_nest(func, box, groups[0]);
+    } else {
+        for (int i = 0; i < 3; i++)
+            lower_splice(func, groups[i]);
+    }
+    for (hone_buffer b = 0; b < pipe->buffer_count; b++) {
+        if (pipe->versions[b] == 0) continue;
+        hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
+        if (alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_func_node(func, alloc)->u.alloc.buffer = b;
+        lower_wrap(func, box, alloc);
+    }
+    lower_splice(func, box);
+    return HONE_OK;
+}
+
+static hone_status plan(lower_pipe *pipe) {
+    HONE_TRY(gather(pipe, pipe->loop));
+    HONE_TRY(check_loop(pipe));
+    HONE_TRY(read_annotations(pipe));
+    return lower_plan_pipe(pipe);
+}
+
+static hone_status forget(hone_lower *lower, hone_node_id loop) {
+    hone_attrs *attrs = &hone_func_node(lower->func, loop)->u.loop.annotations;
+    return lower_drop_pipeline(lower->func, attrs) ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
+    hone_func *func = lower->func;
+    const hone_node *node = hone_func_node(func, loop);
+    lower_pipe pipe = {.lower = lower, .loop = loop, .buffer_count = func->buffer_count};
+    pipe.name = func->vars[node->u.loop.var].name;
+    hone_arith_init(&pipe.arith, func->arena);
+    pipe.versions = hone_arena_zalloc(func->arena, func->buffer_count * sizeof *pipe.versions);
+    if (!pipe.versions) return LOWER_NO_MEMORY();
+    hone_status st = plan(&pipe);
+    if (st && is_wish(func, loop) && hone_status_code(st) == HONE_CODE_INVALID) {
+        hone_status_free(st);
+        return forget(lower, loop);
+    }
+    HONE_TRY(st);
+    for (hone_buffer b = 0; b < pipe.buffer_count; b++) {
+        bool is_wanted = b < lower->named_count && lower->is_double[b];
+        if (is_wanted && pipe.versions[b] == 1) pipe.versions[b] = 2;
+    }
+    HONE_TRY(make_versions(&pipe));
+    HONE_TRY(forget(lower, loop));
+    return rewrite(&pipe);
+}
+
+/* The last loop in the program that is to be pipelined: no other one stands below it. */
+static hone_node_id last_pipelined(const hone_func *func) {
+    hone_node_id last = HONE_NO_ID;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        if (lower_is_pipelined(hone_func_node(func, n))) last = n;
+    }
+    return last;
+}
+
+/* Marks whose loop has gone (a single iteration). */
+static bool drop_marks(hone_func *func) {
+    bool is_changed = false;
+    hone_node_id next;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_mark = lower_is_attr(node, LOWER_PART) || lower_is_attr(node, LOWER_NEST) ||
+                       lower_is_attr(node, LOWER_FILL);
+        if (!is_mark) {
+            next = hone_tree_next(func, 0, n);
+            continue;
+        }
+        next = node->first != HONE_NO_ID ? node->first : hone_tree_next_over(func, 0, n);
+        lower_splice(func, n);
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+hone_status lower_pipeline(hone_lower *lower) {
+    bool is_changed = false;
+    for (;;) {
+        hone_node_id loop = last_pipelined(lower->func);
+        if (loop == HONE_NO_ID) break;
+        HONE_TRY(pipeline(lower, loop));
+        is_changed = true;
+    }
+    is_changed |= drop_marks(lower->func);
+    return is_changed ? lower_simplify(lower) : HONE_OK;
+}

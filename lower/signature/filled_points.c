@@ -1,0 +1,278 @@
+/* lower/signature/filled_points.c - runs the loops of a program over numbers, to see which elements
+ * of a buffer are written, and whether one is read before.
+ *
+ * Only what touches the buffer is run. A loop that nothing of it depends on runs once: all its
+ * iterations do the same. Under a condition that is not known stores count for nothing and loads as
+ * if they happened. */
+#include <string.h>
+
+#include "ir/core/fold.h"
+#include "lower/signature/plain_form.h"
+#include "support/alloc.h"
+
+enum { MOST_ELEMENTS = 1 << 20, MOST_STEPS = 1 << 20 };
+
+typedef struct runner {
+    const hone_func *func;
+    hone_buffer buffer;
+    bool *touches;     /* by node: the buffer is touched in it */
+    bool *moves;       /* by variable: something that matters depends on it */
+    bool *is_known;    /* by variable */
+    int64_t *values;   /* by variable */
+    uint8_t *is_there; /* by element: written */
+    int64_t element_count, there_count, step_count;
+    int64_t lane; /* of a vector, while its elements are looked at */
+    bool is_sure; /* what is run happens */
+    bool has_failed;
+} runner;
+
+/* ---- values ---- */
+
+static bool value_of(const runner *r, const hone_expr *e, int64_t *out);
+
+static bool value_of_choice(const runner *r, const hone_expr *e, int64_t *out) {
+    int64_t condition;
+    return value_of(r, e->args[0], &condition) && value_of(r, e->args[condition ? 1 : 2], out);
+}
+
+static bool value_of_pair(const runner *r, const hone_expr *e, int64_t *out) {
+    int64_t a, b;
+    return value_of(r, e->args[0], &a) && value_of(r, e->args[1], &b) &&
+           hone_fold_ints((hone_op)e->op, a, b, out);
+}
+
+static bool value_of(const runner *r, const hone_expr *e, int64_t *out) {
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        *out = e->u.i;
+        return true;
+    case HONE_EXPR_VAR:
+        *out = r->values[e->u.var];
+        return r->is_known[e->u.var];
+    case HONE_EXPR_CAST:
+        return hone_dtype_is_int(e->args[0]->dtype) && value_of(r, e->args[0], out);
+    case HONE_EXPR_BINARY:
+        return value_of_pair(r, e, out);
+    case HONE_EXPR_NOT:
+        if (!value_of(r, e->args[0], out)) return false;
+        *out = !*out;
+        return true;
+    case HONE_EXPR_SELECT:
+        return value_of_choice(r, e, out);
+    case HONE_EXPR_BROADCAST:
+        return value_of(r, e->args[0], out);
+    case HONE_EXPR_RAMP: {
+        int64_t base, stride;
+        if (!value_of(r, e->args[0], &base) || !value_of(r, e->args[1], &stride)) return false;
+        *out = base + r->lane * stride;
+        return true;
+    }
+    default:
+        return hone_expr_is_call(e, HONE_INTRIN_LIKELY) && value_of(r, e->args[0], out);
+    }
+}
+
+/* ---- elements ---- */
+
+static uint32_t lanes_of(uint32_t rank, const hone_expr *const *indices) {
+    uint32_t lanes = 1;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (hone_dtype_is_scalable(indices[d]->dtype)) return 0;
+        if (indices[d]->dtype.lanes > lanes) lanes = indices[d]->dtype.lanes;
+    }
+    return lanes;
+}
+
+static bool element_at(const runner *r, const hone_expr *const *indices, int64_t *out) {
+    const hone_buffer_info *info = &r->func->buffers[r->buffer];
+    *out = 0;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t index, extent = info->shape[d]->u.i;
+        if (!value_of(r, indices[d], &index) || index < 0 || index >= extent) return false;
+        *out = *out * extent + index;
+    }
+    return true;
+}
+
+static void store(runner *r, const hone_expr *const *indices, uint32_t lanes) {
+    for (r->lane = 0; r->is_sure && r->lane < lanes; r->lane++) {
+        int64_t at;
+        if (!element_at(r, indices, &at) || r->is_there[at]) continue;
+        r->is_there[at] = 1;
+        r->there_count++;
+    }
+}
+
+static bool load(void *ctx, const hone_expr *e) {
+    runner *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->buffer) return true;
+    uint32_t lanes = lanes_of(e->count, e->args);
+    bool is_there = r->there_count == r->element_count;
+    for (r->lane = 0; !is_there && r->lane < lanes; r->lane++) {
+        int64_t at;
+        if (!element_at(r, e->args, &at) || !r->is_there[at]) break;
+        is_there = r->lane + 1 == lanes;
+    }
+    r->has_failed |= !is_there;
+    return true;
+}
+
+/* ---- statements ---- */
+
+static void run(runner *r, hone_node_id id);
+
+static void run_children(runner *r, hone_node_id parent) {
+    for (hone_node_id c = hone_func_node(r->func, parent)->first; c != HONE_NO_ID && !r->has_failed;
+         c = hone_func_node(r->func, c)->next) {
+        if (hone_func_node(r->func, c)->kind != HONE_NODE_ELSE) run(r, c);
+    }
+}
+
+/* Where it is not known whether they happen. */
+static void run_perhaps(runner *r, hone_node_id parent) {
+    bool was_sure = r->is_sure;
+    r->is_sure = false;
+    run_children(r, parent);
+    r->is_sure = was_sure;
+}
+
+static void run_loop(runner *r, hone_node_id id) {
+    const hone_node *node = hone_func_node(r->func, id);
+    const hone_range *range = &node->u.loop.range;
+    hone_var var = node->u.loop.var;
+    int64_t begin, count;
+    hone_expr_walk(range->min, load, r);
+    hone_expr_walk(range->extent, load, r);
+    if (!value_of(r, range->min, &begin) || !value_of(r, range->extent, &count)) {
+        r->is_known[var] = false;
+        run_perhaps(r, id);
+        return;
+    }
+    if (!r->moves[var] && count > 1) count = 1;
+    for (int64_t i = 0; i < count && !r->has_failed; i++) {
+        r->values[var] = begin + i;
+        r->is_known[var] = true;
+        run_children(r, id);
+    }
+}
+
+static void run_if(runner *r, hone_node_id id) {
+    const hone_node *node = hone_func_node(r->func, id);
+    hone_node_id other = node->last;
+    bool has_else = other != HONE_NO_ID && hone_func_node(r->func, other)->kind == HONE_NODE_ELSE;
+    int64_t holds;
+    hone_expr_walk(node->u.eval.value, load, r);
+    if (!value_of(r, node->u.eval.value, &holds)) {
+        run_perhaps(r, id);
+        if (has_else) run_perhaps(r, other);
+    } else if (holds) {
+        run_children(r, id);
+    } else if (has_else) {
+        run_children(r, other);
+    }
+}
+
+static void run_store(runner *r, const hone_node *node) {
+    const hone_expr *const *indices = node->u.store.indices;
+    for (uint32_t d = 0; d < node->u.store.rank; d++)
+        hone_expr_walk(indices[d], load, r);
+    hone_expr_walk(node->u.store.value, load, r);
+    if (node->u.store.buffer == r->buffer) store(r, indices, lanes_of(node->u.store.rank, indices));
+}
+
+static void run(runner *r, hone_node_id id) {
+    const hone_node *node = hone_func_node(r->func, id);
+    r->has_failed |= r->step_count++ > MOST_STEPS;
+    if (!r->touches[id] || r->has_failed) return;
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        run_loop(r, id);
+        return;
+    case HONE_NODE_IF:
+        run_if(r, id);
+        return;
+    case HONE_NODE_STORE:
+        run_store(r, node);
+        return;
+    case HONE_NODE_LET: {
+        hone_var var = node->u.let.var;
+        hone_expr_walk(node->u.let.value, load, r);
+        r->is_known[var] = value_of(r, node->u.let.value, &r->values[var]);
+        run_children(r, id);
+        return;
+    }
+    case HONE_NODE_EVAL:
+    case HONE_NODE_ASSERT:
+        hone_expr_walk(node->u.eval.value, load, r);
+        run_children(r, id);
+        return;
+    case HONE_NODE_ALLOC:
+    case HONE_NODE_ATTR:
+        run_children(r, id);
+        return;
+    default: /* loops without an end that is known, and what leaves them */
+        r->has_failed = true;
+        return;
+    }
+}
+
+/* ---- entry ---- */
+
+static bool mark_var(void *ctx, const hone_expr *e) {
+    runner *r = ctx;
+    if (e->kind == HONE_EXPR_VAR) r->moves[e->u.var] = true;
+    return true;
+}
+
+/* What decides which elements are touched: indices, conditions, ends of loops, numbers. */
+static void mark_moves(runner *r, const lower_accesses *all) {
+    for (uint32_t i = 0; i < all->count; i++) {
+        for (uint32_t d = 0; d < r->func->buffers[r->buffer].rank; d++)
+            hone_expr_walk(all->items[i].indices[d], mark_var, r);
+        for (hone_node_id n = all->items[i].node; n != HONE_NO_ID;
+             n = hone_func_node(r->func, n)->parent) {
+            const hone_node *node = hone_func_node(r->func, n);
+            r->touches[n] = true;
+            if (node->kind == HONE_NODE_IF) hone_expr_walk(node->u.eval.value, mark_var, r);
+            if (node->kind == HONE_NODE_LET) hone_expr_walk(node->u.let.value, mark_var, r);
+            if (node->kind != HONE_NODE_FOR) continue;
+            hone_expr_walk(node->u.loop.range.min, mark_var, r);
+            hone_expr_walk(node->u.loop.range.extent, mark_var, r);
+        }
+    }
+}
+
+static int64_t count_elements(const hone_buffer_info *buffer) {
+    int64_t count = 1;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        int64_t extent = hone_expr_const(buffer->shape[d]);
+        if (extent < 1 || __builtin_mul_overflow(count, extent, &count)) return -1;
+    }
+    return count <= MOST_ELEMENTS ? count : -1;
+}
+
+hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
+                                      const lower_accesses *all, bool *out_is_filled) {
+    runner r = {.func = func, .buffer = buffer, .is_sure = true};
+    *out_is_filled = false;
+    r.element_count = count_elements(&func->buffers[buffer]);
+    if (r.element_count < 0) return HONE_OK;
+    size_t vars = (size_t)func->var_count + 1;
+    r.touches = hone_calloc(func->node_count + 1, sizeof *r.touches);
+    r.moves = hone_calloc(vars, sizeof *r.moves);
+    r.is_known = hone_calloc(vars, sizeof *r.is_known);
+    r.values = hone_calloc(vars, sizeof *r.values);
+    r.is_there = hone_calloc((size_t)r.element_count, 1);
+    bool has_memory = r.touches && r.moves && r.is_known && r.values && r.is_there;
+    if (has_memory) {
+        mark_moves(&r, all);
+        run_children(&r, HONE_NODE_TOP);
+        *out_is_filled = !r.has_failed && r.there_count == r.element_count;
+    }
+    hone_free(r.touches);
+    hone_free(r.moves);
+    hone_free(r.is_known);
+    hone_free(r.values);
+    hone_free(r.is_there);
+    return has_memory ? HONE_OK : LOWER_NO_MEMORY();
+}

@@ -1,0 +1,130 @@
+#include "lower/vectors/reduce_feed.h"
+
+#include "lower/ground/accesses.h"
+
+/* The loop moves down to the reduction, over stores that neither touch what it stores nor store
+ * what it reads; the reduction reads no place that a part before has not made. */
+
+enum { MAX_BETWEEN = 8 };
+
+typedef struct feed {
+    hone_lower *lower;
+    hone_arith arith;
+    hone_node_id loop, store; /* that makes the numbers */
+    hone_buffer storage;      /* in which it puts them */
+    hone_node_id reduction;
+    bool is_far; /* an access of the reduction is at another place */
+    uint32_t loads;
+} feed;
+
+typedef struct search {
+    const hone_func *func;
+    hone_buffer storage;
+    bool is_found;
+} search;
+
+static bool note_use(void *ctx, const hone_expr *e) {
+    search *s = ctx;
+    s->is_found |= lower_has_effects(e) || (e->kind == HONE_EXPR_LOAD &&
+                                            lower_storage_of(s->func, e->u.buffer) == s->storage);
+    return true;
+}
+
+static bool uses_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
+    search s = {.func = func, .storage = storage};
+    hone_expr_walk(e, note_use, &s);
+    return s.is_found;
+}
+
+/* May a store and the loop change places? */
+static bool is_apart(const feed *f, hone_node_id id) {
+    const hone_func *func = f->lower->func;
+    const hone_node *node = hone_func_node(func, id), *own = hone_func_node(func, f->store);
+    if (node->kind != HONE_NODE_STORE) return false;
+    hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+    if (storage == f->storage || uses_storage(func, own->u.store.value, storage)) return false;
+    for (uint32_t i = 0; i < node->u.store.rank; i++) {
+        if (uses_storage(func, node->u.store.indices[i], f->storage)) return false;
+    }
+    return !uses_storage(func, node->u.store.value, f->storage);
+}
+
+/* Loads of what is fed are of the place that the same iteration fills. */
+static bool note_load(void *ctx, const hone_expr *e) {
+    feed *f = ctx;
+    const hone_func *func = f->lower->func;
+    f->is_far |= lower_has_effects(e);
+    if (e->kind != HONE_EXPR_LOAD || lower_storage_of(func, e->u.buffer) != f->storage) return true;
+    const hone_node *store = hone_func_node(func, f->store);
+    hone_ir *ir = &f->arith.ir;
+    hone_linear gap;
+    const hone_expr *k =
+        hone_func_var_expr(ir, f->lower->func, hone_func_node(func, f->reduction)->u.loop.var);
+    const hone_expr *place = hone_expr_substitute_one(ir, store->u.store.indices[0],
+                                                      hone_func_node(func, f->loop)->u.loop.var, k);
+    f->is_far |= e->u.buffer != store->u.store.buffer || e->count != 1 || !place ||
+                 !hone_linear_of(&f->arith, hone_expr_sub(ir, e->args[0], place), &gap) ||
+                 gap.count != 0 || gap.constant != 0;
+    f->loads++;
+    return true;
+}
+
+static bool reads_in_step(feed *f) {
+    const hone_func *func = f->lower->func;
+    for (hone_node_id c = hone_func_node(func, f->reduction)->first; c != HONE_NO_ID;
+         c = hone_func_node(func, c)->next) {
+        const hone_node *node = hone_func_node(func, c), *own = hone_func_node(func, f->store);
+        if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) return false;
+        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+        if (storage == f->storage || uses_storage(func, own->u.store.value, storage)) return false;
+        if (!hone_expr_is_pure_index(node->u.store.indices[0])) return false;
+        hone_expr_walk(node->u.store.value, note_load, f);
+    }
+    return f->loads > 0 && !f->is_far;
+}
+
+/* A vectorized loop over the same range whose only statement stores to neighbours. */
+static bool is_feed(feed *f, hone_node_id loop) {
+    const hone_func *func = f->lower->func;
+    const hone_node *node = hone_func_node(func, loop);
+    const hone_node *reduction = hone_func_node(func, f->reduction);
+    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED ||
+        node->u.loop.annotations.count || node->first == HONE_NO_ID || node->first != node->last) {
+        return false;
+    }
+    const hone_range *a = &node->u.loop.range, *b = &reduction->u.loop.range;
+    const hone_node *store = hone_func_node(func, node->first);
+    int64_t step;
+    if (store->kind != HONE_NODE_STORE || store->u.store.rank != 1 ||
+        !hone_expr_same(a->min, b->min) || !hone_expr_same(a->extent, b->extent)) {
+        return false;
+    }
+    const hone_expr *index = store->u.store.indices[0];
+    f->loop = loop;
+    f->store = node->first;
+    f->storage = lower_storage_of(func, store->u.store.buffer);
+    return func->buffers[store->u.store.buffer].dtype.lanes == 1 &&
+           store->u.store.value->dtype.lanes == 1 && hone_expr_is_pure_index(index) &&
+           hone_linear_coeff(&f->arith, index, node->u.loop.var, &step) && step == 1 &&
+           !uses_storage(func, store->u.store.value, f->storage);
+}
+
+hone_node_id lower_find_feed(hone_lower *lower, hone_node_id loop) {
+    hone_func *func = lower->func;
+    hone_node_id between[MAX_BETWEEN];
+    uint32_t count = 0;
+    feed f = {.lower = lower, .reduction = loop};
+    hone_arith_init(&f.arith, func->arena);
+    for (hone_node_id n = hone_func_node(func, loop)->prev; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->prev) {
+        if (is_feed(&f, n)) {
+            for (uint32_t i = 0; i < count; i++) {
+                if (!is_apart(&f, between[i])) return HONE_NO_ID;
+            }
+            return reads_in_step(&f) ? n : HONE_NO_ID;
+        }
+        if (hone_func_node(func, n)->kind != HONE_NODE_STORE || count == MAX_BETWEEN) break;
+        between[count++] = n;
+    }
+    return HONE_NO_ID;
+}

@@ -1,0 +1,29 @@
+/* schedule/defaults/auto_loops.h - parallel, vectorized and unrolled loops, chosen from annotations
+ * or given limits: what the search calls a postprocessor, and what default schedules end with.
+ *
+ * Works on the children of the root block. For each nest: the outermost data-parallel loops are
+ * fused until they make as many jobs as wanted, and run in parallel; the innermost contiguous
+ * data-parallel loops are fused and vectorized, while their product is at most the vector limit (a
+ * single loop may be longer: lowering cuts it); the unroll limit is left as pragma annotations for
+ * lowering. Reductions are decomposed at their outermost reduce loop.
+ */
+#ifndef HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
+#define HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
+
+#include "schedule/state/schedule.h"
+
+#define HONE_ANNOTATION_PARALLEL "meta_schedule.parallel"
+#define HONE_ANNOTATION_VECTORIZE "meta_schedule.vectorize"
+#define HONE_ANNOTATION_UNROLL_EXPLICIT "meta_schedule.unroll_explicit"
+#define HONE_ANNOTATION_UNROLL_IMPLICIT "meta_schedule.unroll_implicit"
+#define HONE_ANNOTATION_TILING "meta_schedule.tiling_structure"
+#define HONE_PRAGMA_UNROLL_STEP "pragma_auto_unroll_max_step"
+#define HONE_PRAGMA_UNROLL_EXPLICIT "pragma_unroll_explicit"
+
+/* Reads (and removes) the annotations above from the root block and applies them. Without them it
+ * does nothing. */
+HONE_NODISCARD hone_status hone_auto_loops(hone_schedule *sch);
+/* decompose_reduction of every reduction block below the root, at its outermost reduce loop. */
+HONE_NODISCARD hone_status hone_auto_decompose(hone_schedule *sch);
+
+#endif

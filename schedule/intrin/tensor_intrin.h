@@ -1,0 +1,45 @@
+/* schedule/intrin/tensor_intrin.h - tensor intrinsics: what a block computes, and another way to do
+ * it.
+ *
+ * An intrinsic is two functions with the same buffers: desc says what is computed, in loops and one
+ * block, and is what programs are compared with; impl takes its place. That impl computes what desc
+ * says is the word of who gives it: where impl calls external code, nothing can check it.
+ *
+ * Built-in ones (tensor_intrin_builtin.c) carry TVM's names and are always there; a set adds a
+ * user's. Lifetime: a set outlives the schedules that use it. Threads: a set that no longer grows
+ * may be read by many.
+ */
+#ifndef HONE_SCHEDULE_INTRIN_TENSOR_INTRIN_H
+#define HONE_SCHEDULE_INTRIN_TENSOR_INTRIN_H
+
+#include "ir/core/module.h"
+
+typedef struct hone_tensor_intrins hone_tensor_intrins;
+
+HONE_NODISCARD hone_status hone_tensor_intrins_create(hone_tensor_intrins **out_set);
+void hone_tensor_intrins_destroy(hone_tensor_intrins *set);
+/* Adds an intrinsic from program text with the functions desc and impl (or …_desc and …_impl); one
+ * of that name gives way, a built-in one too. INVALID, TYPE: the text (place as in
+ * ir/text/read/script.h), or what is wrong with the two functions. */
+HONE_NODISCARD hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name,
+                                                   const char *text, size_t length,
+                                                   const char *source_name);
+
+/* The same with the names of the two functions. */
+HONE_NODISCARD hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *name,
+                                                        const char *text, size_t length,
+                                                        const char *source_name, const char *desc,
+                                                        const char *impl);
+
+/* The two functions of an intrinsic, of the set (NULL: none) or built in. out_module keeps them
+ * alive: release it. NOT_FOUND. */
+HONE_NODISCARD hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,
+                                                   hone_module **out_module,
+                                                   const hone_func **out_desc,
+                                                   const hone_func **out_impl);
+/* Name i of the set, or NULL behind the last. */
+const char *hone_tensor_intrins_name(const hone_tensor_intrins *set, size_t index);
+/* Name i of the built-in ones, or NULL behind the last. */
+const char *hone_tensor_intrin_builtin(size_t index);
+
+#endif

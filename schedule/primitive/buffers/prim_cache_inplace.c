@@ -1,0 +1,109 @@
+#include "schedule/primitive/buffers/caching.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/init_nest.h"
+
+/* cache_inplace: copies what a block reads and writes in place into a buffer of another scope in
+ * front of each of its instances, and back behind it:
+ *
+ *     with block B: A[vi] = A[vi] + 1
+ *  →  with block A_local: A_local[v0] = A[v0]
+ *     with block B: A_local[vi] = A_local[vi] + 1
+ *     with block A_local: A[v0] = A_local[v0]
+ *
+ * Checks: the block writes just what it reads, stands in a loop or directly in its scope, no
+ * threads reduce together in it, and all that it declares may be copied around each instance
+ * (inplace_box.c); the scope name is known, the buffer index exists, addresses and views of the
+ * buffer can become those of the cache. */
+
+/* Threads that reduce together add to one element: none of them has a copy of it. */
+static hone_status check_alone(const caching *c) {
+    hone_node_id loop = sch_loop_of_shared_sums(c->sch, c->block, c->scope);
+    if (loop == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(
+        c->sch, loop,
+        "threads of %s reduce together in %s, which they can't with copies of their own",
+        sch_loop_name(c->sch, loop), sch_block_name(c->sch, c->block));
+}
+
+/* The copies move what the block reads, so it must write just there. */
+static hone_status check_inplace(caching *c) {
+    hone_schedule *sch = c->sch;
+    const hone_block *block = sch_block(sch, c->block);
+    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
+    const hone_region *read = NULL, *written = NULL;
+    for (uint32_t i = 0; i < block->read_count; i++) {
+        if (block->reads[i].buffer == c->buffer) read = &block->reads[i];
+    }
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        if (block->writes[i].buffer == c->buffer) written = &block->writes[i];
+    }
+    if (!written) {
+        return sch_refuse(sch, c->block, "%s does not write '%s'", sch_block_name(sch, c->block),
+                          name);
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        if (hone_expr_same(read->ranges[d].min, written->ranges[d].min) &&
+            hone_expr_same(read->ranges[d].extent, written->ranges[d].extent)) {
+            continue;
+        }
+        return sch_refuse(sch, c->block, "%s reads and writes '%s' at different places",
+                          sch_block_name(sch, c->block), name);
+    }
+    hone_node_kind kind = (hone_node_kind)sch_node(sch, c->place)->kind;
+    if (kind == HONE_NODE_FOR || c->place == c->scope) return HONE_OK;
+    return sch_refuse(sch, c->block, "%s stands directly in something other than a loop",
+                      sch_block_name(sch, c->block));
+}
+
+static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_node_id copies[2]) {
+    HONE_TRY(sch_make_cache(in, storage_scope));
+    caching out = *in;
+    out.is_write = true;
+    for (int i = 0; i < 2; i++) {
+        caching *c = i ? &out : in;
+        sch_axis_domain *domains = NULL;
+        uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
+        sch_box box;
+        sch_nest nest;
+        HONE_TRY(sch_make_cache_copy(c, &copies[i]));
+        /* of this instance alone, also where threads share the buffer */
+        HONE_TRY(sch_box_shared(c->sch, c->place, 1, c->users, c->buffer, false, NULL, &box, NULL));
+        HONE_TRY(sch_check_not_empty(c, &box));
+        box.buffer = c->is_write ? c->buffer : c->cache;
+        domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
+        if (!domains) return sch_no_memory();
+        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, SCH_SOLVE_COPY, domains));
+        HONE_TRY(sch_make_nest(c->sch, rank, domains, true, &nest));
+        const hone_expr *outer = NULL;
+        HONE_TRY(sch_outer_conditions(c->sch, c->block, c->place, &outer));
+        if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
+        HONE_TRY(sch_insert_cache_copy(c, copies[i], nest));
+    }
+    return sch_redirect_to_cache(in, in->block, true);
+}
+
+hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
+                                   const char *storage_scope, const hone_rv **out_blocks) {
+    caching c = {.sch = sch};
+    hone_node_id copies[2];
+    hone_func *saved = NULL;
+    HONE_TRY(sch_begin_cache(&c, block, read_buffer_index, storage_scope));
+    c.user_count = 1;
+    c.users = &c.block;
+    c.place = sch_node(sch, c.block)->parent;
+    c.anchor = c.block;
+    HONE_TRY(sch_check_pointers(&c, storage_scope));
+    HONE_TRY(check_alone(&c));
+    HONE_TRY(check_inplace(&c));
+    HONE_TRY(sch_check_copied_around(&c));
+    const char *scope = hone_arena_strdup(sch->arena, storage_scope);
+    if (!scope) return sch_no_memory();
+    HONE_TRY(sch_begin_trial(sch, &saved));
+    HONE_TRY(sch_end_trial(sch, saved, copy_both_ways(&c, scope, copies)));
+    sch_forget_facts(sch, c.block);
+    hone_operand input = SCH_RV(block);
+    hone_value attrs[] = {HONE_VALUE_OF_INT(read_buffer_index), HONE_VALUE_OF_STRING(scope)};
+    return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE, 1, &input, 2, attrs, 2, copies,
+                            HONE_RV_BLOCK, out_blocks);
+}

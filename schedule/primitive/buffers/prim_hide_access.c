@@ -1,0 +1,73 @@
+#include "schedule/primitive/primitive_impl.h"
+
+#include <string.h>
+
+/* unsafe_hide_buffer_access: takes buffers out of what a block says it reads or writes; the body
+ * stays. Unsafe: later steps no longer see these accesses.
+ *
+ *     with T.block("C"): T.reads(A[vi, vk], B[vk, vj])           hide(c, "read", [1])
+ *  →  with T.block("C"): T.reads(A[vi, vk])
+ *
+ * Checks: the kind is "read" or "write"; each index exists and is named once. The trace is marked
+ * as unsafe. */
+
+static hone_status check_indices(hone_schedule *sch, hone_node_id id, bool is_write, uint32_t count,
+                                 const int64_t *indices) {
+    for (uint32_t i = 0; i < count; i++) {
+        hone_buffer ignored;
+        HONE_TRY(sch_nth_buffer(sch, id, is_write, indices[i], &ignored));
+        for (uint32_t k = 0; k < i; k++) {
+            if (indices[k] != indices[i]) continue;
+            return sch_refuse(sch, id, "buffer index %lld is named twice", (long long)indices[i]);
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_region *without(hone_schedule *sch, uint32_t region_count, const hone_region *regions,
+                            uint32_t count, const int64_t *indices) {
+    hone_region *kept = hone_arena_alloc(sch->arena, (region_count + 1) * sizeof *kept);
+    uint32_t at = 0;
+    for (uint32_t r = 0; kept && r < region_count; r++) {
+        bool is_hidden = false;
+        for (uint32_t i = 0; i < count; i++)
+            is_hidden = is_hidden || indices[i] == r;
+        if (!is_hidden) kept[at++] = regions[r];
+    }
+    return kept;
+}
+
+hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block_rv,
+                                               const char *buf_type, uint32_t count,
+                                               const int64_t *indices) {
+    hone_node_id id;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &id));
+    bool is_write = strcmp(buf_type, "write") == 0;
+    if (!is_write && strcmp(buf_type, "read") != 0) {
+        return sch_refuse(sch, id, "buf_type is '%s', expected read or write", buf_type);
+    }
+    HONE_TRY(check_indices(sch, id, is_write, count, indices));
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    hone_operand *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
+    if (!block || !list) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = SCH_INT(indices[i]);
+    if (is_write) {
+        block->writes = without(sch, block->write_count, block->writes, count, indices);
+        block->write_count -= count;
+    } else {
+        block->reads = without(sch, block->read_count, block->reads, count, indices);
+        block->read_count -= count;
+    }
+    if (!block->reads || !block->writes) return sch_no_memory();
+    block->regions_inferred = false;
+    sch_node(sch, id)->u.block.block = block;
+    sch_forget_facts(sch, id);
+    hone_operand inputs[] = {
+        SCH_RV(block_rv),
+        SCH_STRING(is_write ? "write" : "read"),
+        {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list}
+    };
+    return sch_record(sch, HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS, 3, inputs, 0, NULL, 0, NULL,
+                      SCH_NO_DECISION, NULL);
+}

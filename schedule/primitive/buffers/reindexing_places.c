@@ -1,0 +1,151 @@
+#include "schedule/primitive/buffers/reindexing_places.h"
+
+#include "ir/arith/itermap.h"
+
+/* What is read at A[h // 3, k] may be kept at B[k, h // 3]: the element depends on one digit of h
+ * only. Such an axis is taken apart, h = 3 * high + low, and the new place must tell the digits
+ * apart that the old one is made of. */
+
+/* How the old places use an axis. */
+typedef struct digit {
+    hone_op op;      /* FLOORDIV: the high digit only, FLOORMOD: the low one only */
+    int64_t by;      /* 0: not met yet, -1: in other ways, too */
+    hone_var needed; /* the digit, or the axis itself */
+    hone_var other;  /* the other digit, or HONE_NO_ID */
+} digit;
+
+typedef struct digits {
+    sch_reindexing *r;
+    digit *of_axis;
+} digits;
+
+static digit *digit_of(const digits *d, hone_var var) {
+    for (uint32_t i = 0; i < d->r->axis_count; i++) {
+        if (d->r->axes[i].var == var) return &d->of_axis[i];
+    }
+    return NULL;
+}
+
+static bool is_digit(const hone_expr *e) {
+    return hone_expr_is_divmod(e) && e->args[0]->kind == HONE_EXPR_VAR &&
+           hone_expr_const(e->args[1]) > 1;
+}
+
+static bool note_digits(void *ctx, const hone_expr *e) {
+    const digits *d = ctx;
+    if (is_digit(e)) {
+        digit *at = digit_of(d, e->args[0]->u.var);
+        int64_t by = e->args[1]->u.i;
+        if (at && at->by == 0) *at = (digit){.op = e->op, .by = by};
+        if (at && (at->op != e->op || at->by != by)) at->by = -1;
+        return false;
+    }
+    digit *at = e->kind == HONE_EXPR_VAR ? digit_of(d, e->u.var) : NULL;
+    if (at) at->by = -1;
+    return true;
+}
+
+static hone_status add_digit(hone_schedule *sch, hone_dtype dtype, const hone_expr *extent,
+                             hone_var *out) {
+    hone_range range = {hone_expr_int(&sch->ir, dtype, 0), extent};
+    *out = hone_func_add_named_var(sch->func, "digit", dtype);
+    if (*out == HONE_NO_ID || !range.min || !hone_arith_bind(&sch->arith, *out, range)) {
+        return sch_no_memory();
+    }
+    return HONE_OK;
+}
+
+/* The two digits of an axis as variables; out: the axis made of them. */
+static hone_status take_apart(hone_schedule *sch, const hone_axis *axis, digit *io,
+                              const hone_expr **out) {
+    hone_dtype dtype = axis->dom.extent->dtype;
+    const hone_expr *by = hone_expr_int(&sch->ir, dtype, io->by), *sum = NULL;
+    const hone_expr *more = hone_expr_int(&sch->ir, dtype, io->by - 1);
+    const hone_expr *count = hone_expr_add(&sch->ir, axis->dom.extent, more);
+    hone_var high, low;
+    count = hone_simplify(&sch->arith, hone_expr_floordiv(&sch->ir, count, by));
+    if (!count) return sch_ir_error(sch);
+    HONE_TRY(add_digit(sch, dtype, count, &high));
+    HONE_TRY(add_digit(sch, dtype, by, &low));
+    io->needed = io->op == HONE_OP_FLOORDIV ? high : low;
+    io->other = io->op == HONE_OP_FLOORDIV ? low : high;
+    sum = hone_expr_mul(&sch->ir, sch_var(sch, high), by);
+    *out = hone_expr_add(&sch->ir, sum, sch_var(sch, low));
+    return sch_ir_error(sch);
+}
+
+static bool is_used(uint32_t count, const hone_expr *const *list, hone_var var) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (hone_expr_uses_var(list[i], var)) return true;
+    }
+    return false;
+}
+
+static hone_iter iter_of(hone_schedule *sch, hone_var var) {
+    hone_iter iter = {.var = var};
+    hone_dtype dtype = sch->func->vars[var].dtype;
+    if (!hone_arith_range_of(&sch->arith, var, dtype, &iter.range)) {
+        iter.range = (hone_range){NULL, NULL};
+    }
+    return iter;
+}
+
+static bool tells_apart(hone_schedule *sch, uint32_t count, const hone_expr *const *places,
+                        uint32_t iter_count, const hone_iter *iters) {
+    hone_itermap map;
+    for (uint32_t i = 0; i < iter_count; i++) {
+        if (!iters[i].range.min || !iters[i].range.extent) return false;
+    }
+    return hone_itermap_detect(&sch->arith, count, places, iter_count, iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+/* Reading: do the new places tell those digits apart that the old ones are made of? */
+static hone_status tells_digits_apart(sch_reindexing *r, bool *out) {
+    hone_schedule *sch = r->sch;
+    uint32_t room = r->axis_count * 2 + 1, iter_count = 0;
+    digits d = {r, hone_arena_zalloc(sch->arena, room * sizeof *d.of_axis)};
+    hone_iter *iters = hone_arena_alloc(sch->arena, room * sizeof *iters);
+    const hone_expr **places = hone_arena_alloc(sch->arena, (r->fresh_rank + 1) * sizeof *places);
+    uint32_t old_count = sch->func->var_count;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (old_count + 1) * sizeof *map);
+    if (!d.of_axis || !iters || !places || !map) return sch_no_memory();
+    for (uint32_t i = 0; i < r->rank; i++)
+        hone_expr_walk(r->indices[i], note_digits, &d);
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        digit *at = &d.of_axis[i];
+        hone_var axis = r->axes[i].var;
+        at->needed = axis;
+        at->other = HONE_NO_ID;
+        if (at->by > 1) HONE_TRY(take_apart(sch, &r->axes[i], at, &map[axis]));
+    }
+    for (uint32_t i = 0; i < r->fresh_rank; i++) {
+        places[i] = hone_expr_substitute(&sch->ir, r->fresh_indices[i], map, old_count);
+        places[i] = places[i] ? hone_simplify(&sch->arith, places[i]) : NULL;
+        if (!places[i]) return sch_ir_error(sch);
+    }
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        hone_var other = d.of_axis[i].other;
+        iters[iter_count++] = iter_of(sch, d.of_axis[i].needed);
+        if (other == HONE_NO_ID || !is_used(r->fresh_rank, places, other)) continue;
+        iters[iter_count++] = iter_of(sch, other);
+    }
+    *out = tells_apart(sch, r->fresh_rank, places, iter_count, iters);
+    return sch_ir_error(sch);
+}
+
+hone_status sch_check_places(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    if (r->is_told_apart) return HONE_OK;
+    hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
+    if (!iters) return sch_no_memory();
+    for (uint32_t i = 0; i < r->axis_count; i++)
+        iters[i] = (hone_iter){r->axes[i].var, r->axes[i].dom};
+    bool is_fine = tells_apart(sch, r->fresh_rank, r->fresh_indices, r->axis_count, iters);
+    if (!is_fine && !r->is_write) HONE_TRY(tells_digits_apart(r, &is_fine));
+    if (is_fine) return HONE_OK;
+    return sch_refuse(sch, r->block,
+                      "the new indices are not shown to tell all values of the axes "
+                      "of %s apart",
+                      sch_block_name(sch, r->block));
+}

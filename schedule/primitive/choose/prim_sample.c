@@ -1,0 +1,312 @@
+#include "schedule/primitive/choose/sample.h"
+#include "schedule/primitive/primitive_impl.h"
+
+#include <float.h>
+#include <string.h>
+
+/* sample_perfect_tile, sample_partitioned_tile, sample_categorical, sample_compute_location: the
+ * random steps of a trace. A decision that is given is used, and repaired where it no longer fits;
+ * else one is drawn. */
+
+static hone_status record_ints(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
+                               const hone_operand *inputs, uint32_t attr_count,
+                               const hone_value *attrs, uint32_t count, const int64_t *values,
+                               hone_decision decision, hone_rv *out_first) {
+    hone_rv_value *outputs = hone_arena_alloc(sch->arena, (count + 1) * sizeof *outputs);
+    if (!outputs) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        outputs[i] = (hone_rv_value){.kind = HONE_RV_INT, .node = HONE_NO_ID, .value = values[i]};
+    }
+    return sch_record(sch, kind, input_count, inputs, attr_count, attrs, count, outputs, decision,
+                      out_first);
+}
+
+/* Factors, which are the decision as well. */
+static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,
+                                  const hone_operand *input, uint32_t attr_count,
+                                  const hone_value *attrs, uint32_t n, const int64_t *factors,
+                                  const hone_rv **out_factors) {
+    hone_rv *rvs = hone_arena_alloc(sch->arena, n * sizeof *rvs);
+    hone_rv first = 0;
+    if (!rvs) return sch_no_memory();
+    HONE_TRY(record_ints(sch, kind, 1, input, attr_count, attrs, n, factors,
+                         (hone_decision){n, factors}, &first));
+    for (uint32_t i = 0; i < n; i++)
+        rvs[i] = first + i;
+    if (out_factors) *out_factors = rvs;
+    return HONE_OK;
+}
+
+/* ---- perfect tile ---- */
+
+/* "decision [2, 3, 2] for loop 'i' of extent 12", in the arena. */
+static const char *decision_name(hone_schedule *sch, hone_node_id loop,
+                                 const hone_decision *decision) {
+    const char *text = "decision [";
+    bool is_long = decision->count > HONE_MAX_TILE_PARTS;
+    uint32_t shown = is_long ? HONE_MAX_TILE_PARTS : decision->count;
+    for (uint32_t i = 0; i < shown && text; i++) {
+        text = hone_arena_printf(sch->arena, "%s%s%lld", text, i ? ", " : "",
+                                 (long long)decision->values[i]);
+    }
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    const char *name = sch_loop_name(sch, loop);
+    const char *end = is_long ? ", ..." : "";
+    if (text && extent >= 1) {
+        text = hone_arena_printf(sch->arena, "%s%s] for %s of extent %lld", text, end, name,
+                                 (long long)extent);
+    } else if (text) {
+        text = hone_arena_printf(sch->arena, "%s%s] for %s", text, end, name);
+    }
+    return text ? text : "decision";
+}
+
+/* Factors whose product is not the extent are repaired, where they are used; below 1 is none. */
+static hone_status check_factors(hone_schedule *sch, hone_node_id loop, uint32_t n,
+                                 const hone_decision *decision, bool is_used) {
+    if (!decision) return HONE_OK;
+    if (decision->count != n) {
+        return sch_refuse(sch, loop, "the %s has %u factors, n is %u",
+                          decision_name(sch, loop, decision), decision->count, n);
+    }
+    for (uint32_t i = 0; i < n && is_used; i++) {
+        if (decision->values[i] >= 1) continue;
+        return sch_refuse(sch, loop, "factor %lld of the %s must be at least 1",
+                          (long long)decision->values[i], decision_name(sch, loop, decision));
+    }
+    return HONE_OK;
+}
+
+static void decide_tile(hone_schedule *sch, int64_t extent, uint32_t n, int64_t limit,
+                        const hone_decision *decision, int64_t *out) {
+    if (extent < 1) { /* not constant: everything stays in the first part */
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = i ? 1 : -1;
+    } else if (decision) {
+        memcpy(out, decision->values, n * sizeof *out);
+        hone_repair_perfect_tile(extent, n, out);
+    } else {
+        hone_sample_perfect_tile(&sch->rng, extent, n, limit, out);
+    }
+}
+
+hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone_rv loop_rv, uint32_t n,
+                                         int64_t max_innermost_factor,
+                                         const hone_decision *decision,
+                                         const hone_rv **out_factors) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    if (n < 1 || n > HONE_MAX_TILE_PARTS) {
+        return sch_refuse(sch, loop, "n is %u, must be from 1 to %d", n, HONE_MAX_TILE_PARTS);
+    }
+    if (max_innermost_factor == 0 || max_innermost_factor < -1) {
+        return sch_refuse(sch, loop, "max_innermost_factor is %lld, must be at least 1, or -1",
+                          (long long)max_innermost_factor);
+    }
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    HONE_TRY(check_factors(sch, loop, n, decision, extent >= 1));
+    int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
+    if (!factors) return sch_no_memory();
+    decide_tile(sch, extent, n, max_innermost_factor, decision, factors);
+    hone_operand input = SCH_RV(loop_rv);
+    hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(max_innermost_factor)};
+    return record_factors(sch, HONE_INST_SAMPLE_PERFECT_TILE, &input, 2, attrs, n, factors,
+                          out_factors);
+}
+
+/* ---- partitioned tile ---- */
+
+static hone_status check_partition(hone_schedule *sch, hone_node_id loop, uint32_t n, int64_t pos,
+                                   int64_t inner, const hone_decision *decision) {
+    if (n < 1 || n > HONE_MAX_TILE_PARTS) {
+        return sch_refuse(sch, loop, "n is %u, must be from 1 to %d", n, HONE_MAX_TILE_PARTS);
+    }
+    if (pos < 0 || pos >= n) {
+        return sch_refuse(sch, loop, "partition_pos is %lld, must be from 0 to %u", (long long)pos,
+                          n - 1);
+    }
+    if (inner < 1) {
+        return sch_refuse(sch, loop, "innerpart_factor is %lld, must be at least 1",
+                          (long long)inner);
+    }
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    return check_factors(sch, loop, n, decision, extent >= 1 && extent % inner == 0);
+}
+
+hone_status hone_sch_sample_partitioned_tile(hone_schedule *sch, hone_rv loop_rv, uint32_t n,
+                                             int64_t partition_pos, int64_t innerpart_factor,
+                                             const hone_decision *decision,
+                                             const hone_rv **out_factors) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(check_partition(sch, loop, n, partition_pos, innerpart_factor, decision));
+    int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
+    if (!factors) return sch_no_memory();
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    uint32_t pos = (uint32_t)partition_pos;
+    if (extent < 1 || extent % innerpart_factor) {
+        for (uint32_t i = 0; i < n; i++)
+            factors[i] = i ? 1 : -1;
+    } else if (decision) {
+        memcpy(factors, decision->values, n * sizeof *factors);
+        hone_repair_partitioned_tile(extent, n, pos, innerpart_factor, factors);
+    } else {
+        hone_sample_partitioned_tile(&sch->rng, extent, n, pos, innerpart_factor, factors);
+    }
+    hone_operand input = SCH_RV(loop_rv);
+    hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(partition_pos),
+                          HONE_VALUE_OF_INT(innerpart_factor)};
+    return record_factors(sch, HONE_INST_SAMPLE_PARTITIONED_TILE, &input, 3, attrs, n, factors,
+                          out_factors);
+}
+
+/* ---- categorical ---- */
+
+static hone_status check_single(hone_schedule *sch, const hone_decision *decision) {
+    if (!decision || decision->count == 1) return HONE_OK;
+    return sch_refuse(sch, HONE_NO_ID, "the decision has %u values, must have one",
+                      decision->count);
+}
+
+static hone_status check_probs(hone_schedule *sch, uint32_t count, const double *probs) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(probs[i] >= 0)) return sch_refuse(sch, HONE_NO_ID, "probability %u is negative", i);
+        sum += probs[i];
+    }
+    if (sum > DBL_MAX) return sch_refuse(sch, HONE_NO_ID, "the probabilities are too large");
+    if (count && sum > 0) return HONE_OK;
+    return sch_refuse(sch, HONE_NO_ID,
+                      "sample_categorical has no candidate with a probability "
+                      "above 0");
+}
+
+static hone_status list_values(hone_schedule *sch, uint32_t count, const int64_t *candidates,
+                               const double *probs, hone_value out[2]) {
+    hone_value *ints = hone_arena_alloc(sch->arena, count * sizeof *ints);
+    hone_value *floats = hone_arena_alloc(sch->arena, count * sizeof *floats);
+    if (!ints || !floats) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        ints[i] = HONE_VALUE_OF_INT(candidates[i]);
+        floats[i] = HONE_VALUE_OF_FLOAT(probs[i]);
+    }
+    out[0] = (hone_value){.kind = HONE_VALUE_LIST, .count = count, .u.items = ints};
+    out[1] = (hone_value){.kind = HONE_VALUE_LIST, .count = count, .u.items = floats};
+    return HONE_OK;
+}
+
+hone_status hone_sch_sample_categorical(hone_schedule *sch, uint32_t count,
+                                        const int64_t *candidates, const double *probs,
+                                        const hone_decision *decision, hone_rv *out) {
+    HONE_TRY(check_probs(sch, count, probs));
+    int64_t *choice = hone_arena_alloc(sch->arena, sizeof *choice);
+    if (!choice) return sch_no_memory();
+    HONE_TRY(check_single(sch, decision));
+    if (decision) {
+        *choice = decision->values[0];
+        if (*choice < 0 || *choice >= count) {
+            return sch_refuse(sch, HONE_NO_ID, "decision %lld is no index of %u candidates",
+                              (long long)*choice, count);
+        }
+    } else {
+        *choice = (int64_t)hone_rng_weighted(&sch->rng, probs, count);
+    }
+    hone_value attrs[2];
+    HONE_TRY(list_values(sch, count, candidates, probs, attrs));
+    return record_ints(sch, HONE_INST_SAMPLE_CATEGORICAL, 0, NULL, 2, attrs, 1,
+                       &candidates[*choice], (hone_decision){1, choice}, out);
+}
+
+/* ---- compute location ---- */
+
+/* The loops around the first consumer that stand above all consumers: candidates, outermost first.
+ */
+static hone_status common_loops(hone_schedule *sch, uint32_t consumer_count,
+                                const hone_node_id *consumers, uint32_t *out_count,
+                                const hone_node_id **out) {
+    HONE_TRY(sch_loops_of(sch, consumers[0], out_count, out));
+    for (uint32_t i = 1; i < consumer_count; i++) {
+        while (*out_count &&
+               !hone_tree_is_ancestor(sch->func, (*out)[*out_count - 1], consumers[i])) {
+            --*out_count;
+        }
+    }
+    return HONE_OK;
+}
+
+/* How many of the loops to look at: none behind the last spatial one. */
+static uint32_t count_candidates(hone_schedule *sch, uint32_t count, const hone_node_id *loops) {
+    while (count && sch_loop_type_of(sch, loops[count - 1]) != SCH_LOOP_DATA_PARALLEL)
+        count--;
+    return count;
+}
+
+/* Fills in the legal locations: -2 inline, -1 root, then indices of loops; loops of one iteration
+ * are no places. */
+static hone_status find_locations(hone_schedule *sch, hone_node_id block, uint32_t *out_count,
+                                  int64_t **out_locations, const hone_node_id **out_loops) {
+    uint32_t consumer_count = 0, loop_count = 0, count = 0;
+    const hone_node_id *consumers = NULL;
+    HONE_TRY(sch_consumers(sch, block, &consumer_count, &consumers));
+    if (consumer_count) {
+        HONE_TRY(common_loops(sch, consumer_count, consumers, &loop_count, out_loops));
+    }
+    int64_t *list = hone_arena_alloc(sch->arena, (loop_count + 2) * sizeof *list);
+    if (!list) return sch_no_memory();
+    if (sch_can_compute_inline(sch, block)) list[count++] = -2;
+    list[count++] = -1;
+    bool met_reduce = false;
+    loop_count = count_candidates(sch, loop_count, *out_loops);
+    for (uint32_t i = 0; i < loop_count; i++) {
+        hone_node_id loop = (*out_loops)[i];
+        if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) continue;
+        sch_loop_type type = sch_loop_type_of(sch, loop);
+        /* a spatial loop inside a reduction would compute the producer over and over */
+        if (type == SCH_LOOP_DATA_PARALLEL && met_reduce) break;
+        met_reduce = met_reduce || type != SCH_LOOP_DATA_PARALLEL;
+        if (sch_can_compute_at(sch, block, loop)) list[count++] = i;
+    }
+    *out_count = count;
+    *out_locations = list;
+    return HONE_OK;
+}
+
+/* A decision that is no longer legal becomes the greatest one below it. */
+static int64_t nearest_location(uint32_t count, const int64_t *locations, int64_t wanted) {
+    int64_t best = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (locations[i] == wanted) return wanted;
+        if (locations[i] < wanted && locations[i] > best) best = locations[i];
+    }
+    return best;
+}
+
+hone_status hone_sch_sample_compute_location(hone_schedule *sch, hone_rv block_rv,
+                                             const hone_decision *decision, hone_rv *out) {
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
+    if (sch_scope_of(sch, block) == HONE_NO_ID) {
+        return sch_refuse(sch, block, "the root block has no other place");
+    }
+    uint32_t count = 0;
+    int64_t *locations = NULL;
+    const hone_node_id *loops = NULL;
+    HONE_TRY(find_locations(sch, block, &count, &locations, &loops));
+    int64_t *choice = hone_arena_alloc(sch->arena, sizeof *choice);
+    if (!choice) return sch_no_memory();
+    HONE_TRY(check_single(sch, decision));
+    if (decision && decision->values[0] < -2) {
+        return sch_refuse(
+            sch, block, "decision %lld is no location: -2 is inline, -1 the root, 0 the first loop",
+            (long long)decision->values[0]);
+    }
+    *choice = decision ? nearest_location(count, locations, decision->values[0])
+                       : locations[hone_rng_below(&sch->rng, count)];
+    uint32_t node = *choice == -2   ? HONE_RV_INLINE_MARK
+                    : *choice == -1 ? HONE_RV_ROOT_MARK
+                                    : loops[*choice];
+    hone_operand input = SCH_RV(block_rv);
+    hone_rv_value value = {.kind = HONE_RV_LOOP, .node = node};
+    return sch_record(sch, HONE_INST_SAMPLE_COMPUTE_LOCATION, 1, &input, 0, NULL, 1, &value,
+                      (hone_decision){1, choice}, out);
+}

@@ -1,0 +1,107 @@
+#include "schedule/primitive/layout/pad_zeros.h"
+
+typedef struct risk_search {
+    const hone_expr *found;
+} risk_search;
+
+/* Integer division, conversion of what may be no number to an integer, shifts, calls. */
+static bool look_for_risks(void *ctx, const hone_expr *x) {
+    risk_search *s = ctx;
+    bool is_shift = hone_expr_is_call(x, HONE_INTRIN_SHIFT_LEFT) ||
+                    hone_expr_is_call(x, HONE_INTRIN_SHIFT_RIGHT);
+    bool is_risk = hone_expr_may_trap(x);
+    if (x->kind == HONE_EXPR_CALL) {
+        is_risk =
+            !hone_intrin_is_pure((hone_intrin)x->op) || (is_shift && !hone_expr_is_int(x->args[1]));
+    }
+    if (x->kind == HONE_EXPR_CAST && hone_dtype_is_integer(x->dtype)) {
+        is_risk = hone_dtype_is_float(x->args[0]->dtype) && x->args[0]->kind != HONE_EXPR_LOAD;
+    }
+    if (is_risk && !s->found) s->found = x;
+    return !s->found;
+}
+
+static void look_at(void *ctx, hone_node_id at, const hone_expr *x) {
+    (void)at;
+    hone_expr_walk(x, look_for_risks, ctx);
+}
+
+hone_status sch_check_zero_risks(hone_schedule *sch, hone_node_id block) {
+    risk_search s = {NULL};
+    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        hone_tree_walk_exprs(sch->func, n, true, look_at, &s);
+    }
+    if (!s.found) return HONE_OK;
+    return sch_refuse(sch, block,
+                      "%s divides integers, shifts, converts to integers or calls: it may fail on "
+                      "the zeros of the padding",
+                      sch_block_name(sch, block));
+}
+
+static bool is_padding_load(hone_var axis, const hone_expr *x) {
+    for (uint32_t d = 0; d < x->count; d++) {
+        if (x->args[d]->kind == HONE_EXPR_VAR && x->args[d]->u.var == axis) return true;
+    }
+    return false;
+}
+
+/* Is the value surely zero where the axis is beyond its old end? Zero times a float that is not
+ * known may be no number. */
+static bool is_zero(hone_var axis, const hone_expr *x) {
+    switch (x->kind) {
+    case HONE_EXPR_INT:
+        return x->u.i == 0;
+    case HONE_EXPR_FLOAT:
+        return x->u.f == 0;
+    case HONE_EXPR_LOAD:
+        return is_padding_load(axis, x);
+    case HONE_EXPR_CAST:
+        return is_zero(axis, x->args[0]);
+    case HONE_EXPR_SELECT:
+        return is_zero(axis, x->args[1]) && is_zero(axis, x->args[2]);
+    case HONE_EXPR_CALL:
+        return hone_expr_is_call(x, HONE_INTRIN_IF_THEN_ELSE) && is_zero(axis, x->args[1]) &&
+               is_zero(axis, x->args[2]);
+    case HONE_EXPR_BINARY: {
+        bool a = is_zero(axis, x->args[0]), b = is_zero(axis, x->args[1]);
+        bool adds = x->op == HONE_OP_ADD || x->op == HONE_OP_SUB || x->op == HONE_OP_MIN ||
+                    x->op == HONE_OP_MAX;
+        if (x->op != HONE_OP_MUL) return adds && a && b;
+        return (a && b) || ((a || b) && hone_dtype_is_integer(x->dtype));
+    }
+    default:
+        return false;
+    }
+}
+
+/* Is the statement a sum that zeros add nothing to: C[…] = C[…] + what is zero? */
+static bool is_zero_sum(const hone_node *node, hone_var axis) {
+    const hone_expr *value = node->kind == HONE_NODE_STORE ? node->u.store.value : NULL;
+    if (!value || !hone_expr_is_op(value, HONE_OP_ADD)) return false;
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *old = value->args[i];
+        bool is_old = old->kind == HONE_EXPR_LOAD && old->u.buffer == node->u.store.buffer;
+        for (uint32_t d = 0; is_old && d < node->u.store.rank; d++)
+            is_old = hone_expr_same(old->args[d], node->u.store.indices[d]);
+        if (is_old && is_zero(axis, value->args[1 - i])) return true;
+    }
+    return false;
+}
+
+hone_status sch_check_zero_sums(hone_schedule *sch, hone_node_id at,
+                                const hone_expr *const *extents) {
+    const hone_block *block = sch_block(sch, at);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (!extents[i] || block->axes[i].kind != HONE_AXIS_REDUCE) continue;
+        hone_var axis = block->axes[i].var;
+        hone_node_id n = hone_block_body_of(sch->func, at);
+        while (n != HONE_NO_ID && is_zero_sum(sch_node(sch, n), axis))
+            n = sch_node(sch, n)->next;
+        if (n == HONE_NO_ID) continue;
+        return sch_refuse(sch, at,
+                          "zeros beyond the end of reduce axis '%s' may change the result of %s",
+                          sch->func->vars[axis].name, sch_block_name(sch, at));
+    }
+    return HONE_OK;
+}

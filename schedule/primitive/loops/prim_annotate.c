@@ -1,0 +1,110 @@
+#include "schedule/primitive/primitive_impl.h"
+
+/* annotate, unannotate, add_unit_loop, enter_postproc. */
+
+static hone_attrs attrs_of(const hone_schedule *sch, hone_node_id node) {
+    const hone_node *n = sch_node(sch, node);
+    return n->kind == HONE_NODE_FOR ? n->u.loop.annotations : n->u.block.block->annotations;
+}
+
+static hone_status set_attrs(hone_schedule *sch, hone_node_id node, hone_attrs attrs) {
+    hone_node *n = sch_node(sch, node);
+    if (n->kind == HONE_NODE_FOR) {
+        n->u.loop.annotations = attrs;
+        return HONE_OK;
+    }
+    hone_block *block = hone_block_copy(sch->arena, n->u.block.block);
+    if (!block) return sch_no_memory();
+    block->annotations = attrs;
+    n->u.block.block = block;
+    return HONE_OK;
+}
+
+/* An attribute value as an operand of an instruction. */
+static hone_status operand_of(hone_schedule *sch, hone_value value, hone_operand *out) {
+    switch (value.kind) {
+    case HONE_VALUE_INT:
+        *out = SCH_INT(value.u.i);
+        return HONE_OK;
+    case HONE_VALUE_STRING:
+        *out = SCH_STRING(value.u.s);
+        return HONE_OK;
+    case HONE_VALUE_FLOAT:
+        *out = (hone_operand){.kind = HONE_OPERAND_FLOAT, .u.f = value.u.f};
+        return HONE_OK;
+    case HONE_VALUE_NONE:
+        *out = (hone_operand){.kind = HONE_OPERAND_NONE};
+        return HONE_OK;
+    default:
+        break;
+    }
+    hone_value *copy = hone_arena_alloc(sch->arena, sizeof *copy);
+    if (!copy) return sch_no_memory();
+    *copy = value;
+    *out = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = copy};
+    return HONE_OK;
+}
+
+hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, hone_value value,
+                              hone_rv value_rv) {
+    hone_node_id node;
+    HONE_TRY(sch_resolve_node(sch, rv, &node));
+    hone_operand inputs[] = {SCH_RV(rv), SCH_RV(value_rv)};
+    if (!hone_value_own(sch->arena, &value)) return sch_no_memory();
+    if (value_rv != HONE_NO_ID) {
+        int64_t number = 0;
+        HONE_TRY(hone_schedule_int(sch, value_rv, &number));
+        value = HONE_VALUE_OF_INT(number);
+    } else {
+        HONE_TRY(operand_of(sch, value, &inputs[1]));
+    }
+    hone_attrs attrs = attrs_of(sch, node);
+    const char *copy = hone_arena_strdup(sch->arena, key);
+    if (!copy) return sch_no_memory();
+    if (!hone_attrs_find(&attrs, key)) { /* as in TVM: the first value stays */
+        if (!hone_attrs_with(sch->arena, &attrs, copy, value, &attrs)) return sch_no_memory();
+        HONE_TRY(set_attrs(sch, node, attrs));
+    }
+    hone_value key_attr = HONE_VALUE_OF_STRING(copy);
+    return sch_record(sch, HONE_INST_ANNOTATE, 2, inputs, 1, &key_attr, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}
+
+hone_status hone_sch_unannotate(hone_schedule *sch, hone_rv rv, const char *key) {
+    hone_node_id node;
+    HONE_TRY(sch_resolve_node(sch, rv, &node));
+    hone_attrs attrs = attrs_of(sch, node);
+    if (!hone_attrs_find(&attrs, key)) {
+        return sch_refuse(sch, node, "there is no annotation '%s'", key);
+    }
+    if (!hone_attrs_without(sch->arena, &attrs, key, &attrs)) return sch_no_memory();
+    HONE_TRY(set_attrs(sch, node, attrs));
+    hone_operand input = SCH_RV(rv);
+    const char *copy = hone_arena_strdup(sch->arena, key);
+    if (!copy) return sch_no_memory();
+    hone_value key_attr = HONE_VALUE_OF_STRING(copy);
+    return sch_record(sch, HONE_INST_UNANNOTATE, 1, &input, 1, &key_attr, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}
+
+hone_status hone_sch_add_unit_loop(hone_schedule *sch, hone_rv rv, hone_rv *out_loop) {
+    hone_node_id node;
+    HONE_TRY(sch_resolve_node(sch, rv, &node));
+    if (sch_node(sch, node)->parent == 0) {
+        return sch_refuse(sch, node, "a loop can't stand above the root block");
+    }
+    const hone_expr *one = hone_expr_int(&sch->ir, HONE_DTYPE_I32, 1);
+    hone_node_id loop = sch_make_loop(sch, "u", HONE_DTYPE_I32, one);
+    if (loop == HONE_NO_ID) return sch_no_memory();
+    hone_tree_replace(sch->func, node, loop);
+    hone_tree_append(sch->func, loop, node);
+    hone_operand input = SCH_RV(rv);
+    hone_rv_value value = {.kind = HONE_RV_LOOP, .node = loop};
+    return sch_record(sch, HONE_INST_ADD_UNIT_LOOP, 1, &input, 0, NULL, 1, &value, SCH_NO_DECISION,
+                      out_loop);
+}
+
+hone_status hone_sch_enter_postproc(hone_schedule *sch) {
+    return sch_record(sch, HONE_INST_ENTER_POSTPROC, 0, NULL, 0, NULL, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}

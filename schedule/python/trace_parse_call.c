@@ -1,0 +1,568 @@
+#include <string.h>
+
+#include "ir/core/grow.h"
+#include "schedule/python/trace_parse_impl.h"
+#include "schedule/replay/trace_apply.h"
+#include "schedule/trace/trace_args.h"
+#include "support/nearest.h"
+
+/* One call of the Python form: its arguments, by name or by place, become an instruction. */
+
+/* ---- calls ---- */
+
+typedef struct call {
+    hone_inst_kind kind;
+    const char *start;
+    const char *where; /* the argument in hand begins there */
+    hone_operand args[HONE_MAX_ARGS];
+    bool given[HONE_MAX_ARGS];
+    hone_operand *varargs;
+    uint32_t vararg_count, vararg_capacity;
+} call;
+
+static uint32_t spec_count(hone_inst_kind kind) {
+    uint32_t count = 0;
+    while (hone_inst_args(kind)[count].place != HONE_ARG_END)
+        count++;
+    return count;
+}
+
+/* No argument has this name. */
+static hone_status fail_keyword(pytrace *p, const call *c, const char *keyword) {
+    const hone_arg_spec *specs = hone_inst_args(c->kind);
+    const char *meant = hone_name_suggest(keyword, specs, spec_count(c->kind), sizeof *specs);
+    for (uint32_t i = 0; !meant && strlen(keyword) > 3 && i < spec_count(c->kind); i++)
+        meant = strstr(specs[i].name, keyword) ? specs[i].name : NULL; /* scope: storage_scope */
+    const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
+    const char *text = hone_arena_printf(p->arena, "'%s' has no argument '%s'%s",
+                                         hone_inst_python_name(c->kind), keyword, hint ? hint : "");
+    return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+}
+
+static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t position,
+                             hone_operand value) {
+    const hone_arg_spec *specs = hone_inst_args(c->kind);
+    uint32_t count = spec_count(c->kind), i = position;
+    if (keyword) {
+        for (i = 0; i < count && strcmp(specs[i].name, keyword) != 0;)
+            i++;
+        /* TVM calls the same thing by several names */
+        if (i == count && count && specs[0].place == HONE_ARG_INPUT &&
+            (strcmp(keyword, "block") == 0 || strcmp(keyword, "loop") == 0 ||
+             strcmp(keyword, "block_or_loop") == 0)) {
+            i = 0;
+        }
+    } else if (count && specs[0].place == HONE_ARG_VARARGS) {
+        if (!hone_grow(p->arena, (void **)&c->varargs, &c->vararg_capacity, c->vararg_count,
+                       sizeof *c->varargs)) {
+            return pytrace_no_memory();
+        }
+        c->varargs[c->vararg_count++] = value;
+        return HONE_OK;
+    }
+    if (i >= count && keyword) return fail_keyword(p, c, keyword);
+    if (i >= count) {
+        const char *text =
+            hone_arena_printf(p->arena, "'%s' takes at most %u argument%s",
+                              hone_inst_python_name(c->kind), count, count == 1 ? "" : "s");
+        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+    }
+    if (c->given[i]) {
+        const char *text =
+            hone_arena_printf(p->arena, "argument '%s' is given twice", specs[i].name);
+        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+    }
+    c->args[i] = value;
+    c->given[i] = true;
+    return HONE_OK;
+}
+
+/* A function of the text stands for the index map that it returns. */
+static hone_status to_operand(pytrace *p, const char *where, pytrace_value *value,
+                              hone_operand *out) {
+    if (value->kind == PYTRACE_FUNC) {
+        HONE_TRY(pytrace_map_of_func(p, where, value->u.func, value));
+    }
+    return pytrace_to_operand(p, where, value, out);
+}
+
+/* "*loops": a list stands for its items. */
+static hone_status store_all(pytrace *p, call *c, const char *where, const pytrace_value *list,
+                             uint32_t *io_position) {
+    const pytrace_value *items;
+    uint32_t count;
+    HONE_TRY(pytrace_iterate(p, where, list, &items, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        hone_operand operand;
+        HONE_TRY(pytrace_to_operand(p, where, &items[i], &operand));
+        HONE_TRY(store_arg(p, c, NULL, (*io_position)++, operand));
+    }
+    return HONE_OK;
+}
+
+static hone_status read_args(pytrace *p, call *c) {
+    uint32_t position = 0;
+    while (!pytrace_close(p, ')')) {
+        pytrace_value value;
+        hone_operand operand;
+        bool is_all = pytrace_accept(p, '*');
+        pytrace_skip_space(p);
+        c->where = p->at;
+        const char *keyword = pytrace_read_keyword(p);
+        pytrace_skip_space(p);
+        const char *where = p->at;
+        HONE_TRY(pytrace_read_value(p, &value));
+        if (is_all) {
+            HONE_TRY(store_all(p, c, where, &value, &position));
+        } else {
+            HONE_TRY(to_operand(p, where, &value, &operand));
+            HONE_TRY(store_arg(p, c, keyword, position++, operand));
+        }
+        HONE_TRY(pytrace_next_item(p, ')'));
+    }
+    return HONE_OK;
+}
+
+/* ---- from arguments to an instruction ---- */
+
+typedef struct draft {
+    hone_operand *inputs;
+    uint32_t input_count, input_capacity;
+    hone_value attrs[HONE_MAX_ARGS];
+    uint32_t attr_count;
+    hone_decision decision;
+} draft;
+
+/* Plain data from an operand: annotations and attribute lists hold no variables. */
+static hone_status to_value(pytrace *p, const hone_operand *o, hone_value *out) {
+    const hone_operand *wrong;
+    HONE_TRY(hone_operand_value(p->arena, o, out, &wrong));
+    if (!wrong) return HONE_OK;
+    return pytrace_fail(p, wrong->kind == HONE_OPERAND_RV
+                               ? "expected a plain value, not a variable"
+                               : "expected a plain value, not an expression");
+}
+
+static hone_status add_input(pytrace *p, draft *d, hone_operand o) {
+    if (!hone_grow(p->arena, (void **)&d->inputs, &d->input_capacity, d->input_count,
+                   sizeof *d->inputs)) {
+        return pytrace_no_memory();
+    }
+    d->inputs[d->input_count++] = o;
+    return HONE_OK;
+}
+
+/* Items of a list, one level of lists inside flattened. */
+static hone_status add_items(pytrace *p, draft *d, const hone_operand *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind == HONE_OPERAND_LIST) {
+            HONE_TRY(add_items(p, d, items[i].u.items, items[i].count));
+        } else {
+            HONE_TRY(add_input(p, d, items[i]));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status read_decision(pytrace *p, const call *c, const hone_operand *o, draft *d) {
+    if (o->kind == HONE_OPERAND_NONE) return HONE_OK;
+    const hone_operand *items = o->kind == HONE_OPERAND_LIST ? o->u.items : o;
+    uint32_t count = o->kind == HONE_OPERAND_LIST ? o->count : 1;
+    int64_t *values = hone_arena_alloc(p->arena, (count + 1) * sizeof *values);
+    if (!values) return pytrace_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind != HONE_OPERAND_INT) {
+            return pytrace_fail_at(p, c->start,
+                                   "the decision must be an integer or a list of integers");
+        }
+        values[i] = items[i].u.i;
+    }
+    d->decision = (hone_decision){count, values};
+    return HONE_OK;
+}
+
+static hone_status wrong_type(pytrace *p, const call *c, const hone_arg_spec *spec,
+                              const char *wanted) {
+    const char *text = hone_arena_printf(p->arena, "argument '%s' must be %s", spec->name, wanted);
+    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+}
+
+static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    hone_value value = HONE_VALUE_OF_INT(spec->fallback);
+    if (!c->given[i]) {
+        const char *text = spec->text_fallback;
+        if (c->kind == HONE_INST_GET_BLOCK && p->working_on) text = p->working_on;
+        if (spec->place == HONE_ARG_STRING) value = HONE_VALUE_OF_STRING(text);
+    } else if (spec->place == HONE_ARG_STRING && c->args[i].kind == HONE_OPERAND_NONE &&
+               spec->text_fallback) {
+        value = HONE_VALUE_OF_STRING(spec->text_fallback);
+    } else {
+        HONE_TRY(to_value(p, &c->args[i], &value));
+        bool is_int = value.kind == HONE_VALUE_INT || value.kind == HONE_VALUE_BOOL;
+        bool is_name = spec->place == HONE_ARG_BUFFER && value.kind == HONE_VALUE_STRING;
+        if (spec->place == HONE_ARG_BUFFER && !is_int && !is_name) {
+            return wrong_type(p, c, spec, "the number or name of a buffer");
+        }
+        if (spec->place == HONE_ARG_STRING && value.kind != HONE_VALUE_STRING) {
+            return wrong_type(p, c, spec, "a string");
+        }
+        if (spec->place == HONE_ARG_VALUES && value.kind != HONE_VALUE_LIST) {
+            return wrong_type(p, c, spec, "a list");
+        }
+        if ((spec->place == HONE_ARG_INT || spec->place == HONE_ARG_BOOL) && !is_int) {
+            return wrong_type(p, c, spec, "an integer");
+        }
+        if (value.kind == HONE_VALUE_BOOL) value.kind = HONE_VALUE_INT;
+    }
+    d->attrs[spec->index] = value;
+    if (spec->index >= d->attr_count) d->attr_count = spec->index + 1;
+    return HONE_OK;
+}
+
+/* ("read", 0), or the name of a buffer, which stands alone. */
+static hone_status add_access(pytrace *p, const call *c, const hone_arg_spec *spec,
+                              const hone_operand *o, draft *d) {
+    hone_value *attrs = &d->attrs[spec->index];
+    d->attr_count = spec->index + 2;
+    attrs[1] = (hone_value){.kind = HONE_VALUE_NONE};
+    if (o->kind == HONE_OPERAND_STRING) {
+        attrs[0] = HONE_VALUE_OF_STRING(o->u.s);
+        return HONE_OK;
+    }
+    bool fits = o->kind == HONE_OPERAND_LIST && o->count == 2 &&
+                o->u.items[0].kind == HONE_OPERAND_STRING && o->u.items[1].kind == HONE_OPERAND_INT;
+    bool is_write = fits && strcmp(o->u.items[0].u.s, "write") == 0;
+    if (!fits || (!is_write && strcmp(o->u.items[0].u.s, "read") != 0)) {
+        return wrong_type(p, c, spec, "(\"read\", number), (\"write\", number) or a name");
+    }
+    attrs[0] = HONE_VALUE_OF_INT(o->u.items[1].u.i);
+    attrs[1] = HONE_VALUE_OF_INT(is_write);
+    return HONE_OK;
+}
+
+/* A lambda; or a number, which is that of any index. */
+static hone_status add_map(pytrace *p, const call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    hone_operand o = c->args[i];
+    hone_ir ir = {.arena = p->arena};
+    const hone_expr *number = NULL;
+    bool is_nothing = !c->given[i] || o.kind == HONE_OPERAND_NONE;
+    if (is_nothing && !spec->is_required) {
+        return add_input(p, d, (hone_operand){.kind = HONE_OPERAND_NONE});
+    }
+    if (o.kind == HONE_OPERAND_INT) number = hone_expr_i32(&ir, o.u.i);
+    if (o.kind == HONE_OPERAND_FLOAT) number = hone_expr_float(&ir, HONE_DTYPE_F32, o.u.f);
+    hone_status st = hone_ir_finish(&ir);
+    if (hone_status_consume(st)) {
+        return pytrace_fail_at(p, c->start, "a number does not fit an index");
+    }
+    if (number && !spec->is_required) {
+        o.kind = HONE_OPERAND_MAP;
+        o.u.map = hone_index_map_of_constant(p->arena, 0, number);
+        if (!o.u.map) return pytrace_no_memory();
+    }
+    if (o.kind != HONE_OPERAND_MAP) return wrong_type(p, c, spec, "a lambda or an index map");
+    return add_input(p, d, o);
+}
+
+static hone_status add_buf_type(pytrace *p, const call *c, const hone_arg_spec *spec,
+                                const hone_operand *o, draft *d) {
+    bool is_write = o->kind == HONE_OPERAND_STRING && strcmp(o->u.s, "write") == 0;
+    if (!is_write && (o->kind != HONE_OPERAND_STRING || strcmp(o->u.s, "read") != 0)) {
+        return wrong_type(p, c, spec, "\"read\" or \"write\"");
+    }
+    return add_input(p, d, (hone_operand){.kind = HONE_OPERAND_INT, .u.i = is_write});
+}
+
+/* A block by its name, as in sch.get_loops("C"), is a step of its own. */
+static hone_status name_block(pytrace *p, hone_operand *io) {
+    const char *func = p->working_on ? p->working_on : "main";
+    hone_value attrs[] = {HONE_VALUE_OF_STRING(io->u.s), HONE_VALUE_OF_STRING(func)};
+    *io = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = p->trace->rv_count};
+    return hone_trace_append(p->trace, HONE_INST_GET_BLOCK, 0, NULL, 2, attrs, 1, HONE_RV_BLOCK,
+                             (hone_decision){0, NULL});
+}
+
+/* consumer_blocks=[b0, "D"] */
+static hone_status name_blocks(pytrace *p, hone_operand *io) {
+    hone_operand *items = hone_arena_alloc(p->arena, (io->count + 1) * sizeof *items);
+    if (!items) return pytrace_no_memory();
+    for (uint32_t i = 0; i < io->count; i++) {
+        items[i] = io->u.items[i];
+        if (items[i].kind == HONE_OPERAND_STRING) HONE_TRY(name_block(p, &items[i]));
+    }
+    io->u.items = items;
+    return HONE_OK;
+}
+
+static bool is_for_block(const hone_arg_spec *spec) {
+    bool is_node = spec->place == HONE_ARG_INPUT || spec->place == HONE_ARG_TARGET;
+    return is_node && strcmp(spec->name, "loop") != 0;
+}
+
+/* An index map, where one cannot stand. */
+static bool holds_map(const hone_operand *o) {
+    if (o->kind == HONE_OPERAND_MAP) return true;
+    for (uint32_t i = 0; o->kind == HONE_OPERAND_LIST && i < o->count; i++) {
+        if (holds_map(&o->u.items[i])) return true;
+    }
+    return false;
+}
+
+static hone_status refuse_maps(pytrace *p, const call *c, uint32_t i) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    bool is_wrong = spec->place != HONE_ARG_MAP && c->given[i] && holds_map(&c->args[i]);
+    for (uint32_t k = 0; spec->place == HONE_ARG_VARARGS && k < c->vararg_count; k++)
+        is_wrong = is_wrong || holds_map(&c->varargs[k]);
+    return is_wrong ? wrong_type(p, c, spec, "values, not expressions") : HONE_OK;
+}
+
+static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    hone_operand *o = &c->args[i];
+    HONE_TRY(refuse_maps(p, c, i));
+    if (c->given[i] && is_for_block(spec) && o->kind == HONE_OPERAND_STRING) {
+        HONE_TRY(name_block(p, o));
+    }
+    if (spec->is_required && !c->given[i]) {
+        const char *text = hone_arena_printf(p->arena, "'%s' needs an argument '%s'",
+                                             hone_inst_python_name(c->kind), spec->name);
+        return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+    }
+    switch (spec->place) {
+    case HONE_ARG_INPUT:
+        if (o->kind != HONE_OPERAND_RV) return wrong_type(p, c, spec, "a block or a loop");
+        return add_input(p, d, *o);
+    case HONE_ARG_ACCESS:
+        return add_access(p, c, spec, o, d);
+    case HONE_ARG_DATA: {
+        hone_operand input = *o;
+        if (o->kind == HONE_OPERAND_NONE) return wrong_type(p, c, spec, "a value");
+        if (o->kind == HONE_OPERAND_LIST) {
+            hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
+            if (!value) return pytrace_no_memory();
+            HONE_TRY(to_value(p, o, value));
+            input = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
+        }
+        return add_input(p, d, input);
+    }
+    case HONE_ARG_TARGET:
+        if (o->kind != HONE_OPERAND_RV && o->kind != HONE_OPERAND_LIST) {
+            return wrong_type(p, c, spec, "a block, a loop or a list of blocks");
+        }
+        return add_input(p, d, *o);
+    case HONE_ARG_REST:
+        if (o->kind != HONE_OPERAND_LIST) return wrong_type(p, c, spec, "a list");
+        return add_items(p, d, o->u.items, o->count);
+    case HONE_ARG_VARARGS:
+        return add_items(p, d, c->varargs, c->vararg_count);
+    case HONE_ARG_LIST: {
+        hone_operand list = {.kind = HONE_OPERAND_LIST};
+        bool is_given = c->given[i] && o->kind != HONE_OPERAND_NONE;
+        if (is_given && o->kind == HONE_OPERAND_LIST) list = *o;
+        if (is_given ? o->kind != HONE_OPERAND_LIST : spec->is_required) {
+            return wrong_type(p, c, spec, "a list");
+        }
+        if (strcmp(spec->name, "consumer_blocks") == 0) HONE_TRY(name_blocks(p, &list));
+        return add_input(p, d, list);
+    }
+    case HONE_ARG_MAP:
+        return add_map(p, c, i, d);
+    case HONE_ARG_BUF_TYPE:
+        return add_buf_type(p, c, spec, o, d);
+    case HONE_ARG_DECISION:
+        return c->given[i] ? read_decision(p, c, o, d) : HONE_OK;
+    case HONE_ARG_END:
+        return HONE_OK;
+    default:
+        return add_attr(p, c, i, d);
+    }
+}
+
+/* How many results only the program knows. */
+static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32_t *out) {
+    if (!pytrace_has_program(p)) {
+        return pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)");
+    }
+    HONE_TRY(hone_trace_append(p->trace, c->kind, d->input_count, d->inputs, d->attr_count,
+                               d->attrs, 0, hone_inst_output_kind(c->kind),
+                               (hone_decision){0, NULL}));
+    hone_status st = hone_trace_count_results(p->context, p->trace, out);
+    p->is_refused =
+        st && hone_status_code(st) != HONE_CODE_NO_MEMORY && hone_trace_is_decided(p->trace);
+    if (!p->is_refused) p->trace->count--;
+    return st;
+}
+
+/* How many results: as many as names, except where a list is one value. */
+static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint32_t wanted,
+                                 uint32_t *out) {
+    bool is_one_value = wanted == PYTRACE_ONE_VALUE;
+    *out = wanted;
+    if (hone_inst_gives_nothing(c->kind)) {
+        *out = 0;
+        bool is_spread = wanted != PYTRACE_IGNORED && !is_one_value;
+        return is_spread ? pytrace_fail_at(p, c->start, "this step has no result") : HONE_OK;
+    }
+    if (!hone_inst_gives_list(c->kind)) {
+        *out = 1;
+        bool is_spread = wanted > 1 && !is_one_value;
+        return is_spread ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
+    }
+    uint32_t known = HONE_NO_ID;
+    if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
+    if (c->kind == HONE_INST_CACHE_INPLACE) known = 2;
+    if (c->kind == HONE_INST_LOOP_PARTITION) {
+        known = d->input_count; /* the rest, if nobody stands for it */
+        for (uint32_t i = 1; i < d->input_count; i++)
+            known -= d->inputs[i].kind == HONE_OPERAND_NONE;
+    }
+    if (hone_inst_decides_list(c->kind)) {
+        int64_t n = d->attrs[0].u.i;
+        if (n < 1 || n > 4096) return pytrace_fail_at(p, c->start, "n is out of range");
+        known = (uint32_t)n;
+    }
+    if (known != HONE_NO_ID && known > 4096)
+        return pytrace_fail_at(p, c->start, "too many results");
+    if (wanted == PYTRACE_IGNORED && known == HONE_NO_ID) return HONE_OK; /* nobody wants it */
+    if (wanted == PYTRACE_IGNORED || is_one_value) {
+        *out = known;
+        return known == HONE_NO_ID ? ask_program(p, c, d, out) : HONE_OK;
+    }
+    if (known == HONE_NO_ID || known == wanted) return HONE_OK;
+    const char *text = hone_arena_printf(p->arena, "%u names for %u results", wanted, known);
+    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+}
+
+/* transform_layout by a map with separators is two steps: the map without them, and
+ * set_axis_separator. */
+static hone_status take_separators(pytrace *p, hone_inst_kind kind, draft *d, hone_value *out) {
+    const hone_index_map *map = NULL;
+    *out = (hone_value){.kind = HONE_VALUE_LIST};
+    if (kind == HONE_INST_TRANSFORM_LAYOUT) map = d->inputs[1].u.map;
+    if (!map || !map->separator_count) return HONE_OK;
+    hone_value *places = hone_arena_alloc(p->arena, map->separator_count * sizeof *places);
+    hone_index_map *plain = hone_arena_alloc(p->arena, sizeof *plain);
+    if (!places || !plain) return pytrace_no_memory();
+    for (uint32_t i = 0; i < map->separator_count; i++)
+        places[i] = HONE_VALUE_OF_INT(map->separators[i]);
+    out->count = map->separator_count;
+    out->u.items = places;
+    *plain = *map;
+    plain->separator_count = 0;
+    d->inputs[1].u.map = plain;
+    return HONE_OK;
+}
+
+static hone_status add_separators(pytrace *p, const draft *d, hone_value places) {
+    if (!places.count) return HONE_OK;
+    hone_value attrs[3] = {d->attrs[0], d->attrs[1], places};
+    return hone_trace_append(p->trace, HONE_INST_SET_AXIS_SEPARATOR, 1, d->inputs, 3, attrs, 0,
+                             HONE_RV_BLOCK, (hone_decision){0, NULL});
+}
+
+/* The results as a value: a list, where there may be any number of them. */
+static hone_status give_results(pytrace *p, hone_inst_kind kind, uint32_t first, uint32_t count,
+                                pytrace_value *out) {
+    *out = PYTRACE_OF_NONE;
+    if (hone_inst_gives_nothing(kind)) return HONE_OK;
+    bool is_list = hone_inst_gives_list(kind);
+    if (is_list) HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
+    for (uint32_t i = 0; i < count; i++) {
+        const pytrace_value rv = {.kind = PYTRACE_RV, .epoch = p->epoch, .u.rv = first + i};
+        if (!is_list) {
+            *out = rv;
+        } else {
+            HONE_TRY(pytrace_push(p, out, &rv));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status finish_call(pytrace *p, call *c, uint32_t wanted, pytrace_value *out) {
+    draft d = {0};
+    for (uint32_t i = 0; i < spec_count(c->kind); i++)
+        HONE_TRY(add_arg(p, c, i, &d));
+    uint32_t outputs = 0;
+    HONE_TRY(count_outputs(p, c, &d, wanted, &outputs));
+    uint32_t first = p->trace->rv_count;
+    hone_value separators;
+    HONE_TRY(take_separators(p, c->kind, &d, &separators));
+    HONE_TRY(hone_trace_append(p->trace, c->kind, d.input_count, d.inputs, d.attr_count, d.attrs,
+                               outputs, hone_inst_output_kind(c->kind), d.decision));
+    HONE_TRY(add_separators(p, &d, separators));
+    HONE_TRY(give_results(p, c->kind, first, outputs, out));
+    bool is_pair = wanted != PYTRACE_ONE_VALUE && wanted != PYTRACE_IGNORED &&
+                   out->kind == PYTRACE_RV; /* (a,) = … */
+    const pytrace_value one = *out;
+    if (!is_pair) return HONE_OK;
+    HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
+    return pytrace_push(p, out, &one);
+}
+
+/* sch.work_on("main") is no step: it names the function for the get_sblock that follow. */
+static hone_status read_work_on(pytrace *p, const char *start) {
+    pytrace_args args;
+    HONE_TRY(pytrace_read_args(p, &args));
+    const pytrace_value *name = pytrace_keyword(&args, "func_name");
+    if (args.keyword_count > (name != NULL)) {
+        return pytrace_fail_at(p, start, "'work_on' has one argument, func_name");
+    }
+    if (!name && args.count == 1) name = &args.items[0];
+    if (!name || name->kind != PYTRACE_STRING) {
+        return pytrace_fail_at(p, start, "work_on takes the name of a function and gives nothing");
+    }
+    p->working_on = name->u.s;
+    return HONE_OK;
+}
+
+hone_status pytrace_read_call(pytrace *p, uint32_t wanted, pytrace_value *out) {
+    call c = {.start = p->at};
+    const char *method = pytrace_read_name(p);
+    if (!method) return pytrace_fail(p, "expected the name of a step");
+    if (!hone_inst_find_python(method, &c.kind)) {
+        const char *names[HONE_INST_COUNT];
+        for (int i = 0; i < HONE_INST_COUNT; i++)
+            names[i] = hone_inst_python_name((hone_inst_kind)i);
+        const char *meant = hone_name_suggest(method, names, HONE_INST_COUNT, sizeof *names);
+        const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
+        return pytrace_fail_about(p, c.start, "unknown step ", method, hint ? hint : "");
+    }
+    if (!pytrace_open(p, '(')) return pytrace_fail(p, "expected '('");
+    HONE_TRY(read_args(p, &c));
+    return finish_call(p, &c, wanted, out);
+}
+
+/* ---- what is no step ---- */
+
+hone_status pytrace_read_member(pytrace *p, pytrace_value *io) {
+    static const char *const parts[] = {"mod", "trace", "state", "func_working_on", NULL};
+    const char *start = ++p->at; /* behind the '.' */
+    const char *name = pytrace_read_name(p);
+    if (io->epoch != p->epoch) {
+        return pytrace_fail_at(p, start,
+                               "this schedule was followed by another one; only the last "
+                               "that is begun is applied");
+    }
+    if (!name) return pytrace_fail(p, "expected the name of a step");
+    *io = PYTRACE_OF_NONE;
+    for (const char *const *part = parts; *part; part++) {
+        if (strcmp(name, *part) != 0) continue;
+        *io = PYTRACE_OF_OUTSIDE(*part);
+        return HONE_OK;
+    }
+    if (strcmp(name, "get") == 0) return pytrace_read_get(p, io);
+    if (strcmp(name, "work_on") == 0) return read_work_on(p, start);
+    if (strcmp(name, "show") == 0 || strcmp(name, "seed") == 0) {
+        pytrace_args ignored;
+        return pytrace_read_args(p, &ignored);
+    }
+    if (strcmp(name, "copy") == 0) {
+        return pytrace_fail_at(p, start,
+                               "a trace has one schedule: begin it anew with "
+                               "tvm.s_tir.Schedule(mod) in place of a copy");
+    }
+    p->at = start;
+    return pytrace_read_call(p, PYTRACE_ONE_VALUE, io);
+}

@@ -1,0 +1,116 @@
+/* schedule/state/redirect.c - accesses to one buffer become accesses to another one. */
+#include "schedule/state/schedule_impl.h"
+
+typedef struct redirection {
+    hone_schedule *sch;
+    hone_buffer from, to;
+    const hone_range *box; /* what `to` holds, from its own 0 on; NULL: all, at the same places */
+} redirection;
+
+/* A place of the old buffer, in one dimension, as one of the new. */
+static const hone_expr *place_of(const redirection *r, uint32_t d, const hone_expr *index) {
+    hone_ir *ir = &r->sch->ir;
+    hone_dtype scalar = index->dtype;
+    scalar.lanes = 1;
+    const hone_expr *min = hone_expr_cast(ir, scalar, r->box[d].min);
+    const hone_expr *rest = min ? hone_expr_sub(ir, index, min) : NULL;
+    return rest ? hone_simplify(&r->sch->arith, rest) : NULL;
+}
+
+static const hone_expr *const *places_of(const redirection *r, uint32_t rank,
+                                         const hone_expr *const *indices) {
+    if (!r->box) return indices;
+    const hone_expr **out = hone_arena_alloc(r->sch->arena, (rank + 1) * sizeof *out);
+    for (uint32_t d = 0; out && d < rank; d++) {
+        out[d] = place_of(r, d, indices[d]);
+        if (!out[d]) return NULL;
+    }
+    return out;
+}
+
+/* The storage of a buffer: where all of it is held at the same places, an address in it becomes one
+ * in the other. */
+static const hone_expr *redirect_handle(const redirection *r, hone_ir *ir, const hone_expr *e) {
+    hone_func *func = r->sch->func;
+    hone_var from = hone_func_buffer(func, r->from)->data;
+    if (r->box || from == HONE_NO_ID || e->u.var != from) return e;
+    hone_buffer_info *to = &func->buffers[r->to];
+    if (to->data == HONE_NO_ID) to->data = hone_func_add_var(func, to->name, HONE_DTYPE_HANDLE);
+    if (to->data == HONE_NO_ID) return hone_ir_fail(ir, sch_no_memory());
+    return hone_expr_var(ir, e->dtype, to->data);
+}
+
+static const hone_expr *redirect_access(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const redirection *r = ctx;
+    if (e->kind == HONE_EXPR_VAR) return redirect_handle(r, ir, e);
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
+    const hone_expr *const *indices = places_of(r, e->count, e->args);
+    if (!indices) return hone_ir_fail(ir, sch_no_memory());
+    return hone_expr_load(ir, e->dtype, r->to, e->count, indices);
+}
+
+static hone_status redirect_regions(const redirection *r, uint32_t count, const hone_region **io) {
+    hone_arena *arena = r->sch->arena;
+    uint32_t rank = hone_func_buffer(r->sch->func, r->from)->rank;
+    hone_region *list = hone_arena_alloc(arena, (count + 1) * sizeof *list);
+    if (!list) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = (*io)[i];
+        if (list[i].buffer != r->from) continue;
+        list[i].buffer = r->to;
+        if (!r->box) continue;
+        hone_range *ranges = hone_arena_alloc(arena, (rank + 1) * sizeof *ranges);
+        if (!ranges) return sch_no_memory();
+        for (uint32_t d = 0; d < rank; d++) {
+            ranges[d] =
+                (hone_range){place_of(r, d, list[i].ranges[d].min), list[i].ranges[d].extent};
+            if (!ranges[d].min) return sch_no_memory();
+        }
+        list[i].ranges = ranges;
+    }
+    *io = list;
+    return HONE_OK;
+}
+
+static hone_status redirect_views(const redirection *r, hone_block *io) {
+    hone_match *matches = hone_arena_alloc(r->sch->arena, (io->match_count + 1) * sizeof *matches);
+    if (!matches) return sch_no_memory();
+    for (uint32_t i = 0; i < io->match_count; i++) {
+        matches[i] = io->matches[i];
+        if (matches[i].source.buffer == r->from) matches[i].source.buffer = r->to;
+    }
+    io->matches = matches;
+    return HONE_OK;
+}
+
+static hone_status redirect_block(const redirection *r, hone_node_id id, bool writes_too) {
+    hone_block *block = hone_block_copy(r->sch->arena, sch_block(r->sch, id));
+    if (!block) return sch_no_memory();
+    HONE_TRY(redirect_regions(r, block->read_count, &block->reads));
+    if (writes_too) HONE_TRY(redirect_regions(r, block->write_count, &block->writes));
+    if (!r->box) HONE_TRY(redirect_views(r, block));
+    sch_node(r->sch, id)->u.block.block = block;
+    return HONE_OK;
+}
+
+static hone_status redirect_store(const redirection *r, hone_node_id id) {
+    hone_node *node = sch_node(r->sch, id);
+    const hone_expr *const *indices = places_of(r, node->u.store.rank, node->u.store.indices);
+    if (!indices) return sch_no_memory();
+    node->u.store.buffer = r->to;
+    node->u.store.indices = indices;
+    return HONE_OK;
+}
+
+hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
+                                  hone_buffer to, const hone_range *box, bool writes_too) {
+    redirection r = {sch, from, to, box};
+    HONE_TRY(sch_transform(sch, top, redirect_access, &r, true));
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_store = node->kind == HONE_NODE_STORE && node->u.store.buffer == from;
+        if (node->kind == HONE_NODE_BLOCK) HONE_TRY(redirect_block(&r, n, writes_too));
+        if (is_store && writes_too) HONE_TRY(redirect_store(&r, n));
+    }
+    return sch_ir_error(sch);
+}

@@ -1,0 +1,526 @@
+#include "schedule/state/schedule_impl.h"
+
+#include "ir/region/region.h"
+#include "schedule/state/partial_results.h"
+#include "schedule/state/pieces.h"
+
+/* Is a scope a pipeline of stages: does every block find what it reads written before it, in full
+ * and done with? And what a block surely writes, on which that rests. */
+
+/* ---- what is surely written ---- */
+
+/* The region (over the loops above `top`) of a block's access, into intervals. */
+static bool region_above(hone_schedule *sch, hone_node_id block, const hone_region *region,
+                         hone_node_id top, hone_interval *out, bool *out_is_exact) {
+    bool *marks = NULL;
+    hone_status st = sch_mark_loops(sch, block, top, false, &marks);
+    if (!st) {
+        st = hone_region_relax(&sch->arith, sch->func, block, region, marks, sch->func->var_count,
+                               out, out_is_exact);
+    }
+    if (!st) return true;
+    hone_status_free(st);
+    return false;
+}
+
+/* Is the lesser of two known to be at most e, or of (is_low) the greater to be at least e? An end
+ * that predicates cut is a minimum (a maximum), each side of which may hold for its own reason. */
+static bool ends_within(hone_arith *arith, const hone_expr *e, const hone_expr *one,
+                        const hone_expr *other, bool is_low) {
+    if (hone_expr_is_op(e, is_low ? HONE_OP_MAX : HONE_OP_MIN)) {
+        return ends_within(arith, e->args[0], one, other, is_low) &&
+               ends_within(arith, e->args[1], one, other, is_low);
+    }
+    if (is_low) {
+        return hone_prove_less_equal(arith, e, one) ||
+               (other && hone_prove_less_equal(arith, e, other));
+    }
+    return hone_prove_less_equal(arith, one, e) ||
+           (other && hone_prove_less_equal(arith, other, e));
+}
+
+/* Does one dimension of what is written surely contain all that is read of it? What lies outside
+ * the buffer is never read, so the ends of the buffer will do as well. */
+static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_interval written,
+                             hone_interval read) {
+    if (!written.min || !written.max) return false;
+    const hone_expr *zero = hone_expr_int(&sch->ir, written.min->dtype, 0);
+    const hone_expr *one = hone_expr_int(&sch->ir, shape->dtype, 1);
+    const hone_expr *last = hone_expr_sub(&sch->ir, shape, one);
+    if (!zero || !last) return false;
+    return ends_within(&sch->arith, written.min, zero, read.min, true) &&
+           ends_within(&sch->arith, written.max, last, read.max, false);
+}
+
+/* Does a condition stand between a block and something around it, so that it may not run? Below a
+ * condition with two cases, each may be the other's. */
+static bool may_be_left_out(const hone_schedule *sch, hone_node_id block, hone_node_id top) {
+    hone_node_id n = sch_node(sch, block)->parent;
+    for (; n != top && n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
+        hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
+        if (kind == HONE_NODE_IF || kind == HONE_NODE_ELSE) return true;
+    }
+    if (n == HONE_NO_ID || sch_node(sch, n)->kind != HONE_NODE_IF) return false;
+    return sch_node(sch, sch_node(sch, n)->last)->kind == HONE_NODE_ELSE;
+}
+
+/* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
+static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region *written,
+                       hone_node_id top, const hone_interval *box) {
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
+    hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
+    bool is_exact = false;
+    if (may_be_left_out(sch, block, top)) return false;
+    if (!sch_writes_exactly(sch, block))
+        return sch_stores_cover(sch, block, written->buffer, top, box);
+    if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        if (!covers_dimension(sch, buffer->shape[d], out[d], box[d])) return false;
+    }
+    return true;
+}
+
+static const hone_interval *whole_buffer(hone_schedule *sch, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
+    hone_interval *box = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *box);
+    for (uint32_t d = 0; box && d < info->rank; d++) {
+        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
+        box[d].min = hone_expr_int(&sch->ir, info->shape[d]->dtype, 0);
+        box[d].max = hone_expr_sub(&sch->ir, info->shape[d], one);
+        if (!box[d].min || !box[d].max) return NULL;
+    }
+    return box;
+}
+
+bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                       const hone_interval *box_or_null) {
+    const hone_block *writer = sch_block(sch, block);
+    const hone_interval *box = box_or_null ? box_or_null : whole_buffer(sch, buffer);
+    if (!box) return false; /* no memory, which the next step will say */
+    for (uint32_t w = 0; w < writer->write_count; w++) {
+        if (writer->writes[w].buffer != buffer) continue;
+        if (writes_box(sch, block, &writer->writes[w], top, box)) return true;
+    }
+    return false;
+}
+
+/* Does what `from` writes to a buffer surely contain all that `to` reads of it? */
+static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                   hone_node_id to, const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id top = sch_lca(sch, from, to);
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    if (box && region_above(sch, to, read, top, box, NULL) &&
+        writes_box(sch, from, written, top, box)) {
+        return true;
+    }
+    return !may_be_left_out(sch, from, top) && sch_writes_alike(sch, from, written, to, read, top);
+}
+
+static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
+    return hone_expr_uses_var(node->u.block.bindings[axis], var);
+}
+
+/* Does the axis move what is written, one way? */
+static bool axis_moves(hone_schedule *sch, const hone_block *block, hone_var axis,
+                       hone_buffer buffer) {
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        for (uint32_t d = 0; block->writes[w].buffer == buffer && d < rank; d++) {
+            const hone_expr *index = block->writes[w].ranges[d].min;
+            int64_t coeff = 0;
+            if (index->kind == HONE_EXPR_VAR && index->u.var == axis) return true;
+            if (hone_linear_coeff(&sch->arith, index, axis, &coeff) && coeff != 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Does the block only copy, so that an element has the same value however often it is written? The
+ * place of what is copied is made of that of the copy. */
+static bool copies_by_place(const hone_schedule *sch, hone_node_id block) {
+    const hone_node *store = NULL;
+    for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, block, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_FOR) continue;
+        if (node->kind != HONE_NODE_STORE || store) return false;
+        store = node;
+    }
+    const hone_expr *value = store ? store->u.store.value : NULL;
+    if (!value || value->kind != HONE_EXPR_LOAD || value->u.buffer == store->u.store.buffer) {
+        return false;
+    }
+    for (uint32_t i = 0; i < value->count; i++) {
+        bool is_known = hone_expr_is_int(value->args[i]);
+        for (uint32_t d = 0; d < store->u.store.rank; d++)
+            is_known = is_known || hone_expr_same(value->args[i], store->u.store.indices[d]);
+        if (!is_known) return false;
+    }
+    return true;
+}
+
+static bool may_read_partial(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                             hone_node_id loop) {
+    const hone_node *at = sch_node(sch, reader);
+    return sch_may_read_partial(sch, writer, reader, at->u.block.bindings, at->u.block.predicate,
+                                loop);
+}
+
+/* Does an element that the writer makes keep its value through the iterations of a loop that is
+ * around writer and reader? Else a reader that is moved would meet another one, which matters
+ * unless it only counts what it meets last. */
+static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                         hone_buffer buffer, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, writer);
+    const hone_block *block = node->u.block.block;
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    bool is_used = false;
+    if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return true;
+    if (node->flags & SCH_OPEN) return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (!feeds_axis(node, a, var)) continue;
+        is_used = true;
+        hone_var axis = block->axes[a].var;
+        bool is_spatial = block->axes[a].kind == HONE_AXIS_SPATIAL;
+        bool may_stay =
+            is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !sch_reads_own_output(block));
+        if (!may_stay) return may_read_partial(sch, writer, reader, loop);
+        if (axis_moves(sch, block, axis, buffer)) continue;
+        if (copies_by_place(sch, writer)) continue;
+        if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
+    }
+    if (is_used) return true;
+    if (sch_reads_own_output(block)) return false;
+    hone_node_id source = sch_summed_source(sch, writer, loop);
+    return source == HONE_NO_ID || may_read_partial(sch, source, reader, loop);
+}
+
+static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                       hone_buffer buffer) {
+    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!keeps_values(sch, writer, reader, buffer, n)) return false;
+    }
+    return true;
+}
+
+/* Does a loop around both run more than once? */
+static bool share_iterations(hone_schedule *sch, hone_node_id a, hone_node_id b) {
+    for (hone_node_id n = sch_lca(sch, a, b); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1)) return true;
+    }
+    return false;
+}
+
+/* What the reader has changed in place is lost where a loop around both runs the writer again for
+ * the same element. */
+static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                        hone_buffer buffer) {
+    if (!sch_writes(sch_block(sch, reader), buffer)) return false;
+    if (!share_iterations(sch, writer, reader)) return false;
+    bool has_axes = sch_block(sch, writer)->axis_count > 0;
+    return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
+}
+
+static bool are_disjoint(hone_schedule *sch, uint32_t rank, const hone_interval *a,
+                         const hone_interval *b) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (a[d].max && b[d].min && hone_prove_less(&sch->arith, a[d].max, b[d].min)) return true;
+        if (b[d].max && a[d].min && hone_prove_less(&sch->arith, b[d].max, a[d].min)) return true;
+    }
+    return false;
+}
+
+/* Another one has made all that is read; this one changes some of it. Of what is read in one
+ * iteration that both share, does it change nothing in other iterations? */
+static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_id from,
+                              const hone_region *written, hone_node_id to,
+                              const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id top = sch_lca(sch, from, to);
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    hone_interval *all = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *all);
+    if (!box || !all || !region_above(sch, to, read, top, box, NULL) ||
+        !region_above(sch, from, written, scope, all, NULL)) {
+        return false;
+    }
+    if (are_disjoint(sch, rank, box, all)) return true;
+    for (uint32_t d = 0; d < rank; d++)
+        box[d] = hone_interval_intersect(&sch->arith, box[d], all[d]);
+    return writes_box(sch, from, written, top, box);
+}
+
+static uint32_t depth_of(const hone_schedule *sch, hone_node_id node) {
+    uint32_t depth = 0;
+    for (; node != 0; node = sch_node(sch, node)->parent)
+        depth++;
+    return depth;
+}
+
+/* Of those that surely write the buffer before the reader, in whole: where the one that it shares
+ * most loops with meets it; HONE_NO_ID: there is at most one. */
+static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                                       hone_buffer buffer) {
+    hone_node_id lowest = HONE_NO_ID;
+    uint32_t count = 0;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (n == reader || !sch_writes(sch_block(sch, n), buffer)) continue;
+        if (!sch_is_before(sch, n, reader)) continue;
+        hone_node_id top = sch_lca(sch, n, reader);
+        count++;
+        if (lowest == HONE_NO_ID || depth_of(sch, top) > depth_of(sch, lowest)) lowest = top;
+    }
+    return count > 1 ? lowest : HONE_NO_ID;
+}
+
+/* What is read, no further than the buffer goes. */
+static bool clip_to_buffer(hone_schedule *sch, hone_buffer buffer, hone_interval *box) {
+    const hone_interval *whole = whole_buffer(sch, buffer);
+    for (uint32_t d = 0; whole && d < hone_func_buffer(sch->func, buffer)->rank; d++) {
+        if (!box[d].min || !hone_prove_less_equal(&sch->arith, whole[d].min, box[d].min)) {
+            box[d].min = whole[d].min;
+        }
+        if (!box[d].max || !hone_prove_less_equal(&sch->arith, box[d].max, whole[d].max)) {
+            box[d].max = hone_simplify(&sch->arith, whole[d].max);
+        }
+    }
+    return whole != NULL;
+}
+
+static bool same_box(hone_schedule *sch, uint32_t rank, const hone_interval *a,
+                     const hone_interval *b) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!hone_prove_equal(&sch->arith, a[d].min, b[d].min) ||
+            !hone_prove_equal(&sch->arith, a[d].max, b[d].max)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Do both cases of the condition right above a block write the same, each in a block of its own? */
+static bool is_written_in_both(hone_schedule *sch, hone_node_id block, const hone_region *written,
+                               hone_node_id top) {
+    uint32_t rank = hone_func_buffer(sch->func, written->buffer)->rank;
+    hone_node_id choice = sch_node(sch, block)->parent, other = sch_node(sch, choice)->last;
+    hone_interval *box = hone_arena_alloc(sch->arena, 2 * (rank + 1) * sizeof *box);
+    bool is_exact = false;
+    if (!box || sch_node(sch, choice)->kind != HONE_NODE_IF ||
+        sch_node(sch, other)->kind != HONE_NODE_ELSE || choice == top ||
+        may_be_left_out(sch, choice, top) ||
+        !region_above(sch, block, written, choice, box, &is_exact) || !is_exact) {
+        return false;
+    }
+    for (hone_node_id n = sch_node(sch, other)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK || !sch_writes_exactly(sch, n)) continue;
+        const hone_region *twin = hone_region_of(sch_block(sch, n)->write_count,
+                                                 sch_block(sch, n)->writes, written->buffer);
+        if (twin && region_above(sch, n, twin, other, box + rank + 1, &is_exact) && is_exact &&
+            same_box(sch, rank, box, box + rank + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Several who write parts of a buffer: does what they surely write before contain all that is read?
+ */
+static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                           const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id lowest = meeting_of_writers(sch, scope, reader, read->buffer);
+    if (lowest == HONE_NO_ID) return false;
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    sch_pieces *pieces = sch_pieces_create(sch, read->buffer, lowest);
+    if (!box || !pieces || !region_above(sch, reader, read, lowest, box, NULL) ||
+        !clip_to_buffer(sch, read->buffer, box)) {
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (n == reader || !sch_is_before(sch, n, reader)) continue;
+        pieces->within = sch_lca(sch, n, reader);
+        const hone_region *written =
+            hone_region_of(sch_block(sch, n)->write_count, sch_block(sch, n)->writes, read->buffer);
+        if (written && (!may_be_left_out(sch, n, pieces->within) ||
+                        is_written_in_both(sch, n, written, pieces->within))) {
+            sch_pieces_add(pieces, n);
+        }
+    }
+    return sch_pieces_cover(pieces, box);
+}
+
+/* Checks one read of one block against its writers in the scope. */
+bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                     const hone_region *read, const char **why) {
+    bool has_writer = false, is_covered = false, is_loose = false;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; w < writer->write_count; w++) {
+            if (writer->writes[w].buffer != read->buffer || n == reader) continue;
+            has_writer = true;
+            if (!sch_is_before(sch, n, reader)) {
+                *why = "a buffer is written after it was read";
+                return false;
+            }
+            if (!is_settled(sch, n, reader, read->buffer) ||
+                starts_over(sch, n, reader, read->buffer)) {
+                *why = "a buffer is read while its values still change";
+                return false;
+            }
+            bool covers_it = covers(sch, n, &writer->writes[w], reader, read);
+            is_covered = is_covered || covers_it;
+            is_loose =
+                is_loose || (!covers_it && share_iterations(sch, n, reader) &&
+                             !changes_only_here(sch, scope, n, &writer->writes[w], reader, read));
+        }
+    }
+    is_covered = is_covered || (has_writer && cover_together(sch, scope, reader, read));
+    if (is_covered && is_loose) {
+        *why = "a buffer is read while its values still change";
+        return false;
+    }
+    if (!has_writer || is_covered) return true;
+    *why = "a block reads more of a buffer than its producer surely wrote";
+    return false;
+}
+
+bool sch_has_writer_before(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                           const hone_region *read, bool *out_is_covered) {
+    bool found = false;
+    *out_is_covered = false;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; w < writer->write_count && n != reader; w++) {
+            if (writer->writes[w].buffer != read->buffer || !sch_is_before(sch, n, reader))
+                continue;
+            found = true;
+            *out_is_covered = *out_is_covered || covers(sch, n, &writer->writes[w], reader, read);
+        }
+    }
+    *out_is_covered = *out_is_covered || (found && cover_together(sch, scope, reader, read));
+    return found;
+}
+
+/* The region of a block's inside over all loops around it, for the scope outside. */
+static bool widen_to_outside(hone_schedule *sch, hone_node_id block, hone_region *io) {
+    uint32_t rank = hone_func_buffer(sch->func, io->buffer)->rank;
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    if (!box || !ranges) return false;
+    if (!region_above(sch, block, io, sch_scope_of(sch, block), box, NULL)) return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        hone_dtype dtype = io->ranges[d].min->dtype;
+        if (!hone_interval_range(&sch->arith, box[d], dtype, &ranges[d])) return false;
+    }
+    io->ranges = ranges;
+    return true;
+}
+
+bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_region *read) {
+    hone_region region = *read;
+    hone_node_id scope = sch_scope_of(sch, block);
+    for (; scope != HONE_NO_ID; block = scope, scope = sch_scope_of(sch, block)) {
+        bool is_covered;
+        if (sch_has_writer_before(sch, scope, block, &region, &is_covered)) return is_covered;
+        if (!widen_to_outside(sch, block, &region)) return false;
+    }
+    return true;
+}
+
+/* Nothing but loops, blocks and known conditions stands in the scope; the init of the scope itself
+ * is left out. */
+static bool holds_blocks_only(const hone_schedule *sch, hone_node_id scope, hone_node_id *blame) {
+    hone_node_id n = hone_tree_next(sch->func, scope, scope);
+    while (n != HONE_NO_ID) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_loop = node->kind == HONE_NODE_FOR &&
+                       hone_expr_is_pure_index(node->u.loop.range.min) &&
+                       hone_expr_is_pure_index(node->u.loop.range.extent);
+        bool is_condition = sch_is_known_condition(sch, n);
+        if (!is_loop && !is_condition && node->kind != HONE_NODE_BLOCK &&
+            node->kind != HONE_NODE_INIT) {
+            *blame = n;
+            return false;
+        }
+        n = is_loop || is_condition ? hone_tree_next(sch->func, scope, n)
+                                    : hone_tree_next_over(sch->func, scope, n);
+    }
+    return true;
+}
+
+static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char **why,
+                             hone_node_id *blame) {
+    if (!holds_blocks_only(sch, scope, blame)) {
+        *why = "a statement stands outside of its blocks";
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (sch_read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
+            *blame = n;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
+                           hone_node_id *out_blame) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    uint16_t flags = sch_node(sch, scope)->flags;
+    bool is_pipeline = (flags & SCH_PIPELINE) != 0;
+    if (!is_pipeline) { /* a proof that failed once may succeed after a later step */
+        is_pipeline = compute_pipeline(sch, scope, &why, &blame);
+    }
+    if (!(flags & SCH_PIPELINE_KNOWN)) {
+        sch_node(sch, scope)->flags |=
+            (uint16_t)(SCH_PIPELINE_KNOWN | (is_pipeline ? SCH_PIPELINE : 0));
+    }
+    if (out_why) *out_why = why;
+    if (out_blame) *out_blame = blame;
+    return is_pipeline;
+}
+
+static hone_status refuse_pipeline(hone_schedule *sch, hone_node_id scope, const char *why,
+                                   hone_node_id blame) {
+    if (sch_node(sch, blame)->kind != HONE_NODE_BLOCK) {
+        return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s",
+                          sch_block_name(sch, scope), why ? why : "a dependency");
+    }
+    return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s (%s)",
+                      sch_block_name(sch, scope), why ? why : "a dependency",
+                      sch_block_name(sch, blame));
+}
+
+hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    if (sch_is_stage_pipeline(sch, scope, &why, &blame)) {
+        return HONE_OK;
+    }
+    return refuse_pipeline(sch, scope, why, blame);
+}
+
+hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader, hone_buffer buffer) {
+    hone_node_id scope = sch_scope_of(sch, reader);
+    const hone_block *block = sch_block(sch, reader);
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const char *why = NULL;
+        if (block->reads[r].buffer != buffer ||
+            sch_read_is_fed(sch, scope, reader, &block->reads[r], &why)) {
+            continue;
+        }
+        return refuse_pipeline(sch, scope, why, reader);
+    }
+    return HONE_OK;
+}

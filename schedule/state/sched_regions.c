@@ -1,0 +1,133 @@
+#include <string.h>
+
+#include "ir/region/region.h"
+#include "schedule/state/schedule_impl.h"
+
+/* What a step finds out anew of blocks that it changed: their regions; and what regions do not
+ * tell: who takes the address of a buffer, or a view of it. */
+
+/* ---- addresses and views ---- */
+
+static bool takes_address(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
+           hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR);
+}
+
+typedef struct opaque_search {
+    const hone_func *func;
+    hone_buffer buffer;
+    bool found;
+} opaque_search;
+
+static bool look_inside(void *ctx, const hone_expr *e) {
+    opaque_search *s = ctx;
+    hone_var data = hone_func_buffer(s->func, s->buffer)->data;
+    if (takes_address(e) && e->count && e->args[0]->kind == HONE_EXPR_LOAD &&
+        e->args[0]->u.buffer == s->buffer) {
+        s->found = true;
+    }
+    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) s->found = true;
+    return !s->found;
+}
+
+static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, look_inside, ctx);
+}
+
+bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer) {
+    opaque_search s = {sch->func, buffer, false};
+    hone_expr_walk(e, look_inside, &s);
+    return s.found;
+}
+
+bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    opaque_search s = {sch->func, buffer, false};
+    hone_tree_walk_exprs(sch->func, top, false, look_at, &s);
+    return s.found;
+}
+
+bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer) {
+    return sch_takes_address_below(sch, 0, buffer);
+}
+
+bool sch_has_opaque_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    bool found = sch_takes_address_below(sch, top, buffer);
+    for (hone_node_id n = top; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, top, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t i = 0; i < block->match_count; i++) {
+            found = found || block->matches[i].source.buffer == buffer;
+        }
+    }
+    return found;
+}
+
+bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
+    return sch_has_opaque_below(sch, 0, buffer);
+}
+
+/* ---- regions ---- */
+
+hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &block->read_count, &block->reads,
+                                      &block->write_count, &block->writes));
+    sch_node(sch, id)->u.block.block = block;
+    sch_forget_writes(sch, id);
+    return HONE_OK;
+}
+
+typedef struct index_search {
+    uint32_t count;
+    hone_region *list;
+    uint32_t first; /* those before it are in their place */
+} index_search;
+
+static bool visit_index(void *ctx, const hone_expr *e) {
+    index_search *s = ctx;
+    for (uint32_t i = s->first; e->kind == HONE_EXPR_LOAD && i < s->count; i++) {
+        if (s->list[i].buffer != e->u.buffer) continue;
+        hone_region found = s->list[i];
+        memmove(&s->list[s->first + 1], &s->list[s->first], (i - s->first) * sizeof found);
+        s->list[s->first++] = found;
+        break;
+    }
+    return true;
+}
+
+static void visit_indices(index_search *s, const hone_func *func, uint32_t count,
+                          const hone_region *regions) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < hone_func_buffer(func, regions[i].buffer)->rank; d++) {
+            hone_expr_walk(regions[i].ranges[d].min, visit_index, s);
+            hone_expr_walk(regions[i].ranges[d].extent, visit_index, s);
+        }
+    }
+}
+
+hone_status sch_renew_regions(hone_schedule *sch, hone_node_id id) {
+    const hone_block *old = sch_block(sch, id);
+    HONE_TRY(sch_update_regions(sch, id));
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    hone_region *list =
+        block ? hone_arena_alloc(sch->arena, (block->read_count + 1) * sizeof *list) : NULL;
+    if (!list) return sch_no_memory();
+    if (block->read_count) memcpy(list, block->reads, block->read_count * sizeof *list);
+    index_search s = {.count = block->read_count, .list = list};
+    visit_indices(&s, sch->func, old->read_count, old->reads);
+    visit_indices(&s, sch->func, old->write_count, old->writes);
+    block->reads = list;
+    sch_node(sch, id)->u.block.block = block;
+    return HONE_OK;
+}
+
+/* Blocks below first (they stand behind in pre-order), then the block itself. */
+hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
+    for (hone_node_id n = sch_next_block(sch, id, id); n != HONE_NO_ID;
+         n = sch_next_block(sch, id, n)) {
+        HONE_TRY(sch_update_regions_below(sch, n));
+    }
+    return sch_renew_regions(sch, id);
+}

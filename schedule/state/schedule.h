@@ -1,0 +1,66 @@
+/* schedule/state/schedule.h - a program being transformed, and the record of how.
+ *
+ * A schedule owns a private copy of a function; primitives (primitives.h) change it. Each one
+ * checks its own legality and either changes the program and appends one instruction to the trace,
+ * or refuses (ILLEGAL, with the reason and the place) and changes nothing. None can make a wrong
+ * program, except the few that are unsafe by name, which mark the trace.
+ *
+ * Blocks, loops and sampled integers are random variables: small numbers (hone_rv) that name what a
+ * step of the trace produced. hone_schedule_node / hone_schedule_int look up what they stand for.
+ *
+ *   base function (frozen) ──clone──► schedule ──primitive, primitive, …──► program + trace
+ *                                        ▲ hone_schedule_reset: O(size of the program), no malloc
+ *
+ * Memory: one arena, reset by hone_schedule_reset; a search thread keeps one schedule and replays
+ * thousands of traces on it. What must outlive a reset is copied out (hone_trace_copy,
+ * hone_module_of_func).
+ * Threads: thread-compatible; copies may be used by other threads than the original.
+ */
+#ifndef HONE_SCHEDULE_STATE_SCHEDULE_H
+#define HONE_SCHEDULE_STATE_SCHEDULE_H
+
+#include "ir/arith/arith.h"
+#include "ir/core/module.h"
+#include "schedule/trace/trace.h"
+#include "support/rng.h"
+
+typedef struct hone_schedule hone_schedule;
+
+struct hone_schedule {
+    hone_func *func;   /* the program now; in arena */
+    hone_ir ir;        /* ir.arena == arena */
+    hone_arith arith;  /* knows the range of every loop variable and block axis, always */
+    hone_arena *arena; /* owned */
+    struct hone_schedule_base *base; /* shared with copies: the program to begin with */
+    hone_trace trace;                /* what was done since the reset; in arena */
+    hone_rv_value *rvs; /* what each random variable of the trace stands for; in arena */
+    uint32_t rv_capacity;
+    uint32_t settled_count; /* of the nodes before this one all facts are known (schedule_impl.h) */
+    bool has_forgotten;     /* but for some that the step at work has changed */
+    hone_rng rng;           /* where sampling draws from */
+    hone_node_id blame;     /* after a refusal: the node it is about, or HONE_NO_ID */
+    const struct hone_tensor_intrins *intrins; /* not owned; NULL: the built-in ones only */
+    bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
+};
+
+/* Copies base. It must be in scheduled form and well formed (hone_check_func); INVALID says why
+ * not. */
+HONE_NODISCARD hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch);
+void hone_schedule_destroy(hone_schedule *sch);
+/* Back to the program it began with: forgets trace and variables; rng and switches stay. */
+HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
+/* A second schedule in the same state (rules try variants); rng is forked. */
+HONE_NODISCARD hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch);
+
+/* What a random variable stands for. A loop or block that no longer exists is ILLEGAL. */
+HONE_NODISCARD hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv,
+                                              hone_node_id *out_node);
+HONE_NODISCARD hone_status hone_schedule_int(hone_schedule *sch, hone_rv rv, int64_t *out_value);
+/* A new variable for a node, not recorded by any instruction (for tests and analyses). */
+hone_rv hone_schedule_bind_node(hone_schedule *sch, hone_node_id node);
+
+/* Prints the program with the blamed node marked: what a user sees after a refusal. */
+HONE_NODISCARD hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note,
+                                                     hone_str *out);
+
+#endif

@@ -1,0 +1,269 @@
+/* tools/cli/cli_model.c - reading what users name. */
+#include "tools/cli/cli_model.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "graph/frontend/onnx_import.h"
+#include "graph/passes/prepare.h"
+#include "ir/text/print/script_print.h"
+#include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+
+static const size_t MOST_BYTES = (size_t)1 << 31;
+
+/* Text has no control characters but white space; a protobuf has some among its first bytes. */
+static bool looks_like_text(const char *bytes, size_t count) {
+    if (count > 4096) count = 4096;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\f') return false;
+    }
+    return true;
+}
+
+static hone_status load_by_content(const char *path, const hone_graph_options *options,
+                                   bool is_outline, hone_module **out_module) {
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_TRY(hone_fs_read(path, MOST_BYTES, &bytes, &count));
+    hone_status st = HONE_OK;
+    if (!looks_like_text(bytes, count)) {
+        st = hone_onnx_parse(bytes, count, name, NULL, options, out_module);
+    } else if (is_outline) {
+        st = hone_script_parse_outline(bytes, count, name, out_module);
+    } else {
+        st = hone_script_parse(bytes, count, name, out_module);
+    }
+    hone_free(bytes);
+    return st;
+}
+
+static hone_status load(const char *path, const hone_graph_options *options, bool is_outline,
+                        hone_module **out_module) {
+    *out_module = NULL;
+    const char *extension = hone_path_extension(path);
+    if (strcasecmp(extension, ".onnx") == 0) return hone_onnx_load(path, options, out_module);
+    if (strcasecmp(extension, ".py") != 0) {
+        return load_by_content(path, options, is_outline, out_module);
+    }
+    return is_outline ? hone_script_load_outline(path, out_module)
+                      : hone_script_load(path, out_module);
+}
+
+hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
+                                 hone_module **out_module) {
+    return load(path, options, false, out_module);
+}
+
+hone_status hone_cli_load_outline(const char *path, hone_module **out_module) {
+    return load(path, NULL, true, out_module);
+}
+
+hone_status hone_cli_put_program(hone_cli *cli, const char *path_or_null, const hone_module *module,
+                                 const hone_print_options *style) {
+    if (path_or_null && strcmp(path_or_null, "-") != 0) {
+        return hone_script_save(module, path_or_null, style);
+    }
+    hone_str text = {0};
+    hone_status st = hone_module_print(module, style, &text);
+    if (!st) st = hone_cli_put_result(cli, NULL, &text);
+    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect) {
+    bool is_classic = strcmp(name, "classic") == 0;
+    *out_dialect = is_classic ? HONE_DIALECT_CLASSIC : HONE_DIALECT_TVM_0_27;
+    if (is_classic || strcmp(name, "tvm-0.27") == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "there is no dialect '%s': tvm-0.27 or classic", name);
+}
+
+hone_status hone_cli_pick_func(const hone_module *module, const char *path,
+                               const char *name_or_null, const hone_func **out_func) {
+    *out_func = NULL;
+    const hone_member *member = NULL;
+    hone_status st = hone_module_pick(module, name_or_null, &member);
+    if (st && !name_or_null) {
+        hone_status hint =
+            HONE_ERROR(hone_status_code(st), "%s; choose one with --func", hone_status_message(st));
+        hone_status_free(st);
+        st = hint;
+    }
+    if (st) return hone_status_annotate(st, "%s", path);
+    if (member->kind != HONE_MEMBER_FUNC) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "%s: '%s' is a %s, a tensor program (T.prim_func) is wanted; choose one "
+                          "with --func",
+                          path, member->name,
+                          member->kind == HONE_MEMBER_GRAPH
+                              ? "graph function"
+                              : "declaration of an external function");
+    }
+    *out_func = member->func;
+    return HONE_OK;
+}
+
+void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str *out) {
+    for (uint32_t i = 1; source && i < line; i++) {
+        source = strchr(source, '\n');
+        if (source) source++;
+    }
+    if (!source || !*source || !line) return;
+    size_t length = strcspn(source, "\r\n");
+    hone_str_append(out, "    ");
+    hone_str_append_n(out, source, length);
+    hone_str_append(out, "\n    ");
+    for (uint32_t i = 1; i < column && i <= length; i++) {
+        hone_str_append_char(out, source[i - 1] == '\t' ? '\t' : ' ');
+    }
+    hone_str_append(out, "^\n");
+}
+
+static const hone_finding *first_error(const hone_findings *findings) {
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (!findings->items[i].is_warning) return &findings->items[i];
+    }
+    return NULL;
+}
+
+/* The place that a message of the verifier begins with, "12:5: ", is taken off. */
+static const char *take_place(const char *message, uint32_t *out_line, uint32_t *out_column) {
+    int length = 0;
+    bool is_place =
+        sscanf(message, "%" SCNu32 ":%" SCNu32 ": %n", out_line, out_column, &length) == 2 &&
+        length;
+    if (!is_place) *out_line = *out_column = 0;
+    return message + (is_place ? length : 0);
+}
+
+hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column, hone_status failed) {
+    char *source = NULL;
+    size_t count = 0;
+    hone_str quote = {0};
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const char *message = hone_status_message(failed);
+    if (!line) message = take_place(message, &line, &column);
+    if (!line) return hone_status_annotate(failed, "%s", name);
+    if (strcmp(hone_path_extension(path), ".py") == 0) {
+        /* Only for the quotation: the message stands without it. */
+        hone_status_free(hone_fs_read(path, MOST_BYTES, &source, &count));
+    }
+    hone_cli_quote(source, line, column, &quote);
+    if (quote.length) hone_str_truncate(&quote, quote.length - 1);
+    hone_status st =
+        HONE_ERROR(hone_status_code(failed), "%s:%" PRIu32 ":%" PRIu32 ": %s%s%s", name, line,
+                   column, message, quote.length ? "\n" : "", hone_str_text(&quote));
+    hone_status_free(failed);
+    hone_str_deinit(&quote);
+    hone_free(source);
+    return st;
+}
+
+hone_status hone_cli_check_func(const char *path, const hone_func *func) {
+    hone_findings findings = {.arena = hone_arena_create(4096), .errors_only = true};
+    if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    hone_status st = hone_verify_func(func, &findings);
+    if (!st && findings.error_count) {
+        const hone_finding *first = first_error(&findings);
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", first->text);
+        st = hone_cli_place(path, first->line, first->column, st);
+    }
+    hone_arena_destroy(findings.arena);
+    return st;
+}
+
+static hone_status prepare_variants(const char *path, const hone_module *module,
+                                    const hone_dim_variants *variants, hone_module **out_modules) {
+    for (size_t i = 0; i < variants->count; i++) {
+        hone_graph_options options = {.dims = variants->items[i].dims,
+                                      .dim_count = variants->items[i].dim_count};
+        hone_status st = hone_graph_prepare(module, &options, &out_modules[i]);
+        if (st) return hone_status_annotate(st, "%s", path);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
+                                hone_task_list *out_tasks) {
+    *out_tasks = (hone_task_list){0};
+    hone_module *module = NULL, **prepared = NULL;
+    hone_dim_variants variants = {0};
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, hone_dim_variants_parse(shapes->items, shapes->count, &variants), done);
+    HONE_TRY_GOTO(st, hone_cli_load_module(path, NULL, &module), done);
+    hone_module_freeze(module);
+    st = hone_check_module(module);
+    if (st) {
+        st = hone_cli_place(path, 0, 0, st);
+        goto done;
+    }
+    prepared = hone_calloc(variants.count, sizeof(hone_module *));
+    if (!prepared) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+        goto done;
+    }
+    HONE_TRY_GOTO(st, prepare_variants(path, module, &variants, prepared), done);
+    st = hone_status_annotate(hone_tasks_extract(prepared, variants.count, out_tasks), "%s", path);
+done:
+    for (size_t i = 0; prepared && i < variants.count; i++)
+        hone_module_release(prepared[i]);
+    hone_free(prepared);
+    hone_dim_variants_deinit(&variants);
+    hone_module_release(module);
+    return st;
+}
+
+/* Reads the target in a file; its text may end with a newline. */
+static hone_status read_target_file(const char *path, hone_target *out_target,
+                                    bool *out_says_cores) {
+    char *text = NULL;
+    size_t count = 0;
+    HONE_TRY(hone_fs_read(path, 1 << 16, &text, &count));
+    while (count && strchr(" \t\r\n", text[count - 1]))
+        text[--count] = '\0';
+    hone_status st = hone_target_parse_cores(text, out_target, out_says_cores);
+    hone_free(text);
+    return hone_status_annotate(st, "%s", path);
+}
+
+hone_status hone_cli_parse_target_on(const hone_target *machine, const char *text_or_null,
+                                     int64_t threads, hone_target *out_target) {
+    bool says_cores;
+    const char *text = text_or_null ? text_or_null : "host";
+    const char *extension = hone_path_extension(text);
+    bool is_file = strcmp(extension, ".json") == 0 || strcmp(extension, ".txt") == 0 ||
+                   strncmp(text, "./", 2) == 0 || *text == '/';
+    if (is_file && strchr(text, '{') == NULL) {
+        HONE_TRY(read_target_file(text, out_target, &says_cores));
+    } else {
+        HONE_TRY(hone_target_parse_cores(text, out_target, &says_cores));
+    }
+    bool is_its_arch = strcmp(out_target->triple, machine->triple) == 0;
+    if (!says_cores && is_its_arch) {
+        out_target->num_threads = out_target->num_cores = machine->num_cores;
+    }
+    if (threads > 0) out_target->num_threads = (int32_t)threads;
+    bool is_free = !says_cores && !is_its_arch; /* nobody knows how many there are */
+    if (is_free && out_target->num_threads > out_target->num_cores) {
+        out_target->num_cores = out_target->num_threads;
+    }
+    return hone_target_check(out_target);
+}
+
+hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
+                                  hone_target *out_target) {
+    hone_target machine;
+    HONE_TRY(hone_target_detect(&machine));
+    return hone_cli_parse_target_on(&machine, text_or_null, threads, out_target);
+}
+
+void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target) {
+    if (target->num_threads <= target->num_cores) return;
+    HONE_LOG(log, HONE_LOG_WARNING, "%d threads on %d cores wait for each other",
+             (int)target->num_threads, (int)target->num_cores);
+}

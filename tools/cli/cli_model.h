@@ -1,0 +1,80 @@
+/* tools/cli/cli_model.h - reading what users name: programs and models, and their tuning tasks. */
+#ifndef HONE_TOOLS_CLI_CLI_MODEL_H
+#define HONE_TOOLS_CLI_CLI_MODEL_H
+
+#include "graph/module/graph_options.h"
+#include "graph/plan/tasks.h"
+#include "ir/text/print/script_print.h"
+#include "target/target.h"
+#include "tools/cli/cli.h"
+
+/* Reads a module of any kind: .py TVMScript, .onnx a model, others and "-" (standard input) by
+ * their first bytes. options (may be NULL) go to the ONNX reader. */
+HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
+                                                hone_module **out_module);
+
+/* The same for verbs that only look at a program, or take a PrimFunc of it: constants may lack
+ * their numbers. */
+HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module **out_module);
+
+#define HONE_CLI_DIALECT_OPTION(place)                                                             \
+    {                                                                                              \
+        .name = "dialect", .value = "NAME", .kind = HONE_CLI_TEXT, .to = (place),                  \
+        .help = "tvm-0.27 (default) or classic, the spelling of older TVM"                         \
+    }
+#define HONE_CLI_PROGRAM_OUTPUT_OPTION(place)                                                      \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),    \
+        .help = "write there; long weights go to FILE with .safetensors"                           \
+    }
+/* Writes a module to the path of -o, its weights beside it, or to cli->out when it is NULL or "-".
+ */
+HONE_NODISCARD hone_status hone_cli_put_program(hone_cli *cli, const char *path_or_null,
+                                                const hone_module *module,
+                                                const hone_print_options *style);
+/* The dialect that --dialect names. INVALID for others. */
+HONE_NODISCARD hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect);
+
+/* The PrimFunc that --func names, or the only one, or "main". INVALID when it is a graph function;
+ * NOT_FOUND lists the names. */
+HONE_NODISCARD hone_status hone_cli_pick_func(const hone_module *module, const char *path,
+                                              const char *name_or_null, const hone_func **out_func);
+
+/* INVALID when the function is ill-formed: "path:line:column: reason", the line and a caret. */
+HONE_NODISCARD hone_status hone_cli_check_func(const char *path, const hone_func *func);
+/* Puts the place in a file before what failed, and the line behind it. Takes and returns failed. */
+HONE_NODISCARD hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column,
+                                          hone_status failed);
+/* Appends a line of the source (may be NULL: nothing) and a caret below the column. */
+void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str *out);
+
+/* Reads, prepares (one variant per combination of --shape) and extracts the tasks. Deinit also
+ * after failure. */
+HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
+                                               hone_task_list *out_tasks);
+
+/* "host" when text is NULL. With threads > 0 the target's number of threads is replaced. A path of
+ * a file holding a target is read ("target.json"). What says nothing of cores or threads, and has
+ * this machine's triple, gets all of its cores. */
+HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
+                                                 hone_target *out_target);
+/* The same for a machine that is not this one. */
+HONE_NODISCARD hone_status hone_cli_parse_target_on(const hone_target *machine,
+                                                    const char *text_or_null, int64_t threads,
+                                                    hone_target *out_target);
+/* Says it when there are more threads than cores. */
+void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
+
+/* The options of a verb whose struct has `const char *target` and `int64_t threads`, for it. */
+#define HONE_CLI_TARGET_OPTIONS(o)                                                                 \
+    {.name = "target",                                                                             \
+     .value = "TARGET",                                                                            \
+     .kind = HONE_CLI_TEXT,                                                                        \
+     .to = &(o).target,                                                                            \
+     .help = "for this target; default: host"},                                                    \
+    {                                                                                              \
+        .name = "threads", .value = "N", .kind = HONE_CLI_NUMBER, .to = &(o).threads,              \
+        .help = "for this number of threads; default: all cores", .min = 1, .max = 1024            \
+    }
+
+#endif

@@ -1,0 +1,87 @@
+/* tools/cli/cli_tensors.h - tensors that users name: inputs from files, or made up. */
+#ifndef HONE_TOOLS_CLI_CLI_TENSORS_H
+#define HONE_TOOLS_CLI_CLI_TENSORS_H
+
+#include "graph/module/graph_options.h"
+#include "runtime/model_load.h"
+#include "support/tensor.h"
+#include "tensorfile/tensorfile.h"
+#include "tools/cli/cli.h"
+
+/* What a function takes. */
+typedef struct hone_cli_want {
+    const char *name;
+    hone_dtype dtype;
+    int32_t rank;
+    int64_t shape[HONE_MAX_RANK]; /* -1 = any */
+    const char *dim_names[HONE_MAX_RANK];
+    bool is_size; /* a number that is the size of a dimension as well */
+} hone_cli_want;
+
+/* Tensors that somebody gave, or that came out. Several may have one name. */
+typedef struct hone_cli_tensor {
+    char *name;          /* owned; NULL = it was given none */
+    hone_tensor *tensor; /* owned */
+    bool is_place;       /* the name is numpy's for a place in an .npz: arr_0, arr_1, … */
+} hone_cli_tensor;
+
+typedef struct hone_cli_tensors {
+    hone_cli_tensor *data;
+    size_t count, capacity;
+} hone_cli_tensors;
+
+void hone_cli_tensors_deinit(hone_cli_tensors *tensors); /* leaves {0} */
+/* Takes the tensor, also when it fails; copies the name (NULL: none). */
+HONE_NODISCARD hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const char *name,
+                                                hone_tensor *tensor);
+
+/* Reads .npy, .npz, .safetensors and .pb files; "NAME=FILE" names the tensor of a file that holds
+ * one, those of .npz and .safetensors files have names. Deinit also after failure. */
+HONE_NODISCARD hone_status hone_cli_load_tensors(const hone_cli_list *files,
+                                                 hone_cli_tensors *out_tensors);
+
+/* The file of --params (NULL: none) as values of parameters by name, which point into the set. */
+HONE_NODISCARD hone_status hone_cli_load_params(hone_cli *cli, const char *path,
+                                                hone_tensor_set *out_set,
+                                                const hone_graph_weight **out_weights);
+#define HONE_CLI_PARAMS_OPTION(place)                                                              \
+    {                                                                                              \
+        .name = "params", .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),                   \
+        .help = "values of parameters by name, .npz or .safetensors"                               \
+    }
+
+/* Finds the given tensor for each want: one with a name is for the want of that name, those without
+ * take the wants that are left, in order. INVALID, with the list of wants: a name that no want or
+ * more than one has, a name given twice, too few or too many. `option` ("--in") and `what`
+ * ("input") are words for that. out_index has room for `count`. */
+HONE_NODISCARD hone_status hone_cli_assign_tensors(const hone_cli_want *wants, size_t count,
+                                                   const hone_cli_tensors *given,
+                                                   const char *option, const char *what,
+                                                   size_t *out_index);
+
+/* INVALID: no want is called that; with what was meant, and the list. */
+HONE_NODISCARD hone_status hone_cli_unknown_input(const hone_cli_want *wants, size_t count,
+                                                  const char *name);
+/* An int4 is a byte in a file: int8 that fits it, uint8 for uint4. Others are left alone. */
+HONE_NODISCARD hone_status hone_cli_take_as_four_bits(const hone_cli_want *want,
+                                                      hone_tensor *tensor);
+
+/* INVALID when one of `shapes` ("N=4") gives several sizes, or a name that neither a dimension of
+ * the wants nor one of more[] (names of sizes elsewhere) has. */
+HONE_NODISCARD hone_status hone_cli_check_sizes(const hone_cli_want *wants, size_t count,
+                                                const char *const *more, size_t more_count,
+                                                const hone_cli_list *shapes);
+
+/* The tensor for each input. Without any file they are made up (from a fixed seed), with sizes
+ * from `shapes` ("N=4", else 1); those of files must have these sizes. The tensors belong to
+ * `given`. */
+HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants,
+                                                  size_t count, const hone_cli_list *shapes,
+                                                  hone_cli_tensors *given,
+                                                  hone_tensor ***out_tensors);
+
+/* The ports of a compiled model. */
+HONE_NODISCARD hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,
+                                                   const hone_cli_want **out_wants);
+
+#endif

@@ -1,0 +1,69 @@
+/* tools/farm/farm_client.h - how the verbs of `hone` reach a tracker: options, keys, question and
+ * answer.
+ *
+ * Every verb that speaks to a tracker has the same options, with the same environment variables
+ * behind them, and makes its endpoint's options by hone_farm_access_resolve.
+ */
+#ifndef HONE_TOOLS_FARM_FARM_CLIENT_H
+#define HONE_TOOLS_FARM_FARM_CLIENT_H
+
+#include "measure/farm.h"
+#include "net/net.h"
+#include "tools/cli/cli.h"
+
+typedef struct hone_farm_access {
+    const char *tracker;     /* "tcp://host:9190"; HONE_TRACKER */
+    const char *key_path;    /* file of one's secret key; HONE_KEY_FILE */
+    const char *tracker_key; /* the tracker's public key, or a file with it; HONE_TRACKER_KEY */
+    bool is_insecure;
+} hone_farm_access;
+
+/* Rows of an option table; `access` is a hone_farm_access. */
+#define HONE_FARM_ACCESS_OPTIONS(access)                                                           \
+    {.name = "tracker",                                                                            \
+     .value = "URL",                                                                               \
+     .kind = HONE_CLI_TEXT,                                                                        \
+     .to = &(access).tracker,                                                                      \
+     .help = "the farm's tracker, tcp://HOST:9190; HONE_TRACKER serves as well"},                  \
+        {.name = "key",                                                                            \
+         .value = "FILE",                                                                          \
+         .kind = HONE_CLI_TEXT,                                                                    \
+         .to = &(access).key_path,                                                                 \
+         .help = "your secret key, made by 'hone keygen'; or HONE_KEY_FILE"},                      \
+        {.name = "tracker-key",                                                                    \
+         .value = "PUB",                                                                           \
+         .kind = HONE_CLI_TEXT,                                                                    \
+         .to = &(access).tracker_key,                                                              \
+         .help = "the tracker's public key, or a file with it; or HONE_TRACKER_KEY"},              \
+    {                                                                                              \
+        .name = "insecure", .kind = HONE_CLI_SWITCH, .to = &(access).is_insecure,                  \
+        .help = "no keys, no encryption; on this machine only"                                     \
+    }
+
+/* Fills in from the environment what is not given. */
+void hone_farm_access_from_environment(hone_farm_access *access);
+
+/* Reads the keys; wipe out_net->keys afterwards. INVALID says what is missing. */
+HONE_NODISCARD hone_status hone_farm_access_resolve(const hone_farm_access *access,
+                                                    hone_net_client_options *out_net);
+
+/* A connection on which questions are asked one after the other. */
+typedef struct hone_farm_client hone_farm_client;
+
+/* Connects and says hello as an admin; waits for up to `timeout_ns`. UNAVAILABLE: nobody answers;
+ * INVALID: refused, or a wrong key, with the reason. */
+HONE_NODISCARD hone_status hone_farm_client_open(const hone_farm_access *access, int64_t timeout_ns,
+                                                 hone_farm_client **out_client);
+void hone_farm_client_close(hone_farm_client *client); /* NULL is allowed */
+
+/* Asks, again and again, until the answer comes: of kind `wanted`, valid until the next question.
+ * INVALID: refused, with the reason. TIMEOUT. */
+HONE_NODISCARD hone_status hone_farm_client_ask(hone_farm_client *client,
+                                                const hone_farm_message *question,
+                                                hone_farm_kind wanted,
+                                                hone_farm_message *out_answer);
+
+/* What the tracker said in WELCOME. */
+const hone_farm_welcome *hone_farm_client_terms(const hone_farm_client *client);
+
+#endif

@@ -1,0 +1,321 @@
+/* tools/run/run_interpret.c - `hone run --interpret`: the reference semantics. */
+#include <string.h>
+
+#include "graph/passes/prepare.h"
+#include "ir/core/fold.h"
+#include "ir/interp/interp.h"
+#include "ir/verify/verify.h"
+#include "lower/signature/signature.h"
+#include "runtime/model/model_rt.h"
+#include "support/alloc.h"
+#include "tools/run/native_call.h"
+#include "tools/run/run_job.h"
+
+/* ---- external functions: the convention of kernels (abi.h) ---- */
+
+enum { MAX_EXTERN_ARGS = 256 };
+
+static hone_status find_extern(const hone_run_job *job, const char *name, void **out_symbol) {
+    *out_symbol = job->extern_library ? hone_model_rt_find_symbol(job->extern_library, name) : NULL;
+    if (*out_symbol) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
+                      job->extern_library ? "is not in the library of --extern"
+                                          : "is needed, give its library with --extern");
+}
+
+static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args, size_t count,
+                          hone_tensor *result) {
+    void *symbol = NULL;
+    HONE_TRY(find_extern(ctx, name, &symbol));
+    return hone_call_c(symbol, name, args, count, result);
+}
+
+static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *args,
+                               size_t count) {
+    void *symbol = NULL;
+    HONE_TRY(find_extern(ctx, name, &symbol));
+    void *data[MAX_EXTERN_ARGS];
+    const int64_t *shapes[MAX_EXTERN_ARGS];
+    int32_t ranks[MAX_EXTERN_ARGS];
+    if (count > MAX_EXTERN_ARGS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "external function '%s' has %zu arguments", name,
+                          count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        data[i] = args[i]->data;
+        shapes[i] = args[i]->shape;
+        ranks[i] = args[i]->rank;
+    }
+    hone_extern function;
+    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for this */
+    int32_t code = function(data, shapes, ranks, (int32_t)count);
+    if (code == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "external function '%s' returned %d", name, (int)code);
+}
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "interpreter");
+}
+
+/* ---- graph functions ---- */
+
+static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *graph,
+                                  const hone_cli_want **out_wants) {
+    hone_cli_want *wants =
+        hone_arena_zalloc(job->cli->arena, (graph->param_count + 1) * sizeof *wants);
+    if (!wants) return no_memory();
+    for (uint32_t i = 0; i < graph->param_count; i++) {
+        const hone_sinfo *info = graph->values[i].sinfo;
+        bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 &&
+                        !hone_dtype_is_void(info->dtype) && info->rank <= HONE_MAX_RANK &&
+                        (info->shape || info->rank == 0);
+        if (!is_known) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "parameter '%s' is no tensor of known type and rank",
+                              graph->values[i].name);
+        }
+        wants[i].name = graph->values[i].name;
+        wants[i].dtype = info->dtype;
+        wants[i].rank = info->rank;
+        for (int32_t d = 0; d < info->rank; d++) {
+            const hone_expr *e = info->shape[d];
+            wants[i].shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+            if (e->kind == HONE_EXPR_VAR) wants[i].dim_names[d] = graph->vars[e->u.var].name;
+        }
+    }
+    *out_wants = wants;
+    return HONE_OK;
+}
+
+static hone_status keep_results(hone_run_job *job, const hone_graph_func *graph,
+                                hone_tensor **results, size_t count) {
+    const hone_value *names = hone_attrs_find(&graph->attrs, "output_names");
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        snprintf(number, sizeof number, count == 1 ? "output" : "output%zu", i);
+        bool is_named = names && names->kind == HONE_VALUE_LIST && i < names->count &&
+                        names->u.items[i].kind == HONE_VALUE_STRING;
+        const char *name = is_named ? names->u.items[i].u.s : number;
+        if (st) {
+            hone_tensor_destroy(results[i]);
+        } else {
+            st = hone_cli_tensors_add(&job->outputs, name, results[i]);
+        }
+    }
+    hone_free(results);
+    return st;
+}
+
+/* Names of sizes that a function knows, wherever they stand. */
+static hone_status size_names(hone_run_job *job, const hone_var_info *vars, uint32_t count,
+                              const char *const **out, size_t *out_count) {
+    const char **names = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *names);
+    *out_count = 0;
+    *out = names;
+    if (!names) return no_memory();
+    for (uint32_t v = 0; v < count; v++)
+        if (vars[v].is_size) names[(*out_count)++] = vars[v].name;
+    return HONE_OK;
+}
+
+static hone_status check_sizes(hone_run_job *job, const hone_var_info *vars, uint32_t var_count,
+                               const hone_cli_want *wants, size_t count) {
+    const char *const *names;
+    size_t name_count;
+    HONE_TRY(size_names(job, vars, var_count, &names, &name_count));
+    return hone_cli_check_sizes(wants, count, names, name_count, &job->o->shapes);
+}
+
+static hone_interp_options interpretation(hone_run_job *job) {
+    return (hone_interp_options){.call_extern = call_extern,
+                                 .call_c = call_c,
+                                 .extern_ctx = job,
+                                 .check_uninitialised = job->o->check,
+                                 .check_races = job->o->check,
+                                 .is_scheduled = true};
+}
+
+static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
+    hone_graph_options options = {.weights = job->weights, .weight_count = job->params.count};
+    hone_module *plain = NULL;
+    HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
+    const hone_member *member = hone_module_find(plain, name);
+    const hone_cli_want *wants;
+    hone_tensor **inputs, **results = NULL;
+    size_t count = 0;
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, wants_of_graph(job, member->graph, &wants), done);
+    HONE_TRY_GOTO(st,
+                  check_sizes(job, member->graph->vars, member->graph->var_count, wants,
+                              member->graph->param_count),
+                  done);
+    HONE_TRY_GOTO(st,
+                  hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
+                                         &job->o->shapes, &job->inputs, &inputs),
+                  done);
+    hone_interp_options how = interpretation(job);
+    HONE_TRY_GOTO(
+        st,
+        hone_interp_graph(plain, name, inputs, member->graph->param_count, &how, &results, &count),
+        done);
+    st = keep_results(job, member->graph, results, count);
+done:
+    hone_module_release(plain);
+    return st;
+}
+
+/* ---- PrimFuncs ---- */
+
+static bool is_output(const hone_func *func, const hone_signature *s, uint32_t param) {
+    uint32_t buffer = 0;
+    if (func->params[param].buffer == HONE_NO_ID) return false;
+    for (uint32_t i = 0; i < param; i++)
+        buffer += func->params[i].buffer != HONE_NO_ID;
+    return s->roles[buffer] == HONE_PARAM_OUT;
+}
+
+static bool is_size(const hone_func *func, hone_var var) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank; d++) {
+            if (hone_expr_uses_var(buffer->shape[d], var)) return true;
+        }
+    }
+    return false;
+}
+
+/* An extent, or -1 where it is not known. */
+static int64_t size_of(const hone_func *func, const hone_expr *e, const int64_t *sizes) {
+    int64_t value;
+    return hone_fold_sizes(e, sizes, func->var_count, &value) && value >= 0 ? value : -1;
+}
+
+/* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */
+static hone_status named_sizes(hone_run_job *job, const hone_func *func, int64_t *sizes) {
+    hone_dim_variants named = {0};
+    HONE_TRY(hone_dim_variants_parse(job->o->shapes.items, job->o->shapes.count, &named));
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        sizes[v] = job->inputs.count ? -1 : 1;
+        for (size_t i = 0; named.count && i < named.items[0].dim_count; i++) {
+            const hone_graph_dim *dim = &named.items[0].dims[i];
+            if (strcmp(dim->name, func->vars[v].name) == 0) sizes[v] = dim->size;
+        }
+    }
+    hone_dim_variants_deinit(&named);
+    return HONE_OK;
+}
+
+static void want_of_param(const hone_func *func, uint32_t param, const int64_t *made_up,
+                          hone_cli_want *out) {
+    const hone_param *at = &func->params[param];
+    if (at->buffer == HONE_NO_ID) {
+        out->name = func->vars[at->var].name;
+        out->dtype = func->vars[at->var].dtype;
+        out->is_size = is_size(func, at->var);
+        return;
+    }
+    const hone_buffer_info *buffer = &func->buffers[at->buffer];
+    out->name = buffer->name;
+    out->dtype = buffer->dtype;
+    out->rank = (int32_t)buffer->rank;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *e = buffer->shape[d];
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : made_up ? size_of(func, e, made_up) : -1;
+        if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
+    }
+}
+
+/* The sizes that inputs have, by variable. */
+static void bind_sizes(const hone_func *func, hone_tensor *const *args, int64_t *sizes) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!args[i]) continue;
+        if (func->params[i].buffer == HONE_NO_ID) {
+            sizes[func->params[i].var] = hone_tensor_get_i64(args[i], 0);
+            continue;
+        }
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank && d < (uint32_t)args[i]->rank; d++) {
+            const hone_expr *e = buffer->shape[d];
+            if (e->kind == HONE_EXPR_VAR) sizes[e->u.var] = args[i]->shape[d];
+        }
+    }
+}
+
+static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_t param,
+                               const int64_t *sizes, hone_tensor **out) {
+    const hone_buffer_info *buffer = &func->buffers[func->params[param].buffer];
+    int64_t shape[HONE_MAX_RANK];
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        shape[d] = size_of(func, buffer->shape[d], sizes);
+        if (shape[d] >= 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "the shape of '%s' does not follow from the inputs; --shape gives sizes",
+                          buffer->name);
+    }
+    HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, out));
+    return hone_cli_tensors_add(&job->outputs, buffer->name, *out);
+}
+
+/* Parameters that are updated in place are results as well. */
+static hone_status keep_updated(hone_run_job *job, const hone_func *func, const hone_signature *s,
+                                hone_tensor *const *args) {
+    uint32_t buffer = 0;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        if (s->roles[buffer++] != HONE_PARAM_INOUT) continue;
+        hone_tensor *copy;
+        HONE_TRY(hone_tensor_clone(args[i], &copy));
+        HONE_TRY(
+            hone_cli_tensors_add(&job->outputs, func->buffers[func->params[i].buffer].name, copy));
+    }
+    return HONE_OK;
+}
+
+static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
+    hone_arena *arena = job->cli->arena;
+    hone_signature s;
+    HONE_TRY(hone_signature_of(func, arena, &s));
+    hone_cli_want *wants = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof *wants);
+    hone_tensor **args = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof(hone_tensor *));
+    hone_tensor **inputs;
+    int64_t *sizes = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *sizes);
+    if (!wants || !args || !sizes) return no_memory();
+    size_t count = 0, at = 0;
+    HONE_TRY(named_sizes(job, func, sizes));
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (is_output(func, &s, i)) continue;
+        want_of_param(func, i, job->inputs.count ? NULL : sizes, &wants[count++]);
+    }
+    HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
+    HONE_TRY(
+        hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!is_output(func, &s, i)) args[i] = inputs[at++];
+    }
+    bind_sizes(func, args, sizes);
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
+    }
+    hone_interp_options how = interpretation(job);
+    hone_node_id failed = HONE_NO_ID;
+    how.out_at = &failed;
+    hone_status st = hone_interp_func(func, args, func->param_count, &how);
+    while (st && failed != HONE_NO_ID && !hone_func_node(func, failed)->line)
+        failed = hone_func_node(func, failed)->parent;
+    if (st && failed != HONE_NO_ID) {
+        job->line = hone_func_node(func, failed)->line;
+        job->column = hone_func_node(func, failed)->column;
+    }
+    return st ? st : keep_updated(job, func, &s, args);
+}
+
+hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module) {
+    const hone_member *member;
+    HONE_TRY(hone_check_module(module));
+    HONE_TRY(hone_module_pick(module, job->o->func, &member));
+    if (member->kind == HONE_MEMBER_GRAPH) return interpret_graph(job, module, member->name);
+    if (member->kind == HONE_MEMBER_FUNC) return interpret_func(job, member->func);
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s' is only declared here", member->name);
+}

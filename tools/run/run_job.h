@@ -1,0 +1,34 @@
+/* tools/run/run_job.h - between verb_run.c and its two ways of running. */
+#ifndef HONE_TOOLS_RUN_RUN_JOB_H
+#define HONE_TOOLS_RUN_RUN_JOB_H
+
+#include "graph/module/graph_options.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/cli_tensors.h"
+
+typedef struct hone_run_options {
+    const char *func, *out_dir, *extern_path, *params, *db, *target;
+    hone_cli_list in, expect, shapes;
+    int64_t threads;
+    double rtol, atol;
+    bool time, interpret, check, no_schedule, reschedule, unsandboxed;
+} hone_run_options;
+
+typedef struct hone_run_job {
+    hone_cli *cli;
+    const hone_run_options *o;
+    void *extern_library;   /* of --extern */
+    hone_tensor_set params; /* of --params */
+    const hone_graph_weight *weights;
+    hone_cli_tensors inputs;
+    uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
+    hone_cli_tensors outputs;          /* results by name */
+    double best_ns, median_ns, spread; /* of --time; NAN = not timed */
+} hone_run_job;
+
+/* A library: loads it, runs, times. */
+HONE_NODISCARD hone_status hone_run_library(hone_run_job *job, const char *path);
+/* The oracle. */
+HONE_NODISCARD hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module);
+
+#endif

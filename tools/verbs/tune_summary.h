@@ -1,0 +1,15 @@
+/* tools/verbs/tune_summary.h - what `hone tune` says at its end. */
+#ifndef HONE_TOOLS_VERBS_TUNE_SUMMARY_H
+#define HONE_TOOLS_VERBS_TUNE_SUMMARY_H
+
+#include "tools/cli/cli.h"
+#include "tuner/tune.h"
+
+/* Tables to cli->out: tasks, where the time went, how good the cost model was. */
+HONE_NODISCARD hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
+                                                   const hone_tune_result *result);
+HONE_NODISCARD hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result);
+/* Whether any task has a schedule that works. */
+bool hone_tune_summary_has_best(const hone_tune_result *result);
+
+#endif

@@ -1,0 +1,326 @@
+/* tools/verbs/verb_compile.c - `hone compile`: a model and its best records to one library. */
+#include <string.h>
+
+#include "compile/compile.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/progress.h"
+#include "tensorfile/tensorfile.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/cli_db.h"
+#include "tools/cli/cli_intrins.h"
+#include "tools/cli/cli_model.h"
+#include "tools/cli/cli_shapes.h"
+#include "tools/cli/cli_tensors.h"
+#include "tools/farm/tune_farm.h"
+#include "tools/verbs/kernel_table.h"
+#include "tools/verbs/verbs.h"
+
+typedef struct compile_options {
+    const char *output, *db, *target, *params, *emit, *weights, *func;
+    hone_cli_list shapes, intrins;
+    int64_t threads;
+    bool no_schedule, reschedule, exact, lines, unsandboxed;
+    tune_farm_options farm;
+} compile_options;
+
+/* What the verb opens. */
+typedef struct compile_job {
+    hone_cli *cli;
+    const compile_options *o;
+    hone_module *module;
+    hone_db *db;
+    hone_tensor_set params;
+    hone_dim_variants variants;
+    hone_compile_options options;
+    hone_compile_result result;
+    char *temp_dir; /* where what goes to standard output is made; or NULL */
+} compile_job;
+
+static hone_status read_weights_choice(const char *text, hone_compile_weights *out) {
+    static const char *const names[] = {"auto", "embed", "beside"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], text) != 0) continue;
+        *out = (hone_compile_weights)i;
+        return HONE_OK;
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "--weights is '%s', must be auto, embed or beside", text);
+}
+
+/* What the ending of --output stands for. */
+typedef struct known_ending {
+    const char *text, *emit;
+} known_ending;
+static const known_ending endings[] = {
+    {".so", "so"     },
+    {".h",  "so"     },
+    {".a",  "a"      },
+    {".o",  "obj"    },
+    {".c",  "c"      },
+    {".ll", "llvm"   },
+    {".s",  "asm"    },
+    {".py", "program"}
+};
+
+static const known_ending *find_ending(const char *path) {
+    const char *text = hone_path_extension(path);
+    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
+        if (strcmp(endings[i].text, text) == 0) return &endings[i];
+    }
+    return NULL;
+}
+
+/* "out/model.so" and "out/model" mean the same. */
+static const char *without_ending(hone_cli *cli, const char *path) {
+    if (!find_ending(path)) return path;
+    return hone_arena_printf(cli->arena, "%.*s", (int)(hone_path_extension(path) - path), path);
+}
+
+/* Without --emit, the ending of --output tells: "-o kernel.s" wants assembly. */
+static const char *what_to_emit(const compile_options *o) {
+    const known_ending *known = o->output ? find_ending(o->output) : NULL;
+    return o->emit ? o->emit : known ? known->emit : "so";
+}
+
+static const char *default_output(hone_cli *cli) {
+    if (strcmp(cli->args[0], "-") == 0) return "model";
+    const char *base = hone_path_basename(cli->args[0]), *ending = hone_path_extension(base);
+    return hone_arena_printf(cli->arena, "%.*s", (int)(ending - base), base);
+}
+
+/* `hone compile kernel.py --emit program` would write over the program that it reads. */
+static hone_status check_output(compile_job *job) {
+    const char *input = job->cli->args[0];
+    const char *path = hone_arena_printf(job->cli->arena, "%s.py", job->options.output);
+    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    if (job->options.emit != HONE_COMPILE_PROGRAM || !hone_fs_is_same(path, input)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s would be written over; give another name with -o",
+                      input);
+}
+
+/* "-o -": text goes to standard output, by way of a file. */
+static hone_status open_stdout(compile_job *job) {
+    if (job->options.emit <= HONE_COMPILE_OBJ) {
+        return HONE_ERROR(
+            HONE_CODE_INVALID,
+            "a library is a file, give its path with -o; text goes to standard output: "
+            "--emit c, llvm, asm or program");
+    }
+    HONE_TRY(hone_fs_temp_dir("hone-compile", &job->temp_dir));
+    job->options.output = hone_arena_printf(job->cli->arena, "%s/model", job->temp_dir);
+    return job->options.output ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+}
+
+static hone_status put_stdout(compile_job *job) {
+    char *text = NULL;
+    size_t count = 0;
+    HONE_TRY(hone_fs_read(job->result.files[0], SIZE_MAX, &text, &count));
+    hone_str_append_n(&job->cli->out, text, count);
+    hone_free(text);
+    return HONE_OK;
+}
+
+static hone_status open_db(compile_job *job) {
+    if (!job->o->db || job->o->no_schedule) return HONE_OK;
+    hone_db_options options = {.path = job->o->db, .mode = HONE_DB_READ};
+    HONE_TRY(hone_db_open_sqlite(&options, &job->db));
+    job->options.db = job->db;
+    return HONE_OK;
+}
+
+/* What is compiled for: the device of a farm, a target of the database, or what the text says. */
+static hone_status read_target(compile_job *job) {
+    const compile_options *o = job->o;
+    hone_target *target = &job->options.target;
+    tune_farm_options farm = o->farm;
+    farm.target = o->target;
+    farm.threads = o->threads;
+    bool is_found = false;
+    if (farm.device_key || farm.access.tracker) {
+        (void)tune_farm_is_wanted(&farm); /* reads the environment, too */
+        HONE_TRY(tune_farm_check_key(&farm));
+        HONE_TRY(tune_farm_ask(&farm, &job->cli->log, target));
+    } else {
+        if (job->db && o->target) {
+            HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
+        }
+        if (!is_found) HONE_TRY(hone_cli_parse_target(o->target, o->threads, target));
+    }
+    hone_cli_warn_of_threads(&job->cli->log, target);
+    return HONE_OK;
+}
+
+static hone_status read_options(compile_job *job) {
+    const compile_options *o = job->o;
+    hone_compile_options *options = &job->options;
+    options->output = without_ending(job->cli, o->output ? o->output : default_output(job->cli));
+    if (!options->output) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    options->func = o->func;
+    options->no_schedule = o->no_schedule;
+    options->reschedule = o->reschedule;
+    options->exact = o->exact;
+    options->lines = o->lines;
+    options->unsandboxed = o->unsandboxed;
+    if (o->no_schedule) HONE_TRY(hone_cli_refuse(job->cli, "db", "kernels without a schedule"));
+    if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
+    HONE_TRY(open_db(job));
+    HONE_TRY(read_target(job));
+    HONE_TRY(read_weights_choice(o->weights, &options->weights));
+    const char *emit = what_to_emit(o);
+    if (!hone_compile_emit_parse(emit, &options->emit)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "--emit is '%s', must be so, a, obj, c, llvm, asm or program", emit);
+    }
+    bool is_stdout = o->output && strcmp(o->output, "-") == 0;
+    HONE_TRY(is_stdout ? open_stdout(job) : check_output(job));
+    HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
+    options->variants = &job->variants;
+    HONE_TRY(hone_cli_load_params(job->cli, o->params, &job->params, &options->weight_values));
+    options->weight_count = job->params.count;
+    HONE_TRY(hone_cli_read_intrins(job->cli, &job->o->intrins, &job->options.intrins));
+    job->options.intrin_count = job->o->intrins.count;
+    if (!job->db || o->shapes.count > 0) return HONE_OK;
+    return hone_cli_recorded_shapes(job->cli, job->db, &job->variants, &options->only_recorded);
+}
+
+static void put_result(hone_cli *cli, const hone_compile_result *result) {
+    hone_cli_put_kernels(cli, result);
+    if (result->plan_count > 1) {
+        hone_str_printf(&cli->out, "%u plans: for special sizes and functions\n",
+                        result->plan_count);
+    }
+    for (uint32_t i = 0; i < result->file_count; i++)
+        hone_str_printf(&cli->out, "wrote %s\n", result->files[i]);
+}
+
+static hone_status compile(compile_job *job) {
+    hone_cli *cli = job->cli;
+    HONE_TRY(read_options(job));
+    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &job->module));
+    hone_module_freeze(job->module);
+    hone_status st = hone_compile_module(job->module, &job->options, &job->result);
+    if (st) {
+        hone_code code = hone_status_code(st);
+        bool is_models =
+            code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_TYPE;
+        return is_models ? hone_cli_place(cli->args[0], 0, 0, st) : st;
+    }
+    if (job->temp_dir) return put_stdout(job);
+    if (cli->json) {
+        hone_compile_result_print_json(&job->result, &cli->out);
+    } else if (!cli->quiet) {
+        put_result(cli, &job->result);
+    }
+    return HONE_OK;
+}
+
+static hone_status run(hone_cli *cli, const compile_options *o) {
+    compile_job job = {.cli = cli, .o = o};
+    hone_status st = compile(&job);
+    if (job.temp_dir) st = hone_status_join(st, hone_fs_remove_tree(job.temp_dir));
+    hone_free(job.temp_dir);
+    if (job.result.arena) hone_compile_result_deinit(&job.result);
+    hone_module_release(job.module);
+    hone_db_release(job.db);
+    hone_tensor_set_deinit(&job.params);
+    hone_dim_variants_deinit(&job.variants);
+    return st;
+}
+
+int hone_verb_compile(int argc, char **argv) {
+    compile_options o = {.weights = "auto", .farm = {.no_device = "stop"}};
+    const hone_cli_option options[] = {
+        {.name = "output",
+         .letter = 'o',
+         .value = "PATH",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.output,
+         .help = "PATH.so and PATH.h are written; default: the model's name, here"},
+        {.name = "db",
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.db,
+         .help = "database of records; without it kernels get default schedules"},
+        {.name = "target",
+         .value = "T",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.target,
+         .help = "what to compile for, or the first digits of a target's hash in the database; "
+                 "default: this "
+                 "machine"},
+        {.name = "threads",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.threads,
+         .help = "threads that the model runs on at most; records are of a number of threads; "
+                 "default: all cores", .min = 1,
+         .max = 1024},
+        HONE_CLI_PARAMS_OPTION(&o.params),
+        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
+        {.name = "device-key",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.farm.device_key,
+         .help = "for such a device of the farm, whose target is asked for"},
+        {.name = "shape",
+         .value = "N=1,64",
+         .kind = HONE_CLI_LIST,
+         .to = &o.shapes,
+         .help =
+             "sizes to make special kernels for, beside general ones; may be repeated; default: "
+             "those that the database was tuned for"},
+        {.name = "exact",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.exact,
+         .help = "no general kernels beside those of --shape"},
+        {.name = "no-schedule",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.no_schedule,
+         .help = "plain kernels, as the programs are written"},
+        {.name = "reschedule",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.reschedule,
+         .help = "default schedules also where the program carries one"},
+        {.name = "emit",
+         .value = "WHAT",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.emit,
+         .help = "so, a, obj; c, llvm, asm, program: the kernels as text; default: as PATH "
+                 "ends, else so"},
+        {.name = "weights",
+         .value = "WHERE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.weights,
+         .help = "embed, beside (PATH.weights), or auto: beside when they take over 64 MiB"},
+        {.name = "lines",
+         .letter = 'g',
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.lines,
+         .help =
+             "line tables for perf, gdb and objdump -S, over the lowered programs in PATH.lines"},
+        {.name = "func",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.func,
+         .help = "the one function to compile; default: main, else all"},
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
+        HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
+        {0               },
+    };
+    const hone_cli_command command = {
+        .name = "compile",
+        .usage = "MODEL.onnx|PROGRAM.py [--db FILE] [-o PATH]",
+        .summary = "Makes one library of a model: for each kernel the best record of the database, "
+                   "or a default schedule. Never measures. Prints which kernel came from where.",
+        .example = "hone compile examples/fashion_mnist/mlp.onnx -o /tmp/mlp",
+        .notes = "The library needs libc, libm and nothing of Hone; PATH.h says how to call it.",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, run(&cli, &o));
+}

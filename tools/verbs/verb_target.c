@@ -1,0 +1,106 @@
+/* tools/verbs/verb_target.c - `hone target`: reads, detects and lists targets. */
+#include "support/hash.h"
+#include "target/target.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/cli_model.h"
+#include "tools/cli/cli_table.h"
+#include "tools/verbs/verbs.h"
+
+typedef struct target_options {
+    bool list, detect;
+    int64_t threads;
+} target_options;
+
+static hone_status list_targets(hone_cli *cli) {
+    hone_json *json = cli->json ? hone_json_make_array() : NULL;
+    hone_table table;
+    hone_table_init(&table, cli->arena, "name|~target|~what it is");
+    bool ok = true;
+    for (const hone_target_name *name = hone_target_names(); name->name; name++) {
+        hone_table_add(&table, "%s", name->name);
+        hone_table_add(&table, "%s", name->text);
+        hone_table_add(&table, "%s", name->description);
+        if (!cli->json) continue;
+        hone_json *item = hone_json_make_object();
+        ok &= hone_json_set_text(item, "name", name->name);
+        ok &= hone_json_set_text(item, "target", name->text);
+        ok &= hone_json_set_text(item, "description", name->description);
+        ok &= hone_json_append(json, item);
+    }
+    if (!cli->json) {
+        hone_cli_put_table(cli, &table);
+        return HONE_OK;
+    }
+    if (!ok) {
+        hone_json_destroy(json);
+        json = NULL;
+    }
+    return hone_cli_put_json(cli, json);
+}
+
+static void put_facts(hone_cli *cli, const hone_target *target, const char *hash) {
+    hone_str_printf(&cli->out, "# hash %s; vectors of %d bits, %d vector registers; %s\n", hash,
+                    target->vector_bits, hone_target_vector_registers(target),
+                    hone_target_runs_here(target) ? "runs on this machine"
+                                                  : "does not run on this machine");
+}
+
+static hone_status show_target(hone_cli *cli, const hone_target *target) {
+    char hash[HONE_HASH_HEX_BYTES];
+    hone_hash128_print(hone_target_hash(target), hash);
+    if (cli->json) {
+        hone_target_print_json(target, &cli->out);
+    } else {
+        hone_target_print(target, &cli->out);
+    }
+    hone_str_append_char(&cli->out, '\n');
+    if (!cli->json && cli->verbosity) put_facts(cli, target, hash);
+    return HONE_OK;
+}
+
+static hone_status target_verb(hone_cli *cli, const target_options *options) {
+    if (options->list) return list_targets(cli);
+    if (options->detect && cli->arg_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "--detect takes no target to read");
+    }
+    hone_target target;
+    const char *text = cli->arg_count ? cli->args[0] : NULL;
+    HONE_TRY(hone_cli_parse_target(text, options->threads, &target));
+    return show_target(cli, &target);
+}
+
+int hone_verb_target(int argc, char **argv) {
+    target_options o = {0};
+    const hone_cli_option options[] = {
+        {.name = "list",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.list,
+         .help = "the names that are known"},
+        {.name = "detect",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.detect,
+         .help = "this machine (also without arguments)"},
+        {.name = "threads",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.threads,
+         .help = "with this number of threads",
+         .min = 1,
+         .max = 1024},
+        {0},
+    };
+    const hone_cli_command command = {
+        .name = "target",
+        .usage = "[--list | --detect | FILE | TEXT] [--threads N]",
+        .summary = "Prints the canonical text of a target: of this machine, of a name, of TVM's "
+                   "spelling, or of a file (.json, .txt) that holds one. -v adds facts.",
+        .example = "hone target 'llvm -mcpu=znver3 -num-cores=4' --json",
+        .options = options,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, target_verb(&cli, &o));
+}

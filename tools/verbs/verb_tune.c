@@ -1,0 +1,436 @@
+/* tools/verbs/verb_tune.c - `hone tune`: sets the tuner up on this machine and shows how it goes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/builder.h"
+#include "database/db_targets.h"
+#include "runner/runner.h"
+#include "runner/runner_remote.h"
+#include "support/fs.h"
+#include "support/progress.h"
+#include "support/quiet.h"
+#include "support/scratch.h"
+#include "support/thread.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/cli_db.h"
+#include "tools/cli/cli_intrins.h"
+#include "tools/cli/cli_model.h"
+#include "tools/farm/tune_farm.h"
+#include "tools/report/report.h"
+#include "tools/verbs/tune_inputs.h"
+#include "tools/verbs/tune_summary.h"
+#include "tools/verbs/verbs.h"
+#include "tuner/tune.h"
+
+typedef struct tune_options {
+    hone_cli_list shapes, intrins, inputs;
+    const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
+    int64_t trials, time_ns, seed, threads, builders, look_ahead;
+    bool has_trials, has_time, until_converged, no_report, unsandboxed;
+    tune_farm_options farm;
+    bool is_remote;
+} tune_options;
+
+/* What a run owns. */
+typedef struct tune_run {
+    hone_cli *cli;
+    hone_task_list tasks;
+    hone_tune_inputs inputs;
+    hone_db *db;
+    hone_builder *builder;
+    hone_runner *runner;
+    const hone_build_intrin *intrins; /* in the arena of cli */
+    size_t intrin_count;
+    hone_runner *local_runner; /* for references, when trials run elsewhere; or NULL */
+    hone_target target, host;
+    hone_scratch work_dir;
+    hone_str quiet_path, command_line;
+    hone_progress_renderer renderer;
+    hone_log plain_log; /* to stderr, below the progress line */
+    hone_log log;
+    hone_tune_result result;
+} tune_run;
+
+/* ---- Ctrl-C: the first drains, the second stops now ---- */
+
+/* Signal handlers have nowhere else to leave their word. */
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number) {
+    (void)number;
+    static const char first[] = "\nhone: finishing what is under way; once more stops at once\n";
+    if (interrupts < 2) interrupts++;
+    if (interrupts == 1) {
+        ssize_t ignored = write(STDERR_FILENO, first, sizeof first - 1);
+        (void)ignored;
+    }
+}
+
+static hone_stop should_stop(void *ctx) {
+    (void)ctx;
+    return interrupts == 0 ? HONE_STOP_NO : interrupts == 1 ? HONE_STOP_DRAIN : HONE_STOP_NOW;
+}
+
+static bool is_interrupted(void) {
+    return interrupts > 0;
+}
+
+static void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- setting up ---- */
+
+static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
+    *out_cache = HONE_CACHE_HOT;
+    if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
+    if (strcmp(o->cache, "cold") == 0) *out_cache = HONE_CACHE_COLD;
+    if (*out_cache == HONE_CACHE_HOT && strcmp(o->cache, "hot") != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--cache' wants hot or cold, not '%s'",
+                          o->cache);
+    }
+    if (o->extern_path && !hone_fs_exists(o->extern_path)) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
+    }
+    if (o->extern_path && hone_fs_is_dir(o->extern_path)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", o->extern_path);
+    }
+    HONE_TRY(tune_farm_check(&o->farm));
+    if (o->has_time && !o->time_ns) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--time' is 0, must be more");
+    }
+    if (o->has_trials || o->has_time || o->until_converged) return HONE_OK;
+    o->trials = 1000;
+    return HONE_OK;
+}
+
+static hone_status check_target(const hone_target *target) {
+    if (hone_target_runs_here(target)) return HONE_OK;
+    hone_str text = {0};
+    hone_target_print(target, &text);
+    hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                "target '%s' does not run on this machine, so nothing can be "
+                                "measured for it here",
+                                hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+static hone_status check_local_target(const tune_options *o) {
+    hone_target target;
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
+    return check_target(&target);
+}
+
+/* Log lines first take the progress line off the screen. */
+static void write_log(void *context, hone_log_level level, const char *text) {
+    tune_run *run = context;
+    hone_progress_renderer_clear(&run->renderer);
+    run->plain_log.write(run->plain_log.context, level, text);
+}
+
+static void remember_command(tune_run *run, const tune_options *o) {
+    hone_str *text = &run->command_line;
+    hone_str_printf(text, "hone tune %s --db %s", run->cli->args[0], o->db);
+    if (o->trials) hone_str_printf(text, " --trials %" PRId64, o->trials);
+    if (o->time_ns) hone_str_printf(text, " --time %.6gs", (double)o->time_ns / 1e9);
+    if (o->until_converged) hone_str_append(text, " --until-converged");
+    if (o->target) hone_str_printf(text, " --target '%s'", o->target);
+    if (o->threads) hone_str_printf(text, " --threads %" PRId64, o->threads);
+    if (o->task) hone_str_printf(text, " --task %s", o->task);
+    if (o->space) hone_str_printf(text, " --space %s", o->space);
+    for (size_t i = 0; i < o->shapes.count; i++) {
+        hone_str_printf(text, " --shape %s", o->shapes.items[i]);
+    }
+    for (size_t i = 0; i < o->inputs.count; i++) {
+        hone_str_printf(text, " --in %s", o->inputs.items[i]);
+    }
+    if (o->is_remote) {
+        hone_str_printf(text, " --tracker %s --device-key %s", o->farm.access.tracker,
+                        hone_runner_remote_device_key(run->runner));
+    }
+    if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
+    if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
+    hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
+                    o->strategy, o->cost_model, o->seed, o->cache);
+}
+
+/* Where candidates cannot be held, none is run. */
+static hone_status check_layers(tune_run *run, const tune_options *o, hone_runner *runner) {
+    char layers[HONE_RUNNER_LAYERS_BYTES];
+    HONE_TRY(hone_status_annotate(hone_runner_local_layers(runner, layers),
+                                  "candidates cannot be run here; 'hone doctor' says what to do"));
+    HONE_LOG(&run->log, o->unsandboxed ? HONE_LOG_WARNING : HONE_LOG_DEBUG,
+             "candidates are held by %s%s", layers, o->unsandboxed ? " only" : "");
+    return HONE_OK;
+}
+
+static hone_status open_local_runner(tune_run *run, const tune_options *o,
+                                     hone_runner **out_runner) {
+    HONE_TRY(hone_quiet_default_path(&run->quiet_path));
+    hone_runner_local_options runner = {
+        .slots = 1, .quiet_path = hone_str_text(&run->quiet_path), .unsandboxed = o->unsandboxed};
+    HONE_TRY(hone_runner_create_local(&runner, out_runner));
+    return check_layers(run, o, *out_runner);
+}
+
+/* The target is the devices': they are asked first. References are made here. */
+static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
+    const char *device_target = NULL;
+    HONE_TRY(tune_farm_connect(&o->farm, &run->log, &run->runner));
+    HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
+    HONE_TRY(tune_farm_target(&o->farm, device_target, &run->target));
+    HONE_TRY(hone_target_detect(&run->host));
+    return open_local_runner(run, o, &run->local_runner);
+}
+
+static hone_status open_runner(tune_run *run, const tune_options *o) {
+    if (o->is_remote) return open_remote_runner(run, o);
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &run->target));
+    return open_local_runner(run, o, &run->runner);
+}
+
+/* A tune that is the first for its target begins with what the database has of those like it. */
+static hone_status say_known_target(tune_run *run) {
+    hone_db_alikes alikes;
+    HONE_TRY(hone_db_targets_alike(run->db, &run->target, run->cli->arena, &alikes));
+    if (alikes.is_known || alikes.count == 1) return HONE_OK;
+    HONE_LOG(&run->log, HONE_LOG_WARNING,
+             "the search begins with what the database has for a target that is like this one: %s",
+             alikes.differences[1]);
+    return HONE_OK;
+}
+
+static hone_status open_services(tune_run *run, const tune_options *o) {
+    hone_builder_local_options builder = {.workers = (int32_t)o->builders,
+                                          .unsandboxed = o->unsandboxed};
+    HONE_TRY(open_runner(run, o));
+    hone_cli_warn_of_threads(&run->log, &run->target);
+    HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
+    HONE_TRY(say_known_target(run));
+    HONE_TRY(hone_scratch_open("hone-tuning", &run->work_dir));
+    return hone_builder_create_local(&builder, &run->builder);
+}
+
+/* ---- the run ---- */
+
+static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state cache) {
+    hone_progress progress = hone_progress_renderer_sink(&run->renderer);
+    remember_command(run, o);
+    HONE_TRY(hone_str_check(&run->command_line));
+    hone_tune_options options = {.db = run->db,
+                                 .target = run->target,
+                                 .builder = run->builder,
+                                 .runner = run->runner,
+                                 .look_ahead = (int32_t)o->look_ahead,
+                                 .reference_runner = run->local_runner,
+                                 .reference_target = run->local_runner ? &run->host : NULL,
+                                 .strategy = o->strategy,
+                                 .cost_model = o->cost_model,
+                                 .seed = (uint64_t)o->seed,
+                                 .trials = o->trials,
+                                 .time_limit_ns = o->time_ns,
+                                 .until_converged = o->until_converged,
+                                 .only_task = o->task,
+                                 .space_path = o->space,
+                                 .extern_path = o->extern_path,
+                                 .given = run->inputs.given,
+                                 .given_count = run->inputs.count,
+                                 .intrin_count = run->intrin_count,
+                                 .intrins = run->intrins,
+                                 .cache = cache,
+                                 .work_dir = run->work_dir.path,
+                                 .model_name = hone_path_basename(run->cli->args[0]),
+                                 .command_line = hone_str_text(&run->command_line),
+                                 .hone_version = HONE_VERSION,
+                                 .progress = run->cli->quiet ? NULL : &progress,
+                                 .quiet_path =
+                                     o->is_remote ? hone_str_text(&run->quiet_path) : NULL,
+                                 .log = &run->log,
+                                 .should_stop = should_stop};
+    return hone_tune(&run->tasks, &options, &run->result);
+}
+
+/* The page beside the database; not being able to write it is not worth failing for. */
+static void write_report(tune_run *run, const tune_options *o) {
+    hone_str path = {0};
+    const char *extension = hone_path_extension(o->db);
+    hone_str_append_n(&path, o->db, strlen(o->db) - strlen(extension));
+    hone_str_append(&path, ".html");
+    const char *to = o->report ? o->report : hone_str_text(&path);
+    hone_status st = hone_report_write(run->db, o->db, to);
+    if (!st && !run->cli->json && !run->cli->quiet) {
+        hone_str_printf(&run->cli->out, "report: %s\n", to);
+    }
+    if (st) {
+        hone_log_line(&run->cli->log, HONE_LOG_WARNING, "no report: %s", hone_status_message(st));
+    }
+    hone_status_free(st);
+    hone_str_deinit(&path);
+}
+
+/* What the text of a space registers, read for the first task that it is for: a space that is for
+ * none of them is refused with the reason. */
+static hone_status read_registered(tune_run *run, const tune_options *o) {
+    hone_status st = HONE_OK;
+    for (uint32_t i = 0; o->space && i < run->tasks.count; i++) {
+        const hone_task *task = &run->tasks.items[i];
+        if (o->task && strcmp(o->task, task->name) != 0) continue;
+        hone_status_free(st);
+        st = hone_cli_add_registered(run->cli, &o->intrins, o->space, task->func, &run->intrins,
+                                     &run->intrin_count);
+        if (!st) return HONE_OK;
+        st = hone_status_annotate(st, "%s: task '%s'", run->cli->args[0], task->name);
+    }
+    return st;
+}
+
+static hone_status tune_on(tune_run *run, tune_options *o) {
+    hone_cache_state cache;
+    HONE_TRY(check_options(o, &cache));
+    if (!o->is_remote) HONE_TRY(check_local_target(o));
+    HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
+    run->intrin_count = o->intrins.count;
+    HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
+    if (run->tasks.skipped) {
+        hone_log_line(&run->cli->log, HONE_LOG_WARNING,
+                      "%" PRIu32 " kernels have symbolic sizes and are not tuned; give them with "
+                      "--shape NAME=SIZE",
+                      run->tasks.skipped);
+    }
+    if (run->tasks.count == 0) {
+        run->cli->exit_code = HONE_EXIT_NO;
+        hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
+        return HONE_OK;
+    }
+    HONE_TRY(read_registered(run, o));
+    HONE_TRY(hone_tune_inputs_load(run->cli, &o->inputs, &run->tasks, o->task, &run->inputs));
+    catch_interrupts();
+    HONE_TRY(open_services(run, o));
+    HONE_TRY(tune(run, o, cache));
+    HONE_TRY(run->cli->json ? hone_tune_summary_json(run->cli, &run->result)
+                            : hone_tune_summary_print(run->cli, &run->tasks, &run->result));
+    if (!o->no_report) write_report(run, o);
+    if (run->result.lost_devices) {
+        run->cli->exit_code = HONE_EXIT_WORLD;
+        hone_log_line(&run->cli->log, HONE_LOG_ERROR,
+                      "%s; everything measured is in %s, the same command goes on",
+                      run->result.lost_devices, o->db);
+    } else if (run->result.was_stopped) {
+        run->cli->exit_code = HONE_EXIT_STOPPED;
+        if (!run->cli->quiet) {
+            hone_log_line(&run->cli->log, HONE_LOG_WARNING,
+                          "stopped; everything measured is in %s, the same command goes on", o->db);
+        }
+    } else if (!hone_tune_summary_has_best(&run->result)) {
+        run->cli->exit_code = HONE_EXIT_NO;
+    }
+    return HONE_OK;
+}
+
+static hone_status clean_up(tune_run *run) {
+    hone_tune_result_deinit(&run->result);
+    hone_runner_release(run->runner);
+    hone_runner_release(run->local_runner);
+    hone_builder_release(run->builder);
+    hone_db_release(run->db);
+    hone_tune_inputs_deinit(&run->inputs);
+    hone_task_list_deinit(&run->tasks);
+    hone_progress_renderer_deinit(&run->renderer);
+    hone_str_deinit(&run->quiet_path);
+    hone_str_deinit(&run->command_line);
+    return hone_scratch_close(&run->work_dir);
+}
+
+static hone_status tune_verb(hone_cli *cli, tune_options *o) {
+    tune_run run = {.cli = cli, .plain_log = cli->log};
+    run.log = (hone_log){cli->log.level, write_log, &run};
+    o->is_remote = tune_farm_is_wanted(&o->farm);
+    o->farm.target = o->target;
+    o->farm.threads = o->threads;
+    hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
+    hone_status st = tune_on(&run, o);
+    return hone_status_join(st, clean_up(&run));
+}
+
+/* Behind the text: what else there is to say about it. */
+#define OPTION(option, shown, of_kind, where, text, ...)                                           \
+    { .name = option, .value = shown, .kind = of_kind, .to = &(where), .help = text, __VA_ARGS__ }
+#define TEXT_OPTION(option, shown, where, text)                                                    \
+    OPTION(option, shown, HONE_CLI_TEXT, where, text, .was_given = NULL)
+#define SWITCH_OPTION(option, where, text)                                                         \
+    OPTION(option, NULL, HONE_CLI_SWITCH, where, text, .was_given = NULL)
+#define NUMBER_OPTION(option, where, least, most, text)                                            \
+    OPTION(option, "N", HONE_CLI_NUMBER, where, text, .min = least, .max = most)
+
+int hone_verb_tune(int argc, char **argv) {
+    tune_options o = {.strategy = "evolutionary",
+                      .cost_model = "xgboost",
+                      .cache = "hot",
+                      .farm = {.no_device = "wait"},
+                      .builders = hone_thread_cpu_count()};
+    const hone_cli_option options[] = {
+        TEXT_OPTION("db", "FILE", o.db, "where records are kept; made when it is not there"),
+        TEXT_OPTION("target", "TARGET", o.target, "what to tune for; default: host"),
+        OPTION("trials", "N", HONE_CLI_NUMBER, o.trials,
+               "candidates to measure, over all tasks; default 1000", .was_given = &o.has_trials,
+               .min = 1, .max = INT64_C(1000000000)),
+        OPTION("time", "10m", HONE_CLI_TIME, o.time_ns, "stop after this time",
+               .was_given = &o.has_time),
+        SWITCH_OPTION("until-converged", o.until_converged,
+                      "stop when nothing has got better for a while"),
+        TEXT_OPTION("task", "NAME", o.task, "this task alone"),
+        TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
+        TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
+        TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
+        NUMBER_OPTION("seed", o.seed, 0, INT64_MAX, "of all random choices; default 0"),
+        NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
+        NUMBER_OPTION("look-ahead", o.look_ahead, 8, 4096,
+                      "candidates under way at a time; decides with the seed what is proposed"),
+        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
+        TEXT_OPTION("device-key", "NAME", o.farm.device_key,
+                    "devices of the farm to use; default: the only kind there is"),
+        TEXT_OPTION("no-device", "WHAT", o.farm.no_device,
+                    "when no device is left: wait (default) or stop"),
+        NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
+        OPTION("shape", "N=1,64", HONE_CLI_LIST, o.shapes,
+               "numbers for a symbolic size; may be repeated", .was_given = NULL),
+        OPTION("in", "NAME=FILE", HONE_CLI_LIST, o.inputs,
+               "an input of a task, NAME or TASK:NAME; default: made up", .was_given = NULL),
+        TEXT_OPTION("cache", "STATE", o.cache,
+                    "of the arguments when timed: hot (default) or cold"),
+        TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
+        TEXT_OPTION("report", "FILE", o.report,
+                    "write the report there; default: beside the database"),
+        SWITCH_OPTION("no-report", o.no_report, "write no report"),
+        HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "candidates and compilers"),
+        {0},
+    };
+    const hone_cli_command command = {
+        .name = "tune",
+        .usage = "MODEL --db FILE [--trials N | --time 10m | --until-converged] [options]",
+        .summary = "Searches fast schedules for the tensor programs of a model or program, by "
+                   "measuring candidates on this machine, or on the devices of a farm (--tracker). "
+                   "What the database knows already is used, "
+                   "and every trial is kept: stop with Ctrl-C (twice: at once), go on with the "
+                   "same command.",
+        .example = "hone tune tests/programs/matmul_relu.py --db /tmp/tuned.db --trials 32",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, tune_verb(&cli, &o));
+}
