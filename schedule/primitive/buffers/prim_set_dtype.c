@@ -5,8 +5,7 @@
  *
  *     B = T.alloc_buffer((16,));            B[i] = A[i] * 2.0;  C[i] = B[i] + 1.0
  *  →  B = T.alloc_buffer((16,), "float16");
- *                         B[i] = T.Cast("float16", A[i] * 2.0);  C[i] = T.Cast("float32", B[i])
- * + 1.0
+ *     B[i] = T.Cast("float16", A[i] * 2.0);  C[i] = T.Cast("float32", B[i]) + 1.0
  *
  * Views of the buffer (T.match_buffer) go with it. Checks: the type is one that a buffer can hold;
  * the buffer is allocated in the function, nobody takes its address, and no loop runs as often as

@@ -1,9 +1,9 @@
 /* schedule/primitive/layout/layout_padding.h - for transform_layout: a new layout may hold places
  * that no index of the old one leads to. Who fills them?
  *
- *   writer that stores element after element:  runs over the new layout,
- *                                              B[v0, v1] = if_then_else(v0 == 3 and v1 >= 2, pad,
- * …) any other writer:                          a block of its own behind it stores the padding
+ *   writer that stores element after element:  runs over the new layout, B[v0, v1] =
+ *                                              if_then_else(v0 == 3 and v1 >= 2, pad, …)
+ *   any other writer:                          a block of its own behind it stores the padding
  *   nobody writes the buffer:                  T.assume in a block at the start
  */
 #ifndef HONE_SCHEDULE_PRIMITIVE_LAYOUT_LAYOUT_PADDING_H

@@ -8,8 +8,8 @@
  * own, one for each new axis, take the place of those around it.
  *
  *     for i, j in T.grid(8, 12): vi, vj = T.axis.remap("SS", [i, j]); B[vi, vj] = A[vi, vj] * 2
- *  →  for ax0 in range(96):                        transform_block_layout(b, lambda i, j: (i * 12 +
- * j,)) v0 = T.axis.spatial(96, ax0);  B[v0 // 12, v0 % 12] = A[v0 // 12, v0 % 12] * 2
+ *  →  for ax0 in range(96):           transform_block_layout(b, lambda i, j: (i * 12 + j,))
+ *         v0 = T.axis.spatial(96, ax0);  B[v0 // 12, v0 % 12] = A[v0 // 12, v0 % 12] * 2
  *
  * Checks: the block stands alone in its loops, which start at 0 and are bound to its axes one by
  * one, in order; the map is a bijection of the axes' domain; no new axis mixes kinds of axes;
