@@ -1,7 +1,7 @@
 /* bench/bench_database.c - what questions to a database cost at 10^4, 10^5 and 10^6 trials of 60
  * tasks, and of one.
  *
- *   top 10     hone_db_top_k of one task             tasks    hone_db_tasks
+ *   top 10     of one task                           tasks    hone_db_tasks
  *   explain    choosing records of 60 kernels        lookups  the same, when none has a record
  *   start      what a tune of all tasks reads before it begins
  *
@@ -156,7 +156,7 @@ static void make(subject *s, const char *dir, int64_t count, int tasks) {
 static void end(subject *s) {
     for (int i = 0; i < 2 * KERNELS; i++)
         hone_module_release(s->modules[i / KERNELS][i % KERNELS]);
-    hone_db_release(s->db);
+    hone_db_close(s->db);
     hone_arena_destroy(s->arena);
     hone_free(s->path);
 }
@@ -174,7 +174,9 @@ static bool see_task(void *ctx, const hone_db_task *task) {
 
 static void ask_top(subject *s) {
     hone_hash128 hash = hone_func_hash(s->funcs[0][7]);
-    bench_must(hone_db_top_k(s->db, &hash, &s->target, 10, see_trial, s));
+    hone_db_filter top = {
+        .workload = &hash, .target = &s->target, .limit = 10, .order = HONE_DB_ORDER_BEST};
+    bench_must(hone_db_trials(s->db, &top, see_trial, s));
 }
 
 static void ask_tasks(subject *s) {

@@ -65,7 +65,7 @@ static void bench_throughput(farm_subject *s) {
     const int each = s->b->is_quick ? 4 : 60;
     hone_runner *local = farm_subject_runner(NULL);
     double alone = throughput(local, &request, 2, each);
-    hone_runner_release(local);
+    hone_runner_destroy(local);
     for (size_t i = 0; i < HONE_COUNT(sizes); i++) {
         char work[64];
         farm_processes w;
@@ -74,7 +74,7 @@ static void bench_throughput(farm_subject *s) {
             farm_processes_start_runner(&w, k);
         hone_runner *remote = farm_processes_connect(&w, sizes[i]);
         double rate = throughput(remote, &request, 4 * sizes[i], each * sizes[i]);
-        hone_runner_release(remote);
+        hone_runner_destroy(remote);
         farm_processes_close(&w);
         snprintf(work, sizeof work, "%d runner%s, sleep 50 ms", sizes[i], sizes[i] > 1 ? "s" : "");
         bench_add(s->b, &(bench_row){.work = work,
@@ -134,8 +134,8 @@ static void bench_overhead(farm_subject *s, bool is_fresh) {
         double a = round_trip_ms(remote, &request), b = round_trip_ms(local, &request);
         if (i >= 0) there[i] = a, here[i] = b;
     }
-    hone_runner_release(local);
-    hone_runner_release(remote);
+    hone_runner_destroy(local);
+    hone_runner_destroy(remote);
     farm_processes_close(&w);
     add_overhead(s, is_fresh ? "a trial with a new artifact" : "a trial with a known artifact",
                  there, count, bench_quantile(here, count, 0.5));
@@ -222,7 +222,7 @@ static void bench_recovery(farm_subject *s) {
         farm_processes_start_tracker(&w);
         tracker_ends[i] = heartbeats_until_new(remote, &request, since);
     }
-    hone_runner_release(remote);
+    hone_runner_destroy(remote);
     farm_processes_close(&w);
     add_recovery(s, "kill -9 of the runner, started again", runner_ends, count);
     add_recovery(s, "kill -9 of the tracker, started again", tracker_ends, count);
@@ -260,7 +260,7 @@ static void bench_size(farm_subject *s) {
     farm_processes w;
     farm_processes_open(&w);
     farm_processes_start_runner(&w, 0);
-    hone_runner_release(farm_processes_connect(&w, 1)); /* it is up */
+    hone_runner_destroy(farm_processes_connect(&w, 1)); /* it is up */
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)w.runners[0].pid);
     for (size_t i = 0; i < HONE_COUNT(keys); i++)
         add_figure(s, keys[i][1], "KiB", read_kib(path, keys[i][0]));

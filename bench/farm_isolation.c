@@ -53,7 +53,7 @@ static void open_stage(stage *g) {
 }
 
 static void close_stage(stage *g) {
-    hone_runner_release(g->runner);
+    hone_runner_destroy(g->runner);
     hone_trial_bench_destroy(g->trials);
     hone_device_destroy(g->device);
 }
@@ -182,10 +182,10 @@ static void bench_start(farm_subject *s) {
         used_free[i] = bare_next;
         add_pair(&p, start, bare_start);
     }
-    hone_runner_release(once);
-    hone_runner_release(up);
-    hone_runner_release(bare_once);
-    hone_runner_release(bare_up);
+    hone_runner_destroy(once);
+    hone_runner_destroy(up);
+    hone_runner_destroy(bare_once);
+    hone_runner_destroy(bare_up);
     double held = (bench_quantile(p.there, count, 0.5) - bench_quantile(used, count, 0.5)) / 1e6;
     double bare =
         (bench_quantile(p.here, count, 0.5) - bench_quantile(used_free, count, 0.5)) / 1e6;
@@ -226,8 +226,8 @@ static void bench_rate(farm_subject *s) {
         double a = trial_of_tuning_ns(s, held, &request), b = trial_of_tuning_ns(s, bare, &request);
         if (i >= 0) add_pair(&p, a, b);
     }
-    hone_runner_release(held);
-    hone_runner_release(bare);
+    hone_runner_destroy(held);
+    hone_runner_destroy(bare);
     double there = 1e9 / bench_quantile(p.there, count, 0.5),
            here = 1e9 / bench_quantile(p.here, count, 0.5);
     double ratio = bench_quantile(p.ratios, count, 0.5);

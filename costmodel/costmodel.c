@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "costmodel/costmodel_impl.h"
-#include "costmodel/model_bytes.h"
-#include "support/alloc.h"
 
-enum { FORMAT_VERSION = 1, MAX_FEATURES = 1 << 16 };
-
-static const char magic[8] = "HoneCost";
+enum { MAX_FEATURES = 1 << 16 };
 
 static int32_t or_default(int32_t value, int32_t fallback) {
     return value ? value : fallback;
@@ -25,7 +21,6 @@ hone_status hone_costmodel_init(hone_costmodel *model, const hone_costmodel_vtab
     o->max_depth = or_default(o->max_depth, 5);
     o->max_rounds = or_default(o->max_rounds, 160);
     o->max_train_samples = or_default(o->max_train_samples, 4096);
-    atomic_init(&model->references, 1);
     hone_mutex_init(&model->lock);
     if (o->feature_count < 1 || o->feature_count > MAX_FEATURES) {
         return HONE_ERROR(HONE_CODE_INVALID, "feature_count is %u, must be 1 to %d",
@@ -54,26 +49,10 @@ hone_status hone_costmodel_create(const char *name, const hone_costmodel_options
                       "no cost model '%s'; there are 'xgboost', 'random' and 'null'", name);
 }
 
-hone_costmodel *hone_costmodel_retain(hone_costmodel *model) {
-    assert(model);
-    atomic_fetch_add(&model->references, 1);
-    return model;
-}
-
-void hone_costmodel_release(hone_costmodel *model) {
-    if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;
+void hone_costmodel_destroy(hone_costmodel *model) {
+    if (!model) return;
     hone_mutex_deinit(&model->lock);
     model->vt->destroy(model);
-}
-
-const char *hone_costmodel_name(const hone_costmodel *model) {
-    assert(model);
-    return model->vt->name;
-}
-
-uint32_t hone_costmodel_feature_count(const hone_costmodel *model) {
-    assert(model);
-    return model->options.feature_count;
 }
 
 /* ---- learning ---- */
@@ -170,76 +149,4 @@ float hone_costmodel_random_score(uint64_t seed, uint32_t feature_count,
     uint64_t hash = bytes ? hone_hash64(candidate->data, bytes) : 0;
     uint64_t mixed = hone_hash_mix(hash ^ hone_hash_mix(seed + UINT64_C(0x9e3779b97f4a7c15)));
     return (float)(mixed >> 40) * 0x1p-24F;
-}
-
-/* ---- bytes: magic, version, backend, feature_count, state, hash of all before ---- */
-
-static hone_status save_all(hone_costmodel *model, hone_str *bytes) {
-    hone_str_append_n(bytes, magic, sizeof magic);
-    model_put_u32(bytes, FORMAT_VERSION);
-    model_put_text(bytes, model->vt->name);
-    model_put_u32(bytes, model->options.feature_count);
-    HONE_TRY(model->vt->save(model, bytes));
-    hone_hash128 hash = hone_hash128_bytes(bytes->data, bytes->length);
-    model_put_u64(bytes, hash.lo);
-    model_put_u64(bytes, hash.hi);
-    return hone_str_check(bytes);
-}
-
-hone_status hone_costmodel_save(hone_costmodel *model, void **out_bytes, size_t *out_count) {
-    assert(model && out_bytes && out_count);
-    *out_bytes = NULL;
-    *out_count = 0;
-    hone_str bytes = {0};
-    hone_mutex_lock(&model->lock);
-    hone_status st = save_all(model, &bytes);
-    hone_mutex_unlock(&model->lock);
-    if (st) {
-        hone_str_deinit(&bytes);
-        return st;
-    }
-    *out_count = bytes.length;
-    *out_bytes = hone_str_take(&bytes);
-    return HONE_OK;
-}
-
-static hone_status load_all(hone_costmodel *model, const unsigned char *bytes, size_t count) {
-    model_reader r = {.next = bytes, .left = count};
-    const void *head = model_get_bytes(&r, sizeof magic);
-    if (!head || memcmp(head, magic, sizeof magic) != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "these bytes are no saved cost model");
-    }
-    uint32_t version = model_get_u32(&r);
-    if (!r.failed && version > FORMAT_VERSION) {
-        return HONE_ERROR(HONE_CODE_VERSION, "cost model has version %u, this hone reads up to %d",
-                          version, FORMAT_VERSION);
-    }
-    if (count < 16 + sizeof magic) return HONE_ERROR(HONE_CODE_INVALID, "cost model is cut short");
-    hone_hash128 hash = hone_hash128_bytes(bytes, count - 16);
-    model_reader tail = {.next = bytes + count - 16, .left = 16};
-    uint64_t lo = model_get_u64(&tail), hi = model_get_u64(&tail);
-    if (lo != hash.lo || hi != hash.hi) {
-        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model is damaged or cut short");
-    }
-    char name[32];
-    model_get_text(&r, name, sizeof name);
-    uint32_t features = model_get_u32(&r);
-    if (r.failed || strcmp(name, model->vt->name) != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model is '%s', not '%s'", name,
-                          model->vt->name);
-    }
-    if (features != model->options.feature_count) {
-        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model has %u features, not %u", features,
-                          model->options.feature_count);
-    }
-    return model->vt->load(model, r.next, r.left - 16);
-}
-
-hone_status hone_costmodel_load(hone_costmodel *model, const void *bytes, size_t count) {
-    assert(model && (bytes || !count));
-    hone_mutex_lock(&model->lock);
-    hone_status st = load_all(model, bytes, count);
-    hone_mutex_unlock(&model->lock);
-    if (st) return hone_status_trail(st, __FILE__, __LINE__);
-    return HONE_OK;
 }

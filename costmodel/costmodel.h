@@ -10,7 +10,7 @@
  * for everybody). What a model returns depends only on its options, the updates it got, in order,
  * and the candidate: never on time, addresses, threads or earlier queries.
  *
- * Lifetime: made with one reference; share with _retain, drop with _release.
+ * Lifetime: one owner, who ends it with _destroy.
  * Threads:  thread-safe. score may be called by many threads at once, also during an update: a
  *           call ends with the model that it began with.
  * Layer:    may include support/, target/, measure/, ir/, lower/, schedule/.
@@ -71,10 +71,7 @@ HONE_NODISCARD hone_status hone_costmodel_create_null(const hone_costmodel_optio
 HONE_NODISCARD hone_status hone_costmodel_create(const char *name,
                                                  const hone_costmodel_options *options,
                                                  hone_costmodel **out_model);
-hone_costmodel *hone_costmodel_retain(hone_costmodel *model); /* returns model */
-void hone_costmodel_release(hone_costmodel *model);           /* NULL is allowed */
-const char *hone_costmodel_name(const hone_costmodel *model);
-uint32_t hone_costmodel_feature_count(const hone_costmodel *model);
+void hone_costmodel_destroy(hone_costmodel *model); /* NULL is allowed */
 
 /* Takes new measurements (copies them), judges itself on them, then trains again when there are
  * enough new ones (a fifth of what it was last trained on, or 16). INVALID: a feature or time that
@@ -94,13 +91,5 @@ HONE_NODISCARD hone_status hone_costmodel_score(hone_costmodel *model, const hon
                                                 float *out_scores);
 
 void hone_costmodel_get_quality(hone_costmodel *model, hone_costmodel_quality *out_quality);
-
-/* The whole state as bytes, owned by the caller (hone_free); load replaces the state of a model
- * made with the same backend and feature_count (INVALID otherwise or when the bytes are damaged,
- * VERSION when they are newer). */
-HONE_NODISCARD hone_status hone_costmodel_save(hone_costmodel *model, void **out_bytes,
-                                               size_t *out_count);
-HONE_NODISCARD hone_status hone_costmodel_load(hone_costmodel *model, const void *bytes,
-                                               size_t count);
 
 #endif

@@ -7,10 +7,8 @@
 #define HONE_COSTMODEL_COSTMODEL_IMPL_H
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "costmodel/costmodel.h"
-#include "support/strbuf.h"
 #include "support/thread.h"
 
 typedef struct hone_costmodel_vtable {
@@ -23,19 +21,15 @@ typedef struct hone_costmodel_vtable {
     hone_status (*score)(hone_costmodel *self, const hone_hash128 *group,
                          const hone_costmodel_rows *candidates, size_t count, float *out_scores);
     void (*quality)(hone_costmodel *self, hone_costmodel_quality *out_quality);
-    /* Appends the backend's state; reads all of it back. A load that fails changes nothing. */
-    hone_status (*save)(hone_costmodel *self, hone_str *bytes);
-    hone_status (*load)(hone_costmodel *self, const unsigned char *bytes, size_t count);
 } hone_costmodel_vtable;
 
 struct hone_costmodel {
     const hone_costmodel_vtable *vt;
-    atomic_int references;
     hone_mutex lock;
     hone_costmodel_options options; /* with the defaults filled in */
 };
 
-/* Begins a handle with one reference; checks the options and fills in the defaults. */
+/* Begins a handle; checks the options and fills in the defaults. */
 HONE_NODISCARD hone_status hone_costmodel_init(hone_costmodel *model,
                                                const hone_costmodel_vtable *vt,
                                                const hone_costmodel_options *options);

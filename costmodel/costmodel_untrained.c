@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "costmodel/costmodel_impl.h"
-#include "costmodel/model_bytes.h"
 #include "support/alloc.h"
 
 typedef struct untrained {
@@ -56,25 +55,10 @@ static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
     out->samples = ((untrained *)base)->samples;
 }
 
-static hone_status save(hone_costmodel *base, hone_str *bytes) {
-    model_put_u64(bytes, (uint64_t)((untrained *)base)->samples);
-    return HONE_OK;
-}
-
-static hone_status load(hone_costmodel *base, const unsigned char *bytes, size_t count) {
-    model_reader r = {.next = bytes, .left = count};
-    uint64_t samples = model_get_u64(&r);
-    if (r.failed || r.left || samples > INT64_MAX) {
-        return HONE_ERROR(HONE_CODE_INVALID, "saved %s cost model is damaged", base->vt->name);
-    }
-    ((untrained *)base)->samples = (int64_t)samples;
-    return HONE_OK;
-}
-
 #define UNTRAINED(model_name, how)                                                                 \
     {                                                                                              \
         .name = (model_name), .destroy = destroy, .add = add, .is_due = is_due, .train = train,    \
-        .score = (how), .quality = quality, .save = save, .load = load,                            \
+        .score = (how), .quality = quality,                                                        \
     }
 static const hone_costmodel_vtable null_vtable = UNTRAINED("null", score_null);
 static const hone_costmodel_vtable random_vtable = UNTRAINED("random", score_random);
@@ -87,7 +71,7 @@ static hone_status create(const hone_costmodel_vtable *vtable,
     if (!model) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s cost model", vtable->name);
     hone_status st = hone_costmodel_init(&model->base, vtable, options);
     if (st) {
-        hone_costmodel_release(&model->base);
+        hone_costmodel_destroy(&model->base);
         return st;
     }
     *out_model = &model->base;

@@ -10,7 +10,6 @@
 #include <assert.h>
 
 #include "costmodel/costmodel_impl.h"
-#include "costmodel/model_bytes.h"
 #include "costmodel/rank_quality.h"
 #include "costmodel/train_history.h"
 #include "costmodel/tree_forest.h"
@@ -151,61 +150,6 @@ static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
     out->trees = (int32_t)tree_forest_count(self->forest);
 }
 
-/* ---- bytes ---- */
-
-static hone_status save(hone_costmodel *base, hone_str *bytes) {
-    xgboost_model *self = as_xgboost(base);
-    model_put_u64(bytes, self->trained_at);
-    model_put_u64(bytes, self->trained_samples);
-    model_put_f64(bytes, self->judged.pairs);
-    model_put_f64(bytes, self->judged.right);
-    model_put_f64(bytes, self->judged.correlation);
-    model_put_f64(bytes, self->judged.weight);
-    tree_forest_save(self->forest, bytes);
-    train_history_save(&self->history, base->options.feature_count, bytes);
-    return HONE_OK;
-}
-
-static bool is_sound(const rank_quality *q) {
-    return q->pairs >= 0 && q->right >= 0 && q->right <= q->pairs && q->weight >= 0 &&
-           isfinite(q->pairs) && isfinite(q->weight) && isfinite(q->correlation);
-}
-
-static hone_status load(hone_costmodel *base, const unsigned char *bytes, size_t count) {
-    xgboost_model *self = as_xgboost(base);
-    model_reader r = {.next = bytes, .left = count};
-    uint64_t trained_at = model_get_u64(&r), trained_samples = model_get_u64(&r);
-    rank_quality judged = {.pairs = model_get_f64(&r)};
-    judged.right = model_get_f64(&r);
-    judged.correlation = model_get_f64(&r);
-    judged.weight = model_get_f64(&r);
-    tree_forest *forest = NULL;
-    train_history history = {0};
-    hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, tree_forest_load(&r, base->options.feature_count, &forest), fail);
-    HONE_TRY_GOTO(st, train_history_load(&history, base->options.feature_count, &r), fail);
-    if (r.left || !is_sound(&judged) || trained_at > history.seen) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "saved xgboost cost model is damaged");
-        goto fail;
-    }
-    train_history_deinit(&self->history);
-    self->history = history;
-    self->judged = judged;
-    self->trained_at = trained_at;
-    self->trained_samples = trained_samples;
-    hone_mutex_lock(&self->swap);
-    tree_forest *old = self->forest;
-    self->forest = forest;
-    hone_mutex_unlock(&self->swap);
-    tree_forest_release(old);
-    update_trust(self);
-    return HONE_OK;
-fail:
-    tree_forest_release(forest);
-    train_history_deinit(&history);
-    return st;
-}
-
 static const hone_costmodel_vtable xgboost_vtable = {
     .name = "xgboost",
     .destroy = destroy,
@@ -214,8 +158,6 @@ static const hone_costmodel_vtable xgboost_vtable = {
     .train = train,
     .score = score,
     .quality = quality,
-    .save = save,
-    .load = load,
 };
 
 hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,
@@ -227,7 +169,7 @@ hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,
     hone_mutex_init(&self->swap);
     hone_status st = hone_costmodel_init(&self->base, &xgboost_vtable, options);
     if (st) {
-        hone_costmodel_release(&self->base);
+        hone_costmodel_destroy(&self->base);
         return st;
     }
     *out_model = &self->base;

@@ -8,7 +8,6 @@
 #define HONE_COSTMODEL_TRAIN_HISTORY_H
 
 #include "costmodel/costmodel.h"
-#include "costmodel/model_bytes.h"
 #include "support/map.h"
 #include "support/vec.h"
 
@@ -37,10 +36,5 @@ HONE_NODISCARD hone_status train_history_add(train_history *history, uint32_t co
 void train_history_trim(train_history *history, size_t limit);
 
 double train_history_label(const train_history *history, const train_sample *sample);
-
-void train_history_save(const train_history *history, uint32_t columns, hone_str *bytes);
-/* Fills an empty history; INVALID when the bytes make no sense (it is empty then). */
-HONE_NODISCARD hone_status train_history_load(train_history *history, uint32_t columns,
-                                              model_reader *reader);
 
 #endif

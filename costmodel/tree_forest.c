@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/alloc.h"
 #include "support/vec.h"
@@ -183,65 +184,6 @@ hone_status tree_forest_parse(const char *const *trees, size_t tree_count, const
     if (st) {
         tree_forest_release(forest);
         return st;
-    }
-    *out_forest = forest;
-    return HONE_OK;
-}
-
-/* ---- bytes ---- */
-
-void tree_forest_save(const tree_forest *forest, hone_str *bytes) {
-    size_t roots = tree_forest_count(forest), nodes = forest ? forest->nodes.count : 0;
-    model_put_u32(bytes, (uint32_t)roots);
-    model_put_u32(bytes, (uint32_t)nodes);
-    for (size_t i = 0; i < roots; i++)
-        model_put_u32(bytes, forest->roots.data[i]);
-    for (size_t i = 0; i < nodes; i++) {
-        const tree_node *node = &forest->nodes.data[i];
-        model_put_u32(bytes, node->column);
-        model_put_f32(bytes, node->threshold);
-        model_put_u32(bytes, node->yes);
-        model_put_u32(bytes, node->no);
-    }
-}
-
-static bool is_sound(const tree_node *node, size_t at, size_t count, uint32_t column_limit) {
-    if (!isfinite(node->threshold)) return false;
-    if (node->column == LEAF) return true;
-    return node->column < column_limit && node->yes > at && node->yes < count && node->no > at &&
-           node->no < count;
-}
-
-/* False when memory is short; nonsense shows in r->failed. */
-static bool load_nodes(tree_forest *forest, model_reader *r, uint32_t column_limit) {
-    uint32_t roots = model_get_u32(r), nodes = model_get_u32(r);
-    for (uint32_t i = 0; i < roots && !r->failed; i++) {
-        uint32_t root = model_get_u32(r);
-        if (root >= nodes) r->failed = true;
-        if (!r->failed && !hone_vec_push(&forest->roots, root)) return false;
-    }
-    for (uint32_t i = 0; i < nodes && !r->failed; i++) {
-        tree_node node = {.column = model_get_u32(r)};
-        node.threshold = model_get_f32(r);
-        node.yes = model_get_u32(r);
-        node.no = model_get_u32(r);
-        if (!is_sound(&node, i, nodes, column_limit)) r->failed = true;
-        if (!r->failed && !hone_vec_push(&forest->nodes, node)) return false;
-    }
-    return true;
-}
-
-hone_status tree_forest_load(model_reader *reader, uint32_t column_limit,
-                             tree_forest **out_forest) {
-    *out_forest = NULL;
-    tree_forest *forest = make();
-    if (!forest) return no_memory();
-    bool has_memory = load_nodes(forest, reader, column_limit);
-    if (!has_memory || reader->failed || !forest->roots.count) {
-        tree_forest_release(forest);
-        if (!has_memory) return no_memory();
-        if (!reader->failed) return HONE_OK;
-        return HONE_ERROR(HONE_CODE_INVALID, "trees of the saved cost model are damaged");
     }
     *out_forest = forest;
     return HONE_OK;

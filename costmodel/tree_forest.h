@@ -6,7 +6,9 @@
 #ifndef HONE_COSTMODEL_TREE_FOREST_H
 #define HONE_COSTMODEL_TREE_FOREST_H
 
-#include "costmodel/model_bytes.h"
+#include <stddef.h>
+#include <stdint.h>
+
 #include "support/status.h"
 
 typedef struct tree_forest tree_forest;
@@ -22,10 +24,5 @@ size_t tree_forest_count(const tree_forest *forest); /* 0 for NULL */
 
 /* The sum of the trees for one row. */
 double tree_forest_row(const tree_forest *forest, const float *row);
-
-void tree_forest_save(const tree_forest *forest, hone_str *bytes); /* NULL too */
-/* *out_forest may become NULL (none was saved). Columns must be below column_limit. */
-HONE_NODISCARD hone_status tree_forest_load(model_reader *reader, uint32_t column_limit,
-                                            tree_forest **out_forest);
 
 #endif

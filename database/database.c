@@ -11,25 +11,13 @@
 
 void hone_db_init(hone_db *db, const hone_db_vtable *vt) {
     db->vt = vt;
-    atomic_init(&db->references, 1);
     hone_mutex_init(&db->lock);
 }
 
-hone_db *hone_db_retain(hone_db *db) {
-    assert(db);
-    atomic_fetch_add(&db->references, 1);
-    return db;
-}
-
-void hone_db_release(hone_db *db) {
-    if (!db || atomic_fetch_sub(&db->references, 1) != 1) return;
+void hone_db_close(hone_db *db) {
+    if (!db) return;
     hone_mutex_deinit(&db->lock);
     db->vt->destroy(db);
-}
-
-const char *hone_db_backend(const hone_db *db) {
-    assert(db);
-    return db->vt->name;
 }
 
 /* Runs one backend call under the lock. */
@@ -232,17 +220,6 @@ hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_vi
     LOCKED(db, query_any(db, &query, visit, ctx));
 }
 
-hone_status hone_db_top_k(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
-                          size_t k, hone_db_visit_trial visit, void *ctx) {
-    assert(db && workload && target && visit);
-    if (!k) return HONE_OK;
-    hone_db_filter filter = {.workload = workload,
-                             .target = target,
-                             .limit = k > INT32_MAX ? INT32_MAX : (int64_t)k,
-                             .order = HONE_DB_ORDER_BEST};
-    return hone_db_trials(db, &filter, visit, ctx);
-}
-
 double hone_db_trial_ns(const hone_db_trial *trial) {
     return isnan(trial->confirmed_ns) ? trial->median_ns : trial->confirmed_ns;
 }
@@ -267,20 +244,6 @@ static hone_status query_one(hone_db *db, const hone_db_query *query, hone_arena
     if (keep.failed) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trial");
     *out_trial = keep.kept;
     return HONE_OK;
-}
-
-hone_status hone_db_best(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
-                         hone_arena *arena, const hone_db_trial **out_trial) {
-    assert(db && workload && target && arena && out_trial);
-    *out_trial = NULL;
-    hone_db_query query = {
-        .filter = {.workload = workload,
-                   .target = target,
-                   .limit = 1,
-                   .order = HONE_DB_ORDER_BEST,
-                   .with_samples = true}
-    };
-    LOCKED(db, query_one(db, &query, arena, out_trial));
 }
 
 /* A record number is decimal; a uid prefix has at least 4 hex digits. All-digit text of less than
@@ -343,13 +306,6 @@ hone_status hone_db_has_program(hone_db *db, const hone_hash128 *workload,
     assert(db && workload && target && program && out_has);
     *out_has = false;
     LOCKED(db, db->vt->has_program(db, workload, target, program, last_record, out_has));
-}
-
-hone_status hone_db_last_proposal(hone_db *db, const char *session, const hone_hash128 *workload,
-                                  const hone_hash128 *target, int64_t *out_proposal) {
-    assert(db && session && workload && target && out_proposal);
-    *out_proposal = -1;
-    LOCKED(db, db->vt->last_proposal(db, session, workload, target, out_proposal));
 }
 
 /* ---- reading the rest ---- */

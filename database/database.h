@@ -15,8 +15,7 @@
  * Callbacks return true to go on, false to stop (the call then returns HONE_OK). They must not
  * call into the same handle.
  *
- * Lifetime: opened with one reference; share with _retain, drop with _release, the last of which
- *           closes it.
+ * Lifetime: one owner, who ends it with _close.
  * Threads:  thread-safe. Calls take turns; give each long reader its own read-only handle.
  * Codes:    INVALID (bad argument, not a database of ours, damaged file), VERSION (the file is
  *           newer than this build), NOT_FOUND (no such file or row), IO (disk full, unwritable,
@@ -151,9 +150,7 @@ typedef struct hone_db_options {
 
 HONE_NODISCARD hone_status hone_db_open_sqlite(const hone_db_options *options, hone_db **out_db);
 HONE_NODISCARD hone_status hone_db_create_memory(hone_db **out_db);
-hone_db *hone_db_retain(hone_db *db);           /* returns db */
-void hone_db_release(hone_db *db);              /* NULL is allowed */
-const char *hone_db_backend(const hone_db *db); /* "sqlite", "memory" */
+void hone_db_close(hone_db *db); /* NULL is allowed */
 
 /* ---- identities ---- */
 
@@ -212,23 +209,13 @@ typedef struct hone_db_filter {
     bool with_samples, with_features;
 } hone_db_filter;
 
+/* The k best of a task, limit k in the order BEST: O(log n + k + confirmed). */
 typedef bool (*hone_db_visit_trial)(void *ctx, const hone_db_trial *trial);
 HONE_NODISCARD hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter,
                                           hone_db_visit_trial visit, void *ctx);
 
-/* The k best trials of a task, O(log n + k + confirmed). */
-HONE_NODISCARD hone_status hone_db_top_k(hone_db *db, const hone_hash128 *workload,
-                                         const hone_hash128 *target, size_t k,
-                                         hone_db_visit_trial visit, void *ctx);
-
 /* What counts as the time of an ok trial: the confirmed one, else the median of its samples. */
 double hone_db_trial_ns(const hone_db_trial *trial);
-
-/* The trial to use for a task, the first in the order BEST. *out_trial = NULL when there is none
- * (that is no failure). In `arena`, with samples. */
-HONE_NODISCARD hone_status hone_db_best(hone_db *db, const hone_hash128 *workload,
-                                        const hone_hash128 *target, hone_arena *arena,
-                                        const hone_db_trial **out_trial);
 
 /* One trial by its record number ("12") or a unique prefix (≥ 4 digits) of its uid ("9f3c"), with
  * samples and features, in `arena`. NOT_FOUND; INVALID when the prefix fits several. */
@@ -240,10 +227,6 @@ HONE_NODISCARD hone_status hone_db_has_program(hone_db *db, const hone_hash128 *
                                                const hone_hash128 *target,
                                                const hone_hash128 *program, int64_t last_record,
                                                bool *out_has);
-/* The largest proposal number of a session's trials of a task; -1 = none. */
-HONE_NODISCARD hone_status hone_db_last_proposal(hone_db *db, const char *session,
-                                                 const hone_hash128 *workload,
-                                                 const hone_hash128 *target, int64_t *out_proposal);
 
 typedef bool (*hone_db_visit_workload)(void *ctx, const hone_db_workload *workload);
 typedef bool (*hone_db_visit_target)(void *ctx, const hone_db_target *target);

@@ -7,7 +7,6 @@
 #define HONE_DATABASE_DATABASE_IMPL_H
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "database/database.h"
 #include "support/thread.h"
@@ -52,8 +51,6 @@ typedef struct hone_db_vtable {
     hone_status (*has_program)(hone_db *self, const hone_hash128 *workload,
                                const hone_hash128 *target, const hone_hash128 *program,
                                int64_t last_record, bool *out_has);
-    hone_status (*last_proposal)(hone_db *self, const char *session, const hone_hash128 *workload,
-                                 const hone_hash128 *target, int64_t *out_proposal);
     hone_status (*workloads)(hone_db *self, const hone_hash128 *hash, hone_db_visit_workload visit,
                              void *ctx);
     hone_status (*targets)(hone_db *self, const hone_hash128 *hash, hone_db_visit_target visit,
@@ -70,12 +67,10 @@ typedef struct hone_db_vtable {
 
 struct hone_db {
     const hone_db_vtable *vt;
-    atomic_int references;
     hone_mutex lock;
     bool read_only;
 };
 
-/* Begins a handle with one reference. */
 void hone_db_init(hone_db *db, const hone_db_vtable *vt);
 
 /* A copy of a trial with all that it points to; NULL when memory is short. */

@@ -432,17 +432,6 @@ static hone_status has_program(hone_db *base, const hone_hash128 *workload,
     return HONE_OK;
 }
 
-static hone_status last_proposal(hone_db *base, const char *session, const hone_hash128 *workload,
-                                 const hone_hash128 *target, int64_t *out_proposal) {
-    db_memory *db = as_memory(base);
-    for (size_t i = 0; i < db->trials.count; i++) {
-        const hone_db_trial *trial = db->trials.data[i];
-        if (!of_task(trial, workload, target) || strcmp(trial->session, session) != 0) continue;
-        if (trial->proposal > *out_proposal) *out_proposal = trial->proposal;
-    }
-    return HONE_OK;
-}
-
 /* ---- the rest ---- */
 
 static hone_status workloads(hone_db *base, const hone_hash128 *hash, hone_db_visit_workload visit,
@@ -632,7 +621,6 @@ static const hone_db_vtable memory_vtable = {
     .query = query_trials,
     .find_uid = find_uid,
     .has_program = has_program,
-    .last_proposal = last_proposal,
     .workloads = workloads,
     .targets = targets,
     .sessions = sessions,
@@ -650,7 +638,7 @@ hone_status hone_db_create_memory(hone_db **out_db) {
     hone_db_init(&db->base, &memory_vtable);
     db->arena = hone_arena_create(1 << 16);
     if (!db->arena) {
-        hone_db_release(&db->base);
+        hone_db_close(&db->base);
         return no_memory();
     }
     *out_db = &db->base;

@@ -34,7 +34,6 @@ static const hone_db_vtable sqlite_vtable = {
     .query = db_sqlite_query,
     .find_uid = db_sqlite_find_uid,
     .has_program = db_sqlite_has_program,
-    .last_proposal = db_sqlite_last_proposal,
     .workloads = db_sqlite_workloads,
     .targets = db_sqlite_targets,
     .sessions = db_sqlite_sessions,
@@ -65,6 +64,6 @@ hone_status hone_db_open_sqlite(const hone_db_options *options, hone_db **out_db
     *out_db = &db->base;
     return HONE_OK;
 fail:
-    hone_db_release(&db->base);
+    hone_db_close(&db->base);
     return st;
 }

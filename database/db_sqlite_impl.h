@@ -48,7 +48,6 @@ typedef enum db_stmt_id {
     DB_STMT_FEATURE,
     DB_STMT_FIND_UID,
     DB_STMT_HAS_PROGRAM,
-    DB_STMT_LAST_PROPOSAL,
     DB_STMT_WORKLOADS, /* all, as the next kinds; then one by its identity, one by its row */
     DB_STMT_WORKLOAD,
     DB_STMT_WORKLOAD_AT,
@@ -159,9 +158,6 @@ hone_status db_sqlite_find_uid(hone_db *base, const char *prefix, int *out_count
 hone_status db_sqlite_has_program(hone_db *base, const hone_hash128 *workload,
                                   const hone_hash128 *target, const hone_hash128 *program,
                                   int64_t last_record, bool *out_has);
-hone_status db_sqlite_last_proposal(hone_db *base, const char *session,
-                                    const hone_hash128 *workload, const hone_hash128 *target,
-                                    int64_t *out_proposal);
 hone_status db_sqlite_workloads(hone_db *base, const hone_hash128 *hash,
                                 hone_db_visit_workload visit, void *ctx);
 hone_status db_sqlite_targets(hone_db *base, const hone_hash128 *hash, hone_db_visit_target visit,

@@ -21,7 +21,7 @@
 
 /* What was found out about the file before SQLite saw it. */
 typedef struct file_facts {
-    bool exists, empty;
+    bool empty;
     bool has_log, has_shared; /* files beside it: in use, or left behind */
     bool may_write;           /* the file and beside it, and its mode says that this is meant */
 } file_facts;
@@ -98,7 +98,6 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     if (!S_ISREG(facts.st_mode)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a regular file", path);
     }
-    out_facts->exists = true;
     out_facts->empty = facts.st_size == 0;
     out_facts->may_write =
         (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);

@@ -355,23 +355,6 @@ hone_status db_sqlite_has_program(hone_db *base, const hone_hash128 *workload,
     return HONE_OK;
 }
 
-hone_status db_sqlite_last_proposal(hone_db *base, const char *session,
-                                    const hone_hash128 *workload, const hone_hash128 *target,
-                                    int64_t *out_proposal) {
-    cursor c;
-    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_LAST_PROPOSAL, "read a proposal number"));
-    HONE_TRY(cursor_bind(&c, 1, NULL, session));
-    HONE_TRY(cursor_bind(&c, 2, workload, NULL));
-    HONE_TRY(cursor_bind(&c, 3, target, NULL));
-    bool row = false;
-    HONE_TRY(cursor_next(&c, &row));
-    if (row && sqlite3_column_type(c.stmt, 0) != SQLITE_NULL) {
-        *out_proposal = sqlite3_column_int64(c.stmt, 0);
-    }
-    cursor_close(&c);
-    return HONE_OK;
-}
-
 static hone_status visit_workloads(cursor *c, hone_db_visit_workload visit, void *ctx) {
     for (;;) {
         bool row = false;

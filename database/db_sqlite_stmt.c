@@ -86,10 +86,6 @@ static const char *const texts[DB_STMT_COUNT] = {
                             " WHERE workload_id = (SELECT id FROM workload WHERE hash = ?1)"
                             " AND target_id = (SELECT id FROM target WHERE hash = ?2)"
                             " AND program = ?3 AND id <= ?4 LIMIT 1",
-    [DB_STMT_LAST_PROPOSAL] = "SELECT max(proposal) FROM trial"
-                              " WHERE session_id = (SELECT id FROM session WHERE uid = ?1)"
-                              " AND workload_id = (SELECT id FROM workload WHERE hash = ?2)"
-                              " AND target_id = (SELECT id FROM target WHERE hash = ?3)",
     [DB_STMT_WORKLOADS] = WORKLOAD_ROWS " ORDER BY id",
     [DB_STMT_WORKLOAD] = WORKLOAD_ROWS " WHERE hash = ?1",
     [DB_STMT_WORKLOAD_AT] = WORKLOAD_ROWS " WHERE id = ?1",

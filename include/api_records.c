@@ -32,7 +32,7 @@ hone_error *hone_records_open(const char *path, hone_records **out_records) {
 
 void hone_records_close(hone_records *records) {
     if (!records) return;
-    hone_db_release(records->db);
+    hone_db_close(records->db);
     hone_free(records);
 }
 

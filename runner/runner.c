@@ -7,26 +7,12 @@
 void hone_runner_init(hone_runner *runner, const hone_runner_vtable *vtable, int32_t slots,
                       int32_t queue_depth) {
     runner->vtable = vtable;
-    atomic_init(&runner->references, 1);
     runner->slots = slots;
     runner->queue_depth = queue_depth;
 }
 
-hone_runner *hone_runner_retain(hone_runner *runner) {
-    assert(runner);
-    atomic_fetch_add_explicit(&runner->references, 1, memory_order_relaxed);
-    return runner;
-}
-
-void hone_runner_release(hone_runner *runner) {
-    if (!runner) return;
-    if (atomic_fetch_sub_explicit(&runner->references, 1, memory_order_acq_rel) == 1) {
-        runner->vtable->destroy(runner);
-    }
-}
-
-const char *hone_runner_backend(const hone_runner *runner) {
-    return runner->vtable->name;
+void hone_runner_destroy(hone_runner *runner) {
+    if (runner) runner->vtable->destroy(runner);
 }
 
 int32_t hone_runner_slots(const hone_runner *runner) {
@@ -74,12 +60,8 @@ int hone_runner_fd(const hone_runner *runner) {
     return runner->vtable->fd(runner);
 }
 
-bool hone_runner_wants_quiet(const hone_runner *runner) {
-    return runner->vtable->wants_quiet && runner->vtable->wants_quiet(runner);
-}
-
 bool hone_runner_times_here(const hone_runner *runner) {
-    return runner->vtable->wants_quiet != NULL;
+    return runner->vtable->times_here;
 }
 
 hone_status hone_runner_tend(hone_runner *runner) {

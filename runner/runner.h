@@ -6,8 +6,7 @@
  *
  *     submit ──► queue ──► device slot ──► result ──► next_result
  *
- * Lifetime:  made with one reference; share with _retain, drop with _release. Releasing the last
- *            one stops what is running.
+ * Lifetime:  one owner, who ends it with _destroy; that stops what is running.
  * Threads:   one thread at a time drives a runner (the loop that polls it).
  * Layer:     may include support/, target/, measure/, runtime/, net/.
  */
@@ -68,9 +67,7 @@ int64_t hone_runner_simulated_now(const hone_runner *runner);
 /* Answers every request with `failure` and no times. */
 HONE_NODISCARD hone_status hone_runner_create_null(hone_failure failure, hone_runner **out_runner);
 
-hone_runner *hone_runner_retain(hone_runner *runner);       /* returns runner */
-void hone_runner_release(hone_runner *runner);              /* NULL is allowed */
-const char *hone_runner_backend(const hone_runner *runner); /* "local", "remote", "null" */
+void hone_runner_destroy(hone_runner *runner); /* NULL is allowed */
 
 /* How many requests keep the devices busy: submit as long as fewer are in flight. It may change
  * with each call of next_result or tend; 0: no device is there just now. */
@@ -93,11 +90,6 @@ HONE_NODISCARD hone_status hone_runner_next_result(hone_runner *runner, int64_t 
 /* A descriptor that is readable when next_result has something to do (then call it with a past
  * deadline, until TIMEOUT); -1 when the backend never makes one wait. Owned by the runner. */
 int hone_runner_fd(const hone_runner *runner);
-
-/* True from the moment that a trial asks for the quiet gate until its result: whoever loads this
- * machine on the runner's behalf (builds, search) should stop, and let go of its share of the gate.
- * It changes in submit and next_result only, and hone_runner_fd becomes readable when it will. */
-bool hone_runner_wants_quiet(const hone_runner *runner);
 
 /* True when it times on this machine, so that building and timing must take turns. */
 bool hone_runner_times_here(const hone_runner *runner);

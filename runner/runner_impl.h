@@ -2,20 +2,18 @@
 #ifndef HONE_RUNNER_RUNNER_IMPL_H
 #define HONE_RUNNER_RUNNER_IMPL_H
 
-#include <stdatomic.h>
-
 #include "runner/runner.h"
 
 /* The dispatcher has checked arguments, cleared outputs and counts what is in flight. A backend
  * answers every request that it took exactly once. */
 typedef struct hone_runner_vtable {
     const char *name;
+    bool times_here; /* it times on this machine */
     void (*destroy)(hone_runner *self);
     hone_status (*submit)(hone_runner *self, const hone_run_request *request, hone_ticket ticket);
     hone_status (*next_result)(hone_runner *self, int64_t deadline_ns, hone_ticket *out_ticket,
                                hone_run_result *out_result);
     int (*fd)(const hone_runner *self);
-    bool (*wants_quiet)(const hone_runner *self); /* NULL: it does not time on this machine */
     hone_status (*tend)(hone_runner *self);       /* NULL: nothing to do */
     const char *(*note)(const hone_runner *self); /* NULL: none */
     void (*cancel_all)(hone_runner *self);
@@ -23,7 +21,6 @@ typedef struct hone_runner_vtable {
 
 struct hone_runner {
     const hone_runner_vtable *vtable;
-    _Atomic uint32_t references;
     int32_t slots, queue_depth, in_flight;
     hone_ticket last_ticket;
 };

@@ -490,14 +490,6 @@ static int local_fd(const hone_runner *base) {
     return ((const runner_local *)base)->epoll_fd;
 }
 
-static bool local_wants_quiet(const hone_runner *base) {
-    const runner_local *self = (const runner_local *)base;
-    for (int32_t i = 0; i < base->slots; i++) {
-        if (self->slots[i].is_at_gate) return true;
-    }
-    return false;
-}
-
 static void local_cancel_all(hone_runner *base) {
     runner_local *self = as_local(base);
     for (job *j = pop(&self->queue); j; j = pop(&self->queue)) {
@@ -536,12 +528,12 @@ static void local_destroy(hone_runner *base) {
 
 static const hone_runner_vtable local_vtable = {
     .name = "local",
+    .times_here = true,
     .destroy = local_destroy,
     .submit = local_submit,
     .next_result = local_next_result,
     .fd = local_fd,
     .tend = local_tend,
-    .wants_quiet = local_wants_quiet,
     .cancel_all = local_cancel_all,
 };
 

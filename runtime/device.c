@@ -9,10 +9,6 @@ void hone_device_destroy(hone_device *device) {
     if (device) device->vtable->destroy(device);
 }
 
-const char *hone_device_backend(const hone_device *device) {
-    return device->vtable->name;
-}
-
 hone_status hone_device_set_threads(hone_device *device, int32_t threads) {
     assert(device);
     if (threads < 1) {

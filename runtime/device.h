@@ -39,8 +39,7 @@ typedef struct hone_device_artifact {
 /* Kernels run in this process, on `threads` threads (1 to begin with). */
 HONE_NODISCARD hone_status hone_device_create_cpu(hone_device **out_device);
 HONE_NODISCARD hone_status hone_device_create_null(hone_device **out_device);
-void hone_device_destroy(hone_device *device);              /* NULL is allowed */
-const char *hone_device_backend(const hone_device *device); /* "cpu", "null" */
+void hone_device_destroy(hone_device *device); /* NULL is allowed */
 
 /* How many threads kernels may use from now on. UNAVAILABLE when they cannot be started. */
 HONE_NODISCARD hone_status hone_device_set_threads(hone_device *device, int32_t threads);

@@ -192,7 +192,7 @@ static void tear_down(hone_tuning *t) {
         hone_tune_task_destroy(t->tasks[i]);
     hone_tensor_intrins_destroy(t->intrins);
     hone_free(t->tasks);
-    hone_costmodel_release(t->model);
+    hone_costmodel_destroy(t->model);
     hone_str_deinit(&t->target_text);
 }
 

@@ -124,7 +124,7 @@ void ops_build(const ops_work *work, const char *set, int threads, ops_how how, 
     out->source = has_trace ? "trace" : hone_compile_source_name(result.kernels[0].source);
     hone_compile_result_deinit(&result);
     hone_module_release(module);
-    hone_db_release(options.db);
+    hone_db_close(options.db);
     snprintf(library, sizeof library, "%s.so", path);
     bench_must(hone_loaded_model_open(library, threads, &out->model));
     bench_must(hone_loaded_model_entry(out->model, NULL, &out->entry));

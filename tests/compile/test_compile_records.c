@@ -72,7 +72,7 @@ static void end(setup *s) {
     hone_task_list_deinit(&s->tasks);
     hone_module_release(s->prepared);
     hone_module_release(s->module);
-    hone_db_release(s->db);
+    hone_db_close(s->db);
 }
 
 static hone_status put(setup *s, const hone_target *target, const char *trace, hone_hash128 program,

@@ -180,7 +180,7 @@ int main(void) {
     if (!st) code |= HONE_RUN_ROWS("compile/demo_workloads", all, check_count);
     if (!st) code |= HONE_RUN_ROWS("compile/demo_kernels", models, check_model);
     hone_status_free(st);
-    hone_db_release(demo);
+    hone_db_close(demo);
     if (dir) hone_status_free(hone_fs_remove_tree(dir));
     hone_free(dir);
     return code;

@@ -239,7 +239,7 @@ static void tear_down(setup *s) {
     hone_record_chooser_destroy(s->chooser);
     hone_module_release(s->tuned);
     hone_module_release(s->today);
-    hone_db_release(s->db);
+    hone_db_close(s->db);
     hone_arena_destroy(s->arena);
 }
 

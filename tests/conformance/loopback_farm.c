@@ -164,7 +164,7 @@ void loopback_farm_stop(loopback_farm *f) {
     hone_daemon_destroy(f->daemon);
     hone_net_destroy(f->client);
     for (size_t i = 0; i < f->slot_count; i++)
-        hone_runner_release(f->slots[i].runner);
+        hone_runner_destroy(f->slots[i].runner);
     hone_blob_cache_close(f->cache);
     hone_tracker_destroy(f->tracker);
     hone_net_destroy(f->server);

@@ -186,7 +186,7 @@ static void describe(hone_db *db, hone_str *out) {
 static hone_db *join(hone_db *into, hone_db *from) {
     hone_db_merge_counts counts;
     HONE_ASSERT_OK(hone_db_merge(into, from, &counts));
-    hone_db_release(from);
+    hone_db_close(from);
     return into;
 }
 
@@ -198,8 +198,8 @@ static void assert_same(hone_db *a, hone_db *b) {
     assert_string_equal(hone_str_text(&of_a), hone_str_text(&of_b));
     hone_str_deinit(&of_a);
     hone_str_deinit(&of_b);
-    hone_db_release(a);
-    hone_db_release(b);
+    hone_db_close(a);
+    hone_db_close(b);
 }
 
 static void merging_is_a_join(hone_db *filled) {
@@ -247,8 +247,8 @@ static void takes_the_news(hone_db *db) {
     HONE_ASSERT_OK(hone_db_merge(copy, db, &counts));
     assert_int_equal(counts.changed, 0);
     hone_arena_destroy(arena);
-    hone_db_release(third);
-    hone_db_release(copy);
+    hone_db_close(third);
+    hone_db_close(copy);
 }
 
 int main(void) {

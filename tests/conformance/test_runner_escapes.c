@@ -79,7 +79,7 @@ static void run_attempt(const escape_victims *victims, const struct row *row, bo
     hone_runner *runner = make_runner(unsandboxed, row->without);
     prepare(victims, row, unsandboxed, &a);
     runner_fixture_run(runner, &a.request, result);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     end_attempt(&a);
 }
 

@@ -107,12 +107,12 @@ int main(void) {
     runner_fixture_init(&fixture);
     runner = runner_fixture_local(&fixture, 1);
     int failed = HONE_RUN_ROWS("runner/hostile", rows, check_row);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
 #ifndef HONE_TEST_WITHOUT_FARM
     loopback_farm *farm = loopback_farm_start(&fixture, 1);
     runner = loopback_farm_connect(farm);
     failed += HONE_RUN_ROWS("runner/hostile over a farm", rows, check_row);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     loopback_farm_stop(farm);
 #endif
     runner_fixture_deinit(&fixture);

@@ -54,7 +54,7 @@ static void check_row(void **state) {
         runner_fixture_run(runner, &request, &result);
         hone_run_result_deinit(&result);
     }
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     hone_free(library);
     hone_free(external);
     if (row->is_optional && strstr(result.message, row->entry)) skip();

@@ -24,7 +24,7 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-    hone_runner_release(*state);
+    hone_runner_destroy(*state);
     return 0;
 }
 
@@ -366,19 +366,17 @@ static void takes_the_gate(void **state) {
         HONE_ASSERT_CODE(hone_runner_next_result(runner, later, &ticket, &result),
                          HONE_CODE_TIMEOUT);
         assert_true(later < patience);
-    } while (!hone_quiet_is_wanted(&gate) || !hone_runner_wants_quiet(runner));
+    } while (!hone_quiet_is_wanted(&gate));
     /* longer than the timeout: waiting for the gate does not count */
     later = hone_deadline_after(hone_clock_system(), 1200 * HONE_NS_PER_MS);
     HONE_ASSERT_CODE(hone_runner_next_result(runner, later, &ticket, &result), HONE_CODE_TIMEOUT);
-    assert_true(hone_runner_wants_quiet(runner));
     hone_quiet_end(&gate);
     later = hone_deadline_after(hone_clock_system(), 60 * HONE_NS_PER_S);
     HONE_ASSERT_OK(hone_runner_next_result(runner, later, &ticket, &result));
     assert_int_equal(result.failure, HONE_FAILURE_NONE);
     assert_true(result.times.wait_ns > HONE_NS_PER_S);
-    assert_false(hone_runner_wants_quiet(runner));
     hone_quiet_close(&gate);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     hone_free(path);
 }
 
@@ -398,7 +396,7 @@ static void needs_an_executor(void **state) {
     hone_run_result result;
     run(runner, &request, &result, HONE_FAILURE_DEVICE_LOST, "did not start");
     run(runner, &request, &result, HONE_FAILURE_DEVICE_LOST, "did not start");
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
 }
 
 /* Bad and good candidates side by side: a verdict belongs to its own ticket. */
@@ -426,7 +424,7 @@ static void slots_do_not_mix(void **state) {
         hone_run_result_deinit(&result);
         answered++;
     }
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
 }
 
 #define LOCAL_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

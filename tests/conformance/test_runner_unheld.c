@@ -48,7 +48,7 @@ static void says_why_nothing_holds(void **state) {
     hone_runner *runner = make_runner(false);
     (void)state;
     hone_status st = hone_runner_local_layers(runner, layers);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     HONE_ASSERT_ERROR(st, HONE_CODE_UNAVAILABLE, "does not filter system calls");
 }
 
@@ -58,7 +58,7 @@ static void runs_nothing(void **state) {
     hone_runner *runner = make_runner(false);
     (void)state;
     runner_fixture_run(runner, &request, &result);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     assert_int_equal(result.failure, HONE_FAILURE_DEVICE_LOST);
     assert_non_null(strstr(result.message, "does not filter system calls"));
 }
@@ -71,7 +71,7 @@ static void runs_when_told_to(void **state) {
     (void)state;
     HONE_ASSERT_OK(hone_runner_local_layers(runner, layers));
     runner_fixture_run(runner, &request, &result);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     assert_int_equal(result.failure, HONE_FAILURE_NONE);
     assert_string_equal(layers, "limits");
 }

@@ -161,7 +161,7 @@ static void threads_have_a_limit_as_root(void **state) {
 #endif
     HONE_ASSERT_OK(hone_runner_create_local(&options, &as_root));
     runner_fixture_run(as_root, &request, &result);
-    hone_runner_release(as_root);
+    hone_runner_destroy(as_root);
     if (result.failure != HONE_FAILURE_NONE) {
         fail_msg("%s: %s", hone_failure_name(result.failure), result.message);
     }
@@ -180,7 +180,7 @@ int main(void) {
     HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
     int failed = HONE_RUN_ROWS("runner/unruly", rows, check_row);
     failed += cmocka_run_group_tests_name("runner/unruly, left alone", idle, NULL, NULL);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     hone_free(unruly);
     hone_free(quiet_path);
     runner_fixture_deinit(&fixture);

@@ -49,7 +49,7 @@ static void learns(void **state) {
                   accuracy[1], quality.pair_accuracy, quality.rank_correlation);
     rank_problem_destroy(&p);
     rank_problem_destroy(&unseen);
-    hone_costmodel_release(model);
+    hone_costmodel_destroy(model);
     assert_true(quality.trusted && quality.trees > 0 && quality.judged_pairs > 0);
     assert_true(quality.rank_correlation > 0);
     for (int g = 0; g < 2; g++)
@@ -74,8 +74,8 @@ static void begins_with_the_random_order(void **state) {
     HONE_ASSERT_OK(hone_costmodel_update(model, p.samples + 23, 1));
     HONE_ASSERT_OK(hone_costmodel_score(model, &group, p.rows, 40, scores));
     assert_memory_not_equal(scores, want, sizeof want);
-    hone_costmodel_release(model);
-    hone_costmodel_release(random);
+    hone_costmodel_destroy(model);
+    hone_costmodel_destroy(random);
     rank_problem_destroy(&p);
 }
 
@@ -110,8 +110,8 @@ static void steps_back_and_recovers(void **state) {
     hone_costmodel_get_quality(model, &quality);
     rank_problem_destroy(&before);
     rank_problem_destroy(&after);
-    hone_costmodel_release(model);
-    hone_costmodel_release(random);
+    hone_costmodel_destroy(model);
+    hone_costmodel_destroy(random);
     assert_true(stepped_back);
     assert_true(quality.trusted);
 }
@@ -133,7 +133,7 @@ static void learns_what_fails(void **state) {
     }
     rank_problem_destroy(&p);
     rank_problem_destroy(&unseen);
-    hone_costmodel_release(model);
+    hone_costmodel_destroy(model);
     print_message("mean score: %.3f failed, %.3f ok\n", sum[0] / count[0], sum[1] / count[1]);
     assert_true(count[0] > 5);
     assert_true(sum[0] / count[0] < 0.75 * sum[1] / count[1]);

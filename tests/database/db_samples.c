@@ -82,3 +82,10 @@ void sample_fill(hone_db *db) {
     HONE_ASSERT_OK(hone_db_begin_session(db, &first));
     HONE_ASSERT_OK(hone_db_begin_session(db, &second));
 }
+
+hone_status sample_top_k(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
+                         int64_t k, hone_db_visit_trial visit, void *ctx) {
+    hone_db_filter best = {
+        .workload = workload, .target = target, .limit = k, .order = HONE_DB_ORDER_BEST};
+    return hone_db_trials(db, &best, visit, ctx);
+}

@@ -15,4 +15,8 @@ hone_db_trial sample_trial(int64_t proposal, double median_ns);
 /* Puts workloads 1 and 2, targets 1 and 2 (threads), sessions "s1" and "s2". */
 void sample_fill(hone_db *db);
 
+/* The k best of a task. */
+hone_status sample_top_k(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
+                         int64_t k, hone_db_visit_trial visit, void *ctx);
+
 #endif

@@ -82,13 +82,13 @@ static void take_base(base *b, hone_db *open) {
         HONE_ASSERT_OK(hone_fs_read(log_path, 1 << 26, &b->log, &b->log_count));
     }
     HONE_ASSERT_OK(hone_db_trials(open, NULL, note_trial, &b->trials));
-    hone_db_release(open);
+    hone_db_close(open);
     HONE_ASSERT_OK(hone_fs_remove_tree(dir));
     HONE_ASSERT_OK(hone_fs_mkdirs(dir));
 }
 
 static hone_db *reopen(hone_db *db) {
-    hone_db_release(db);
+    hone_db_close(db);
     HONE_ASSERT_OK(open_file(HONE_DB_WRITE, &db));
     return db;
 }
@@ -237,7 +237,7 @@ static void read_all(hone_db *db) {
     hone_hash128 workload = sample_workload(1).hash, target = sample_target(1).hash;
     hone_db_stats stats;
     int findings = 0;
-    is_answered(hone_db_top_k(db, &workload, &target, 10, see_trial, NULL), "top");
+    is_answered(sample_top_k(db, &workload, &target, 10, see_trial, NULL), "top");
     is_answered(hone_db_tasks(db, see_task, NULL), "tasks");
     is_answered(hone_db_trials(db, &all, see_trial, NULL), "trials");
     is_answered(hone_db_sessions(db, NULL, see_session, NULL), "sessions");
@@ -288,7 +288,7 @@ static void save(base *b, bool has_sums) {
     is_answered(hone_db_recover(path, into, &counts), "recover");
     hone_db_filter all = {.with_features = true};
     if (has_sums) HONE_ASSERT_OK(hone_db_trials(into, &all, was_there, b));
-    hone_db_release(into);
+    hone_db_close(into);
 }
 
 static void run_case(void) {
@@ -299,12 +299,12 @@ static void run_case(void) {
     save(&bases[which], which < 3);
     if (is_answered(open_file(HONE_DB_READ, &db), "open")) {
         read_all(db);
-        hone_db_release(db);
+        hone_db_close(db);
     }
     if (is_answered(open_file(HONE_DB_WRITE, &db), "open to write")) {
         write_some(db);
         read_all(db);
-        hone_db_release(db);
+        hone_db_close(db);
     }
     HONE_ASSERT_OK(hone_fs_remove_tree(dir));
     HONE_ASSERT_OK(hone_fs_mkdirs(dir));

@@ -51,7 +51,7 @@ static char *make_file(const char *name) {
     sample_fill(db);
     for (int i = 0; i < TRIALS; i++)
         commit(db, i);
-    hone_db_release(db);
+    hone_db_close(db);
     return path;
 }
 
@@ -66,12 +66,12 @@ static void assert_lost(hone_db *db, const char *path, int64_t trials) {
     HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, 1), HONE_CODE_IO);
     HONE_ASSERT_CODE(hone_db_put_workload(db, &workload), HONE_CODE_IO);
     HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_IO);
-    hone_db_release(db);
+    hone_db_close(db);
     snprintf(rescued, sizeof rescued, "%s.rescued-%ld", path, (long)getpid());
     db = open_db(rescued, HONE_DB_WRITE);
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
     assert_int_equal(stats.trials, trials);
-    hone_db_release(db);
+    hone_db_close(db);
 }
 
 static void notices_that_its_file_is_gone(void **state) {
@@ -85,7 +85,7 @@ static void notices_that_its_file_is_gone(void **state) {
 
     path = make_file("replaced.db");
     db = open_db(path, HONE_DB_WRITE);
-    hone_db_release(open_db(other, HONE_DB_CREATE));
+    hone_db_close(open_db(other, HONE_DB_CREATE));
     assert_int_equal(rename(other, path), 0);
     assert_lost(db, path, TRIALS);
     hone_free(path);
@@ -109,7 +109,7 @@ static void leaves_nothing_beside_a_fixed_file(void **state) {
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
     assert_int_equal(stats.trials, TRIALS);
     assert_false(hone_fs_exists(shared));
-    hone_db_release(db);
+    hone_db_close(db);
     assert_false(hone_fs_exists(shared));
     assert_int_equal(chmod(path, 0644), 0);
     hone_db *writer = open_db(path, HONE_DB_WRITE);
@@ -121,8 +121,8 @@ static void leaves_nothing_beside_a_fixed_file(void **state) {
     commit(writer, 501);
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
     assert_int_equal(stats.trials, TRIALS + 2);
-    hone_db_release(db);
-    hone_db_release(writer);
+    hone_db_close(db);
+    hone_db_close(writer);
     hone_free(shared);
     hone_free(path);
 }
@@ -139,7 +139,7 @@ static void assert_state(const char *path, const char *id, const char *want) {
     hone_db *db = open_db(path, HONE_DB_READ);
     HONE_ASSERT_OK(hone_db_sessions(db, id, take_state, state));
     assert_string_equal(state, want);
-    hone_db_release(db);
+    hone_db_close(db);
 }
 
 static void begin(const char *path, const char *id) {
@@ -149,7 +149,7 @@ static void begin(const char *path, const char *id) {
     hone_db_owner_print(owner);
     session.owner = owner;
     HONE_ASSERT_OK(hone_db_begin_session(db, &session));
-    hone_db_release(db);
+    hone_db_close(db);
 }
 
 static void knows_killed_sessions(void **state) {
@@ -169,7 +169,7 @@ static void knows_killed_sessions(void **state) {
     assert_state(path, "mine", "running");
     assert_state(path, "theirs", "killed");
     assert_state(path, "s1", "running"); /* nobody can tell */
-    hone_db_release(open_db(path, HONE_DB_WRITE));
+    hone_db_close(open_db(path, HONE_DB_WRITE));
     assert_state(path, "theirs", "killed");
     assert_state(path, "mine", "running");
     hone_free(path);
@@ -200,7 +200,7 @@ static hone_db_recovery recover(const char *path, const char *name) {
     hone_db_stats stats;
     HONE_ASSERT_OK(hone_db_get_stats(into, &stats));
     assert_int_equal(stats.trials, counts.trials);
-    hone_db_release(into);
+    hone_db_close(into);
     hone_free(saved);
     return counts;
 }
@@ -307,7 +307,7 @@ static void recovers_what_the_log_holds(void **state) {
         commit(db, TRIALS + i);
     copy_of(path, killed);
     copy_of(log, killed_log);
-    hone_db_release(db);
+    hone_db_close(db);
     spoil(killed, 0, 1, NULL);
     hone_db_recovery r = recover(killed, "killed-saved.db");
     assert_int_equal(r.trials, TRIALS + 5);
@@ -326,7 +326,7 @@ static void recovers_no_foreign_file(void **state) {
     HONE_ASSERT_OK(hone_fs_write_atomic(path, "this is text, and long enough\n", 30));
     HONE_ASSERT_CODE(hone_db_recover(path, into, &counts), HONE_CODE_INVALID);
     HONE_ASSERT_CODE(hone_db_recover("/nowhere/x.db", into, &counts), HONE_CODE_NOT_FOUND);
-    hone_db_release(into);
+    hone_db_close(into);
     hone_free(saved);
     hone_free(path);
 }

@@ -49,7 +49,7 @@ static char *make_file(const char *name, int trials) {
         trial.sample_count = 3;
         HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
     }
-    hone_db_release(db);
+    hone_db_close(db);
     return path;
 }
 
@@ -100,7 +100,7 @@ static void refuses_foreign_files(void **state) {
     hone_db *db = NULL;
     HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "empty");
     HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db)); /* somebody touched it: it becomes ours */
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 
@@ -125,7 +125,7 @@ static void opens_odd_names(void **state) {
         assert_true(hone_fs_exists(path));
         HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
         assert_int_equal(count_trials(db), 2);
-        hone_db_release(db);
+        hone_db_close(db);
         hone_free(path);
     }
 }
@@ -142,10 +142,10 @@ static void opens_odd_places(void **state) {
         hone_db *db = NULL;
         HONE_ASSERT_OK(open_db(names[i], HONE_DB_CREATE, &db));
         sample_fill(db);
-        hone_db_release(db);
+        hone_db_close(db);
         assert_true(hone_fs_exists(names[i]));
         HONE_ASSERT_OK(open_db(names[i], HONE_DB_READ, &db));
-        hone_db_release(db);
+        hone_db_close(db);
     }
     assert_int_equal(chdir(here), 0);
 }
@@ -161,7 +161,7 @@ static void says_that_nothing_is_there(void **state) {
     assert_int_equal(sqlite3_close(sql), SQLITE_OK);
     HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "is empty, not a Hone");
     HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db));
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 
@@ -176,7 +176,7 @@ static void readers_change_nothing(void **state) {
     HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_INVALID, "reading only");
     HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, SAMPLE_WALL_NS), HONE_CODE_INVALID);
     HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_INVALID);
-    hone_db_release(db);
+    hone_db_close(db);
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &after, &after_count));
     assert_int_equal(before_count, after_count);
     assert_memory_equal(before, after, after_count);
@@ -231,7 +231,7 @@ static bool exercise(const char *path) {
     ok &= !hone_status_consume(hone_db_tasks(db, ignore_task, NULL));
     ok &= !hone_status_consume(hone_db_check(db, count_line, &lines));
     ok &= !hone_status_consume(hone_db_commit_trial(db, &trial, NULL));
-    hone_db_release(db);
+    hone_db_close(db);
     return ok;
 }
 
@@ -286,7 +286,7 @@ static int count_findings(const char *path) {
     HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
     hone_code code = hone_status_consume(hone_db_check(db, count_line, &lines));
     assert_int_equal(code, lines ? HONE_CODE_INVALID : HONE_CODE_OK);
-    hone_db_release(db);
+    hone_db_close(db);
     return lines;
 }
 
@@ -318,7 +318,7 @@ static void finds_edited_rows(void **state) {
         HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
         HONE_ASSERT_OK(hone_db_confirm(db, 3, 50, SAMPLE_WALL_NS));
         HONE_ASSERT_OK(hone_db_end_session(db, "s1", "done", SAMPLE_WALL_NS));
-        hone_db_release(db);
+        hone_db_close(db);
         assert_int_equal(count_findings(path), 1);
         hone_free(path);
     }
@@ -357,7 +357,7 @@ static void assert_version_1(const char *path, hone_db_mode mode) {
     HONE_ASSERT_OK(hone_db_sql(db, "SELECT count(*) FROM v_sessions WHERE state = 'killed'", 0,
                                take_number, &killed));
     assert_int_equal(killed, 1);
-    hone_db_release(db);
+    hone_db_close(db);
 }
 
 static void migrates_version_1(void **state) {
@@ -406,7 +406,7 @@ static void use_read_only_place(const char *path) {
     expect(!st, 10);
     hone_db_stats stats;
     expect(!hone_db_get_stats(db, &stats) && stats.trials == 3, 11);
-    hone_db_release(db);
+    hone_db_close(db);
     st = open_db(path, HONE_DB_WRITE, &db);
     expect(hone_status_consume(st) == HONE_CODE_IO, 12);
     char other[512];
@@ -461,13 +461,13 @@ static void fill_the_disk(const char *path) {
     expect(!setrlimit(RLIMIT_FSIZE, &limit), 18); /* there is room again */
     hone_db_trial trial = sample_trial(committed, 100);
     expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 19);
-    hone_db_release(db);
+    hone_db_close(db);
     int lines = 0;
     expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 20);
     expect(!hone_status_consume(hone_db_check(db, count_line, &lines)), 21);
     expect(!hone_status_consume(hone_db_get_stats(db, &stats)), 22);
     expect(stats.trials == committed + 1, 23);
-    hone_db_release(db);
+    hone_db_close(db);
     free(trace);
 }
 
@@ -478,15 +478,19 @@ static void a_full_disk_loses_nothing(void **state) {
     hone_free(path);
 }
 
+static bool take_proposal(void *ctx, const hone_db_trial *trial) {
+    *(int64_t *)ctx = trial->proposal;
+    return false;
+}
+
 /* Commits until it is killed; says each proposal that was acknowledged. */
 static void commit_for_ever(const char *path, int pipe_fd) {
     hone_db *db = NULL;
     hone_db_trial trial = sample_trial(0, 100);
+    const hone_db_filter latest = {.session = "s1", .order = HONE_DB_ORDER_LATEST};
     int64_t last = -1;
     expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 10);
-    expect(!hone_status_consume(
-               hone_db_last_proposal(db, "s1", &trial.workload, &trial.target, &last)),
-           11);
+    expect(!hone_status_consume(hone_db_trials(db, &latest, take_proposal, &last)), 11);
     for (int64_t i = last + 1;; i++) {
         double samples[] = {1, 2, 3};
         trial = sample_trial(i, 100);
@@ -542,7 +546,7 @@ static void a_killed_process_loses_nothing(void **state) {
         HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
         HONE_ASSERT_OK(hone_db_trials(db, &filter, mark_seen, seen));
         HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
-        hone_db_release(db);
+        hone_db_close(db);
         total = 0;
         for (int i = 0; i < 100000; i++) {
             if (acknowledged[i]) assert_true(seen[i]);
@@ -584,7 +588,7 @@ static void two_writers_share_a_file(void **state) {
             trial.session = session;
             expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 14);
         }
-        hone_db_release(db);
+        hone_db_close(db);
         _exit(0);
     }
     for (int w = 0; w < WRITERS; w++) {
@@ -596,7 +600,7 @@ static void two_writers_share_a_file(void **state) {
     hone_db *db = NULL;
     HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
     assert_int_equal(count_trials(db), WRITERS * EACH);
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 
@@ -640,7 +644,7 @@ static void says_who_is_in_the_way(void **state) {
     HONE_ASSERT_ERROR(st, HONE_CODE_TIMEOUT, "another process holds the database");
     assert_int_equal(readable, 1);
     HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 
@@ -697,7 +701,7 @@ static void runs_sql(void **state) {
                       row->part);
     if (row->rows >= 0) assert_int_equal(rows, row->rows);
     assert_int_equal(count_trials(db), 20);
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 
@@ -721,7 +725,7 @@ static void documented_queries_run(void **state) {
         at = to + 1;
     }
     assert_true(queries >= 5);
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(text);
     hone_free(path);
 }
@@ -753,12 +757,17 @@ static void documentation_is_complete(void **state) {
         snprintf(sql, sizeof sql, "SELECT * FROM %s", views[i]);
         HONE_ASSERT_OK(hone_db_sql(db, sql, 0, has_column, text));
     }
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(text);
     hone_free(path);
 }
 
-/* v_best makes the choice of hone_db_best, whatever was confirmed. */
+static bool take_record(void *ctx, const hone_db_trial *trial) {
+    *(int64_t *)ctx = trial->record;
+    return false;
+}
+
+/* v_best makes the choice of HONE_DB_ORDER_BEST, whatever was confirmed. */
 static void best_view_agrees_with_best(void **state) {
     (void)state;
     hone_rng rng = hone_test_rng(4);
@@ -774,14 +783,12 @@ static void best_view_agrees_with_best(void **state) {
             double confirmed_ns = trial.median_ns + 10 * (double)hone_rng_below(&rng, 10) - 30;
             HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns, SAMPLE_WALL_NS));
         }
-        hone_arena *arena = hone_arena_create(4096);
-        const hone_db_trial *best = NULL;
-        HONE_ASSERT_OK(hone_db_best(db, &trial.workload, &trial.target, arena, &best));
+        int64_t best = 0;
+        HONE_ASSERT_OK(sample_top_k(db, &trial.workload, &trial.target, 1, take_record, &best));
         HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, take_number, &viewed));
-        assert_int_equal(best->record, viewed);
-        hone_arena_destroy(arena);
+        assert_int_equal(best, viewed);
     }
-    hone_db_release(db);
+    hone_db_close(db);
     hone_free(path);
 }
 

@@ -116,7 +116,7 @@ void sim_runner_kill(sim_runner *r) {
     hone_simnet_cut(r->w->simnet, r->net, true);
     hone_daemon_destroy(r->daemon);
     for (size_t i = 0; i < r->slot_count; i++)
-        hone_runner_release(r->devices[i]);
+        hone_runner_destroy(r->devices[i]);
     hone_blob_cache_close(r->cache);
     hone_net_destroy(r->net);
     r->daemon = NULL;
@@ -159,7 +159,7 @@ void sim_tuner_start(sim_tuner *t) {
 }
 
 static void leave(sim_tuner *t) {
-    hone_runner_release(t->runner); /* and its endpoint */
+    hone_runner_destroy(t->runner); /* and its endpoint */
     t->runner = NULL;
     t->net = NULL;
 }

@@ -180,7 +180,7 @@ static void fill(void) {
                                .predicted_score = (double)NAN};
         HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
     }
-    hone_db_release(db);
+    hone_db_close(db);
 }
 
 typedef struct seen {

@@ -192,7 +192,7 @@ int world_tear_down(void **state) {
     hone_daemon_destroy(f->daemon);
     hone_blob_cache_close(f->cache);
     for (int i = 0; i < WORLD_SLOTS; i++)
-        hone_runner_release(f->runners[i]);
+        hone_runner_destroy(f->runners[i]);
     hone_net_destroy(f->client);
     hone_net_destroy(f->server);
     hone_simnet_destroy(f->simnet);

@@ -23,7 +23,7 @@ static hone_run_result run(const char *target, const char *quiet_path) {
     HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
     HONE_ASSERT_OK(hone_runner_submit(runner, &request, &ticket));
     HONE_ASSERT_OK(hone_runner_next_result(runner, HONE_DEADLINE_NEVER, &got, &result));
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     hone_self_test_deinit(&test);
     HONE_ASSERT_OK(hone_fs_remove_tree(dir));
     hone_free(dir);

@@ -44,7 +44,7 @@ static void time_is_virtual(void **state) {
         if (ticket == 3) assert_int_equal(result.times.queue_ns, 10);
         hone_run_result_deinit(&result);
     }
-    hone_runner_release(r);
+    hone_runner_destroy(r);
 }
 
 static void same_facts_same_result(void **state) {
@@ -68,7 +68,7 @@ static void same_facts_same_result(void **state) {
             hone_run_result_deinit(&result);
         }
         assert_true(fabs(sum / 64 - 1000) < 20); /* no bias */
-        hone_runner_release(r);
+        hone_runner_destroy(r);
     }
     assert_true(first[0] != first[1]);
 }
@@ -87,7 +87,7 @@ static void failures_can_be_ordered(void **state) {
         assert_int_equal(isnan(result.median_ns), f != HONE_FAILURE_NONE);
         hone_run_result_deinit(&result);
     }
-    hone_runner_release(r);
+    hone_runner_destroy(r);
 }
 
 /* Latencies that are negative or would overflow the clock do no harm. */
@@ -107,7 +107,7 @@ static void odd_latencies(void **state) {
         hone_run_result_deinit(&result);
     }
     assert_true(hone_runner_simulated_now(r) == INT64_MAX);
-    hone_runner_release(r);
+    hone_runner_destroy(r);
 }
 
 int main(void) {

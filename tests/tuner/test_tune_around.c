@@ -290,7 +290,7 @@ typedef struct fading_runner {
 } fading_runner;
 
 static void fading_destroy(hone_runner *base) {
-    hone_runner_release(((fading_runner *)base)->inner);
+    hone_runner_destroy(((fading_runner *)base)->inner);
     hone_free(base);
 }
 
@@ -352,7 +352,7 @@ static fading_runner *make_fading_runner(tune_world *w, int64_t leave_after, int
     hone_runner_init(&self->base, &fading_vtable, 2, 64);
     self->leave_after = leave_after;
     self->tends_left = tends;
-    hone_runner_release(w->runner);
+    hone_runner_destroy(w->runner);
     w->runner = w->options.runner = &self->base;
     w->options.strategy = "random"; /* quick */
     return self;

@@ -171,9 +171,9 @@ static void tuning_goes_on(void **state) {
     assert_true(result.trials >= ROWS);
     assert_true(result.failed >= 6);
     hone_tune_result_deinit(&result);
-    hone_runner_release(options.runner);
+    hone_runner_destroy(options.runner);
     hone_builder_release(options.builder);
-    hone_db_release(options.db);
+    hone_db_close(options.db);
     hone_task_list_deinit(&tasks);
     hone_module_release(prepared);
     hone_module_release(module);

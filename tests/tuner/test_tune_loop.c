@@ -85,7 +85,7 @@ static void devices_do_not_matter(void **state) {
         w.is_uneven = runs[i].is_uneven;
         w.options.trials = 48;
         w.options.look_ahead = runs[i].look_ahead;
-        hone_runner_release(w.runner);
+        hone_runner_destroy(w.runner);
         hone_runner_simulated_options options = {.slots = runs[i].slots};
         HONE_ASSERT_OK(hone_runner_create_simulated(&options, &w.runner));
         w.options.runner = w.runner;

@@ -79,9 +79,9 @@ void tune_world_close(tune_world *w) {
     hone_task_list_deinit(&w->tasks);
     hone_module_release(w->prepared);
     hone_module_release(w->module);
-    hone_runner_release(w->runner);
+    hone_runner_destroy(w->runner);
     hone_builder_release(w->builder);
-    hone_db_release(w->db);
+    hone_db_close(w->db);
 }
 
 static bool note(void *ctx, const hone_db_trial *trial) {

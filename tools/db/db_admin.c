@@ -18,7 +18,7 @@ static hone_status check(hone_cli *cli) {
     hone_db_options options = {.path = cli->args[0], .mode = HONE_DB_READ, .is_checking = true};
     HONE_TRY(hone_db_open_sqlite(&options, &db));
     hone_status st = hone_db_check(db, print_finding, cli);
-    hone_db_release(db);
+    hone_db_close(db);
     if (hone_status_code(st) == HONE_CODE_INVALID) {
         /* The findings are the answer. */
         hone_status_free(st);
@@ -71,7 +71,7 @@ static hone_status recover(hone_cli *cli, const char *output) {
     }
     hone_status st = hone_cli_open_db(output, HONE_DB_CREATE, &into);
     if (!st) st = hone_db_recover(cli->args[0], into, &counts);
-    hone_db_release(into);
+    hone_db_close(into);
     if (st) return hone_status_join(st, hone_cli_remove_db(output));
     report_recovery(cli, &counts);
     return HONE_OK;
@@ -111,7 +111,7 @@ static hone_status merge_one(hone_cli *cli, hone_db *into, const char *path) {
     hone_db_merge_counts counts = {0};
     HONE_TRY(hone_cli_open_db(path, HONE_DB_READ, &from));
     hone_status st = hone_status_annotate(hone_db_merge(into, from, &counts), "%s", path);
-    hone_db_release(from);
+    hone_db_close(from);
     if (!st && !cli->quiet) {
         hone_str_printf(&cli->out,
                         "%s: %" PRId64 " new trials in %" PRId64 " new sessions, %" PRId64
@@ -130,7 +130,7 @@ static hone_status merge(hone_cli *cli) {
         st = merge_one(cli, into, cli->args[i]);
         is_empty = is_empty && st;
     }
-    hone_db_release(into);
+    hone_db_close(into);
     return is_empty ? hone_status_join(st, hone_cli_remove_db(cli->args[0])) : st;
 }
 
@@ -172,7 +172,7 @@ static hone_status prune(hone_cli *cli, int64_t keep) {
     hone_status st = hone_db_get_stats(db, &before);
     if (!st) st = hone_db_prune(db, keep, &removed);
     if (!st) st = report_pruning(cli, db, &before, removed);
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

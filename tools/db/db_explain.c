@@ -106,7 +106,7 @@ static hone_status explain_verb(hone_cli *cli, const explain_options *o) {
     if (e.result.arena) hone_compile_result_deinit(&e.result);
     hone_module_release(e.module);
     hone_dim_variants_deinit(&e.variants);
-    hone_db_release(e.db);
+    hone_db_close(e.db);
     return st;
 }
 

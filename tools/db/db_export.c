@@ -167,7 +167,7 @@ static hone_status export_verb(hone_cli *cli, const char *output) {
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     bool to_stdout = !output || strcmp(output, "-") == 0;
     hone_status st = to_stdout ? export_to(db, STDOUT_FILENO) : export_to_file(db, output);
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

@@ -267,7 +267,7 @@ static hone_status import_verb(hone_cli *cli) {
     hone_status st = hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &db);
     if (!st) st = import_into(cli, db, path, file);
     if (!from_stdin) fclose(file);
-    hone_db_release(db);
+    hone_db_close(db);
     if (st && is_new) st = hone_status_join(st, hone_cli_remove_db(cli->args[0]));
     return st;
 }

@@ -23,7 +23,7 @@ static hone_status list(hone_cli *cli, const list_verb *verb) {
     hone_db_rows rows = {.arena = cli->arena};
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     hone_status st = verb->get(db, &rows);
-    hone_db_release(db);
+    hone_db_close(db);
     if (st) return st;
     if (cli->json) {
         hone_json *json = hone_json_make_array();
@@ -298,7 +298,7 @@ static hone_status stats_verb(hone_cli *cli) {
     hone_db_stats stats;
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     hone_status st = hone_db_get_stats(db, &stats);
-    hone_db_release(db);
+    hone_db_close(db);
     if (st) return st;
     if (cli->json) return put_stats_json(cli, &stats);
     put_stats(cli, &stats);

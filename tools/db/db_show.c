@@ -230,7 +230,7 @@ done:
     hone_str_deinit(&s.scheduled);
     hone_str_deinit(&s.trouble);
     hone_tensor_intrins_destroy(s.intrins);
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

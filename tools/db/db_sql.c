@@ -131,7 +131,7 @@ static hone_status sql(hone_cli *cli, bool csv, int64_t timeout_ns) {
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     if (cli->json) o.json = hone_json_make_array();
     hone_status st = hone_db_sql(db, cli->args[1], timeout_ns, take_row, &o);
-    hone_db_release(db);
+    hone_db_close(db);
     st = hone_status_join(st, o.st);
     if (st) {
         hone_json_destroy(o.json);

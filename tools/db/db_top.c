@@ -148,7 +148,7 @@ static hone_status top(hone_cli *cli, const top_options *options) {
     hone_status st = HONE_OK;
     if (options->target) st = hone_db_targets_alike(db, &target, cli->arena, &alikes);
     if (!st) st = top_on(cli, options, db, options->target ? &alikes : NULL);
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

@@ -59,5 +59,5 @@ void hone_doctor_candidates(hone_checkup *checkup) {
         say_layers(checkup, layers);
     }
     hone_status_free(st);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
 }

@@ -116,6 +116,6 @@ hone_status tune_farm_ask(const tune_farm_options *o, const hone_log *log,
     HONE_TRY(tune_farm_connect(o, log, &runner));
     hone_status st = tune_farm_wait(o, runner, log, goes_on, &device_target);
     if (!st) st = tune_farm_target(o, device_target, out_target);
-    hone_runner_release(runner);
+    hone_runner_destroy(runner);
     return st;
 }

@@ -234,7 +234,7 @@ hone_status runner_farm_serve(const runner_farm_options *options) {
     hone_daemon_destroy(s.daemon);
     hone_net_destroy(s.net);
     for (size_t i = 0; i < s.slot_count; i++)
-        hone_runner_release(s.slots[i].runner);
+        hone_runner_destroy(s.slots[i].runner);
     hone_self_test_deinit(&s.self_test);
     hone_blob_cache_close(s.cache);
     hone_free(s.cache_dir);

@@ -221,7 +221,7 @@ static hone_status run(hone_cli *cli, const compile_options *o) {
     hone_free(job.temp_dir);
     if (job.result.arena) hone_compile_result_deinit(&job.result);
     hone_module_release(job.module);
-    hone_db_release(job.db);
+    hone_db_close(job.db);
     hone_tensor_set_deinit(&job.params);
     hone_dim_variants_deinit(&job.variants);
     return st;

@@ -17,7 +17,7 @@ static hone_status report(hone_cli *cli, const char *output) {
         st = hone_report_write(db, cli->args[0], output);
         if (!st && !cli->quiet) hone_str_printf(&cli->out, "wrote %s\n", output);
     }
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

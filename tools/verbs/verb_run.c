@@ -58,7 +58,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
     bool is_told = job->o->time && !job->cli->quiet && !job->cli->json;
     if (!st && is_told) hone_cli_put_kernels(job->cli, &result);
     if (result.arena) hone_compile_result_deinit(&result);
-    hone_db_release(db);
+    hone_db_close(db);
     return st;
 }
 

@@ -93,7 +93,7 @@ static hone_status tasks_verb(hone_cli *cli, const tasks_options *options) {
     }
     if (tasks.count == 0) cli->exit_code = HONE_EXIT_NO;
 done:
-    hone_db_release(db);
+    hone_db_close(db);
     hone_task_list_deinit(&tasks);
     return st;
 }

@@ -338,10 +338,10 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
 
 static hone_status clean_up(tune_run *run) {
     hone_tune_result_deinit(&run->result);
-    hone_runner_release(run->runner);
-    hone_runner_release(run->local_runner);
+    hone_runner_destroy(run->runner);
+    hone_runner_destroy(run->local_runner);
     hone_builder_release(run->builder);
-    hone_db_release(run->db);
+    hone_db_close(run->db);
     hone_tune_inputs_deinit(&run->inputs);
     hone_task_list_deinit(&run->tasks);
     hone_progress_renderer_deinit(&run->renderer);
