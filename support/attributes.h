@@ -7,7 +7,6 @@
     __attribute__((format(printf, format_index, first_arg)))
 #define HONE_API __attribute__((visibility("default"))) /* exported from libhone.so */
 #define HONE_NORETURN __attribute__((noreturn))
-#define HONE_UNUSED __attribute__((unused))
 #define HONE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HONE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

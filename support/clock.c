@@ -78,14 +78,6 @@ int64_t hone_wall_time_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }
 
-int64_t hone_thread_cpu_ns(void) {
-    return read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-int64_t hone_process_cpu_ns(void) {
-    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 char *hone_wall_time_print(int64_t wall_ns, char out[HONE_WALL_TIME_BYTES]) {
     time_t seconds = (time_t)(wall_ns / HONE_NS_PER_S - (wall_ns % HONE_NS_PER_S < 0));
     struct tm parts;

@@ -50,10 +50,6 @@ void hone_virtual_clock_advance(hone_virtual_clock *clock, int64_t duration_ns);
 /* Nanoseconds since 1970 UTC: for display and records only, never for deadlines or decisions. */
 int64_t hone_wall_time_ns(void);
 
-/* CPU time of the calling thread, and of the process. */
-int64_t hone_thread_cpu_ns(void);
-int64_t hone_process_cpu_ns(void);
-
 enum { HONE_WALL_TIME_BYTES = 32 };
 /* "2024-05-01T12:34:56Z"; returns `out`. */
 char *hone_wall_time_print(int64_t wall_ns, char out[HONE_WALL_TIME_BYTES]);

@@ -18,19 +18,4 @@
 double hone_short_float_load(hone_dtype dtype, uint32_t bits);
 uint32_t hone_short_float_store(hone_dtype dtype, double value);
 
-float hone_f16_to_f32(uint16_t bits);
-float hone_bf16_to_f32(uint16_t bits);
-float hone_f8e4m3_to_f32(uint8_t bits);
-float hone_f8e5m2_to_f32(uint8_t bits);
-
-uint16_t hone_f16_from_f32(float value);
-uint16_t hone_bf16_from_f32(float value);
-uint8_t hone_f8e4m3_from_f32(float value);
-uint8_t hone_f8e5m2_from_f32(float value);
-
-uint16_t hone_f16_from_f64(double value);
-uint16_t hone_bf16_from_f64(double value);
-uint8_t hone_f8e4m3_from_f64(double value);
-uint8_t hone_f8e5m2_from_f64(double value);
-
 #endif

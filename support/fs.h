@@ -61,8 +61,6 @@ char *hone_path_dirname(const char *path);
 const char *hone_path_basename(const char *path);
 /* From the last dot of the basename, inside of `path`: "a/b.c" → ".c"; "" when there is none. */
 const char *hone_path_extension(const char *path);
-/* The basename without its extension. */
-char *hone_path_stem(const char *path);
 
 /* The directory of the running program; IO, NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_program_dir(char **out_path);

@@ -161,14 +161,6 @@ static hone_status get(const hone_json *object, const char *key, hone_json_kind 
     return HONE_OK;
 }
 
-hone_status hone_json_get_bool(const hone_json *object, const char *key, bool *out_value) {
-    const hone_json *value = NULL;
-    *out_value = false;
-    HONE_TRY(get(object, key, HONE_JSON_BOOL, &value));
-    *out_value = hone_json_bool(value);
-    return HONE_OK;
-}
-
 hone_status hone_json_get_i64(const hone_json *object, const char *key, int64_t *out_value) {
     const hone_json *value = NULL;
     *out_value = 0;
@@ -198,18 +190,13 @@ hone_status hone_json_get_array(const hone_json *object, const char *key,
     return get(object, key, HONE_JSON_ARRAY, out_value);
 }
 
-hone_status hone_json_get_object(const hone_json *object, const char *key,
-                                 const hone_json **out_value) {
-    return get(object, key, HONE_JSON_OBJECT, out_value);
-}
-
 /* ---- build ---- */
 
 hone_json *hone_json_make_null(void) {
     return to(json_null());
 }
 
-hone_json *hone_json_make_bool(bool value) {
+static hone_json *make_bool(bool value) {
     return to(json_boolean(value));
 }
 
@@ -243,10 +230,6 @@ hone_json *hone_json_make_object(void) {
     return to(json_object());
 }
 
-hone_json *hone_json_clone(const hone_json *json) {
-    return to(json_deep_copy(peek(json)));
-}
-
 bool hone_json_append(hone_json *array, hone_json *value) {
     return json_array_append_new(of(array), of(value)) == 0; /* takes value also when it fails */
 }
@@ -265,7 +248,7 @@ bool hone_json_set(hone_json *object, const char *key, hone_json *value) {
 }
 
 bool hone_json_set_bool(hone_json *object, const char *key, bool value) {
-    return hone_json_set(object, key, hone_json_make_bool(value));
+    return hone_json_set(object, key, make_bool(value));
 }
 
 bool hone_json_set_i64(hone_json *object, const char *key, int64_t value) {

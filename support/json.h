@@ -57,8 +57,6 @@ bool hone_json_next(const hone_json *object, void **cursor, const char **out_key
 
 /* Members that must be there with the right kind, else INVALID with key, kind found and wanted.
  * Outputs are cleared on failure; texts and trees are borrowed. */
-HONE_NODISCARD hone_status hone_json_get_bool(const hone_json *object, const char *key,
-                                              bool *out_value);
 HONE_NODISCARD hone_status hone_json_get_i64(const hone_json *object, const char *key,
                                              int64_t *out_value);
 HONE_NODISCARD hone_status hone_json_get_f64(const hone_json *object, const char *key,
@@ -67,22 +65,18 @@ HONE_NODISCARD hone_status hone_json_get_text(const hone_json *object, const cha
                                               const char **out_value);
 HONE_NODISCARD hone_status hone_json_get_array(const hone_json *object, const char *key,
                                                const hone_json **out_value);
-HONE_NODISCARD hone_status hone_json_get_object(const hone_json *object, const char *key,
-                                                const hone_json **out_value);
 
 /* ---- build ---- (all return NULL when memory runs out)
  * Text and keys may come from anywhere (names of files, what a program said before it died): a byte
  * that is not UTF-8 becomes U+FFFD, so that what is printed is always JSON. */
 
 hone_json *hone_json_make_null(void);
-hone_json *hone_json_make_bool(bool value);
 hone_json *hone_json_make_i64(int64_t value);
 hone_json *hone_json_make_f64(double value); /* NaN and infinities become null */
 hone_json *hone_json_make_text(const char *value);
 hone_json *hone_json_make_text_n(const char *value, size_t count); /* NULL for a zero byte, too */
 hone_json *hone_json_make_array(void);
 hone_json *hone_json_make_object(void);
-hone_json *hone_json_clone(const hone_json *json); /* deep */
 
 /* Take `value` in any case; false when it or the container is NULL or memory runs out. */
 bool hone_json_append(hone_json *array, hone_json *value);

@@ -23,16 +23,7 @@ void hone_log_line(const hone_log *log, hone_log_level level, const char *format
     hone_str_deinit(&text);
 }
 
-void hone_log_status(const hone_log *log, hone_log_level level, hone_status st) {
-    if (!st || !hone_log_wants(log, level)) return;
-    hone_str text = {0};
-    hone_status_print(st, &text);
-    if (text.length) hone_str_truncate(&text, text.length - 1); /* the last newline */
-    emit(log, level, &text);
-    hone_str_deinit(&text);
-}
-
-const char *hone_log_level_name(hone_log_level level) {
+static const char *level_name(hone_log_level level) {
     static const char *const names[] = {
         [HONE_LOG_NONE] = "none", [HONE_LOG_ERROR] = "error", [HONE_LOG_WARNING] = "warning",
         [HONE_LOG_INFO] = "info", [HONE_LOG_DEBUG] = "debug", [HONE_LOG_TRACE] = "trace"};
@@ -47,7 +38,7 @@ static void printer_write(void *context, hone_log_level level, const char *text)
         hone_str_printf(&line, "%s ", hone_wall_time_print(hone_wall_time_ns(), time));
     }
     hone_str_printf(&line, "%s: ", printer->program);
-    if (level != HONE_LOG_INFO) hone_str_printf(&line, "%s: ", hone_log_level_name(level));
+    if (level != HONE_LOG_INFO) hone_str_printf(&line, "%s: ", level_name(level));
     hone_utf8_append_shown(&line, text, strlen(text), true);
     hone_str_append_char(&line, '\n');
     if (!line.failed) fwrite(line.data, 1, line.length, printer->out);

@@ -35,11 +35,6 @@ static inline bool hone_log_wants(const hone_log *log, hone_log_level level) {
 void hone_log_line(const hone_log *log, hone_log_level level, const char *format, ...)
     HONE_PRINTF(3, 4);
 
-/* Message and trail of a failure, which stays the caller's. */
-void hone_log_status(const hone_log *log, hone_log_level level, hone_status st);
-
-const char *hone_log_level_name(hone_log_level level); /* "error", "warning", … */
-
 #define HONE_LOG(log, level, ...)                                                                  \
     do {                                                                                           \
         if (hone_log_wants((log), (level))) hone_log_line((log), (level), __VA_ARGS__);            \

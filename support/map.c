@@ -185,25 +185,16 @@ size_t hone_strmap_count(const hone_strmap *map) {
 }
 
 bool hone_strmap_put(hone_strmap *map, const char *key, uint64_t value) {
-    return hone_strmap_put_n(map, key, strlen(key), value);
+    probe p = text_probe(key, strlen(key));
+    return put(&map->map, &p, value);
 }
 
 bool hone_strmap_put_ptr(hone_strmap *map, const char *key, void *pointer) {
     return hone_strmap_put(map, key, (uint64_t)(uintptr_t)pointer);
 }
 
-bool hone_strmap_put_n(hone_strmap *map, const char *key, size_t length, uint64_t value) {
-    probe p = text_probe(key, length);
-    return put(&map->map, &p, value);
-}
-
 bool hone_strmap_find(const hone_strmap *map, const char *key, uint64_t *out_value) {
-    return hone_strmap_find_n(map, key, strlen(key), out_value);
-}
-
-bool hone_strmap_find_n(const hone_strmap *map, const char *key, size_t length,
-                        uint64_t *out_value) {
-    probe p = text_probe(key, length);
+    probe p = text_probe(key, strlen(key));
     return get(&map->map, &p, out_value);
 }
 
@@ -228,10 +219,6 @@ bool hone_strmap_next(const hone_strmap *map, size_t *cursor, const char **out_k
 
 void hone_u64map_deinit(hone_u64map *map) {
     deinit(&map->map);
-}
-
-void hone_u64map_clear(hone_u64map *map) {
-    clear(&map->map);
 }
 
 size_t hone_u64map_count(const hone_u64map *map) {

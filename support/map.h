@@ -43,12 +43,8 @@ size_t hone_strmap_count(const hone_strmap *map);
 /* Adds or replaces; false when memory runs out. */
 HONE_NODISCARD bool hone_strmap_put(hone_strmap *map, const char *key, uint64_t value);
 HONE_NODISCARD bool hone_strmap_put_ptr(hone_strmap *map, const char *key, void *pointer);
-HONE_NODISCARD bool hone_strmap_put_n(hone_strmap *map, const char *key, size_t length,
-                                      uint64_t value);
 /* False (and *out_value = 0) when there is no such key. `out_value` may be NULL. */
 bool hone_strmap_find(const hone_strmap *map, const char *key, uint64_t *out_value);
-bool hone_strmap_find_n(const hone_strmap *map, const char *key, size_t length,
-                        uint64_t *out_value);
 void *hone_strmap_find_ptr(const hone_strmap *map, const char *key); /* NULL when absent */
 bool hone_strmap_remove(hone_strmap *map, const char *key);          /* false when absent */
 /* Walks in order of insertion: start with *cursor = 0; false at the end. The key belongs to the
@@ -57,7 +53,6 @@ bool hone_strmap_next(const hone_strmap *map, size_t *cursor, const char **out_k
                       uint64_t *out_value);
 
 void hone_u64map_deinit(hone_u64map *map);
-void hone_u64map_clear(hone_u64map *map);
 size_t hone_u64map_count(const hone_u64map *map);
 HONE_NODISCARD bool hone_u64map_put(hone_u64map *map, uint64_t key, uint64_t value);
 bool hone_u64map_find(const hone_u64map *map, uint64_t key, uint64_t *out_value);

@@ -36,11 +36,6 @@ const char *hone_path_extension(const char *path) {
     return dot && dot != name ? dot : name + strlen(name); /* ".profile" has none */
 }
 
-char *hone_path_stem(const char *path) {
-    const char *name = hone_path_basename(path);
-    return hone_strndup(name, (size_t)(hone_path_extension(path) - name));
-}
-
 hone_status hone_fs_program_dir(char **out_path) {
     char path[4096];
     *out_path = NULL;

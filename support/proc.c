@@ -211,20 +211,20 @@ hone_status hone_proc_wait(hone_proc *proc, const hone_clock *clock, int64_t dea
     return HONE_OK;
 }
 
-void hone_proc_signal(const hone_proc *proc, int signal_number) {
+static void send_signal(const hone_proc *proc, int signal_number) {
     if (proc->pid > 0 && !proc->is_ended) (void)kill(-proc->pid, signal_number);
 }
 
 void hone_proc_kill(const hone_proc *proc) {
-    hone_proc_signal(proc, SIGKILL);
+    send_signal(proc, SIGKILL);
 }
 
 void hone_proc_stop(const hone_proc *proc) {
-    hone_proc_signal(proc, SIGSTOP);
+    send_signal(proc, SIGSTOP);
 }
 
 void hone_proc_resume(const hone_proc *proc) {
-    hone_proc_signal(proc, SIGCONT);
+    send_signal(proc, SIGCONT);
 }
 
 void hone_proc_deinit(hone_proc *proc) {

@@ -68,7 +68,6 @@ HONE_NODISCARD hone_status hone_proc_wait(hone_proc *proc, const hone_clock *clo
                                           int64_t deadline_ns);
 
 /* Signals to the whole group; fine when it has ended. */
-void hone_proc_signal(const hone_proc *proc, int signal_number);
 void hone_proc_kill(const hone_proc *proc);   /* SIGKILL */
 void hone_proc_stop(const hone_proc *proc);   /* SIGSTOP */
 void hone_proc_resume(const hone_proc *proc); /* SIGCONT */

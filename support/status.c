@@ -134,14 +134,3 @@ void hone_status_print(hone_status st, hone_str *out) {
 const char *hone_code_name(hone_code code) {
     return (unsigned)code < HONE_CODE_COUNT ? code_names[code].name : "unknown";
 }
-
-bool hone_code_parse(const char *name, hone_code *out_code) {
-    *out_code = HONE_CODE_OK;
-    for (int code = 0; code < HONE_CODE_COUNT; code++) {
-        if (strcmp(code_names[code].name, name) == 0) {
-            *out_code = (hone_code)code;
-            return true;
-        }
-    }
-    return false;
-}

@@ -80,7 +80,4 @@ void hone_status_print(hone_status st, struct hone_str *out);
 /* "invalid", "no_memory", … ; "ok" for HONE_CODE_OK, "unknown" for a number that is no code. */
 const char *hone_code_name(hone_code code);
 
-/* Finds a code by its name; false when there is none. */
-HONE_NODISCARD bool hone_code_parse(const char *name, hone_code *out_code);
-
 #endif

@@ -30,20 +30,12 @@ void hone_mutex_lock(hone_mutex *mutex) {
     must(pthread_mutex_lock(&mutex->native));
 }
 
-bool hone_mutex_try_lock(hone_mutex *mutex) {
-    return pthread_mutex_trylock(&mutex->native) == 0;
-}
-
 void hone_mutex_unlock(hone_mutex *mutex) {
     must(pthread_mutex_unlock(&mutex->native));
 }
 
 void hone_cond_init(hone_cond *cond) {
-    pthread_condattr_t attributes;
-    must(pthread_condattr_init(&attributes));
-    must(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC));
-    must(pthread_cond_init(&cond->native, &attributes));
-    must(pthread_condattr_destroy(&attributes));
+    must(pthread_cond_init(&cond->native, NULL));
 }
 
 void hone_cond_deinit(hone_cond *cond) {
@@ -54,25 +46,8 @@ void hone_cond_wait(hone_cond *cond, hone_mutex *mutex) {
     must(pthread_cond_wait(&cond->native, &mutex->native));
 }
 
-bool hone_cond_wait_until(hone_cond *cond, hone_mutex *mutex, int64_t deadline_ns) {
-    if (deadline_ns == HONE_DEADLINE_NEVER) {
-        hone_cond_wait(cond, mutex);
-        return true;
-    }
-    if (deadline_ns < 0) deadline_ns = 0;
-    struct timespec ts = {.tv_sec = (time_t)(deadline_ns / HONE_NS_PER_S),
-                          .tv_nsec = (long)(deadline_ns % HONE_NS_PER_S)};
-    int error = pthread_cond_timedwait(&cond->native, &mutex->native, &ts);
-    assert(error == 0 || error == ETIMEDOUT);
-    return error == 0;
-}
-
 void hone_cond_signal(hone_cond *cond) {
     must(pthread_cond_signal(&cond->native));
-}
-
-void hone_cond_broadcast(hone_cond *cond) {
-    must(pthread_cond_broadcast(&cond->native));
 }
 
 typedef struct start_args {
@@ -120,10 +95,6 @@ void hone_thread_join(hone_thread *thread) {
     if (!thread->is_running) return;
     must(pthread_join(thread->native, NULL));
     thread->is_running = false;
-}
-
-void hone_once_run(hone_once *once, void (*run)(void)) {
-    must(pthread_once(&once->native, run));
 }
 
 int hone_thread_cpu_count(void) {

@@ -1,14 +1,13 @@
-/* support/thread.h - threads, mutexes, conditions, once (POSIX threads behind one header).
+/* support/thread.h - threads, mutexes, conditions (POSIX threads behind one header).
  *
  * Locks are values in the caller's storage. Failures of lock and unlock are programmer errors and
- * assert; only starting a thread can fail. Conditions wait on the monotonic clock.
+ * assert; only starting a thread can fail.
  */
 #ifndef HONE_SUPPORT_THREAD_H
 #define HONE_SUPPORT_THREAD_H
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "support/attributes.h"
 #include "support/status.h"
@@ -16,13 +15,10 @@
 typedef struct hone_mutex {
     pthread_mutex_t native;
 } hone_mutex;
-#define HONE_MUTEX_INIT                                                                            \
-    { PTHREAD_MUTEX_INITIALIZER }
 
 void hone_mutex_init(hone_mutex *mutex);
 void hone_mutex_deinit(hone_mutex *mutex);
 void hone_mutex_lock(hone_mutex *mutex);
-bool hone_mutex_try_lock(hone_mutex *mutex);
 void hone_mutex_unlock(hone_mutex *mutex);
 
 typedef struct hone_cond {
@@ -32,10 +28,7 @@ typedef struct hone_cond {
 void hone_cond_init(hone_cond *cond);
 void hone_cond_deinit(hone_cond *cond);
 void hone_cond_wait(hone_cond *cond, hone_mutex *mutex);
-/* False when the deadline (of hone_clock_system(), or HONE_DEADLINE_NEVER) has passed. */
-bool hone_cond_wait_until(hone_cond *cond, hone_mutex *mutex, int64_t deadline_ns);
 void hone_cond_signal(hone_cond *cond);
-void hone_cond_broadcast(hone_cond *cond);
 
 typedef struct hone_thread {
     pthread_t native;
@@ -48,13 +41,6 @@ HONE_NODISCARD hone_status hone_thread_start(hone_thread *out_thread, const char
                                              void (*run)(void *context), void *context);
 /* Waits for its end; {0} and a second call are allowed. */
 void hone_thread_join(hone_thread *thread);
-
-typedef struct hone_once {
-    pthread_once_t native;
-} hone_once;
-#define HONE_ONCE_INIT                                                                             \
-    { PTHREAD_ONCE_INIT }
-void hone_once_run(hone_once *once, void (*run)(void));
 
 /* The number of CPUs this process may use; at least 1. */
 int hone_thread_cpu_count(void);

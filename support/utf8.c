@@ -3,7 +3,9 @@
 
 #include "support/attributes.h"
 
-size_t hone_utf8_character(const char *text, size_t count) {
+/* Bytes of the character that the text begins with, 1 to 4; 0 when it begins with none (count 0,
+ * a stray or missing byte). */
+static size_t character(const char *text, size_t count) {
     /* Table 3-7 of the Unicode standard: the range of the second byte depends on the first. */
     static const struct {
         unsigned char first, last, second_min, second_max, bytes;
@@ -35,7 +37,7 @@ size_t hone_utf8_character(const char *text, size_t count) {
 
 size_t hone_utf8_valid_bytes(const char *text, size_t count) {
     size_t at = 0;
-    for (size_t bytes; at < count && (bytes = hone_utf8_character(text + at, count - at));)
+    for (size_t bytes; at < count && (bytes = character(text + at, count - at));)
         at += bytes;
     return at;
 }
@@ -73,7 +75,7 @@ static bool is_plain_byte(unsigned char c, char next, bool keeps_lines) {
 static size_t plain_bytes(const char *text, size_t count, bool keeps_lines) {
     for (size_t at = 0, bytes; at < count; at += bytes) {
         const unsigned char *here = (const unsigned char *)text + at;
-        bytes = hone_utf8_character(text + at, count - at);
+        bytes = character(text + at, count - at);
         bool is_plain =
             bytes == 1  ? is_plain_byte(*here, at + 1 < count ? text[at + 1] : '\0', keeps_lines)
             : bytes < 4 ? bytes && !is_unseen(code_of(here, bytes))
@@ -89,7 +91,7 @@ void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool 
         hone_str_append_n(out, text + at, plain);
         at += plain;
         if (at == count) return;
-        size_t bytes = hone_utf8_character(text + at, count - at);
+        size_t bytes = character(text + at, count - at);
         const unsigned char *here = (const unsigned char *)text + at;
         if (bytes > 1) {
             hone_str_printf(out, "\\u%04x", code_of(here, bytes));

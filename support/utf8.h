@@ -8,10 +8,6 @@
 
 #include "support/strbuf.h"
 
-/* Bytes of the character that the text begins with, 1 to 4; 0 when it begins with none (count 0,
- * a stray or missing byte). */
-size_t hone_utf8_character(const char *text, size_t count);
-
 /* Bytes from the start that are whole characters: count when all of the text is UTF-8. */
 size_t hone_utf8_valid_bytes(const char *text, size_t count);
 

@@ -44,8 +44,6 @@ static void system_clock_moves(void **state) {
     hone_clock_sleep_until(clock, start + 2 * HONE_NS_PER_MS);
     assert_true(hone_clock_now(clock) - start >= 2 * HONE_NS_PER_MS);
     hone_clock_sleep_until(clock, 0); /* long past */
-    assert_true(hone_thread_cpu_ns() >= 0);
-    assert_true(hone_process_cpu_ns() > 0);
 }
 
 static void virtual_clock_stands_still(void **state) {

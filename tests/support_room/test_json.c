@@ -96,16 +96,14 @@ static void gets_typed_members(void **state) {
     hone_json *object = sample();
     int64_t i = 1;
     double f = 1;
-    bool b = false;
     const char *text = NULL;
     const hone_json *array = NULL;
     HONE_ASSERT_OK(hone_json_get_i64(object, "count", &i));
     HONE_ASSERT_OK(hone_json_get_f64(object, "count", &f)); /* an integer is a number */
-    HONE_ASSERT_OK(hone_json_get_bool(object, "good", &b));
     HONE_ASSERT_OK(hone_json_get_text(object, "name", &text));
     HONE_ASSERT_OK(hone_json_get_array(object, "list", &array));
     assert_int_equal(i, -7);
-    assert_true(f == -7.0 && b);
+    assert_true(f == -7.0);
     assert_string_equal(text, "x");
     assert_int_equal(hone_json_count(array), 3);
     assert_int_equal(hone_json_i64(hone_json_at(array, 0)), 3);
@@ -115,7 +113,7 @@ static void gets_typed_members(void **state) {
     assert_int_equal(i, 0);
     HONE_ASSERT_ERROR(hone_json_get_text(object, "gone", &text), HONE_CODE_INVALID,
                       "'gone' is missing, must be text");
-    HONE_ASSERT_CODE(hone_json_get_object(object, "list", &array), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(hone_json_get_array(object, "count", &array), HONE_CODE_INVALID);
     assert_null(array);
     hone_json_destroy(object);
 }
@@ -132,7 +130,7 @@ static void walks_objects(void **state) {
     assert_string_equal(keys.data, "name(text) good(a boolean) list(an array) count(an integer) "
                                    "ratio(a number) none(null) ");
     hone_str_deinit(&keys);
-    hone_json *copy = hone_json_clone(object);
+    hone_json *copy = sample();
     assert_true(hone_json_equal(object, copy));
     assert_true(hone_json_set_i64(copy, "count", 8));
     assert_false(hone_json_equal(object, copy));

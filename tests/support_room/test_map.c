@@ -24,8 +24,6 @@ static void maps_text(void **state) {
     assert_int_equal(hone_strmap_count(&map), KEYS + 1);
     assert_true(hone_strmap_find(&map, "key7", &value));
     assert_int_equal(value, 70);
-    assert_true(hone_strmap_find_n(&map, "key12rest", 5, &value));
-    assert_int_equal(value, 12);
     assert_true(hone_strmap_find(&map, "", &value));
     assert_false(hone_strmap_find(&map, "key", NULL));
     hone_strmap_deinit(&map);
@@ -114,9 +112,7 @@ static void walks_numbers(void **state) {
     for (size_t c = 0; hone_map128_next(&hashes, &c, &hash, &value);)
         sum += hash.hi + value;
     assert_int_equal(sum, 45 + 285 + 10 + 45);
-    hone_u64map_clear(&numbers);
     hone_map128_clear(&hashes);
-    assert_false(hone_u64map_find(&numbers, 1, NULL));
     assert_int_equal(hone_map128_count(&hashes), 0);
     hone_u64map_deinit(&numbers);
     hone_map128_deinit(&hashes);
