@@ -454,7 +454,6 @@ HONE_NODISCARD hone_status hone_farm_decode(const void *bytes, size_t count, hon
 const char *hone_farm_kind_name(hone_farm_kind kind); /* "hello", …; "unknown" */
 const char *hone_farm_role_name(hone_farm_role role); /* "runner", "tuner", "admin"; "unknown" */
 HONE_NODISCARD bool hone_farm_role_parse(const char *text, hone_farm_role *out_role);
-const char *hone_farm_refusal_name(hone_farm_refusal refusal);     /* "version", …; "unknown" */
 const char *hone_farm_slot_state_name(hone_farm_slot_state state); /* "idle", …; "unknown" */
 
 /* Copies text into a member of `capacity` bytes: cut when too long, all that is not printable ASCII

@@ -18,7 +18,6 @@
 
 #include "support/dtype.h"
 #include "support/status.h"
-#include "support/strbuf.h"
 
 typedef enum hone_generator_kind {
     HONE_GENERATOR_UNIFORM,
@@ -46,9 +45,5 @@ HONE_NODISCARD hone_status hone_generate(const hone_generator *generator, uint64
 
 /* INVALID: an unknown kind, a bound that is not finite, or low >= high where it is an interval. */
 HONE_NODISCARD hone_status hone_generator_check(const hone_generator *generator);
-
-/* Text form, as above; parse(print(x)) == x. */
-void hone_generator_print(const hone_generator *generator, hone_str *out);
-HONE_NODISCARD hone_status hone_generator_parse(const char *text, hone_generator *out_generator);
 
 #endif

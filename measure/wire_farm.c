@@ -431,13 +431,6 @@ bool hone_farm_role_parse(const char *text, hone_farm_role *out_role) {
     return false;
 }
 
-const char *hone_farm_refusal_name(hone_farm_refusal refusal) {
-    static const char *const names[HONE_FARM_REFUSAL_COUNT] = {
-        "none",  "malformed", "version", "key",     "role",
-        "hello", "taken",     "busy",    "unknown", "invalid"};
-    return refusal < HONE_FARM_REFUSAL_COUNT ? names[refusal] : "unknown";
-}
-
 const char *hone_farm_slot_state_name(hone_farm_slot_state state) {
     static const char *const names[HONE_FARM_SLOT_STATE_COUNT] = {"idle", "busy", "stuck",
                                                                   "draining"};

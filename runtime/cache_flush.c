@@ -38,11 +38,3 @@ void hone_cache_flush(const void *data, size_t bytes) {
         flush_line(line);
     flush_end();
 }
-
-bool hone_cache_can_flush(void) {
-#if defined(__x86_64__) || defined(__aarch64__)
-    return true;
-#else
-    return false;
-#endif
-}

@@ -2,12 +2,10 @@
 #ifndef HONE_RUNTIME_CACHE_FLUSH_H
 #define HONE_RUNTIME_CACHE_FLUSH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Flushes the lines of a range; done when it returns. Does nothing where there is no instruction
- * for it (hone_cache_can_flush says so). */
+ * for it. */
 void hone_cache_flush(const void *data, size_t bytes);
-bool hone_cache_can_flush(void);
 
 #endif

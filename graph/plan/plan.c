@@ -524,8 +524,3 @@ void hone_plan_destroy(hone_plan *plan) {
     hone_module_release(plan->module);
     hone_free(plan);
 }
-
-int64_t hone_plan_eval(const hone_plan *plan, const hone_expr *e, const int64_t *sizes) {
-    int64_t value;
-    return hone_fold_sizes(e, sizes, plan->var_count, &value) ? value : -1;
-}

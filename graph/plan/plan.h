@@ -102,9 +102,4 @@ HONE_NODISCARD hone_status hone_plan_create(hone_module *module, const char *nam
                                             hone_plan **out_plan);
 void hone_plan_destroy(hone_plan *plan);
 
-/* The value of an expression of the plan for given sizes (by var); -1 when it has none. */
-int64_t hone_plan_eval(const hone_plan *plan, const hone_expr *e, const int64_t *sizes);
-/* The plan as text: tensors and steps, one per line, for people and tests. */
-void hone_plan_print(const hone_plan *plan, hone_str *out);
-
 #endif

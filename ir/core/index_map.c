@@ -217,26 +217,3 @@ void hone_index_map_apply(hone_ir *ir, const hone_index_map *map, const hone_exp
         out[i] = hone_expr_substitute(ir, map->indices[i], args, map->param_count);
     }
 }
-
-static bool same_inverse(const hone_index_map *a, const hone_index_map *b) {
-    if (!a->inverse || !b->inverse) return a->inverse == b->inverse;
-    return hone_index_map_same(a->inverse, b->inverse);
-}
-
-bool hone_index_map_same(const hone_index_map *a, const hone_index_map *b) {
-    if (a->param_count != b->param_count || a->free_count != b->free_count ||
-        a->count != b->count || a->is_ranges != b->is_ranges ||
-        a->separator_count != b->separator_count || !a->variadic != !b->variadic) {
-        return false;
-    }
-    for (uint32_t i = 0; i < a->count; i++) {
-        if (!hone_expr_same(a->indices[i], b->indices[i])) return false;
-    }
-    for (uint32_t i = 0; i < a->separator_count; i++) {
-        if (a->separators[i] != b->separators[i]) return false;
-    }
-    for (uint32_t i = 0; i < a->free_count; i++) {
-        if (a->frees[i] != b->frees[i]) return false;
-    }
-    return (!a->variadic || strcmp(a->variadic, b->variadic) == 0) && same_inverse(a, b);
-}

@@ -65,6 +65,4 @@ const hone_index_map *hone_index_map_with_constants(hone_arena *arena, const hon
 void hone_index_map_apply(hone_ir *ir, const hone_index_map *map, const hone_expr *const *args,
                           const hone_expr **out);
 
-bool hone_index_map_same(const hone_index_map *a, const hone_index_map *b);
-
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/plan/plan.h"
+#include "ir/core/fold.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
 #include "support/alloc.h"
@@ -41,12 +42,17 @@ typedef struct machine {
     int64_t max_steps;
 } machine;
 
+static int64_t eval(const hone_plan *plan, const hone_expr *e, const int64_t *sizes) {
+    int64_t value;
+    return hone_fold_sizes(e, sizes, plan->var_count, &value) ? value : -1;
+}
+
 static hone_tensor view_of(const machine *m, uint32_t index) {
     const hone_plan_tensor *tensor = &m->plan->tensors[index];
     int64_t shape[HONE_MAX_RANK];
     void *data = NULL;
     for (uint32_t d = 0; d < tensor->rank; d++) {
-        shape[d] = hone_plan_eval(m->plan, tensor->shape[d], m->sizes);
+        shape[d] = eval(m->plan, tensor->shape[d], m->sizes);
     }
     switch (tensor->place) {
     case HONE_PLAN_INPUT:
@@ -59,7 +65,7 @@ static hone_tensor view_of(const machine *m, uint32_t index) {
         data = m->plan->module->constants[tensor->index]->data;
         break;
     case HONE_PLAN_WORKSPACE:
-        data = m->workspace + hone_plan_eval(m->plan, tensor->offset, m->sizes);
+        data = m->workspace + eval(m->plan, tensor->offset, m->sizes);
         break;
     }
     return hone_tensor_view(data, tensor->dtype, (int32_t)tensor->rank, shape);
@@ -80,7 +86,7 @@ static hone_status run_step(const machine *m, const hone_plan_step *step) {
             views[count] = view_of(m, step->args[next++]);
             continue;
         }
-        scalars[size] = hone_plan_eval(m->plan, step->sizes[size], m->sizes);
+        scalars[size] = eval(m->plan, step->sizes[size], m->sizes);
         views[count] = hone_tensor_view(&scalars[size++], HONE_DTYPE_I64, 0, NULL);
     }
     hone_interp_options how = {.max_steps = m->max_steps};
@@ -95,7 +101,7 @@ static hone_status make_outputs(machine *m) {
         const hone_plan_tensor *tensor = &plan->tensors[plan->outputs[i].tensor];
         int64_t shape[HONE_MAX_RANK];
         for (uint32_t d = 0; d < tensor->rank; d++) {
-            shape[d] = hone_plan_eval(plan, tensor->shape[d], m->sizes);
+            shape[d] = eval(plan, tensor->shape[d], m->sizes);
         }
         HONE_TRY(
             hone_tensor_create(tensor->dtype, (int32_t)tensor->rank, shape, &m->results->items[i]));
@@ -116,7 +122,7 @@ static hone_status run_plan(const hone_plan *plan, hone_tensor *const *inputs, s
         m.sizes[v] = inputs[plan->vars[v].input]->shape[plan->vars[v].dim];
     }
     HONE_TRY(make_outputs(&m));
-    int64_t bytes = hone_plan_eval(plan, plan->workspace_bytes, m.sizes);
+    int64_t bytes = eval(plan, plan->workspace_bytes, m.sizes);
     m.workspace = hone_aligned_alloc(64, (size_t)bytes + 64);
     if (!m.workspace) return HONE_ERROR(HONE_CODE_NO_MEMORY, "workspace");
     memset(m.workspace, 0x5a, (size_t)bytes);

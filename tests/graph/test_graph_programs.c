@@ -9,6 +9,7 @@
 #include "ir/identity/structural.h"
 #include "ir/text/read/script.h"
 #include "tests/graph/graph_run.h"
+#include "tests/graph/plan_text.h"
 #include "tests/support/hone_test.h"
 
 static const char mm_text[] = "@T.prim_func\n"
@@ -139,7 +140,7 @@ static void plans_do_not_overlap(void **state) {
     HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
     HONE_ASSERT_OK(hone_plan_create(prepared, NULL, &plan));
     hone_str text = {0};
-    hone_plan_print(plan, &text);
+    plan_text(plan, &text);
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const hone_plan_step *step = &plan->steps[i];
         const hone_plan_tensor *out = &plan->tensors[step->args[step->arg_count - 1]];

@@ -1,8 +1,5 @@
-#include <string.h>
-
-#include "graph/plan/plan.h"
-
-/* Plans as text. */
+/* tests/graph/plan_text.c - plans as text. */
+#include "tests/graph/plan_text.h"
 
 static void print_expr(const hone_plan *plan, const hone_expr *e, hone_str *out) {
     if (hone_expr_is_int(e)) {
@@ -65,7 +62,7 @@ static void print_check(const hone_plan *plan, const hone_plan_check *check, hon
     hone_str_append(out, "\n");
 }
 
-void hone_plan_print(const hone_plan *plan, hone_str *out) {
+void plan_text(const hone_plan *plan, hone_str *out) {
     hone_str_printf(out, "plan %s: %u inputs, %u outputs, workspace ", plan->name,
                     plan->input_count, plan->output_count);
     print_expr(plan, plan->workspace_bytes, out);
