@@ -116,20 +116,21 @@ static bool runs_on(const machine *m, const xbuffer *b, const int64_t *index, in
         if (d < last && (uint64_t)index[d] >= (uint64_t)b->shape[d]) return false;
         count *= b->shape[d];
     }
-    return at - b->offset < count;
+    return index[last] < count && (uint64_t)at - (uint64_t)b->offset < (uint64_t)count;
 }
 
 static inline int64_t locate_in(machine *m, const xbuffer *b, hone_buffer id, uint32_t rank,
                                 const xexpr *const *indices, bool is_write) {
     int64_t index[HONE_MAX_RANK];
-    int64_t at = b->offset;
+    uint64_t place = (uint64_t)b->offset; /* wraps where an index lies far outside */
     bool is_inside = true;
     if (HONE_UNLIKELY(!b->store)) fail_not_live(m, id);
     for (uint32_t d = 0; d < rank; d++) {
         index[d] = x_int(indices[d], m);
         is_inside &= (uint64_t)index[d] < (uint64_t)b->shape[d];
-        at += (int64_t)((uint64_t)index[d] * (uint64_t)b->strides[d]);
+        place += (uint64_t)index[d] * (uint64_t)b->strides[d];
     }
+    int64_t at = (int64_t)place;
     if (HONE_UNLIKELY(!is_inside) && !runs_on(m, b, index, at)) {
         fail_outside(m, b, id, index, is_write);
     }
