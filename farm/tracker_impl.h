@@ -269,8 +269,6 @@ hone_status tracker_runner_hello(hone_tracker *t, tracker_peer *peer, const hone
 /* Its trials are handed out again; `is_loss`: that counts. The object is gone afterwards. */
 hone_status tracker_remove_runner(hone_tracker *t, tracker_runner *runner, bool is_loss);
 tracker_runner *tracker_make_runner(hone_tracker *t, hone_farm_instance instance, const char *name);
-HONE_NODISCARD bool tracker_runner_set_slots(hone_tracker *t, tracker_runner *runner,
-                                             const hone_farm_slots *slots);
 tracker_slot *tracker_runner_slot(const tracker_runner *runner, uint32_t number);
 hone_status tracker_runner_timers(hone_tracker *t);
 tracker_class *tracker_get_class(hone_tracker *t, const char *key); /* NULL: no memory */
@@ -299,7 +297,6 @@ hone_status tracker_finish_failed(hone_tracker *t, tracker_trial *trial, hone_fa
 hone_status tracker_on_submit(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
 hone_status tracker_on_outcome_ack(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
 hone_status tracker_on_cancel(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
-void tracker_send_outcome(hone_tracker *t, tracker_trial *trial);
 hone_status tracker_tuner_timers(hone_tracker *t);
 
 /* ---- tracker_leases.c ---- */
@@ -318,7 +315,6 @@ void tracker_put_on(hone_tracker *t, tracker_trial *trial, tracker_slot *slot, u
 hone_status tracker_lose(hone_tracker *t, tracker_trial *trial, const char *why);
 /* The same without counting. */
 hone_status tracker_requeue(hone_tracker *t, tracker_trial *trial);
-void tracker_send_assign(hone_tracker *t, tracker_trial *trial);
 void tracker_send_abort(hone_tracker *t, tracker_peer *peer, const hone_farm_lease *lease);
 hone_status tracker_on_taken(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
 hone_status tracker_on_result(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);

@@ -108,7 +108,7 @@ void tracker_take_off(hone_tracker *t, tracker_trial *trial, bool evict) {
 
 /* ---- sending ---- */
 
-void tracker_send_assign(hone_tracker *t, tracker_trial *trial) {
+static void send_assign(hone_tracker *t, tracker_trial *trial) {
     tracker_slot *slot = trial->slot;
     if (!slot->runner->peer || !trial->is_submitted) return;
     hone_farm_message m = {.kind = HONE_FARM_ASSIGN};
@@ -210,7 +210,7 @@ static hone_status give(hone_tracker *t, tracker_slot *slot, tracker_lane *lane)
     t->stats.assigned++;
     tracker_dequeue(t, trial);
     tracker_put_on(t, trial, slot, token);
-    tracker_send_assign(t, trial);
+    send_assign(t, trial);
     return tracker_store_trial(t, trial);
 }
 
@@ -451,7 +451,7 @@ static void repeat_trial(hone_tracker *t, tracker_trial *trial) {
         tracker_send_abort(t, trial->slot->runner->peer,
                            &(hone_farm_lease){trial->token, trial->tuner->instance, trial->number});
     } else {
-        tracker_send_assign(t, trial);
+        send_assign(t, trial);
     }
 }
 

@@ -88,8 +88,7 @@ void tracker_slot_name(const tracker_slot *slot, char *out, size_t capacity) {
     snprintf(out, capacity, "%s/%u", slot->runner->name, slot->info.slot);
 }
 
-bool tracker_runner_set_slots(hone_tracker *t, tracker_runner *runner,
-                              const hone_farm_slots *slots) {
+static bool set_slots(hone_tracker *t, tracker_runner *runner, const hone_farm_slots *slots) {
     runner->slots = hone_calloc(slots->count, sizeof *runner->slots);
     if (!runner->slots) return false;
     runner->slot_count = slots->count;
@@ -226,7 +225,7 @@ static hone_status complete_slots(hone_tracker *t, tracker_runner *runner,
     size_t old_count = runner->slot_count;
     runner->slots = NULL;
     runner->slot_count = 0;
-    if (!tracker_runner_set_slots(t, runner, slots)) {
+    if (!set_slots(t, runner, slots)) {
         for (size_t i = 0; i < runner->slot_count; i++)
             leave_class(t, &runner->slots[i]);
         hone_free(runner->slots);
@@ -362,7 +361,7 @@ static hone_status new_runner(hone_tracker *t, tracker_peer *peer, const hone_fa
     }
     tracker_runner *runner = tracker_make_runner(t, hello->instance, name);
     if (!runner) return HONE_ERROR(HONE_CODE_NO_MEMORY, "runner");
-    if (!tracker_runner_set_slots(t, runner, &hello->slots)) {
+    if (!set_slots(t, runner, &hello->slots)) {
         hone_status st = tracker_remove_runner(t, runner, false);
         return hone_status_join(st, HONE_ERROR(HONE_CODE_NO_MEMORY, "slots"));
     }

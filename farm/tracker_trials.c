@@ -190,7 +190,7 @@ void tracker_free_trial(hone_tracker *t, tracker_trial *trial) {
     hone_free(trial);
 }
 
-void tracker_send_outcome(hone_tracker *t, tracker_trial *trial) {
+static void send_outcome(hone_tracker *t, tracker_trial *trial) {
     if (!trial->tuner->peer) return;
     hone_farm_message m = {.kind = HONE_FARM_OUTCOME};
     m.u.outcome = (hone_farm_outcome){
@@ -228,7 +228,7 @@ hone_status tracker_finish(hone_tracker *t, tracker_trial *trial, hone_farm_byte
     trial->state = HONE_FARM_TRIAL_DONE;
     tracker_activate(t, trial);
     tracker_repeat_start(t, &trial->repeat);
-    tracker_send_outcome(t, trial);
+    send_outcome(t, trial);
     return tracker_store_trial(t, trial);
 }
 
@@ -383,7 +383,7 @@ static hone_status drop_gone_tuners(hone_tracker *t) {
 hone_status tracker_tuner_timers(hone_tracker *t) {
     for (tracker_trial *trial = t->active; trial; trial = trial->next) {
         if (trial->state != HONE_FARM_TRIAL_DONE || !trial->tuner->peer) continue;
-        if (tracker_repeat_due(t, &trial->repeat)) tracker_send_outcome(t, trial);
+        if (tracker_repeat_due(t, &trial->repeat)) send_outcome(t, trial);
     }
     return drop_gone_tuners(t);
 }
@@ -447,7 +447,7 @@ static hone_status submit_known(hone_tracker *t, tracker_trial *trial, const hon
         HONE_TRY(tracker_fill_trial(t, trial, m));
         HONE_TRY(tracker_store_new_trial(t, trial));
     }
-    if (trial->state == HONE_FARM_TRIAL_DONE) tracker_send_outcome(t, trial);
+    if (trial->state == HONE_FARM_TRIAL_DONE) send_outcome(t, trial);
     return HONE_OK;
 }
 
@@ -505,7 +505,7 @@ static hone_status cancel_trial(hone_tracker *t, tracker_trial *trial) {
         tracker_repeat_now(t, &trial->repeat);
         return tracker_store_trial(t, trial);
     default:
-        tracker_send_outcome(t, trial);
+        send_outcome(t, trial);
         return HONE_OK;
     }
 }

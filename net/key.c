@@ -48,13 +48,16 @@ static bool needs_no_quotes(const char *text) {
     return strspn(text, plain) >= 1 && strspn(text, inside) == HONE_KEY_TEXT_BYTES - 1;
 }
 
-void hone_key_guard_process(void) {
+/* Other processes of this user cannot look into this one any more: not by /proc/PID, a debugger or
+ * a core dump. Those that it starts begin anew. _create and _load call it before there is a secret.
+ */
+static void guard_process(void) {
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* cannot fail */
 }
 
 hone_status hone_key_pair_create(hone_key_pair *out_pair) {
     *out_pair = (hone_key_pair){0};
-    hone_key_guard_process();
+    guard_process();
     if (sodium_init() < 0) {
         return HONE_ERROR(HONE_CODE_INTERNAL, "the system has no random numbers for a key");
     }
@@ -197,7 +200,7 @@ static hone_status load(const char *path, hone_key *out_key) {
 hone_status hone_key_pair_load(const char *path, hone_key_pair *out_pair) {
     hone_key secret;
     *out_pair = (hone_key_pair){0};
-    hone_key_guard_process();
+    guard_process();
     HONE_TRY(check_private(path));
     HONE_TRY(load(path, &secret));
     hone_status st = hone_key_pair_from_secret(&secret, out_pair);

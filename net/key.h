@@ -40,11 +40,6 @@ typedef struct hone_key_pair {
 bool hone_key_equal(const hone_key *a, const hone_key *b);
 bool hone_key_is_zero(const hone_key *key);
 
-/* Other processes of this user cannot look into this one any more: not by /proc/PID, a debugger or
- * a core dump. Those that it starts begin anew. _create and _load call it before there is a secret.
- */
-void hone_key_guard_process(void);
-
 /* A new pair. INTERNAL: the system gives no random numbers. */
 HONE_NODISCARD hone_status hone_key_pair_create(hone_key_pair *out_pair);
 /* The pair that a secret key belongs to. */

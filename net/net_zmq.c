@@ -33,7 +33,7 @@ hone_status net_zmq_watch(net_zmq *self, void *socket) {
     return watch_fd(self, fd_of(socket));
 }
 
-void net_zmq_unwatch(net_zmq *self, void *socket) {
+static void unwatch(net_zmq *self, void *socket) {
     epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, fd_of(socket), NULL);
 }
 
@@ -49,7 +49,7 @@ void net_zmq_set_timer(net_zmq *self, int64_t at_ns) {
     timerfd_settime(self->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
-void net_zmq_kick(net_zmq *self) {
+static void kick(net_zmq *self) {
     (void)eventfd_write(self->kick_fd, 1);
 }
 
@@ -60,7 +60,7 @@ bool net_zmq_is_readable(void *socket) {
 }
 
 void net_zmq_kick_if_readable(net_zmq *self, void *socket) {
-    if (net_zmq_is_readable(socket)) net_zmq_kick(self);
+    if (net_zmq_is_readable(socket)) kick(self);
 }
 
 static void drain_own_fds(net_zmq *self) {
@@ -197,12 +197,12 @@ fail:
 
 void net_zmq_close_socket(net_zmq *self, void **socket, void **monitor, int linger_ms) {
     if (*monitor) {
-        net_zmq_unwatch(self, *monitor);
+        unwatch(self, *monitor);
         zmq_socket_monitor(*socket, NULL, 0);
         zmq_close(*monitor);
     }
     if (*socket) {
-        net_zmq_unwatch(self, *socket);
+        unwatch(self, *socket);
         zmq_setsockopt(*socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
         zmq_close(*socket);
     }

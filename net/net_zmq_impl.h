@@ -27,7 +27,7 @@ typedef struct net_zmq {
     hone_net net; /* first */
     void *context;
     int epoll_fd, timer_fd, kick_fd;
-    int64_t timer_ns; /* what timer_fd is set to */
+    int64_t timer_ns;  /* what timer_fd is set to */
     uint32_t monitors;
     zmq_msg_t message; /* of the event that was returned last, or that is held back */
     const hone_log *log;
@@ -53,7 +53,6 @@ HONE_NODISCARD hone_status net_zmq_open_socket(net_zmq *self, int type,
 void net_zmq_close_socket(net_zmq *self, void **socket, void **monitor, int linger_ms);
 
 HONE_NODISCARD hone_status net_zmq_watch(net_zmq *self, void *socket);
-void net_zmq_unwatch(net_zmq *self, void *socket);
 
 typedef struct net_zmq_monitor_event {
     int kind; /* ZMQ_EVENT_… */
@@ -65,7 +64,6 @@ bool net_zmq_next_monitor_event(void *monitor, net_zmq_monitor_event *out_event)
 
 /* Makes the descriptor readable at a moment, or (kick) at once. */
 void net_zmq_set_timer(net_zmq *self, int64_t at_ns);
-void net_zmq_kick(net_zmq *self);
 /* Lets the socket see to what waits for it, which takes its signal away: is there a message? */
 bool net_zmq_is_readable(void *socket);
 /* After a call that may have eaten the signal of a message: kicks when there is one. */

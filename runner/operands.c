@@ -35,7 +35,8 @@ static void destroy(hone_device *device, hone_operands *o) {
     hone_free(o);
 }
 
-void hone_operands_cache_clear(hone_operands_cache *cache) {
+/* Forgets everything (a candidate may have written anywhere). */
+static void clear_cache(hone_operands_cache *cache) {
     for (size_t i = 0; i < MAX_ENTRIES; i++) {
         destroy(cache->device, cache->entries[i]);
         cache->entries[i] = NULL;
@@ -44,7 +45,7 @@ void hone_operands_cache_clear(hone_operands_cache *cache) {
 
 void hone_operands_cache_destroy(hone_operands_cache *cache) {
     if (!cache) return;
-    hone_operands_cache_clear(cache);
+    clear_cache(cache);
     hone_free(cache);
 }
 

@@ -41,7 +41,5 @@ HONE_NODISCARD hone_status hone_operands_reset(hone_operands_cache *cache, hone_
 /* What argument i holds now, for the host to read. */
 HONE_NODISCARD hone_status hone_operands_view(hone_operands_cache *cache, hone_operands *operands,
                                               size_t index, const void **out_data);
-/* Forgets everything (a candidate may have written anywhere). */
-void hone_operands_cache_clear(hone_operands_cache *cache);
 
 #endif

@@ -16,8 +16,6 @@ typedef struct hone_strategy {
 } hone_strategy;
 
 extern const hone_strategy hone_strategy_evolutionary;
-extern const hone_strategy hone_strategy_random;
-extern const hone_strategy hone_strategy_replay;
 
 /* By name; INVALID lists them. */
 HONE_NODISCARD hone_status hone_strategy_find(const char *name, const hone_strategy **out);

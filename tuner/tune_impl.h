@@ -91,7 +91,6 @@ typedef struct hone_tuning {
     int64_t shared_until_ns;         /* time has been shared out among the tasks up to here */
 } hone_tuning;
 
-hone_stop hone_tuning_stop(const hone_tuning *t);
 /* As above, and NOW when the time limit is over and something was measured, when no device is left
  * and nobody waits for one, and when none is there to drain what is under way. */
 hone_stop hone_tuning_must_stop(const hone_tuning *t);

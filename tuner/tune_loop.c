@@ -23,7 +23,7 @@ enum {
     ARENA_BLOCK_BYTES = 4096
 };
 
-hone_stop hone_tuning_stop(const hone_tuning *t) {
+static hone_stop stop_tuning(const hone_tuning *t) {
     return t->options->should_stop ? t->options->should_stop(t->options->ctx) : HONE_STOP_NO;
 }
 
@@ -33,7 +33,7 @@ hone_stop hone_tuning_must_stop(const hone_tuning *t) {
     if (t->result->lost_devices || (is_late && (t->result->trials > 0 || !has_devices))) {
         return HONE_STOP_NOW;
     }
-    hone_stop stop = hone_tuning_stop(t);
+    hone_stop stop = stop_tuning(t);
     bool is_stuck = stop == HONE_STOP_DRAIN && !has_devices; /* what is under way cannot end */
     return is_stuck ? HONE_STOP_NOW : stop;
 }
@@ -443,7 +443,7 @@ hone_status hone_tuning_loop(hone_tuning *t) {
     if (t->is_timing || t->is_held_up) hone_builder_resume(t->options->builder);
     t->is_held_up = false;
     if (st) return st;
-    t->result->was_stopped = hone_tuning_stop(t) != HONE_STOP_NO;
+    t->result->was_stopped = stop_tuning(t) != HONE_STOP_NO;
     HONE_TRY(fold_rest(t));
     t->result->is_used_up = hone_is_used_up(t);
     t->result->has_converged = !t->result->is_used_up && hone_has_converged(t);

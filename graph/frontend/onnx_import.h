@@ -26,8 +26,5 @@ HONE_NODISCARD hone_status hone_onnx_parse(const void *bytes, size_t size, const
                                            hone_module **out_module);
 /* One tensor from a .pb file (TensorProto), as the ONNX test data holds them. */
 HONE_NODISCARD hone_status hone_onnx_load_tensor(const char *path, hone_tensor **out_tensor);
-HONE_NODISCARD hone_status hone_onnx_parse_tensor(const void *bytes, size_t size,
-                                                  const char *source_name,
-                                                  hone_tensor **out_tensor);
 
 #endif

@@ -240,8 +240,8 @@ hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *pr
     return st;
 }
 
-hone_status hone_onnx_parse_tensor(const void *bytes, size_t size, const char *source_name,
-                                   hone_tensor **out_tensor) {
+static hone_status parse_tensor(const void *bytes, size_t size, const char *source_name,
+                                hone_tensor **out_tensor) {
     *out_tensor = NULL;
     hone_status st = onnx_check_nesting(&onnx__tensor_proto__descriptor, bytes, size);
     if (st) return hone_status_annotate(st, "%s", source_name);
@@ -257,7 +257,7 @@ hone_status hone_onnx_load_tensor(const char *path, hone_tensor **out_tensor) {
     char *bytes = NULL;
     size_t size = 0;
     HONE_TRY(hone_fs_read(path, SIZE_MAX / 4, &bytes, &size));
-    hone_status st = hone_onnx_parse_tensor(bytes, size, path, out_tensor);
+    hone_status st = parse_tensor(bytes, size, path, out_tensor);
     hone_free(bytes);
     return st;
 }

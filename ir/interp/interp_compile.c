@@ -109,7 +109,7 @@ static int64_t string_i(const xexpr *e, machine *m) {
 
 /* ---- types ---- */
 
-xtype xtype_of(const machine *m, hone_dtype dtype) {
+static xtype xtype_of(const machine *m, hone_dtype dtype) {
     if (hone_dtype_is_handle(dtype)) return X_HANDLE;
     if (hone_dtype_is_float(dtype)) {
         if (m->options.widen_f64 || dtype.bits == 64) return X_F64;

@@ -264,7 +264,6 @@ void *machine_alloc(machine *m, size_t bytes); /* zeroed, in the arena; never NU
 
 /* ---- interp_compile.c ---- */
 const xexpr *compile_expr(machine *m, const hone_expr *e); /* never NULL */
-xtype xtype_of(const machine *m, hone_dtype dtype);
 xstmt *compile_stmt(machine *m, hone_node_id node);
 xstmt *compile_children(machine *m, hone_node_id parent);
 
@@ -342,7 +341,6 @@ void bind_if_free(machine *m, const hone_expr *e, int64_t value);
 void machine_free_stores(machine *m, xbuffer *buffers);
 /* The storage that another thread has allocated for all. */
 void buffer_share(machine *m, hone_buffer id, const xbuffer *of);
-hone_dtype stored_dtype(const machine *m, hone_dtype dtype);
 
 /* ---- races (interp_race.c) ---- */
 void race_begin(machine *m);
@@ -417,7 +415,6 @@ static inline double x_float(const xexpr *e, machine *m) {
 xflow run_any_store(const xstmt *s, machine *m);
 /* Where the present lane of a store goes; nothing is checked. */
 int64_t place_of_lane(const xstmt *s, machine *m);
-xrange compile_range(machine *m, const hone_range *range);
 static inline int64_t range_min(const xrange *r, machine *m) {
     return r->is_constant ? r->constant_min : x_int(r->min, m);
 }

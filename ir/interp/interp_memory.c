@@ -35,7 +35,7 @@ void write_float(const xstore *s, hone_dtype dtype, int64_t at, double value) {
 }
 
 /* Integers of less than a byte take one. */
-hone_dtype stored_dtype(const machine *m, hone_dtype dtype) {
+static hone_dtype stored_dtype(const machine *m, hone_dtype dtype) {
     if (hone_dtype_is_integer(dtype) && dtype.bits < 8) dtype.bits = 8;
     return m->options.widen_f64 && hone_dtype_is_float(dtype) ? HONE_DTYPE_F64 : dtype;
 }

@@ -328,7 +328,7 @@ static xflow run_block(const xstmt *s, machine *m) {
 
 /* ---- compiling ---- */
 
-xrange compile_range(machine *m, const hone_range *range) {
+static xrange compile_range(machine *m, const hone_range *range) {
     xrange r = {.min = compile_expr(m, range->min), .extent = compile_expr(m, range->extent)};
     r.is_constant = range->min->kind == HONE_EXPR_INT && range->extent->kind == HONE_EXPR_INT;
     if (r.is_constant) {

@@ -7,12 +7,12 @@
 /* Stages become loop nests at once (te_stage.c); hone_te_finish only adds parameters and
  * allocations. */
 
-void te_fail(hone_te *te, hone_status st) {
+static void fail(hone_te *te, hone_status st) {
     hone_ir_fail(&te->ir, st);
 }
 
 void te_no_memory(hone_te *te) {
-    te_fail(te, HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor program"));
+    fail(te, HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor program"));
 }
 
 void *te_alloc(hone_te *te, size_t bytes) {
@@ -55,8 +55,8 @@ void hone_te_use_int64(hone_te *te) {
 const hone_expr *hone_te_int(hone_te *te, int64_t value) {
     bool is_narrow = hone_dtype_equal(te->index, HONE_DTYPE_I32);
     if (is_narrow && (value < INT32_MIN || value > INT32_MAX)) {
-        te_fail(te, HONE_ERROR(HONE_CODE_UNSUPPORTED, "an index or size of %lld is no int32",
-                               (long long)value));
+        fail(te, HONE_ERROR(HONE_CODE_UNSUPPORTED, "an index or size of %lld is no int32",
+                            (long long)value));
         return NULL;
     }
     return hone_expr_int(&te->ir, te->index, value);
@@ -64,8 +64,8 @@ const hone_expr *hone_te_int(hone_te *te, int64_t value) {
 
 const hone_expr *hone_te_size(hone_te *te, const char *name) {
     if (te->size_count == HONE_TE_MAX_RANK) {
-        te_fail(te,
-                HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d symbolic sizes", HONE_TE_MAX_RANK));
+        fail(te,
+             HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d symbolic sizes", HONE_TE_MAX_RANK));
         return NULL;
     }
     hone_var var = hone_func_add_var(te->func, name, te->index);
@@ -120,8 +120,8 @@ hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint3
 hone_buffer hone_te_input(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
                           const hone_expr *const *shape) {
     if (te->input_count == sizeof te->inputs / sizeof te->inputs[0]) {
-        te_fail(te, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of more than %u inputs",
-                               te->input_count));
+        fail(te,
+             HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of more than %u inputs", te->input_count));
         return HONE_NO_ID;
     }
     hone_buffer buffer = te_add_buffer(te, name, dtype, rank, shape);
@@ -142,8 +142,7 @@ static void te_add_axis(hone_te *te, hone_te_stage *stage, const char *prefix, u
     const char *loop = hone_arena_printf(te->ir.arena, "%s%u", prefix, number);
     const char *axis = hone_arena_printf(te->ir.arena, "v_%s%u", prefix, number);
     if (at == HONE_TE_MAX_RANK || !loop || !axis) {
-        te_fail(te,
-                HONE_ERROR(HONE_CODE_UNSUPPORTED, "a loop nest deeper than %d", HONE_TE_MAX_RANK));
+        fail(te, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a loop nest deeper than %d", HONE_TE_MAX_RANK));
         return;
     }
     stage->loops[at] = hone_func_add_var(te->func, loop, te->index);

@@ -4,7 +4,6 @@
 
 #include "ir/te/te.h"
 
-void te_fail(hone_te *te, hone_status st); /* takes st */
 void te_no_memory(hone_te *te);
 void *te_alloc(hone_te *te, size_t bytes); /* zeroed; NULL: the mistake is noted */
 

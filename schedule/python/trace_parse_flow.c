@@ -11,7 +11,8 @@ hone_status pytrace_count_turn(pytrace *p, const char *where) {
     return HONE_OK;
 }
 
-hone_status pytrace_run_suite(pytrace *p, const char *from, const char *to) {
+/* Runs what lies between; the cursor is then at the end of it. */
+static hone_status run_suite(pytrace *p, const char *from, const char *to) {
     const char *end = p->end;
     if (p->suite_depth == MAX_SUITES) return pytrace_fail_at(p, from, "nested too deeply");
     p->suite_depth++;
@@ -59,7 +60,7 @@ hone_status pytrace_read_if(pytrace *p) {
         if (!was_taken && !is_else) HONE_TRY(read_condition(p, &holds));
         HONE_TRY(find_suite(p, head, &body));
         const char *behind = p->at;
-        if (holds) HONE_TRY(pytrace_run_suite(p, body, behind));
+        if (holds) HONE_TRY(run_suite(p, body, behind));
         was_taken = was_taken || holds;
         if (is_else) return HONE_OK;
         is_else = accept_clause(p, head, "else");
@@ -79,7 +80,7 @@ static hone_status read_loop_else(pytrace *p, const char *head, bool was_broken)
     const char *body;
     if (!accept_clause(p, head, "else")) return HONE_OK;
     HONE_TRY(find_suite(p, head, &body));
-    return was_broken ? HONE_OK : pytrace_run_suite(p, body, p->at);
+    return was_broken ? HONE_OK : run_suite(p, body, p->at);
 }
 
 hone_status pytrace_read_for(pytrace *p) {
@@ -110,7 +111,7 @@ hone_status pytrace_read_for(pytrace *p) {
         HONE_TRY(pytrace_count_turn(p, head));
         p->at = targets;
         HONE_TRY(pytrace_assign(p, "in", where, &item));
-        HONE_TRY(pytrace_run_suite(p, body, behind));
+        HONE_TRY(run_suite(p, body, behind));
         is_going = goes_on(p);
         if (list.kind == PYTRACE_LIST) HONE_TRY(pytrace_iterate(p, where, &list, &items, &count));
     }
@@ -129,7 +130,7 @@ hone_status pytrace_read_while(pytrace *p) {
         HONE_TRY(find_suite(p, head, &body));
         const char *behind = p->at;
         if (!holds) break;
-        HONE_TRY(pytrace_run_suite(p, body, behind));
+        HONE_TRY(run_suite(p, body, behind));
         is_going = goes_on(p);
         if (!is_going) break;
     }
@@ -156,5 +157,5 @@ hone_status pytrace_read_with(pytrace *p) {
         p->at = pytrace_scan(p, as);
     } while (pytrace_accept(p, ','));
     HONE_TRY(find_suite(p, head, &body));
-    return pytrace_run_suite(p, body, p->at);
+    return run_suite(p, body, p->at);
 }

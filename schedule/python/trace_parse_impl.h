@@ -237,8 +237,6 @@ HONE_NODISCARD hone_status pytrace_read_primary(pytrace *p, pytrace_value *out);
 /* Computes io = io op right; op is '/' for "//", ':' for "/", '^' for "**". */
 HONE_NODISCARD hone_status pytrace_compute(pytrace *p, const char *where, char op,
                                            const pytrace_value *right, pytrace_value *io);
-/* A digit, or a sign before one, is at the cursor. */
-HONE_NODISCARD hone_status pytrace_read_number(pytrace *p, pytrace_value *out);
 /* "x", or "*xs", which is all of its items, behind those of the list. */
 HONE_NODISCARD hone_status pytrace_read_item(pytrace *p, pytrace_value *list);
 /* '[', '(' or '{' at the cursor. */
@@ -319,8 +317,6 @@ HONE_NODISCARD hone_status pytrace_skip_program(pytrace *p, bool *out_took);
 /* ---- statements ---- */
 /* All statements up to p->end, or to what leaves them. */
 HONE_NODISCARD hone_status pytrace_run(pytrace *p);
-/* Runs what lies between; the cursor is then at the end of it. */
-HONE_NODISCARD hone_status pytrace_run_suite(pytrace *p, const char *from, const char *to);
 HONE_NODISCARD hone_status pytrace_read_if(pytrace *p);
 HONE_NODISCARD hone_status pytrace_read_for(pytrace *p);
 HONE_NODISCARD hone_status pytrace_read_while(pytrace *p);

@@ -32,7 +32,8 @@ static const char *take_digits(pytrace *p, bool is_hex, bool *out_is_float) {
     return text;
 }
 
-hone_status pytrace_read_number(pytrace *p, pytrace_value *out) {
+/* A digit, or a sign before one, is at the cursor. */
+static hone_status read_number(pytrace *p, pytrace_value *out) {
     const char *start = p->at, *digits = start;
     if (pytrace_peek(p) == '-' || pytrace_peek(p) == '+') digits++;
     bool is_hex = p->end - digits > 1 && *digits == '0' && (digits[1] == 'x' || digits[1] == 'X');
@@ -219,7 +220,7 @@ hone_status pytrace_read_primary(pytrace *p, pytrace_value *out) {
         return read_trailers(p, start, out);
     }
     if (isdigit((unsigned char)c) || c == '-' || c == '+' || c == '.') {
-        return pytrace_read_number(p, out);
+        return read_number(p, out);
     }
     if (pytrace_starts_with_word(p, "lambda")) return pytrace_read_map(p, out);
     const char *name = pytrace_read_name(p);

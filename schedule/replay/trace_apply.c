@@ -46,8 +46,8 @@ hone_status replay_string(const hone_inst *inst, uint32_t i, const char **out) {
 }
 
 /* All inputs from `first` on as variables. */
-hone_status replay_rvs(const replay *r, const hone_operand *items, uint32_t count,
-                       const hone_inst *inst, hone_rv **out) {
+static hone_status replay_rvs(const replay *r, const hone_operand *items, uint32_t count,
+                              const hone_inst *inst, hone_rv **out) {
     *out = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof **out);
     if (!*out) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {

@@ -16,9 +16,6 @@ HONE_NODISCARD hone_status replay_malformed(const hone_inst *inst, const char *w
 /* Input i as a variable of the schedule. */
 HONE_NODISCARD hone_status replay_rv(const replay *r, const hone_inst *inst, uint32_t i,
                                      hone_rv *out);
-/* A list of operands as variables; out in the arena. */
-HONE_NODISCARD hone_status replay_rvs(const replay *r, const hone_operand *items, uint32_t count,
-                                      const hone_inst *inst, hone_rv **out);
 /* Input i, a list of integers; out in the arena. */
 HONE_NODISCARD hone_status replay_ints(const replay *r, const hone_inst *inst, uint32_t i,
                                        uint32_t *out_count, int64_t **out);

@@ -102,7 +102,8 @@ hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind, uint32_t i
     return HONE_OK;
 }
 
-uint32_t hone_trace_postproc_start(const hone_trace *trace) {
+/* Index of EnterPostproc, or trace->count. */
+static uint32_t postproc_start(const hone_trace *trace) {
     for (uint32_t i = 0; i < trace->count; i++) {
         if (trace->insts[i].kind == HONE_INST_ENTER_POSTPROC) return i;
     }
@@ -249,7 +250,7 @@ hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace, bool
                                 hone_trace *out) {
     hone_trace full;
     if (!hone_trace_copy(arena, trace, &full)) return no_memory();
-    uint32_t end = remove_postproc ? hone_trace_postproc_start(trace) : trace->count;
+    uint32_t end = remove_postproc ? postproc_start(trace) : trace->count;
     bool *used = hone_arena_zalloc(arena, (trace->rv_count + 1) * sizeof *used);
     bool *keep = hone_arena_zalloc(arena, (trace->count + 1) * sizeof *keep);
     hone_rv *map = hone_arena_zalloc(arena, (trace->rv_count + 1) * sizeof *map);

@@ -126,8 +126,6 @@ HONE_NODISCARD hone_status hone_trace_simplify(hone_arena *arena, const hone_tra
  * with the same nests. NO_MEMORY is the only failure. */
 HONE_NODISCARD hone_status hone_trace_rename_blocks(hone_arena *arena, const struct hone_func *from,
                                                     const struct hone_func *to, hone_trace *trace);
-/* Index of EnterPostproc, or trace->count. */
-uint32_t hone_trace_postproc_start(const hone_trace *trace);
 
 /* ---- text ---- */
 /* TVM's JSON form [instructions, decisions]; old and new instruction names are read, new ones

@@ -60,7 +60,8 @@ int hone_cli_exit_code(hone_code code) {
     return HONE_EXIT_BUG;
 }
 
-bool hone_cli_has_color(void) {
+/* True when stderr is a terminal that takes colours (NO_COLOR, TERM=dumb). */
+static bool has_color(void) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(STDERR_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
@@ -73,9 +74,10 @@ static void put_error(const char *text, size_t count) {
     hone_str_deinit(&shown);
 }
 
-void hone_cli_print_error(hone_status st, int verbosity) {
+/* Prints "hone: …" for a failure, which stays the caller's. */
+static void print_error(hone_status st, int verbosity) {
     bool is_bug = hone_status_code(st) == HONE_CODE_INTERNAL;
-    const char *head = hone_cli_has_color() ? "\033[1;31mhone:\033[0m" : "hone:";
+    const char *head = has_color() ? "\033[1;31mhone:\033[0m" : "hone:";
     if (is_bug || verbosity >= 2) {
         hone_str text = {0};
         hone_status_print(st, &text);
@@ -191,7 +193,7 @@ hone_status hone_cli_flush(hone_cli *cli) {
 int hone_cli_end(hone_cli *cli, hone_status st) {
     if (cli->arena) st = hone_status_join(st, hone_cli_flush(cli));
     int code = st ? hone_cli_exit_code(hone_status_code(st)) : cli->exit_code;
-    if (st) hone_cli_print_error(st, cli->verbosity);
+    if (st) print_error(st, cli->verbosity);
     hone_status_free(st);
     hone_str_deinit(&cli->out);
     hone_arena_destroy(cli->arena);

@@ -99,9 +99,6 @@ typedef struct hone_cli {
 bool hone_cli_begin(hone_cli *cli, const hone_cli_command *command, int argc, char **argv,
                     int *out_exit);
 
-/* Whether the option stands in the command line; what hone.conf has is for many files. */
-bool hone_cli_is_given(const hone_cli *cli, const char *name);
-
 /* INVALID when one of these options (names with spaces between) stands in the command line, where
  * it would do nothing: "--db says nothing about WHAT". */
 HONE_NODISCARD hone_status hone_cli_refuse(const hone_cli *cli, const char *names,
@@ -113,9 +110,6 @@ int hone_cli_end(hone_cli *cli, hone_status st);
 
 /* The exit code that a status code means. */
 int hone_cli_exit_code(hone_code code);
-
-/* Prints "hone: …" for a failure, which stays the caller's. */
-void hone_cli_print_error(hone_status st, int verbosity);
 
 /* Appends a JSON value to cli->out, indented, and destroys it; NO_MEMORY when json is NULL. */
 HONE_NODISCARD hone_status hone_cli_put_json(hone_cli *cli, hone_json *json);
@@ -131,9 +125,6 @@ HONE_NODISCARD hone_status hone_cli_put_result(hone_cli *cli, const char *path,
 
 /* Writes cli->out to stdout now and empties it (long reports, before something that may wait). */
 HONE_NODISCARD hone_status hone_cli_flush(hone_cli *cli);
-
-/* True when stderr is a terminal that takes colours (NO_COLOR, TERM=dumb). */
-bool hone_cli_has_color(void);
 
 /* "90", "90s", "10m", "1h30m", "500ms" in nanoseconds; false when it is none. */
 bool hone_cli_parse_time(const char *text, int64_t *out_ns);

@@ -30,10 +30,6 @@ const char *hone_cli_short_target(hone_arena *arena, const char *text);
 
 /* "4x6 6x8:float16 ?x8": the tensors of a kernel, element types that are not float32; in arena. */
 const char *hone_cli_text_of_shapes(hone_arena *arena, const hone_func *func);
-/* The same of a stored workload, "-" where its program is not to be read; in arena. */
-HONE_NODISCARD hone_status hone_cli_stored_shapes(hone_db *db, hone_arena *arena,
-                                                  const hone_hash128 *workload,
-                                                  const char **out_shapes);
 
 /* All rows of a kind, copied into arena. */
 typedef struct hone_db_rows {

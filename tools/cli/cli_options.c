@@ -262,13 +262,6 @@ static hone_status collect(hone_cli *cli, const hone_cli_option *options, int ar
     return HONE_OK;
 }
 
-bool hone_cli_is_given(const hone_cli *cli, const char *name) {
-    for (const char **at = cli->given; at && *at; at++) {
-        if (strcmp(*at, name) == 0) return true;
-    }
-    return false;
-}
-
 hone_status hone_cli_refuse(const hone_cli *cli, const char *names, const char *what) {
     for (const char **at = cli->given; at && *at; at++) {
         if (!hone_name_is_listed(names, *at)) continue;

@@ -48,8 +48,9 @@ static bool read_shapes(void *ctx, const hone_db_workload *workload) {
     return true;
 }
 
-hone_status hone_cli_stored_shapes(hone_db *db, hone_arena *arena, const hone_hash128 *workload,
-                                   const char **out_shapes) {
+/* The same of a stored workload, "-" where its program is not to be read; in arena. */
+static hone_status stored_shapes(hone_db *db, hone_arena *arena, const hone_hash128 *workload,
+                                 const char **out_shapes) {
     reading r = {.arena = arena, .shapes = "-"};
     HONE_TRY(hone_db_workloads(db, workload, read_shapes, &r));
     *out_shapes = r.shapes;
@@ -61,7 +62,7 @@ hone_status hone_cli_list_task_shapes(hone_db *db, hone_db_rows *rows) {
     if (!rows->shapes) return HONE_ERROR(HONE_CODE_NO_MEMORY, "rows of the database");
     for (size_t i = 0; i < rows->count; i++) {
         const hone_hash128 *workload = &rows->tasks[i].workload;
-        HONE_TRY(hone_cli_stored_shapes(db, rows->arena, workload, &rows->shapes[i]));
+        HONE_TRY(stored_shapes(db, rows->arena, workload, &rows->shapes[i]));
     }
     return HONE_OK;
 }

@@ -14,8 +14,7 @@ bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo *
  * is none of these. */
 bool script_call_sinfo(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known);
-/* An int64 extent: a number, an expression, or a name or expression in quotes. */
-bool script_to_extent(script_parser *p, const script_value *v, const hone_expr **out);
+/* int64 extents: each a number, an expression, or a name or expression in quotes. */
 bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_rank,
                        const hone_expr *const **out);
 /* R.const and metadata constants. */

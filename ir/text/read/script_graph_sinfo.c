@@ -54,7 +54,7 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
     return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
 }
 
-bool script_to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+static bool to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
     p->size_dtype = HONE_DTYPE_I32;
     bool ok =
         v->kind == SCRIPT_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
@@ -80,7 +80,7 @@ bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_ran
     const hone_expr **extents = script_alloc(p, p->arena, count, sizeof *extents);
     if (!extents) return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!script_to_extent(p, &items[i], &extents[i])) return false;
+        if (!to_extent(p, &items[i], &extents[i])) return false;
     }
     *out_rank = (int32_t)count;
     *out = extents;
@@ -148,7 +148,7 @@ static bool prim_sinfo(script_parser *p, const script_call *call, hone_sinfo *in
     const hone_expr **exprs = script_alloc(p, p->arena, 1, sizeof *exprs);
     if (!exprs) return false;
     bool quoted = value->kind == SCRIPT_STRING;
-    if (quoted ? !script_to_extent(p, value, &exprs[0]) : !script_to_expr(p, value, &exprs[0])) {
+    if (quoted ? !to_extent(p, value, &exprs[0]) : !script_to_expr(p, value, &exprs[0])) {
         return false;
     }
     if (value->kind == SCRIPT_INT) exprs[0] = script_cast(p, HONE_DTYPE_I64, exprs[0]);

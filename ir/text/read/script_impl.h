@@ -469,7 +469,6 @@ bool script_assign(script_parser *p, const char *name, uint32_t at, const script
 bool script_store(script_parser *p, const script_value *target, const script_value *value);
 /* Opens a frame under p->parent, which moves inside; *out is what `as` names. */
 bool script_open_frame(script_parser *p, const script_value *frame, script_value *out);
-bool script_finish_regions(script_parser *p);
 /* Makes T.alloc_buffer among the statements of a block its own (script_parse_allocs.c). */
 bool script_lift_allocs(script_parser *p);
 /* A node under p->parent with the place of a token. */

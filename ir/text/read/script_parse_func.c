@@ -170,7 +170,7 @@ static bool make_root(script_parser *p, const script_block *root) {
 
 /* ---- regions ---- */
 
-bool script_finish_regions(script_parser *p) {
+static bool finish_regions(script_parser *p) {
     hone_node_id root = hone_func_root_block(p->func);
     for (uint32_t i = 0; i < p->pending_count; i++) { /* inner blocks come first */
         const script_pending *pending = &p->pending[i];
@@ -278,7 +278,7 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
     if (p->func->is_scheduled_form && !make_root(p, &root)) return false;
     if (has_blocks && !p->is_classic && !script_lift_allocs(p)) return false;
     mark_sizes(p);
-    return settle_name(p) && script_finish_regions(p);
+    return settle_name(p) && finish_regions(p);
 }
 
 bool script_parse_func(script_parser *p, const script_value *options, const char *name) {

@@ -65,10 +65,6 @@ HONE_NODISCARD hone_status sch_make_nest(hone_schedule *sch, uint32_t axis_count
  * leave out have no need of what is put there for the block. NULL when there are none. */
 HONE_NODISCARD hone_status sch_outer_conditions(hone_schedule *sch, hone_node_id block,
                                                 hone_node_id place, const hone_expr **out);
-/* Is the condition known where the predicate (NULL = true) holds? Also of dividends: f0*32 + f1 <
- * 56 where f0*4 + f1 // 8 < 7. */
-bool sch_condition_follows(hone_schedule *sch, const hone_expr *predicate,
-                           const hone_expr *condition);
 /* Adds a conjunction to the predicate of a nest, without what it says already. */
 HONE_NODISCARD hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition,
                                                   sch_nest *io);

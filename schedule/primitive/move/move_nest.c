@@ -110,8 +110,10 @@ static void push_undivided(hone_schedule *sch, const hone_expr *predicate) {
     if (fact) hone_arith_push(&sch->arith, fact);
 }
 
-bool sch_condition_follows(hone_schedule *sch, const hone_expr *predicate,
-                           const hone_expr *condition) {
+/* Is the condition known where the predicate (NULL = true) holds? Also of dividends: f0*32 + f1 <
+ * 56 where f0*4 + f1 // 8 < 7. */
+static bool condition_follows(hone_schedule *sch, const hone_expr *predicate,
+                              const hone_expr *condition) {
     uint32_t mark = sch->arith.fact_count;
     if (!predicate) return false;
     push_undivided(sch, predicate);
@@ -126,7 +128,7 @@ hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *conditio
         return sch_nest_add_condition(sch, condition->args[1], io);
     }
     if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition)) &&
-        !sch_condition_follows(sch, io->predicate, condition)) {
+        !condition_follows(sch, io->predicate, condition)) {
         const hone_expr *others = sch_without_implied(sch, io->predicate, condition);
         bool is_first = others && hone_expr_may_fail(others) && !hone_expr_may_fail(condition);
         io->predicate =
@@ -191,7 +193,7 @@ static const hone_expr *as_end_of_axis(hone_schedule *sch, hone_node_id block, c
         end = hone_simplify(&sch->arith, end);
         if (!end || !hone_dtype_equal(n->bindings[a]->dtype, end->dtype)) continue;
         const hone_expr *c = hone_expr_binary(&sch->ir, HONE_OP_LT, n->bindings[a], end);
-        if (c && sch_condition_follows(sch, c, condition)) return c;
+        if (c && condition_follows(sch, c, condition)) return c;
     }
     return condition;
 }
