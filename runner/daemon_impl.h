@@ -51,7 +51,6 @@ typedef struct daemon_chunk {
 typedef struct daemon_fetch {
     struct daemon_fetch *next;
     hone_blob_draft draft;
-    bool is_begun;    /* the draft has its room */
     bool was_damaged; /* it arrived once and was not what its hash says */
     int64_t asked, received;
     daemon_chunk window[DAEMON_WINDOW];

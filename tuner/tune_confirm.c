@@ -198,10 +198,7 @@ static hone_status record_all(confirming *c) {
         HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median, hone_wall_time_ns()));
         if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
         bool may_win = item->is_own || !task->has_own_space;
-        if (may_win && !(median >= best)) {
-            best = median;
-            task->best_record = item->record;
-        }
+        if (may_win && !(median >= best)) best = median;
     }
     task->is_confirmed = !isnan(best);
     if (!isnan(best)) task->best_ns = best;

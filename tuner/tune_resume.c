@@ -64,7 +64,7 @@ static void fold(resuming *r, const hone_db_trial *trial) {
     }
     if (hone_hash128_equal(trial->program, task->before)) task->has_before = true;
     bool is_of_space = !task->has_own_space || trial->sketch < 0 || candidate.decisions;
-    if (is_of_space) hone_tune_task_fold(task, &candidate, trial->median_ns, trial->record);
+    if (is_of_space) hone_tune_task_fold(task, &candidate, trial->median_ns);
 }
 
 static hone_status teach(resuming *r, const hone_db_trial *trial) {

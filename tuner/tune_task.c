@@ -108,7 +108,6 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     self->task = task;
     self->target = target;
     self->before_ns = self->best_ns = self->shown_ns = NAN;
-    self->best_record = -1;
     self->default_sketch = -1;
     hone_status st = open_parts(self, space_path, intrins);
     if (st) {
@@ -228,8 +227,7 @@ void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate
     keep_elite(task, candidate, INFINITY); /* its time is not one of this device */
 }
 
-void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
-                         int64_t record) {
+void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
     bool is_before = hone_hash128_equal(candidate->program, task->before);
     if (is_before && isnan(task->before_ns) && time_ns > 0) task->before_ns = time_ns;
     if (!hone_tune_task_counts(task, candidate->sketch)) return;
@@ -243,6 +241,5 @@ void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, 
     if (isnan(task->best_ns) || time_ns < task->best_ns) {
         if (isnan(task->best_ns) || time_ns < task->best_ns * REAL_GAIN) task->since_better = 0;
         task->best_ns = time_ns;
-        task->best_record = record;
     }
 }

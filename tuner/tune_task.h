@@ -53,8 +53,7 @@ typedef struct hone_tune_task {
     uint32_t elite_count;
     const char *check_path; /* bundle, or NULL */
     double before_ns, best_ns;
-    double shown_ns; /* best so far, folded or not: for the progress line and for timing */
-    int64_t best_record;
+    double shown_ns;   /* best so far, folded or not: for the progress line and for timing */
     bool is_confirmed; /* best_ns comes from the confirmation */
     int64_t proposals; /* made in this session */
     int64_t folded, failed;
@@ -107,7 +106,6 @@ bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns);
 /* Takes what was good on another device, in its order; it stands behind what is known of this. */
 void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate);
 /* Takes a result: elites, best, history. time NAN = failed. */
-void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
-                         int64_t record);
+void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns);
 
 #endif

@@ -23,7 +23,7 @@ static void forget(const hone_trial *trial) {
 
 static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *io_count) {
     if (trial->record >= 0) { /* it was not cancelled */
-        hone_tune_task_fold(trial->task, &trial->candidate, trial->time_ns, trial->record);
+        hone_tune_task_fold(trial->task, &trial->candidate, trial->time_ns);
         t->samples[(*io_count)++] = (hone_costmodel_sample){
             .group = trial->task->task->hash,
             .rows = {trial->candidate.features, trial->candidate.row_count},

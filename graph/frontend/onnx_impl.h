@@ -29,7 +29,6 @@ typedef struct onnx_reader {
     hone_arena *arena; /* the module's */
     hone_ir ir;
     const char *source, *directory;
-    const Onnx__GraphProto *proto; /* being read */
     const hone_graph_options *options;
     bool dim_used[64]; /* by place in options->dims */
     int64_t opset;

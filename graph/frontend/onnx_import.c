@@ -434,7 +434,6 @@ static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
     }
     HONE_TRY(check_operators(model->graph));
     HONE_TRY(read_opset(r, model));
-    r->proto = model->graph;
     r->graph = hone_graph_func_create(r->arena, "main");
     if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     HONE_TRY(read_graph(r, model->graph));

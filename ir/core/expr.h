@@ -28,7 +28,7 @@ typedef uint32_t hone_buffer;
 #define HONE_NO_ID UINT32_MAX
 
 typedef enum hone_op {
-#define HONE_OP(name, spelling, named, precedence, commutes, result_bool) HONE_OP_##name,
+#define HONE_OP(name, spelling, named, commutes) HONE_OP_##name,
 #include "ir/core/ops.def"
 #undef HONE_OP
     HONE_OP_COUNT
@@ -212,7 +212,6 @@ const hone_expr *hone_expr_copy(hone_ir *to, const hone_expr *e, const hone_var 
 /* ---- facts of the tables ---- */
 const char *hone_op_spelling(hone_op op); /* "+", or the function name where there is none */
 const char *hone_op_function(hone_op op); /* "T.Add" */
-int hone_op_precedence(hone_op op);
 bool hone_op_commutes(hone_op op);
 bool hone_op_is_compare(hone_op op); /* EQ NE LT LE GT GE */
 const char *hone_intrin_spelling(hone_intrin intrin);

@@ -6,10 +6,9 @@
 
 static const struct {
     const char *spelling, *function;
-    int8_t precedence, commutes, is_bool;
+    int8_t commutes;
 } ops[] = {
-#define HONE_OP(name, spelling, named, precedence, commutes, result_bool)                          \
-    {spelling, named, precedence, commutes, result_bool},
+#define HONE_OP(name, spelling, named, commutes) {spelling, named, commutes},
 #include "ir/core/ops.def"
 #undef HONE_OP
 };
@@ -32,10 +31,6 @@ const char *hone_op_spelling(hone_op op) {
 
 const char *hone_op_function(hone_op op) {
     return ops[op].function;
-}
-
-int hone_op_precedence(hone_op op) {
-    return ops[op].precedence;
 }
 
 bool hone_op_commutes(hone_op op) {

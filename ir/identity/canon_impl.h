@@ -35,7 +35,7 @@ typedef struct canon {
     uint32_t depth; /* of nested callees */
     /* numbering: 0 = not seen yet */
     uint32_t *var_numbers, *buffer_numbers;
-    uint32_t var_count, next_var, next_buffer, next_value;
+    uint32_t var_count, next_var, next_buffer;
     uint32_t small_vars[CANON_SMALL], small_buffers[CANON_SMALL];
     uint32_t *heap; /* when the small tables do not suffice */
     /* output */

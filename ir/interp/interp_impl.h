@@ -265,7 +265,6 @@ void *machine_alloc(machine *m, size_t bytes); /* zeroed, in the arena; never NU
 /* ---- interp_compile.c ---- */
 const xexpr *compile_expr(machine *m, const hone_expr *e); /* never NULL */
 xstmt *compile_stmt(machine *m, hone_node_id node);
-xstmt *compile_children(machine *m, hone_node_id parent);
 
 /* ---- choosing evaluators ---- */
 void choose_binary(machine *m, xexpr *x, hone_op op, const xexpr *a);

@@ -29,7 +29,6 @@ typedef enum hone_mt_op {
     HONE_MT_MOD,
     HONE_MT_MIN,
     HONE_MT_MAX,
-    HONE_MT_OP_COUNT,
 } hone_mt_op;
 
 typedef struct hone_mt_value {

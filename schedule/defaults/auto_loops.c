@@ -196,7 +196,7 @@ static hone_status rewrite_block(hone_schedule *sch, const limits *lim, hone_rv 
     nest n;
     HONE_TRY(get_nest(sch, lim, block_rv, &n));
     if (n.count == 0) return HONE_OK;
-    sch_vector_run run = {1, 0, 1, 1, 1};
+    sch_vector_run run = {1, 0, 1, 1};
     if (lim->vector > 1) run = sch_find_vector_run(sch, n.block, n.count, n.loops, lim->vector);
     if (is_one_run(&n, &run) && run.full_product > 1) return rewrite_run(&n, run.full_product);
     bool has_run = run.first <= run.last;

@@ -118,7 +118,7 @@ static bool continues_run(run_search *s, hone_var var, int64_t extent) {
 
 sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint32_t count,
                                    const hone_node_id *loops, int64_t limit) {
-    sch_vector_run run = {1, 0, 1, 1, 1};
+    sch_vector_run run = {1, 0, 1, 1};
     run_search s = {.sch = sch, .block = block};
     bool has_run = false, is_full = false;
     if (!collect(&s)) return run;
@@ -134,7 +134,7 @@ sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint3
         if (!feeds_spatial_only(sch, block, var)) break;
         if (!(has_run ? continues_run(&s, var, extent) : starts_run(&s, var, extent))) break;
         if (!has_run) {
-            run = (sch_vector_run){i, i, extent, i, extent};
+            run = (sch_vector_run){i, i, i, extent};
             has_run = true;
             continue;
         }
@@ -142,9 +142,7 @@ sch_vector_run sch_find_vector_run(hone_schedule *sch, hone_node_id block, uint3
         run.full_first = i;
         run.full_product *= extent;
         is_full = is_full || run.full_product > limit;
-        if (is_full) continue;
-        run.first = i;
-        run.product = run.full_product;
+        if (!is_full) run.first = i;
     }
     return run;
 }

@@ -18,7 +18,6 @@ bool sch_stride_in_axis(hone_schedule *sch, const hone_region *region, hone_var 
  * all accesses move on evenly. Loops of extent 1 do not count and do not stop it. */
 typedef struct sch_vector_run {
     uint32_t first, last; /* indices into the loops; first > last: there are none */
-    int64_t product;      /* of the extents of first … last */
     uint32_t full_first;  /* how far it would go without a limit */
     int64_t full_product;
 } sch_vector_run;

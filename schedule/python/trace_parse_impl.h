@@ -111,7 +111,7 @@ typedef struct pytrace {
     const pytrace_program *programs; /* the last of those that have a name */
     uint32_t open;                   /* brackets around the cursor: line ends are blanks */
     const char *opened[32];          /* where the outermost of them stand */
-    uint32_t depth, call_depth, call_count, suite_depth, turn_count, func_depth;
+    uint32_t depth, call_depth, call_count, suite_depth, turn_count;
     uint32_t epoch; /* how often the schedule was begun */
     pytrace_flow flow;
     pytrace_value result; /* of the function that returned */

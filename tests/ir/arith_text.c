@@ -181,6 +181,14 @@ void text_bind(hone_arith *arith) {
     }
 }
 
+/* How tightly Python binds an operator that is a sign or a word. */
+static int precedence(hone_op op) {
+    if (op == HONE_OP_OR) return 0;
+    if (op == HONE_OP_AND) return 1;
+    if (hone_op_is_compare(op)) return 3;
+    return op == HONE_OP_ADD || op == HONE_OP_SUB ? 6 : 7;
+}
+
 static void print_at(const hone_expr *e, int outer, hone_str *out) {
     if (e->kind == HONE_EXPR_INT && hone_dtype_is_bool(e->dtype)) {
         hone_str_printf(out, e->u.i ? "True" : "False");
@@ -195,7 +203,7 @@ static void print_at(const hone_expr *e, int outer, hone_str *out) {
                isalpha((unsigned char)hone_op_function((hone_op)e->op)[0]) &&
                e->op != HONE_OP_MIN && e->op != HONE_OP_MAX && e->op != HONE_OP_TRUNCDIV &&
                e->op != HONE_OP_TRUNCMOD) {
-        int own = hone_op_precedence((hone_op)e->op);
+        int own = precedence((hone_op)e->op);
         hone_str_printf(out, own < outer ? "(" : "");
         print_at(e->args[0], own, out);
         hone_str_printf(out, " %s ", hone_op_spelling((hone_op)e->op));

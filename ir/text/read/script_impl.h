@@ -63,8 +63,6 @@ typedef enum script_frame_kind {
     SCRIPT_FRAME_ATTR,   /* text = key, node, value */
     SCRIPT_FRAME_ASSERT, /* value, text */
     SCRIPT_FRAME_LET,    /* var, value, type */
-    SCRIPT_FRAME_ALLOC,  /* buffer */
-    SCRIPT_FRAME_DECL,   /* buffer */
     SCRIPT_FRAME_DATAFLOW,
     SCRIPT_FRAME_SEQUENTIAL, /* T.Sequential and friends: no meaning of their own */
 } script_frame_kind;
