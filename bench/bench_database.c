@@ -11,7 +11,6 @@
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench/bench_util.h"
 #include "compile/record_choice.h"

@@ -15,7 +15,6 @@
 #include "bench/bench_util.h"
 #include "bench/farm_isolation.h"
 #include "bench/farm_processes.h"
-#include "support/alloc.h"
 #include "support/fs.h"
 
 #define HEARTBEAT_NS (2 * HONE_NS_PER_S) /* the tracker's default */

@@ -9,7 +9,6 @@
 #include "builder/c_import.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "builder/tool.h"
 #include "codegen/facts.h"

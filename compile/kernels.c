@@ -9,7 +9,6 @@
  *   plain ◄──────────────┘──build──► taken, or the compilation fails
  */
 #include <math.h>
-#include <string.h>
 
 #include "compile/parts.h"
 #include "graph/passes/specialize.h"

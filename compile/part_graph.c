@@ -1,5 +1,4 @@
 /* compile/part_graph.c - a memory plan (graph/plan/plan.h) to the tables of the driver. */
-#include <string.h>
 
 #include "compile/parts.h"
 

@@ -8,7 +8,6 @@
  * So a schedule may lay out a weight as its loops want it (cache_read, a packing block of the
  * program itself, a transformation of filters) and the model does not pay for it at each call.
  * Weights that nobody reads any more are left out; equal ones are kept once. */
-#include <string.h>
 
 #include "compile/parts.h"
 #include "ir/identity/structural.h"

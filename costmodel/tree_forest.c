@@ -5,8 +5,6 @@
  */
 #include "costmodel/tree_forest.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>

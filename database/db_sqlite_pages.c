@@ -4,7 +4,6 @@
  * cell holds a record, the rest of a long one lies in a chain of overflow pages. A record says of
  * itself how many values it has and of which types; that tells whose row it is.
  */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -3,14 +3,11 @@
  * A statement of a person runs on a connection of its own that cannot write: opened read-only, an
  * authorizer that knows reading only, a limit on time and on the size of one value.
  */
-#include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "database/db_sqlite_impl.h"
 #include "support/alloc.h"
 #include "support/clock.h"
-#include "support/strbuf.h"
 
 #define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
 

@@ -1,7 +1,5 @@
 /* database/db_sqlite_write.c - puts rows. Every public call is one transaction. */
-#include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "database/db_sqlite_impl.h"

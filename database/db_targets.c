@@ -2,7 +2,6 @@
 #include "database/db_targets.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/vec.h"
 

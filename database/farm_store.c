@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "support/alloc.h"
 

@@ -3,7 +3,6 @@
  * Who looks needs any key that may connect as a tuner or admin; who changes needs an admin's key,
  * whatever it said in HELLO.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

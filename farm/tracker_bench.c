@@ -12,7 +12,6 @@
  * The device lists of tuners say of a benched slot that it gets nothing new.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "farm/tracker_impl.h"
 #include "measure/wire.h"

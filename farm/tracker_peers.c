@@ -6,7 +6,6 @@
  * clock.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "farm/tracker_impl.h"
 #include "support/alloc.h"

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "include/api.h"
 #include "include/api_graph.h"

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "measure/manifest.h"

@@ -1,7 +1,6 @@
 /* net/net_zmq.c - see net_zmq_impl.h. */
 #include "net/net_zmq.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

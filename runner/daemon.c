@@ -1,5 +1,4 @@
 /* runner/daemon.c - what a runner says of itself, who gets which message, leaving. */
-#include <assert.h>
 #include <string.h>
 
 #include "runner/daemon_impl.h"

@@ -9,7 +9,6 @@
  * The tracker hears of it in HELLO and in every PING (docs/protocol.md). Without a test to run
  * slots are taken for fine; then only faults of the machine bench them.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "runner/daemon_impl.h"

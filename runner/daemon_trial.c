@@ -1,7 +1,5 @@
 /* runner/daemon_trial.c - from an assignment to a result that the tracker has. */
-#include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "measure/wire.h"
 #include "runner/daemon_impl.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "runner/remote_impl.h"
-#include "support/vec.h"
 
 enum { SLOTS_PER_DEVICE = 2 }; /* one trial runs, the next one is there already */
 

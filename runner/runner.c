@@ -1,6 +1,5 @@
 /* runner/runner.c - checks arguments and clears outputs once, so that no backend has to. */
 #include <assert.h>
-#include <string.h>
 
 #include "runner/runner_impl.h"
 

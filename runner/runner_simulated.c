@@ -6,7 +6,6 @@
  */
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "runner/runner_impl.h"
 #include "support/alloc.h"

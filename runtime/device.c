@@ -1,6 +1,5 @@
 /* runtime/device.c - checks arguments and clears outputs once, so that no backend has to. */
 #include <assert.h>
-#include <string.h>
 
 #include "runtime/device_impl.h"
 #include "runtime/model/abi.h"

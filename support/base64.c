@@ -1,7 +1,6 @@
 #include "support/base64.h"
 
 #include <stdint.h>
-#include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

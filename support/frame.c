@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
 #include "support/proc.h"
 
 hone_status hone_pipe_open(int out_fds[2]) {

@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-
 extern char **environ;
 
 enum { MAX_FDS = 16 };

@@ -2,7 +2,6 @@
 #include "support/progress.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/terminal.h"

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
 #include "support/fs.h"
 #include "support/strbuf.h"
 

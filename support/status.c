@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "support/alloc.h"
 #include "support/strbuf.h"

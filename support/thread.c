@@ -2,15 +2,12 @@
 #include "support/thread.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "support/alloc.h"
-#include "support/clock.h"
 
 /* Lock calls fail only when they are used wrongly. */
 static void must(int error) {

@@ -2,10 +2,8 @@
  *
  * Code depends on architecture, features, vector width and threads. The CPU's name, its caches and
  * cores steer defaults and search: what was measured under others runs here as well. */
-#include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
 #include "target/target_impl.h"
 
 /* Features that LLVM knows and the table here does not, as they were given. */

@@ -1,7 +1,6 @@
 /* target/target_json.c - the JSON form of a target: a flat object. */
 #include "target/target_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "support/json.h"

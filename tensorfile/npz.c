@@ -1,6 +1,5 @@
 /* tensorfile/npz.c - NumPy's .npz: a zip archive of npy files. libzip reads and writes the zip;
  * what it says about sizes is not believed: entries grow as bytes arrive. */
-#include <limits.h>
 #include <string.h>
 #include <zip.h>
 

@@ -1,12 +1,10 @@
 #include "tuner/reference.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ir/interp/interp.h"
 #include "ir/text/print/script_print.h"
 #include "measure/check_bundle.h"
-#include "support/alloc.h"
 #include "tuner/widen.h"
 
 enum { RUN_TIMEOUT_S = 60 };

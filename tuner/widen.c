@@ -1,7 +1,5 @@
 #include "tuner/widen.h"
 
-#include <string.h>
-
 typedef struct widening {
     hone_func *func;
     bool *is_wide; /* by buffer */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bench/ops/ops_onednn.h"
-#include "support/alloc.h"
 
 static dnnl_memory_desc_t plain(int rank, const int64_t *dims, dnnl_data_type_t dtype) {
     static const dnnl_format_tag_t tags[] = {dnnl_a, dnnl_ab};

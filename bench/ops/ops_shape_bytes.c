@@ -3,7 +3,6 @@
  * AVX-512, where there is vpdpbusd; else two, and X is copied, so that lowering widens both to 16
  * bits (lower/dot/lower_widen.c). */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "bench/ops/ops_shape.h"
 

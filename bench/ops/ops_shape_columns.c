@@ -3,7 +3,6 @@
  * with the filters as they lie in memory. Filters that are given with each call are read once so;
  * to pack them would take as long as the products. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "bench/ops/ops_shape.h"
 

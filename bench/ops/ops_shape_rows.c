@@ -4,7 +4,6 @@
  * tile has all filters of a group, a strip of its channels. Where the stride is 2 and pixels are
  * read more than once, those at even places lie in front of those at odd ones in the copy. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "bench/ops/ops_shape.h"
 

@@ -5,7 +5,6 @@
  */
 #include "codegen/llvm/gen.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void dereferenceable(gen *g, LLVMValueRef function, unsigned parameter,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
-#include "support/attributes.h"
 
 static const c_text nothing = {"0", C_PREC_POSTFIX};
 

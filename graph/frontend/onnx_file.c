@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
 

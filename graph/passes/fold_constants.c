@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "graph/module/rewrite.h"
 #include "graph/operators/topi_build.h"

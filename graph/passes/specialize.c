@@ -1,7 +1,5 @@
 #include "graph/passes/specialize.h"
 
-#include <string.h>
-
 #include "graph/module/rewrite.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/core/fold.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "graph/plan/plan_impl.h"
-#include "ir/core/fold.h"
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
 #include "support/alloc.h"

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/plan/plan_impl.h"
 #include "ir/ops/graph_infer.h"

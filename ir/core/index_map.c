@@ -1,7 +1,6 @@
 #include "ir/core/index_map.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Index maps as data: copies, other types, and what they give at a place. */
 

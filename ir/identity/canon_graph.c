@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "ir/identity/canon_impl.h"
 #include "ir/identity/structural.h"

@@ -1,7 +1,5 @@
 #include "ir/interp/interp.h"
 
-#include <string.h>
-
 #include "ir/interp/interp_impl.h"
 #include "support/alloc.h"
 

@@ -1,6 +1,5 @@
 /* Runs graph functions: each binding makes a value, tensor programs and external functions do the
  * work. All tensors of a call live until it returns; results are copies. */
-#include <string.h>
 
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"

@@ -1,7 +1,6 @@
 /* Calls that the language knows. Float functions are computed in double and rounded once to their
  * dtype, which is at least as accurate as the function of that width. */
 #include <math.h>
-#include <string.h>
 
 #include "ir/interp/interp_impl.h"
 

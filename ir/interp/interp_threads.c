@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "ir/interp/interp_team.h"
-#include "support/alloc.h"
 
 struct xteam {
     xteam *next; /* of the machine */

@@ -1,7 +1,5 @@
 #include "ir/ops/fit.h"
 
-#include <string.h>
-
 /* ---- a callee's sizes in terms of the caller's ---- */
 
 typedef struct translation {

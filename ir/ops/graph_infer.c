@@ -1,6 +1,5 @@
 #include "ir/ops/graph_infer.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "ir/arith/arith.h"

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "ir/te/te_impl.h"
 

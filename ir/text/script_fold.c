@@ -8,7 +8,6 @@
 #include "ir/text/script_fold.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ir/core/fold.h"
 

@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <string.h>
 
 #include "ir/ops/fit.h"
 #include "ir/ops/graph_infer.h"

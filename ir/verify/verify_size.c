@@ -6,7 +6,6 @@
  * of something, on two sizes being equal, or on a large one (rows that make 2^35 elements) is let
  * alone. What leaves its range only where sizes differ, in one order or the other, is a warning:
  * such a program may be called with equal ones only, but hardly says so. */
-#include <stdio.h>
 
 #include "ir/verify/verify_impl.h"
 

@@ -12,7 +12,6 @@
  * It pays where the groups of A are used once each, on the average. Several products share a copy.
  */
 #include "lower/dot/dot.h"
-#include "lower/ground/accesses.h"
 
 enum {
     LANES = 64,

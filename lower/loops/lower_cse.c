@@ -15,7 +15,6 @@
  *   place:   from large ones to small ones, since what is shared is a use of its parts
  *   insert:  LETs, indices around floats, small ones around large ones ─► rewrite: expressions in
  * terms of them */
-#include <string.h>
 
 #include "lower/ground/passes.h"
 

@@ -5,7 +5,6 @@
  * parallel or vectorized loop carry nothing to each other: it is entered when nothing else stands
  * around it, and when all of them store to the same elements in each round of what does. Elsewhere
  * each has a part of the buffer, see part_iterations.c. */
-#include "ir/arith/itermap.h"
 #include "lower/memory/lifetimes.h"
 #include "support/tensor.h"
 

@@ -4,7 +4,6 @@
  * Only what touches the buffer is run. A loop that nothing of it depends on runs once: all its
  * iterations do the same. Under a condition that is not known stores count for nothing and loads as
  * if they happened. */
-#include <string.h>
 
 #include "ir/core/fold.h"
 #include "lower/signature/plain_form.h"

@@ -6,7 +6,6 @@
  *
  * Iterations of a vectorized loop are independent (the schedule checked it), so statements may be
  * taken one after the other over all iterations. */
-#include <string.h>
 
 #include "lower/ground/accesses.h"
 #include "lower/ground/conditions.h"

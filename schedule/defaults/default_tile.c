@@ -1,4 +1,3 @@
-#include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"

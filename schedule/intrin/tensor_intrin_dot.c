@@ -1,7 +1,5 @@
 #include "schedule/intrin/tensor_intrin_impl.h"
 
-#include "support/attributes.h"
-
 /* Small integers that are multiplied and summed: one instruction of a CPU (vpdpbusd, sdot, smmla,
  * vrmpy), or one of a thread of a GPU (dp4a, sdot4).
  *

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "schedule/python/trace_parse_impl.h"
 #include "schedule/replay/trace_apply.h"

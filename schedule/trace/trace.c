@@ -1,6 +1,5 @@
 #include "schedule/trace/trace.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "ir/core/grow.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
-#include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
 #include "tests/support/hone_test.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
-#include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
 #include "support/strbuf.h"

@@ -7,7 +7,6 @@
 
 #include "builder/builder.h"
 #include "builder/object.h"
-#include "support/alloc.h"
 #include "support/clock.h"
 #include "tests/support/hone_test.h"
 

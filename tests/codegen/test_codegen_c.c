@@ -1,7 +1,6 @@
 /* What C spells differently from the language, each as a small program against the interpreter:
  * small floats, integers that wrap, rounding divisions, casts that saturate, lanes. Every row is
  * compiled with all warnings as errors. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/text/read/script.h"

@@ -1,7 +1,5 @@
 /* Compiled models compute what the interpreter says: real models, programs, graphs with every way
  * of memory; plain and with default schedules; fixed sizes, open ones, and special plans. */
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"

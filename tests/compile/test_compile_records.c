@@ -1,12 +1,10 @@
 /* Which kernel comes from where: records that are replayed, stale, broken, of other targets. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "graph/passes/prepare.h"
 #include "graph/plan/tasks.h"
 #include "ir/identity/structural.h"
-#include "ir/text/read/script.h"
 #include "schedule/primitive/primitives.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"

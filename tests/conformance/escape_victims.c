@@ -1,7 +1,6 @@
 /* tests/conformance/escape_victims.c - see escape_victims.h. */
 #include "tests/conformance/escape_victims.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>

@@ -2,7 +2,6 @@
 #include "tests/conformance/loopback_farm.h"
 
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "farm/tracker.h"

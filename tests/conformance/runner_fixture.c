@@ -2,7 +2,6 @@
 #include "tests/conformance/runner_fixture.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/model/abi.h"
 #include "support/alloc.h"

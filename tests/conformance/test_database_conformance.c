@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "support/alloc.h"
 #include "tests/conformance/db_world.h"
 
 static void keeps_every_field(hone_db *db) {

@@ -2,7 +2,6 @@
  * that know more or less of the same rows, it is idempotent, commutative and associative, but for
  * record numbers. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

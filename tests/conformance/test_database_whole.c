@@ -2,7 +2,6 @@
  * lists, sums, several threads and handles, merging, lack of memory; each case runs on each
  * backend. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

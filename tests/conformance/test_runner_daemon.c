@@ -1,6 +1,5 @@
 /* tests/conformance/test_runner_daemon.c - the program `hone-runner --tracker` over TCP, beside a
  * tracker that the test plays: real keys, real executors, signals. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* tests/costmodel/test_costmodel_learning.c - does the trained model learn, and does it step back
  * when it does not? */
 #include <math.h>
-#include <stdio.h>
 
 #include "costmodel/costmodel.h"
 #include "tests/costmodel/rank_problem.h"

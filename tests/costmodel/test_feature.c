@@ -1,6 +1,5 @@
 /* tests/costmodel/test_feature.c - features of programs whose numbers can be worked out by hand. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "costmodel/feature.h"

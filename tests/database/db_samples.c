@@ -2,7 +2,6 @@
 #include "tests/database/db_samples.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "tests/support/hone_test.h"
 

@@ -7,7 +7,6 @@
 #include "runner/runner_impl.h"
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "support/rng.h"
 
 typedef struct sim_device {
     hone_runner base; /* first */

@@ -2,7 +2,6 @@
 #include "tests/farm/sim_party.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "support/alloc.h"
 #include "support/fs.h"

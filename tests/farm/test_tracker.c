@@ -1,6 +1,4 @@
 /* tests/farm/test_tracker.c - trials, leases and turns, message by message. */
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"

@@ -1,7 +1,5 @@
 /* tests/farm/test_tracker_hostile.c - nothing that a peer sends harms the tracker or the others. */
-#include <string.h>
 
-#include "measure/cborio.h"
 #include "support/alloc.h"
 #include "support/rng.h"
 #include "tests/farm/tracker_world.h"

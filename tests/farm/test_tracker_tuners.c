@@ -1,6 +1,5 @@
 /* tests/farm/test_tracker_tuners.c - tuners that go, come back and cancel; and their limits. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"

@@ -1,7 +1,6 @@
 /* tests/farm/tracker_party.c - see tracker_party.h. */
 #include "tests/farm/tracker_party.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "net/blob_hash.h"

@@ -5,7 +5,6 @@
  * only what can be read, and hold nothing any more when everybody has gone.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "farm/tracker.h"
 #include "net/simnet.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "graph/plan/tasks.h"
-#include "ir/identity/structural.h"
 #include "support/rng.h"
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"

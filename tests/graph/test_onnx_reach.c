@@ -3,7 +3,6 @@
  * lies outside of a buffer. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"

@@ -1,6 +1,5 @@
 /* tests/ir/test_arith_relax.c - intervals of relaxed expressions. The variables: arith_text.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/ir/arith_text.h"
 #include "tests/support/hone_test.h"

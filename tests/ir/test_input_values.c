@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ir/interp/interp.h"
-#include "support/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"

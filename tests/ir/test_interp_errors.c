@@ -1,7 +1,6 @@
 /* Wrong programs end with the reason, the names and the indices; arguments that do not fit are
  * refused. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ir/interp/interp.h"
 #include "tests/support/hone_test.h"

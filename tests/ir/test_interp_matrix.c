@@ -2,7 +2,6 @@
  * Fragments for mma.mMnNkK"): the formulas below are those of the manual, over t = the lane and i =
  * the element; and copies, updates and products by their names in CUDA. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ir/interp/interp.h"
 #include "tests/support/hone_test.h"

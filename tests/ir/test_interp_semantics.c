@@ -1,6 +1,5 @@
 /* What programs compute, one idea per row: A is the input, C the output, both in full. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/interp/interp.h"

@@ -1,6 +1,5 @@
 /* Threads that pass values to each other: each row says what C[i] is in plain C. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ir/interp/interp.h"
 #include "tests/support/hone_test.h"

@@ -1,7 +1,6 @@
 /* tests/ir/test_itermap.c - iterator maps that schedules make, one row each. All single letters are
  * variables (arith_text.h); the loops are those named in the row. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ir/arith/itermap.h"
 #include "tests/ir/arith_text.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/region/region.h"
 #include "ir/text/print/script_print.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

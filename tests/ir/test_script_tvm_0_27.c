@@ -1,5 +1,4 @@
 /* Constructs as TVM 0.27 prints them: each row is read, printed as written, and read again. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ir/identity/structural.h"

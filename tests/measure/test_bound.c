@@ -1,6 +1,5 @@
 /* tests/measure/test_bound.c - the error bound, and comparing with a reference. */
 #include <math.h>
-#include <string.h>
 
 #include "measure/bound.h"
 #include "tests/support/hone_test.h"

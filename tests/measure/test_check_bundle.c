@@ -1,6 +1,5 @@
 /* tests/measure/test_check_bundle.c - bundle files: write, read, damage. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* tests/measure/test_generator.c - inputs are the same everywhere, and in their range. */
 #include <math.h>
-#include <string.h>
 
 #include "measure/generator.h"
 #include "support/hash.h"

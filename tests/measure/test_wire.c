@@ -1,11 +1,8 @@
 /* tests/measure/test_wire.c - messages come back as they were; other bytes are refused. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "measure/cborio.h"
-#include "support/alloc.h"
-#include "support/rng.h"
 #include "tests/measure/wire_codec.h"
 #include "tests/measure/wire_samples.h"
 #include "tests/support/hone_test.h"

@@ -1,6 +1,5 @@
 /* tests/measure/test_wire_farm.c - the farm's messages come back as they were; other bytes are
  * refused. */
-#include <string.h>
 
 #include "measure/cborio.h"
 #include "measure/farm.h"

@@ -1,6 +1,5 @@
 /* Random calls of the public interface, most of them nonsense: each formula and graph ends in a
  * program that is well formed and can be read again, or in an error with words. */
-#include <stdio.h>
 
 #include "support/rng.h"
 #include "tests/package/public_test.h"

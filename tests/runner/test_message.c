@@ -1,5 +1,4 @@
 /* tests/runner/test_message.c - messages between runner and executor, whole, in pieces, damaged. */
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

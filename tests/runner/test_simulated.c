@@ -3,7 +3,6 @@
 
 #include "runner/runner.h"
 #include "support/clock.h"
-#include "support/rng.h"
 #include "tests/support/hone_test.h"
 
 static hone_run_request request(double cost_ns, double noise, uint64_t seed, int64_t latency_ns) {

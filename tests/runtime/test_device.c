@@ -1,8 +1,6 @@
 /* tests/runtime/test_device.c - what every device must do; and the probes. */
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "runtime/cache_flush.h"
 #include "runtime/device.h"

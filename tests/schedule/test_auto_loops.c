@@ -4,7 +4,6 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "ir/identity/structural.h"
 #include "schedule/defaults/auto_loops.h"

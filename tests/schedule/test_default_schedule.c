@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
 #include "schedule/defaults/default_schedule.h"

@@ -9,7 +9,6 @@
 #include "schedule/primitive/primitives.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/alloc.h"
 #include "tests/support/program_text.h"
 
 static const char program[] =

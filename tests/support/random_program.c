@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "ir/region/region.h"
 #include "ir/te/te.h"
 #include "ir/text/read/script.h"
 #include "support/rng.h"

@@ -1,7 +1,6 @@
 /* tests/support_room/test_arena.c - bump allocation, reset, marks, running out of memory. */
 #include <string.h>
 
-#include "support/alloc.h"
 #include "support/arena.h"
 #include "tests/support/hone_test.h"
 

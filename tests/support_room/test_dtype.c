@@ -1,5 +1,4 @@
 /* tests/support_room/test_dtype.c - names, sizes and ranges of element types. */
-#include <string.h>
 
 #include "support/dtype.h"
 #include "tests/support/hone_test.h"

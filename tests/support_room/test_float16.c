@@ -1,7 +1,6 @@
 /* tests/support_room/test_float16.c - short floats: every bit pattern there and back, and every
  * rounding boundary between neighbours, against the definition (nearest, ties to even). */
 #include <math.h>
-#include <string.h>
 
 #include "support/float16.h"
 #include "tests/support/hone_test.h"

@@ -1,6 +1,5 @@
 /* tests/support_room/test_fs.c - files, directories, paths; each test in a directory of its own. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* tests/support_room/test_proc.c - child processes: their descriptors, limits, ends and groups. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
 #include "support/log.h"
 #include "support/progress.h"
 #include "tests/support/hone_test.h"

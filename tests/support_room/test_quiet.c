@@ -1,7 +1,6 @@
 /* tests/support_room/test_quiet.c - the quiet gate between handles, threads and killed processes.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "support/alloc.h"

@@ -1,6 +1,5 @@
 /* tests/support_room/test_tensor.c - element access, conversion, comparison. */
 #include <math.h>
-#include <string.h>
 
 #include "support/tensor.h"
 #include "tests/support/hone_test.h"

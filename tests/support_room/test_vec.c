@@ -1,5 +1,4 @@
 /* tests/support_room/test_vec.c - growing arrays. */
-#include <string.h>
 
 #include "support/alloc.h"
 #include "support/vec.h"

@@ -1,5 +1,4 @@
 /* Boards whose cores differ, as files of their systems: which core describes them, and as what. */
-#include <stdio.h>
 #include <string.h>
 
 #include "support/alloc.h"

@@ -2,7 +2,6 @@
  * that can be written and read back. */
 #include <stdlib.h>
 
-#include "support/alloc.h"
 #include "tensorfile/tensorfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);

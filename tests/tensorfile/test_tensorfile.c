@@ -1,6 +1,5 @@
 /* tests/tensorfile/test_tensorfile.c - files that NumPy and others write, round trips, bad files.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

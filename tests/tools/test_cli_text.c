@@ -1,8 +1,6 @@
 /* tests/tools/test_cli_text.c - what the verbs share that is text in, text out: times, suggestions,
  * numbers for people, tables, text in HTML pages, and the exit code of every status code. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "tests/support/hone_test.h"
 #include "tools/cli/cli.h"

@@ -3,7 +3,6 @@
 #include "tests/support/hone_test.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "builder/builder_impl.h"
 #include "runner/runner_impl.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
 #include "support/fs.h"
 #include "support/terminal.h"
 #include "support/utf8.h"

@@ -4,7 +4,6 @@
  *     [tune]
  *     shape = N=1,64        # for this verb; an unknown key is an error
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <ini.h>

@@ -1,11 +1,9 @@
 /* tools/doctor/doctor_farm.c - the checks of `hone doctor --tracker`: keys, connection, the farm
  * behind it. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "net/key.h"
 #include "support/clock.h"
-#include "support/strbuf.h"
 #include "tools/doctor/doctor.h"
 #include "tools/farm/farm_client.h"
 

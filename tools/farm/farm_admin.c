@@ -3,11 +3,9 @@
  * The three about keys also work on the tracker's directory itself (--keys DIR): that is how the
  * first admin gets in.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "farm/allow_list.h"
-#include "support/clock.h"
 #include "support/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_table.h"

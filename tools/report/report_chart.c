@@ -1,6 +1,5 @@
 /* tools/report/report_chart.c - the drawings of a report, as SVG inside of the page. */
 #include <math.h>
-#include <string.h>
 
 #include "support/arena.h"
 #include "tools/cli/cli_table.h"

@@ -1,6 +1,5 @@
 /* tools/run/run_library.c - `hone run` of a compiled model. */
 #include <math.h>
-#include <string.h>
 
 #include "runtime/timing.h"
 #include "support/clock.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
 #include "support/clock.h"
 #include "support/rng.h"
 #include "support/vec.h"

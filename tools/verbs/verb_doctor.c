@@ -1,7 +1,5 @@
 /* tools/verbs/verb_doctor.c - `hone doctor`: is this machine fit for building and measuring? */
-#include <string.h>
 
-#include "support/attributes.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_table.h"
 #include "tools/doctor/doctor.h"

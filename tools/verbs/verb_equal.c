@@ -1,5 +1,4 @@
 /* tools/verbs/verb_equal.c - `hone equal`: structural equality, or the first difference. */
-#include <string.h>
 
 #include "ir/identity/structural.h"
 #include "tools/cli/cli.h"

@@ -1,6 +1,5 @@
 /* tools/verbs/verb_lower.c - `hone lower`: the loops that code is generated from. In this process:
  * lowering needs no LLVM. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "compile/named_passes.h"

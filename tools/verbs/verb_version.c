@@ -1,5 +1,4 @@
 /* tools/verbs/verb_version.c - `hone version`. */
-#include "database/database.h"
 #include "ir/identity/structural.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"

@@ -5,7 +5,6 @@
  * of its buffer at the latest (a schedule moves statements), and in the order of the block's list:
  * so the text gives the same list when it is read. What a schedule allocates comes behind it in the
  * list: then it is printed in front of the body, too. */
-#include "ir/region/region.h"
 #include "ir/text/print/script_print_impl.h"
 
 struct print_allocs {

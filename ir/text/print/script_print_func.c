@@ -1,7 +1,5 @@
 /* ir/text/print/script_print_func.c - a tensor program as text: decorator, parameters,
  * declarations, body. */
-#include <stdio.h>
-#include <string.h>
 
 #include "ir/text/print/script_print_impl.h"
 

@@ -1,6 +1,5 @@
 /* ir/text/print/script_print_module.c - whole modules as text, and the small pieces that messages
  * need. */
-#include <string.h>
 
 #include "ir/text/print/script_print_impl.h"
 

@@ -1,6 +1,5 @@
 /* ir/text/print/script_print_sinfo.c - types and arguments of graph programs as text. */
 #include <math.h>
-#include <string.h>
 
 #include "ir/text/print/script_print_graph.h"
 #include "ir/text/script_weights.h"

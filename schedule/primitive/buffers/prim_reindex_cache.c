@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "schedule/primitive/buffers/reindexing.h"
 #include "schedule/primitive/layout/layout_map.h"

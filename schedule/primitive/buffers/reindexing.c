@@ -1,7 +1,5 @@
 #include "schedule/primitive/buffers/reindexing.h"
 
-#include <string.h>
-
 #include "ir/arith/itermap.h"
 #include "schedule/primitive/buffers/reindexing_places.h"
 

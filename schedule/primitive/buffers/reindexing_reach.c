@@ -1,4 +1,3 @@
-#include "ir/region/region.h"
 #include "schedule/primitive/buffers/reindexing_places.h"
 
 /* A copy of what a nested block reads runs over all values of its axes, in each run of the block

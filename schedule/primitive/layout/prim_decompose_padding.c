@@ -1,7 +1,5 @@
 #include "schedule/primitive/primitive_impl.h"
 
-#include <string.h>
-
 /* decompose_padding: fills with the padding in front of a loop, then computes what is inside only.
  *
  *     for i in 12: with block P: P[v] = if_then_else(1 <= v and v < 11, A[v - 1], 0)

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "ir/region/region.h"
 #include "schedule/primitive/layout/layout_padding.h"

@@ -1,8 +1,6 @@
 #include "schedule/primitive/primitive_impl.h"
 #include "schedule/state/init_nest.h"
 
-#include <string.h>
-
 /* loop_partition: cuts a loop into loops over parts of its range, one behind the other, each with a
  * copy of the body.
  *

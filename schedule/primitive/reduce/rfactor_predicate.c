@@ -1,7 +1,6 @@
 /* schedule/primitive/reduce/rfactor_predicate.c - what rfactor makes of the predicate of the block.
  */
 #include "schedule/primitive/reduce/rfactor.h"
-#include "schedule/state/init_nest.h"
 
 /* Parts of a predicate: what says nothing of reduce loops; what may stay with the first block,
  * since it holds wherever that gives an element its first value; what may not. */
