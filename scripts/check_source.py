@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Looks for what a compiler does not: banned functions, seeds that make check-full cannot draw, file
-names used twice, oversized files, tests that docs/security.md promises and that are not there.
+names used twice, oversized files, tests that docs/security.md promises and that are not there,
+functions that a header of a room declares and no other file of a room calls.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
+import collections
 import os
 import re
 import subprocess
@@ -30,6 +32,12 @@ MAX_LINES = 700
 COMMENT_OR_STRING = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 ALLOW = re.compile(r"/\* allow (\w+): \S")
+
+
+def listed(*patterns):
+    names = subprocess.run(["git", "ls-files", *patterns], text=True, check=True,
+                           stdout=subprocess.PIPE).stdout.split()
+    return [name for name in names if os.path.exists(name)]
 
 
 def blank(match):
@@ -82,18 +90,52 @@ def broken_promises():
                         yield number, f"there is no {case} in {path}"
 
 
+# What a header of a room declares is called by another file of a room, else it is local to its
+# file or goes. Not these: what tests look into rooms with, doubles that they put in the place of
+# the world, and what macros and compiled models call.
+UNCALLED = re.compile(
+    r"hone_(simnet|virtual_clock|alloc)_\w+|hone_\w+_create_(null|memory|simulated)"
+    r"|hone_(tracker|daemon|blob_cache)_get_stats|hone_runner_(simulated_now|remote_next_ns)"
+    r"|hone_filter_(call_name|export)|hone_arena_reserved|hone_schedule_bind_node|hone_fs_size"
+    r"|hone_rng_(normal|shuffle)|hone_tensor_(allclose|fill_f64|set_find)|hone_(json|target)_equal"
+    r"|hone_strmap_(put_ptr|find_ptr|next)|hone_loaded_model_run|hone_check_bundle_parse"
+    r"|hone_key_(load_public|pair_from_secret|parse_file_text)|hone_blob_hasher_\w+"
+    r"|hone_net_is_loopback|hone_arith_bind_value|hone_iter_sum_expr|hone_factorize"
+    r"|hone_progress_print|hone_cli_(exit_code|parse_time)|hone_mt_\w+|intrin_write_\w+")
+DECLARED = re.compile(
+    r"^(?!static|typedef|extern|return|#)\w[\w *]*?\b(\w+)\([^;{}]*\)[^;{}]*;", re.M)
+
+
+def uncalled(codes):
+    """Functions of headers whose names stand in their declaration and one file; by header."""
+    rooms = {path: code for path, code in codes.items()
+             if not path.startswith(("tests/", "bench/", "examples/"))}
+    uses = collections.Counter()
+    for path, code in rooms.items():
+        words = re.findall(r"\w+", code)
+        uses.update(set(words) if path.endswith(".c") else words)
+    for path in listed("*.def"):
+        with open(path, encoding="utf-8") as table:
+            uses.update(re.findall(r"\w+", table.read()))
+    for path, code in rooms.items():
+        if not path.endswith(".h") or path.startswith("include/"):
+            continue
+        for match in DECLARED.finditer(code):
+            if uses[match.group(1)] <= 2 and not UNCALLED.fullmatch(match.group(1)):
+                yield path, code.count("\n", 0, match.start(1)) + 1, match.group(1)
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    listed = subprocess.run(["git", "ls-files", "*.c", "*.h"], text=True, check=True,
-                            stdout=subprocess.PIPE).stdout.split()
-    files = [f for f in listed if os.path.exists(f)]
-    bad, long_files, seen = 0, [], {}
+    files = listed("*.c", "*.h")
+    bad, long_files, seen, codes = 0, [], {}, {}
     for path in files:
         with open(path, encoding="utf-8", newline="") as source:
             text = source.read()
         for number, problem in check_file(path, text):
             print(f"{path}:{number}: {problem}")
             bad += 1
+        codes[path] = COMMENT_OR_STRING.sub(blank, text)
         name = os.path.basename(path)
         if not path.startswith("include/hone/"):  # those are known as <hone/name.h>
             if name in seen:
@@ -102,6 +144,9 @@ def main():
             seen[name] = path
         if text.count("\n") > MAX_LINES:
             long_files.append((text.count("\n"), path))
+    for path, number, name in uncalled(codes):
+        print(f"{path}:{number}: no other file of a room calls {name}()")
+        bad += 1
     for number, problem in broken_promises():
         print(f"{PROMISES}:{number}: {problem}")
         bad += 1
