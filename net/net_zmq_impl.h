@@ -27,7 +27,7 @@ typedef struct net_zmq {
     hone_net net; /* first */
     void *context;
     int epoll_fd, timer_fd, kick_fd;
-    int64_t timer_ns;  /* what timer_fd is set to */
+    int64_t timer_ns; /* what timer_fd is set to */
     uint32_t monitors;
     zmq_msg_t message; /* of the event that was returned last, or that is held back */
     const hone_log *log;
