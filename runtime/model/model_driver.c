@@ -367,23 +367,46 @@ static int32_t check_calls(const mt_call *call, const int64_t *values) {
     return HONE_MODEL_OK;
 }
 
-static bool guards_hold(const mt_call *call, const hone_mt_plan *plan) {
+/* Of the first ports: all of them, or the inputs alone. */
+static bool guards_hold(const mt_call *call, const hone_mt_plan *plan, int32_t port_count) {
     for (int32_t i = 0; i < plan->guard_count; i++) {
         const hone_mt_guard *g = &plan->guards[i];
+        if (g->port >= port_count) continue;
         const DLTensor *t = port_tensor(call, g->port);
         if (g->dim >= t->ndim || t->shape[g->dim] != g->wanted) return false;
     }
     return true;
 }
 
+static int32_t no_plan(void) {
+    return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                        "the model was not compiled for inputs of these shapes");
+}
+
 static int32_t choose_plan(mt_call *call, const hone_mt_entry *entry) {
+    int32_t ports = call->info->input_count + call->info->output_count;
     for (int32_t i = 0; i < entry->plan_count; i++) {
-        if (!guards_hold(call, &entry->plans[i])) continue;
+        if (!guards_hold(call, &entry->plans[i], ports)) continue;
         call->plan = &entry->plans[i];
         return HONE_MODEL_OK;
     }
-    return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
-                        "the model was not compiled for inputs of these shapes");
+    return no_plan();
+}
+
+/* Before outputs have shapes: the general plan, the last one, where there is one; else the only
+ * one that takes the inputs. */
+static int32_t choose_plan_by_inputs(mt_call *call, const hone_mt_entry *entry) {
+    call->plan = NULL;
+    for (int32_t i = 0; i < entry->plan_count; i++) {
+        const hone_mt_plan *plan = &entry->plans[i];
+        if (!guards_hold(call, plan, call->info->input_count)) continue;
+        if (call->plan && plan->guard_count) {
+            return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                                "the shapes of the outputs do not follow from the inputs");
+        }
+        call->plan = plan;
+    }
+    return call->plan ? HONE_MODEL_OK : no_plan();
 }
 
 /* ---- memory ---- */
@@ -661,7 +684,7 @@ int32_t hone_mt_output_shapes(hone_mt_model *model, DLTensor *const *inputs,
                               DLTensor *const *outputs, int32_t entry) {
     mt_call call = {.info = &model->info->entries[entry], .inputs = inputs, .outputs = outputs};
     int32_t code = check_inputs(&call);
-    if (!code) code = choose_plan(&call, &model->entries[entry]);
+    if (!code) code = choose_plan_by_inputs(&call, &model->entries[entry]);
     if (code) return code;
     int64_t *values = malloc((size_t)(call.plan->value_count + 1) * sizeof *values);
     if (!values) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
