@@ -166,6 +166,7 @@ static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
         hone_status st = hone_schedule_reset(sch);
         sch->rng = hone_rng_from_seed(i);
         if (!st) st = hone_trace_apply(trace, sch, &options);
+        if (!st) st = hone_postprocess(sch);
         if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) {
             hone_status_free(first);
             return st;

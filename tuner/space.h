@@ -29,7 +29,7 @@ void hone_space_deinit(hone_space *space);
 
 /* Postprocessing of a candidate: applied after its decisions are made, recorded behind
  * EnterPostproc. ILLEGAL: the candidate is to be dropped. */
-HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch, const hone_target *target);
+HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch);
 
 /* Changes one decision of a candidate at random: moves a factor between two parts of a tile (90 %),
  * another category or compute location else. decisions: one per instruction of the sketch; out gets

@@ -32,8 +32,7 @@ static hone_status check_loops(const hone_func *func) {
     return HONE_OK;
 }
 
-hone_status hone_postprocess(hone_schedule *sch, const hone_target *target) {
-    (void)target;
+hone_status hone_postprocess(hone_schedule *sch) {
     HONE_TRY(hone_sch_enter_postproc(sch));
     HONE_TRY(hone_auto_loops(sch));
     HONE_TRY(hone_auto_decompose(sch));

@@ -169,7 +169,7 @@ hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
     hone_apply_options options = {.decisions = decisions};
     HONE_TRY(hone_trace_apply(trace, task->schedule, &options));
     HONE_TRY(keep_decisions(task, trace->count, arena, &out->decisions));
-    HONE_TRY(hone_postprocess(task->schedule, task->target));
+    HONE_TRY(hone_postprocess(task->schedule));
     return describe(task, arena, out);
 }
 

@@ -57,7 +57,7 @@ static bool check_candidate(const hone_func *func, hone_schedule *sch, const hon
     HONE_ASSERT_OK(hone_schedule_reset(sch));
     io->samples++;
     hone_status st = hone_trace_apply(sketch, sch, &options);
-    if (!st) st = hone_postprocess(sch, &target);
+    if (!st) st = hone_postprocess(sch);
     if (st) {
         bool is_refusal = hone_status_code(st) == HONE_CODE_ILLEGAL;
         if (!is_refusal) hone_str_append(out_why, hone_status_message(st));
@@ -212,6 +212,14 @@ static const user_space user_spaces[] = {
     {"one that nothing is made of",
      "def space(sch):\n"
      "    b = sch.get_block(\"D\")\n", HONE_CODE_ILLEGAL, "no block is named 'D'"            },
+    {"more unrolled than a compiler should see",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+     "    a, b = sch.split(k, [16, 16])\n"
+     "    sch.unroll(i)\n"
+     "    sch.unroll(j)\n"
+     "    sch.unroll(a)\n"
+     "    sch.unroll(b)\n",            HONE_CODE_ILLEGAL, "too much is unrolled"             },
     {"a function that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"
