@@ -161,7 +161,8 @@ static hone_status read_options(compile_job *job) {
     options->exact = o->exact;
     options->lines = o->lines;
     options->unsandboxed = o->unsandboxed;
-    if (o->no_schedule) HONE_TRY(hone_cli_refuse(job->cli, "db", "kernels without a schedule"));
+    if (o->no_schedule)
+        HONE_TRY(hone_cli_refuse(job->cli, "db reschedule", "kernels without a schedule"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
     HONE_TRY(open_db(job));
     HONE_TRY(read_target(job));

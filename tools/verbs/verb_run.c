@@ -287,12 +287,15 @@ static hone_status check_options(const hone_run_job *job, bool is_library) {
         return HONE_ERROR(HONE_CODE_INVALID, "--interpret wants a model or program, not a library");
     }
     if (is_library) {
-        HONE_TRY(hone_cli_refuse(cli, "params db target no-schedule", "what is compiled already"));
+        HONE_TRY(hone_cli_refuse(cli, "params db target no-schedule reschedule",
+                                 "what is compiled already"));
     }
     if (job->o->interpret) {
-        HONE_TRY(hone_cli_refuse(cli, "time db target no-schedule threads", "--interpret"));
+        HONE_TRY(
+            hone_cli_refuse(cli, "time db target no-schedule reschedule threads", "--interpret"));
     }
-    if (job->o->no_schedule) HONE_TRY(hone_cli_refuse(cli, "db", "kernels without a schedule"));
+    if (job->o->no_schedule)
+        HONE_TRY(hone_cli_refuse(cli, "db reschedule", "kernels without a schedule"));
     return HONE_OK;
 }
 
