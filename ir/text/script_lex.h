@@ -38,7 +38,11 @@ typedef struct script_source {
     bool is_outline;  /* constants may lack their numbers */
 } script_source;
 
-enum { SCRIPT_MAX_DEPTH = 200, SCRIPT_MAX_BYTES = 1 << 28 };
+enum {
+    SCRIPT_MAX_DEPTH = 200,
+    SCRIPT_MAX_BYTES = 1 << 28,
+    SCRIPT_MAX_GRID = 64 /* loops of one 'for' */
+};
 
 /* A failure with "name:line:column: ", the message, the source line and a caret below it. */
 HONE_NODISCARD hone_status script_error_at(const script_source *source, hone_code code,

@@ -128,6 +128,26 @@ static void makes_names_unique(void **state) {
     hone_str_deinit(&out);
 }
 
+/* More loops than one T.grid may have are several. */
+static void prints_many_loops(void **state) {
+    (void)state;
+    enum { LOOPS = 130 };
+    hone_str text = {0}, out = {0};
+    hone_str_append(&text, "@T.prim_func\ndef f(A: T.Buffer((1,))):\n");
+    for (int32_t i = 0; i < LOOPS; i++)
+        hone_str_printf(&text, "%*sfor i%d in range(1):\n", 4 + i, "", i);
+    hone_str_printf(&text, "%*sA[0] = 0\n", 4 + LOOPS, "");
+    hone_module *module = read_source(hone_str_text(&text)), *again;
+    HONE_ASSERT_OK(hone_module_print(module, NULL, &out));
+    again = read_source(hone_str_text(&out));
+    assert_true(hone_hash128_equal(hone_func_hash(module->members[0].func),
+                                   hone_func_hash(again->members[0].func)));
+    hone_module_release(module);
+    hone_module_release(again);
+    hone_str_deinit(&text);
+    hone_str_deinit(&out);
+}
+
 /* A symbol that no function can be written with stays an attribute. */
 static void names_functions_by_symbol(void **state) {
     (void)state;
@@ -212,11 +232,9 @@ static void keeps_weights(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_canonical),
-        cmocka_unit_test(prints_classic),
-        cmocka_unit_test(marks_a_node),
-        cmocka_unit_test(makes_names_unique),
-        cmocka_unit_test(names_functions_by_symbol),
+        cmocka_unit_test(prints_canonical),  cmocka_unit_test(prints_classic),
+        cmocka_unit_test(marks_a_node),      cmocka_unit_test(makes_names_unique),
+        cmocka_unit_test(prints_many_loops), cmocka_unit_test(names_functions_by_symbol),
         cmocka_unit_test(keeps_weights),
     };
     return cmocka_run_group_tests_name("ir/script_print", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/text/print/script_print_impl.h"
+#include "ir/text/script_lex.h"
 
 /* ---- loops ---- */
 
@@ -26,12 +27,13 @@ static bool joins_grid(const printer *pr, hone_node_id id, hone_node_id first) {
 static hone_node_id grid_end(const printer *pr, hone_node_id first) {
     hone_node_id last = first;
     if (!joins_grid(pr, first, first)) return last;
-    for (;;) {
+    for (uint32_t count = 1; count < SCRIPT_MAX_GRID; count++) {
         hone_node_id child = hone_func_node(pr->func, last)->first;
         bool alone = child != HONE_NO_ID && hone_func_node(pr->func, child)->next == HONE_NO_ID;
         if (!alone || !joins_grid(pr, child, first)) return last;
         last = child;
     }
+    return last;
 }
 
 static void print_grid(printer *pr, hone_node_id first, hone_node_id last) {

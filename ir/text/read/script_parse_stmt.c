@@ -327,12 +327,11 @@ bool script_define_spread(script_parser *p, const char *name, const char *const 
 }
 
 static bool parse_for(script_parser *p) {
-    enum { MOST = 64 };
-    const char *names[MOST], *stem = NULL;
+    const char *names[SCRIPT_MAX_GRID], *stem = NULL;
     uint32_t count = 0, star = HONE_NO_ID, written = 0, at = p->pos++, mark = p->name_count;
     hone_node_id parent = p->parent;
     script_value v;
-    if (!parse_loop_names(p, names, MOST, &count, &star) ||
+    if (!parse_loop_names(p, names, SCRIPT_MAX_GRID, &count, &star) ||
         !script_need_word(p, "in", "behind the loop variables") || !script_parse_expr(p, &v)) {
         return false;
     }
@@ -345,7 +344,7 @@ static bool parse_for(script_parser *p) {
     if (is_tuple) star = 0; /* one name for all of T.grid is a tuple */
     if (star != HONE_NO_ID) {
         stem = names[star];
-        if (!spread_names(p, names, &count, MOST, star, v.u.loop->count)) return false;
+        if (!spread_names(p, names, &count, SCRIPT_MAX_GRID, star, v.u.loop->count)) return false;
     }
     if (v.u.loop->count != count) {
         return script_fail(p, v.at, "%u loop variables for %u extent%s", count, v.u.loop->count,
