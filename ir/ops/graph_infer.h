@@ -111,6 +111,8 @@ const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b);
 /* Surely equal, surely different. */
 bool hone_extent_same(const hone_expr *a, const hone_expr *b);
 bool hone_extent_differs(const hone_expr *a, const hone_expr *b);
+/* Equal however they are written: n + n and n * 2. */
+bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b);
 /* "(n + 1)", for messages. */
 void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/arith/arith.h"
 #include "ir/core/fold.h"
 #include "ir/ops/graph_infer.h"
 
@@ -168,6 +169,13 @@ bool hone_extent_differs(const hone_expr *a, const hone_expr *b) {
     return hone_expr_is_int(a) && hone_expr_is_int(b) && a->u.i != b->u.i;
 }
 
+bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b) {
+    if (hone_extent_same(a, b)) return true;
+    hone_arith arith;
+    hone_arith_init(&arith, in->ir.arena);
+    return hone_prove_equal(&arith, a, b);
+}
+
 /* ---- results ---- */
 
 hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
@@ -310,7 +318,7 @@ int32_t hone_garg_ints(const hone_garg *arg, int64_t out[HONE_MAX_RANK]) {
 
 static hone_status broadcast_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b,
                                     const hone_expr **out) {
-    if (!a || hone_expr_is_int_value(a, 1) || hone_extent_same(a, b)) {
+    if (!a || hone_expr_is_int_value(a, 1) || hone_infer_same_extent(in, a, b)) {
         *out = b;
     } else if (hone_expr_is_int_value(b, 1)) {
         *out = a;

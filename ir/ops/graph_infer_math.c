@@ -108,7 +108,7 @@ static hone_status matmul_batch(hone_infer *in, const hone_expr **shape, int32_t
 }
 
 static hone_status check_summed(const hone_infer *in, const hone_expr *a, const hone_expr *b) {
-    if (hone_extent_same(a, b)) return HONE_OK;
+    if (hone_infer_same_extent(in, a, b)) return HONE_OK;
     if (!hone_extent_differs(a, b)) {
         return hone_infer_doubt(in, "the summed extents are not known to be equal");
     }

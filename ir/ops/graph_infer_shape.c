@@ -184,7 +184,7 @@ hone_status hone_infer_broadcast_to(hone_infer *in) {
     }
     for (int32_t i = 0; i < x->rank; i++) {
         const hone_expr *from = x->shape[i], *to = target->shape[i + target->rank - x->rank];
-        if (!hone_expr_is_int_value(from, 1) && !hone_extent_same(from, to)) {
+        if (!hone_expr_is_int_value(from, 1) && !hone_infer_same_extent(in, from, to)) {
             return (hone_expr_is_int(from) && hone_expr_is_int(to)
                         ? hone_infer_fail
                         : hone_infer_doubt)(in, "dimension %d does not fit", i);
@@ -209,7 +209,7 @@ hone_status hone_infer_concat(hone_infer *in) {
             return hone_infer_fail(in, "item %u has another rank or type than item 0", t);
         }
         for (int32_t i = 0; i < first->rank; i++) {
-            if (i != axis && !hone_extent_same(item->shape[i], first->shape[i])) {
+            if (i != axis && !hone_infer_same_extent(in, item->shape[i], first->shape[i])) {
                 bool is_sure = hone_extent_differs(item->shape[i], first->shape[i]);
                 return (is_sure ? hone_infer_fail : hone_infer_doubt)(
                     in, "dimension %d of item %u differs from that of item 0", i, t);
