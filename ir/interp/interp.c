@@ -120,6 +120,15 @@ static void fail_shape(machine *m, uint32_t i, const hone_tensor *arg) {
     machine_fail(m, st);
 }
 
+static void check_offset(machine *m, uint32_t i, const xbuffer *b) {
+    int64_t offset = b->offset_expr ? x_int(b->offset_expr, m) : 0;
+    if (offset == 0) return;
+    machine_fail(m, HONE_ERROR(HONE_CODE_INVALID,
+                               "argument %u ('%s') begins with its data, the program wants the "
+                               "element offset %lld",
+                               (unsigned)i, param_name(m, i), (long long)offset));
+}
+
 static void check_layout(machine *m, uint32_t i, const hone_tensor *arg) {
     const xbuffer *b = &m->buffers[m->func->params[i].buffer];
     int64_t stride = 1;
@@ -135,6 +144,7 @@ static void check_layout(machine *m, uint32_t i, const hone_tensor *arg) {
                                        (unsigned)d));
         }
     }
+    check_offset(m, i, b);
 }
 
 static void bind_arguments(machine *m, hone_tensor *const *args) {
