@@ -20,8 +20,9 @@ HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_
                                                     const hone_region **out_reads,
                                                     uint32_t *out_write_count,
                                                     const hone_region **out_writes);
-/* The same, but what happens by an address is left out where the block declares to read or write
- * that buffer (of a pointer that says so, to do the same): the declaration tells more. */
+/* As hone_block_infer_regions, without what is touched by an address of a buffer that the block
+ * declares to read or write (of a pointer that says which: to read, or to write): there the
+ * declaration tells more. */
 HONE_NODISCARD hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block,
                                                     hone_arena *arena, uint32_t *out_read_count,
                                                     const hone_region **out_reads,
@@ -38,13 +39,15 @@ HONE_NODISCARD hone_status hone_region_relax(hone_arith *arith, const hone_func 
                                              const bool *relax, uint32_t relax_count,
                                              hone_interval *out_intervals /* rank */,
                                              bool *out_is_exact);
-/* The same of a place in a body, which speaks of the loops themselves. */
+/* As hone_region_relax, of an access in a body, whose indices use the loops themselves: there are
+ * no bindings to put in and no predicate. */
 HONE_NODISCARD hone_status hone_access_relax(hone_arith *arith, const hone_func *func,
                                              const hone_region *access, const bool *relax,
                                              uint32_t relax_count,
                                              hone_interval *out_intervals /* rank */,
                                              bool *out_is_exact);
-/* The same of points in any space: values over the block's axes, each of them below its end. */
+/* As hone_region_relax, of points in any space: `count` values over the block's axes, each of them
+ * at least 0 and below its end. out_intervals: one for each value. */
 HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func *func,
                                              hone_node_id block, uint32_t count,
                                              const hone_expr *const *values,
@@ -58,14 +61,17 @@ const hone_region *hone_region_of(uint32_t count, const hone_region *regions, ho
  */
 bool hone_block_stores(const hone_func *func, hone_node_id block, hone_arena *arena,
                        uint32_t *out_count, const hone_region **out_regions);
-/* A predicate leaves the values lo to hi of a spatial axis: do these still reach all of each
- * parameter that the axis moves a store to, since what the others would write lies outside or where
- * these write? False also where that is not seen, where it moves none, and without a predicate. */
+/* The block has a predicate, and is going to run for the values lo to hi (both included) of a
+ * spatial axis only. True: it still writes every element, in the dimensions that the axis indexes,
+ * of each parameter of the function that it writes; so what is left out writes nothing but places
+ * outside of the parameters, or elements that are written anyway. False: not shown, the axis
+ * indexes no parameter, or there is no predicate. */
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id block, const hone_axis *axis,
                                    int64_t lo, int64_t hi);
-/* Are they written alike, bound by bound? */
+/* Structurally equal: the same buffer, and the same expressions for every bound. False does not
+ * mean that they differ. */
 bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b);
-/* True when every point of inner surely lies in outer. */
+/* outer is proved to contain every element of inner. False: not shown, or other buffers. */
 bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_region *outer,
                         const hone_region *inner);
 
