@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/core/fold.h"
 #include "ir/values/input_values.h"
 #include "support/rng.h"
 
@@ -64,21 +65,12 @@ static bool fill_sorted(hone_arena *arena, hone_tensor *to, hone_span span, bool
     return true;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Any `range` neighbours are distinct: steps of a number without a divisor in common with it. */
 static void fill_distinct(hone_tensor *to, hone_span span, hone_rng *rng) {
     int64_t range = (int64_t)(span.high - span.low) + 1, count = hone_tensor_count(to);
     int64_t step = range > 2 ? hone_rng_between(rng, 1, range - 1) : 1;
     int64_t at = hone_rng_between(rng, 0, range - 1);
-    while (common_divisor(range, step) != 1)
+    while (hone_gcd(range, step) != 1)
         step--;
     for (int64_t i = 0; i < count; i++, at = (at + step) % range)
         hone_tensor_set_i64(to, i, (int64_t)span.low + at);

@@ -259,11 +259,10 @@ static void list_inputs(const making *m, hone_str *out) {
         const hone_arg *arg = &manifest->args[i];
         if (arg->role == HONE_ARG_OUT || m->inputs.is_given[i]) continue;
         hone_buffer buffer = func->params[m->inputs.params[i]].buffer;
-        hone_str_printf(out, "%s'%s:%s' %s[", out->length ? ", " : "", m->task->task->name,
-                        hone_func_buffer(func, buffer)->name, HONE_DTYPE_NAME(arg->dtype));
-        for (uint32_t d = 0; d < arg->rank; d++)
-            hone_str_printf(out, "%s%lld", d ? ", " : "", (long long)arg->shape[d]);
-        hone_str_append(out, "]");
+        hone_tensor type = hone_tensor_view(NULL, arg->dtype, (int32_t)arg->rank, arg->shape);
+        hone_str_printf(out, "%s'%s:%s' ", out->length ? ", " : "", m->task->task->name,
+                        hone_func_buffer(func, buffer)->name);
+        hone_tensor_print_type(&type, out);
     }
 }
 
