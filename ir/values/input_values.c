@@ -15,9 +15,7 @@
 #include "support/strbuf.h"
 
 enum { MAX_POINTS = 64, MAX_DEPTH = 12 };
-#define FARTHEST                                                                                   \
-    67108864.0 /* numbers beyond it are not tried: what holds them is that they wrap               \
-                */
+#define FARTHEST 67108864.0 /* beyond it what holds a number is that it wraps: none is tried */
 
 typedef struct search {
     const hone_func *func;
