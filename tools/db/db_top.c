@@ -67,14 +67,16 @@ static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *tria
     return NULL;
 }
 
-/* The task that a record is of: all that is known of its target. */
+/* The task that a record is of: all that is known of its target. NULL: it began after the tasks
+ * were listed. */
 static const hone_db_task *task_of(const hone_db_rows *tasks, const hone_db_trial *trial) {
-    size_t i = 0;
-    while (!hone_hash128_equal(tasks->tasks[i].workload, trial->workload) ||
-           !hone_hash128_equal(tasks->tasks[i].target, trial->target)) {
-        i++;
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (hone_hash128_equal(tasks->tasks[i].workload, trial->workload) &&
+            hone_hash128_equal(tasks->tasks[i].target, trial->target)) {
+            return &tasks->tasks[i];
+        }
     }
-    return &tasks->tasks[i];
+    return NULL;
 }
 
 static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_filter *filter,
@@ -83,6 +85,7 @@ static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_filter *filt
     HONE_TRY(hone_cli_list_trials(db, filter, &rows));
     for (size_t i = 0; i < rows.count; i++) {
         const hone_db_task *task = task_of(tasks, &rows.trials[i]);
+        if (!task) continue;
         put_trial(cli, table, task, &rows.trials[i]);
         if (!json || hone_json_append(json, trial_json(task, &rows.trials[i]))) continue;
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
