@@ -360,11 +360,10 @@ static void make_keys(hone_key_pair *pair, uint8_t number) {
 static void write_files(farm_sim *s) {
     for (unsigned i = 0; i < SIM_FILES; i++) {
         size_t count;
-        uint8_t *bytes = sim_content(i, &count);
+        const uint8_t *bytes = sim_content(i, &count);
         char *path = sim_path(&s->w, "file", i);
         sim_check(&s->w, hone_fs_write_atomic(path, bytes, count), "file");
         hone_free(path);
-        hone_free(bytes);
     }
 }
 

@@ -21,9 +21,8 @@ HONE_NODISCARD hone_status sim_device_create(const hone_clock *clock, sim_device
 /* When its trial ends; HONE_DEADLINE_NEVER. */
 int64_t sim_device_next_ns(const hone_runner *runner);
 
-/* The bytes of file number `file`; the buffer belongs to the caller (hone_free). NULL: no memory.
- */
-uint8_t *sim_content(uint32_t file, size_t *out_count);
+/* The bytes of file number `file`, below SIM_FILES. */
+const uint8_t *sim_content(uint32_t file, size_t *out_count);
 /* Which file a seed's trial runs, and how long one run takes by its result. */
 uint32_t sim_file_of(uint64_t seed);
 double sim_time_of(uint64_t seed);
