@@ -141,7 +141,7 @@ bool arith_sum_diff(hone_arith *a, arith_sum *s, const hone_expr *x, const hone_
 const hone_expr *arith_simp(hone_arith *a, const hone_expr *e);
 const hone_expr *arith_simp_children(hone_arith *a, const hone_expr *e);
 /* The same for a node whose own rules failed: what the children became may make room for them. */
-const hone_expr *arith_simp_apart(hone_arith *a, const hone_expr *e);
+const hone_expr *arith_simp_parts(hone_arith *a, const hone_expr *e);
 /* One rewriting step on a sorted sum (ir/arith/arith_fuse.c); true when it changed. */
 bool arith_fuse_once(hone_arith *a, arith_sum *s);
 /* out = y // c or y % c, c > 0, finished; y is finished. */

@@ -129,10 +129,10 @@ static int64_t low_bits(int64_t value, unsigned bits, bool is_signed) {
 
 static const hone_expr *simp_sum(hone_arith *a, const hone_expr *e) {
     arith_sum s;
-    if (!arith_sum_of(a, &s, e)) return arith_simp_apart(a, e);
+    if (!arith_sum_of(a, &s, e)) return arith_simp_parts(a, e);
     if (s.count == 0) s.constant = low_bits(s.constant, e->dtype.bits, true);
     const hone_expr *out = arith_sum_expr(a, &s, e->dtype, e);
-    return out ? out : arith_simp_apart(a, e);
+    return out ? out : arith_simp_parts(a, e);
 }
 
 /* ---- division ---- */
@@ -144,7 +144,7 @@ static const hone_expr *simp_floor(hone_arith *a, const hone_expr *e) {
         const hone_expr *r = arith_sum_expr(a, &out, e->dtype, e);
         if (r) return r;
     }
-    return arith_simp_apart(a, e);
+    return arith_simp_parts(a, e);
 }
 
 /* Rounding to zero is rounding down where the quotient is not negative. */
@@ -152,7 +152,7 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
     bool want_mod = e->op == HONE_OP_TRUNCMOD;
     arith_sum y, d, negated, out;
     if (!arith_number_of(a, &y, e->args[0]) || !arith_number_of(a, &d, e->args[1])) {
-        return arith_simp_apart(a, e);
+        return arith_simp_parts(a, e);
     }
     int64_t cy = 0, cd = 0;
     if (arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd) && cd != 0) {
@@ -169,7 +169,7 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
         arith_sum_add_sum(a, &negated, &y, -1);
         sign = -1;
     } else {
-        return arith_simp_apart(a, e);
+        return arith_simp_parts(a, e);
     }
     const hone_expr *r = NULL;
     if (arith_sum_finish(a, &negated) && arith_divmod(a, &negated, &d, want_mod, e->dtype, &out)) {
@@ -179,7 +179,7 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
         if (arith_sum_finish(a, &signed_out)) r = arith_sum_expr(a, &signed_out, e->dtype, e);
     }
     if (r) a->rule_count++;
-    return r ? r : arith_simp_apart(a, e);
+    return r ? r : arith_simp_parts(a, e);
 }
 
 /* ---- choices ---- */
@@ -238,7 +238,7 @@ const hone_expr *arith_simp_children(hone_arith *a, const hone_expr *e) {
     return hone_expr_with_args(&a->ir, e, args);
 }
 
-const hone_expr *arith_simp_apart(hone_arith *a, const hone_expr *e) {
+const hone_expr *arith_simp_parts(hone_arith *a, const hone_expr *e) {
     const hone_expr *r = arith_simp_children(a, e);
     if (r != e) a->rule_count++;
     return r;

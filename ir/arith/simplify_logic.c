@@ -169,7 +169,7 @@ static const hone_expr *simp_compare(hone_arith *a, const hone_expr *e) {
     }
     arith_sum d, s;
     if (!arith_sum_diff(a, &d, e->args[0], e->args[1])) { /* too far apart for a difference? */
-        const hone_expr *r = arith_simp_apart(a, e);
+        const hone_expr *r = arith_simp_parts(a, e);
         if (!r || !is_compare(r) || !hone_expr_is_int(r->args[0]) ||
             !hone_expr_is_int(r->args[1])) {
             return r;
@@ -180,12 +180,12 @@ static const hone_expr *simp_compare(hone_arith *a, const hone_expr *e) {
     int known = arith_decide(a, (hone_op)e->op, &d, ARITH_QUICK_FUEL);
     if (known >= 0) return hone_expr_int(&a->ir, e->dtype, known);
     const hone_expr *r = NULL;
-    if (d.count == 0) return arith_simp_apart(a, e);
+    if (d.count == 0) return arith_simp_parts(a, e);
     if (e->op == HONE_OP_EQ || e->op == HONE_OP_NE)
         r = canonical_equal(a, e, &d);
     else if (as_less(a, (hone_op)e->op, &d, &s))
         r = canonical_less(a, e, &s);
-    return r ? r : arith_simp_apart(a, e);
+    return r ? r : arith_simp_parts(a, e);
 }
 
 /* ---- and, or, not ---- */

@@ -256,7 +256,7 @@ struct xreducer {
     xvalue *sums; /* [group * count + value] */
     uint8_t *states;
 };
-enum { GROUP_NEW, GROUP_OPEN, GROUP_APART };
+enum { GROUP_NEW, GROUP_OPEN, GROUP_DIVERGED };
 
 HONE_NORETURN static void fail_reduce(machine *m, const char *what) {
     machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "tvm_thread_allreduce %s", what));
@@ -393,14 +393,14 @@ void lanes_reduce(machine *m, const xphase *phase, const xcrew *crew, const xstm
     }
     for (uint32_t t = 0; t < crew->count; t++) {
         if (crew->threads[t].idle)
-            r->states[group_of(m, &crew->threads[t], reduced)] |= GROUP_APART;
+            r->states[group_of(m, &crew->threads[t], reduced)] |= GROUP_DIVERGED;
     }
     for (uint32_t t = 0; t < crew->count; t++) {
         xthread *thread = &crew->threads[t];
         uint32_t group = group_of(m, thread, reduced);
         if (thread->idle) continue;
         team_enter(m, phase, crew, thread);
-        if (r->states[group] & GROUP_APART) fail_apart(m, "tvm_thread_allreduce");
+        if (r->states[group] & GROUP_DIVERGED) fail_diverged(m, "tvm_thread_allreduce");
         for (uint32_t i = 0; i < r->count; i++) {
             put(m, s->value->args[3 + r->count + i], s->value->args[2 + i],
                 r->sums[group * r->count + i]);

@@ -46,7 +46,7 @@ typedef struct xphase {
 void team_enter(machine *m, const xphase *phase, const xcrew *crew, xthread *t);
 
 /* Ends the run: not all threads come to what they do together. */
-HONE_NORETURN void fail_apart(machine *m, const char *what);
+HONE_NORETURN void fail_diverged(machine *m, const char *what);
 
 /* The thread at that lane of the same warp, or NULL when it is not here. */
 static inline xthread *lane_at(const xcrew *crew, const xthread *of, uint32_t lane) {

@@ -75,13 +75,13 @@ void team_enter(machine *m, const xphase *phase, const xcrew *crew, xthread *t) 
     m->task = t->task;
 }
 
-void fail_apart(machine *m, const char *what) {
+void fail_diverged(machine *m, const char *what) {
     machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "threads do not all come to %s", what));
 }
 
 static void require_all(machine *m, const xcrew *crew) {
     for (uint32_t t = 0; t < crew->count; t++) {
-        if (crew->threads[t].idle) fail_apart(m, "tvm_storage_sync");
+        if (crew->threads[t].idle) fail_diverged(m, "tvm_storage_sync");
     }
 }
 
@@ -92,7 +92,7 @@ static void sync_warps(machine *m, const xcrew *crew) {
         uint32_t first = t->linear / WARP_LANES * WARP_LANES;
         for (uint32_t l = first; !t->idle && l < first + WARP_LANES && l < crew->linears; l++) {
             if (crew->by_lane[l * crew->copies + t->copy]->idle) {
-                fail_apart(m, "a sync of their warp");
+                fail_diverged(m, "a sync of their warp");
             }
         }
         if (t->idle) continue;
@@ -170,7 +170,7 @@ static bool common_range(const xstmt *s, machine *m, const xphase *phase, const 
             team_enter(m, phase, crew, &crew->threads[t]);
             int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
             if (!is_first && (min != *out_min || extent != *out_extent)) {
-                fail_apart(m, "what stands in this loop");
+                fail_diverged(m, "what stands in this loop");
             }
             *out_min = min;
             *out_extent = extent;
@@ -428,7 +428,7 @@ static void run_while_together(const xstmt *s, machine *m, xphase *phase, const 
                 met += holds(s->value, m, phase, crew, &crew->threads[t]);
             }
         if (met == 0) return;
-        if (met < live) fail_apart(m, "what stands in this loop");
+        if (met < live) fail_diverged(m, "what stands in this loop");
         run_list(s->first, m, phase, crew);
     }
 }

@@ -87,7 +87,7 @@ static hone_span truth(bool is_sure, bool is_never) {
 }
 
 static hone_span compared(hone_op op, hone_span x, hone_span y) {
-    bool is_apart = x.high < y.low || y.high < x.low;
+    bool is_disjoint = x.high < y.low || y.high < x.low;
     bool is_one = x.low == x.high && y.low == y.high && x.low == y.low;
     switch (op) {
     case HONE_OP_LT:
@@ -99,9 +99,9 @@ static hone_span compared(hone_op op, hone_span x, hone_span y) {
     case HONE_OP_GE:
         return truth(x.low >= y.high, x.high < y.low);
     case HONE_OP_EQ:
-        return truth(is_one, is_apart);
+        return truth(is_one, is_disjoint);
     case HONE_OP_NE:
-        return truth(is_apart, is_one);
+        return truth(is_disjoint, is_one);
     case HONE_OP_AND:
         return (hone_span){fmin(x.low, y.low), fmin(x.high, y.high)};
     default:

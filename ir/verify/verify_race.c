@@ -139,7 +139,7 @@ static bool place_of(verifier *v, uint32_t rank, const hone_expr *const *indices
     return true;
 }
 
-static bool same_place(const int64_t *a, const int64_t *b, uint32_t rank) {
+static bool same_element(const int64_t *a, const int64_t *b, uint32_t rank) {
     for (uint32_t d = 0; d < rank; d++) {
         if (a[d] != b[d]) return false;
     }
@@ -159,8 +159,8 @@ static bool find_clash(verifier *v, const hone_node *store, const hone_expr *con
         if (!place_of(v, rank, one, places[k]) || !place_of(v, rank, other, others[k]))
             return false;
         for (int64_t i = 0; i < k; i++) {
-            bool is_before = same_place(places[i], others[k], rank);
-            if (!is_before && !same_place(places[k], others[i], rank)) continue;
+            bool is_before = same_element(places[i], others[k], rank);
+            if (!is_before && !same_element(places[k], others[i], rank)) continue;
             out[is_before ? 0 : 1] = axis->dom.min->u.i + i;
             out[is_before ? 1 : 0] = axis->dom.min->u.i + k;
             return true;

@@ -28,7 +28,7 @@ static bool uses_in(const hone_node *block, hone_var var, bool reduce) {
 }
 
 /* A copied loop must not depend on a loop that is left behind. */
-static bool ranges_are_apart(const hone_func *func, const nest *n) {
+static bool ranges_are_independent(const hone_func *func, const nest *n) {
     for (uint32_t i = 0; i < n->count; i++) {
         const hone_range *range = &hone_func_node(func, n->loops[i])->u.loop.range;
         for (uint32_t j = i + 1; j < n->count && !n->is_reducing[i]; j++) {
@@ -63,7 +63,7 @@ static bool find_nest(const hone_func *func, nest *n) {
         if (n->is_reducing[depth - 1]) outermost = depth;
     }
     n->count = outermost;
-    return outermost > 0 && ranges_are_apart(func, n);
+    return outermost > 0 && ranges_are_independent(func, n);
 }
 
 typedef struct touch {
@@ -119,7 +119,7 @@ static bool is_bare_block(const hone_func *func, hone_node_id id) {
 
 /* Every store of the init goes to a buffer that nobody else in the nest touches, and reads
  * nothing that the nest may write: constants and what does not change. */
-static bool init_is_apart(hone_func *func, const nest *n) {
+static bool init_is_isolated(hone_func *func, const nest *n) {
     hone_node_id root = n->loops[n->count - 1];
     for (hone_node_id s = n->init; s != HONE_NO_ID; s = hone_tree_next(func, n->init, s)) {
         const hone_node *node = hone_func_node(func, s);
@@ -133,15 +133,15 @@ static bool init_is_apart(hone_func *func, const nest *n) {
 }
 
 /* Different values of the iterators give different indices. */
-static bool are_apart(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
-                      uint32_t iter_count, const hone_iter *iters) {
+static bool is_injective(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
+                         uint32_t iter_count, const hone_iter *iters) {
     hone_itermap map;
     return hone_itermap_detect(arith, count, indices, iter_count, iters, NULL,
                                HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
 /* No two iterations of the spatial loops in the nest drive the same instance. */
-static bool loops_are_apart(hone_lower *lower, hone_arith *arith, const nest *n) {
+static bool loops_are_injective(hone_lower *lower, hone_arith *arith, const nest *n) {
     const hone_node *block = hone_func_node(lower->func, n->block);
     const hone_block *b = block->u.block.block;
     hone_iter iters[MAX_DEPTH];
@@ -156,7 +156,7 @@ static bool loops_are_apart(hone_lower *lower, hone_arith *arith, const nest *n)
     for (uint32_t a = 0; indices && a < b->axis_count; a++) {
         if (b->axes[a].kind != HONE_AXIS_REDUCE) indices[count++] = block->u.block.bindings[a];
     }
-    return iter_count == 0 || (indices && are_apart(arith, count, indices, iter_count, iters));
+    return iter_count == 0 || (indices && is_injective(arith, count, indices, iter_count, iters));
 }
 
 /* The reducing loops run over the reduction once, from its start. */
@@ -182,11 +182,11 @@ static bool reduces_once(hone_lower *lower, hone_arith *arith, const nest *n) {
             hone_expr_substitute(&arith->ir, indices[count++], starts, var_count);
         if (!first || !hone_prove_equal(arith, first, b->axes[a].dom.min)) return false;
     }
-    return are_apart(arith, count, indices, iter_count, iters);
+    return is_injective(arith, count, indices, iter_count, iters);
 }
 
 /* No two instances store to the same element. */
-static bool stores_are_apart(hone_lower *lower, hone_arith *arith, const nest *n) {
+static bool stores_are_disjoint(hone_lower *lower, hone_arith *arith, const nest *n) {
     const hone_func *func = lower->func;
     const hone_block *b = hone_func_node(func, n->block)->u.block.block;
     hone_iter *iters = hone_arena_alloc(func->arena, (b->axis_count + 1) * sizeof *iters);
@@ -195,23 +195,23 @@ static bool stores_are_apart(hone_lower *lower, hone_arith *arith, const nest *n
         if (b->axes[a].kind != HONE_AXIS_REDUCE)
             iters[count++] = (hone_iter){b->axes[a].var, b->axes[a].dom};
     }
-    bool is_apart = iters != NULL;
-    for (hone_node_id s = hone_func_node(func, n->init)->first; s != HONE_NO_ID && is_apart;
+    bool is_disjoint = iters != NULL;
+    for (hone_node_id s = hone_func_node(func, n->init)->first; s != HONE_NO_ID && is_disjoint;
          s = hone_func_node(func, s)->next) {
         const hone_node *node = hone_func_node(func, s);
         if (node->kind != HONE_NODE_STORE) continue; /* as blockize leaves them: apart before */
-        is_apart = are_apart(arith, node->u.store.rank, node->u.store.indices, count, iters);
+        is_disjoint = is_injective(arith, node->u.store.rank, node->u.store.indices, count, iters);
     }
-    return is_apart;
+    return is_disjoint;
 }
 
-static hone_status check_apart(hone_lower *lower, const nest *n, bool *out_is_apart) {
+static hone_status check_injective(hone_lower *lower, const nest *n, bool *out_is_injective) {
     hone_arith arith;
     hone_arith_init(&arith, lower->func->arena);
     if (!hone_arith_bind_sizes(&arith, lower->func)) return LOWER_NO_MEMORY();
     HONE_TRY(lower_bind_around(lower->func, n->block, &arith));
-    *out_is_apart = loops_are_apart(lower, &arith, n) && reduces_once(lower, &arith, n) &&
-                    stores_are_apart(lower, &arith, n);
+    *out_is_injective = loops_are_injective(lower, &arith, n) && reduces_once(lower, &arith, n) &&
+                        stores_are_disjoint(lower, &arith, n);
     return hone_ir_finish(&arith.ir);
 }
 
@@ -315,10 +315,10 @@ static hone_status wrap_loops(hone_lower *lower, const nest *n, hone_node_id *io
 static hone_status hoist(hone_lower *lower, hone_node_id block, hone_node_id init) {
     hone_func *func = lower->func;
     nest n = {.block = block, .init = init};
-    if (!find_nest(func, &n) || !init_is_apart(func, &n)) return HONE_OK;
-    bool is_apart;
-    HONE_TRY(check_apart(lower, &n, &is_apart));
-    if (!is_apart) return HONE_OK;
+    if (!find_nest(func, &n) || !init_is_isolated(func, &n)) return HONE_OK;
+    bool is_disjoint;
+    HONE_TRY(check_injective(lower, &n, &is_disjoint));
+    if (!is_disjoint) return HONE_OK;
     predicate_split split = {.lower = lower, .nest = &n};
     const hone_expr *predicate = hone_func_node(func, block)->u.block.predicate;
     if (!lower_conjuncts(predicate, split_part, &split)) return HONE_OK;

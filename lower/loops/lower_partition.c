@@ -28,7 +28,7 @@ typedef struct partition {
     lower_conditions conditions;
     int64_t lo, hi;      /* the iterations in which all conditions hold */
     int64_t first, last; /* all iterations */
-    bool is_apart;       /* there is no middle: each of a few iterations has its own conditions */
+    bool has_no_middle;  /* there is no middle: each of a few iterations has its own conditions */
     lower_alike alike;
     uint32_t new_nodes;
 } partition;
@@ -61,8 +61,8 @@ static bool narrow(partition *p, const hone_expr *gap, hone_var var) {
     if (lo < p->lo) lo = p->lo;
     if (hi > p->hi) hi = p->hi;
     if (lo > hi) {
-        p->is_apart = count_runs(p, p->first, p->last) <= MAX_EDGE + 1;
-        return p->is_apart;
+        p->has_no_middle = count_runs(p, p->first, p->last) <= MAX_EDGE + 1;
+        return p->has_no_middle;
     }
     p->lo = lo;
     p->hi = hi;
@@ -77,7 +77,7 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     hone_var var = node->u.loop.var;
     *out_has = false;
     HONE_TRY(lower_find_conditions(c, loop, var, true));
-    p->is_apart = false;
+    p->has_no_middle = false;
     p->alike = (lower_alike){0};
     /* the iterations of an unrolled loop have bodies of their own in any case */
     if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, var, &p->alike);
@@ -87,7 +87,7 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
         const hone_expr *gap = lower_gap_of(&c->arith, c->hoisted[i - 1]);
         if (!narrow(p, gap, var)) lower_drop_condition(c, i - 1);
     }
-    if (p->is_apart) {
+    if (p->has_no_middle) {
         p->lo = p->last + 1;
         p->hi = p->last;
     }
@@ -238,7 +238,7 @@ static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next)
     hone_dtype dtype = func->vars[var].dtype;
     range->min = hone_expr_int(&lower->ir, dtype, p->lo);
     range->extent = hone_expr_int(&lower->ir, dtype, p->hi - p->lo + 1);
-    if (p->is_apart) hone_tree_remove(func, loop);
+    if (p->has_no_middle) hone_tree_remove(func, loop);
     lower_splice(func, sides[0]);
     lower_splice(func, sides[1]);
     p->conditions.is_changed = true;
@@ -281,7 +281,7 @@ static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body
         into = rest;
     }
     p->conditions.is_changed = true;
-    if (p->is_apart) {
+    if (p->has_no_middle) {
         hone_tree_move_children(func, edges, body);
         return lower_trim_loops(&p->conditions, body);
     }

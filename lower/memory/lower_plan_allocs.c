@@ -190,7 +190,7 @@ static bool uses_marked(const hone_expr *e, const bool *marked, uint32_t count) 
 }
 
 /* Two dimensions that share a loop do not fill a box. */
-static bool dims_are_apart(const planner *p, const lower_access *store) {
+static bool dims_are_independent(const planner *p, const lower_access *store) {
     const hone_func *func = p->lower->func;
     uint32_t rank = func->buffers[p->buffer].rank;
     for (hone_var v = 0; v < func->var_count; v++) {
@@ -372,7 +372,8 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!has_no_holes(p, first->indices[d])) return false;
     }
-    if (!dims_are_apart(p, first) || !is_unconditional(p, all, first, root, limits)) return false;
+    if (!dims_are_independent(p, first) || !is_unconditional(p, all, first, root, limits))
+        return false;
     hone_node_id writer = child_of(func, root, first->node);
     bool is_behind = false;
     for (uint32_t i = 0; i < all->count; i++) {
@@ -484,8 +485,8 @@ static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower
             if (all->items[i].node == at) return HONE_NO_ID; /* used here, perhaps in its bounds */
         }
         if (node->kind == HONE_NODE_ALLOC) continue;
-        bool is_apart = hone_node_is_concurrent_loop(node);
-        if (is_apart && (is_outermost || has_rounds_alike(p, at, all, around))) return at;
+        bool is_concurrent = hone_node_is_concurrent_loop(node);
+        if (is_concurrent && (is_outermost || has_rounds_alike(p, at, all, around))) return at;
         if (node->kind == HONE_NODE_FOR) around[node->u.loop.var] = true;
         if (node->kind == HONE_NODE_LET) around[node->u.let.var] = true;
         is_outermost = false;

@@ -45,7 +45,7 @@ static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
 }
 
 /* Are the elements that one iteration stores to closer together than the step to the next? */
-static bool is_apart_in(parting *p, uint32_t d) {
+static bool is_disjoint_in(parting *p, uint32_t d) {
     hone_var var = hone_func_node(p->lower->func, p->loop)->u.loop.var;
     hone_interval hull;
     int64_t step, high;
@@ -63,7 +63,7 @@ enum { MOST_LOOPS = 32 };
 
 /* Do all stores have the indices of the first, which differ for all iterations of the loops that
  * they use, this one among them? T[i // 8, i % 8] */
-static bool is_apart_together(parting *p) {
+static bool is_disjoint_together(parting *p) {
     const hone_func *func = p->lower->func;
     uint32_t rank = func->buffers[p->buffer].rank, count = 0;
     hone_iter iters[MOST_LOOPS];
@@ -96,11 +96,11 @@ static bool is_apart_together(parting *p) {
                                             HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-static bool stores_apart(parting *p) {
+static bool has_disjoint_stores(parting *p) {
     for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
-        if (is_apart_in(p, d)) return true;
+        if (is_disjoint_in(p, d)) return true;
     }
-    return is_apart_together(p);
+    return is_disjoint_together(p);
 }
 
 /* The same; of one that is looked up the numbers it lies between. */
@@ -216,7 +216,7 @@ static hone_status part_loop(parting *p, hone_node_id alloc) {
     HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
     HONE_TRY(lower_mark_vars(func, p->loop, &p->arith, p->inner, p->others));
     p->inner[hone_func_node(func, p->loop)->u.loop.var] = false;
-    if (stores_apart(p)) return HONE_OK;
+    if (has_disjoint_stores(p)) return HONE_OK;
     if (reads_its_own(p)) return add_dimension(p);
     if (looks_up(p)) hone_func_node(func, p->loop)->loop_kind = HONE_LOOP_SERIAL;
     return HONE_OK;

@@ -94,8 +94,8 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
 /* ---- do they meet ---- */
 
 /* Is x of an iteration apart from y of the d-th iteration after it? */
-static bool is_apart(lower_pipe *pipe, const lower_access *x, const lower_access *y, uint32_t rank,
-                     int64_t d) {
+static bool is_disjoint(lower_pipe *pipe, const lower_access *x, const lower_access *y,
+                        uint32_t rank, int64_t d) {
     hone_arith *arith = &pipe->arith;
     const hone_func *func = pipe->lower->func;
     hone_var var = hone_func_node(func, pipe->loop)->u.loop.var;
@@ -132,7 +132,7 @@ static bool may_meet(lower_pipe *pipe, const lower_part *a, const lower_part *b,
         for (uint32_t j = 0; j < y->count; j++) {
             if (!x->items[i].is_store && !y->items[j].is_store) continue;
             uint32_t rank = pipe->lower->func->buffers[buffer].rank;
-            if (!is_apart(pipe, &x->items[i], &y->items[j], rank, d)) return true;
+            if (!is_disjoint(pipe, &x->items[i], &y->items[j], rank, d)) return true;
         }
     }
     return false;

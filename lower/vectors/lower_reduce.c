@@ -158,7 +158,7 @@ static bool match_step(const reducer *r, hone_node_id id, step *out) {
 }
 
 /* Two places of one buffer that are never the same. */
-static bool are_apart(hone_arith *arith, const step *a, const step *b) {
+static bool are_disjoint(hone_arith *arith, const step *a, const step *b) {
     hone_linear gap;
     if (a->buffer != b->buffer) return false; /* views of one storage */
     const hone_expr *e = hone_expr_sub(&arith->ir, a->index, b->index);
@@ -176,7 +176,7 @@ static bool are_separate(const reducer *r) {
         for (uint32_t k = 0; k < r->count; k++) {
             if (lower_storage_of(func, r->steps[k].buffer) != storage) continue;
             own += step_accesses(&r->steps[k]);
-            if (k < i && !are_apart(&arith, &r->steps[i], &r->steps[k])) return false;
+            if (k < i && !are_disjoint(&arith, &r->steps[i], &r->steps[k])) return false;
         }
         if (!are_alone(func, r->outer, r->steps[i].buffer, own)) return false;
     }

@@ -37,7 +37,7 @@ static bool uses_storage(const hone_func *func, const hone_expr *e, hone_buffer 
 }
 
 /* May a store and the loop change places? */
-static bool is_apart(const feed *f, hone_node_id id) {
+static bool may_swap(const feed *f, hone_node_id id) {
     const hone_func *func = f->lower->func;
     const hone_node *node = hone_func_node(func, id), *own = hone_func_node(func, f->store);
     if (node->kind != HONE_NODE_STORE) return false;
@@ -119,7 +119,7 @@ hone_node_id lower_find_feed(hone_lower *lower, hone_node_id loop) {
          n = hone_func_node(func, n)->prev) {
         if (is_feed(&f, n)) {
             for (uint32_t i = 0; i < count; i++) {
-                if (!is_apart(&f, between[i])) return HONE_NO_ID;
+                if (!may_swap(&f, between[i])) return HONE_NO_ID;
             }
             return reads_in_step(&f) ? n : HONE_NO_ID;
         }

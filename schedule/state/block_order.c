@@ -47,7 +47,7 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
         *out_why = "it reads what other instances of it write";
         return false;
     }
-    if (!sch_writes_apart(sch, id)) {
+    if (!sch_has_disjoint_writes(sch, id)) {
         *out_why = "different values of its spatial axes may write the same element";
         return false;
     }
@@ -62,7 +62,7 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why
 
 bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id loop) {
     const char *why = NULL;
-    if (!has_free_axes(sch, id, &why) || !sch_stores_apart(sch, id)) return false;
+    if (!has_free_axes(sch, id, &why) || !sch_has_disjoint_stores(sch, id)) return false;
     const hone_block *block = sch_block(sch, id);
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
@@ -80,13 +80,14 @@ bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id l
 static bool share_slices_of_all(hone_schedule *sch, hone_node_id a, hone_node_id b,
                                 hone_buffer buffer, hone_node_id top, hone_node_id bottom) {
     for (hone_node_id n = bottom; n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
-        if (!sch_share_slices(sch, a, b, buffer, n)) return false;
+        if (!sch_carries_no_dependence_between(sch, a, b, buffer, n)) return false;
         if (n == top) return true;
     }
     return false;
 }
 
-hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
+hone_status sch_require_compatible_writers(hone_schedule *sch, hone_node_id loop,
+                                           hone_node_id bottom) {
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *later = sch_block(sch, n);
@@ -96,7 +97,7 @@ hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, hone_
                 hone_buffer buffer = later->writes[w].buffer;
                 if (!sch_writes(sch_block(sch, o), buffer) || sch_reads(later, buffer)) continue;
                 if (share_slices_of_all(sch, o, n, buffer, loop, bottom)) continue;
-                if (sch_has_own_part(sch, o, n, buffer, loop)) continue;
+                if (sch_touch_disjoint(sch, o, n, buffer, loop)) continue;
                 return sch_refuse(sch, n, "both %s and %s, below %s, write '%s'",
                                   sch_block_name(sch, o), sch_block_name(sch, n),
                                   sch_loop_name(sch, loop),
@@ -139,7 +140,7 @@ bool sch_has_unguarded_statements(const hone_schedule *sch, hone_node_id loop) {
     return has_others(sch, loop, true);
 }
 
-bool sch_share_iterations(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
+bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
     for (hone_node_id a = sch_next_block(sch, loop, loop); a != HONE_NO_ID;
          a = sch_next_block(sch, loop, a)) {
         const hone_block *writer = sch_block(sch, a);
@@ -157,7 +158,7 @@ bool sch_share_iterations(hone_schedule *sch, hone_node_id loop, hone_node_id bo
 }
 
 hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
-    if (sch_share_iterations(sch, loop, bottom)) return HONE_OK;
+    if (sch_carries_no_dependence(sch, loop, bottom)) return HONE_OK;
     return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
 
@@ -180,6 +181,6 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
                           sch_block_name(sch, n), why);
     }
     if (count < 2) return HONE_OK;
-    HONE_TRY(sch_require_own_outputs(sch, loop, bottom));
+    HONE_TRY(sch_require_compatible_writers(sch, loop, bottom));
     return sch_require_stages(sch, loop, bottom);
 }

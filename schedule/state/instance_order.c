@@ -72,7 +72,7 @@ hone_status sch_require_order(hone_schedule *sch, hone_node_id block, const hone
                               sch_loop_chain loops) {
     const hone_node *node = sch_node(sch, block);
     sch_loop_chain now = {node->parent, HONE_NO_ID};
-    if (sch_writes_apart(sch, block)) return HONE_OK;
+    if (sch_has_disjoint_writes(sch, block)) return HONE_OK;
     if (sch_meets_in_order(sch, block, node->u.block.bindings, now) &&
         sch_meets_in_order(sch, block, then, loops)) {
         return HONE_OK;

@@ -5,7 +5,7 @@
 /* Loops whose iterations run at once: what they may share, and what others see of it. */
 
 /* Does the loop feed an axis that is not spatial, of a block inside of the block? */
-static bool goes_on_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+static bool accumulates_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     hone_var var = sch_node(sch, loop)->u.loop.var;
     for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
          n = hone_tree_next(sch->func, block, n)) {
@@ -22,7 +22,7 @@ static bool goes_on_over(const hone_schedule *sch, hone_node_id block, hone_node
 }
 
 bool sch_is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    if (sch_is_output_block(sch, block) || goes_on_over(sch, block, loop)) return false;
+    if (sch_is_output_block(sch, block) || accumulates_over(sch, block, loop)) return false;
     hone_node_id scope = sch_scope_of(sch, block);
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -38,7 +38,7 @@ bool sch_is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id l
     return true;
 }
 
-bool sch_is_fed_by(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+bool sch_uses_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         if (hone_expr_uses_var(node->u.block.bindings[i], sch_node(sch, loop)->u.loop.var)) {
@@ -63,7 +63,7 @@ static bool keeps_one_iteration(hone_schedule *sch, hone_node_id block, hone_nod
 
 /* A loop that no axis uses repeats the block: harmless for a complete one only. */
 static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    return !sch_is_fed_by(sch, block, loop) &&
+    return !sch_uses_loop(sch, block, loop) &&
            !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1) &&
            !keeps_one_iteration(sch, block, loop);
 }
@@ -99,13 +99,14 @@ static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_nod
             reads_others |= sch_writes(sch_block(sch, n), reader->reads[r].buffer);
     }
     return reads_others && !sch_meets_once(sch, block, sch_node(sch, loop)->parent) &&
-           !sch_has_own_slices(sch, block, loop);
+           !sch_has_disjoint_slices(sch, block, loop);
 }
 
 hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     bool is_alone =
         sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
-    if (sch_has_own_slices(sch, block, loop) && (is_alone || sch_share_iterations(sch, loop, loop)))
+    if (sch_has_disjoint_slices(sch, block, loop) &&
+        (is_alone || sch_carries_no_dependence(sch, loop, loop)))
         return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
@@ -153,7 +154,7 @@ bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
     return sch_node(sch, n)->kind == HONE_NODE_FOR;
 }
 
-hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer, hone_node_id place) {
+hone_status sch_require_visible(hone_schedule *sch, hone_node_id writer, hone_node_id place) {
     for (hone_node_id l = sch_node(sch, writer)->parent;
          l != place && !hone_tree_is_ancestor(sch->func, l, place); l = sch_node(sch, l)->parent) {
         if (sch_node(sch, l)->kind == HONE_NODE_BLOCK) writer = l;

@@ -290,7 +290,7 @@ void sch_mark_open(hone_schedule *sch, hone_node_id block) {
 
 void sch_forget_writes(hone_schedule *sch, hone_node_id block) {
     sch_node(sch, block)->flags &=
-        (uint16_t) ~(SCH_APART_KNOWN | SCH_APART | SCH_EXACT_KNOWN | SCH_EXACT);
+        (uint16_t) ~(SCH_DISJOINT_KNOWN | SCH_DISJOINT | SCH_EXACT_KNOWN | SCH_EXACT);
     sch->has_forgotten = true;
 }
 
@@ -307,10 +307,11 @@ void sch_forget_facts(hone_schedule *sch, hone_node_id block) {
 }
 
 void sch_settle_block(hone_schedule *sch, hone_node_id block) {
-    const uint16_t all = SCH_AFFINE_KNOWN | SCH_PIPELINE_KNOWN | SCH_APART_KNOWN | SCH_EXACT_KNOWN;
+    const uint16_t all =
+        SCH_AFFINE_KNOWN | SCH_PIPELINE_KNOWN | SCH_DISJOINT_KNOWN | SCH_EXACT_KNOWN;
     if ((sch_node(sch, block)->flags & all) == all) return;
     sch_has_affine_bindings(sch, block);
-    sch_writes_apart(sch, block);
+    sch_has_disjoint_writes(sch, block);
     sch_writes_exactly(sch, block);
     if (!(sch_node(sch, block)->flags & SCH_PIPELINE_KNOWN)) {
         sch_is_stage_pipeline(sch, block, NULL, NULL);
@@ -352,8 +353,8 @@ bool sch_predicate_follows(hone_schedule *sch, hone_node_id block) {
 
 /* ---- writes ---- */
 
-static bool writes_region_apart(hone_schedule *sch, const hone_region *region, uint32_t iter_count,
-                                const hone_iter *iters) {
+static bool has_disjoint_regions(hone_schedule *sch, const hone_region *region, uint32_t iter_count,
+                                 const hone_iter *iters) {
     uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return false;
@@ -376,7 +377,7 @@ static bool writes_region_apart(hone_schedule *sch, const hone_region *region, u
                                HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-static bool compute_apart(hone_schedule *sch, const hone_block *block) {
+static bool compute_disjoint(hone_schedule *sch, const hone_block *block) {
     hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
     uint32_t count = 0;
     if (!iters) return false;
@@ -385,17 +386,17 @@ static bool compute_apart(hone_schedule *sch, const hone_block *block) {
         iters[count++] = (hone_iter){block->axes[a].var, block->axes[a].dom};
     }
     for (uint32_t w = 0; w < block->write_count; w++) {
-        if (!writes_region_apart(sch, &block->writes[w], count, iters)) return false;
+        if (!has_disjoint_regions(sch, &block->writes[w], count, iters)) return false;
     }
     return true;
 }
 
-bool sch_writes_apart(hone_schedule *sch, hone_node_id block) {
-    if (!(sch_node(sch, block)->flags & SCH_APART_KNOWN)) {
-        bool is_apart = compute_apart(sch, sch_block(sch, block));
-        sch_node(sch, block)->flags |= SCH_APART_KNOWN | (is_apart ? SCH_APART : 0);
+bool sch_has_disjoint_writes(hone_schedule *sch, hone_node_id block) {
+    if (!(sch_node(sch, block)->flags & SCH_DISJOINT_KNOWN)) {
+        bool is_disjoint = compute_disjoint(sch, sch_block(sch, block));
+        sch_node(sch, block)->flags |= SCH_DISJOINT_KNOWN | (is_disjoint ? SCH_DISJOINT : 0);
     }
-    return (sch_node(sch, block)->flags & SCH_APART) != 0;
+    return (sch_node(sch, block)->flags & SCH_DISJOINT) != 0;
 }
 
 /* ---- complete and reduction blocks ---- */

@@ -18,11 +18,11 @@ enum {
     SCH_AFFINE = 2,         /* sch_has_affine_bindings */
     SCH_PIPELINE_KNOWN = 4, /* of the block as a scope */
     SCH_PIPELINE = 8,       /* sch_is_stage_pipeline (sched_reads.h) */
-    SCH_APART_KNOWN = 16,
-    SCH_APART = 32,   /* sch_writes_apart */
-    SCH_OPEN = 64,    /* its inside uses variables of loops around it: always valid */
-    SCH_ONCE = 128,   /* of a block with init: no loop repeats an instance */
-    SCH_ROLLED = 256, /* it writes a rolling buffer, whose readers find what a whole one holds */
+    SCH_DISJOINT_KNOWN = 16,
+    SCH_DISJOINT = 32, /* sch_has_disjoint_writes */
+    SCH_OPEN = 64,     /* its inside uses variables of loops around it: always valid */
+    SCH_ONCE = 128,    /* of a block with init: no loop repeats an instance */
+    SCH_ROLLED = 256,  /* it writes a rolling buffer, whose readers find what a whole one holds */
     SCH_EXACT_KNOWN = 512,
     SCH_EXACT = 1024, /* sch_writes_exactly */
 };
@@ -103,11 +103,11 @@ bool sch_predicate_follows(hone_schedule *sch, hone_node_id block);
 /* ---- what it writes ---- */
 /* Different values of the spatial axes write disjoint elements, by what the block declares to
  * write. */
-bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
+bool sch_has_disjoint_writes(hone_schedule *sch, hone_node_id block);
 /* Different instances of a block of stores and lets, without init and reduce axes, store to
  * disjoint elements, whatever it declares (the boxes around several stores may overlap); and what
  * it loads of a buffer that it stores to, the same instance stores to. */
-bool sch_stores_apart(hone_schedule *sch, hone_node_id block);
+bool sch_has_disjoint_stores(hone_schedule *sch, hone_node_id block);
 /* Each instance writes every element that the block declares to write. Believed where the buffer is
  * written by its address or a view. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
@@ -125,7 +125,7 @@ typedef enum sch_loop_type {
  * an axis whose binding uses its variable. */
 sch_loop_type sch_loop_type_of(hone_schedule *sch, hone_node_id loop);
 /* The loop feeds an axis of the block. */
-bool sch_is_fed_by(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
+bool sch_uses_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
 
 /* ---- keeping facts ---- */
 /* Works out SCH_OPEN of a new block. */

@@ -19,17 +19,17 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id block, const char **out_
  * (HONE_NO_ID: of all); no instance may run twice there. */
 bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_id above,
                              const char **out_why);
-/* The instances of the block may run in another order by what it stores (sch_stores_apart),
+/* The instances of the block may run in another order by what it stores (sch_has_disjoint_stores),
  * whatever it declares; no other block below the loop, which is around it, touches what it writes.
  */
 bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* Different iterations of a loop around the block touch disjoint parts of all that it writes.
  * (Instances within one iteration may write the same elements.) */
-bool sch_has_own_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+bool sch_has_disjoint_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* The chain of `count` loops `before`, outermost first, may be put into the order `after`: for each
  * block below, the loops in which it has no own slices keep their order among each other; no
  * statement outside of blocks; what several blocks touch, they touch in the same iterations
- * (sch_share_iterations). */
+ * (sch_carries_no_dependence). */
 bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_id *before,
                             const hone_node_id *after);
 
@@ -37,28 +37,28 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
 /* No dependence between a and b through the buffer is carried by the loop, which is around both: in
  * some dimension, all that they touch in one iteration lies behind all that they touch in those
  * before; or both touch one element, which no other iteration of the loops around them touches. */
-bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
-                      hone_node_id loop);
+bool sch_carries_no_dependence_between(hone_schedule *sch, hone_node_id a, hone_node_id b,
+                                       hone_buffer buffer, hone_node_id loop);
 /* In all iterations of the loop, which is around both, a and b touch disjoint parts of the buffer:
  * in some dimension all of one lies in front of all of the other. */
-bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
-                      hone_node_id loop);
+bool sch_touch_disjoint(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                        hone_node_id loop);
 /* No dependence between different blocks below `loop` is carried by one of the loops from `loop`
- * down to `bottom` (sch_share_slices). */
-bool sch_share_iterations(hone_schedule *sch, hone_node_id loop, hone_node_id bottom);
-/* sch_share_iterations, or the scope is a stage pipeline. */
+ * down to `bottom` (sch_carries_no_dependence_between). */
+bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_id bottom);
+/* sch_carries_no_dependence, or the scope is a stage pipeline. */
 HONE_NODISCARD hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop,
                                               hone_node_id bottom);
 /* Where several blocks below the loop write one buffer, each later one reads it (an update),
- * touches another part of it than those before (sch_has_own_part), or touches it in the same
+ * touches another part of it than those before (sch_touch_disjoint), or touches it in the same
  * iterations as they do, in each loop from `loop` down to `bottom` (HONE_NO_ID: this does not
  * count). */
-HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
-                                                   hone_node_id bottom);
+HONE_NODISCARD hone_status sch_require_compatible_writers(hone_schedule *sch, hone_node_id loop,
+                                                          hone_node_id bottom);
 /* The instances of all blocks below the loop may run in another order, while the blocks stay in
  * theirs: each is order free, by itself, within one iteration of the loop around, or alone; several
- * of them satisfy sch_require_own_outputs and sch_require_stages. bottom: the innermost of the
- * loops that change their order, or get blocks below them that were not. */
+ * of them satisfy sch_require_compatible_writers and sch_require_stages. bottom: the innermost of
+ * the loops that change their order, or get blocks below them that were not. */
 HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop,
                                                   hone_node_id bottom);
 
@@ -95,7 +95,7 @@ HONE_NODISCARD hone_status sch_require_leavable(hone_schedule *sch, hone_node_id
 /* A block at `place` (a loop or block, of which it will be a child) may access what the writer
  * makes: ILLEGAL where a concurrent loop around the writer, but not around the place, has
  * iterations that make the same elements. */
-HONE_NODISCARD hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer,
-                                            hone_node_id place);
+HONE_NODISCARD hone_status sch_require_visible(hone_schedule *sch, hone_node_id writer,
+                                               hone_node_id place);
 
 #endif

@@ -114,7 +114,8 @@ static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *wri
         writes_box(sch, from, written, top, box)) {
         return true;
     }
-    return !may_be_left_out(sch, from, top) && sch_writes_alike(sch, from, written, to, read, top);
+    return !may_be_left_out(sch, from, top) &&
+           sch_is_covered_by_axes(sch, from, written, to, read, top);
 }
 
 static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
@@ -138,7 +139,7 @@ static bool axis_moves(hone_schedule *sch, const hone_block *block, hone_var axi
 
 /* Does the block only copy, so that an element has the same value however often it is written? The
  * place of what is copied is made of that of the copy. */
-static bool copies_by_place(const hone_schedule *sch, hone_node_id block) {
+static bool copies_elementwise(const hone_schedule *sch, hone_node_id block) {
     const hone_node *store = NULL;
     for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
          n = hone_tree_next(sch->func, block, n)) {
@@ -187,8 +188,8 @@ static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_node_id r
             is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !sch_reads_own_output(block));
         if (!may_stay) return may_read_partial(sch, writer, reader, loop);
         if (axis_moves(sch, block, axis, buffer)) continue;
-        if (copies_by_place(sch, writer)) continue;
-        if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
+        if (copies_elementwise(sch, writer)) continue;
+        if (!is_spatial || !sch_has_disjoint_writes(sch, writer)) return false;
     }
     if (is_used) return true;
     if (sch_reads_own_output(block)) return false;
@@ -355,8 +356,8 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
 }
 
 /* Checks one read of one block against its writers in the scope. */
-bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
-                     const hone_region *read, const char **why) {
+bool sch_is_covered_read(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                         const hone_region *read, const char **why) {
     bool has_writer = false, is_covered = false, is_loose = false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -465,7 +466,7 @@ static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char 
          n = sch_next_block(sch, scope, n)) {
         const hone_block *block = sch_block(sch, n);
         for (uint32_t r = 0; r < block->read_count; r++) {
-            if (sch_read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
+            if (sch_is_covered_read(sch, scope, n, &block->reads[r], why)) continue;
             *blame = n;
             return false;
         }
@@ -511,13 +512,13 @@ hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
     return refuse_pipeline(sch, scope, why, blame);
 }
 
-hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader, hone_buffer buffer) {
+hone_status sch_require_covered(hone_schedule *sch, hone_node_id reader, hone_buffer buffer) {
     hone_node_id scope = sch_scope_of(sch, reader);
     const hone_block *block = sch_block(sch, reader);
     for (uint32_t r = 0; r < block->read_count; r++) {
         const char *why = NULL;
         if (block->reads[r].buffer != buffer ||
-            sch_read_is_fed(sch, scope, reader, &block->reads[r], &why)) {
+            sch_is_covered_read(sch, scope, reader, &block->reads[r], &why)) {
             continue;
         }
         return refuse_pipeline(sch, scope, why, reader);

@@ -22,20 +22,20 @@ bool sch_stores_cover(hone_schedule *sch, hone_node_id block, hone_buffer buffer
 /* For reads that are no boxes: both regions are single elements, the one read is the one written
  * with expressions in the place of the writer's axes, and during one iteration of top, which is
  * around both, `from` surely runs for all values that these expressions take in `to`. */
-bool sch_writes_alike(hone_schedule *sch, hone_node_id from, const hone_region *written,
-                      hone_node_id to, const hone_region *read, hone_node_id top);
+bool sch_is_covered_by_axes(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                            hone_node_id to, const hone_region *read, hone_node_id top);
 
 /* ---- covered reads ---- */
 /* The read is covered: no other block of the scope writes the buffer; or all that do stand before
  * the reader, are done with the elements (no loop around both goes on changing them), and one of
  * them, or several together, surely wrote all that is read. out_why (never NULL): the reason of a
  * false, static. */
-bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
-                     const hone_region *read, const char **out_why);
-/* sch_read_is_fed for all that a block reads of a buffer. ILLEGAL in the words of
+bool sch_is_covered_read(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                         const hone_region *read, const char **out_why);
+/* sch_is_covered_read for all that a block reads of a buffer. ILLEGAL in the words of
  * sch_require_pipeline. */
-HONE_NODISCARD hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader,
-                                           hone_buffer buffer);
+HONE_NODISCARD hone_status sch_require_covered(hone_schedule *sch, hone_node_id reader,
+                                               hone_buffer buffer);
 /* Every read of every block of the scope is covered, and nothing but loops, blocks and known
  * conditions stands in it. out_why and out_blame (NULL: not wanted): the reason of a false, and the
  * node it is about. A yes is kept (SCH_PIPELINE); after a no it is tried again. */
@@ -56,10 +56,10 @@ bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_
 /* Every load of the buffer in the block is a read after write: the same instance surely wrote the
  * element before. True of a block that loads nothing of it. False where a break or an address may
  * hide something. */
-bool sch_reads_own_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
+bool sch_reads_after_write(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
 /* The block accumulates onto what was in the buffer before its first instance: it reads an element
  * that neither its init has set nor the same instance has written before. Here true is what may be,
  * false is proved. */
-bool sch_goes_on(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
+bool sch_accumulates(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
 
 #endif

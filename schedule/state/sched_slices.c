@@ -100,7 +100,7 @@ static bool tells_iterations(hone_schedule *sch, hone_node_id block, hone_node_i
                                NULL, HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-bool sch_has_own_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+bool sch_has_disjoint_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
     const hone_block *self = node->u.block.block;
     hone_var var = sch_node(sch, loop)->u.loop.var;
@@ -126,8 +126,8 @@ static bool keeps_order(hone_schedule *sch, hone_node_id block, uint32_t count,
                         const hone_node_id *before, const hone_node_id *after) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (sch_has_own_slices(sch, block, before[i])) continue;
-        while (at < count && sch_has_own_slices(sch, block, after[at]))
+        if (sch_has_disjoint_slices(sch, block, before[i])) continue;
+        while (at < count && sch_has_disjoint_slices(sch, block, after[at]))
             at++;
         if (at == count || after[at++] != before[i]) return false;
     }
@@ -144,7 +144,7 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
         block_count++;
     }
     return block_count == 1 ||
-           (block_count > 1 && sch_share_iterations(sch, before[0], before[count - 1]));
+           (block_count > 1 && sch_carries_no_dependence(sch, before[0], before[count - 1]));
 }
 
 /* The bindings of the block by the variables of its axes; NULL where memory is short. */
@@ -205,8 +205,8 @@ static bool whole_reach(hone_schedule *sch, hone_node_id block, hone_buffer buff
     return out->min != NULL && out->max != NULL;
 }
 
-bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
-                      hone_node_id loop) {
+bool sch_touch_disjoint(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                        hone_node_id loop) {
     if ((sch_node(sch, a)->flags | sch_node(sch, b)->flags) & SCH_OPEN) return false;
     for (uint32_t d = 0; d < hone_func_buffer(sch->func, buffer)->rank; d++) {
         hone_interval one, other;
@@ -220,8 +220,8 @@ bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
 
 /* All that the block touches of the buffer is one place, by the loops around it: the same as *io,
  * if that is known. */
-static bool is_one_place(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
-                         const hone_expr **io) {
+static bool is_one_element(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
+                           const hone_expr **io) {
     const hone_block *b = sch_block(sch, block);
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
     const hone_expr **map = bindings_by_var(sch, block);
@@ -243,13 +243,15 @@ static bool is_one_place(hone_schedule *sch, hone_node_id block, hone_buffer buf
 }
 
 /* Both touch the buffer at one place, another one in each iteration of the loops around them. */
-static bool share_places(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer) {
+static bool touch_one_element(hone_schedule *sch, hone_node_id a, hone_node_id b,
+                              hone_buffer buffer) {
     enum { MOST_LOOPS = 32 };
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank, count = 0;
     const hone_expr **place = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *place);
     hone_iter loops[MOST_LOOPS];
     hone_itermap map;
-    if (!place || !is_one_place(sch, a, buffer, place) || !is_one_place(sch, b, buffer, place)) {
+    if (!place || !is_one_element(sch, a, buffer, place) ||
+        !is_one_element(sch, b, buffer, place)) {
         return false;
     }
     for (hone_node_id n = sch_lca(sch, a, b); n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
@@ -264,8 +266,8 @@ static bool share_places(hone_schedule *sch, hone_node_id a, hone_node_id b, hon
                                              HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
-                      hone_node_id loop) {
+bool sch_carries_no_dependence_between(hone_schedule *sch, hone_node_id a, hone_node_id b,
+                                       hone_buffer buffer, hone_node_id loop) {
     const hone_node *node = sch_node(sch, loop);
     hone_var var = node->u.loop.var;
     if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) return true;
@@ -279,5 +281,5 @@ bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
         const hone_expr *behind = hone_expr_substitute_one(&sch->ir, slice.min, var, next);
         if (behind && hone_prove_less(&sch->arith, slice.max, behind)) return true;
     }
-    return share_places(sch, a, b, buffer);
+    return touch_one_element(sch, a, b, buffer);
 }

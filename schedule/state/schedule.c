@@ -117,7 +117,7 @@ static hone_status infer_regions(hone_schedule *sch, hone_node_id id, hone_arena
     for (uint32_t i = 0; i < out->read_count; i++) {
         hone_buffer buffer = out->reads[i].buffer;
         bool is_own = !sch_reads(declared, buffer) && sch_writes(declared, buffer) &&
-                      sch_reads_own_writes(sch, id, buffer);
+                      sch_reads_after_write(sch, id, buffer);
         if (!is_own) reads[count++] = out->reads[i];
     }
     out->reads = reads;

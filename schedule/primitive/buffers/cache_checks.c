@@ -108,7 +108,7 @@ hone_status sch_check_cache_begins(const caching *c) {
     hone_schedule *sch = c->sch;
     bool *outside = mark_outside(c);
     if (!outside) return sch_no_memory();
-    if (sch_goes_on(sch, c->block, c->buffer)) {
+    if (sch_accumulates(sch, c->block, c->buffer)) {
         return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
                           sch_block_name(sch, c->block),
                           hone_func_buffer(sch->func, c->buffer)->name);

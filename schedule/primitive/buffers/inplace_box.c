@@ -75,15 +75,15 @@ static bool holds_values(const caching *c) {
 /* Two instances that run at the same time both declare an element, as far as is known. */
 static bool may_meet(const caching *c) {
     hone_schedule *sch = c->sch;
-    bool is_apart = sch_writes_apart(sch, c->block);
+    bool is_disjoint = sch_has_disjoint_writes(sch, c->block);
     for (hone_node_id n = c->block; n != 0; n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
-        if (n == c->scope) is_apart = false;
+        if (n == c->scope) is_disjoint = false;
         if (node->kind != HONE_NODE_FOR || node->loop_kind == HONE_LOOP_SERIAL ||
             node->loop_kind == HONE_LOOP_UNROLLED) {
             continue;
         }
-        if (!is_apart) return true;
+        if (!is_disjoint) return true;
     }
     return false;
 }

@@ -117,7 +117,7 @@ static bool is_done_before(const caching *c, hone_node_id reader) {
     for (hone_node_id n = sch_lca(sch, c->block, reader); n != c->scope;
          n = sch_node(sch, n)->parent) {
         if (sch_node(sch, n)->kind != HONE_NODE_FOR ||
-            !sch_share_slices(sch, reader, c->block, c->buffer, n)) {
+            !sch_carries_no_dependence_between(sch, reader, c->block, c->buffer, n)) {
             return false;
         }
     }
@@ -271,9 +271,9 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
 }
 
 /* Everybody who shall read the cache finds the values of the buffer done with. */
-static hone_status require_fed(const caching *c, hone_buffer buffer) {
+static hone_status require_covered(const caching *c, hone_buffer buffer) {
     for (uint32_t i = 0; i < c->user_count && c->writer != HONE_NO_ID; i++)
-        HONE_TRY(sch_require_fed(c->sch, c->users[i], buffer));
+        HONE_TRY(sch_require_covered(c->sch, c->users[i], buffer));
     return HONE_OK;
 }
 
@@ -284,8 +284,8 @@ static hone_status finish_and_judge(caching *c, const char *storage_scope,
     HONE_TRY(sch_begin_trial(c->sch, &saved));
     hone_status st = finish(c, storage_scope, out_block);
     sch_forget_pipeline(c->sch, c->scope);
-    if (!st) st = sch_require_fed(c->sch, *out_block, c->buffer);
-    if (!st) st = require_fed(c, c->cache);
+    if (!st) st = sch_require_covered(c->sch, *out_block, c->buffer);
+    if (!st) st = require_covered(c, c->cache);
     return sch_end_trial(c->sch, saved, st);
 }
 
@@ -444,7 +444,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(find_users(&c, consumer_count, consumers));
     HONE_TRY(sch_check_pointers(&c, scope));
     pass_over_later_writer(&c);
-    HONE_TRY(require_fed(&c, c.buffer));
+    HONE_TRY(require_covered(&c, c.buffer));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c, consumer_count > 0));
     HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope, &copy) : finish(&c, scope, &copy));
@@ -467,7 +467,7 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     HONE_TRY(find_cache_readers(&readers, consumer_count, consumers));
     HONE_TRY(check_write_pointers(&c, &readers, scope));
     HONE_TRY(find_write_place(&c, &readers));
-    HONE_TRY(sch_require_seen(sch, c.block, c.place));
+    HONE_TRY(sch_require_visible(sch, c.block, c.place));
     HONE_TRY(finish(&c, scope, &copy));
     readers.cache = c.cache;
     readers.box = c.box;

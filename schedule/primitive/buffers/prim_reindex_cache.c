@@ -63,16 +63,16 @@ static hone_status apply_to_axes(hone_schedule *sch, sch_reindexing *r, const ho
 
 /* A map of numbers which begin earlier than the axes that stand for them tells the axes apart if it
  * tells the numbers apart. */
-static hone_status tell_numbers_apart(hone_schedule *sch, sch_reindexing *r, const sch_numbers *n,
-                                      sch_mapping *m) {
+static hone_status prove_injective_numbers(hone_schedule *sch, sch_reindexing *r,
+                                           const sch_numbers *n, sch_mapping *m) {
     hone_iter *used = hone_arena_alloc(sch->arena, (n->count + 1) * sizeof *used);
     uint32_t used_count = 0;
     if (!used) return sch_no_memory();
     for (uint32_t i = 0; i < n->count; i++) {
         if (uses_var(m, n->iters[i].var)) used[used_count++] = n->iters[i];
     }
-    r->is_told_apart = hone_itermap_detect(&sch->arith, m->count, m->indices, used_count, used,
-                                           NULL, HONE_ITERMAP_INJECTIVE, true, &m->detected);
+    r->is_injective = hone_itermap_detect(&sch->arith, m->count, m->indices, used_count, used, NULL,
+                                          HONE_ITERMAP_INJECTIVE, true, &m->detected);
     return sch_ir_error(sch);
 }
 
@@ -92,7 +92,7 @@ static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const h
     r->fresh_rank = m.count;
     r->fresh_shape = m.extents;
     HONE_TRY(apply_to_axes(sch, r, map));
-    if (n.is_shifted) HONE_TRY(tell_numbers_apart(sch, r, &n, &m));
+    if (n.is_shifted) HONE_TRY(prove_injective_numbers(sch, r, &n, &m));
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (!hone_expr_is_int_value(block->axes[i].dom.extent, 1)) {
             HONE_TRY(require_axes(sch, r, block->axes[i].var));

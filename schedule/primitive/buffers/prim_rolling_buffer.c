@@ -74,7 +74,7 @@ static hone_status check_readers(rolling *r) {
         for (uint32_t i = 0; i < block->read_count; i++) {
             const char *why = NULL;
             if (block->reads[i].buffer != r->buffer) continue;
-            if (sch_read_is_fed(sch, r->scope, n, &block->reads[i], &why)) continue;
+            if (sch_is_covered_read(sch, r->scope, n, &block->reads[i], &why)) continue;
             return sch_refuse(sch, n, "%s does not find '%s' in one piece: %s",
                               sch_block_name(sch, n), buffer_name(r), why);
         }
@@ -188,10 +188,11 @@ static hone_status check_inputs(rolling *r) {
             sch_is_before(sch, writer, r->block)) {
             continue;
         }
-        bool is_fed = block->reads[i].buffer == r->buffer
-                          ? !sch_goes_on(sch, r->block, r->buffer)
-                          : sch_read_is_fed(sch, r->scope, r->block, &block->reads[i], &why);
-        if (is_fed) continue;
+        bool is_covered =
+            block->reads[i].buffer == r->buffer
+                ? !sch_accumulates(sch, r->block, r->buffer)
+                : sch_is_covered_read(sch, r->scope, r->block, &block->reads[i], &why);
+        if (is_covered) continue;
         return sch_refuse(sch, r->block, "%s would not find the same in '%s' again: %s",
                           sch_block_name(sch, r->block),
                           hone_func_buffer(sch->func, block->reads[i].buffer)->name, why);

@@ -1,7 +1,7 @@
 #include "schedule/primitive/buffers/reindexing.h"
 
 #include "ir/arith/itermap.h"
-#include "schedule/primitive/buffers/reindexing_places.h"
+#include "schedule/primitive/buffers/reindexing_indices.h"
 
 /* ---- the access ---- */
 
@@ -245,7 +245,7 @@ static hone_status check_writer(sch_reindexing *r) {
         return sch_refuse(sch, r->block, "%s is neither complete nor a reduction: %s",
                           sch_block_name(sch, r->block), why);
     }
-    if (sch_writes_apart(sch, r->block)) return HONE_OK;
+    if (sch_has_disjoint_writes(sch, r->block)) return HONE_OK;
     return sch_refuse(sch, r->block,
                       "different values of the axes of %s may write the same element",
                       sch_block_name(sch, r->block));
@@ -550,8 +550,8 @@ hone_status sch_finish_reindexing(sch_reindexing *r, const char *buffer_name,
                                   const char *storage_scope) {
     hone_func *saved = NULL;
     if (!buffer_name || !r->block_name) return sch_no_memory();
-    HONE_TRY(sch_check_places(r));
-    if (r->is_write) HONE_TRY(sch_require_seen(r->sch, r->block, r->place));
+    HONE_TRY(sch_check_new_indices(r));
+    if (r->is_write) HONE_TRY(sch_require_visible(r->sch, r->block, r->place));
     HONE_TRY(sch_begin_trial(r->sch, &saved));
     return sch_end_trial(r->sch, saved, rebuild(r, buffer_name, storage_scope));
 }

@@ -20,9 +20,9 @@ typedef struct sch_reindexing {
     const hone_axis *axes;
     uint32_t fresh_rank;
     const hone_expr **fresh_indices, **fresh_shape; /* set by the caller */
-    bool is_told_apart; /* so is this: different values of the axes have different new indices */
-    bool keeps_loops;   /* given: the copies run in loops like those that these axes are bound to,
-                           under the same names; else in one loop for each axis */
+    bool is_injective; /* so is this: different values of the axes have different new indices */
+    bool keeps_loops;  /* given: the copies run in loops like those that these axes are bound to,
+                          under the same names; else in one loop for each axis */
     const char *block_name;
     hone_node_id copy; /* the copying block that was made */
 } sch_reindexing;

@@ -1,4 +1,4 @@
-#include "schedule/primitive/buffers/reindexing_places.h"
+#include "schedule/primitive/buffers/reindexing_indices.h"
 
 /* A copy of what a nested block reads runs over all values of its axes, in each run of the block
  * around it. What it reads was written there, or the block reads all of it itself. */

@@ -188,7 +188,7 @@ static hone_status check_written(einsum *e, const pad_buffer *b) {
         return sch_refuse(sch, e->block, "%s writes '%s' in part only",
                           sch_block_name(sch, e->block), info->name);
     }
-    if (sch_writes_apart(sch, e->block)) return HONE_OK;
+    if (sch_has_disjoint_writes(sch, e->block)) return HONE_OK;
     return sch_refuse(sch, e->block,
                       "different values of the axes of %s may write the same element",
                       sch_block_name(sch, e->block));

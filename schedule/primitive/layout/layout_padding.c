@@ -379,7 +379,7 @@ static hone_status check_writers_see(const sch_layout *l, hone_node_id place) {
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != l->buffer) continue;
         if (sch_scope_of(sch, n) == writer) continue;
         writer = sch_scope_of(sch, n);
-        HONE_TRY(sch_require_seen(sch, writer, place));
+        HONE_TRY(sch_require_visible(sch, writer, place));
     }
     return HONE_OK;
 }

@@ -222,7 +222,8 @@ static bool may_be_lifted(const padding *p) {
         if (sch_node(sch, n)->loop_kind != HONE_LOOP_SERIAL) return false;
         if (n == p->loop) break;
     }
-    if (sch_has_other_statements(sch, p->loop) || !sch_writes_apart(sch, p->block)) return false;
+    if (sch_has_other_statements(sch, p->loop) || !sch_has_disjoint_writes(sch, p->block))
+        return false;
     for (hone_node_id n = sch_next_block(sch, p->loop, p->loop); n != HONE_NO_ID;
          n = sch_next_block(sch, p->loop, n)) {
         if (n != p->block && sch_writes(sch_block(sch, n), block->writes[0].buffer)) return false;
@@ -262,7 +263,8 @@ static hone_status check_place(padding *p) {
             const hone_expr *binding = sch_node(sch, p->block)->u.block.bindings[i];
             is_used = is_used || hone_expr_uses_var(binding, node->u.loop.var);
         }
-        if (is_used && sch_writes_apart(sch, p->block) && sch_has_affine_bindings(sch, p->block)) {
+        if (is_used && sch_has_disjoint_writes(sch, p->block) &&
+            sch_has_affine_bindings(sch, p->block)) {
             continue;
         }
         return sch_refuse(sch, n, "iterations of %s, which run side by side, may share elements",
@@ -481,7 +483,7 @@ hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hon
     HONE_TRY(sch_resolve_block(sch, block_rv, &p.block));
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &p.loop));
     HONE_TRY(check_place(&p));
-    HONE_TRY(sch_require_seen(sch, p.block, sch_node(sch, p.loop)->parent));
+    HONE_TRY(sch_require_visible(sch, p.block, sch_node(sch, p.loop)->parent));
     HONE_TRY(check_choice(&p));
     HONE_TRY(find_inside(&p));
     HONE_TRY(make_constant(&p, &constant, &top));

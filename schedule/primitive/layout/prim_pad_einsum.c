@@ -339,14 +339,14 @@ static bool bind_old_ranges(einsum *e) {
 
 /* What the nest writes is copied behind it, or filled with zeros in front of it: its loops have it
  * to themselves no more. */
-static hone_status check_seen(const einsum *e) {
+static hone_status check_visible(const einsum *e) {
     hone_schedule *sch = e->sch;
     for (uint32_t i = 0; i < e->buffer_count; i++) {
         if (!e->buffers[i].is_written && !e->buffers[i].is_filled_here) continue;
         for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
              n = sch_next_block(sch, e->scope, n)) {
             if (!sch_writes(sch_block(sch, n), e->buffers[i].old)) continue;
-            HONE_TRY(sch_require_seen(sch, n, sch_node(sch, e->top)->parent));
+            HONE_TRY(sch_require_visible(sch, n, sch_node(sch, e->top)->parent));
         }
     }
     return HONE_OK;
@@ -388,7 +388,7 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     if (grows) {
         HONE_TRY(sch_check_zero_risks(sch, e.block));
         HONE_TRY(sch_check_zero_sums(sch, e.block, e.extents));
-        HONE_TRY(check_seen(&e));
+        HONE_TRY(check_visible(&e));
         HONE_TRY(apply(&e));
     }
     return record(sch, block, count, padding);

@@ -58,7 +58,7 @@ static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool
         count++;
     }
     if (count < 2) return HONE_OK;
-    if (!all_private) HONE_TRY(sch_require_own_outputs(sch, loop, loop));
+    if (!all_private) HONE_TRY(sch_require_compatible_writers(sch, loop, loop));
     return sch_require_stages(sch, loop, loop);
 }
 
@@ -139,7 +139,7 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
     }
     for (hone_node_id n = sch_next_block(sch, inner, inner); n != HONE_NO_ID;
          n = sch_next_block(sch, inner, n)) {
-        if (sch_is_fed_by(sch, n, outer)) return false;
+        if (sch_uses_loop(sch, n, outer)) return false;
     }
     hone_var var = sch_node(sch, outer)->u.loop.var;
     for (hone_node_id n = inner; n != HONE_NO_ID; n = hone_tree_next(sch->func, inner, n)) {
@@ -147,7 +147,7 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
     }
     for (hone_node_id n = sch_node(sch, inner)->parent; n != outer; n = sch_node(sch, n)->parent) {
         bool is_block = sch_node(sch, n)->kind == HONE_NODE_BLOCK;
-        if (depends_on(sch, n, var) || (is_block && sch_is_fed_by(sch, n, outer))) return false;
+        if (depends_on(sch, n, var) || (is_block && sch_uses_loop(sch, n, outer))) return false;
     }
     return true;
 }

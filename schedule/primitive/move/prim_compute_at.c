@@ -408,7 +408,7 @@ static hone_status check_is_run(move *m, const sch_nest *n) {
 static hone_status check_concurrent(move *m, const sch_nest *n) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
-    bool is_apart = sch_writes_apart(sch, m->block);
+    bool is_disjoint = sch_has_disjoint_writes(sch, m->block);
     for (hone_node_id l = m->loop; sch_node(sch, l)->kind != HONE_NODE_BLOCK;
          l = sch_node(sch, l)->parent) {
         const hone_node *loop = sch_node(sch, l);
@@ -420,7 +420,7 @@ static hone_status check_concurrent(move *m, const sch_nest *n) {
         feeding how = feeding_of(block, n, loop->u.loop.var);
         bool is_group = loop->loop_kind == HONE_LOOP_THREAD &&
                         strncmp(loop->u.loop.thread_tag, "threadIdx", 9) == 0;
-        if (how == FEEDS_SPATIAL && !is_apart) {
+        if (how == FEEDS_SPATIAL && !is_disjoint) {
             return sch_refuse(sch, m->block,
                               "%s runs its iterations at once, and different values of the axes of "
                               "%s may write the same element",
@@ -570,7 +570,7 @@ static hone_status check_reads(const move *m) {
     const hone_block *block = sch_block(sch, m->block);
     const char *why = NULL;
     for (uint32_t r = 0; r < block->read_count && !m->is_reverse; r++) {
-        if (sch_read_is_fed(sch, m->scope, m->block, &block->reads[r], &why)) continue;
+        if (sch_is_covered_read(sch, m->scope, m->block, &block->reads[r], &why)) continue;
         return sch_refuse(sch, m->block, "%s would read '%s' in %s when not all of it is there: %s",
                           sch_block_name(sch, m->block),
                           hone_func_buffer(sch->func, block->reads[r].buffer)->name,
@@ -580,7 +580,7 @@ static hone_status check_reads(const move *m) {
 }
 
 /* Where its consumer does not run, what the block reads may not be there: then neither does it. */
-static hone_status check_is_fed(const move *m, sch_nest *n) {
+static hone_status check_is_covered(const move *m, sch_nest *n) {
     hone_status st = check_reads(m);
     if (!st || m->is_reverse || !m->outer) return st;
     hone_status_free(st);
@@ -600,7 +600,7 @@ static hone_status place_and_judge(move *m, sch_nest *n, bool is_for_good) {
     }
     HONE_TRY(sch_begin_trial(m->sch, &saved));
     place(m, n);
-    hone_status st = check_is_fed(m, n);
+    hone_status st = check_is_covered(m, n);
     if (!st) st = check_threads(m);
     if (st || !is_for_good) sch_take_back(m->sch, saved);
     return st;

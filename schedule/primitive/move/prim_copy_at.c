@@ -55,7 +55,7 @@ static hone_status find_users(copying *c) {
             c->maker = n;
         }
         bool reads = sch_reads(other, c->buffer) &&
-                     (n != c->block || !has_init || sch_goes_on(sch, n, c->buffer));
+                     (n != c->block || !has_init || sch_accumulates(sch, n, c->buffer));
         if (c->is_write && reads && is_below) {
             return sch_refuse(sch, n, "%s, below %s, reads '%s'", sch_block_name(sch, n),
                               sch_loop_name(sch, c->loop), name);
@@ -354,7 +354,7 @@ static hone_status declare_reads(copying *c, const hone_region *actual, bool *ou
     sch_node(sch, c->scope)->u.block.block = block;
     hone_node_id around = sch_scope_of(sch, c->scope);
     HONE_TRY(sch_reads_beyond(sch, around, c->buffer, &beyond));
-    *out = !beyond && sch_read_is_fed(sch, around, c->scope, actual, &why);
+    *out = !beyond && sch_is_covered_read(sch, around, c->scope, actual, &why);
     if (!*out) sch_node(sch, c->scope)->u.block.block = old;
     return HONE_OK;
 }
@@ -364,7 +364,7 @@ static hone_status declare_reads(copying *c, const hone_region *actual, bool *ou
 static hone_status is_always_there(copying *c, bool *out) {
     const hone_block *block = sch_block(c->sch, c->copy);
     const char *why = NULL;
-    *out = !c->is_write && sch_read_is_fed(c->sch, c->scope, c->copy, &block->reads[0], &why);
+    *out = !c->is_write && sch_is_covered_read(c->sch, c->scope, c->copy, &block->reads[0], &why);
     if (!*out) return HONE_OK;
     const hone_region *beyond;
     HONE_TRY(sch_reads_beyond(c->sch, c->scope, c->buffer, &beyond));

@@ -387,13 +387,13 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     if (!is_in_loops) HONE_TRY(check_order(sch, r, values));
     HONE_TRY(sch_require_leavable(sch, r->block, r->producer));
     HONE_TRY(sch_require_small_inline(sch, r->block, producer.u.store.value, r->buffer, r->block));
-    if (is_in_loops && !sch_writes_apart(sch, r->block)) {
+    if (is_in_loops && !sch_has_disjoint_writes(sch, r->block)) {
         return sch_refuse(sch, r->block,
                           "the body of %s is not a single store, and different values of the axes "
                           "of %s may write the same element",
                           sch_block_name(sch, r->producer), sch_block_name(sch, r->block));
     }
-    if (sch_is_in_concurrent_loop(sch, r->producer) && !sch_writes_apart(sch, r->block)) {
+    if (sch_is_in_concurrent_loop(sch, r->producer) && !sch_has_disjoint_writes(sch, r->block)) {
         return sch_refuse(sch, r->block,
                           "%s stands in a loop that runs its iterations at once, and different "
                           "values of the axes of %s may write the same element",

@@ -43,8 +43,8 @@ static hone_status check_readers(hone_schedule *sch, hone_node_id block, hone_no
 
 /* Where instances share elements, the inits of later ones must not come before the updates of
  * earlier ones. */
-static hone_status check_apart(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    if (sch_writes_apart(sch, block)) return HONE_OK;
+static hone_status check_disjoint(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    if (sch_has_disjoint_writes(sch, block)) return HONE_OK;
     for (hone_node_id n = sch_node(sch, block)->parent;; n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind == HONE_NODE_FOR &&
@@ -88,7 +88,7 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
         return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
-    HONE_TRY(check_apart(sch, block, loop));
+    HONE_TRY(check_disjoint(sch, block, loop));
     return check_readers(sch, block, loop);
 }
 
@@ -139,14 +139,14 @@ hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block_rv, h
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check(sch, block, loop));
     HONE_TRY(check_init_reads(sch, block, loop));
-    HONE_TRY(sch_require_seen(sch, block, sch_node(sch, loop)->parent));
+    HONE_TRY(sch_require_visible(sch, block, sch_node(sch, loop)->parent));
     sch_init_nest nest;
     HONE_TRY(sch_plan_init(sch, block, loop, "_init", &nest));
     HONE_TRY(sch_take_init(sch, block, &nest, &init, &top));
     HONE_TRY(make_update(sch, block));
     hone_tree_insert_before(sch->func, loop, top);
     /* where instances share elements, the init may store to others than the update reads */
-    if (!sch_writes_apart(sch, block)) sch_forget_pipeline(sch, sch_scope_of(sch, block));
+    if (!sch_has_disjoint_writes(sch, block)) sch_forget_pipeline(sch, sch_scope_of(sch, block));
     hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
     hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = init};
     return sch_record(sch, HONE_INST_DECOMPOSE_REDUCTION, 2, inputs, 0, NULL, 1, &value,

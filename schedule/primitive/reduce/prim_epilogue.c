@@ -195,7 +195,7 @@ static hone_status rebuild(fusing *f, const hone_expr *const *map, uint32_t map_
     sch_forget_facts(sch, f->block);
     const char *why = NULL;
     if (sch_classify(sch, f->block, f->scope, &why) != SCH_BLOCK_REDUCTION ||
-        !sch_writes_apart(sch, f->block)) {
+        !sch_has_disjoint_writes(sch, f->block)) {
         return sch_refuse(sch, f->block, "%s would not be a reduction any more: %s",
                           sch_block_name(sch, f->block),
                           why ? why : "it would write elements twice");

@@ -304,13 +304,13 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     HONE_TRY(start_draft(r, &d));
     const hone_expr **axis_of = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *axis_of);
     hone_var factored = sch_node(sch, r->loop)->u.loop.var;
-    const bool *falls_apart = sch_rfactor_split_axes(r);
-    if (!axis_of || !falls_apart) return sch_no_memory();
+    const bool *is_divided = sch_rfactor_split_axes(r);
+    if (!axis_of || !is_divided) return sch_no_memory();
     HONE_TRY(
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
     for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
         const hone_expr *binding = old.u.block.bindings[i];
-        if (falls_apart[i]) {
+        if (is_divided[i]) {
             HONE_TRY(split_axis(r, &d, i, axis_of));
         } else {
             binding = hone_expr_substitute(&sch->ir, binding, r->fresh, r->var_count);
@@ -327,7 +327,7 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
         rhs[i] = hone_expr_substitute(&sch->ir, r->reducer.rhs[i], d.map, r->var_count);
     const hone_expr *predicate = old.u.block.predicate;
     if (r->is_guarded) {
-        HONE_TRY(sch_rfactor_guard(r, &d, falls_apart, axis_of, rhs));
+        HONE_TRY(sch_rfactor_guard(r, &d, is_divided, axis_of, rhs));
         predicate = sch_rfactor_staying_part(r, predicate);
     }
     if (predicate) {
@@ -436,7 +436,7 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
     hone_node_id rf;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &r.loop));
     HONE_TRY(check_block(&r));
-    HONE_TRY(sch_require_seen(sch, r.block, r.scope));
+    HONE_TRY(sch_require_visible(sch, r.block, r.scope));
     HONE_TRY(sch_reducer_match(sch, r.block, &r.reducer));
     HONE_TRY(sch_rfactor_check_predicate(&r));
     int64_t rank = r.reducer.rank;

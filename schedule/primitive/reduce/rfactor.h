@@ -56,7 +56,7 @@ const hone_expr *sch_rfactor_staying_part(rfactoring *r, const hone_expr *predic
  * axis_of: the axes made for loops, by loop variable. Refused where only the guards keep the loops
  * in the axes that do not fall apart. */
 HONE_NODISCARD hone_status sch_rfactor_guard(rfactoring *r, const rfactor_draft *d,
-                                             const bool *falls_apart, const hone_expr **axis_of,
+                                             const bool *is_divided, const hone_expr **axis_of,
                                              const hone_expr **io_rhs);
 
 #endif

@@ -57,14 +57,14 @@ static bool counts_along(const rfactoring *r, uint32_t axis, hone_node_id loop) 
 }
 
 /* Does a loop feed the axis that feeds one of those which fall apart, too? */
-static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *falls_apart) {
+static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *is_divided) {
     const hone_node *node = sch_node(r->sch, r->block);
     const hone_expr *const *bindings = node->u.block.bindings;
     for (uint32_t k = 0; k < r->loop_count; k++) {
         hone_var var = sch_node(r->sch, r->loops[k])->u.loop.var;
         if (!hone_expr_uses_var(bindings[axis], var)) continue;
         for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-            if (falls_apart[i] && hone_expr_uses_var(bindings[i], var)) return true;
+            if (is_divided[i] && hone_expr_uses_var(bindings[i], var)) return true;
         }
     }
     return false;
@@ -101,19 +101,19 @@ const bool *sch_rfactor_split_axes(rfactoring *r) {
     hone_var factored = sch_node(r->sch, r->loop)->u.loop.var;
     const hone_node *node = sch_node(r->sch, r->block);
     const hone_block *block = node->u.block.block;
-    bool *falls_apart = hone_arena_zalloc(r->sch->arena, block->axis_count + 1);
+    bool *is_divided = hone_arena_zalloc(r->sch->arena, block->axis_count + 1);
     r->splits = splits_of_loops(r);
-    if (!falls_apart || !r->splits) return NULL;
+    if (!is_divided || !r->splits) return NULL;
     for (bool is_done = false; !is_done;) {
         is_done = true;
         for (uint32_t i = 0; i < block->axis_count; i++) {
-            if (block->axes[i].kind != HONE_AXIS_REDUCE || falls_apart[i]) continue;
-            falls_apart[i] = hone_expr_uses_var(node->u.block.bindings[i], factored) ||
-                             counts_along(r, i, r->loop) || shares_loop(r, i, falls_apart);
-            is_done = is_done && !falls_apart[i];
+            if (block->axes[i].kind != HONE_AXIS_REDUCE || is_divided[i]) continue;
+            is_divided[i] = hone_expr_uses_var(node->u.block.bindings[i], factored) ||
+                            counts_along(r, i, r->loop) || shares_loop(r, i, is_divided);
+            is_done = is_done && !is_divided[i];
         }
     }
-    return falls_apart;
+    return is_divided;
 }
 
 hone_status sch_rfactor_loops_of_axis(const rfactoring *r, uint32_t axis, uint32_t *out_count,

@@ -101,7 +101,7 @@ static void note_axes_of_loops(const rfactoring *r, const rfactor_draft *d,
 }
 
 /* Without the guards, do the loops stay in the axes that do not fall apart? */
-static hone_status check_kept_axes(rfactoring *r, const bool *falls_apart) {
+static hone_status check_kept_axes(rfactoring *r, const bool *is_divided) {
     hone_schedule *sch = r->sch;
     hone_arith *arith = &sch->arith;
     const hone_node node = *sch_node(sch, r->block);
@@ -112,7 +112,7 @@ static hone_status check_kept_axes(rfactoring *r, const bool *falls_apart) {
     for (uint32_t i = 0; i < node.u.block.block->axis_count && !outside; i++) {
         const hone_axis *axis = &node.u.block.block->axes[i];
         const hone_expr *end = hone_expr_add(&sch->ir, axis->dom.min, axis->dom.extent);
-        if (falls_apart[i]) continue;
+        if (is_divided[i]) continue;
         bool is_inside = end &&
                          hone_prove_less_equal(arith, axis->dom.min, node.u.block.bindings[i]) &&
                          hone_prove_less(arith, node.u.block.bindings[i], end);
@@ -124,10 +124,10 @@ static hone_status check_kept_axes(rfactoring *r, const bool *falls_apart) {
                       sch_block_name(sch, r->block), sch->func->vars[outside->var].name);
 }
 
-hone_status sch_rfactor_guard(rfactoring *r, const rfactor_draft *d, const bool *falls_apart,
+hone_status sch_rfactor_guard(rfactoring *r, const rfactor_draft *d, const bool *is_divided,
                               const hone_expr **axis_of, const hone_expr **io_rhs) {
     hone_schedule *sch = r->sch;
-    HONE_TRY(check_kept_axes(r, falls_apart));
+    HONE_TRY(check_kept_axes(r, is_divided));
     note_axes_of_loops(r, d, axis_of);
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
     const hone_expr *condition = part_of(r, predicate, GUARDING_PART);

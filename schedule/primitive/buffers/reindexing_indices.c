@@ -1,4 +1,4 @@
-#include "schedule/primitive/buffers/reindexing_places.h"
+#include "schedule/primitive/buffers/reindexing_indices.h"
 
 #include "ir/arith/itermap.h"
 
@@ -56,8 +56,8 @@ static hone_status add_digit(hone_schedule *sch, hone_dtype dtype, const hone_ex
 }
 
 /* The two digits of an axis as variables; out: the axis made of them. */
-static hone_status take_apart(hone_schedule *sch, const hone_axis *axis, digit *io,
-                              const hone_expr **out) {
+static hone_status divide_digit(hone_schedule *sch, const hone_axis *axis, digit *io,
+                                const hone_expr **out) {
     hone_dtype dtype = axis->dom.extent->dtype;
     const hone_expr *by = hone_expr_int(&sch->ir, dtype, io->by), *sum = NULL;
     const hone_expr *more = hone_expr_int(&sch->ir, dtype, io->by - 1);
@@ -90,8 +90,8 @@ static hone_iter iter_of(hone_schedule *sch, hone_var var) {
     return iter;
 }
 
-static bool tells_apart(hone_schedule *sch, uint32_t count, const hone_expr *const *places,
-                        uint32_t iter_count, const hone_iter *iters) {
+static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr *const *places,
+                             uint32_t iter_count, const hone_iter *iters) {
     hone_itermap map;
     for (uint32_t i = 0; i < iter_count; i++) {
         if (!iters[i].range.min || !iters[i].range.extent) return false;
@@ -101,7 +101,7 @@ static bool tells_apart(hone_schedule *sch, uint32_t count, const hone_expr *con
 }
 
 /* Reading: do the new places tell those digits apart that the old ones are made of? */
-static hone_status tells_digits_apart(sch_reindexing *r, bool *out) {
+static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
     hone_schedule *sch = r->sch;
     uint32_t room = r->axis_count * 2 + 1, iter_count = 0;
     digits d = {r, hone_arena_zalloc(sch->arena, room * sizeof *d.of_axis)};
@@ -117,7 +117,7 @@ static hone_status tells_digits_apart(sch_reindexing *r, bool *out) {
         hone_var axis = r->axes[i].var;
         at->needed = axis;
         at->other = HONE_NO_ID;
-        if (at->by > 1) HONE_TRY(take_apart(sch, &r->axes[i], at, &map[axis]));
+        if (at->by > 1) HONE_TRY(divide_digit(sch, &r->axes[i], at, &map[axis]));
     }
     for (uint32_t i = 0; i < r->fresh_rank; i++) {
         places[i] = hone_expr_substitute(&sch->ir, r->fresh_indices[i], map, old_count);
@@ -130,19 +130,19 @@ static hone_status tells_digits_apart(sch_reindexing *r, bool *out) {
         if (other == HONE_NO_ID || !is_used(r->fresh_rank, places, other)) continue;
         iters[iter_count++] = iter_of(sch, other);
     }
-    *out = tells_apart(sch, r->fresh_rank, places, iter_count, iters);
+    *out = is_injective_map(sch, r->fresh_rank, places, iter_count, iters);
     return sch_ir_error(sch);
 }
 
-hone_status sch_check_places(sch_reindexing *r) {
+hone_status sch_check_new_indices(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
-    if (r->is_told_apart) return HONE_OK;
+    if (r->is_injective) return HONE_OK;
     hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < r->axis_count; i++)
         iters[i] = (hone_iter){r->axes[i].var, r->axes[i].dom};
-    bool is_fine = tells_apart(sch, r->fresh_rank, r->fresh_indices, r->axis_count, iters);
-    if (!is_fine && !r->is_write) HONE_TRY(tells_digits_apart(r, &is_fine));
+    bool is_fine = is_injective_map(sch, r->fresh_rank, r->fresh_indices, r->axis_count, iters);
+    if (!is_fine && !r->is_write) HONE_TRY(has_injective_digits(r, &is_fine));
     if (is_fine) return HONE_OK;
     return sch_refuse(sch, r->block,
                       "the new indices are not shown to tell all values of the axes "

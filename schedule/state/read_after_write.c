@@ -1,5 +1,5 @@
-/* schedule/state/own_reads.c - does a block read of a buffer what it has written itself in the same
- * run?
+/* schedule/state/read_after_write.c - does a block read of a buffer what it has written itself in
+ * the same run?
  *
  *     with block O: for j: C[vi, j] = A[vi, j]
  *                   for j: D[vi, j] = C[vi, 5 - j]          reads what the first loop wrote
@@ -15,18 +15,18 @@
 
 #include "ir/region/region.h"
 
-typedef struct own_reads {
+typedef struct read_check {
     hone_schedule *sch;
     hone_node_id block;
     hone_buffer buffer;
     hone_node_id at;  /* of the expression that is looked at */
     bool counts_init; /* what the block's own init sets is there in each later instance */
-    bool is_fed;      /* all so far are */
-} own_reads;
+    bool is_covered;  /* all so far are */
+} read_check;
 
 /* The box of a region at a node, over the loops below top: of a statement (the block is none) or of
  * what a nested block declares. */
-static bool box_below(own_reads *o, hone_node_id at, hone_node_id block_or_none, hone_node_id top,
+static bool box_below(read_check *o, hone_node_id at, hone_node_id block_or_none, hone_node_id top,
                       const hone_region *region, hone_interval *out) {
     hone_schedule *sch = o->sch;
     bool *marks = NULL;
@@ -42,7 +42,7 @@ static bool box_below(own_reads *o, hone_node_id at, hone_node_id block_or_none,
 }
 
 /* The value of an end of a box in another iteration of the loop. */
-static const hone_expr *in_iteration(own_reads *o, const hone_expr *e, hone_var var,
+static const hone_expr *in_iteration(read_check *o, const hone_expr *e, hone_var var,
                                      const hone_expr *iteration) {
     hone_schedule *sch = o->sch;
     const hone_expr *value = hone_expr_cast(&sch->ir, sch->func->vars[var].dtype, iteration);
@@ -52,7 +52,7 @@ static const hone_expr *in_iteration(own_reads *o, const hone_expr *e, hone_var 
 
 /* What all iterations before the present one write together, of a side that moves by its own length
  * from each to the next: side by side, and empty in the first one. */
-static bool sweep_side(own_reads *o, const hone_node *loop, hone_interval *side) {
+static bool sweep_side(read_check *o, const hone_node *loop, hone_interval *side) {
     hone_schedule *sch = o->sch;
     hone_var var = loop->u.loop.var;
     const hone_expr *first = loop->u.loop.range.min, *now = sch_var(sch, var);
@@ -73,7 +73,7 @@ static bool sweep_side(own_reads *o, const hone_node *loop, hone_interval *side)
 }
 
 /* A piece of one iteration becomes that of all before the present one. */
-static bool sweep(own_reads *o, const hone_node *loop, uint32_t rank, hone_interval *piece,
+static bool sweep(read_check *o, const hone_node *loop, uint32_t rank, hone_interval *piece,
                   uint32_t *out_along) {
     bool is_swept = false;
     for (uint32_t d = 0; d < rank; d++) {
@@ -124,7 +124,7 @@ static bool join(const sch_pieces *l, uint32_t along, hone_interval *piece) {
 
 /* Adds what earlier iterations of a loop have written, with what lies beside it already; false
  * where there is none. */
-static bool add_earlier(own_reads *o, hone_node_id id, sch_pieces *l) {
+static bool add_earlier(read_check *o, hone_node_id id, sch_pieces *l) {
     hone_schedule *sch = o->sch;
     const hone_node *loop = sch_node(sch, id);
     uint32_t along = 0, known = l->count;
@@ -145,7 +145,7 @@ static bool add_earlier(own_reads *o, hone_node_id id, sch_pieces *l) {
     return l->count > known;
 }
 
-static bool is_written_before(own_reads *o, hone_node_id at, hone_node_id block_or_none,
+static bool is_written_before(read_check *o, hone_node_id at, hone_node_id block_or_none,
                               const hone_region *region) {
     hone_schedule *sch = o->sch;
     uint32_t rank = hone_func_buffer(sch->func, o->buffer)->rank;
@@ -169,8 +169,8 @@ static bool is_written_before(own_reads *o, hone_node_id at, hone_node_id block_
 }
 
 /* A region that a node reads: by itself, or as the blocks around it say what they read. */
-static bool is_region_fed(own_reads *o, hone_node_id at, hone_node_id block_or_none,
-                          const hone_region *region) {
+static bool is_region_covered(read_check *o, hone_node_id at, hone_node_id block_or_none,
+                              const hone_region *region) {
     hone_schedule *sch = o->sch;
     if (is_written_before(o, at, block_or_none, region)) return true;
     hone_node_id around = sch_scope_of(sch, at);
@@ -179,7 +179,7 @@ static bool is_region_fed(own_reads *o, hone_node_id at, hone_node_id block_or_n
     bool is_declared = false;
     for (uint32_t r = 0; r < block->read_count; r++) {
         if (block->reads[r].buffer != o->buffer) continue;
-        if (!is_region_fed(o, around, around, &block->reads[r])) return false;
+        if (!is_region_covered(o, around, around, &block->reads[r])) return false;
         is_declared = true;
     }
     bool sums_up = hone_block_init_of(sch->func, around) != HONE_NO_ID;
@@ -187,37 +187,37 @@ static bool is_region_fed(own_reads *o, hone_node_id at, hone_node_id block_or_n
 }
 
 static bool look_for_load(void *ctx, const hone_expr *e) {
-    own_reads *o = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->buffer) return o->is_fed;
+    read_check *o = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->buffer) return o->is_covered;
     const hone_region *region = sch_region_of_load(o->sch, e);
-    o->is_fed = region && is_region_fed(o, o->at, HONE_NO_ID, region);
-    return o->is_fed;
+    o->is_covered = region && is_region_covered(o, o->at, HONE_NO_ID, region);
+    return o->is_covered;
 }
 
 static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    own_reads *o = ctx;
+    read_check *o = ctx;
     o->at = at;
-    if (o->is_fed && at != o->block) hone_expr_walk(e, look_for_load, o);
+    if (o->is_covered && at != o->block) hone_expr_walk(e, look_for_load, o);
 }
 
-static bool all_are_fed(own_reads *o) {
+static bool all_are_covered(read_check *o) {
     if (sch_has_jumps(o->sch, o->block) || sch_has_opaque_access(o->sch, o->buffer)) return false;
     hone_tree_walk_exprs(o->sch->func, o->block, false, look_at, o);
-    return o->is_fed;
+    return o->is_covered;
 }
 
-bool sch_reads_own_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
-    own_reads o = {.sch = sch, .block = block, .buffer = buffer, .is_fed = true};
-    return all_are_fed(&o);
+bool sch_reads_after_write(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    read_check o = {.sch = sch, .block = block, .buffer = buffer, .is_covered = true};
+    return all_are_covered(&o);
 }
 
-bool sch_goes_on(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+bool sch_accumulates(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
     if (!has_init && !sch_reads(sch_block(sch, block), buffer)) {
         /* a read may be hidden (unsafe_hide_buffer_access) */
         return sch_single_store(sch, block) != HONE_NO_ID && sch_loads_below(sch, block, buffer);
     }
-    own_reads o = {
-        .sch = sch, .block = block, .buffer = buffer, .counts_init = has_init, .is_fed = true};
-    return !all_are_fed(&o);
+    read_check o = {
+        .sch = sch, .block = block, .buffer = buffer, .counts_init = has_init, .is_covered = true};
+    return !all_are_covered(&o);
 }

@@ -6,14 +6,14 @@
  *
  *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
  *
- * The places differ by multiples of a step: together they are what one store would write with an
+ * The indices differ by multiples of a step: together they are what one store would write with an
  * axis more, vg * 4 + u * 2 + vk with u < 2. Instances write apart if that store does. Where the
  * constants are no such steps, the dimension is left out. */
 
 enum { MOST_STORES = 16, MOST_LETS = 16 };
 
 /* Of one buffer. */
-typedef struct places {
+typedef struct store_set {
     hone_schedule *sch;
     const hone_block *block;
     hone_buffer buffer;
@@ -22,9 +22,9 @@ typedef struct places {
     const hone_node *lets[MOST_LETS];
     hone_iter *iters; /* the spatial axes, and those of the steps */
     uint32_t iter_count;
-} places;
+} store_set;
 
-static bool same_place(const hone_expr *load, const hone_node *store) {
+static bool same_element(const hone_expr *load, const hone_node *store) {
     for (uint32_t d = 0; d < load->count; d++) {
         if (!hone_expr_same(load->args[d], store->u.store.indices[d])) return false;
     }
@@ -33,16 +33,16 @@ static bool same_place(const hone_expr *load, const hone_node *store) {
 
 /* A load of the buffer reads what the same instance writes. */
 static bool look_at_load(void *ctx, const hone_expr *e) {
-    places *p = ctx;
+    store_set *p = ctx;
     bool is_found = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->buffer;
     for (uint32_t s = 0; s < p->store_count && !is_found; s++)
-        is_found = same_place(e, p->stores[s]);
+        is_found = same_element(e, p->stores[s]);
     if (!is_found) p->rank = 0;
     return p->rank > 0;
 }
 
 /* Another buffer may be the same memory. */
-static bool has_views(const places *p) {
+static bool has_views(const store_set *p) {
     const hone_func *func = p->sch->func;
     bool is_found = p->block->match_count > 0 || sch_has_opaque_access(p->sch, p->buffer) ||
                     hone_func_buffer(func, p->buffer)->alias_of != HONE_NO_ID;
@@ -52,7 +52,7 @@ static bool has_views(const places *p) {
 }
 
 /* The body is names for values, and stores to what the block declares. */
-static bool collect(places *p, hone_node_id first) {
+static bool collect(store_set *p, hone_node_id first) {
     for (hone_node_id n = first; n != HONE_NO_ID; n = sch_node(p->sch, n)->next) {
         const hone_node *node = sch_node(p->sch, n);
         if (node->kind == HONE_NODE_LET && p->let_count < MOST_LETS) {
@@ -70,14 +70,14 @@ static bool collect(places *p, hone_node_id first) {
 }
 
 /* A sum of axes: no name is used that has another value in each instance. */
-static bool is_of_axes(const places *p, const hone_expr *index) {
+static bool is_of_axes(const store_set *p, const hone_expr *index) {
     bool is_good = hone_expr_is_pure_index(index);
     for (uint32_t i = 0; i < p->let_count && is_good; i++)
         is_good = !hone_expr_uses_var(index, p->lets[i]->u.let.var);
     return is_good;
 }
 
-static void look_at_values(places *p, hone_node_id first) {
+static void look_at_values(store_set *p, hone_node_id first) {
     for (hone_node_id n = first; n != HONE_NO_ID; n = sch_node(p->sch, n)->next) {
         const hone_node *node = sch_node(p->sch, n);
         bool is_let = node->kind == HONE_NODE_LET;
@@ -87,7 +87,7 @@ static void look_at_values(places *p, hone_node_id first) {
 }
 
 /* The block stores to the buffer, which it uses in no other way. */
-static bool find_stores(places *p, hone_node_id block) {
+static bool find_stores(store_set *p, hone_node_id block) {
     hone_schedule *sch = p->sch;
     if (hone_block_init_of(sch->func, block) != HONE_NO_ID) return false;
     if (!collect(p, hone_block_body_of(sch->func, block))) return false;
@@ -103,7 +103,7 @@ static bool find_stores(places *p, hone_node_id block) {
 }
 
 /* Where the stores lie behind the first of them: 0, step, 2 * step, …, count of them. */
-static bool find_steps(places *p, uint32_t d, int64_t *out_first, int64_t *out_step,
+static bool find_steps(store_set *p, uint32_t d, int64_t *out_first, int64_t *out_step,
                        int64_t *out_count) {
     hone_schedule *sch = p->sch;
     int64_t at[MOST_STORES], last = 0;
@@ -130,7 +130,7 @@ static bool find_steps(places *p, uint32_t d, int64_t *out_first, int64_t *out_s
 }
 
 /* Of the one store, in a dimension; NULL where memory is short. */
-static const hone_expr *place_in(places *p, uint32_t d) {
+static const hone_expr *place_in(store_set *p, uint32_t d) {
     hone_schedule *sch = p->sch;
     const hone_expr *index = p->stores[0]->u.store.indices[d];
     int64_t first, step, count;
@@ -148,9 +148,9 @@ static const hone_expr *place_in(places *p, uint32_t d) {
     return hone_expr_add(&sch->ir, index, way);
 }
 
-static bool stores_apart(hone_schedule *sch, hone_node_id id, hone_buffer buffer) {
+static bool has_disjoint_stores(hone_schedule *sch, hone_node_id id, hone_buffer buffer) {
     const hone_block *block = sch_block(sch, id);
-    places p = {.sch = sch, .block = block, .buffer = buffer};
+    store_set p = {.sch = sch, .block = block, .buffer = buffer};
     if (!find_stores(&p, id)) return false;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (p.rank + 1) * sizeof *indices);
     p.iters = hone_arena_alloc(sch->arena, (block->axis_count + p.rank + 1) * sizeof *p.iters);
@@ -168,10 +168,10 @@ static bool stores_apart(hone_schedule *sch, hone_node_id id, hone_buffer buffer
                                HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
+bool sch_has_disjoint_stores(hone_schedule *sch, hone_node_id id) {
     const hone_block *block = sch_block(sch, id);
     for (uint32_t w = 0; w < block->write_count; w++) {
-        if (!stores_apart(sch, id, block->writes[w].buffer)) return false;
+        if (!has_disjoint_stores(sch, id, block->writes[w].buffer)) return false;
     }
     return block->write_count > 0;
 }

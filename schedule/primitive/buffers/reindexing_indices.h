@@ -1,13 +1,13 @@
-/* schedule/primitive/buffers/reindexing_places.h - may a block access the places of a new buffer
+/* schedule/primitive/buffers/reindexing_indices.h - may a block access the places of a new buffer
  * instead of those of the old one? */
-#ifndef HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_PLACES_H
-#define HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_PLACES_H
+#ifndef HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_INDICES_H
+#define HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_INDICES_H
 
 #include "schedule/primitive/buffers/reindexing.h"
 
 /* Writing: two values of the axes never share an element of the new buffer. Reading: where they do,
  * they share one of the old buffer as well. ILLEGAL where that is not known. */
-HONE_NODISCARD hone_status sch_check_places(sch_reindexing *r);
+HONE_NODISCARD hone_status sch_check_new_indices(sch_reindexing *r);
 
 /* Reading in a nested block: the copies, over all values of the axes, read nothing that the block
  * does not read itself or that was surely written before. */

@@ -11,13 +11,13 @@
  * it reads written when the values of x * 2 and y are among those that vi and vj run over, whatever
  * the places are. */
 
-typedef struct likeness {
+typedef struct axis_match {
     hone_schedule *sch;
     const hone_block *writer;
     const hone_expr **put_in; /* for each axis of the writer: what it is for the reader, or NULL */
-} likeness;
+} axis_match;
 
-static bool is_alike(likeness *l, const hone_expr *written, const hone_expr *read) {
+static bool is_alike(axis_match *l, const hone_expr *written, const hone_expr *read) {
     for (uint32_t i = 0; written->kind == HONE_EXPR_VAR && i < l->writer->axis_count; i++) {
         if (l->writer->axes[i].var != written->u.var) continue;
         if (!l->put_in[i]) l->put_in[i] = read;
@@ -34,7 +34,7 @@ static bool is_alike(likeness *l, const hone_expr *written, const hone_expr *rea
     return true;
 }
 
-static bool are_points_alike(likeness *l, uint32_t rank, const hone_region *written,
+static bool are_points_alike(axis_match *l, uint32_t rank, const hone_region *written,
                              const hone_region *read) {
     for (uint32_t d = 0; d < rank; d++) {
         if (!hone_expr_is_int_value(written->ranges[d].extent, 1) ||
@@ -73,12 +73,12 @@ static bool is_within(hone_schedule *sch, uint32_t count, const hone_interval *i
     return true;
 }
 
-bool sch_writes_alike(hone_schedule *sch, hone_node_id from, const hone_region *written,
-                      hone_node_id to, const hone_region *read, hone_node_id top) {
+bool sch_is_covered_by_axes(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                            hone_node_id to, const hone_region *read, hone_node_id top) {
     const hone_block *writer = sch_block(sch, from);
     uint32_t axis_count = writer->axis_count, count = 0;
     size_t bytes = (axis_count + 1) * sizeof(hone_expr *);
-    likeness l = {sch, writer, hone_arena_zalloc(sch->arena, bytes)};
+    axis_match l = {sch, writer, hone_arena_zalloc(sch->arena, bytes)};
     const hone_expr **axes = hone_arena_alloc(sch->arena, bytes);
     const hone_expr **ends = hone_arena_alloc(sch->arena, bytes);
     const hone_expr **values = hone_arena_alloc(sch->arena, bytes);
