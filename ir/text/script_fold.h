@@ -6,6 +6,8 @@
 
 #include "ir/core/expr.h"
 
+enum { SCRIPT_MAX_GRID = 64 }; /* loops that one 'for' stands for */
+
 /* Applies the folds that TVM's `+` and friends apply (x + 0, 2 * 3, ...); NULL after an error. */
 const hone_expr *script_fold_binary(hone_ir *ir, hone_op op, const hone_expr *a,
                                     const hone_expr *b);

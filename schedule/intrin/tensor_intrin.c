@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/python/python_lex.h"
 #include "ir/region/region.h"
 #include "ir/text/read/script.h"
-#include "ir/text/script_lex.h"
 #include "ir/verify/verify.h"
 #include "support/alloc.h"
 #include "support/nearest.h"
@@ -61,7 +61,7 @@ static const hone_func *member(const hone_module *module, const char *name) {
 /* An intrinsic as its text says it: a failure names the place there. */
 typedef struct candidate {
     const char *name;
-    script_source source;
+    py_source source;
     const char *desc_name, *impl_name; /* NULL: desc and impl, or what ends so */
     const hone_func *desc, *impl;
 } candidate;
@@ -76,7 +76,7 @@ static hone_status fail_at(const candidate *c, uint32_t line, uint32_t column, c
     hone_str_vprintf(&text, format, args);
     va_end(args);
     hone_status st =
-        line ? script_error_at(&c->source, HONE_CODE_INVALID, line, column, hone_str_text(&text))
+        line ? py_error_at(&c->source, HONE_CODE_INVALID, line, column, hone_str_text(&text))
              : HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&text));
     hone_str_deinit(&text);
     return st;

@@ -72,8 +72,8 @@ static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) 
 static bool is_parameter(const script_parser *p, const char *name) {
     if (!script_at_word(p, "lambda")) return false;
     for (uint32_t i = p->pos + 1; i < p->token_count; i++) {
-        if (script_token_is(p, i, SCRIPT_TOKEN_OP, ":")) return false;
-        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, name)) return true;
+        if (script_token_is(p, i, PY_TOKEN_OP, ":")) return false;
+        if (script_token_is(p, i, PY_TOKEN_NAME, name)) return true;
     }
     return false;
 }
@@ -82,11 +82,11 @@ static bool is_parameter(const script_parser *p, const char *name) {
 static bool define_frees(map_reader *r, hone_dtype dtype) {
     script_parser *p = &r->p;
     for (uint32_t i = 0; i < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        bool is_member = i && p->tokens[i - 1].kind == SCRIPT_TOKEN_OP &&
+        const py_token *t = &p->tokens[i];
+        bool is_member = i && p->tokens[i - 1].kind == PY_TOKEN_OP &&
                          p->source.text[p->tokens[i - 1].start] == '.';
         bool is_number = false;
-        if (t->kind != SCRIPT_TOKEN_NAME || is_member) continue;
+        if (t->kind != PY_TOKEN_NAME || is_member) continue;
         const char *name = script_token_text(p, t);
         if (!name) return false;
         if (is_parameter(p, name) || script_lookup(p, name)) continue;
@@ -218,7 +218,7 @@ static bool read_map(map_reader *r, uint32_t rank) {
     if (!script_parse_expr(p, &body) || !convert_body(r, &body) || !check_pure(r, at)) {
         return false;
     }
-    if (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) {
+    if (script_peek(p)->kind != PY_TOKEN_NEWLINE) {
         return script_expected(p, "the end of the index map", "");
     }
     return number_vars(r, &lambda);
@@ -229,12 +229,11 @@ static bool is_variadic(const script_parser *p) {
     bool has_star = false;
     if (!script_at_word(p, "lambda")) return false;
     for (uint32_t i = 1; i < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        if (t->kind == SCRIPT_TOKEN_NAME) continue;
-        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1) return false;
+        const py_token *t = &p->tokens[i];
+        if (t->kind == PY_TOKEN_NAME) continue;
+        if (t->kind != PY_TOKEN_OP || t->length != 1) return false;
         char c = p->source.text[t->start];
-        bool stands_before_name =
-            i + 1 < p->token_count && p->tokens[i + 1].kind == SCRIPT_TOKEN_NAME;
+        bool stands_before_name = i + 1 < p->token_count && p->tokens[i + 1].kind == PY_TOKEN_NAME;
         if (c == ':') return has_star;
         if (c != ',' && !(c == '*' && stands_before_name)) return false;
         has_star |= c == '*';
@@ -244,10 +243,10 @@ static bool is_variadic(const script_parser *p) {
 
 /* Reads the piece as a text of its own; the place of an error is counted in it. */
 static hone_status read_piece(hone_arena *arena, const hone_index_map_text *text, uint32_t rank,
-                              const script_source *source, size_t from, hone_index_map *map) {
+                              const py_source *source, size_t from, hone_index_map *map) {
     map_reader r = {.text = text, .map = map};
     script_parser *p = &r.p;
-    script_token *tokens = NULL;
+    py_token *tokens = NULL;
     hone_status st = HONE_OK;
     p->source = *source;
     p->arena = p->ir.arena = arena;
@@ -256,8 +255,8 @@ static hone_status read_piece(hone_arena *arena, const hone_index_map_text *text
     p->scratch = hone_arena_create(1 << 12);
     if (!p->scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
     HONE_TRY_GOTO(st,
-                  script_lex_piece(source, from, from + (text->to - text->from), p->scratch,
-                                   &tokens, &p->token_count),
+                  py_lex_piece(source, from, from + (text->to - text->from), p->scratch, &tokens,
+                               &p->token_count),
                   done);
     p->tokens = tokens;
     p->func = hone_func_create(arena, "index_map");
@@ -282,15 +281,14 @@ hone_status hone_index_map_parse(hone_arena *arena, const hone_index_map_text *t
     *out_map = NULL;
     hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
     if (!map) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-    script_source piece = {.text = text->text + text->from,
-                           .length = text->length - text->from,
-                           .name = text->source_name};
+    py_source piece = {.text = text->text + text->from,
+                       .length = text->length - text->from,
+                       .name = text->source_name};
     hone_status st = read_piece(arena, text, rank, &piece, 0, map);
     if (st && hone_status_code(st) != HONE_CODE_NO_MEMORY) {
         /* once more for the place in the whole text, which only a message needs */
         hone_status_free(st);
-        script_source whole = {
-            .text = text->text, .length = text->length, .name = text->source_name};
+        py_source whole = {.text = text->text, .length = text->length, .name = text->source_name};
         *map = (hone_index_map){0};
         st = read_piece(arena, text, rank, &whole, text->from, map);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ir/text/print/script_print_impl.h"
-#include "ir/text/script_lex.h"
+#include "ir/text/script_fold.h"
 
 /* ---- loops ---- */
 

@@ -13,19 +13,18 @@ enum { MOST_BYTES = 1 << 28 };
 hone_status hone_script_parse(const char *text, size_t length, const char *source_name,
                               hone_module **out_module) {
     assert(text && source_name && out_module);
-    script_source source = {.text = text, .length = length, .name = source_name};
+    py_source source = {.text = text, .length = length, .name = source_name};
     return script_parse_module(&source, NULL, 0, out_module);
 }
 
 hone_status hone_script_parse_outline(const char *text, size_t length, const char *source_name,
                                       hone_module **out_module) {
     assert(text && source_name && out_module);
-    script_source source = {
-        .text = text, .length = length, .name = source_name, .is_outline = true};
+    py_source source = {.text = text, .length = length, .name = source_name, .is_outline = true};
     return script_parse_module(&source, NULL, 0, out_module);
 }
 
-static hone_status parse_with_weights(const script_source *source, const char *path,
+static hone_status parse_with_weights(const py_source *source, const char *path,
                                       hone_module **out_module) {
     hone_tensor_set set = {0};
     hone_tensor **weights = NULL;
@@ -43,8 +42,8 @@ done:
 static hone_status load(const char *path, bool is_outline, hone_module **out_module) {
     assert(path && out_module);
     *out_module = NULL;
-    script_source source = {.name = strcmp(path, "-") == 0 ? "<stdin>" : path,
-                            .is_outline = is_outline};
+    py_source source = {.name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                        .is_outline = is_outline};
     char *text = NULL, *beside = NULL;
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, hone_fs_read(path, MOST_BYTES, &text, &source.length), done);

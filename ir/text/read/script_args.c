@@ -10,9 +10,9 @@ bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, s
     uint32_t count = 0, capacity = 0, word_count = 0, word_capacity = 0;
     if (!script_need_op(p, "(", "")) return false;
     while (!script_at_op(p, ")")) {
-        const script_token *t = script_peek(p);
+        const py_token *t = script_peek(p);
         if (count + word_count > UINT16_MAX) return script_fail(p, p->pos, "too many arguments");
-        if (t->kind == SCRIPT_TOKEN_NAME && script_at_op_ahead(p, 1, "=")) {
+        if (t->kind == PY_TOKEN_NAME && script_at_op_ahead(p, 1, "=")) {
             if (!script_grow(p, p->scratch, (void **)&words, &word_capacity, word_count,
                              sizeof *words)) {
                 return false;

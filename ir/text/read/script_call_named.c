@@ -135,17 +135,17 @@ static hone_dtype result_of(script_parser *p, const char *name) {
     hone_dtype dtype = HONE_DTYPE_VOID;
     const size_t length = strlen(name);
     for (uint32_t i = 1; i + 1 < p->token_count; i++) {
-        const script_token *t = &p->tokens[i], *def = &p->tokens[i - 1];
-        bool is_it = t->kind == SCRIPT_TOKEN_NAME && t->length == length && def->length == 3 &&
+        const py_token *t = &p->tokens[i], *def = &p->tokens[i - 1];
+        bool is_it = t->kind == PY_TOKEN_NAME && t->length == length && def->length == 3 &&
                      memcmp(p->source.text + t->start, name, length) == 0 &&
                      memcmp(p->source.text + def->start, "def", 3) == 0;
         if (!is_it) continue;
         uint32_t pos = p->pos;
-        for (p->pos = i; script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE && !script_at_op(p, "->");)
+        for (p->pos = i; script_peek(p)->kind != PY_TOKEN_NEWLINE && !script_at_op(p, "->");)
             p->pos++;
         const char *type = NULL;
         bool says = script_take_op(p, "->") && script_take_word(p, "T") && script_take_op(p, ".") &&
-                    script_peek(p)->kind == SCRIPT_TOKEN_NAME &&
+                    script_peek(p)->kind == PY_TOKEN_NAME &&
                     (type = script_token_text(p, script_peek(p))) != NULL;
         if (says && !script_is_dtype_word(type, &dtype)) dtype = HONE_DTYPE_VOID;
         p->pos = pos;

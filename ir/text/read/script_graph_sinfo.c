@@ -22,10 +22,10 @@ const hone_expr *script_graph_size(script_parser *p, const char *name) {
 
 /* "n + 1": the text is read as an expression whose unknown names are sizes. */
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
-    script_source source = {.text = v->u.s, .length = strlen(v->u.s), .name = p->source.name};
-    script_token *tokens = NULL;
+    py_source source = {.text = v->u.s, .length = strlen(v->u.s), .name = p->source.name};
+    py_token *tokens = NULL;
     uint32_t count = 0;
-    hone_status st = script_lex(&source, p->scratch, &tokens, &count);
+    hone_status st = py_lex(&source, p->scratch, &tokens, &count);
     if (st) {
         hone_status_free(st);
         return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
@@ -38,7 +38,7 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
     p->names_are_sizes = true;
     p->quoted_in = &saved;
     script_value inner;
-    bool ok = script_parse_expr(p, &inner) && script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE &&
+    bool ok = script_parse_expr(p, &inner) && script_peek(p)->kind == PY_TOKEN_NEWLINE &&
               script_to_expr(p, &inner, out);
     p->source = saved.source;
     p->tokens = saved.tokens;

@@ -30,18 +30,18 @@ static bool is_token(const script_parser *p, uint32_t at, const char *text) {
 static facts look_over(const script_parser *p, uint32_t at) {
     facts f = {0};
     int depth = 0;
-    for (; p->tokens[at].kind != SCRIPT_TOKEN_NEWLINE; at++) {
-        if (p->tokens[at].kind == SCRIPT_TOKEN_END) return f;
+    for (; p->tokens[at].kind != PY_TOKEN_NEWLINE; at++) {
+        if (p->tokens[at].kind == PY_TOKEN_END) return f;
         f.has_types |= is_token(p, at, "Buffer") || is_token(p, at, "handle") ||
                        is_token(p, at, "Tensor") || is_token(p, at, "match_buffer");
         f.has_return |= is_token(p, at, "return");
     }
-    for (at++; p->tokens[at].kind != SCRIPT_TOKEN_END; at++) {
-        depth += p->tokens[at].kind == SCRIPT_TOKEN_INDENT;
-        depth -= p->tokens[at].kind == SCRIPT_TOKEN_DEDENT;
+    for (at++; p->tokens[at].kind != PY_TOKEN_END; at++) {
+        depth += p->tokens[at].kind == PY_TOKEN_INDENT;
+        depth -= p->tokens[at].kind == PY_TOKEN_DEDENT;
         if (depth <= 0) break;
-        f.has_decorator |= is_token(p, at, "@") && p->tokens[at - 1].kind != SCRIPT_TOKEN_NAME &&
-                           p->tokens[at + 1].kind == SCRIPT_TOKEN_NAME;
+        f.has_decorator |= is_token(p, at, "@") && p->tokens[at - 1].kind != PY_TOKEN_NAME &&
+                           p->tokens[at + 1].kind == PY_TOKEN_NAME;
         f.has_return |= is_token(p, at, "return");
     }
     return f;
@@ -74,7 +74,7 @@ static bool parse_return(script_parser *p) {
     p->pos++;
     p->has_returned = true;
     p->returned = (script_value){.kind = SCRIPT_NONE};
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) return script_need_newline(p);
+    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) return script_need_newline(p);
     return script_parse_expr_list(p, &p->returned) && script_need_newline(p);
 }
 
@@ -122,11 +122,11 @@ bool script_helper_statement(script_parser *p) {
     if (script_at_word(p, "return")) return parse_return(p);
     if (script_at_word(p, "if")) return parse_if(p);
     if (script_take_word(p, "pass")) return script_need_newline(p);
-    if (script_peek(p)->kind == SCRIPT_TOKEN_TEXT) {
+    if (script_peek(p)->kind == PY_TOKEN_TEXT) {
         script_skip_line(p);
         return true;
     }
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NAME &&
+    if (script_peek(p)->kind == PY_TOKEN_NAME &&
         (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
         return parse_assignment(p);
     }
@@ -145,8 +145,8 @@ bool script_factory_statement(script_parser *p) {
 }
 
 static bool is_op_at(const script_parser *p, uint32_t at, const char *ops) {
-    const script_token *t = &p->tokens[at];
-    return t->kind == SCRIPT_TOKEN_OP && t->length == 1 && strchr(ops, p->source.text[t->start]);
+    const py_token *t = &p->tokens[at];
+    return t->kind == PY_TOKEN_OP && t->length == 1 && strchr(ops, p->source.text[t->start]);
 }
 
 /* The first parameter that has no default, its token; 0 where all have one. */
@@ -160,7 +160,7 @@ static uint32_t needed_parameter(const script_parser *p, const script_macro *fac
         if (ends && name) return name;
         if (depth == 1 && is_op_at(p, at, "=")) name = 0;
         bool begins = depth == 1 && (opens || ends);
-        if (begins && p->tokens[at + 1].kind == SCRIPT_TOKEN_NAME) name = at + 1;
+        if (begins && p->tokens[at + 1].kind == PY_TOKEN_NAME) name = at + 1;
         if (!depth) break;
     }
     return 0;

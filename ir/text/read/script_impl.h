@@ -10,9 +10,9 @@
 #ifndef HONE_IR_TEXT_READ_SCRIPT_IMPL_H
 #define HONE_IR_TEXT_READ_SCRIPT_IMPL_H
 
+#include "ir/python/python_lex.h"
 #include "ir/text/read/script.h"
 #include "ir/text/script_fold.h"
-#include "ir/text/script_lex.h"
 
 typedef enum script_kind {
     SCRIPT_NONE,
@@ -176,8 +176,8 @@ typedef struct script_pending {
 #define SCRIPT_STATEMENT_BUDGET 50000
 
 typedef struct script_parser {
-    script_source source;
-    const script_token *tokens;
+    py_source source;
+    const py_token *tokens;
     uint32_t token_count, pos;
     hone_module *module;
     hone_arena *arena;   /* the module's */
@@ -239,7 +239,7 @@ const char *script_kind_name(const script_value *v); /* "a tuple", for messages 
 bool script_enter(script_parser *p);                 /* bounds recursion; pair with p->depth-- */
 
 /* ---- tokens ---- */
-const script_token *script_peek(const script_parser *p);
+const py_token *script_peek(const script_parser *p);
 bool script_at_op(const script_parser *p, const char *op);
 bool script_at_word(const script_parser *p, const char *word);
 bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op);
@@ -253,12 +253,11 @@ bool script_expected(script_parser *p, const char *what, const char *where);
 /* The same with advice behind it. */
 bool script_expected_hint(script_parser *p, const char *what, const char *hint);
 bool script_need_newline(script_parser *p);
-bool script_token_is(const script_parser *p, uint32_t at, script_token_kind kind, const char *text);
-bool script_is_keyword(const script_parser *p, const script_token *token);
-const char *script_keyword_at(size_t index); /* NULL behind the last */
-bool script_can_be_name(const char *text);   /* of a function: lexes as a name, is no keyword */
+bool script_token_is(const script_parser *p, uint32_t at, py_token_kind kind, const char *text);
+bool script_is_keyword(const script_parser *p, const py_token *token);
+bool script_can_be_name(const char *text); /* of a function: lexes as a name, is no keyword */
 /* The token as text in the scratch arena; NULL when memory is short (then p->error is set). */
-const char *script_token_text(script_parser *p, const script_token *token);
+const char *script_token_text(script_parser *p, const py_token *token);
 /* Skips to behind the end of this logical line. */
 void script_skip_line(script_parser *p);
 /* At ':' of a compound statement: its suite runs body once per statement. */
@@ -486,7 +485,7 @@ bool script_parse_metadata(script_parser *p);
 void script_free_metadata(script_parser *p);
 
 /* Reads a module; weights (may be NULL) answer metadata[...] constants. */
-hone_status script_parse_module(const script_source *source, hone_tensor *const *weights,
+hone_status script_parse_module(const py_source *source, hone_tensor *const *weights,
                                 uint32_t weight_count, hone_module **out_module);
 
 #define SCRIPT_VALUE_EXPR(e) ((script_value){.kind = SCRIPT_EXPR, .u.expr = (e)})

@@ -13,9 +13,9 @@ bool script_skip_lambda(script_parser *p, script_value *out) {
     uint32_t open = 0;
     *out = (script_value){.kind = SCRIPT_LAMBDA, .at = p->pos, .u.i = p->pos};
     for (p->pos++;; p->pos++) {
-        const script_token *t = script_peek(p);
-        if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) break;
-        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1) continue;
+        const py_token *t = script_peek(p);
+        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) break;
+        if (t->kind != PY_TOKEN_OP || t->length != 1) continue;
         char c = p->source.text[t->start];
         bool closes = c == ')' || c == ']' || c == '}';
         if (!open && (closes || c == ',')) {

@@ -16,8 +16,8 @@
 /* ---- which names ---- */
 
 static bool is_op(const script_parser *p, uint32_t at, const char *op) {
-    const script_token *t = &p->tokens[at];
-    return t->kind == SCRIPT_TOKEN_OP && t->length == strlen(op) &&
+    const py_token *t = &p->tokens[at];
+    return t->kind == PY_TOKEN_OP && t->length == strlen(op) &&
            memcmp(p->source.text + t->start, op, t->length) == 0;
 }
 
@@ -28,9 +28,9 @@ typedef enum role {
 } role;
 
 static role role_of(const script_parser *p, uint32_t at, bool in_signature) {
-    if (p->tokens[at].kind != SCRIPT_TOKEN_NAME || is_op(p, at - 1, ".")) return ROLE_NONE;
-    bool begins = p->tokens[at - 1].kind != SCRIPT_TOKEN_NAME &&
-                  p->tokens[at - 1].kind != SCRIPT_TOKEN_OP; /* a statement */
+    if (p->tokens[at].kind != PY_TOKEN_NAME || is_op(p, at - 1, ".")) return ROLE_NONE;
+    bool begins = p->tokens[at - 1].kind != PY_TOKEN_NAME &&
+                  p->tokens[at - 1].kind != PY_TOKEN_OP; /* a statement */
     if (is_op(p, at + 1, "=")) return begins ? ROLE_NAMED : ROLE_NONE;
     return is_op(p, at + 1, ":") && (begins || in_signature) ? ROLE_NAMED : ROLE_READ;
 }
@@ -106,7 +106,7 @@ bool script_find_names(script_parser *p, script_outside *o, uint32_t end, bool i
         if (what == ROLE_READ && !note_read(p, o, name, in_signature)) return false;
         if (what == ROLE_NAMED && in_signature && !note_named(p, o, name)) return false;
         if (what == ROLE_NAMED) named = name;
-        if (p->tokens[at].kind != SCRIPT_TOKEN_NEWLINE) continue;
+        if (p->tokens[at].kind != PY_TOKEN_NEWLINE) continue;
         in_signature = false;
         if (named && !note_named(p, o, named)) return false;
         named = NULL;

@@ -17,17 +17,17 @@ bool script_is_macro(const char *path) {
 /* ---- definitions ---- */
 
 bool script_skip_function(script_parser *p) {
-    while (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) {
-        if (script_peek(p)->kind == SCRIPT_TOKEN_END) return script_expected(p, "a body", "");
+    while (script_peek(p)->kind != PY_TOKEN_NEWLINE) {
+        if (script_peek(p)->kind == PY_TOKEN_END) return script_expected(p, "a body", "");
         p->pos++;
     }
     p->pos++;
-    if (script_peek(p)->kind != SCRIPT_TOKEN_INDENT) return true;
+    if (script_peek(p)->kind != PY_TOKEN_INDENT) return true;
     int depth = 0;
     do {
-        if (script_peek(p)->kind == SCRIPT_TOKEN_END) return true;
-        depth += script_peek(p)->kind == SCRIPT_TOKEN_INDENT;
-        depth -= script_peek(p)->kind == SCRIPT_TOKEN_DEDENT;
+        if (script_peek(p)->kind == PY_TOKEN_END) return true;
+        depth += script_peek(p)->kind == PY_TOKEN_INDENT;
+        depth -= script_peek(p)->kind == PY_TOKEN_DEDENT;
         p->pos++;
     } while (depth > 0);
     return true;

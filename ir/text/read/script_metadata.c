@@ -171,7 +171,7 @@ bool script_parse_metadata(script_parser *p) {
     uint32_t at = p->pos;
     script_value text;
     if (p->own_weights) return script_fail(p, at, "a text has one metadata");
-    for (p->pos += 2; script_peek(p)->kind == SCRIPT_TOKEN_NAME || script_at_op(p, ".");)
+    for (p->pos += 2; script_peek(p)->kind == PY_TOKEN_NAME || script_at_op(p, ".");)
         p->pos++;
     if (!script_need_op(p, "(", "of load_json") || !script_parse_expr(p, &text)) return false;
     if (text.kind != SCRIPT_STRING) {

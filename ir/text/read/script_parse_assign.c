@@ -348,8 +348,8 @@ static bool assign_one(script_parser *p, const target *t, const script_value *v)
 
 /* A name that is being assigned to (so it need not exist yet). */
 static bool at_plain_name(const script_parser *p) {
-    const script_token *t = script_peek(p);
-    if (t->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, t)) return false;
+    const py_token *t = script_peek(p);
+    if (t->kind != PY_TOKEN_NAME || script_is_keyword(p, t)) return false;
     return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",") ||
            script_at_op_ahead(p, 1, ":") || script_at_op_ahead(p, 1, ")") ||
            script_at_op_ahead(p, 1, "]");
@@ -447,9 +447,9 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
 static bool line_assigns(const script_parser *p) {
     uint32_t open = 0;
     for (uint32_t i = p->pos; i < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) return false;
-        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1) continue;
+        const py_token *t = &p->tokens[i];
+        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) return false;
+        if (t->kind != PY_TOKEN_OP || t->length != 1) continue;
         char c = p->source.text[t->start];
         if (c == '(' || c == '[' || c == '{') open++;
         if ((c == ')' || c == ']' || c == '}') && open) open--;
@@ -528,11 +528,11 @@ static bool run_expression(script_parser *p, const script_value *v) {
 }
 
 bool script_parse_simple(script_parser *p) {
-    bool declares = script_peek(p)->kind == SCRIPT_TOKEN_NAME && script_at_op_ahead(p, 1, ":");
+    bool declares = script_peek(p)->kind == PY_TOKEN_NAME && script_at_op_ahead(p, 1, ":");
     if (declares || line_assigns(p)) return parse_assignment(p);
     script_value v;
     if (!script_parse_expr(p, &v)) return false;
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE || script_at_op(p, ";")) {
+    if (script_peek(p)->kind == PY_TOKEN_NEWLINE || script_at_op(p, ";")) {
         return run_expression(p, &v) && script_need_newline(p);
     }
     return parse_augmented(p, &v);

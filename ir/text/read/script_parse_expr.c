@@ -14,7 +14,7 @@ static bool parse_ternary(script_parser *p, script_value *out);
 
 /* ---- atoms ---- */
 
-static bool parse_int(script_parser *p, const script_token *t, script_value *out) {
+static bool parse_int(script_parser *p, const py_token *t, script_value *out) {
     const char *text = script_token_text(p, t);
     char digits[72];
     size_t used = 0;
@@ -39,7 +39,7 @@ static bool parse_int(script_parser *p, const script_token *t, script_value *out
     return true;
 }
 
-static bool parse_float(script_parser *p, const script_token *t, script_value *out) {
+static bool parse_float(script_parser *p, const py_token *t, script_value *out) {
     const char *text = script_token_text(p, t);
     if (!text) return false;
     char *end = NULL;
@@ -59,9 +59,9 @@ static bool parse_float(script_parser *p, const script_token *t, script_value *o
 static bool parse_text(script_parser *p, script_value *out) {
     hone_str all = {0};
     *out = (script_value){.kind = SCRIPT_STRING, .at = p->pos};
-    for (; script_peek(p)->kind == SCRIPT_TOKEN_TEXT; p->pos++) { /* "a" "b" is one string */
+    for (; script_peek(p)->kind == PY_TOKEN_TEXT; p->pos++) { /* "a" "b" is one string */
         const char *why = NULL;
-        char *piece = script_decode_text(&p->source, script_peek(p), p->scratch, &why);
+        char *piece = py_decode_text(&p->source, script_peek(p), p->scratch, &why);
         if (!piece) {
             hone_str_deinit(&all);
             return why ? script_fail(p, p->pos, "%s", why) : script_no_memory(p);
@@ -199,7 +199,7 @@ static bool shared_size(script_parser *p, const char *name, const script_value *
 
 static bool is_text(const script_parser *p, uint32_t at, const char *text) {
     if (at >= p->token_count) return false;
-    const script_token *t = &p->tokens[at];
+    const py_token *t = &p->tokens[at];
     return t->length == strlen(text) && memcmp(p->source.text + t->start, text, t->length) == 0;
 }
 
@@ -228,10 +228,10 @@ static bool signature_size(script_parser *p, const char *name, script_value *out
 /* T.Buffer(("n", n * 2)): the size in quotes stands before, in the same description. */
 static bool is_quoted_before(const script_parser *p, const char *name) {
     bool is_found = false;
-    for (uint32_t i = p->pos; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
-        const script_token *t = &p->tokens[i];
-        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "Buffer")) return is_found;
-        bool is_text = t->kind == SCRIPT_TOKEN_TEXT && t->length == strlen(name) + 2;
+    for (uint32_t i = p->pos; i-- > 0 && p->tokens[i].kind != PY_TOKEN_NEWLINE;) {
+        const py_token *t = &p->tokens[i];
+        if (script_token_is(p, i, PY_TOKEN_NAME, "Buffer")) return is_found;
+        bool is_text = t->kind == PY_TOKEN_TEXT && t->length == strlen(name) + 2;
         is_found = is_found ||
                    (is_text && memcmp(p->source.text + t->start + 1, name, t->length - 2) == 0);
     }
@@ -259,7 +259,7 @@ static bool is_foreign(const char *word) {
 }
 
 static bool parse_name(script_parser *p, script_value *out) {
-    const script_token *t = script_peek(p);
+    const py_token *t = script_peek(p);
     const char *name = script_token_text(p, t);
     if (!name) return false;
     *out = (script_value){.at = p->pos};
@@ -315,8 +315,8 @@ static bool parse_name(script_parser *p, script_value *out) {
 
 static bool is_op_behind(const script_parser *p, uint32_t back, const char *op) {
     if (p->pos < back) return false;
-    const script_token *t = &p->tokens[p->pos - back];
-    return t->kind == SCRIPT_TOKEN_OP && t->length == strlen(op) &&
+    const py_token *t = &p->tokens[p->pos - back];
+    return t->kind == PY_TOKEN_OP && t->length == strlen(op) &&
            memcmp(p->source.text + t->start, op, t->length) == 0;
 }
 
@@ -332,15 +332,15 @@ static const char *other_language(const script_parser *p) {
 }
 
 static bool parse_atom(script_parser *p, script_value *out) {
-    const script_token *t = script_peek(p);
+    const py_token *t = script_peek(p);
     switch (t->kind) {
-    case SCRIPT_TOKEN_INT:
+    case PY_TOKEN_INT:
         return parse_int(p, t, out);
-    case SCRIPT_TOKEN_FLOAT:
+    case PY_TOKEN_FLOAT:
         return parse_float(p, t, out);
-    case SCRIPT_TOKEN_TEXT:
+    case PY_TOKEN_TEXT:
         return parse_text(p, out);
-    case SCRIPT_TOKEN_NAME:
+    case PY_TOKEN_NAME:
         if (script_at_word(p, "lambda")) return script_skip_lambda(p, out);
         return parse_name(p, out);
     default:
@@ -386,8 +386,8 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
 
 static bool parse_attribute(script_parser *p, const script_value *base, script_value *out) {
     uint32_t at = p->pos;
-    const script_token *t = script_peek(p);
-    if (t->kind != SCRIPT_TOKEN_NAME) return script_fail(p, at, "expected a name behind '.'");
+    const py_token *t = script_peek(p);
+    if (t->kind != PY_TOKEN_NAME) return script_fail(p, at, "expected a name behind '.'");
     const char *name = script_token_text(p, t);
     p->pos++;
     return name && script_attribute(p, base, name, at, out);
@@ -429,8 +429,8 @@ static const level levels[] = {
 
 /* -2^63, whose digits alone do not fit 64 bits; the sign has been taken. */
 static bool takes_least_int(script_parser *p, uint32_t at, script_value *out) {
-    const script_token *t = script_peek(p);
-    if (t->kind != SCRIPT_TOKEN_INT) return false;
+    const py_token *t = script_peek(p);
+    if (t->kind != PY_TOKEN_INT) return false;
     const char *text = script_token_text(p, t);
     if (!text || strcmp(text, "9223372036854775808") != 0) return false;
     *out = (script_value){.kind = SCRIPT_INT, .at = at, .u.i = INT64_MIN};
@@ -596,8 +596,8 @@ bool script_parse_expr_list(script_parser *p, script_value *out) {
         }
         items[count++] = item;
         if (!script_take_op(p, ",")) break;
-        script_token_kind kind = script_peek(p)->kind;
-        if (kind == SCRIPT_TOKEN_NEWLINE || script_at_op(p, "=") || script_at_op(p, ")") ||
+        py_token_kind kind = script_peek(p)->kind;
+        if (kind == PY_TOKEN_NEWLINE || script_at_op(p, "=") || script_at_op(p, ")") ||
             script_at_op(p, "]")) {
             break;
         }

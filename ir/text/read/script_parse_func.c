@@ -46,7 +46,7 @@ static bool check_scalar_type(script_parser *p, const char *name) {
     }
     hone_dtype dtype;
     const char *word =
-        script_peek(p)->kind == SCRIPT_TOKEN_NAME ? script_token_text(p, script_peek(p)) : NULL;
+        script_peek(p)->kind == PY_TOKEN_NAME ? script_token_text(p, script_peek(p)) : NULL;
     bool is_bare = word && !script_lookup(p, word) && hone_dtype_parse(word, &dtype);
     if (!is_bare) return true;
     return script_fail(p, p->pos, "undefined name '%s'; did you mean 'T.%s'?", word, word);
@@ -120,13 +120,13 @@ static bool text_has_block(const script_parser *p) {
     int depth = 0;
     bool entered = false;
     for (uint32_t i = p->pos; i + 1 < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        if (t->kind == SCRIPT_TOKEN_INDENT) {
+        const py_token *t = &p->tokens[i];
+        if (t->kind == PY_TOKEN_INDENT) {
             depth++;
             entered = true;
         }
-        if (t->kind == SCRIPT_TOKEN_DEDENT && --depth <= 0 && entered) return false;
-        if (t->kind != SCRIPT_TOKEN_NAME || i == 0) continue;
+        if (t->kind == PY_TOKEN_DEDENT && --depth <= 0 && entered) return false;
+        if (t->kind != PY_TOKEN_NAME || i == 0) continue;
         const char *text = p->source.text + t->start;
         bool is_block = (t->length == 5 && memcmp(text, "block", 5) == 0) ||
                         (t->length == 6 && memcmp(text, "sblock", 6) == 0) ||

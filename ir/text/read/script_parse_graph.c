@@ -163,7 +163,7 @@ static bool parse_return(script_parser *p) {
     p->has_return = true;
     p->graph->result_line = p->tokens[at].line;
     p->graph->result_column = p->tokens[at].column;
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) {
+    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) {
         return script_fail(p, at, "a graph function returns a value: return x");
     }
     return script_parse_expr_list(p, &v) && script_to_garg(p, &v, false, &p->graph->result) &&
@@ -171,7 +171,7 @@ static bool parse_return(script_parser *p) {
 }
 
 static bool at_assignment(const script_parser *p) {
-    if (script_peek(p)->kind != SCRIPT_TOKEN_NAME && !script_at_op(p, "(")) return false;
+    if (script_peek(p)->kind != PY_TOKEN_NAME && !script_at_op(p, "(")) return false;
     return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ":") ||
            script_at_op_ahead(p, 1, ",") ||
            (script_at_op(p, "(") && (script_at_op_ahead(p, 2, ",")));
@@ -202,7 +202,7 @@ bool script_graph_statement(script_parser *p) {
     bool idle = nothing || v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING ||
                 v.kind == SCRIPT_ELLIPSIS; /* R.tuple() is nothing */
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
-    bool is_added = !idle && !call && script_peek(p)->kind == SCRIPT_TOKEN_OP &&
+    bool is_added = !idle && !call && script_peek(p)->kind == PY_TOKEN_OP &&
                     p->source.text[script_peek(p)->start + script_peek(p)->length - 1] == '=';
     if (is_added) {
         return script_fail(p, p->pos,

@@ -12,10 +12,10 @@ enum { MAX_CALL_DEPTH = 200 }; /* of functions whose types are found one after t
 
 static bool collect_globals(script_parser *p) {
     for (uint32_t i = 0; i + 1 < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        if (t->kind != SCRIPT_TOKEN_NAME || t->length != 3 ||
+        const py_token *t = &p->tokens[i];
+        if (t->kind != PY_TOKEN_NAME || t->length != 3 ||
             memcmp(p->source.text + t->start, "def", 3) != 0 ||
-            p->tokens[i + 1].kind != SCRIPT_TOKEN_NAME) {
+            p->tokens[i + 1].kind != PY_TOKEN_NAME) {
             continue;
         }
         if (!script_grow(p, p->scratch, (void **)&p->globals, &p->global_capacity, p->global_count,
@@ -52,8 +52,7 @@ static const char *meaning_of_import(const char *name) {
 /* import a.b as c, from a.b import c as d, e: only what comes from tvm.script matters. */
 static bool parse_import(script_parser *p) {
     const char *last = NULL;
-    for (p->pos++;
-         script_peek(p)->kind == SCRIPT_TOKEN_NAME || script_peek(p)->kind == SCRIPT_TOKEN_OP;
+    for (p->pos++; script_peek(p)->kind == PY_TOKEN_NAME || script_peek(p)->kind == PY_TOKEN_OP;
          p->pos++) {
         if (script_at_word(p, "as")) {
             p->pos++;
@@ -63,7 +62,7 @@ static bool parse_import(script_parser *p) {
             if (meaning && !script_define(p, name, SCRIPT_VALUE_PATH(meaning))) return false;
             p->pos--;
             last = NULL;
-        } else if (script_peek(p)->kind == SCRIPT_TOKEN_NAME) {
+        } else if (script_peek(p)->kind == PY_TOKEN_NAME) {
             last = script_token_text(p, script_peek(p));
             if (!last) return false;
         }
@@ -163,7 +162,7 @@ static bool parse_def(script_parser *p, const decorator *d) {
 static bool parse_decorated(script_parser *p, bool in_class);
 
 static bool skip_docstring(script_parser *p) {
-    while (script_peek(p)->kind == SCRIPT_TOKEN_TEXT)
+    while (script_peek(p)->kind == PY_TOKEN_TEXT)
         p->pos++;
     return script_need_newline(p);
 }
@@ -217,7 +216,7 @@ static bool parse_module_call(script_parser *p) {
     uint32_t at = p->pos;
     script_value v = SCRIPT_VALUE_PATH("I");
     const char *name = NULL;
-    if (script_peek(p)->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, script_peek(p))) {
+    if (script_peek(p)->kind != PY_TOKEN_NAME || script_is_keyword(p, script_peek(p))) {
         return script_expected(p, "a function", "of the module");
     }
     if (!script_need_name(p, "a function", &name)) return false;
@@ -255,7 +254,7 @@ static bool class_statement(script_parser *p) {
     if (script_at_op(p, "@")) return parse_decorated(p, true);
     if (script_at_word(p, "def")) return parse_def(p, NULL);
     if (script_take_word(p, "pass")) return script_need_newline(p);
-    if (script_peek(p)->kind == SCRIPT_TOKEN_TEXT) return skip_docstring(p);
+    if (script_peek(p)->kind == PY_TOKEN_TEXT) return skip_docstring(p);
     if (script_take_op(p, "...")) return script_need_newline(p);
     if (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))
         return parse_constant(p, true);
@@ -272,12 +271,12 @@ static bool parse_class(script_parser *p) {
     p->module_name = name;
     uint32_t names = p->name_count;
     if (script_at_op(p, "(")) {
-        if (script_token_is(p, p->pos + 1, SCRIPT_TOKEN_NAME, "BasePyModule")) {
+        if (script_token_is(p, p->pos + 1, PY_TOKEN_NAME, "BasePyModule")) {
             return script_fail(p, p->pos + 1,
                                "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
                                "supported; the others may stand in a module of their own");
         }
-        while (!script_at_op(p, ":") && script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE)
+        while (!script_at_op(p, ":") && script_peek(p)->kind != PY_TOKEN_NEWLINE)
             p->pos++; /* what a class inherits says nothing */
     }
     if (!script_suite(p, class_statement)) return false;
@@ -351,8 +350,8 @@ static bool renames_module(const script_parser *p) {
     if (!script_at_op_ahead(p, 1, "=") || p->pos + 3 >= p->token_count || !p->module_name) {
         return false;
     }
-    const script_token *right = &p->tokens[p->pos + 2];
-    return right[0].kind == SCRIPT_TOKEN_NAME && right[1].kind == SCRIPT_TOKEN_NEWLINE &&
+    const py_token *right = &p->tokens[p->pos + 2];
+    return right[0].kind == PY_TOKEN_NAME && right[1].kind == PY_TOKEN_NEWLINE &&
            right[0].length == strlen(p->module_name) &&
            memcmp(p->source.text + right[0].start, p->module_name, right[0].length) == 0;
 }
@@ -361,9 +360,9 @@ static bool renames_module(const script_parser *p) {
 static bool is_store(const script_parser *p) {
     uint32_t open = 0;
     for (uint32_t at = p->pos + 1; at < p->token_count; at++) {
-        const script_token *t = &p->tokens[at];
-        if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) return false;
-        if (t->kind != SCRIPT_TOKEN_OP) continue;
+        const py_token *t = &p->tokens[at];
+        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) return false;
+        if (t->kind != PY_TOKEN_OP) continue;
         const char *text = p->source.text + t->start;
         bool compares = t->length == 2 && strchr("=!<>", text[0]) != NULL;
         bool assigns = text[t->length - 1] == '=' && !compares;
@@ -381,14 +380,14 @@ static bool is_foreign_call(script_parser *p) {
     static const char *const own[] = {"T",  "R",       "I",   "tir",   "tirx", "ir",
                                       "te", "TypeVar", "int", "float", "bool", "range"};
     uint32_t ahead = 0;
-    while (p->tokens[p->pos + ahead].kind == SCRIPT_TOKEN_NAME &&
+    while (p->tokens[p->pos + ahead].kind == PY_TOKEN_NAME &&
            script_at_op_ahead(p, ahead + 1, ",")) {
         ahead += 2;
     }
     if (script_at_op_ahead(p, 1, "[") && is_store(p)) return false;
     ahead = script_at_op_ahead(p, ahead + 1, "=") ? ahead + 2 : 0;
-    const script_token *root = &p->tokens[p->pos + ahead];
-    if (root->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, root)) return false;
+    const py_token *root = &p->tokens[p->pos + ahead];
+    if (root->kind != PY_TOKEN_NAME || script_is_keyword(p, root)) return false;
     if (!script_at_op_ahead(p, ahead + 1, ".") && !script_at_op_ahead(p, ahead + 1, "(") &&
         !script_at_op_ahead(p, ahead + 1, "[")) {
         return false;
@@ -403,14 +402,14 @@ static bool is_foreign_call(script_parser *p) {
 }
 
 bool script_parse_top(script_parser *p) {
-    script_token_kind kind = script_peek(p)->kind;
+    py_token_kind kind = script_peek(p)->kind;
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (kind == SCRIPT_TOKEN_NEWLINE) {
+    if (kind == PY_TOKEN_NEWLINE) {
         p->pos++;
         return true;
     }
-    if (kind == SCRIPT_TOKEN_INDENT) return script_fail(p, p->pos, "unexpected indentation");
-    if (kind == SCRIPT_TOKEN_TEXT) return skip_docstring(p);
+    if (kind == PY_TOKEN_INDENT) return script_fail(p, p->pos, "unexpected indentation");
+    if (kind == PY_TOKEN_TEXT) return skip_docstring(p);
     if (script_at_op(p, "@")) return parse_decorated(p, false);
     if (script_at_word(p, "import") || script_at_word(p, "from")) return parse_import(p);
     if (script_at_word(p, "def")) return parse_def(p, NULL);
@@ -418,12 +417,11 @@ bool script_parse_top(script_parser *p) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
     }
     if (script_at_metadata(p)) return script_parse_metadata(p);
-    if (kind == SCRIPT_TOKEN_NAME && (renames_module(p) || is_foreign_call(p))) {
+    if (kind == PY_TOKEN_NAME && (renames_module(p) || is_foreign_call(p))) {
         script_skip_line(p);
         return true;
     }
-    if (kind == SCRIPT_TOKEN_NAME &&
-        (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
+    if (kind == PY_TOKEN_NAME && (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
         return parse_constant(p, false);
     }
     bool is_decorator =
@@ -444,7 +442,7 @@ static bool check_callees(script_parser *p, const hone_graph_func *graph) {
         if (!calls || hone_module_find(p->module, bind->callee)) continue;
         char text[200];
         snprintf(text, sizeof text, "the module has no function '%s'", bind->callee);
-        p->error = script_error_at(&p->source, HONE_CODE_INVALID, bind->line, bind->column, text);
+        p->error = py_error_at(&p->source, HONE_CODE_INVALID, bind->line, bind->column, text);
         return false;
     }
     return true;
@@ -526,31 +524,31 @@ static bool is_new_member(const script_parser *p, uint32_t at) {
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
         if (is_spelled(p, at, words[i])) return true;
     }
-    const script_token *token = &p->tokens[at];
+    const py_token *token = &p->tokens[at];
     return token->length >= 6 && memcmp(p->source.text + token->start, "sblock", 6) == 0;
 }
 
 /* x += 1 at the beginning of a line. */
 static bool adds_to_name(const script_parser *p, uint32_t at) {
-    const script_token *token = &p->tokens[at];
+    const py_token *token = &p->tokens[at];
     if (at < 2 || token->length < 2 || p->source.text[token->start + token->length - 1] != '=')
         return false;
-    script_token_kind before = p->tokens[at - 2].kind;
-    bool begins_line = before == SCRIPT_TOKEN_NEWLINE || before == SCRIPT_TOKEN_INDENT ||
-                       before == SCRIPT_TOKEN_DEDENT;
-    return begins_line && p->tokens[at - 1].kind == SCRIPT_TOKEN_NAME && !is_spelled(p, at, "==");
+    py_token_kind before = p->tokens[at - 2].kind;
+    bool begins_line =
+        before == PY_TOKEN_NEWLINE || before == PY_TOKEN_INDENT || before == PY_TOKEN_DEDENT;
+    return begins_line && p->tokens[at - 1].kind == PY_TOKEN_NAME && !is_spelled(p, at, "==");
 }
 
 /* What TVM 0.27 alone says: T.sblock, import tirx, s_tir=True, x += 1. Names and strings of the
  * program's own may look like them. */
 static bool is_new_word(const script_parser *p, uint32_t at) {
-    const script_token *token = &p->tokens[at];
+    const py_token *token = &p->tokens[at];
     const char *text = p->source.text + token->start;
-    if (token->kind == SCRIPT_TOKEN_TEXT) {
+    if (token->kind == PY_TOKEN_TEXT) {
         return token->length > 6 && memcmp(text + 1, "tirx.", 5) == 0 && is_spelled(p, at + 1, ":");
     }
-    if (token->kind == SCRIPT_TOKEN_OP) return adds_to_name(p, at);
-    if (token->kind != SCRIPT_TOKEN_NAME) return false;
+    if (token->kind == PY_TOKEN_OP) return adds_to_name(p, at);
+    if (token->kind != PY_TOKEN_NAME) return false;
     if (is_spelled(p, at, "s_tir") && is_spelled(p, at + 1, "=")) return true;
     bool is_member = at > 0 && is_spelled(p, at - 1, ".");
     bool is_imported = at > 0 && is_spelled(p, at - 1, "import");
@@ -560,7 +558,7 @@ static bool is_new_word(const script_parser *p, uint32_t at) {
 }
 
 /* Printed programs begin with their imports as comments: "# from tvm.script import tirx as T". */
-static bool has_new_import(const script_source *source) {
+static bool has_new_import(const py_source *source) {
     static const char import[] = "# from tvm.script import tirx ";
     size_t length = sizeof import - 1;
     for (size_t at = 0; at + length <= source->length; at++) {
@@ -581,7 +579,7 @@ static bool is_classic_text(const script_parser *p) {
 
 static bool parse_all(script_parser *p) {
     if (!collect_globals(p)) return false;
-    while (script_peek(p)->kind != SCRIPT_TOKEN_END) {
+    while (script_peek(p)->kind != PY_TOKEN_END) {
         if (!script_parse_top(p)) return false;
     }
     bool is_empty = !p->module->member_count && !p->module_name;
@@ -592,13 +590,13 @@ static bool parse_all(script_parser *p) {
     return infer_graphs(p);
 }
 
-hone_status script_parse_module(const script_source *source, hone_tensor *const *weights,
+hone_status script_parse_module(const py_source *source, hone_tensor *const *weights,
                                 uint32_t weight_count, hone_module **out_module) {
     *out_module = NULL;
     script_parser p = {.source = *source, .weights = weights, .weight_count = weight_count};
     HONE_TRY(hone_module_create(&p.module));
     hone_status st = HONE_OK;
-    script_token *tokens = NULL;
+    py_token *tokens = NULL;
     p.arena = p.module->arena;
     p.ir.arena = p.arena;
     p.scratch = hone_arena_create(1 << 16);
@@ -606,7 +604,7 @@ hone_status script_parse_module(const script_source *source, hone_tensor *const 
         st = HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
         goto done;
     }
-    HONE_TRY_GOTO(st, script_lex(source, p.scratch, &tokens, &p.token_count), done);
+    HONE_TRY_GOTO(st, py_lex(source, p.scratch, &tokens, &p.token_count), done);
     p.tokens = tokens;
     p.value_budget = 1000000;
     p.is_classic = is_classic_text(&p);

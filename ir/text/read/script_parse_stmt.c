@@ -219,9 +219,9 @@ static bool parse_with_item(script_parser *p, script_value *out) {
 
 /* with T.target(...): what it holds is for no other target than the rest. */
 static bool is_target(const script_parser *p, const script_value *v) {
-    const script_token *t = &p->tokens[v->at];
+    const py_token *t = &p->tokens[v->at];
     bool is_call = v->kind == SCRIPT_DICT || v->kind == SCRIPT_STRING;
-    return is_call && t->kind == SCRIPT_TOKEN_NAME;
+    return is_call && t->kind == PY_TOKEN_NAME;
 }
 
 static bool parse_with(script_parser *p) {
@@ -485,7 +485,7 @@ static bool parse_jump(script_parser *p) {
 static bool parse_return(script_parser *p) {
     uint32_t at = p->pos++;
     hone_node_id node;
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) return script_need_newline(p);
+    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) return script_need_newline(p);
     script_value v;
     const hone_expr *e = NULL;
     if (!script_parse_expr(p, &v)) return false;

@@ -18,8 +18,8 @@ static bool fail_with(script_parser *p, hone_code code, uint32_t at, const char 
     if (at >= p->token_count) at = p->token_count - 1;
     hone_str text = {0};
     hone_str_vprintf(&text, format, args);
-    const script_token *token = &p->tokens[at];
-    p->error = script_error_at(&p->source, code, token->line, token->column, hone_str_text(&text));
+    const py_token *token = &p->tokens[at];
+    p->error = py_error_at(&p->source, code, token->line, token->column, hone_str_text(&text));
     hone_str_deinit(&text);
     return false;
 }
@@ -128,8 +128,8 @@ const char *script_kind_name(const script_value *v) {
 }
 
 bool script_enter(script_parser *p) {
-    if (p->depth >= SCRIPT_MAX_DEPTH) {
-        return script_fail(p, p->pos, "nested too deeply (more than %d levels)", SCRIPT_MAX_DEPTH);
+    if (p->depth >= PY_MAX_DEPTH) {
+        return script_fail(p, p->pos, "nested too deeply (more than %d levels)", PY_MAX_DEPTH);
     }
     p->depth++;
     return true;
@@ -137,28 +137,24 @@ bool script_enter(script_parser *p) {
 
 /* ---- tokens ---- */
 
-const script_token *script_peek(const script_parser *p) {
+const py_token *script_peek(const script_parser *p) {
     return &p->tokens[p->pos];
 }
 
-bool script_token_is(const script_parser *p, uint32_t at, script_token_kind kind,
-                     const char *text) {
-    if (at >= p->token_count) return false;
-    const script_token *t = &p->tokens[at];
-    size_t n = strlen(text);
-    return t->kind == kind && t->length == n && memcmp(p->source.text + t->start, text, n) == 0;
+bool script_token_is(const script_parser *p, uint32_t at, py_token_kind kind, const char *text) {
+    return at < p->token_count && py_token_is(&p->source, &p->tokens[at], kind, text);
 }
 
 bool script_at_op(const script_parser *p, const char *op) {
-    return script_token_is(p, p->pos, SCRIPT_TOKEN_OP, op);
+    return script_token_is(p, p->pos, PY_TOKEN_OP, op);
 }
 
 bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op) {
-    return script_token_is(p, p->pos + ahead, SCRIPT_TOKEN_OP, op);
+    return script_token_is(p, p->pos + ahead, PY_TOKEN_OP, op);
 }
 
 bool script_at_word(const script_parser *p, const char *word) {
-    return script_token_is(p, p->pos, SCRIPT_TOKEN_NAME, word);
+    return script_token_is(p, p->pos, PY_TOKEN_NAME, word);
 }
 
 bool script_take_op(script_parser *p, const char *op) {
@@ -173,39 +169,16 @@ bool script_take_word(script_parser *p, const char *word) {
     return true;
 }
 
-/* The present token in words, for "expected ..., found ...". */
-static void describe_token(const script_parser *p, char *out, size_t bytes) {
-    const script_token *t = script_peek(p);
-    switch (t->kind) {
-    case SCRIPT_TOKEN_END:
-        snprintf(out, bytes, "the end of the text");
-        return;
-    case SCRIPT_TOKEN_NEWLINE:
-        snprintf(out, bytes, "the end of the line");
-        return;
-    case SCRIPT_TOKEN_INDENT:
-        snprintf(out, bytes, "an indented line");
-        return;
-    case SCRIPT_TOKEN_DEDENT:
-        snprintf(out, bytes, "the end of the indented lines");
-        return;
-    default:
-        snprintf(out, bytes, "'%.*s%s'", (int)(t->length < 40 ? t->length : 40),
-                 p->source.text + t->start, t->length < 40 ? "" : "...");
-        return;
-    }
-}
-
 bool script_expected(script_parser *p, const char *what, const char *where) {
     char found[80];
-    describe_token(p, found, sizeof found);
+    py_describe_token(&p->source, script_peek(p), found, sizeof found);
     return script_fail(p, p->pos, "expected %s%s%s, found %s", what, *where ? " " : "", where,
                        found);
 }
 
 bool script_expected_hint(script_parser *p, const char *what, const char *hint) {
     char found[80];
-    describe_token(p, found, sizeof found);
+    py_describe_token(&p->source, script_peek(p), found, sizeof found);
     return script_fail(p, p->pos, "expected %s, found %s%s", what, found, hint);
 }
 
@@ -223,28 +196,15 @@ bool script_need_word(script_parser *p, const char *word, const char *where) {
     return script_expected(p, quoted, where);
 }
 
-static const char *const keywords[] = {
-    "and",    "as",     "assert", "break",  "class", "continue", "def",    "del",
-    "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
-    "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
-    "raise",  "return", "True",   "try",    "while", "with",     "yield"};
-
-static bool is_keyword(const char *text, size_t length) {
-    for (size_t i = 0; i < HONE_COUNT(keywords); i++) {
-        if (length == strlen(keywords[i]) && memcmp(text, keywords[i], length) == 0) return true;
-    }
-    return false;
-}
-
-bool script_is_keyword(const script_parser *p, const script_token *token) {
-    return is_keyword(p->source.text + token->start, token->length);
+bool script_is_keyword(const script_parser *p, const py_token *token) {
+    return py_is_keyword(p->source.text + token->start, token->length);
 }
 
 bool script_can_be_name(const char *text) {
-    return script_lexes_as_name(text) && !is_keyword(text, strlen(text));
+    return py_lexes_as_name(text) && !py_is_keyword(text, strlen(text));
 }
 
-const char *script_token_text(script_parser *p, const script_token *token) {
+const char *script_token_text(script_parser *p, const py_token *token) {
     char *copy = hone_arena_alloc(p->scratch, token->length + 1);
     if (!copy) {
         script_no_memory(p);
@@ -256,10 +216,9 @@ const char *script_token_text(script_parser *p, const script_token *token) {
 }
 
 bool script_need_name(script_parser *p, const char *what, const char **out_name) {
-    const script_token *t = script_peek(p);
+    const py_token *t = script_peek(p);
     *out_name = NULL;
-    if (t->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, t))
-        return script_expected(p, what, "");
+    if (t->kind != PY_TOKEN_NAME || script_is_keyword(p, t)) return script_expected(p, what, "");
     *out_name = script_token_text(p, t);
     p->pos++;
     return *out_name != NULL;
@@ -267,12 +226,12 @@ bool script_need_name(script_parser *p, const char *what, const char **out_name)
 
 bool script_need_newline(script_parser *p) {
     if (script_take_op(p, ";")) return true;
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) {
+    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) {
         p->pos++;
         return true;
     }
-    if (script_peek(p)->kind == SCRIPT_TOKEN_END) return true;
-    if (script_at_op(p, ":") && p->tokens[p->pos + 1].kind == SCRIPT_TOKEN_NEWLINE) {
+    if (script_peek(p)->kind == PY_TOKEN_END) return true;
+    if (script_at_op(p, ":") && p->tokens[p->pos + 1].kind == PY_TOKEN_NEWLINE) {
         return script_fail(p, p->pos,
                            "expected the end of the line, found ':'; what has a body begins with "
                            "'with', 'for', 'while' or 'if'");
@@ -283,8 +242,8 @@ bool script_need_newline(script_parser *p) {
 }
 
 void script_skip_line(script_parser *p) {
-    while (script_peek(p)->kind != SCRIPT_TOKEN_END) {
-        if (p->tokens[p->pos++].kind == SCRIPT_TOKEN_NEWLINE) return;
+    while (script_peek(p)->kind != PY_TOKEN_END) {
+        if (p->tokens[p->pos++].kind == PY_TOKEN_NEWLINE) return;
     }
 }
 
@@ -293,36 +252,34 @@ static bool read_suite(script_parser *p, script_statement statement) {
         return script_fail(p, p->pos, "expected ':' before the body, found '='; '==' compares");
     }
     bool is_else_if = script_at_word(p, "if") && p->pos > 0 &&
-                      script_token_is(p, p->pos - 1, SCRIPT_TOKEN_NAME, "else");
+                      script_token_is(p, p->pos - 1, PY_TOKEN_NAME, "else");
     if (is_else_if) {
         return script_fail(p, p->pos, "expected ':' before the body, found 'if'; write 'elif'");
     }
     if (!script_need_op(p, ":", "before the body")) return false;
-    if (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) { /* `if x: y = 1` */
+    if (script_peek(p)->kind != PY_TOKEN_NEWLINE) { /* `if x: y = 1` */
         do {
             if (!statement(p)) return false;
-        } while (p->tokens[p->pos - 1].kind == SCRIPT_TOKEN_OP &&
-                 script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE);
-        if (p->tokens[p->pos - 1].kind == SCRIPT_TOKEN_OP) p->pos++;
+        } while (p->tokens[p->pos - 1].kind == PY_TOKEN_OP &&
+                 script_peek(p)->kind != PY_TOKEN_NEWLINE);
+        if (p->tokens[p->pos - 1].kind == PY_TOKEN_OP) p->pos++;
         return true;
     }
     p->pos++;
-    if (script_peek(p)->kind != SCRIPT_TOKEN_INDENT)
-        return script_expected(p, "an indented body", "");
+    if (script_peek(p)->kind != PY_TOKEN_INDENT) return script_expected(p, "an indented body", "");
     p->pos++;
     if (!script_enter(p)) return false;
-    while (script_peek(p)->kind != SCRIPT_TOKEN_DEDENT &&
-           script_peek(p)->kind != SCRIPT_TOKEN_END) {
-        if (script_peek(p)->kind == SCRIPT_TOKEN_INDENT) {
+    while (script_peek(p)->kind != PY_TOKEN_DEDENT && script_peek(p)->kind != PY_TOKEN_END) {
+        if (script_peek(p)->kind == PY_TOKEN_INDENT) {
             return script_expected(p, "a statement", "at this indentation");
         }
-        if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) { /* behind `a; ` */
+        if (script_peek(p)->kind == PY_TOKEN_NEWLINE) { /* behind `a; ` */
             p->pos++;
             continue;
         }
         if (!statement(p)) return false;
     }
-    if (script_peek(p)->kind == SCRIPT_TOKEN_DEDENT) p->pos++;
+    if (script_peek(p)->kind == PY_TOKEN_DEDENT) p->pos++;
     p->depth--;
     return true;
 }
@@ -381,10 +338,6 @@ const script_value *script_lookup(const script_parser *p, const char *name) {
         }
     }
     return NULL;
-}
-
-const char *script_keyword_at(size_t index) {
-    return index < HONE_COUNT(keywords) ? keywords[index] : NULL;
 }
 
 const char *script_nearest(const char *name, const char *const *candidates, size_t count) {

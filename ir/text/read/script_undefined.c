@@ -8,33 +8,31 @@
 #include "support/nearest.h"
 
 static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
-    const script_token *a = &p->tokens[at], *b = &p->tokens[other];
+    const py_token *a = &p->tokens[at], *b = &p->tokens[other];
     return a->kind == b->kind && a->length == b->length &&
            memcmp(p->source.text + a->start, p->source.text + b->start, a->length) == 0;
 }
 
 static bool begins_line(const script_parser *p, uint32_t at) {
     if (at == 0) return true;
-    script_token_kind before = p->tokens[at - 1].kind;
-    return before == SCRIPT_TOKEN_NEWLINE || before == SCRIPT_TOKEN_INDENT ||
-           before == SCRIPT_TOKEN_DEDENT;
+    py_token_kind before = p->tokens[at - 1].kind;
+    return before == PY_TOKEN_NEWLINE || before == PY_TOKEN_INDENT || before == PY_TOKEN_DEDENT;
 }
 
 /* Does the line that begins at first, in front of or behind the name, give it a meaning:
  * `for i, j in`, `a, b =`, `as a:`? */
 static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
-    bool is_for = script_token_is(p, first, SCRIPT_TOKEN_NAME, "for");
-    bool is_with = script_token_is(p, first, SCRIPT_TOKEN_NAME, "with"), is_named = false;
-    if (same_text(p, at, first) && script_token_is(p, first + 1, SCRIPT_TOKEN_OP, ":")) return true;
-    for (uint32_t i = first + is_for; p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
-        if (i == at || p->tokens[i].kind == SCRIPT_TOKEN_END) return false;
-        bool ends = script_token_is(p, i, SCRIPT_TOKEN_NAME, "in") ||
-                    script_token_is(p, i, SCRIPT_TOKEN_OP, "=");
+    bool is_for = script_token_is(p, first, PY_TOKEN_NAME, "for");
+    bool is_with = script_token_is(p, first, PY_TOKEN_NAME, "with"), is_named = false;
+    if (same_text(p, at, first) && script_token_is(p, first + 1, PY_TOKEN_OP, ":")) return true;
+    for (uint32_t i = first + is_for; p->tokens[i].kind != PY_TOKEN_NEWLINE; i++) {
+        if (i == at || p->tokens[i].kind == PY_TOKEN_END) return false;
+        bool ends =
+            script_token_is(p, i, PY_TOKEN_NAME, "in") || script_token_is(p, i, PY_TOKEN_OP, "=");
         bool is_list =
-            p->tokens[i].kind == SCRIPT_TOKEN_NAME || script_token_is(p, i, SCRIPT_TOKEN_OP, ",");
+            p->tokens[i].kind == PY_TOKEN_NAME || script_token_is(p, i, PY_TOKEN_OP, ",");
         if (is_with) {
-            if (same_text(p, at, i) && script_token_is(p, i - 1, SCRIPT_TOKEN_NAME, "as"))
-                return true;
+            if (same_text(p, at, i) && script_token_is(p, i - 1, PY_TOKEN_NAME, "as")) return true;
             continue;
         }
         if (ends) return is_named;
@@ -48,7 +46,7 @@ static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
 static uint32_t line_of_ended(const script_parser *p, uint32_t at) {
     for (uint32_t i = at; i-- > 0;) {
         if (!begins_line(p, i)) continue;
-        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
+        if (script_token_is(p, i, PY_TOKEN_NAME, "def")) return 0;
         if (p->tokens[i].line < p->tokens[at].line && line_defines(p, i, at))
             return p->tokens[i].line;
     }
@@ -58,8 +56,8 @@ static uint32_t line_of_ended(const script_parser *p, uint32_t at) {
 /* `for k` further on, inside of the same brackets. */
 static bool is_comprehension(const script_parser *p, uint32_t at) {
     for (uint32_t i = at + 1; i + 1 < p->token_count; i++) {
-        if (p->tokens[i].kind == SCRIPT_TOKEN_NEWLINE) return false;
-        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "for")) return same_text(p, at, i + 1);
+        if (p->tokens[i].kind == PY_TOKEN_NEWLINE) return false;
+        if (script_token_is(p, i, PY_TOKEN_NAME, "for")) return same_text(p, at, i + 1);
     }
     return false;
 }
@@ -68,14 +66,14 @@ static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
     static const char *const of_python[] = {
         "print", "enumerate", "zip",   "map",   "sum",    "list",       "dict",    "type",   "open",
         "iter",  "next",      "input", "tuple", "filter", "isinstance", "getattr", "hasattr"};
-    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
+    if (script_token_is(p, at + 1, PY_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
     if (is_comprehension(p, at)) return "comprehensions are not part of TVMScript";
     uint32_t line = line_of_ended(p, at);
     if (line) {
         return hone_arena_printf(p->scratch, "it is defined in line %u, in a body that has ended",
                                  line);
     }
-    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
     for (size_t i = 0; is_called && i < HONE_COUNT(of_python); i++) {
         if (strcmp(of_python[i], name) == 0) return "it is Python's, not part of TVMScript";
     }
@@ -92,11 +90,11 @@ static const char *without_t(script_parser *p, uint32_t at, const char *name) {
 
 /* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
 static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
-    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
     hone_dtype dtype;
     if (!p->func || p->graph) return NULL;
-    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".") &&
-        script_token_is(p, at + 3, SCRIPT_TOKEN_OP, "(")) {
+    if (script_token_is(p, at + 1, PY_TOKEN_OP, ".") &&
+        script_token_is(p, at + 3, PY_TOKEN_OP, "(")) {
         const char *path = without_t(p, at, name);
         if (path) return path;
         name = script_token_text(p, &p->tokens[at + 2]);
@@ -154,11 +152,11 @@ const char *script_dtype_meant(const char *name) {
 static bool in_shape(const script_parser *p, uint32_t at) {
     static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl", "Tensor", "Shape"};
     int depth = 0;
-    for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
-        depth += script_token_is(p, i, SCRIPT_TOKEN_OP, "(");
-        depth -= script_token_is(p, i, SCRIPT_TOKEN_OP, ")");
+    for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != PY_TOKEN_NEWLINE;) {
+        depth += script_token_is(p, i, PY_TOKEN_OP, "(");
+        depth -= script_token_is(p, i, PY_TOKEN_OP, ")");
         for (size_t w = 0; w < HONE_COUNT(words); w++) {
-            if (script_token_is(p, i, SCRIPT_TOKEN_NAME, words[w])) return depth == 2;
+            if (script_token_is(p, i, PY_TOKEN_NAME, words[w])) return depth == 2;
         }
     }
     return false;
@@ -168,18 +166,18 @@ static bool in_shape(const script_parser *p, uint32_t at) {
 static uint32_t line_behind(const script_parser *p, uint32_t at) {
     for (uint32_t i = at + 1; i < p->token_count; i++) {
         if (!begins_line(p, i)) continue;
-        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
-        if (script_token_is(p, i, SCRIPT_TOKEN_OP, "@")) return 0;
+        if (script_token_is(p, i, PY_TOKEN_NAME, "def")) return 0;
+        if (script_token_is(p, i, PY_TOKEN_OP, "@")) return 0;
         if (!line_defines(p, i, at)) continue;
-        bool is_loop = script_token_is(p, i, SCRIPT_TOKEN_NAME, "for");
+        bool is_loop = script_token_is(p, i, PY_TOKEN_NAME, "for");
         return is_loop ? 0 : p->tokens[i].line;
     }
     return 0;
 }
 
 static bool names_block(const script_parser *p, uint32_t at) {
-    return script_token_is(p, at, SCRIPT_TOKEN_NAME, "sblock") ||
-           script_token_is(p, at, SCRIPT_TOKEN_NAME, "block");
+    return script_token_is(p, at, PY_TOKEN_NAME, "sblock") ||
+           script_token_is(p, at, PY_TOKEN_NAME, "block");
 }
 
 /* What a name that nothing is near to may want: a size, infinity, the dtype of another library. */
@@ -187,9 +185,9 @@ static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
     static const char *const floats[] = {"inf", "nan", "infinity"};
     static const char *const libraries[] = {"np", "numpy", "torch", "jnp"};
     hone_dtype dtype;
-    bool is_name = script_token_is(p, at - 1, SCRIPT_TOKEN_OP, "(") && names_block(p, at - 2);
+    bool is_name = script_token_is(p, at - 1, PY_TOKEN_OP, "(") && names_block(p, at - 2);
     if (is_name) return hone_arena_printf(p->scratch, "a name stands in quotes: \"%s\"", name);
-    bool is_loop = begins_line(p, at) && script_token_is(p, at + 1, SCRIPT_TOKEN_NAME, "in");
+    bool is_loop = begins_line(p, at) && script_token_is(p, at + 1, PY_TOKEN_NAME, "in");
     if (is_loop) return "a loop begins with 'for'";
     uint32_t line = line_behind(p, at);
     if (line) return hone_arena_printf(p->scratch, "it is defined further on, in line %u", line);
@@ -235,8 +233,8 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     if (advice) return script_fail(p, at, "undefined name '%s'; %s", name, advice);
     const char *candidates[MOST];
     size_t count = 0;
-    bool is_room = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".");
-    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    bool is_room = script_token_is(p, at + 1, PY_TOKEN_OP, ".");
+    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
         bool is_path = p->names[i].value.kind == SCRIPT_PATH; /* T, R, I */
         if (!is_path || is_room) candidates[count++] = p->names[i].name;
@@ -246,10 +244,10 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
         candidates[count++] = p->globals[i];
     }
-    for (size_t i = 0; script_keyword_at(i) && count < MOST; i++) {
-        bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
-        if (is_first && !is_called && strlen(script_keyword_at(i)) > 2)
-            candidates[count++] = script_keyword_at(i);
+    for (size_t i = 0; py_keyword_at(i) && count < MOST; i++) {
+        bool is_first = at == 0 || p->tokens[at - 1].kind != PY_TOKEN_OP;
+        if (is_first && !is_called && strlen(py_keyword_at(i)) > 2)
+            candidates[count++] = py_keyword_at(i);
     }
     const char *near_name = script_nearest(name, candidates, count);
     if (near_name) {
@@ -276,7 +274,7 @@ bool script_unknown_attribute(script_parser *p, const script_value *method, uint
                "T.int64()";
     }
     for (uint32_t i = at; i-- > 0 && i + 8 > at;) { /* the name, where it stands just before */
-        if (!script_token_is(p, i, SCRIPT_TOKEN_NAME, name)) continue;
+        if (!script_token_is(p, i, PY_TOKEN_NAME, name)) continue;
         at = i;
         break;
     }

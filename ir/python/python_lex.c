@@ -1,5 +1,5 @@
-/* ir/text/script_lex.c - see script_lex.h. One pass over the bytes; brackets suspend lines. */
-#include "ir/text/script_lex.h"
+/* ir/python/python_lex.c - see python_lex.h. One pass over the bytes; brackets suspend lines. */
+#include "ir/python/python_lex.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "support/utf8.h"
 
 typedef struct lexer {
-    const script_source *source;
+    const py_source *source;
     hone_arena *arena;
     size_t at;
     size_t line_start;
@@ -17,19 +17,19 @@ typedef struct lexer {
     uint32_t column;
     uint32_t line;
     uint32_t open_brackets;
-    uint32_t open_line, open_column;             /* of the outermost one */
-    char open[SCRIPT_MAX_DEPTH];                 /* what they are, as far as there is room */
-    uint32_t other_line, other_column;           /* the first that closes one of another kind */
-    uint32_t indents[SCRIPT_MAX_DEPTH + 1];      /* a tab goes to the next multiple of 8 */
-    uint32_t indent_bytes[SCRIPT_MAX_DEPTH + 1]; /* a tab is one: both must agree, as in Python */
+    uint32_t open_line, open_column;         /* of the outermost one */
+    char open[PY_MAX_DEPTH];                 /* what they are, as far as there is room */
+    uint32_t other_line, other_column;       /* the first that closes one of another kind */
+    uint32_t indents[PY_MAX_DEPTH + 1];      /* a tab goes to the next multiple of 8 */
+    uint32_t indent_bytes[PY_MAX_DEPTH + 1]; /* a tab is one: both must agree, as in Python */
     uint32_t indent_depth;
-    script_token *tokens;
+    py_token *tokens;
     uint32_t count, capacity;
 } lexer;
 
 /* ---- messages ---- */
 
-static size_t line_begin(const script_source *source, uint32_t line) {
+static size_t line_begin(const py_source *source, uint32_t line) {
     size_t at = 0;
     for (uint32_t now = 1; now < line && at < source->length; at++) {
         if (source->text[at] == '\n') now++;
@@ -48,8 +48,8 @@ static void append_caret(hone_str *out, const char *text, size_t length, uint32_
     hone_str_append_char(out, '^');
 }
 
-hone_status script_error_at(const script_source *source, hone_code code, uint32_t line,
-                            uint32_t column, const char *message) {
+hone_status py_error_at(const py_source *source, hone_code code, uint32_t line, uint32_t column,
+                        const char *message) {
     size_t begin = line_begin(source, line), end = begin;
     while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r')
         end++;
@@ -80,7 +80,7 @@ static uint32_t column_of(lexer *lx, size_t at) {
 }
 
 static hone_status fail(lexer *lx, size_t at, const char *message) {
-    return script_error_at(lx->source, HONE_CODE_INVALID, lx->line, column_of(lx, at), message);
+    return py_error_at(lx->source, HONE_CODE_INVALID, lx->line, column_of(lx, at), message);
 }
 
 /* ---- the text ---- */
@@ -94,26 +94,26 @@ static bool at_end(const lexer *lx) {
     return lx->at >= lx->source->length;
 }
 
-static hone_status push(lexer *lx, script_token_kind kind, size_t start, size_t length,
-                        uint32_t line, uint32_t column) {
+static hone_status push(lexer *lx, py_token_kind kind, size_t start, size_t length, uint32_t line,
+                        uint32_t column) {
     if (hone_utf8_valid_bytes(lx->source->text + start, length) < length) {
-        return script_error_at(lx->source, HONE_CODE_INVALID, line, column,
-                               kind == SCRIPT_TOKEN_TEXT ? "this string is not UTF-8"
-                                                         : "this word is not UTF-8");
+        return py_error_at(lx->source, HONE_CODE_INVALID, line, column,
+                           kind == PY_TOKEN_TEXT ? "this string is not UTF-8"
+                                                 : "this word is not UTF-8");
     }
     if (lx->count == lx->capacity) {
         uint32_t capacity = lx->capacity ? lx->capacity * 2 : 256;
-        script_token *grown = hone_arena_alloc(lx->arena, (size_t)capacity * sizeof *grown);
+        py_token *grown = hone_arena_alloc(lx->arena, (size_t)capacity * sizeof *grown);
         if (!grown) return HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
         if (lx->count) memcpy(grown, lx->tokens, lx->count * sizeof *grown);
         lx->tokens = grown;
         lx->capacity = capacity;
     }
-    lx->tokens[lx->count++] = (script_token){.kind = kind,
-                                             .start = (uint32_t)start,
-                                             .length = (uint32_t)length,
-                                             .line = line,
-                                             .column = column};
+    lx->tokens[lx->count++] = (py_token){.kind = kind,
+                                         .start = (uint32_t)start,
+                                         .length = (uint32_t)length,
+                                         .line = line,
+                                         .column = column};
     return HONE_OK;
 }
 
@@ -142,15 +142,15 @@ static hone_status set_indent(lexer *lx, uint32_t width, uint32_t bytes) {
     static const char mixed[] = "tabs and spaces are mixed in the indentation";
     uint32_t column = column_of(lx, lx->at);
     if (width > lx->indents[lx->indent_depth]) {
-        if (lx->indent_depth == SCRIPT_MAX_DEPTH) return fail(lx, lx->at, "nested too deeply");
+        if (lx->indent_depth == PY_MAX_DEPTH) return fail(lx, lx->at, "nested too deeply");
         if (bytes <= lx->indent_bytes[lx->indent_depth]) return fail(lx, lx->at, mixed);
         lx->indents[++lx->indent_depth] = width;
         lx->indent_bytes[lx->indent_depth] = bytes;
-        return push(lx, SCRIPT_TOKEN_INDENT, lx->at, 0, lx->line, column);
+        return push(lx, PY_TOKEN_INDENT, lx->at, 0, lx->line, column);
     }
     while (width < lx->indents[lx->indent_depth]) {
         lx->indent_depth--;
-        HONE_TRY(push(lx, SCRIPT_TOKEN_DEDENT, lx->at, 0, lx->line, column));
+        HONE_TRY(push(lx, PY_TOKEN_DEDENT, lx->at, 0, lx->line, column));
     }
     if (width != lx->indents[lx->indent_depth]) {
         return fail(lx, lx->at, "this indentation matches no line above");
@@ -182,11 +182,56 @@ static bool is_name_char(char c) {
     return is_name_start(c) || isdigit((unsigned char)c);
 }
 
-bool script_lexes_as_name(const char *text) {
+bool py_lexes_as_name(const char *text) {
     if (!is_name_start(*text)) return false;
     while (is_name_char(*text))
         text++;
     return *text == '\0';
+}
+
+static const char *const keywords[] = {
+    "and",    "as",     "assert", "break",  "class", "continue", "def",    "del",
+    "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
+    "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
+    "raise",  "return", "True",   "try",    "while", "with",     "yield"};
+
+const char *py_keyword_at(size_t index) {
+    return index < HONE_COUNT(keywords) ? keywords[index] : NULL;
+}
+
+bool py_is_keyword(const char *text, size_t length) {
+    for (size_t i = 0; i < HONE_COUNT(keywords); i++) {
+        if (length == strlen(keywords[i]) && memcmp(text, keywords[i], length) == 0) return true;
+    }
+    return false;
+}
+
+bool py_token_is(const py_source *source, const py_token *token, py_token_kind kind,
+                 const char *text) {
+    size_t n = strlen(text);
+    return token->kind == kind && token->length == n &&
+           memcmp(source->text + token->start, text, n) == 0;
+}
+
+void py_describe_token(const py_source *source, const py_token *token, char *out, size_t bytes) {
+    switch (token->kind) {
+    case PY_TOKEN_END:
+        snprintf(out, bytes, "the end of the text");
+        return;
+    case PY_TOKEN_NEWLINE:
+        snprintf(out, bytes, "the end of the line");
+        return;
+    case PY_TOKEN_INDENT:
+        snprintf(out, bytes, "an indented line");
+        return;
+    case PY_TOKEN_DEDENT:
+        snprintf(out, bytes, "the end of the indented lines");
+        return;
+    default:
+        snprintf(out, bytes, "'%.*s%s'", (int)(token->length < 40 ? token->length : 40),
+                 source->text + token->start, token->length < 40 ? "" : "...");
+        return;
+    }
 }
 
 static size_t string_prefix(const lexer *lx) {
@@ -205,8 +250,8 @@ static hone_status lex_string(lexer *lx, size_t prefix) {
     lx->at += is_long ? 3 : 1;
     for (;;) {
         if (at_end(lx) || (!is_long && peek(lx, 0) == '\n')) {
-            return script_error_at(lx->source, HONE_CODE_INVALID, line, column,
-                                   "this string has no closing quote");
+            return py_error_at(lx->source, HONE_CODE_INVALID, line, column,
+                               "this string has no closing quote");
         }
         char c = peek(lx, 0);
         if (c == quote && (!is_long || (peek(lx, 1) == quote && peek(lx, 2) == quote))) break;
@@ -215,7 +260,7 @@ static hone_status lex_string(lexer *lx, size_t prefix) {
         if (c == '\n') next_line(lx);
     }
     lx->at += is_long ? 3 : 1;
-    return push(lx, SCRIPT_TOKEN_TEXT, start, lx->at - start, line, column);
+    return push(lx, PY_TOKEN_TEXT, start, lx->at - start, line, column);
 }
 
 static hone_status lex_number(lexer *lx) {
@@ -239,8 +284,8 @@ static hone_status lex_number(lexer *lx) {
             break;
         }
     }
-    return push(lx, is_float ? SCRIPT_TOKEN_FLOAT : SCRIPT_TOKEN_INT, start, lx->at - start,
-                lx->line, column_of(lx, start));
+    return push(lx, is_float ? PY_TOKEN_FLOAT : PY_TOKEN_INT, start, lx->at - start, lx->line,
+                column_of(lx, start));
 }
 
 static const char *const long_operators[] = {"...", "**=", "//=", "<<=", ">>=", "**", "//", "<<",
@@ -253,14 +298,13 @@ static void note_bracket(lexer *lx, char c, size_t start) {
             lx->open_line = lx->line;
             lx->open_column = column_of(lx, start);
         }
-        if (lx->open_brackets < SCRIPT_MAX_DEPTH) lx->open[lx->open_brackets] = c;
+        if (lx->open_brackets < PY_MAX_DEPTH) lx->open[lx->open_brackets] = c;
         lx->open_brackets++;
     }
     if ((c == ')' || c == ']' || c == '}') && lx->open_brackets) {
         lx->open_brackets--;
         char begin = c == ')' ? '(' : c == ']' ? '[' : '{';
-        bool is_other =
-            lx->open_brackets < SCRIPT_MAX_DEPTH && lx->open[lx->open_brackets] != begin;
+        bool is_other = lx->open_brackets < PY_MAX_DEPTH && lx->open[lx->open_brackets] != begin;
         if (is_other && !lx->other_line) {
             lx->other_line = lx->line;
             lx->other_column = column_of(lx, start);
@@ -293,7 +337,7 @@ static hone_status lex_operator(lexer *lx) {
     }
     note_bracket(lx, c, start);
     lx->at += length;
-    return push(lx, SCRIPT_TOKEN_OP, start, length, lx->line, column_of(lx, start));
+    return push(lx, PY_TOKEN_OP, start, length, lx->line, column_of(lx, start));
 }
 
 static hone_status lex_one(lexer *lx) {
@@ -307,7 +351,7 @@ static hone_status lex_one(lexer *lx) {
         size_t start = lx->at;
         while (!at_end(lx) && is_name_char(peek(lx, 0)))
             lx->at++;
-        return push(lx, SCRIPT_TOKEN_NAME, start, lx->at - start, lx->line, column_of(lx, start));
+        return push(lx, PY_TOKEN_NAME, start, lx->at - start, lx->line, column_of(lx, start));
     }
     return lex_operator(lx);
 }
@@ -318,7 +362,7 @@ static hone_status end_line(lexer *lx) {
     uint32_t line = lx->line, column = column_of(lx, at);
     take_newline(lx);
     if (lx->open_brackets) return HONE_OK;
-    HONE_TRY(push(lx, SCRIPT_TOKEN_NEWLINE, at, 0, line, column));
+    HONE_TRY(push(lx, PY_TOKEN_NEWLINE, at, 0, line, column));
     return begin_line(lx);
 }
 
@@ -348,22 +392,22 @@ static hone_status lex_tokens(lexer *lx) {
 
 static hone_status end_tokens(lexer *lx) {
     uint32_t column = column_of(lx, lx->at);
-    if (lx->count && lx->tokens[lx->count - 1].kind != SCRIPT_TOKEN_NEWLINE) {
-        HONE_TRY(push(lx, SCRIPT_TOKEN_NEWLINE, lx->at, 0, lx->line, column));
+    if (lx->count && lx->tokens[lx->count - 1].kind != PY_TOKEN_NEWLINE) {
+        HONE_TRY(push(lx, PY_TOKEN_NEWLINE, lx->at, 0, lx->line, column));
     }
     for (; lx->indent_depth; lx->indent_depth--) {
-        HONE_TRY(push(lx, SCRIPT_TOKEN_DEDENT, lx->at, 0, lx->line, column));
+        HONE_TRY(push(lx, PY_TOKEN_DEDENT, lx->at, 0, lx->line, column));
     }
-    return push(lx, SCRIPT_TOKEN_END, lx->at, 0, lx->line, column);
+    return push(lx, PY_TOKEN_END, lx->at, 0, lx->line, column);
 }
 
-hone_status script_lex(const script_source *source, hone_arena *arena, script_token **out_tokens,
-                       uint32_t *out_count) {
+hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
+                   uint32_t *out_count) {
     *out_tokens = NULL;
     *out_count = 0;
-    if (source->length > SCRIPT_MAX_BYTES) {
+    if (source->length > PY_MAX_BYTES) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: %zu bytes of program text, at most %d",
-                          source->name, source->length, SCRIPT_MAX_BYTES);
+                          source->name, source->length, PY_MAX_BYTES);
     }
     lexer lx = {.source = source, .arena = arena, .line = 1};
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
@@ -372,12 +416,12 @@ hone_status script_lex(const script_source *source, hone_arena *arena, script_to
     HONE_TRY(begin_line(&lx));
     HONE_TRY(lex_tokens(&lx));
     if (lx.open_brackets && lx.other_line) {
-        return script_error_at(source, HONE_CODE_INVALID, lx.other_line, lx.other_column,
-                               "this closes a bracket of another kind");
+        return py_error_at(source, HONE_CODE_INVALID, lx.other_line, lx.other_column,
+                           "this closes a bracket of another kind");
     }
     if (lx.open_brackets) {
-        return script_error_at(source, HONE_CODE_INVALID, lx.open_line, lx.open_column,
-                               "this bracket is never closed");
+        return py_error_at(source, HONE_CODE_INVALID, lx.open_line, lx.open_column,
+                           "this bracket is never closed");
     }
     HONE_TRY(end_tokens(&lx));
     *out_tokens = lx.tokens;
@@ -385,10 +429,10 @@ hone_status script_lex(const script_source *source, hone_arena *arena, script_to
     return HONE_OK;
 }
 
-hone_status script_lex_piece(const script_source *source, size_t from, size_t to, hone_arena *arena,
-                             script_token **out_tokens, uint32_t *out_count) {
+hone_status py_lex_piece(const py_source *source, size_t from, size_t to, hone_arena *arena,
+                         py_token **out_tokens, uint32_t *out_count) {
     enum { ALWAYS_OPEN = 1 << 30 }; /* brackets of the piece itself never bring it to zero */
-    script_source piece = {.text = source->text, .length = to, .name = source->name};
+    py_source piece = {.text = source->text, .length = to, .name = source->name};
     lexer lx = {.source = &piece, .arena = arena, .line = 1, .open_brackets = ALWAYS_OPEN};
     for (; lx.at < from; lx.at++) {
         if (source->text[lx.at] != '\n') continue;
@@ -460,8 +504,8 @@ static size_t decode_escape(const char *s, size_t left, char *out, size_t *out_b
     return 1;
 }
 
-char *script_decode_text(const script_source *source, const script_token *token, hone_arena *arena,
-                         const char **out_why) {
+char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
+                     const char **out_why) {
     *out_why = NULL;
     const char *s = source->text + token->start;
     size_t n = token->length;

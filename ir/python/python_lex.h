@@ -1,0 +1,72 @@
+/* ir/python/python_lex.h - Python tokens of a program text, with INDENT and DEDENT.
+ *
+ * The whole text is cut into an array first, so that the parser may look ahead as far as it likes.
+ * Tokens point into the text, which must outlive them.
+ */
+#ifndef HONE_IR_PYTHON_PYTHON_LEX_H
+#define HONE_IR_PYTHON_PYTHON_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "support/arena.h"
+#include "support/status.h"
+
+typedef enum py_token_kind {
+    PY_TOKEN_END,
+    PY_TOKEN_NEWLINE,
+    PY_TOKEN_INDENT,
+    PY_TOKEN_DEDENT,
+    PY_TOKEN_NAME, /* keywords too */
+    PY_TOKEN_INT,
+    PY_TOKEN_FLOAT,
+    PY_TOKEN_TEXT, /* a string literal, quotes and prefix included */
+    PY_TOKEN_OP,
+} py_token_kind;
+
+typedef struct py_token {
+    py_token_kind kind;
+    uint32_t start, length; /* bytes of the text */
+    uint32_t line, column;  /* from 1; column counts characters, not bytes */
+} py_token;
+
+typedef struct py_source {
+    const char *text;
+    size_t length;
+    const char *name; /* "prog.py" */
+    bool is_outline;  /* constants may lack their numbers */
+} py_source;
+
+enum { PY_MAX_DEPTH = 200, PY_MAX_BYTES = 1 << 28 };
+
+/* A failure with "name:line:column: ", the message, the source line and a caret below it. */
+HONE_NODISCARD hone_status py_error_at(const py_source *source, hone_code code, uint32_t line,
+                                       uint32_t column, const char *message);
+
+/* Cuts the text; the array lives in the arena and ends with one END token. */
+HONE_NODISCARD hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
+                                  uint32_t *out_count);
+
+/* The same of the bytes from … to, which stand inside the brackets of a text of another kind: lines
+ * mean nothing, and places are counted in the whole text. */
+HONE_NODISCARD hone_status py_lex_piece(const py_source *source, size_t from, size_t to,
+                                        hone_arena *arena, py_token **out_tokens,
+                                        uint32_t *out_count);
+
+/* Whether the whole text is one name (which may still be a keyword). */
+bool py_lexes_as_name(const char *text);
+bool py_is_keyword(const char *text, size_t length);
+const char *py_keyword_at(size_t index); /* NULL behind the last */
+
+bool py_token_is(const py_source *source, const py_token *token, py_token_kind kind,
+                 const char *text);
+/* The token in words, for "expected …, found …". */
+void py_describe_token(const py_source *source, const py_token *token, char *out, size_t bytes);
+
+/* Decodes a string token into bytes (quotes, prefix and escapes done). The arena owns the result;
+ * NULL when memory is short, or when the literal is not one that the language knows (*out_why). */
+char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
+                     const char **out_why);
+
+#endif
