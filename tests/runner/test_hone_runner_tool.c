@@ -43,6 +43,13 @@ static const struct row {
     {"too many slots",     {"--slots", "65"},                                                  2, "",                   "'65'"                    },
     {"an odd name",        {"--name", "a/b"},                                                  2, "",                   "'a/b'"                   },
     {"an odd device key",  {"--device-key", ""},                                               2, "",                   "--device-key"            },
+    {"an empty value",     {"--tracker", ""},                                                  2, "",                   "'--tracker'"             },
+    {"given twice",        {"--slots", "1", "--slots=2"},                                      2, "",                   "twice: 'slots'"          },
+    {"idle in executors",  {"--executor", "--key", "k"},                                       2, "",                   "no 'key'"                },
+    {"idle without keys",
+     {"--tracker", "tcp://127.0.0.1:1", "--insecure", "--key", "k"},
+     2,                                                                                           "",
+     "no 'key'"                                                                                                                                   },
     {"no launcher",        {"--launcher", "  "},                                               2, "",                   "--launcher"              },
 };
 

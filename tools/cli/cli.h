@@ -40,7 +40,8 @@ typedef struct hone_cli_list {
 
 typedef enum hone_cli_kind {
     HONE_CLI_SWITCH, /* bool *: takes no value (in hone.conf: yes or no) */
-    HONE_CLI_TEXT,   /* const char ** */
+    HONE_CLI_TEXT,   /* const char **; never empty */
+    HONE_CLI_OUTPUT, /* const char **: the path of a file to write, or "-" */
     HONE_CLI_NUMBER, /* int64_t *: from min to max */
     HONE_CLI_REAL,   /* double * */
     HONE_CLI_TIME,   /* int64_t *, nanoseconds: "90", "90s", "10m", "1h30m" */
@@ -103,6 +104,10 @@ bool hone_cli_begin(hone_cli *cli, const hone_cli_command *command, int argc, ch
  * it would do nothing: "--db says nothing about WHAT". */
 HONE_NODISCARD hone_status hone_cli_refuse(const hone_cli *cli, const char *names,
                                            const char *what);
+
+/* INVALID when anything else than this switch, one of those that all verbs have, or an argument
+ * stands in the command line: "--shape says nothing about --list". */
+HONE_NODISCARD hone_status hone_cli_refuse_all(const hone_cli *cli, const char *but);
 
 /* Writes cli->out to stdout, prints the failure if there is one (takes it), frees everything. The
  * exit code of the verb. */

@@ -24,7 +24,7 @@ HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module *
     }
 #define HONE_CLI_PROGRAM_OUTPUT_OPTION(place)                                                      \
     {                                                                                              \
-        .name = "output", .letter = 'o', .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),    \
+        .name = "output", .letter = 'o', .value = "FILE", .kind = HONE_CLI_OUTPUT, .to = (place),  \
         .help = "write there; long weights go to FILE with .safetensors"                           \
     }
 /* Writes a module to the path of -o, its weights beside it, or to cli->out when it is NULL or "-".

@@ -55,6 +55,10 @@ bool hone_cli_parse_time(const char *text, int64_t *out_ns) {
     return true;
 }
 
+static bool has_value(const hone_cli_option *option) {
+    return option->kind != HONE_CLI_SWITCH && option->kind != HONE_CLI_COUNT;
+}
+
 static hone_status wants(const hone_cli_option *option, const char *what, const char *text) {
     return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' wants %s, not '%s'", option->name, what,
                       text);
@@ -96,8 +100,20 @@ static bool read_switch(const char *text, bool *out) {
     return false;
 }
 
+/* What is written would go into a folder, or nowhere. */
+static hone_status check_output(const hone_cli_option *option, const char *path) {
+    bool is_folder = !*hone_path_basename(path) || hone_fs_is_dir(path);
+    if (!is_folder || strcmp(path, "-") == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' wants a file, '%s' is a directory",
+                      option->name, path);
+}
+
 /* text NULL: a switch of the command line. */
 static hone_status set_option(hone_cli *cli, const hone_cli_option *option, const char *text) {
+    if (text && !*text && has_value(option)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is empty, wants %s", option->name,
+                          option->value);
+    }
     if (option->was_given) *option->was_given = true;
     char *end = NULL;
     double real;
@@ -105,6 +121,10 @@ static hone_status set_option(hone_cli *cli, const hone_cli_option *option, cons
     case HONE_CLI_SWITCH:
         if (!text) return *(bool *)option->to = true, HONE_OK;
         return read_switch(text, option->to) ? HONE_OK : wants(option, "yes or no", text);
+    case HONE_CLI_OUTPUT:
+        HONE_TRY(check_output(option, text));
+        *(const char **)option->to = text;
+        return HONE_OK;
     case HONE_CLI_TEXT:
         *(const char **)option->to = text;
         return HONE_OK;
@@ -195,10 +215,6 @@ typedef struct given {
     const char *text;
 } given;
 
-static bool has_value(const hone_cli_option *option) {
-    return option->kind != HONE_CLI_SWITCH && option->kind != HONE_CLI_COUNT;
-}
-
 /* The tables that getopt wants: the verb's options and the common ones, by their index. */
 static hone_status make_tables(hone_cli *cli, const hone_cli_option *options, size_t count,
                                struct option **out_long, char **out_short) {
@@ -268,6 +284,16 @@ hone_status hone_cli_refuse(const hone_cli *cli, const char *names, const char *
         return HONE_ERROR(HONE_CODE_INVALID, "--%s says nothing about %s", *at, what);
     }
     return HONE_OK;
+}
+
+hone_status hone_cli_refuse_all(const hone_cli *cli, const char *but) {
+    for (const char **at = cli->given; at && *at; at++) {
+        if (strcmp(*at, but) == 0 || hone_name_is_listed("json config quiet verbose", *at))
+            continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "--%s says nothing about --%s", *at, but);
+    }
+    if (!cli->arg_count) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s' says nothing about --%s", cli->args[0], but);
 }
 
 /* The first of several would be forgotten. */

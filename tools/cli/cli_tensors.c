@@ -88,6 +88,9 @@ static const char *find_equals(const char *text) {
 static hone_status load_one(hone_cli_tensors *to, const char *text) {
     const char *equals = find_equals(text);
     if (!equals) return load_file(to, text, NULL);
+    if (!equals[1]) {
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' names no file; NAME=FILE is wanted", text);
+    }
     char *name = hone_strndup(text, (size_t)(equals - text));
     hone_status st = name ? load_file(to, equals + 1, *name ? name : NULL) : no_memory();
     hone_free(name);

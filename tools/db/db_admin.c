@@ -83,7 +83,7 @@ int hone_db_verb_recover(int argc, char **argv) {
         {.name = "output",
          .letter = 'o',
          .value = "NEW",
-         .kind = HONE_CLI_TEXT,
+         .kind = HONE_CLI_OUTPUT,
          .to = &output,
          .help = "the new file, which must not be there yet"},
         {0  }

@@ -177,7 +177,7 @@ int hone_db_verb_export(int argc, char **argv) {
         {.name = "output",
          .letter = 'o',
          .value = "FILE",
-         .kind = HONE_CLI_TEXT,
+         .kind = HONE_CLI_OUTPUT,
          .to = &output,
          .help = "write there; default: standard output"},
         {0 },

@@ -127,7 +127,8 @@ static bool take_row(void *ctx, const hone_db_row *row) {
 
 static hone_status sql(hone_cli *cli, bool csv, int64_t timeout_ns) {
     hone_db *db = NULL;
-    sql_output o = {.cli = cli, .csv = csv && !cli->json};
+    sql_output o = {.cli = cli, .csv = csv};
+    if (cli->json) HONE_TRY(hone_cli_refuse(cli, "csv", "--json"));
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     if (cli->json) o.json = hone_json_make_array();
     hone_status st = hone_db_sql(db, cli->args[1], timeout_ns, take_row, &o);

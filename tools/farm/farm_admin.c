@@ -17,6 +17,7 @@ static hone_status ask(hone_cli *cli, hone_farm_access *access, const hone_farm_
     hone_farm_client *client;
     hone_farm_message answer;
     hone_farm_access_from_environment(access);
+    HONE_TRY(hone_farm_access_check(cli, access));
     HONE_TRY(hone_farm_client_open(access, HONE_FARM_VERB_TIMEOUT_NS, &client));
     hone_status st = hone_farm_client_ask(client, question, HONE_FARM_DONE, &answer);
     if (!st) hone_str_printf(&cli->out, "%s\n", answer.u.done.text);
@@ -94,6 +95,11 @@ int hone_farm_verb_kick(int argc, char **argv) {
 
 /* ---- keys ---- */
 
+/* The directory is the tracker's own: nobody is asked. */
+static hone_status refuse_access(const hone_cli *cli) {
+    return hone_cli_refuse(cli, "tracker key tracker-key insecure", "a directory of keys (--keys)");
+}
+
 typedef struct key_options {
     hone_farm_access access;
     const char *dir, *role, *name;
@@ -133,6 +139,7 @@ static hone_status allow(hone_cli *cli, key_options *o) {
         return HONE_ERROR(HONE_CODE_INVALID, "--role wants runner, tuner or admin%s%s%s",
                           o->role ? ", not '" : "", o->role ? o->role : "", o->role ? "'" : "");
     }
+    if (o->dir) HONE_TRY(refuse_access(cli));
     if (o->dir) return allow_in_dir(cli, o, role);
     hone_key key;
     HONE_TRY(key_of(cli->args[0], &key));
@@ -187,6 +194,7 @@ static hone_status revoke_in_dir(hone_cli *cli, const key_options *o) {
 }
 
 static hone_status revoke(hone_cli *cli, key_options *o) {
+    if (o->dir) HONE_TRY(refuse_access(cli));
     if (o->dir) return revoke_in_dir(cli, o);
     hone_farm_message m = {.kind = HONE_FARM_REVOKE};
     hone_key key;
@@ -268,10 +276,12 @@ static hone_status keys_in_dir(hone_cli *cli, const char *dir) {
 }
 
 static hone_status keys(hone_cli *cli, key_options *o) {
+    if (o->dir) HONE_TRY(refuse_access(cli));
     if (o->dir) return keys_in_dir(cli, o->dir);
     hone_farm_client *client;
     hone_farm_message answer, question = {.kind = HONE_FARM_KEYS};
     hone_farm_access_from_environment(&o->access);
+    HONE_TRY(hone_farm_access_check(cli, &o->access));
     HONE_TRY(hone_farm_client_open(&o->access, HONE_FARM_VERB_TIMEOUT_NS, &client));
     hone_status st = hone_farm_client_ask(client, &question, HONE_FARM_KEY_LIST, &answer);
     if (!st) st = put_keys(cli, answer.u.key_list.keys.items, answer.u.key_list.keys.count);

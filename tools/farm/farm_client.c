@@ -41,6 +41,14 @@ void hone_farm_access_from_environment(hone_farm_access *access) {
     take_variable("HONE_TRACKER_KEY", &access->tracker_key);
 }
 
+hone_status hone_farm_access_check(const hone_cli *cli, const hone_farm_access *access) {
+    if (!access->tracker) {
+        HONE_TRY(hone_cli_refuse(cli, "key tracker-key insecure no-device",
+                                 "a run without --tracker URL (or HONE_TRACKER)"));
+    }
+    return access->is_insecure ? hone_cli_refuse(cli, "key tracker-key", "--insecure") : HONE_OK;
+}
+
 hone_status hone_farm_access_resolve(const hone_farm_access *access,
                                      hone_net_client_options *out_net) {
     *out_net = (hone_net_client_options){.address = access->tracker,

@@ -43,6 +43,11 @@ typedef struct hone_farm_access {
 /* Fills in from the environment what is not given. */
 void hone_farm_access_from_environment(hone_farm_access *access);
 
+/* INVALID when one of these options stands in the command line and would do nothing: without a
+ * tracker, or keys without a use for them. After hone_farm_access_from_environment. */
+HONE_NODISCARD hone_status hone_farm_access_check(const hone_cli *cli,
+                                                  const hone_farm_access *access);
+
 /* Reads the keys; wipe out_net->keys afterwards. INVALID says what is missing. */
 HONE_NODISCARD hone_status hone_farm_access_resolve(const hone_farm_access *access,
                                                     hone_net_client_options *out_net);

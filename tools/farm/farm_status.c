@@ -157,6 +157,7 @@ static hone_status status(hone_cli *cli, hone_farm_access *access) {
     hone_farm_client *client;
     hone_farm_message answer, question = {.kind = HONE_FARM_STATUS};
     hone_farm_access_from_environment(access);
+    HONE_TRY(hone_farm_access_check(cli, access));
     HONE_TRY(hone_farm_client_open(access, HONE_FARM_VERB_TIMEOUT_NS, &client));
     hone_status st = hone_farm_client_ask(client, &question, HONE_FARM_STATUS_TABLE, &answer);
     if (!st && cli->json) {

@@ -22,14 +22,15 @@ bool tune_farm_is_wanted(tune_farm_options *options) {
     return options->access.tracker != NULL;
 }
 
-hone_status tune_farm_check_key(const tune_farm_options *o) {
+static hone_status check_device_key(const tune_farm_options *o) {
     if (!o->device_key || o->access.tracker) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "--device-key is a name of a farm: --tracker URL "
                                          "(or HONE_TRACKER) is missing");
 }
 
-hone_status tune_farm_check(const tune_farm_options *o) {
-    HONE_TRY(tune_farm_check_key(o));
+hone_status tune_farm_check(const hone_cli *cli, const tune_farm_options *o) {
+    HONE_TRY(check_device_key(o));
+    HONE_TRY(hone_farm_access_check(cli, &o->access));
     if (waits(o) || strcmp(o->no_device, "stop") == 0) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "option '--no-device' wants wait or stop, not '%s'",
                       o->no_device);

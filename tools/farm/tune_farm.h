@@ -19,10 +19,8 @@ typedef struct tune_farm_options {
 /* True when trials go to a tracker: by option, or by the environment, which is taken in. */
 bool tune_farm_is_wanted(tune_farm_options *options);
 
-/* INVALID: a device key, and no tracker. */
-HONE_NODISCARD hone_status tune_farm_check_key(const tune_farm_options *options);
-/* The same, or an option that is none of its values; with or without a tracker. */
-HONE_NODISCARD hone_status tune_farm_check(const tune_farm_options *options);
+/* INVALID: an option that would do nothing, or is none of its values; with or without a tracker. */
+HONE_NODISCARD hone_status tune_farm_check(const hone_cli *cli, const tune_farm_options *options);
 
 /* Connects. INVALID: options or keys. `options` and `log` outlive the runner. */
 HONE_NODISCARD hone_status tune_farm_connect(const tune_farm_options *options, const hone_log *log,

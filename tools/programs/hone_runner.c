@@ -56,6 +56,7 @@ typedef struct command {
     runner_farm_options farm;
     bool is_executor, has_memory;
     unsigned without; /* the same layers, for an executor */
+    uint32_t given;   /* the options that stand in the line, as bits */
     int64_t memory_bytes;
     char *launcher; /* the words, cut up; owned */
 } command;
@@ -113,38 +114,6 @@ static int report(hone_status st) {
     return code == HONE_CODE_INVALID ? EXIT_USAGE : EXIT_WORLD;
 }
 
-static int serve_farm(command *c) {
-    runner_farm_options *o = &c->farm;
-    const char *file = getenv("HONE_KEY_FILE"), *key = getenv("HONE_TRACKER_KEY");
-    if (!o->key_path && file && *file) o->key_path = file;
-    if (!o->tracker_key && key && *key) o->tracker_key = key;
-    if (!o->is_insecure && !o->key_path) {
-        return usage("--key FILE is missing; 'hone keygen' makes one", NULL);
-    }
-    if (!o->is_insecure && !o->tracker_key) {
-        return usage("--tracker-key PUB is missing; 'hone tracker' prints it", NULL);
-    }
-    o->memory_bytes = c->memory_bytes;
-    if (c->has_memory && !c->memory_bytes) o->memory_bytes = INT64_MAX;
-    return report(runner_farm_serve(o));
-}
-
-static int serve(command *c) {
-    const char *tracker = getenv("HONE_TRACKER");
-    if (c->is_executor) {
-        const hone_executor_options executor = {.fd = HONE_EXECUTOR_FD,
-                                                .control_fd = HONE_HELD_CONTROL_FD,
-                                                .memory_bytes = c->memory_bytes,
-                                                .quiet_path = c->farm.quiet_path,
-                                                .unsandboxed = c->farm.is_unsandboxed,
-                                                .without = c->without};
-        return report(hone_executor_serve(&executor));
-    }
-    if (!c->farm.tracker && tracker && *tracker) c->farm.tracker = tracker;
-    if (!c->farm.tracker) return usage("nothing to do: --tracker URL is missing", NULL);
-    return serve_farm(c);
-}
-
 enum {
     OPTION_TRACKER = 256,
     OPTION_KEY,
@@ -189,6 +158,55 @@ static const struct option options[] = {
     {"version",     no_argument,       NULL, OPTION_VERSION    },
     {NULL,          0,                 NULL, 0                 },
 };
+
+#define BIT_OF(choice) (UINT32_C(1) << ((choice)-OPTION_TRACKER))
+#define BIT(option) BIT_OF(OPTION_##option)
+#define EXECUTOR_OPTIONS                                                                           \
+    (BIT(EXECUTOR) | BIT(MEMORY) | BIT(QUIET) | BIT(UNSANDBOXED) | BIT(WITHOUT) | BIT(VERBOSE))
+
+/* The name of the first of these that was given, or NULL. */
+static const char *given_of(const command *c, uint32_t bits) {
+    for (size_t i = 0; options[i].name; i++) {
+        if (c->given & bits & BIT_OF(options[i].val)) return options[i].name;
+    }
+    return NULL;
+}
+
+static int serve_farm(command *c) {
+    runner_farm_options *o = &c->farm;
+    const char *idle = o->is_insecure ? given_of(c, BIT(KEY) | BIT(TRACKER_KEY)) : NULL;
+    if (idle) return usage("--insecure uses no", idle);
+    const char *file = getenv("HONE_KEY_FILE"), *key = getenv("HONE_TRACKER_KEY");
+    if (!o->key_path && file && *file) o->key_path = file;
+    if (!o->tracker_key && key && *key) o->tracker_key = key;
+    if (!o->is_insecure && !o->key_path) {
+        return usage("--key FILE is missing; 'hone keygen' makes one", NULL);
+    }
+    if (!o->is_insecure && !o->tracker_key) {
+        return usage("--tracker-key PUB is missing; 'hone tracker' prints it", NULL);
+    }
+    o->memory_bytes = c->memory_bytes;
+    if (c->has_memory && !c->memory_bytes) o->memory_bytes = INT64_MAX;
+    return report(runner_farm_serve(o));
+}
+
+static int serve(command *c) {
+    const char *tracker = getenv("HONE_TRACKER");
+    if (c->is_executor) {
+        const char *idle = given_of(c, ~EXECUTOR_OPTIONS);
+        if (idle) return usage("--executor uses no", idle);
+        const hone_executor_options executor = {.fd = HONE_EXECUTOR_FD,
+                                                .control_fd = HONE_HELD_CONTROL_FD,
+                                                .memory_bytes = c->memory_bytes,
+                                                .quiet_path = c->farm.quiet_path,
+                                                .unsandboxed = c->farm.is_unsandboxed,
+                                                .without = c->without};
+        return report(hone_executor_serve(&executor));
+    }
+    if (!c->farm.tracker && tracker && *tracker) c->farm.tracker = tracker;
+    if (!c->farm.tracker) return usage("nothing to do: --tracker URL is missing", NULL);
+    return serve_farm(c);
+}
 
 static bool is_name(const char *text) {
     size_t length = strlen(text);
@@ -270,6 +288,11 @@ static int run(command *c, int argc, char **argv) {
             return EXIT_DONE;
         }
         if (choice == '?') return usage("unknown option or missing value:", argv[optind - 1]);
+        bool is_apart = optarg == argv[optind - 1];
+        if (optarg && !*optarg) return usage("empty value of", argv[optind - 1 - is_apart]);
+        if (optarg && (c->given & BIT_OF(choice)))
+            return usage("given twice:", options[choice - OPTION_TRACKER].name);
+        c->given |= BIT_OF(choice);
         const char *problem = take(c, choice, optarg);
         if (problem) return usage(problem, optarg);
     }

@@ -4,6 +4,7 @@
 
 #include "ir/identity/structural.h"
 #include "lower/signature/signature.h"
+#include "support/fs.h"
 #include "support/vec.h"
 
 /* One input of one task, under the name of its parameter or of the model's input. */
@@ -172,10 +173,14 @@ static hone_status assign_to(search *s, const hone_cli_tensor *file, bool of_mod
     return HONE_OK;
 }
 
+static hone_status wants_name(void) {
+    return HONE_ERROR(HONE_CODE_INVALID, "--in wants NAME=FILE or TASK:NAME=FILE here");
+}
+
 static hone_status assign(search *s, const hone_cli_tensor *file) {
     const place *named = NULL;
     bool is_taken = false;
-    if (!file->name) return HONE_ERROR(HONE_CODE_INVALID, "--in wants NAME=FILE here");
+    if (!file->name) return wants_name();
     HONE_TRY(assign_to(s, file, true, &named, &is_taken));
     if (!named) HONE_TRY(assign_to(s, file, false, &named, &is_taken));
     if (is_taken) return HONE_OK;
@@ -192,12 +197,22 @@ static hone_status assign_all(search *s) {
     return HONE_OK;
 }
 
+/* A file of several tensors has their names, others are named by what stands before '='. */
+static hone_status check_names(const hone_cli_list *files) {
+    for (size_t i = 0; i < files->count; i++) {
+        const char *text = files->items[i];
+        if (!strchr(text, '=') && !hone_fs_exists(text)) return wants_name();
+    }
+    return HONE_OK;
+}
+
 hone_status hone_tune_inputs_load(hone_cli *cli, const hone_cli_list *files,
                                   const hone_task_list *tasks, const char *only_task,
                                   hone_tune_inputs *out_inputs) {
     search s = {.cli = cli, .tasks = tasks, .only_task = only_task, .out = out_inputs};
     *out_inputs = (hone_tune_inputs){0};
     if (!files->count) return HONE_OK;
+    HONE_TRY(check_names(files));
     HONE_TRY(hone_cli_load_tensors(files, &out_inputs->files));
     hone_status st = assign_all(&s);
     hone_vec_deinit(&s.places);

@@ -259,6 +259,7 @@ static hone_status put_json(bench_job *job) {
 }
 
 static hone_status bench(bench_job *job) {
+    if (job->o->rounds) HONE_TRY(hone_cli_refuse(job->cli, "time", "a number of rounds"));
     for (int i = 0; i < job->cli->arg_count; i++) {
         contestant *c = &job->models[job->count++];
         HONE_TRY(open_one(job, c, job->cli->args[i]));

@@ -82,10 +82,24 @@ static const char *what_to_emit(const compile_options *o) {
     return o->emit ? o->emit : known ? known->emit : "so";
 }
 
+static bool is_to_stdout(const compile_options *o) {
+    return o->output && strcmp(o->output, "-") == 0;
+}
+
 static const char *default_output(hone_cli *cli) {
     if (strcmp(cli->args[0], "-") == 0) return "model";
     const char *base = hone_path_basename(cli->args[0]), *ending = hone_path_extension(base);
     return hone_arena_printf(cli->arena, "%.*s", (int)(ending - base), base);
+}
+
+/* "dir/model" is a name, "dir/" is none. */
+static hone_status check_name(const char *path) {
+    const char *name = hone_path_basename(path);
+    if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "option '--output' wants the name of a library, as "
+                      "out/model, '%s' is a directory",
+                      path);
 }
 
 /* `hone compile kernel.py --emit program` would write over the program that it reads. */
@@ -136,9 +150,10 @@ static hone_status read_target(compile_job *job) {
     farm.target = o->target;
     farm.threads = o->threads;
     bool is_found = false;
-    if (farm.device_key || farm.access.tracker) {
-        (void)tune_farm_is_wanted(&farm); /* reads the environment, too */
-        HONE_TRY(tune_farm_check_key(&farm));
+    bool is_asked = farm.device_key || farm.access.tracker;
+    if (is_asked) (void)tune_farm_is_wanted(&farm); /* reads the environment, too */
+    HONE_TRY(tune_farm_check(job->cli, &farm));
+    if (is_asked) {
         HONE_TRY(tune_farm_ask(&farm, &job->cli->log, target));
     } else {
         if (job->db && o->target) {
@@ -150,30 +165,44 @@ static hone_status read_target(compile_job *job) {
     return HONE_OK;
 }
 
+/* Options that would do nothing are mistakes. */
+static hone_status refuse_idle_options(const compile_job *job) {
+    const compile_options *o = job->o;
+    const hone_cli *cli = job->cli;
+    hone_compile_emit emit = job->options.emit;
+    bool is_library = emit <= HONE_COMPILE_OBJ;
+    if (o->no_schedule)
+        HONE_TRY(hone_cli_refuse(cli, "db reschedule", "kernels without a schedule"));
+    if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
+    if (!is_library) HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
+    if (emit == HONE_COMPILE_C || emit == HONE_COMPILE_PROGRAM)
+        HONE_TRY(hone_cli_refuse(cli, "lines", "text that no debugger reads"));
+    if (is_to_stdout(o)) HONE_TRY(hone_cli_refuse(cli, "json", "text on standard output"));
+    return HONE_OK;
+}
+
 static hone_status read_options(compile_job *job) {
     const compile_options *o = job->o;
     hone_compile_options *options = &job->options;
+    const char *emit = what_to_emit(o);
+    if (!hone_compile_emit_parse(emit, &options->emit)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "--emit is '%s', must be so, a, obj, c, llvm, asm or program", emit);
+    }
+    HONE_TRY(read_weights_choice(o->weights, &options->weights));
     options->output = without_ending(job->cli, o->output ? o->output : default_output(job->cli));
     if (!options->output) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    HONE_TRY(check_name(options->output));
     options->func = o->func;
     options->no_schedule = o->no_schedule;
     options->reschedule = o->reschedule;
     options->exact = o->exact;
     options->lines = o->lines;
     options->unsandboxed = o->unsandboxed;
-    if (o->no_schedule)
-        HONE_TRY(hone_cli_refuse(job->cli, "db reschedule", "kernels without a schedule"));
-    if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
+    HONE_TRY(refuse_idle_options(job));
     HONE_TRY(open_db(job));
     HONE_TRY(read_target(job));
-    HONE_TRY(read_weights_choice(o->weights, &options->weights));
-    const char *emit = what_to_emit(o);
-    if (!hone_compile_emit_parse(emit, &options->emit)) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "--emit is '%s', must be so, a, obj, c, llvm, asm or program", emit);
-    }
-    bool is_stdout = o->output && strcmp(o->output, "-") == 0;
-    HONE_TRY(is_stdout ? open_stdout(job) : check_output(job));
+    HONE_TRY(is_to_stdout(o) ? open_stdout(job) : check_output(job));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
     HONE_TRY(hone_cli_load_params(job->cli, o->params, &job->params, &options->weight_values));

@@ -50,14 +50,13 @@ static void put_text(hone_cli *cli, const hone_checkup *checkup) {
 
 static hone_status doctor(hone_cli *cli, hone_farm_access *access) {
     hone_checkup checkup = {.arena = cli->arena};
+    hone_farm_access_from_environment(access);
+    HONE_TRY(hone_farm_access_check(cli, access));
     hone_doctor_tools(&checkup);
     hone_doctor_candidates(&checkup);
     hone_doctor_machine(&checkup);
     hone_doctor_timing(&checkup);
-    if (access->tracker) {
-        hone_farm_access_from_environment(access);
-        hone_doctor_farm(&checkup, access);
-    }
+    if (access->tracker) hone_doctor_farm(&checkup, access);
     if (checkup.failed) return HONE_ERROR(HONE_CODE_NO_MEMORY, "doctor");
     if (checkup.worst == HONE_DOCTOR_PROBLEM) cli->exit_code = HONE_EXIT_NO;
     if (cli->json) return put_json(cli, &checkup);

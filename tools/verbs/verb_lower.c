@@ -107,6 +107,7 @@ static hone_status lower(hone_cli *cli, lower_options *options) {
     hone_target target;
     hone_module *module = NULL;
     hone_str text = {0};
+    if (options->list) HONE_TRY(hone_cli_refuse_all(cli, "list"));
     if (options->list) return list_passes(cli);
     if (cli->arg_count == 0) return HONE_ERROR(HONE_CODE_INVALID, "FILE is missing");
     if (options->dump) HONE_TRY(check_pass(&options->dump));
@@ -136,7 +137,7 @@ int hone_verb_lower(int argc, char **argv) {
         {.name = "output",
              .letter = 'o',
              .value = "FILE",
-             .kind = HONE_CLI_TEXT,
+             .kind = HONE_CLI_OUTPUT,
              .to = &o.output,
              .help = "write there"},
         {.name = "list",                        .kind = HONE_CLI_SWITCH, .to = &o.list, .help = "the passes, in order"},

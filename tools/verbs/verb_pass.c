@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compile/named_passes.h"
+#include "lower/ground/lower.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_tensors.h"
@@ -90,6 +91,13 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     return st;
 }
 
+/* Only lowering asks for a target. */
+static hone_status check_target(const hone_cli *cli, const pass_names *names) {
+    for (size_t i = 0; i < names->count; i++)
+        if (hone_lower_pass_find(names->items[i])) return HONE_OK;
+    return hone_cli_refuse(cli, "target", "passes over graphs");
+}
+
 /* Only one pass takes sizes and parameters, and without them it does nothing. */
 static hone_status check_bind(const hone_cli *cli, const pass_options *o, const pass_names *names) {
     const char *binds = NULL;
@@ -117,6 +125,7 @@ static hone_status run_bound(hone_cli *cli, const pass_options *o, const pass_na
 static hone_status pass(hone_cli *cli, const pass_options *o) {
     pass_names names = {0};
     hone_dim_variants variants = {0};
+    if (o->list) HONE_TRY(hone_cli_refuse_all(cli, "list"));
     if (o->list) return list_passes(cli);
     if (cli->arg_count == 0) return HONE_ERROR(HONE_CODE_INVALID, "FILE is missing");
     if (!o->passes == !o->pipeline) {
@@ -124,6 +133,7 @@ static hone_status pass(hone_cli *cli, const pass_options *o) {
     }
     HONE_TRY(o->passes ? read_names(cli, o->passes, &names) : find_pipeline(o->pipeline, &names));
     HONE_TRY(check_bind(cli, o, &names));
+    HONE_TRY(check_target(cli, &names));
     hone_status st = hone_dim_variants_parse(o->shapes.items, o->shapes.count, &variants);
     if (!st && variants.count > 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "--shape may give one number per size here");

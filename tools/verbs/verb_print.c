@@ -53,6 +53,7 @@ static hone_status load(const hone_cli *cli, const char *function, hone_module *
 
 static hone_status print(hone_cli *cli, const print_options *options) {
     hone_print_options style = {.mark = HONE_NO_ID};
+    if (cli->json) HONE_TRY(hone_cli_refuse(cli, "output", "--json, which is for standard output"));
     HONE_TRY(hone_cli_parse_dialect(options->dialect, &style.dialect));
     hone_module *module = NULL;
     HONE_TRY(load(cli, options->function, &module));

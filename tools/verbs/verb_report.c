@@ -27,7 +27,7 @@ int hone_verb_report(int argc, char **argv) {
         {.name = "output",
          .letter = 'o',
          .value = "FILE",
-         .kind = HONE_CLI_TEXT,
+         .kind = HONE_CLI_OUTPUT,
          .to = &output,
          .help = "write the page there; default: standard output"},
         {0 },

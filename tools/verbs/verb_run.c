@@ -287,13 +287,15 @@ static hone_status check_options(const hone_run_job *job, bool is_library) {
         return HONE_ERROR(HONE_CODE_INVALID, "--interpret wants a model or program, not a library");
     }
     if (is_library) {
-        HONE_TRY(hone_cli_refuse(cli, "params db target no-schedule reschedule",
+        HONE_TRY(hone_cli_refuse(cli, "params db target no-schedule reschedule unsandboxed",
                                  "what is compiled already"));
     }
     if (job->o->interpret) {
-        HONE_TRY(
-            hone_cli_refuse(cli, "time db target no-schedule reschedule threads", "--interpret"));
+        HONE_TRY(hone_cli_refuse(cli, "time db target no-schedule reschedule threads unsandboxed",
+                                 "--interpret"));
     }
+    if (!job->o->expect.count)
+        HONE_TRY(hone_cli_refuse(cli, "rtol atol", "results without --expect"));
     if (job->o->no_schedule)
         HONE_TRY(hone_cli_refuse(cli, "db reschedule", "kernels without a schedule"));
     return HONE_OK;

@@ -59,6 +59,7 @@ static hone_status show_target(hone_cli *cli, const hone_target *target) {
 }
 
 static hone_status target_verb(hone_cli *cli, const target_options *options) {
+    if (options->list) HONE_TRY(hone_cli_refuse_all(cli, "list"));
     if (options->list) return list_targets(cli);
     if (options->detect && cli->arg_count) {
         return HONE_ERROR(HONE_CODE_INVALID, "--detect takes no target to read");

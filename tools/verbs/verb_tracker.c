@@ -148,6 +148,7 @@ static hone_status take_signals(serving *s) {
 }
 
 static hone_status set_up(serving *s) {
+    if (s->options->is_insecure) HONE_TRY(hone_cli_refuse(s->cli, "keys", "--insecure"));
     HONE_TRY(take_signals(s));
     if (s->options->state) HONE_TRY(hone_farm_store_open(s->options->state, &s->store));
     HONE_TRY(listen_on(s));

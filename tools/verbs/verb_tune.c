@@ -89,7 +89,8 @@ static void catch_interrupts(void) {
 
 /* ---- setting up ---- */
 
-static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
+static hone_status check_options(const hone_cli *cli, tune_options *o,
+                                 hone_cache_state *out_cache) {
     *out_cache = HONE_CACHE_HOT;
     if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
     if (strcmp(o->cache, "cold") == 0) *out_cache = HONE_CACHE_COLD;
@@ -103,7 +104,10 @@ static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
     if (o->extern_path && hone_fs_is_dir(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", o->extern_path);
     }
-    HONE_TRY(tune_farm_check(&o->farm));
+    HONE_TRY(tune_farm_check(cli, &o->farm));
+    if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
+    if (strcmp(o->strategy, "evolutionary") != 0)
+        HONE_TRY(hone_cli_refuse(cli, "cost-model", "a strategy that asks none"));
     if (o->has_time && !o->time_ns) {
         return HONE_ERROR(HONE_CODE_INVALID, "option '--time' is 0, must be more");
     }
@@ -295,7 +299,7 @@ static hone_status read_registered(tune_run *run, const tune_options *o) {
 
 static hone_status tune_on(tune_run *run, tune_options *o) {
     hone_cache_state cache;
-    HONE_TRY(check_options(o, &cache));
+    HONE_TRY(check_options(run->cli, o, &cache));
     if (!o->is_remote) HONE_TRY(check_local_target(o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
@@ -409,8 +413,8 @@ int hone_verb_tune(int argc, char **argv) {
                     "of the arguments when timed: hot (default) or cold"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
-        TEXT_OPTION("report", "FILE", o.report,
-                    "write the report there; default: beside the database"),
+        OPTION("report", "FILE", HONE_CLI_OUTPUT, o.report,
+               "write the report there; default: beside the database", .was_given = NULL),
         SWITCH_OPTION("no-report", o.no_report, "write no report"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "candidates and compilers"),
         {0},
