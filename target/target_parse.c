@@ -2,6 +2,7 @@
  *
  * Every form becomes a list of options that are applied in order; what an option does not say is
  * filled in at the end from the cpu name. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
@@ -61,9 +62,13 @@ static const struct option {
     IGNORED("host"),
 };
 
+enum { MOST_GIVEN = HONE_COUNT(options) };
+
 /* What was said, so that the rest can be derived. */
 typedef struct parse_state {
     hone_target *target;
+    const struct option *given[MOST_GIVEN]; /* in the order of the text */
+    size_t given_count;
     bool has_cpu, has_features, has_cores, has_threads, has_width;
 } parse_state;
 
@@ -98,17 +103,36 @@ static hone_status set_number(const struct option *option, hone_target *target, 
         memcpy(at, &wide, sizeof wide);
         return HONE_OK;
     }
-    if (value < 0 || value > INT32_MAX) {
+    if (value < INT32_MIN || value > INT32_MAX) {
         return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, must be from 0 to %d",
                           option->name, value, INT32_MAX);
     }
-    int32_t narrow = (int32_t)value;
+    int32_t narrow = (int32_t)value; /* its own limits are looked at by hone_target_check */
     memcpy(at, &narrow, sizeof narrow);
     return HONE_OK;
 }
 
 static bool at_member(const struct option *option, size_t offset) {
     return option->offset == offset;
+}
+
+/* The first of two would be forgotten. TVM has two words for the threads of a block, and its texts
+ * have both. */
+static hone_status note_given(parse_state *state, const struct option *option) {
+    bool may_be_said_again = at_member(option, offsetof(hone_target, max_threads_per_block));
+    for (size_t i = 0; i < state->given_count; i++) {
+        const struct option *other = state->given[i];
+        bool is_same_value = option->type != OPTION_IGNORED && other->type != OPTION_IGNORED &&
+                             !may_be_said_again && other->offset == option->offset;
+        if (other != option && !is_same_value) continue;
+        if (other == option)
+            return HONE_ERROR(HONE_CODE_INVALID, "target: %s is given twice", option->name);
+        return HONE_ERROR(HONE_CODE_INVALID, "target: %s and %s say the same", other->name,
+                          option->name);
+    }
+    assert(state->given_count < MOST_GIVEN); /* each option once */
+    state->given[state->given_count++] = option;
+    return HONE_OK;
 }
 
 static hone_status apply(void *ctx, const char *name, size_t length, const char *value) {
@@ -118,6 +142,7 @@ static hone_status apply(void *ctx, const char *name, size_t length, const char 
         if (names_match(options[i].name, name, length)) option = &options[i];
     }
     if (!option) return unknown_option(name, length);
+    HONE_TRY(note_given(state, option));
     if (option->type == OPTION_IGNORED) return HONE_OK;
     if (option->type == OPTION_TEXT) {
         char *at = (char *)state->target + option->offset;
