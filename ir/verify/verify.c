@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir/core/annotation.h"
 #include "ir/verify/verify_impl.h"
 #include "support/nearest.h"
 
@@ -512,14 +513,36 @@ static void check_jump(verifier *v, hone_node_id id) {
                  v->func->vars[node->u.loop.var].name);
 }
 
+/* What is of another kind would be passed over by all that looks for it. */
+static void check_annotations(verifier *v, hone_node_id id, const hone_attrs *annotations) {
+    for (uint32_t i = 0; i < annotations->count; i++) {
+        const hone_attr *a = &annotations->items[i];
+        const char *wanted = hone_annotation_misfit(a->key, &a->value);
+        if (wanted) verify_error(v, id, "annotation '%s' wants %s", a->key, wanted);
+    }
+}
+
+static void check_attr(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    if (!node->u.attr.value) return;
+    const hone_value value = HONE_VALUE_OF_EXPR(node->u.attr.value);
+    check_annotations(v, id,
+                      &(hone_attrs){
+                          1, &(hone_attr){node->u.attr.key, value}
+    });
+    verify_expr(v, node->u.attr.value);
+}
+
 static void walk(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     v->node = id;
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
+        check_annotations(v, id, &node->u.loop.annotations);
         walk_loop(v, id);
         return;
     case HONE_NODE_BLOCK:
+        check_annotations(v, id, &node->u.block.block->annotations);
         walk_block(v, id);
         return;
     case HONE_NODE_STORE:
@@ -548,7 +571,7 @@ static void walk(verifier *v, hone_node_id id) {
         check_effect(v, id, node->u.eval.value);
         break;
     case HONE_NODE_ATTR:
-        if (node->u.attr.value) verify_expr(v, node->u.attr.value);
+        check_attr(v, id);
         break;
     case HONE_NODE_BREAK:
     case HONE_NODE_CONTINUE:

@@ -1,3 +1,4 @@
+#include "ir/core/annotation.h"
 #include "schedule/primitive/primitive_impl.h"
 
 /* annotate, unannotate, add_unit_loop, enter_postproc. */
@@ -58,6 +59,8 @@ hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, h
     } else {
         HONE_TRY(operand_of(sch, value, &inputs[1]));
     }
+    const char *wanted = hone_annotation_misfit(key, &value);
+    if (wanted) return sch_refuse(sch, node, "annotation '%s' wants %s", key, wanted);
     hone_attrs attrs = attrs_of(sch, node);
     const char *copy = hone_arena_strdup(sch->arena, key);
     if (!copy) return sch_no_memory();
