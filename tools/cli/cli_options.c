@@ -166,6 +166,7 @@ static const hone_cli_option *find_option(const hone_cli_option *options, const 
 typedef struct config_reader {
     hone_cli *cli;
     const hone_cli_option *options;
+    unsigned char *seen; /* by option: outside of sections (1), in the verb's own (2) */
 } config_reader;
 
 static hone_status visit_setting(void *ctx, bool is_of_section, const char *key,
@@ -180,9 +181,13 @@ static hone_status visit_setting(void *ctx, bool is_of_section, const char *key,
         return HONE_ERROR(HONE_CODE_INVALID, "there is no option '%s'%s%s%s", key,
                           meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
     }
-    if (option->is_line_only) {
+    if (option->is_line_only || hone_name_is_listed("config help", key)) {
         return HONE_ERROR(HONE_CODE_INVALID, "'%s' can be given on the command line only", key);
     }
+    unsigned char *seen = &reader->seen[option - reader->options], here = is_of_section ? 2 : 1;
+    if (*seen & here && option->kind != HONE_CLI_LIST)
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' is given twice", key);
+    *seen |= here;
     char *copy = hone_arena_strdup(reader->cli->arena, value);
     if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
     return set_option(reader->cli, option, copy);
@@ -190,7 +195,8 @@ static hone_status visit_setting(void *ctx, bool is_of_section, const char *key,
 
 static hone_status read_settings(hone_cli *cli, const char *given_path,
                                  const hone_cli_option *options) {
-    config_reader reader = {cli, options};
+    config_reader reader = {cli, options, hone_arena_zalloc(cli->arena, option_count(options) + 1)};
+    if (!reader.seen) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
     if (given_path) {
         return hone_cli_read_config(given_path, cli->command->name, visit_setting, &reader);
     }
