@@ -41,11 +41,8 @@ static void tool_name(const workplace *w, const char *name, char out[NAME_BYTES]
 /* Runs a tool in the workplace; what it says is the message of a failure. */
 static hone_status run_tool(const workplace *w, const char *const *argv) {
     char who[NAME_BYTES + 32];
-    const hone_proc_options options = {.argv = argv,
-                                       .work_dir = w->dir,
-                                       .cpu_seconds = HONE_TOOL_SECONDS,
-                                       .address_bytes = MAX_MEMORY,
-                                       .file_bytes = MAX_FILE};
+    const hone_proc_options options = {
+        .argv = argv, .work_dir = w->dir, .address_bytes = MAX_MEMORY, .file_bytes = MAX_FILE};
     snprintf(who, sizeof who, "pragma_import_c: %s", argv[0]);
     hone_status st = hone_tool_run(&options, who, false);
     if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;

@@ -45,6 +45,10 @@ static hone_status check_end(const hone_proc *proc, int message_fd, const char *
     char text[MAX_MESSAGE];
     hone_str end = {0};
     if (proc->term_signal == 0 && proc->exit_code == 0) return HONE_OK;
+    if (proc->term_signal == SIGXCPU) {
+        return HONE_ERROR(HONE_CODE_TIMEOUT, "%s: it took more than %d s of CPU time", who,
+                          HONE_TOOL_CPU_SECONDS);
+    }
     HONE_TRY(read_message(message_fd, who, text, sizeof text));
     bool is_of_machine = is_trusted && (was_killed(proc) || blames_machine(text));
     hone_proc_print_end(proc, &end);
@@ -56,7 +60,6 @@ static hone_status check_end(const hone_proc *proc, int message_fd, const char *
 
 static hone_status run(const hone_proc_options *options, int message_fd, const char *who,
                        bool is_trusted) {
-    const hone_clock *clock = hone_clock_system();
     hone_fd_map fds[3 + MAX_FDS] = {
         {-1,         0},
         {message_fd, 1},
@@ -68,10 +71,10 @@ static hone_status run(const hone_proc_options *options, int message_fd, const c
         fds[3 + i] = options->fds[i];
     with.fds = fds;
     with.fd_count = 3 + options->fd_count;
+    with.cpu_seconds = HONE_TOOL_CPU_SECONDS;
     hone_proc proc = {0};
     HONE_TRY(hone_proc_spawn(&with, &proc));
-    hone_status st =
-        hone_proc_wait(&proc, clock, hone_deadline_after(clock, HONE_TOOL_SECONDS * HONE_NS_PER_S));
+    hone_status st = hone_proc_wait_awake(&proc, hone_clock_system(), HONE_TOOL_WALL_NS);
     st = st ? hone_status_annotate(st, "%s", who) : check_end(&proc, message_fd, who, is_trusted);
     hone_proc_deinit(&proc);
     return st;

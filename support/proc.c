@@ -23,6 +23,9 @@
 
 extern char **environ;
 
+/* What is waited for at once, so the most that a leap of time counts for. */
+#define SLICE_NS (HONE_NS_PER_S / 4)
+
 enum { MAX_FDS = 16 };
 
 /* ---- spawn ---- */
@@ -205,6 +208,20 @@ hone_status hone_proc_wait(hone_proc *proc, const hone_clock *clock, int64_t dea
         if (proc->pid_fd < 0) timeout_ms = 1; /* no pidfd in this kernel: look again and again */
         struct pollfd wait = {.fd = proc->pid_fd, .events = POLLIN};
         (void)poll(&wait, 1, timeout_ms);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_proc_wait_awake(hone_proc *proc, const hone_clock *clock, int64_t most_ns) {
+    int64_t now = hone_clock_now(clock);
+    while (!hone_proc_poll(proc)) {
+        if (most_ns <= 0) {
+            return HONE_ERROR(HONE_CODE_TIMEOUT, "process %d is still running", (int)proc->pid);
+        }
+        hone_status_free(hone_proc_wait(proc, clock, hone_deadline_after(clock, SLICE_NS)));
+        int64_t before = now;
+        now = hone_clock_now(clock);
+        most_ns -= now - before < SLICE_NS ? now - before : SLICE_NS;
     }
     return HONE_OK;
 }

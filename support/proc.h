@@ -66,6 +66,10 @@ bool hone_proc_poll(hone_proc *proc);
 /* Waits until the child has ended; TIMEOUT leaves it running. */
 HONE_NODISCARD hone_status hone_proc_wait(hone_proc *proc, const hone_clock *clock,
                                           int64_t deadline_ns);
+/* As hone_proc_wait, of a duration in which this process runs: where time leaps, since this process
+ * was stopped, the leap does not count. */
+HONE_NODISCARD hone_status hone_proc_wait_awake(hone_proc *proc, const hone_clock *clock,
+                                                int64_t most_ns);
 
 /* Signals to the whole group; fine when it has ended. */
 void hone_proc_kill(const hone_proc *proc);   /* SIGKILL */

@@ -227,8 +227,55 @@ static void reads_cpu_time_of_the_living(void **state) {
     hone_proc_deinit(&proc);
 }
 
+/* A clock that leaps ahead when it is first read after a wait has begun, as it does for a process
+ * that was stopped meanwhile. */
+typedef struct leaping_clock {
+    hone_clock clock; /* first */
+    int *reads;
+    int leap_at;
+} leaping_clock;
+
+static int64_t leaping_now(const hone_clock *clock) {
+    const leaping_clock *self = (const leaping_clock *)clock;
+    int64_t leap = ++*self->reads >= self->leap_at ? 3600 * HONE_NS_PER_S : 0;
+    return hone_clock_now(hone_clock_system()) + leap;
+}
+
+static void start_sleep(const char *seconds, hone_proc *out) {
+    const char *const argv[] = {"sleep", seconds, NULL};
+    const hone_proc_options options = {.argv = argv};
+    HONE_ASSERT_OK(hone_proc_spawn(&options, out));
+}
+
+static void is_not_charged_for_a_pause(void **state) {
+    (void)state;
+    for (int leap_at = 2; leap_at < 6; leap_at++) {
+        int reads = 0;
+        hone_proc proc;
+        const leaping_clock clock = {
+            {leaping_now, NULL},
+            &reads, leap_at
+        };
+        start_sleep("0.6", &proc);
+        hone_status st = hone_proc_wait_awake(&proc, &clock.clock, 60 * HONE_NS_PER_S);
+        hone_proc_deinit(&proc);
+        HONE_ASSERT_OK(st);
+    }
+}
+
+static void ends_a_wait(void **state) {
+    (void)state;
+    hone_proc proc;
+    start_sleep("1000", &proc);
+    hone_status st = hone_proc_wait_awake(&proc, hone_clock_system(), HONE_NS_PER_S / 2);
+    hone_proc_deinit(&proc);
+    assert_int_equal(hone_status_consume(st), HONE_CODE_TIMEOUT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_not_charged_for_a_pause),
+        cmocka_unit_test(ends_a_wait),
         cmocka_unit_test(runs_out_of_time),
         cmocka_unit_test(says_when_there_is_no_program),
         cmocka_unit_test(maps_descriptors),
