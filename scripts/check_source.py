@@ -92,7 +92,7 @@ def broken_promises():
 
 # What a header of a room declares is called by another file of a room, else it is local to its
 # file or goes. Not these: what tests look into rooms with, doubles that they put in the place of
-# the world, and what macros and compiled models call.
+# the world, what macros and compiled models call, and steps, which are called by their traits.
 UNCALLED = re.compile(
     r"hone_(simnet|virtual_clock|alloc)_\w+|hone_\w+_create_(null|memory|simulated)"
     r"|hone_(tracker|daemon|blob_cache)_get_stats|hone_runner_(simulated_now|remote_next_ns)"
@@ -101,7 +101,7 @@ UNCALLED = re.compile(
     r"|hone_strmap_(put_ptr|find_ptr|next)|hone_loaded_model_run|hone_check_bundle_parse"
     r"|hone_key_(load_public|pair_from_secret|parse_file_text)|hone_blob_hasher_\w+"
     r"|hone_net_is_loopback|hone_arith_bind_value|hone_iter_sum_expr|hone_factorize"
-    r"|hone_progress_print|hone_cli_(exit_code|parse_time)|hone_mt_\w+|intrin_write_\w+")
+    r"|hone_sch_\w+|hone_progress_print|hone_cli_(exit_code|parse_time)|hone_mt_\w+|intrin_write_\w+")
 DECLARED = re.compile(
     r"^(?!static|typedef|extern|return|#)\w[\w *]*?\b(\w+)\([^;{}]*\)[^;{}]*;", re.M)
 

@@ -191,11 +191,10 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     hone_value value = HONE_VALUE_OF_INT(spec->fallback);
     if (!c->given[i]) {
-        const char *text = spec->text_fallback;
-        if (c->kind == HONE_INST_GET_BLOCK && p->working_on) text = p->working_on;
-        if (spec->place == HONE_ARG_STRING) value = HONE_VALUE_OF_STRING(text);
-    } else if (spec->place == HONE_ARG_STRING && c->args[i].kind == HONE_OPERAND_NONE &&
-               spec->text_fallback) {
+        bool is_working_on = spec->place == HONE_ARG_FUNC && p->working_on;
+        const char *text = is_working_on ? p->working_on : spec->text_fallback;
+        if (text) value = HONE_VALUE_OF_STRING(text);
+    } else if (spec->text_fallback && c->args[i].kind == HONE_OPERAND_NONE) {
         value = HONE_VALUE_OF_STRING(spec->text_fallback);
     } else {
         HONE_TRY(to_value(p, &c->args[i], &value));
@@ -204,10 +203,12 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
         if (spec->place == HONE_ARG_BUFFER && !is_int && !is_name) {
             return wrong_type(p, c, spec, "the number or name of a buffer");
         }
-        if (spec->place == HONE_ARG_STRING && value.kind != HONE_VALUE_STRING) {
+        bool is_text = spec->place == HONE_ARG_STRING || spec->place == HONE_ARG_FUNC;
+        if (is_text && value.kind != HONE_VALUE_STRING) {
             return wrong_type(p, c, spec, "a string");
         }
-        if (spec->place == HONE_ARG_VALUES && value.kind != HONE_VALUE_LIST) {
+        bool is_list = spec->place == HONE_ARG_VALUES || spec->place == HONE_ARG_REALS;
+        if (is_list && value.kind != HONE_VALUE_LIST) {
             return wrong_type(p, c, spec, "a list");
         }
         if ((spec->place == HONE_ARG_INT || spec->place == HONE_ARG_BOOL) && !is_int) {
@@ -357,14 +358,15 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
         return add_items(p, d, o->u.items, o->count);
     case HONE_ARG_VARARGS:
         return add_items(p, d, c->varargs, c->vararg_count);
-    case HONE_ARG_LIST: {
+    case HONE_ARG_LIST:
+    case HONE_ARG_BLOCKS: {
         hone_operand list = {.kind = HONE_OPERAND_LIST};
         bool is_given = c->given[i] && o->kind != HONE_OPERAND_NONE;
         if (is_given && o->kind == HONE_OPERAND_LIST) list = *o;
         if (is_given ? o->kind != HONE_OPERAND_LIST : spec->is_required) {
             return wrong_type(p, c, spec, "a list");
         }
-        if (strcmp(spec->name, "consumer_blocks") == 0) HONE_TRY(name_blocks(p, &list));
+        if (spec->place == HONE_ARG_BLOCKS) HONE_TRY(name_blocks(p, &list));
         return add_input(p, d, list);
     }
     case HONE_ARG_MAP:
@@ -410,37 +412,38 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
         bool is_spread = wanted > 1 && !is_one_value;
         return is_spread ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
     }
-    uint32_t known = HONE_NO_ID;
-    if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
-    if (c->kind == HONE_INST_CACHE_INPLACE) known = 2;
-    if (c->kind == HONE_INST_LOOP_PARTITION) {
-        known = d->input_count; /* the rest, if nobody stands for it */
-        for (uint32_t i = 1; i < d->input_count; i++)
-            known -= d->inputs[i].kind == HONE_OPERAND_NONE;
+    const hone_inst inst = {.kind = c->kind,
+                            .input_count = d->input_count,
+                            .inputs = d->inputs,
+                            .attr_count = d->attr_count,
+                            .attrs = d->attrs};
+    int64_t known;
+    bool is_known = hone_inst_count_results(&inst, &known);
+    if (is_known && hone_inst_decides_list(c->kind) && (known < 1 || known > 4096)) {
+        return pytrace_fail_at(p, c->start, "n is out of range");
     }
-    if (hone_inst_decides_list(c->kind)) {
-        int64_t n = d->attrs[0].u.i;
-        if (n < 1 || n > 4096) return pytrace_fail_at(p, c->start, "n is out of range");
-        known = (uint32_t)n;
-    }
-    if (known != HONE_NO_ID && known > 4096)
-        return pytrace_fail_at(p, c->start, "too many results");
-    if (wanted == PYTRACE_IGNORED && known == HONE_NO_ID) return HONE_OK; /* nobody wants it */
+    if (is_known && known > 4096) return pytrace_fail_at(p, c->start, "too many results");
+    if (wanted == PYTRACE_IGNORED && !is_known) return HONE_OK; /* nobody wants it */
     if (wanted == PYTRACE_IGNORED || is_one_value) {
-        *out = known;
-        return known == HONE_NO_ID ? ask_program(p, c, d, out) : HONE_OK;
+        *out = (uint32_t)known;
+        return is_known ? HONE_OK : ask_program(p, c, d, out);
     }
-    if (known == HONE_NO_ID || known == wanted) return HONE_OK;
-    const char *text = hone_arena_printf(p->arena, "%u names for %u results", wanted, known);
+    if (!is_known || known == wanted) return HONE_OK;
+    const char *text =
+        hone_arena_printf(p->arena, "%u names for %lld results", wanted, (long long)known);
     return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
 }
 
-/* transform_layout by a map with separators is two steps: the map without them, and
- * set_axis_separator. */
+/* A step by a map with separators is two steps: the map without them, and set_axis_separator. */
 static hone_status take_separators(pytrace *p, hone_inst_kind kind, draft *d, hone_value *out) {
     const hone_index_map *map = NULL;
+    hone_operand *input = NULL;
     *out = (hone_value){.kind = HONE_VALUE_LIST};
-    if (kind == HONE_INST_TRANSFORM_LAYOUT) map = d->inputs[1].u.map;
+    for (uint32_t i = 0; i < spec_count(kind); i++) {
+        const hone_arg_spec *spec = &hone_inst_args(kind)[i];
+        if (spec->takes_separators) input = &d->inputs[spec->index];
+    }
+    if (input) map = input->u.map;
     if (!map || !map->separator_count) return HONE_OK;
     hone_value *places = hone_arena_alloc(p->arena, map->separator_count * sizeof *places);
     hone_index_map *plain = hone_arena_alloc(p->arena, sizeof *plain);
@@ -451,7 +454,7 @@ static hone_status take_separators(pytrace *p, hone_inst_kind kind, draft *d, ho
     out->u.items = places;
     *plain = *map;
     plain->separator_count = 0;
-    d->inputs[1].u.map = plain;
+    input->u.map = plain;
     return HONE_OK;
 }
 

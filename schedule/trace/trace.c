@@ -6,38 +6,6 @@
 
 /* Traces as data: appending, copying, dropping what nobody needs. */
 
-static const struct {
-    const char *json;
-    bool pure;
-} kinds[] = {
-#define HONE_INST(name, json, old_json, python, pure) {json, pure},
-#include "schedule/trace/insts.def"
-#undef HONE_INST
-};
-
-const char *hone_inst_json_name(hone_inst_kind kind) {
-    return kinds[kind].json;
-}
-
-bool hone_inst_is_pure(hone_inst_kind kind) {
-    return kinds[kind].pure;
-}
-
-bool hone_inst_is_sampling(hone_inst_kind kind) {
-    return kind == HONE_INST_SAMPLE_CATEGORICAL || kind == HONE_INST_SAMPLE_PERFECT_TILE ||
-           kind == HONE_INST_SAMPLE_PARTITIONED_TILE || kind == HONE_INST_SAMPLE_COMPUTE_LOCATION;
-}
-
-bool hone_inst_is_unsafe(const hone_inst *inst) {
-    if (inst->kind == HONE_INST_TRANSFORM_LAYOUT) { /* assume_injective_transform */
-        const hone_value *assumes = inst->attr_count > 2 ? &inst->attrs[2] : NULL;
-        return assumes && (assumes->kind == HONE_VALUE_INT || assumes->kind == HONE_VALUE_BOOL) &&
-               assumes->u.i;
-    }
-    return inst->kind == HONE_INST_UNSAFE_SET_DTYPE ||
-           inst->kind == HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS;
-}
-
 void hone_trace_init(hone_trace *trace, hone_arena *arena) {
     *trace = (hone_trace){.arena = arena};
 }

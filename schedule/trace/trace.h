@@ -35,7 +35,7 @@ typedef struct hone_rv_value {
 #define HONE_RV_INLINE_MARK (UINT32_MAX - 2) /* compute location "inline" */
 
 typedef enum hone_inst_kind {
-#define HONE_INST(name, json, old_json, python, pure) HONE_INST_##name,
+#define HONE_INST(name, json, python) HONE_INST_##name,
 #include "schedule/trace/insts.def"
 #undef HONE_INST
     HONE_INST_COUNT

@@ -354,14 +354,14 @@ static hone_status read_operand(parser *p, const hone_json *json, hone_operand *
     return HONE_OK;
 }
 
-/* The value of an annotation may be a list: of plain data, where other lists hold variables. */
-static hone_status list_to_value(parser *p, hone_operand *io) {
+/* Plain data may be a list, where other lists hold variables. */
+static hone_status list_to_value(parser *p, const char *name, hone_operand *io) {
     if (io->kind != HONE_OPERAND_LIST) return HONE_OK;
     hone_value *value = hone_arena_zalloc(p->arena, sizeof *value);
     const hone_operand *wrong;
     if (!value) return no_memory();
     HONE_TRY(hone_operand_value(p->arena, io, value, &wrong));
-    if (wrong) return bad(p, "the value of an annotation is a list of variables");
+    if (wrong) return bad(p, "'%s' is a list of variables", name);
     *io = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
     return HONE_OK;
 }
@@ -444,7 +444,10 @@ static hone_status read_inst(parser *p, const hone_json *json) {
         HONE_TRY(read_value(p, hone_json_at(attrs, i), &values[i]));
         if (values[i].kind == HONE_VALUE_BOOL) values[i].kind = HONE_VALUE_INT; /* as TVM has it */
     }
-    if (kind == HONE_INST_ANNOTATE && input_count == 2) HONE_TRY(list_to_value(p, &operands[1]));
+    for (const hone_arg_spec *s = hone_inst_args(kind); s->place != HONE_ARG_END; s++) {
+        if (s->place != HONE_ARG_DATA || s->index >= input_count) continue;
+        HONE_TRY(list_to_value(p, s->name, &operands[s->index]));
+    }
     HONE_TRY(take_map_attr(p, kind, &input_count, operands, &attr_count, values));
     uint32_t first = p->trace->rv_count;
     HONE_TRY(hone_trace_append(p->trace, kind, input_count, operands, attr_count, values,

@@ -136,6 +136,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     case HONE_ARG_VARARGS:
         return inst->input_count > 0;
     case HONE_ARG_LIST:
+    case HONE_ARG_BLOCKS:
         return spec->index < inst->input_count &&
                inst->inputs[spec->index].kind == HONE_OPERAND_LIST &&
                (inst->inputs[spec->index].count > 0 || spec->is_required);
@@ -162,6 +163,7 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     case HONE_ARG_TARGET:
     case HONE_ARG_MAP:
     case HONE_ARG_LIST:
+    case HONE_ARG_BLOCKS:
         print_operand(trace, &inst->inputs[spec->index], out);
         break;
     case HONE_ARG_BUF_TYPE: {
@@ -199,11 +201,6 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     }
 }
 
-/* The one step that is called by another name in older documents. */
-static const char *method_name(hone_inst_kind kind, bool is_classic) {
-    return is_classic && kind == HONE_INST_GET_BLOCK ? "get_block" : hone_inst_python_name(kind);
-}
-
 static hone_status print_inst(const hone_trace *trace, uint32_t index, bool is_classic,
                               hone_str *out) {
     const hone_inst *inst = &trace->insts[index];
@@ -213,7 +210,9 @@ static hone_status print_inst(const hone_trace *trace, uint32_t index, bool is_c
     }
     if (inst->output_count == 1 && hone_inst_gives_list(inst->kind)) hone_str_append(out, ",");
     if (inst->output_count) hone_str_append(out, " = ");
-    hone_str_printf(out, "sch.%s(", method_name(inst->kind, is_classic));
+    hone_str_printf(out, "sch.%s(",
+                    is_classic ? hone_inst_classic_name(inst->kind)
+                               : hone_inst_python_name(inst->kind));
     bool is_first = true;
     for (const hone_arg_spec *spec = hone_inst_args(inst->kind); spec->place != HONE_ARG_END;
          spec++) {

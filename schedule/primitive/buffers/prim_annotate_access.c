@@ -187,3 +187,16 @@ hone_status hone_sch_annotate_buffer_access(hone_schedule *sch, hone_rv block, i
     return sch_record(sch, HONE_INST_ANNOTATE_BUFFER_ACCESS, 4, inputs, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+static hone_status apply_regions(hone_schedule *sch, const hone_step_arg *a) {
+    if (a[1].data->kind != HONE_OPERAND_INT) {
+        return hone_inst_malformed(HONE_INST_ANNOTATE_BUFFER_ACCESS,
+                                   "buffer_index must be an integer");
+    }
+    return hone_sch_annotate_buffer_access(sch, a[0].rv, a[1].data->u.i, a[2].number != 0,
+                                           a[3].map);
+}
+
+SCH_STEP(ANNOTATE_BUFFER_ACCESS, apply_regions(sch, a), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG("buffer_index", DATA, 1),
+                  SCH_ARG("buf_type", BUF_TYPE, 2), SCH_ARG("gen_new_ranges", MAP, 3)});

@@ -477,3 +477,16 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
 }
+
+SCH_STEP(CACHE_READ,
+         hone_sch_cache_read(sch, a[0].rv, a[1].number, a[2].text, a[3].count, a[3].list.rvs, NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_READ_BUFFER("read_buffer_index"), SCH_ARG_SCOPE(1),
+                  SCH_ARG_OPTIONAL("consumer_blocks", BLOCKS, 1)});
+
+SCH_STEP(CACHE_WRITE,
+         hone_sch_cache_write(sch, a[0].rv, a[1].number, a[2].text, a[3].count, a[3].list.rvs,
+                              NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("write_buffer_index"), SCH_ARG_SCOPE(1),
+                  SCH_ARG_OPTIONAL("consumer_blocks", BLOCKS, 1)});

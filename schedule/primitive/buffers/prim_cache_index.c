@@ -302,3 +302,7 @@ hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const cha
     return sch_record_nodes(sch, HONE_INST_CACHE_INDEX, 1, &input, 2, attrs, c.count, blocks,
                             HONE_RV_BLOCK, out_blocks);
 }
+
+SCH_STEP(CACHE_INDEX, hone_sch_cache_index(sch, a[0].rv, a[1].text, a[2].number, NULL, NULL),
+         .gives = HONE_GIVES_BLOCKS,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_SCOPE(0), SCH_ARG_INT_OR("cse_thresh", 1, 0)});

@@ -107,3 +107,13 @@ hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t re
     return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE, 1, &input, 2, attrs, 2, copies,
                             HONE_RV_BLOCK, out_blocks);
 }
+
+/* The copy in and the copy out. */
+static int64_t count_copies(const hone_inst *inst) {
+    (void)inst;
+    return 2;
+}
+
+SCH_STEP(CACHE_INPLACE, hone_sch_cache_inplace(sch, a[0].rv, a[1].number, a[2].text, NULL),
+         .gives = HONE_GIVES_BLOCKS, .count_results = count_copies,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_READ_BUFFER("read_buffer_index"), SCH_ARG_SCOPE(1)});

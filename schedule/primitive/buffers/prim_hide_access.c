@@ -71,3 +71,17 @@ hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block
     return sch_record(sch, HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS, 3, inputs, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+static hone_status apply_hiding(hone_schedule *sch, const hone_step_arg *a) {
+    if (a[1].data->kind != HONE_OPERAND_STRING) {
+        return hone_inst_malformed(HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS,
+                                   "buf_type must be a string");
+    }
+    return hone_sch_unsafe_hide_buffer_access(sch, a[0].rv, a[1].data->u.s, a[2].count,
+                                              a[2].list.numbers);
+}
+
+SCH_STEP(UNSAFE_HIDE_BUFFER_ACCESS, apply_hiding(sch, a), .gives = HONE_GIVES_NOTHING,
+         .is_unsafe = true,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG("buf_type", DATA, 1),
+                  SCH_ARG("buf_index_array", LIST, 2)});

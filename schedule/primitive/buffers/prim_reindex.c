@@ -39,3 +39,6 @@ hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write, i
     return sch_record(sch, HONE_INST_REINDEX, 1, &input, 2, attrs, 1, &value, SCH_NO_DECISION,
                       out_block);
 }
+
+SCH_STEP(REINDEX, hone_sch_reindex(sch, a[0].rv, a[1].is_write, a[1].number, NULL),
+         .gives = HONE_GIVES_BLOCK, .args = {SCH_ARG_BLOCK(0), SCH_ARG_ACCESS});

@@ -134,3 +134,15 @@ hone_status hone_sch_reindex_cache_write(hone_schedule *sch, hone_rv block,
                                          const hone_index_map *index_map, hone_rv *out_block) {
     return reindex_cache(sch, block, true, write_buffer_index, storage_scope, index_map, out_block);
 }
+
+SCH_STEP(REINDEX_CACHE_READ,
+         hone_sch_reindex_cache_read(sch, a[0].rv, a[1].number, a[2].text, a[3].map, NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_READ_BUFFER("read_buffer_index"), SCH_ARG_SCOPE(1),
+                  SCH_ARG_MAP(1)});
+
+SCH_STEP(REINDEX_CACHE_WRITE,
+         hone_sch_reindex_cache_write(sch, a[0].rv, a[1].number, a[2].text, a[3].map, NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("write_buffer_index"), SCH_ARG_SCOPE(1),
+                  SCH_ARG_MAP(1)});

@@ -482,3 +482,7 @@ hone_status hone_sch_rolling_buffer(hone_schedule *sch, hone_rv block_rv,
     hone_value attr = HONE_VALUE_OF_INT(write_buffer_index);
     return sch_record_simple(sch, HONE_INST_ROLLING_BUFFER, block_rv, 1, &attr);
 }
+
+SCH_STEP(ROLLING_BUFFER, hone_sch_rolling_buffer(sch, a[0].rv, a[1].number),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("write_buffer_index")});

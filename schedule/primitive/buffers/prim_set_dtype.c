@@ -72,3 +72,8 @@ hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block_rv, int6
     hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_STRING(copy)};
     return sch_record_simple(sch, HONE_INST_UNSAFE_SET_DTYPE, block_rv, 2, attrs);
 }
+
+SCH_STEP(UNSAFE_SET_DTYPE, hone_sch_unsafe_set_dtype(sch, a[0].rv, a[1].number, a[2].text),
+         .gives = HONE_GIVES_NOTHING, .is_unsafe = true,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("buffer_index"),
+                  SCH_ARG_STRING("dtype", 1)});

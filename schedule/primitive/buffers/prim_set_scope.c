@@ -40,3 +40,7 @@ hone_status hone_sch_set_scope(hone_schedule *sch, hone_rv block_rv, int64_t buf
     hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_STRING(scope)};
     return sch_record_simple(sch, HONE_INST_SET_SCOPE, block_rv, 2, attrs);
 }
+
+SCH_STEP(SET_SCOPE, hone_sch_set_scope(sch, a[0].rv, a[1].number, a[2].text),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("buffer_index"), SCH_ARG_SCOPE(1)});

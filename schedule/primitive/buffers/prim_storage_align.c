@@ -80,3 +80,9 @@ hone_status hone_sch_storage_align(hone_schedule *sch, hone_rv block_rv, int64_t
                           HONE_VALUE_OF_INT(factor), HONE_VALUE_OF_INT(offset)};
     return sch_record_simple(sch, HONE_INST_STORAGE_ALIGN, block_rv, 4, attrs);
 }
+
+SCH_STEP(STORAGE_ALIGN,
+         hone_sch_storage_align(sch, a[0].rv, a[1].number, a[2].number, a[3].number, a[4].number),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_WRITTEN_BUFFER("buffer_index"), SCH_ARG_INT("axis", 1),
+                  SCH_ARG_INT("factor", 2), SCH_ARG_INT("offset", 3)});

@@ -159,3 +159,42 @@ hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv scope_rv, uin
     return sch_record_nodes(sch, HONE_INST_GET_OUTPUT_BLOCKS, 1, &input, 0, NULL, count, blocks,
                             HONE_RV_BLOCK, out);
 }
+
+/* TVM's traces look in "main", whatever the function is called. */
+static hone_status apply_block(hone_schedule *sch, const char *name, const char *func) {
+    const char *own = sch->func->name;
+    if (strcmp(func, "main") != 0 && strcmp(func, own) != 0) {
+        return sch_refuse(sch, HONE_NO_ID, "the schedule works on function '%s', not on '%s'", own,
+                          func);
+    }
+    return hone_sch_get_block(sch, name, NULL);
+}
+
+SCH_STEP(GET_BLOCK, apply_block(sch, a[0].text, a[1].text), .gives = HONE_GIVES_BLOCK,
+         .is_pure = true, .old_json = "GetBlock", .old_python = "get_block",
+         .args = {SCH_ARG_STRING("name", 0),
+                  SCH_ARG_("func_name", FUNC, 1, .text_fallback = "main")});
+
+typedef hone_status (*getter)(hone_schedule *sch, hone_rv rv, uint32_t *out_count,
+                              const hone_rv **out);
+
+static hone_status apply_list(hone_schedule *sch, getter get, hone_rv rv) {
+    uint32_t count = 0;
+    const hone_rv *list = NULL;
+    return get(sch, rv, &count, &list);
+}
+
+SCH_STEP(GET_LOOPS, apply_list(sch, hone_sch_get_loops, a[0].rv), .gives = HONE_GIVES_LOOPS,
+         .is_pure = true, .args = {SCH_ARG_BLOCK(0)});
+
+SCH_STEP(GET_CHILD_BLOCKS, apply_list(sch, hone_sch_get_child_blocks, a[0].rv),
+         .gives = HONE_GIVES_BLOCKS, .is_pure = true, .args = {SCH_ARG_NODE});
+
+SCH_STEP(GET_PRODUCERS, apply_list(sch, hone_sch_get_producers, a[0].rv),
+         .gives = HONE_GIVES_BLOCKS, .is_pure = true, .args = {SCH_ARG_BLOCK(0)});
+
+SCH_STEP(GET_CONSUMERS, apply_list(sch, hone_sch_get_consumers, a[0].rv),
+         .gives = HONE_GIVES_BLOCKS, .is_pure = true, .args = {SCH_ARG_BLOCK(0)});
+
+SCH_STEP(GET_OUTPUT_BLOCKS, apply_list(sch, hone_sch_get_output_blocks, a[0].rv),
+         .gives = HONE_GIVES_BLOCKS, .is_pure = true, .args = {SCH_ARG("scope_block", INPUT, 0)});

@@ -310,3 +310,56 @@ hone_status hone_sch_sample_compute_location(hone_schedule *sch, hone_rv block_r
     return sch_record(sch, HONE_INST_SAMPLE_COMPUTE_LOCATION, 1, &input, 0, NULL, 1, &value,
                       (hone_decision){1, choice}, out);
 }
+
+/* ---- as instructions ---- */
+
+static int64_t count_parts(const hone_inst *inst) {
+    return inst->attr_count ? inst->attrs[0].u.i : 0;
+}
+
+/* n may be any number in a file. */
+static hone_status check_parts(hone_inst_kind kind, int64_t n) {
+    if (n >= 1 && n <= HONE_MAX_TILE_PARTS) return HONE_OK;
+    return hone_inst_malformed(kind, "n must be from 1 to 16");
+}
+
+static hone_status apply_perfect(hone_schedule *sch, const hone_step_arg *a,
+                                 const hone_decision *decision) {
+    HONE_TRY(check_parts(HONE_INST_SAMPLE_PERFECT_TILE, a[1].number));
+    return hone_sch_sample_perfect_tile(sch, a[0].rv, (uint32_t)a[1].number, a[2].number, decision,
+                                        NULL);
+}
+
+static hone_status apply_partitioned(hone_schedule *sch, const hone_step_arg *a,
+                                     const hone_decision *decision) {
+    HONE_TRY(check_parts(HONE_INST_SAMPLE_PARTITIONED_TILE, a[1].number));
+    return hone_sch_sample_partitioned_tile(sch, a[0].rv, (uint32_t)a[1].number, a[2].number,
+                                            a[3].number, decision, NULL);
+}
+
+static hone_status apply_categorical(hone_schedule *sch, const hone_step_arg *a,
+                                     const hone_decision *decision) {
+    if (a[0].count != a[1].count) {
+        return hone_inst_malformed(HONE_INST_SAMPLE_CATEGORICAL,
+                                   "candidates and probabilities must be two lists of one length");
+    }
+    return hone_sch_sample_categorical(sch, a[0].count, a[0].list.numbers, a[1].list.reals,
+                                       decision, NULL);
+}
+
+SCH_STEP(SAMPLE_PERFECT_TILE, apply_perfect(sch, a, decision), .gives = HONE_GIVES_INTS,
+         .is_pure = true, .count_results = count_parts,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_INT("n", 0),
+                  SCH_ARG_INT_OR("max_innermost_factor", 1, 16), SCH_ARG_DECISION});
+
+SCH_STEP(SAMPLE_PARTITIONED_TILE, apply_partitioned(sch, a, decision), .gives = HONE_GIVES_INTS,
+         .is_pure = true, .count_results = count_parts,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_INT("n", 0), SCH_ARG_INT_OR("partition_pos", 1, 0),
+                  SCH_ARG_INT_OR("innerpart_factor", 2, 1), SCH_ARG_DECISION});
+
+SCH_STEP(SAMPLE_CATEGORICAL, apply_categorical(sch, a, decision), .gives = HONE_GIVES_INT,
+         .is_pure = true,
+         .args = {SCH_ARG("candidates", VALUES, 0), SCH_ARG("probs", REALS, 1), SCH_ARG_DECISION});
+
+SCH_STEP(SAMPLE_COMPUTE_LOCATION, hone_sch_sample_compute_location(sch, a[0].rv, decision, NULL),
+         .gives = HONE_GIVES_LOOP, .is_pure = true, .args = {SCH_ARG_BLOCK(0), SCH_ARG_DECISION});

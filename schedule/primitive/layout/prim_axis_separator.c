@@ -48,3 +48,9 @@ hone_status hone_sch_set_axis_separator(hone_schedule *sch, hone_rv block_rv, bo
     };
     return sch_record_simple(sch, HONE_INST_SET_AXIS_SEPARATOR, block_rv, 3, attrs);
 }
+
+SCH_STEP(SET_AXIS_SEPARATOR,
+         hone_sch_set_axis_separator(sch, a[0].rv, a[1].is_write, a[1].number, a[2].count,
+                                     a[2].list.numbers),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_ACCESS, SCH_ARG("axis_separators", VALUES, 2)});

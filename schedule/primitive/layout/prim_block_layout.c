@@ -243,3 +243,8 @@ hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
     return sch_record(sch, HONE_INST_TRANSFORM_BLOCK_LAYOUT, 2, inputs, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+SCH_STEP(TRANSFORM_BLOCK_LAYOUT, hone_sch_transform_block_layout(sch, a[0].rv, a[1].map),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0),
+                  SCH_ARG_("index_map", MAP, 1, .is_required = true, .is_attr_in_json = true)});

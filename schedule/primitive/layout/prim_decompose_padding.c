@@ -495,3 +495,6 @@ hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hon
     return sch_record(sch, HONE_INST_DECOMPOSE_PADDING, 2, inputs, 0, NULL, 1, &value,
                       SCH_NO_DECISION, out_block);
 }
+
+SCH_STEP(DECOMPOSE_PADDING, hone_sch_decompose_padding(sch, a[0].rv, a[1].rv, NULL),
+         .gives = HONE_GIVES_BLOCK, .args = {SCH_ARG_BLOCK(0), SCH_ARG_LOOP(1)});

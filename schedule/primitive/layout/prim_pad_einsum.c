@@ -393,3 +393,6 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     }
     return record(sch, block, count, padding);
 }
+
+SCH_STEP(PAD_EINSUM, hone_sch_pad_einsum(sch, a[0].rv, a[1].count, a[1].list.numbers),
+         .gives = HONE_GIVES_NOTHING, .args = {SCH_ARG_BLOCK(0), SCH_ARG("padding", VALUES, 0)});

@@ -382,3 +382,12 @@ hone_status hone_sch_transform_layout(hone_schedule *sch, hone_rv block, bool is
     return sch_record(sch, HONE_INST_TRANSFORM_LAYOUT, 3, inputs, 3, attrs, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+SCH_STEP(TRANSFORM_LAYOUT,
+         hone_sch_transform_layout(sch, a[0].rv, a[1].is_write, a[1].number, a[2].map, a[3].map,
+                                   a[4].number != 0),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_ACCESS,
+                  SCH_ARG_("index_map", MAP, 1, .is_required = true, .takes_separators = true),
+                  SCH_ARG_("pad_value", MAP, 2, .is_attr_in_json = true),
+                  SCH_ARG_("assume_injective_transform", BOOL, 2, .is_unsafe = true)});

@@ -111,3 +111,24 @@ hone_status hone_sch_enter_postproc(hone_schedule *sch) {
     return sch_record(sch, HONE_INST_ENTER_POSTPROC, 0, NULL, 0, NULL, 0, NULL, SCH_NO_DECISION,
                       NULL);
 }
+
+static hone_status apply_value(hone_schedule *sch, const hone_step_arg *a) {
+    hone_value value = {.kind = HONE_VALUE_NONE};
+    const hone_operand *bad = NULL;
+    if (a[2].data->kind != HONE_OPERAND_RV) {
+        HONE_TRY(hone_operand_value(sch->arena, a[2].data, &value, &bad));
+    }
+    if (bad) return hone_inst_malformed(HONE_INST_ANNOTATE, "a list of variables is no annotation");
+    return hone_sch_annotate(sch, a[0].rv, a[1].text, value, a[2].rv);
+}
+
+SCH_STEP(ANNOTATE, apply_value(sch, a), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_NODE, SCH_ARG_STRING("ann_key", 0), SCH_ARG("ann_val", DATA, 1)});
+
+SCH_STEP(UNANNOTATE, hone_sch_unannotate(sch, a[0].rv, a[1].text), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_NODE, SCH_ARG_STRING("ann_key", 0)});
+
+SCH_STEP(ADD_UNIT_LOOP, hone_sch_add_unit_loop(sch, a[0].rv, NULL), .gives = HONE_GIVES_LOOP,
+         .args = {SCH_ARG_NODE});
+
+SCH_STEP(ENTER_POSTPROC, hone_sch_enter_postproc(sch), .gives = HONE_GIVES_NOTHING);

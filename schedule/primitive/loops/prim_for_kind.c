@@ -231,3 +231,15 @@ hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *threa
     sch_node(sch, loop)->u.loop.thread_tag = tag;
     return record(sch, HONE_INST_BIND, loop_rv, tag);
 }
+
+SCH_STEP(PARALLEL, hone_sch_parallel(sch, a[0].rv), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_LOOP(0)});
+
+SCH_STEP(VECTORIZE, hone_sch_vectorize(sch, a[0].rv), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_LOOP(0)});
+
+SCH_STEP(UNROLL, hone_sch_unroll(sch, a[0].rv), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_LOOP(0)});
+
+SCH_STEP(BIND, hone_sch_bind(sch, a[0].rv, a[1].text), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_STRING("thread_axis", 0)});

@@ -295,3 +295,6 @@ hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *lo
     return sch_record(sch, HONE_INST_MERGE, count, inputs, 0, NULL, 1, &value, SCH_NO_DECISION,
                       out_loop);
 }
+
+SCH_STEP(MERGE, hone_sch_merge(sch, a[0].count, a[0].list.rvs, NULL), .gives = HONE_GIVES_LOOP,
+         .args = {SCH_ARG_LOOPS});

@@ -321,3 +321,17 @@ hone_status hone_sch_loop_partition(hone_schedule *sch, hone_rv loop_rv, uint32_
     return sch_record_nodes(sch, HONE_INST_LOOP_PARTITION, count + 1, inputs, 1, &attr, p.count,
                             loops, HONE_RV_LOOP, out_loops);
 }
+
+/* The rest is a part, if no factor stands for it. */
+static int64_t count_parts(const hone_inst *inst) {
+    int64_t count = inst->input_count;
+    for (uint32_t i = 1; i < inst->input_count; i++)
+        count -= inst->inputs[i].kind == HONE_OPERAND_NONE;
+    return count;
+}
+
+SCH_STEP(LOOP_PARTITION,
+         hone_sch_loop_partition(sch, a[0].rv, a[1].count, a[1].list.factors, a[2].number != 0,
+                                 NULL, NULL),
+         .gives = HONE_GIVES_LOOPS, .count_results = count_parts,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_FACTORS, SCH_ARG_KEEP_UNITS(0)});

@@ -263,3 +263,6 @@ hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *
     return sch_record(sch, HONE_INST_REORDER, count, inputs, 0, NULL, 0, NULL, SCH_NO_DECISION,
                       NULL);
 }
+
+SCH_STEP(REORDER, hone_sch_reorder(sch, a[0].count, a[0].list.rvs), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_LOOPS});

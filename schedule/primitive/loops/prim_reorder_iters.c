@@ -52,3 +52,7 @@ hone_status hone_sch_reorder_block_iter_var(hone_schedule *sch, hone_rv block_rv
     return sch_record(sch, HONE_INST_REORDER_BLOCK_ITER_VAR, 2, inputs, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+SCH_STEP(REORDER_BLOCK_ITER_VAR,
+         hone_sch_reorder_block_iter_var(sch, a[0].rv, a[1].count, a[1].list.numbers),
+         .gives = HONE_GIVES_NOTHING, .args = {SCH_ARG_BLOCK(0), SCH_ARG("new_order", LIST, 1)});

@@ -227,3 +227,15 @@ hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
     return record(sch, loop_rv, count, factors, preserve_unit_iters, disable_predication, loops,
                   out_loops);
 }
+
+/* One loop for each factor, which all but the first of the inputs are. */
+static int64_t count_parts(const hone_inst *inst) {
+    return (int64_t)inst->input_count - 1;
+}
+
+SCH_STEP(SPLIT,
+         hone_sch_split(sch, a[0].rv, a[1].count, a[1].list.factors, a[2].number != 0,
+                        a[3].number != 0, NULL),
+         .gives = HONE_GIVES_LOOPS, .count_results = count_parts,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_FACTORS, SCH_ARG_KEEP_UNITS(0),
+                  SCH_ARG_BOOL_OR("disable_predication", 1, false)});

@@ -669,3 +669,16 @@ bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loo
     hone_status_free(st);
     return false;
 }
+
+SCH_STEP(COMPUTE_AT, hone_sch_compute_at(sch, a[0].rv, a[1].rv, a[2].number != 0, a[3].number),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_LOOP(1),
+                  SCH_ARG_BOOL_OR("preserve_unit_loops", 0, false),
+                  SCH_ARG_INT_OR("index", 1, -1)});
+
+SCH_STEP(REVERSE_COMPUTE_AT,
+         hone_sch_reverse_compute_at(sch, a[0].rv, a[1].rv, a[2].number != 0, a[3].number),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0), SCH_ARG_LOOP(1),
+                  SCH_ARG_BOOL_OR("preserve_unit_loops", 0, false),
+                  SCH_ARG_INT_OR("index", 1, -1)});

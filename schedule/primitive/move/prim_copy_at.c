@@ -466,3 +466,13 @@ hone_status hone_sch_write_at(hone_schedule *sch, hone_rv loop, hone_rv block,
                               hone_rv *out_block) {
     return run(sch, HONE_INST_WRITE_AT, loop, block, write_buffer_index, storage_scope, out_block);
 }
+
+SCH_STEP(READ_AT, hone_sch_read_at(sch, a[0].rv, a[1].rv, a[2].number, a[3].text, NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_BLOCK(1), SCH_ARG_READ_BUFFER("read_buffer_index"),
+                  SCH_ARG_SCOPE(1)});
+
+SCH_STEP(WRITE_AT, hone_sch_write_at(sch, a[0].rv, a[1].rv, a[2].number, a[3].text, NULL),
+         .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_BLOCK(1), SCH_ARG_WRITTEN_BUFFER("write_buffer_index"),
+                  SCH_ARG_SCOPE(1)});

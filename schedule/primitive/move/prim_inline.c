@@ -220,3 +220,6 @@ static hone_status only_check_inline(hone_schedule *sch, hone_node_id block) {
 bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
     return quietly(sch, only_check_inline, block);
 }
+
+SCH_STEP(COMPUTE_INLINE, hone_sch_compute_inline(sch, a[0].rv), .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_BLOCK(0)});

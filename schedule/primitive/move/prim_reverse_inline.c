@@ -445,3 +445,6 @@ hone_status hone_sch_reverse_compute_inline(hone_schedule *sch, hone_rv block_rv
     return sch_record(sch, HONE_INST_REVERSE_COMPUTE_INLINE, 1, &input, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+SCH_STEP(REVERSE_COMPUTE_INLINE, hone_sch_reverse_compute_inline(sch, a[0].rv),
+         .gives = HONE_GIVES_NOTHING, .args = {SCH_ARG_BLOCK(0)});

@@ -152,3 +152,6 @@ hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block_rv, h
     return sch_record(sch, HONE_INST_DECOMPOSE_REDUCTION, 2, inputs, 0, NULL, 1, &value,
                       SCH_NO_DECISION, out_init);
 }
+
+SCH_STEP(DECOMPOSE_REDUCTION, hone_sch_decompose_reduction(sch, a[0].rv, a[1].rv, NULL),
+         .gives = HONE_GIVES_BLOCK, .args = {SCH_ARG_BLOCK(0), SCH_ARG_LOOP(1)});

@@ -228,3 +228,7 @@ hone_status hone_sch_fuse_reduction_epilogue(hone_schedule *sch, hone_rv reducti
     return sch_record(sch, HONE_INST_FUSE_REDUCTION_EPILOGUE, 2, inputs, 0, NULL, 0, NULL,
                       SCH_NO_DECISION, NULL);
 }
+
+SCH_STEP(FUSE_REDUCTION_EPILOGUE, hone_sch_fuse_reduction_epilogue(sch, a[0].rv, a[1].rv),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG("reduction_block", INPUT, 0), SCH_ARG("epilogue_block", INPUT, 1)});

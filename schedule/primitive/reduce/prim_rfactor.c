@@ -458,3 +458,6 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
     return sch_record(sch, HONE_INST_RFACTOR, 1, &input, 1, &attr, 1, &value, SCH_NO_DECISION,
                       out_rf);
 }
+
+SCH_STEP(RFACTOR, hone_sch_rfactor(sch, a[0].rv, a[1].number, NULL), .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG_LOOP(0), SCH_ARG_INT("factor_axis", 0)});

@@ -490,3 +490,11 @@ hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count, const h
     hone_operand input = {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list};
     return record(&b, 1, &input, out_block);
 }
+
+static hone_status apply_target(hone_schedule *sch, const hone_step_arg *target, bool keeps_units) {
+    if (target->rv != HONE_NO_ID) return hone_sch_blockize_loop(sch, target->rv, keeps_units, NULL);
+    return hone_sch_blockize_blocks(sch, target->count, target->list.rvs, keeps_units, NULL);
+}
+
+SCH_STEP(BLOCKIZE, apply_target(sch, &a[0], a[1].number != 0), .gives = HONE_GIVES_BLOCK,
+         .args = {SCH_ARG("target", TARGET, 0), SCH_ARG_KEEP_UNITS(0)});

@@ -257,3 +257,7 @@ hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv rv, const char *tenso
     hone_value attrs[] = {HONE_VALUE_OF_STRING(t.name), HONE_VALUE_OF_INT(preserve_unit_iters)};
     return sch_record_simple(sch, HONE_INST_TENSORIZE, rv, 2, attrs);
 }
+
+SCH_STEP(TENSORIZE, hone_sch_tensorize(sch, a[0].rv, a[1].text, a[2].number != 0),
+         .gives = HONE_GIVES_NOTHING,
+         .args = {SCH_ARG_NODE, SCH_ARG_STRING("tensor_intrin", 0), SCH_ARG_KEEP_UNITS(1)});
