@@ -1,127 +1,92 @@
-#include "schedule/primitive/choose/sample.h"
-#include "tuner/space.h"
-
 #include <string.h>
 
-/* Small steps through a design space: one decision of a candidate changes. Tiles are moved nine
- * times of ten. Source: TVM's MutateTileSize, MutateComputeLocation, MutateUnroll. */
+#include "tuner/mutator.h"
 
-enum { MAX_DIVISORS = 256, MOST_TRIES = 32 };
+/* One decision of a candidate changes: a mutator is drawn, then a place for it. */
 
-typedef enum choice { CHOICE_NONE, CHOICE_TILE, CHOICE_OTHER } choice;
+static const struct {
+    const hone_mutator *mutator;
+    double weight;
+} table[] = {
+#define HONE_MUTATOR(name, weight) {&hone_mutator_##name, weight},
+#include "tuner/mutators.def"
+#undef HONE_MUTATOR
+};
 
-static int64_t product_of(const hone_decision *d) {
-    int64_t product = 1;
-    for (uint32_t i = 0; i < d->count; i++)
-        product *= d->values[i];
-    return product;
+enum { MUTATORS = HONE_COUNT(table) };
+
+typedef struct mutation {
+    const hone_trace *trace;
+    const hone_decision *decisions;
+    uint32_t counts[MUTATORS]; /* of places */
+} mutation;
+
+/* Whose place an instruction is; MUTATORS: nobody's. */
+static int mutator_at(const mutation *m, uint32_t i) {
+    int which = 0;
+    while (which < MUTATORS &&
+           !table[which].mutator->applies(&m->trace->insts[i], &m->decisions[i]))
+        which++;
+    return which;
 }
 
-static bool is_category(const hone_inst *inst) {
-    return inst->kind == HONE_INST_SAMPLE_CATEGORICAL && inst->attr_count == 2 &&
-           inst->attrs[0].kind == HONE_VALUE_LIST && inst->attrs[0].count >= 2;
-}
-
-static choice kind_of(const hone_inst *inst, const hone_decision *d) {
-    switch (inst->kind) {
-    case HONE_INST_SAMPLE_PERFECT_TILE:
-        return d->count >= 2 && product_of(d) >= 2 ? CHOICE_TILE : CHOICE_NONE;
-    case HONE_INST_SAMPLE_CATEGORICAL:
-        return d->count == 1 && is_category(inst) ? CHOICE_OTHER : CHOICE_NONE;
-    case HONE_INST_SAMPLE_COMPUTE_LOCATION:
-        return d->count == 1 ? CHOICE_OTHER : CHOICE_NONE;
-    default:
-        return CHOICE_NONE;
-    }
-}
-
-/* The k-th instruction of that sort, or trace->count. */
-static uint32_t find_choice(const hone_trace *trace, const hone_decision *decisions, choice sort,
-                            uint64_t k) {
-    for (uint32_t i = 0; i < trace->count; i++) {
-        if (kind_of(&trace->insts[i], &decisions[i]) == sort && k-- == 0) return i;
-    }
-    return trace->count;
-}
-
-static uint32_t count_choices(const hone_trace *trace, const hone_decision *decisions,
-                              choice sort) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < trace->count; i++) {
-        count += kind_of(&trace->insts[i], &decisions[i]) == sort;
-    }
-    return count;
-}
-
-/* Moves a divisor of one part to another; the innermost part respects its limit. */
-static bool move_factor(const hone_inst *inst, hone_rng *rng, uint32_t parts, int64_t *io) {
-    int64_t divisors[MAX_DIVISORS];
-    int64_t limit =
-        inst->attr_count > 1 && inst->attrs[1].kind == HONE_VALUE_INT ? inst->attrs[1].u.i : -1;
-    for (int tries = 0; tries < MOST_TRIES; tries++) {
-        uint32_t from = (uint32_t)hone_rng_below(rng, parts);
-        uint32_t to = (uint32_t)hone_rng_below(rng, parts);
-        if (from == to || io[from] < 2) continue;
-        uint32_t count = hone_divisors(io[from], MAX_DIVISORS, divisors);
-        uint32_t usable = count;
-        if (to == parts - 1 && limit > 0) {
-            while (usable > 1 && divisors[usable - 1] * io[to] > limit)
-                usable--;
+/* The mutators to choose a place from: one whose turn it is, else those that share the rest, else
+ * all others. */
+static uint32_t draw_mutators(const mutation *m, hone_rng *rng, bool *is_drawn) {
+    double at = hone_rng_uniform(rng);
+    uint32_t shared = 0, total = 0;
+    for (int k = 0; k < MUTATORS; k++) {
+        bool is_its_turn = at >= 0 && at < table[k].weight;
+        if (is_its_turn && m->counts[k]) {
+            memset(is_drawn, 0, MUTATORS * sizeof *is_drawn);
+            is_drawn[k] = true;
+            return m->counts[k];
         }
-        if (usable < 2) continue; /* divisors[0] is 1 */
-        int64_t factor = divisors[1 + hone_rng_below(rng, usable - 1)];
-        io[from] /= factor;
-        io[to] *= factor;
-        return true;
+        at -= table[k].weight;
+        is_drawn[k] = table[k].weight == HONE_MUTATOR_REST;
+        total += m->counts[k];
+        if (is_drawn[k]) shared += m->counts[k];
     }
-    return false;
+    for (int k = 0; k < MUTATORS && !shared; k++)
+        is_drawn[k] = true;
+    return shared ? shared : total;
 }
 
-static bool change_category(const hone_inst *inst, hone_rng *rng, int64_t *io) {
-    uint32_t count = inst->attrs[0].count;
-    int64_t other = (int64_t)hone_rng_below(rng, count - 1);
-    *io = other >= *io ? other + 1 : other;
-    return true;
-}
-
-/* Which loops are legal is known at replay only: it takes the nearest place that is. */
-static bool change_location(hone_rng *rng, int64_t *io) {
-    enum { INLINE = -2, LOOPS_BEYOND = 4 };
-    int64_t highest = (*io < 0 ? 0 : *io) + LOOPS_BEYOND;
-    int64_t other = hone_rng_between(rng, INLINE, highest - 1);
-    *io = other >= *io ? other + 1 : other;
-    return true;
-}
-
-static bool change(const hone_inst *inst, hone_rng *rng, uint32_t count, int64_t *io) {
-    switch (inst->kind) {
-    case HONE_INST_SAMPLE_PERFECT_TILE:
-        return move_factor(inst, rng, count, io);
-    case HONE_INST_SAMPLE_CATEGORICAL:
-        return change_category(inst, rng, io);
-    default:
-        return change_location(rng, io);
+static bool change_one(const mutation *m, hone_rng *rng, hone_arena *arena, hone_decision *out,
+                       bool *out_failed) {
+    bool is_drawn[MUTATORS];
+    uint64_t skip = hone_rng_below(rng, draw_mutators(m, rng, is_drawn));
+    uint32_t at = 0;
+    int which;
+    for (;; at++) {
+        which = mutator_at(m, at);
+        if (which < MUTATORS && is_drawn[which] && skip-- == 0) break;
     }
+    const hone_decision *old = &m->decisions[at];
+    int64_t *values = hone_arena_copy(arena, old->values, old->count * sizeof *values);
+    *out_failed = !values;
+    if (!values || !table[which].mutator->change(&m->trace->insts[at], rng, old->count, values)) {
+        return false;
+    }
+    out[at] = (hone_decision){old->count, values};
+    return true;
 }
 
 bool hone_mutate(const hone_trace *sketch, const hone_decision *decisions, hone_rng *rng,
                  hone_arena *arena, hone_decision *out_decisions) {
     assert(sketch && decisions && rng && arena && out_decisions);
     if (sketch->count) memmove(out_decisions, decisions, sketch->count * sizeof *decisions);
-    uint32_t tiles = count_choices(sketch, decisions, CHOICE_TILE);
-    uint32_t others = count_choices(sketch, decisions, CHOICE_OTHER);
-    if (tiles + others == 0) return false;
-    for (int tries = 0; tries < MOST_TRIES; tries++) {
-        bool wants_tile = hone_rng_uniform(rng) < 0.9;
-        choice sort = (wants_tile && tiles) || others == 0 ? CHOICE_TILE : CHOICE_OTHER;
-        uint64_t k = hone_rng_below(rng, sort == CHOICE_TILE ? tiles : others);
-        uint32_t at = find_choice(sketch, decisions, sort, k);
-        const hone_decision *old = &decisions[at];
-        int64_t *values = hone_arena_copy(arena, old->values, old->count * sizeof *values);
-        if (!values) return false;
-        if (!change(&sketch->insts[at], rng, old->count, values)) continue;
-        out_decisions[at] = (hone_decision){old->count, values};
-        return true;
+    mutation m = {.trace = sketch, .decisions = decisions};
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        int which = mutator_at(&m, i);
+        if (which == MUTATORS) continue;
+        m.counts[which]++;
+        total++;
+    }
+    bool has_failed = false;
+    for (int tries = 0; total && tries < HONE_MUTATOR_TRIES && !has_failed; tries++) {
+        if (change_one(&m, rng, arena, out_decisions, &has_failed)) return true;
     }
     return false;
 }

@@ -9,15 +9,16 @@
 #include "tuner/tune_task.h"
 
 typedef struct hone_strategy {
-    const char *name;
     /* Fills up to count candidates that were not seen before; *out_count 0 = nothing new. */
     hone_status (*propose)(hone_tune_task *task, hone_costmodel *model, hone_rng rng,
                            uint32_t count, hone_candidate *out, uint32_t *out_count);
 } hone_strategy;
 
-extern const hone_strategy hone_strategy_evolutionary;
+#define HONE_STRATEGY(name) extern const hone_strategy hone_strategy_##name;
+#include "tuner/strategies.def"
+#undef HONE_STRATEGY
 
-/* By name; INVALID lists them. */
+/* By name, NULL: the first of strategies.def; INVALID lists them. */
 HONE_NODISCARD hone_status hone_strategy_find(const char *name, const hone_strategy **out);
 
 #endif

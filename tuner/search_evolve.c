@@ -202,4 +202,4 @@ static hone_status evolve(hone_tune_task *task, hone_costmodel *model, hone_rng 
     return propose(task, model, rng, GENERATIONS, count, out, out_count);
 }
 
-const hone_strategy hone_strategy_evolutionary = {.name = "evolutionary", .propose = evolve};
+const hone_strategy hone_strategy_evolutionary = {.propose = evolve};

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "tuner/search.h"
 
 /* Two plain strategies: random draws from the sketches; replay walks through the records that the
@@ -59,18 +57,5 @@ static hone_status propose_replay(hone_tune_task *task, hone_costmodel *model, h
     return draw(task, rng, count, out, out_count);
 }
 
-static const hone_strategy random_strategy = {.name = "random", .propose = propose_random};
-static const hone_strategy replay_strategy = {.name = "replay", .propose = propose_replay};
-
-hone_status hone_strategy_find(const char *name, const hone_strategy **out) {
-    static const hone_strategy *const all[] = {&hone_strategy_evolutionary, &random_strategy,
-                                               &replay_strategy};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (name && strcmp(name, all[i]->name) != 0) continue;
-        *out = all[i];
-        return HONE_OK;
-    }
-    *out = NULL;
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "unknown strategy '%s'; expected evolutionary, random or replay", name);
-}
+const hone_strategy hone_strategy_random = {.propose = propose_random};
+const hone_strategy hone_strategy_replay = {.propose = propose_replay};

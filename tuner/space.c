@@ -15,11 +15,9 @@
 enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 
 static const hone_space_rule rules[] = {
-    hone_rule_auto_inline,
-    hone_rule_add_rfactor,
-    hone_rule_multi_level_tiling,
-    hone_rule_parallel_vectorize_unroll,
-    hone_rule_random_compute_location,
+#define HONE_SPACE_RULE(name) hone_rule_##name,
+#include "tuner/space_rules.def"
+#undef HONE_SPACE_RULE
 };
 
 typedef struct generation {

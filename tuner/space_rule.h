@@ -1,4 +1,4 @@
-/* tuner/space_rule.h - for the rules of the design space only. */
+/* tuner/space_rule.h - for the rules of the design space and for postprocessors only. */
 #ifndef HONE_TUNER_SPACE_RULE_H
 #define HONE_TUNER_SPACE_RULE_H
 
@@ -19,18 +19,16 @@ typedef struct hone_rule_results {
 typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_name,
                                        const hone_target *target, hone_rule_results *out_results);
 
-hone_status hone_rule_auto_inline(hone_schedule *sch, const char *block_name,
-                                  const hone_target *target, hone_rule_results *out_results);
-hone_status hone_rule_add_rfactor(hone_schedule *sch, const char *block_name,
-                                  const hone_target *target, hone_rule_results *out_results);
-hone_status hone_rule_multi_level_tiling(hone_schedule *sch, const char *block_name,
-                                         const hone_target *target, hone_rule_results *out_results);
-hone_status hone_rule_parallel_vectorize_unroll(hone_schedule *sch, const char *block_name,
-                                                const hone_target *target,
-                                                hone_rule_results *out_results);
-hone_status hone_rule_random_compute_location(hone_schedule *sch, const char *block_name,
-                                              const hone_target *target,
-                                              hone_rule_results *out_results);
+#define HONE_SPACE_RULE(name)                                                                      \
+    hone_status hone_rule_##name(hone_schedule *sch, const char *block_name,                       \
+                                 const hone_target *target, hone_rule_results *out_results);
+#include "tuner/space_rules.def"
+#undef HONE_SPACE_RULE
+
+/* Postprocessors: ILLEGAL drops the candidate. */
+#define HONE_POSTPROC(name) hone_status hone_##name(hone_schedule *sch);
+#include "tuner/postprocs.def"
+#undef HONE_POSTPROC
 
 /* ---- what rules share (space_facts.c) ---- */
 

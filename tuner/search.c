@@ -1,0 +1,34 @@
+#include "tuner/search.h"
+
+#include <string.h>
+
+/* The table of search strategies. */
+
+static const struct {
+    const char *name;
+    const hone_strategy *strategy;
+} table[] = {
+#define HONE_STRATEGY(name) {#name, &hone_strategy_##name},
+#include "tuner/strategies.def"
+#undef HONE_STRATEGY
+};
+
+static hone_status unknown(const char *name) {
+    hone_str names = {0};
+    for (size_t i = 0; i < HONE_COUNT(table); i++) {
+        const char *before = i == 0 ? "" : i + 1 < HONE_COUNT(table) ? ", " : " or ";
+        hone_str_printf(&names, "%s%s", before, table[i].name);
+    }
+    hone_status st = HONE_ERROR(HONE_CODE_INVALID, "unknown strategy '%s'; expected %s", name,
+                                hone_str_text(&names));
+    hone_str_deinit(&names);
+    return st;
+}
+
+hone_status hone_strategy_find(const char *name, const hone_strategy **out) {
+    *out = NULL;
+    for (size_t i = 0; i < HONE_COUNT(table) && !*out; i++) {
+        if (!name || strcmp(name, table[i].name) == 0) *out = table[i].strategy;
+    }
+    return *out ? HONE_OK : unknown(name);
+}
