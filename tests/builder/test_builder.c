@@ -1,4 +1,4 @@
-/* The builder: what every backend does, real workers, and workers that crash, hang and babble. */
+/* The builder: real workers, and workers that crash, hang and babble. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,66 +41,15 @@ static int remove_dir(void **state) {
     return 0;
 }
 
-static hone_status make_null(hone_builder **out) {
-    return hone_builder_create_null(HONE_FAILURE_NONE, out);
-}
-
 static hone_status make_local(hone_builder **out) {
     hone_builder_local_options options = {.worker_path = hone_test_build_path("hone-worker"),
                                           .workers = 2};
     return hone_builder_create_local(&options, out);
 }
 
-static const struct backend {
-    const char *name;
-    hone_status (*make)(hone_builder **out);
-} backends[] = {
-    {"null",  make_null },
-    {"local", make_local},
-};
-
 static hone_build_request request_of(const char *program, const char *path) {
     return (hone_build_request){
         .program = program, .target = "host", .entry = "kernel", .output_path = path};
-}
-
-/* Each ticket is answered once; bad requests are refused; nothing in flight is INVALID. */
-static void conforms(void **state) {
-    const struct backend *backend = *state;
-    hone_builder *builder;
-    HONE_ASSERT_OK(backend->make(&builder));
-    hone_arena *arena = hone_arena_create(4096);
-    hone_ticket tickets[3], ticket;
-    hone_build_result result;
-    hone_build_request bad = {.program = "", .target = "host"};
-    HONE_ASSERT_ERROR(hone_builder_submit(builder, &bad, &ticket), HONE_CODE_INVALID, "no program");
-    bad = (hone_build_request){.program = "x"};
-    HONE_ASSERT_ERROR(hone_builder_submit(builder, &bad, &ticket), HONE_CODE_INVALID, "no target");
-    HONE_ASSERT_CODE(hone_builder_next_result(builder, 0, arena, &ticket, &result),
-                     HONE_CODE_INVALID);
-    char path[128];
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/conform-%s-%d.so", dir, backend->name, i);
-        hone_build_request request = request_of(scale, path);
-        HONE_ASSERT_OK(hone_builder_submit(builder, &request, &tickets[i]));
-    }
-    assert_int_equal(hone_builder_in_flight(builder), 3);
-    bool seen[3] = {false, false, false};
-    for (int i = 0; i < 3; i++) {
-        HONE_ASSERT_OK(
-            hone_builder_next_result(builder, HONE_DEADLINE_NEVER, arena, &ticket, &result));
-        assert_string_equal(hone_failure_name(result.failure), "ok");
-        assert_non_null(result.artifact_path);
-        for (int k = 0; k < 3; k++) {
-            if (ticket != tickets[k]) continue;
-            assert_false(seen[k]);
-            seen[k] = true;
-        }
-    }
-    assert_true(seen[0] && seen[1] && seen[2]);
-    assert_int_equal(hone_builder_in_flight(builder), 0);
-    hone_builder_release(builder);
-    hone_arena_destroy(arena);
 }
 
 /* ---- real workers ---- */
@@ -405,8 +354,7 @@ int main(void) {
         cmocka_unit_test(says_when_there_is_no_worker), cmocka_unit_test(pauses_and_cancels),
     };
     if (make_dir(NULL) != 0) return 1;
-    int failed = HONE_RUN_ROWS("builder/conformance", backends, conforms);
-    failed += HONE_RUN_ROWS("builder/emit", emit_rows, emits);
+    int failed = HONE_RUN_ROWS("builder/emit", emit_rows, emits);
     failed += HONE_RUN_ROWS("builder/hostile", hostile_rows, survives);
     failed += cmocka_run_group_tests_name("builder/local", tests, NULL, NULL);
     remove_dir(NULL);
