@@ -48,7 +48,7 @@ static void close_world(world *w) {
 static uint32_t propose(world *w, uint64_t seed) {
     uint32_t count = MOST;
     assert_true(w->count + BATCH <= MOST);
-    HONE_ASSERT_OK(w->strategy->propose(w->task, w->model, hone_rng_from_seed(seed), BATCH,
+    HONE_ASSERT_OK(w->strategy->propose(w->task, w->model, hone_test_rng(seed), BATCH,
                                         w->found + w->count, &count));
     assert_in_range(count, 0, BATCH);
     w->count += count;
@@ -82,7 +82,7 @@ static void proposals_can_be_replayed(const char *strategy) {
         hone_candidate again, *c = &w.found[i];
         assert_non_null(c->trace);
         assert_true(c->row_count > 0);
-        HONE_ASSERT_OK(hone_tune_task_replay(w.task, c->sketch, c->decisions, hone_rng_from_seed(9),
+        HONE_ASSERT_OK(hone_tune_task_replay(w.task, c->sketch, c->decisions, hone_test_rng(9),
                                              w.task->arena, &again));
         assert_true(hone_hash128_equal(again.program, c->program));
     }
