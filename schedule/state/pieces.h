@@ -1,8 +1,5 @@
-/* schedule/state/pieces.h - the parts of a buffer that are surely written, and what they cover
- * together.
- *
- * Layer: within schedule/.
- */
+/* schedule/state/pieces.h - pieces: the boxes of a buffer that are surely written, and what they
+ * cover together. Within schedule/ only. */
 #ifndef HONE_SCHEDULE_STATE_PIECES_H
 #define HONE_SCHEDULE_STATE_PIECES_H
 
@@ -13,18 +10,19 @@ enum { SCH_MAX_PIECES = 64 };
 typedef struct sch_pieces {
     hone_schedule *sch;
     hone_buffer buffer;
-    hone_node_id within; /* what is added is taken over the loops between it and the statement */
+    hone_node_id within; /* a statement is added over all iterations of the loops below this node */
     uint32_t rank, count;
     hone_interval *pieces[SCH_MAX_PIECES]; /* each has rank entries */
 } sch_pieces;
 
 /* An empty list, in the arena; NULL when memory is short. */
 sch_pieces *sch_pieces_create(hone_schedule *sch, hone_buffer buffer, hone_node_id within);
-/* Adds what one statement, with all in it, surely writes. */
+/* Adds the boxes that a statement, with all in it, surely writes. What does not fit is left out. */
 void sch_pieces_add(sch_pieces *l, hone_node_id statement);
-/* Does one of them cover the box, or several side by side along one dimension? */
+/* The box (rank intervals) lies in one piece, or in several that stand side by side along one
+ * dimension. */
 bool sch_pieces_cover(const sch_pieces *l, const hone_interval *box);
-/* What a load of a buffer reads, in the arena; NULL where it is no box. */
+/* The region that a load reads, in the arena; NULL where it is no box. */
 const hone_region *sch_region_of_load(hone_schedule *sch, const hone_expr *load);
 
 #endif

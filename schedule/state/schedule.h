@@ -33,7 +33,7 @@ struct hone_schedule {
     hone_arena *arena; /* owned */
     struct hone_schedule_base *base; /* shared with copies: the program to begin with */
     hone_trace trace;                /* what was done since the reset; in arena */
-    hone_rv_value *rvs; /* what each random variable of the trace stands for; in arena */
+    hone_rv_value *rvs; /* by random variable of the trace: what it stands for; in arena */
     uint32_t rv_capacity;
     uint32_t settled_count; /* of the nodes before this one all facts are known (schedule_impl.h) */
     bool has_forgotten;     /* but for some that the step at work has changed */
@@ -43,23 +43,29 @@ struct hone_schedule {
     bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
 };
 
-/* Copies base. It must be in scheduled form and well formed (hone_check_func); INVALID says why
- * not. */
+/* Makes a schedule of a copy of `base`; destroy it with hone_schedule_destroy. base has to be in
+ * scheduled form and well formed (hone_check_func): INVALID says what is wrong with it. */
 HONE_NODISCARD hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch);
 void hone_schedule_destroy(hone_schedule *sch);
-/* Back to the program it began with: forgets trace and variables; rng and switches stay. */
+/* Back to the program that the schedule began with; trace and random variables are forgotten, what
+ * lies in the arena is freed. rng, intrins and wants_reasons stay. */
 HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
-/* A second schedule in the same state (rules try variants); rng is forked. */
+/* Makes a second schedule in the state of the first, for rules that try variants: program, trace
+ * and random variables are copied, rng is forked. */
 HONE_NODISCARD hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch);
 
-/* What a random variable stands for. A loop or block that no longer exists is ILLEGAL. */
+/* The block or loop that a random variable stands for. ILLEGAL: a step has replaced it. INVALID:
+ * the variable is none, or an integer. */
 HONE_NODISCARD hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv,
                                               hone_node_id *out_node);
+/* The value of a sampled integer. INVALID: the variable is none, or no integer. */
 HONE_NODISCARD hone_status hone_schedule_int(hone_schedule *sch, hone_rv rv, int64_t *out_value);
-/* A new variable for a node, not recorded by any instruction (for tests and analyses). */
+/* A random variable for a node that no instruction made, for tests and analyses; HONE_NO_ID when
+ * memory is short. */
 hone_rv hone_schedule_bind_node(hone_schedule *sch, hone_node_id node);
 
-/* Prints the program with the blamed node marked: what a user sees after a refusal. */
+/* Appends the program to `out` with the blamed node (sch->blame) marked and `note` beside it: what
+ * a user sees after a refusal. */
 HONE_NODISCARD hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note,
                                                      hone_str *out);
 

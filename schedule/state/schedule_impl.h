@@ -1,8 +1,8 @@
-/* schedule/state/schedule_impl.h - all that primitives need of a schedule: refusals, random
- * variables, recording; and by the headers that it includes, the tree, facts and buffers.
+/* schedule/state/schedule_impl.h - what all primitives need of a schedule: refusals, random
+ * variables, recording. It includes the headers on the program being changed:
  *
- *   sched_tree.h    walks, edits, copies, trials          sched_order.h   other orders, at once
- *   sched_facts.h   what blocks are, what is kept of it   sched_reads.h   are reads covered?
+ *   sched_tree.h    walks, edits, copies, trials       sched_order.h   may things run in another
+ * order? sched_facts.h   what blocks and loops are          sched_reads.h   are reads covered?
  *   sched_buffer.h  buffers, addresses, regions
  *
  * Every function that returns a status may also fail with NO_MEMORY; after that the schedule has to
@@ -25,17 +25,16 @@ HONE_NODISCARD hone_status sch_refuse(hone_schedule *sch, hone_node_id blame, co
                                       ...) HONE_PRINTF(3, 4);
 /* NO_MEMORY. */
 HONE_NODISCARD hone_status sch_no_memory(void);
-/* The first error that constructors of expressions met since the last call, in sch->ir or
- * sch->arith, or HONE_OK. To be asked before a NULL expression is believed to mean something else.
- */
+/* The first error that making expressions met (in sch->ir or sch->arith) since the last call, or
+ * HONE_OK. To be asked before a NULL expression is taken to mean anything but short memory. */
 HONE_NODISCARD hone_status sch_ir_error(hone_schedule *sch);
 /* "block 'C'", for messages; in the arena. */
 const char *sch_block_name(const hone_schedule *sch, hone_node_id block);
 /* "loop 'i_0'", for messages; in the arena. */
 const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop);
 
-/* ---- what is asked of loops that are taken apart or put together ---- */
-/* ILLEGAL where a break belongs to the loop: it would leave one of the new loops only. */
+/* ---- loops that are split, fused or cut ---- */
+/* ILLEGAL where a break belongs to the loop: of several new loops it would leave one only. */
 HONE_NODISCARD hone_status sch_check_no_break(hone_schedule *sch, hone_node_id loop);
 /* ILLEGAL where the loop has annotations, a thread binding or a break. */
 HONE_NODISCARD hone_status sch_check_plain_loop(hone_schedule *sch, hone_node_id loop);
@@ -43,8 +42,8 @@ HONE_NODISCARD hone_status sch_check_plain_loop(hone_schedule *sch, hone_node_id
 HONE_NODISCARD hone_status sch_check_starts_at_zero(hone_schedule *sch, hone_node_id loop);
 
 /* ---- random variables ---- */
-/* The node of a variable. INVALID: it is no loop, or does not exist; ILLEGAL: an earlier step
- * replaced it, or it is a mark. */
+/* The loop that a variable stands for. INVALID: the variable is of another kind, or does not exist.
+ * ILLEGAL: an earlier step has replaced the loop, or it is a mark (HONE_RV_ROOT_MARK, …). */
 HONE_NODISCARD hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 /* As sch_resolve_loop, for a block. */
 HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out);
