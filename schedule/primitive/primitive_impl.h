@@ -48,22 +48,25 @@
 #define SCH_ARG_LOOPS SCH_ARG_OPTIONAL("loops", VARARGS, 0)
 #define SCH_ARG_DECISION SCH_ARG_OPTIONAL("decision", DECISION, 0)
 
-/* A loop and factors as inputs of an instruction; out in the arena. */
+/* The inputs of an instruction that takes a loop and factors: `count` + 1 operands, in the arena.
+ */
 HONE_NODISCARD hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
                                                const hone_factor *factors, hone_operand **out);
 
-/* The work of blockize on a loop, with its checks, not recorded. */
+/* blockize of a loop, with all its checks, but without recording an instruction. */
 HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,
                                              bool preserve_unit_iters, hone_node_id *out_block);
-/* Could the loop be bound to a thread axis where it stands? Not asked: whether its iterations are
- * independent. */
+/* ILLEGAL where the loop, as it stands, could not be bound to the thread axis `tag`
+ * ("threadIdx.x"). Whether its iterations are independent is not asked. */
 HONE_NODISCARD hone_status sch_check_thread_loop(hone_schedule *sch, hone_node_id loop,
                                                  const char *tag);
-/* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
+/* Would compute_at accept the step? For sample_compute_location. Changes nothing. */
 bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);
-/* The work of compute_inline on a node, with its checks, not recorded. */
+/* compute_inline of a block, with all its checks, but without recording an instruction. */
 HONE_NODISCARD hone_status sch_inline_block(hone_schedule *sch, hone_node_id block);
+/* reverse_compute_inline, likewise. */
 HONE_NODISCARD hone_status sch_reverse_inline_block(hone_schedule *sch, hone_node_id block);
+/* Would compute_inline accept the step? Changes nothing. */
 bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block);
 
 #endif

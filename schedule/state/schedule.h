@@ -54,11 +54,11 @@ HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
  * and random variables are copied, rng is forked. */
 HONE_NODISCARD hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch);
 
-/* The block or loop that a random variable stands for. ILLEGAL: a step has replaced it. INVALID:
- * the variable is none, or an integer. */
+/* The block or loop that a random variable stands for. ILLEGAL: a step has replaced it, or it is a
+ * mark (HONE_RV_ROOT_MARK, …). INVALID: the variable does not exist, or is an integer. */
 HONE_NODISCARD hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv,
                                               hone_node_id *out_node);
-/* The value of a sampled integer. INVALID: the variable is none, or no integer. */
+/* The value of a sampled integer. INVALID: the variable does not exist, or is no integer. */
 HONE_NODISCARD hone_status hone_schedule_int(hone_schedule *sch, hone_rv rv, int64_t *out_value);
 /* A random variable for a node that no instruction made, for tests and analyses; HONE_NO_ID when
  * memory is short. */

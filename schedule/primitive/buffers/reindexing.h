@@ -1,6 +1,12 @@
 /* schedule/primitive/buffers/reindexing.h - for reindex, reindex_cache_read and
- * reindex_cache_write: a block's access to a buffer goes to a new buffer instead, at indices of the
- * caller's choice; a block of copies stands before (or behind) the nest of the block. */
+ * reindex_cache_write: a block's access to a buffer goes to a new buffer instead, at indices that
+ * the caller chooses; a copying block stands in front of the block's nest (reads), or behind it
+ * (writes).
+ *
+ *     with block C(vi, vk): C[vi] += A[vk, vi + 1]
+ * →  with block A_reindex(v0, v1): A_reindex[v0, v1] = A[v1, v0 + 1]        fresh_indices: vi, vk
+ *     with block C(vi, vk): C[vi] += A_reindex[vi, vk]
+ */
 #ifndef HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_H
 #define HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_H
 
@@ -16,27 +22,33 @@ typedef struct sch_reindexing {
     bool is_write;
     uint32_t rank;                   /* of the buffer */
     const hone_expr *const *indices; /* how the block accesses it, over its axes */
-    uint32_t axis_count;             /* axes that the indices use, in the order of the block */
+    uint32_t axis_count;             /* of the axes that indices use; in the order of the block */
     const hone_axis *axes;
     uint32_t fresh_rank;
     const hone_expr **fresh_indices, **fresh_shape; /* set by the caller */
-    bool is_injective; /* so is this: different values of the axes have different new indices */
-    bool keeps_loops;  /* given: the copies run in loops like those that these axes are bound to,
-                          under the same names; else in one loop for each axis */
+    bool is_injective; /* set by the caller: fresh_indices are known to be injective */
+    bool keeps_loops;  /* the copies run in loops like those that these axes are bound to, under
+                          the same names; else in one loop for each axis */
     const char *block_name;
     hone_node_id copy; /* the copying block that was made */
 } sch_reindexing;
 
-/* Finds the access and checks it: the block has loops only around it up to its scope, which is a
- * pipeline of stages; all accesses to the buffer are at the same indices, made of axes alone, and
- * inside the buffer for all their values; reading: the block does not write the buffer, and in a
- * nested block runs over all values of these axes (a predicate may leave out what was surely
- * written), and where an index is loaded it loads the buffer in each of its instances; writing: it
- * is the only writer, complete or a reduction, and writes each element once. */
+/* Finds the access and fills in what is not left to the caller. buffer_index: the number of the
+ * buffer among what the block reads (writes). ILLEGAL unless
+ *   - the scope is a stage pipeline, with loops only between it and the block;
+ *   - all accesses to the buffer are at the same indices, which are made of axes alone and lie
+ * inside the buffer for all values of the axes;
+ *   - reading: the block does not write the buffer; a block in a nested scope runs for all values
+ * of these axes (a predicate may leave out what was surely written); and if an index is loaded,
+ * each instance loads the buffer;
+ *   - writing: the block is the only writer, complete or a reduction, and writes each element once.
+ */
 HONE_NODISCARD hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block, bool is_write,
                                                 int64_t buffer_index, bool keeps_loops,
                                                 sch_reindexing *out);
-/* Makes buffer and copies; refuses where the copy would move what was never made. */
+/* Makes the new buffer and the copying block, and redirects the access. ILLEGAL where the new
+ * indices may merge different elements (sch_check_new_indices), or where the result would copy what
+ * was never written. */
 HONE_NODISCARD hone_status sch_finish_reindexing(sch_reindexing *io, const char *buffer_name,
                                                  const char *storage_scope);
 

@@ -1,8 +1,5 @@
-/* schedule/primitive/layout/einsum.h - for pad_einsum: what the block accesses, and how each buffer
- * is padded.
- *
- * Layer: within schedule/.
- */
+/* schedule/primitive/layout/einsum.h - for pad_einsum: which buffers the block accesses, and how
+ * each of them is padded. Within schedule/ only. */
 #ifndef HONE_SCHEDULE_PRIMITIVE_LAYOUT_EINSUM_H
 #define HONE_SCHEDULE_PRIMITIVE_LAYOUT_EINSUM_H
 
@@ -13,29 +10,31 @@ typedef struct pad_buffer {
     bool is_written;
     uint32_t rank;
     const hone_expr *const *indices;
-    const hone_expr **shape; /* of the larger one */
-    const hone_expr **ends;  /* by dimension that grows: zeros begin here */
+    const hone_expr **shape; /* of fresh */
+    const hone_expr **ends;  /* by dimension: of one that grows, where the zeros begin */
     bool grows;
-    bool is_filled_here; /* blocks of the nest make it: the larger one begins as zeros */
+    bool is_filled_here; /* blocks of the nest write it: fresh is filled with zeros first */
 } pad_buffer;
 
 typedef struct einsum {
     hone_schedule *sch;
     hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
-    hone_node_id last;              /* of the nests: top, or what was put behind it */
-    hone_node_id own;               /* the outermost loop that holds this block only, or it */
+    hone_node_id last;              /* top, or the last copy that was put behind it */
+    hone_node_id own;               /* the outermost loop with no other block in it, or the block */
     uint32_t axis_count;
     const hone_expr **extents; /* by axis: what it grows to, or NULL */
-    hone_node_id *loops;       /* by axis that grows: the loop it is bound to, or HONE_NO_ID */
+    hone_node_id *loops;       /* by axis: of one that grows, the loop it is bound to */
     uint32_t buffer_count;
-    pad_buffer *buffers; /* all that the block accesses; what it reads first */
+    pad_buffer *buffers; /* all that the block accesses: first what it reads */
 } einsum;
 
-/* Finds all that the block accesses, or refuses what is no einsum. */
+/* Fills in the buffers. ILLEGAL where the block is no einsum: an index that is not an axis or a
+ * constant, two accesses of one buffer at different indices, and so on (einsum_buffers.c). */
 HONE_NODISCARD hone_status sch_find_einsum_buffers(einsum *e);
-/* How the buffer is padded, where axes grow; refuses what would not be the same program. */
+/* Fills in how the buffer is padded when axes grow to e->extents. ILLEGAL where the program would
+ * compute something else. */
 HONE_NODISCARD hone_status sch_plan_pad_buffer(einsum *e, pad_buffer *b);
-/* Blocks around the scope say that they read all that is copied. */
+/* Lets the blocks around the scope declare that they read all of the buffer that is copied. */
 HONE_NODISCARD hone_status sch_declare_pad_copy(einsum *e, const pad_buffer *b);
 
 #endif

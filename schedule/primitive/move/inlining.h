@@ -5,15 +5,18 @@
 #include "ir/arith/itermap.h"
 #include "schedule/state/schedule_impl.h"
 
-/* The checks that hold for a block whose single store is moved elsewhere. */
+/* Checks that inlining in either direction needs of a block whose store is moved elsewhere, and
+ * finds the store: the block's body is one store; the block is complete and in a stage pipeline.
+ * ILLEGAL otherwise. */
 HONE_NODISCARD hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
                                                    hone_node_id *out_store);
-/* The same where loops of known bounds may stand around the store, as in blocks that copy a box. */
+/* sch_check_movable_store, but loops of constant bounds may stand around the store inside of the
+ * block, as in blocks that copy a box. */
 HONE_NODISCARD hone_status sch_check_movable_loops(hone_schedule *sch, hone_node_id block,
                                                    hone_node_id *out_store);
-/* Axes as functions of index values: values[axis variable]; the map of indices, over the given
- * ranges of the axes, must be bijective. The array has var_count entries, NULL where nothing is to
- * be replaced. */
+/* Solves indices[d] == index_values[d] (d < rank) for the axes. The map of indices must be
+ * bijective over `iters`, the axes with their ranges; ILLEGAL otherwise. out_values: by variable
+ * (var_count entries, in the arena) the value of each axis; NULL for what is no axis. */
 HONE_NODISCARD hone_status sch_invert_indices(hone_schedule *sch, hone_node_id block,
                                               const hone_iter *iters, uint32_t rank,
                                               const hone_expr *const *indices,
@@ -22,11 +25,12 @@ HONE_NODISCARD hone_status sch_invert_indices(hone_schedule *sch, hone_node_id b
 
 /* ---- how large it becomes: inline_size.c ---- */
 
-/* How often expressions below the reader load the buffer; out_nodes: terms of the value. */
+/* How many loads of the buffer stand below the reader, each of which would become a copy of
+ * `value`; out_nodes: the size of `value` in nodes. */
 uint64_t sch_inlined_copies(const hone_schedule *sch, const hone_expr *value, hone_buffer buffer,
                             hone_node_id reader, uint64_t *out_nodes);
-/* Refuses to put the value where the reader loads the buffer if that makes more than anybody can
- * want. */
+/* ILLEGAL where putting `value` in the place of these loads makes expressions larger than anybody
+ * can want. */
 HONE_NODISCARD hone_status sch_require_small_inline(hone_schedule *sch, hone_node_id blame,
                                                     const hone_expr *value, hone_buffer buffer,
                                                     hone_node_id reader);
