@@ -1,11 +1,14 @@
-/* schedule/defaults/auto_loops.h - parallel, vectorized and unrolled loops, chosen from annotations
- * or given limits: what the search calls a postprocessor, and what default schedules end with.
+/* schedule/defaults/auto_loops.h - parallel, vectorized and unrolled loops, chosen by annotations
+ * on the root block (TVM's ParallelizeVectorizeUnroll). The search uses it as a postprocessor;
+ * default schedules end with it.
  *
- * Works on the children of the root block. For each nest: the outermost data-parallel loops are
- * fused until they make as many jobs as wanted, and run in parallel; the innermost contiguous
- * data-parallel loops are fused and vectorized, while their product is at most the vector limit (a
- * single loop may be longer: lowering cuts it); the unroll limit is left as pragma annotations for
- * lowering. Reductions are decomposed at their outermost reduce loop.
+ * For each loop nest below the root block:
+ *   - the outermost data-parallel loops are fused until there are as many jobs as wanted, and run
+ * in parallel;
+ *   - the innermost contiguous data-parallel loops are fused and vectorized, as long as their
+ * product stays within the vector limit (a single loop may be longer: lowering cuts it);
+ *   - the unroll limit is left as pragma annotations for lowering.
+ * Reductions are decomposed at their outermost reduce loop.
  */
 #ifndef HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
 #define HONE_SCHEDULE_DEFAULTS_AUTO_LOOPS_H
@@ -20,8 +23,8 @@
 #define HONE_PRAGMA_UNROLL_STEP "pragma_auto_unroll_max_step"
 #define HONE_PRAGMA_UNROLL_EXPLICIT "pragma_unroll_explicit"
 
-/* Reads (and removes) the annotations above from the root block and applies them. Without them it
- * does nothing. */
+/* Reads the annotations above from the root block, removes them, and applies them. Without
+ * annotations it changes nothing. */
 HONE_NODISCARD hone_status hone_auto_loops(hone_schedule *sch);
 /* decompose_reduction of every reduction block below the root, at its outermost reduce loop. */
 HONE_NODISCARD hone_status hone_auto_decompose(hone_schedule *sch);

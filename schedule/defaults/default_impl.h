@@ -1,4 +1,5 @@
-/* schedule/defaults/default_impl.h - for the parts of default schedules only. */
+/* schedule/defaults/default_impl.h - what the parts of default schedules (default_*.c) share; for
+ * them only. Functions that return a status fail with NO_MEMORY only, unless they say more. */
 #ifndef HONE_SCHEDULE_DEFAULT_IMPL_H
 #define HONE_SCHEDULE_DEFAULT_IMPL_H
 
@@ -16,7 +17,8 @@ typedef struct hone_default_nest {
 
 enum { HONE_DEFAULT_MAX_BLOCKS = 256, HONE_DEFAULT_MAX_ACCESSES = 16 };
 
-/* The loops around a block, outermost first, and by how many elements each moves its accesses. */
+/* The loops around a block, outermost first; strides[l][a]: by how many elements access a moves in
+ * one step of loop l. */
 typedef struct hone_default_shape {
     hone_default_nest *n;
     hone_node_id block;
@@ -28,55 +30,60 @@ typedef struct hone_default_shape {
     int32_t bits; /* of an element that is written */
 } hone_default_shape;
 
-/* Blocks below the root, in program order; what is beyond the limit is left out. */
+/* Blocks by name, since steps replace them. */
 typedef struct hone_default_blocks {
     uint32_t count;
     const char *names[HONE_DEFAULT_MAX_BLOCKS];
 } hone_default_blocks;
 
+/* The names of the blocks below the root, in program order; those beyond the limit are left out. */
 void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out);
 /* The largest divisor of extent from low to high that is a multiple of step; 0 when there is none.
  */
 int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);
-/* The only consumer of a block when it is no reduction; HONE_NO_ID otherwise. */
+/* The only consumer of a block, where it has one that is no reduction; else HONE_NO_ID. */
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
-/* Splits a loop in two with this inner part. Where it divides the extent it is a sampled tile with
- * its decision made, so that a search can go on from here; its inner part grows to limit at most.
- */
+/* Splits a loop in two, out[1] having `inner` iterations. Where these divide the extent, the
+ * factors are those of a sample_perfect_tile with max_innermost_factor `limit` and its decision
+ * made, so that a search can go on from here. */
 hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
                                hone_rv out[2]);
-/* ILLEGAL (the step was refused, the program is as before) is no failure. */
+/* For a step that may be refused: an ILLEGAL becomes HONE_OK; other failures stay. */
 hone_status hone_default_optional(hone_status st);
 
-/* default_shape.c: plain serial loops of constant extents, one inside the other; false for others.
- */
+/* Fills in s for a block in plain serial loops of constant extents, each the only child of the one
+ * before; out_fits: false for any other block (default_shape.c). */
 hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, hone_default_shape *s,
                                     bool *out_fits);
-/* Makes one loop of neighbours that are one in all accesses; a trial changes the shape alone. */
+/* Fuses neighbouring loops through which all accesses move as through one. is_trial: changes s
+ * alone, not the program. */
 hone_status hone_default_join_loops(hone_default_shape *s, bool is_trial);
 
-/* default_product.c: a tile of a product of floats, of all rows and columns: this one, or another
- * one with tiles that are left over where it is faster. */
+/* Rows and columns of a tile of a matrix product. */
 typedef struct hone_default_sides {
     int64_t rows, columns;
 } hone_default_sides;
+/* The tile for a product of floats with `all` rows and columns: `divides`, which divides them, or
+ * one that leaves a rest where that is faster (default_product.c). */
 hone_default_sides hone_default_product_tile(const hone_default_nest *n, hone_default_sides all,
                                              hone_default_sides divides);
 
-/* default_tile.c: vectors along the output, a tile of it in registers. */
+/* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
-/* default_across.c: vectors over rows that are reduced and shorter than one; did it take this? */
+/* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:
+ * it scheduled this block. */
 hone_status hone_default_across(hone_default_nest *n, bool *out_is_done);
-/* default_transpose.c: tiles of what is read across the rows that it is written along; leaves
- * other blocks alone. */
+/* default_transpose.c: tiles for a block that reads across the rows along which it writes. Does
+ * nothing to other blocks. */
 hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
-/* default_reduce.c: has lowering collect what else reduces along contiguous memory in vectors. */
+/* default_reduce.c: annotates what else reduces along contiguous memory, so that lowering collects
+ * it in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
-/* default_narrow.c: vectors over several rows that are shorter than one. */
+/* default_narrow.c: vectors over several rows where one row is shorter than a vector. */
 hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *limits);
-/* default_rows.c: moves what is computed per row into the loop over rows of its consumer. */
+/* default_rows.c: moves what is computed once per row into the consumer's loop over rows. */
 hone_status hone_default_rows(hone_schedule *sch);
 
 #endif

@@ -13,8 +13,8 @@ typedef struct hone_default_limits {
     int64_t l1_bytes, l2_bytes;
 } hone_default_limits;
 
-/* Schedules a program that was just reset. Never makes it wrong; what it can't improve it leaves.
- * ILLEGAL and INVALID do not come out of it: a step that is refused is left out. */
+/* Schedules a program that was just reset; blocks that it cannot improve stay as they are. A step
+ * that is refused is left out, so ILLEGAL and INVALID never come out of it. */
 HONE_NODISCARD hone_status hone_default_schedule(hone_schedule *sch,
                                                  const hone_default_limits *limits);
 

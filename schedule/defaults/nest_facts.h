@@ -1,5 +1,6 @@
-/* schedule/defaults/nest_facts.h - what default schedules and the rules of design spaces ask about
- * blocks before they change them. Changes nothing and records nothing. */
+/* schedule/defaults/nest_facts.h - facts of blocks that default schedules and the rules of design
+ * spaces ask for before they change anything. Nothing here changes the program or records a step.
+ */
 #ifndef HONE_SCHEDULE_DEFAULTS_NEST_FACTS_H
 #define HONE_SCHEDULE_DEFAULTS_NEST_FACTS_H
 
@@ -7,7 +8,8 @@
 
 enum { HONE_NEST_MAX_LOOPS = 16 };
 
-/* A reduction block as tiling sees it. Loops are in the order of the nest, one per axis. */
+/* A reduction block as tiling sees it. Its nest has one loop per axis; arrays are by loop,
+ * outermost first. */
 typedef struct hone_reduction_facts {
     hone_node_id block;
     uint32_t loop_count;
@@ -16,16 +18,17 @@ typedef struct hone_reduction_facts {
     int64_t space, reduce; /* products of extents */
     int32_t element_bits;  /* of what it writes */
     uint32_t output_rank;
-    bool keeps_order; /* a sum of 16-bit floats, rounded at each step: it is not taken apart */
+    bool keeps_order; /* a sum of 16-bit floats, rounded at each step: it is not reordered */
     bool has_reuse;   /* a spatial axis that does not index something that is read */
     bool is_spatially_contiguous; /* the last axis of the output moves the reads evenly */
     bool is_reduce_contiguous; /* a reduce axis is the contiguous one of something that is read */
     int32_t contiguous_reduce; /* which loop that is, or -1 */
     int32_t contiguous_space;  /* the loop along the last axis of the output, or -1 */
 } hone_reduction_facts;
-/* False when the block is no reduction in a plain nest of its own with constant extents, or was
- * tiled already. Changes nothing and records nothing. */
+/* False where the block is no reduction, does not stand alone in a plain nest of constant extents,
+ * or was tiled already. */
 bool hone_nest_reduction(hone_schedule *sch, hone_node_id block, hone_reduction_facts *out);
+/* Some axis of the block is a reduce axis. */
 bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
 
 /* Is the block not worth a loop nest of its own? True: it should be inlined into those who read it.
@@ -38,7 +41,8 @@ bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
  *
  * and nothing whose copies would make expressions long. */
 bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block);
-/* Instances of a block: the product of its axes' extents; INT64_MAX when unknown or huge. */
+/* How many instances the block has: the product of its axes' extents; INT64_MAX where that is
+ * unknown or larger. */
 int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block);
 
 #endif

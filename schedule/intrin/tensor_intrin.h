@@ -16,23 +16,24 @@
 
 typedef struct hone_tensor_intrins hone_tensor_intrins;
 
+/* An empty set; destroy it. */
 HONE_NODISCARD hone_status hone_tensor_intrins_create(hone_tensor_intrins **out_set);
 void hone_tensor_intrins_destroy(hone_tensor_intrins *set);
-/* Adds an intrinsic from program text with the functions desc and impl (or …_desc and …_impl); one
- * of that name gives way, a built-in one too. INVALID, TYPE: the text (place as in
- * ir/text/read/script.h), or what is wrong with the two functions. */
+/* Adds an intrinsic from program text with two functions desc and impl (or …_desc and …_impl). It
+ * replaces one of the same name, a built-in one too. INVALID, TYPE: what is wrong with the text
+ * (with place, as in ir/text/read/script.h) or with the two functions. */
 HONE_NODISCARD hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name,
                                                    const char *text, size_t length,
                                                    const char *source_name);
 
-/* The same with the names of the two functions. */
+/* hone_tensor_intrins_add, where the two functions are called `desc` and `impl` in the text. */
 HONE_NODISCARD hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *name,
                                                         const char *text, size_t length,
                                                         const char *source_name, const char *desc,
                                                         const char *impl);
 
-/* The two functions of an intrinsic, of the set (NULL: none) or built in. out_module keeps them
- * alive: release it. NOT_FOUND. */
+/* The two functions of an intrinsic of the set (NULL: none), or of a built-in one. They live as
+ * long as out_module, which the caller releases. NOT_FOUND. */
 HONE_NODISCARD hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,
                                                    hone_module **out_module,
                                                    const hone_func **out_desc,

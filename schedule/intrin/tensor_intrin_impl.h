@@ -20,10 +20,11 @@ typedef struct intrin_words {
     bool is_simple;
 } intrin_words;
 
-/* The text of a built-in intrinsic; false when there is none of that name. */
+/* Appends the program text of a built-in intrinsic; false where there is none of that name. */
 bool tensor_intrin_write_builtin(const char *name, hone_str *out);
 
-/* Appends a text in which $x stands for values[i] where names[i] is x. */
+/* Appends a text in which $x is replaced by values[i], i being the place of the letter x in names.
+ */
 void intrin_expand(hone_str *out, const char *text, const char *names, const char *const *values);
 
 /* One per family of names (tensor_intrin_names.def). */

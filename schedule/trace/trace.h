@@ -18,6 +18,7 @@
 #include "support/rng.h"
 #include "support/status.h"
 
+/* A random variable: what an instruction gave, by number. */
 typedef uint32_t hone_rv;
 
 typedef enum hone_rv_kind {
@@ -26,6 +27,7 @@ typedef enum hone_rv_kind {
     HONE_RV_INT,   /* v0, … */
 } hone_rv_kind;
 
+/* What a random variable stands for in a schedule. */
 typedef struct hone_rv_value {
     hone_rv_kind kind;
     uint32_t node; /* BLOCK, LOOP: hone_node_id, HONE_RV_ROOT_MARK or HONE_RV_INLINE_MARK */
@@ -41,6 +43,8 @@ typedef enum hone_inst_kind {
     HONE_INST_COUNT
 } hone_inst_kind;
 
+/* What an instruction takes as input, in TVM's sense: variables, numbers, strings, lists of them.
+ */
 typedef enum hone_operand_kind {
     HONE_OPERAND_RV,     /* u.rv */
     HONE_OPERAND_INT,    /* u.i */
@@ -67,6 +71,7 @@ struct hone_operand {
     } u;
 };
 
+/* One recorded step. */
 typedef struct hone_inst {
     hone_inst_kind kind;
     uint32_t input_count, attr_count, output_count;
@@ -94,11 +99,13 @@ typedef struct hone_trace {
 
 struct hone_func;
 
+/* An empty trace, which grows in the arena. */
 void hone_trace_init(hone_trace *trace, hone_arena *arena);
-/* A copy that owns everything (in arena). False when memory is short. */
+/* Makes a copy in the arena that shares nothing with the original. False when memory is short. */
 bool hone_trace_copy(hone_arena *arena, const hone_trace *trace, hone_trace *out_trace);
-/* Appends; makes output_count new variables of the given kinds. inputs and attrs are copied one
- * level deep. */
+/* Appends an instruction, with its decision; makes output_count new variables of this kind, with
+ * consecutive numbers. inputs and attrs are copied one level deep: what they point to stays where
+ * it is and must live as long as the trace. */
 HONE_NODISCARD hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind,
                                              uint32_t input_count, const hone_operand *inputs,
                                              uint32_t attr_count, const hone_value *attrs,
@@ -108,22 +115,25 @@ HONE_NODISCARD hone_status hone_trace_append(hone_trace *trace, hone_inst_kind k
 /* Every sampling instruction has its decision: a replay draws nothing. */
 bool hone_trace_is_decided(const hone_trace *trace);
 
-/* A variable that no instruction made; HONE_NO_ID when memory is short. */
+/* A new variable that is no output of an instruction; HONE_NO_ID when memory is short. */
 hone_rv hone_trace_add_rv(hone_trace *trace, hone_rv_kind kind);
 
-/* Makes a plain value own all it refers to (in arena). False when memory is short. */
+/* Copies all that a plain value points to (strings, lists, maps) into the arena. False when memory
+ * is short. */
 bool hone_value_own(hone_arena *arena, hone_value *io);
 
-/* An operand that is a map: numbers[rv] is what a variable in it is called from now on (in arena).
- * False when memory is short. */
+/* In an operand that is an index map (others stay), replaces each random variable rv by
+ * numbers[rv]; the new map is in the arena. False when memory is short. */
 bool hone_operand_renumber_map(hone_arena *arena, hone_operand *io, const hone_rv *numbers);
 
 /* ---- editing ---- */
-/* Drops pure instructions whose outputs nobody uses; optionally all from EnterPostproc on. */
+/* A copy without pure instructions (get_loops, …) whose outputs nobody uses; remove_postproc: and
+ * without all from EnterPostproc on. */
 HONE_NODISCARD hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace,
                                                bool remove_postproc, hone_trace *out_trace);
-/* Blocks that a trace for `from` names get the names of those in the same places of `to`, a program
- * with the same nests. NO_MEMORY is the only failure. */
+/* Makes a trace for the program `from` one for `to`, which has the same loop nests with other block
+ * names: names of blocks that stand in the same places are exchanged, in place. NO_MEMORY is the
+ * only failure. */
 HONE_NODISCARD hone_status hone_trace_rename_blocks(hone_arena *arena, const struct hone_func *from,
                                                     const struct hone_func *to, hone_trace *trace);
 
@@ -132,6 +142,7 @@ HONE_NODISCARD hone_status hone_trace_rename_blocks(hone_arena *arena, const str
  * written. Also reads whole tuning records' trace arrays. Errors say instruction and field. */
 HONE_NODISCARD hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t length,
                                                  const char *source_name, hone_trace *out_trace);
+/* Appends TVM's JSON form, with the new instruction names. */
 HONE_NODISCARD hone_status hone_trace_print_json(const hone_trace *trace, hone_str *out);
 /* What a trace is read for. Some steps give lists of which only the program knows how long they are
  * (`loops = sch.get_loops(b)`, `sch.get_loops(b)[-1]`); without one they must be unpacked. */
@@ -141,18 +152,25 @@ typedef struct hone_trace_context {
     const struct hone_module *module;          /* whose functions steps may name; NULL: func only */
     struct hone_tensor_intrins *registered;    /* takes those that the text registers; NULL: none */
 } hone_trace_context;
+/* Appends the trace as a Python function, as TVM prints it. */
 HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out);
-/* The same in the spelling of older documents (get_block). */
+/* hone_trace_print_python with the method names of older TVM versions (get_block for get_sblock).
+ */
 HONE_NODISCARD hone_status hone_trace_print_classic(const hone_trace *trace, hone_str *out);
-/* One instruction as Python, "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
+/* Appends one instruction as Python: "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
 HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index,
                                                   hone_str *out);
+/* hone_inst_print_python with the method names of older TVM versions. */
 HONE_NODISCARD hone_status hone_inst_print_classic(const hone_trace *trace, uint32_t index,
                                                    hone_str *out);
+/* The name in JSON: "ComputeAt". */
 const char *hone_inst_json_name(hone_inst_kind kind);
+/* It changes nothing: it can be dropped when nobody uses its outputs. */
 bool hone_inst_is_pure(hone_inst_kind kind);
+/* It draws its outputs: it has a decision. */
 bool hone_inst_is_sampling(hone_inst_kind kind);
-/* May make a wrong program, as its name says. */
+/* It may make a wrong program, as its name says, or by an attribute with which the caller vouches
+ * for something. */
 bool hone_inst_is_unsafe(const hone_inst *inst);
 
 #endif

@@ -19,9 +19,9 @@ typedef struct hone_trace_parts {
     uint32_t *of_inst;      /* index into items; HONE_NO_ID for a number that all parts draw */
 } hone_trace_parts;
 
-/* At least one part: that of context->func where the trace names no function. "main" is
- * context->func, too, where that is given. In arena. INVALID for a step without a function or of
- * two. */
+/* Divides the trace into at least one part, in the arena. Steps on "main", or that name no
+ * function, work on context->func where that is given. INVALID: a step that works on no function,
+ * or on two. */
 HONE_NODISCARD hone_status hone_trace_split_parts(hone_arena *arena, const hone_trace *trace,
                                                   const hone_trace_context *context,
                                                   hone_trace_parts *out);
