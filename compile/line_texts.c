@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compile/parts.h"
+#include "support/alloc.h"
 #include "support/fs.h"
 
 hone_status parts_open_lines(parts *p) {
@@ -25,5 +26,8 @@ hone_status parts_open_lines(parts *p) {
 
 const char *parts_lines_path(const parts *p, const part_kernel *k) {
     if (!p->lines_dir) return NULL;
-    return hone_arena_printf(p->arena, "%s/%s.py", p->lines_dir, k->symbol);
+    char *name = hone_path_short_name(k->symbol);
+    const char *path = name ? hone_arena_printf(p->arena, "%s/%s.py", p->lines_dir, name) : NULL;
+    hone_free(name);
+    return path;
 }

@@ -125,6 +125,16 @@ static hone_status open_special(const char *path, hone_fs_draft *out_draft) {
     return HONE_OK;
 }
 
+/* Beside the file, under its name and some letters; of a name that is nearly as long as names may
+ * be, a part. */
+static void append_temporary(hone_str *out, const char *path) {
+    enum { MOST = 240 };
+    const char *base = hone_path_basename(path);
+    size_t length = strlen(base);
+    hone_str_append_n(out, path, (size_t)(base - path) + (length < MOST ? length : MOST));
+    hone_str_append(out, ".XXXXXX");
+}
+
 hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
     hone_str name = {0};
     struct stat info;
@@ -133,7 +143,7 @@ hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
         return open_special(path, out_draft);
     }
     char *copy = hone_strdup(path);
-    hone_str_printf(&name, "%s.XXXXXX", path);
+    append_temporary(&name, path);
     char *temporary = hone_str_take(&name);
     if (!copy || !temporary) {
         hone_free(copy);

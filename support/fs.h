@@ -62,6 +62,10 @@ const char *hone_path_basename(const char *path);
 /* From the last dot of the basename, inside of `path`: "a/b.c" → ".c"; "" when there is none. */
 const char *hone_path_extension(const char *path);
 
+/* A name as that of a file with a short ending: itself, or when it is too long for that its begin
+ * and a hash of all of it. NULL only when memory runs out. */
+char *hone_path_short_name(const char *name);
+
 /* The directory of the running program; IO, NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_program_dir(char **out_path);
 

@@ -1,10 +1,12 @@
 /* support/path.c - the path functions of fs.h: text only, except for the program's directory. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/hash.h"
 
 char *hone_path_join(const char *a, const char *b) {
     hone_str path = {0};
@@ -34,6 +36,21 @@ const char *hone_path_extension(const char *path) {
     const char *name = hone_path_basename(path);
     const char *dot = strrchr(name, '.');
     return dot && dot != name ? dot : name + strlen(name); /* ".profile" has none */
+}
+
+/* Systems take 255 bytes; endings, numbers and those of temporary files want some of them. */
+enum { LONGEST_NAME = 220, KEPT_OF_LONG = 180 };
+
+char *hone_path_short_name(const char *name) {
+    size_t kept = KEPT_OF_LONG;
+    if (strlen(name) <= LONGEST_NAME) return hone_strdup(name);
+    while (kept && ((unsigned char)name[kept] & 0xc0) == 0x80) /* no half of a UTF-8 character */
+        kept--;
+    char hash[HONE_HASH_HEX_BYTES];
+    hone_hash128_print(hone_hash128_text(name), hash);
+    char *made = hone_malloc(kept + sizeof hash + 1);
+    if (made) snprintf(made, kept + sizeof hash + 1, "%.*s_%s", (int)kept, name, hash);
+    return made;
 }
 
 hone_status hone_fs_program_dir(char **out_path) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compile/compile.h"
+#include "support/alloc.h"
 #include "support/fs.h"
 #include "support/map.h"
 #include "support/scratch.h"
@@ -87,9 +88,11 @@ static hone_status run_source(hone_run_job *job, const char *path) {
 
 /* ---- results ---- */
 
-/* The name with '_' for what no file's name should have. */
+/* The name with '_' for what no file's name should have, and no longer than they may be. */
 static char *file_name(hone_arena *arena, const char *name) {
-    char *clean = hone_arena_strdup(arena, name);
+    char *short_name = hone_path_short_name(name);
+    char *clean = short_name ? hone_arena_strdup(arena, short_name) : NULL;
+    hone_free(short_name);
     for (char *c = clean; c && *c; c++) {
         if (*c == '/' || (unsigned char)*c < 32 || *c == 127) *c = '_';
     }
