@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compile/parts.h"
+#include "runtime/model/weights_sum.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
@@ -143,15 +144,24 @@ static hone_status write_runtime(assembly *a) {
 
 /* ---- weights ---- */
 
+_Static_assert(HONE_PLAN_ALIGN == HONE_MT_SUM_BLOCK, "weights are whole blocks");
+
+/* Of the bytes that the file has, in its order. */
 static void hash_weights(parts *p) {
-    hone_hasher hasher;
-    hone_hasher_init(&hasher, 0);
+    hone_mt_sum sum;
+    uint64_t hash[2];
+    hone_mt_sum_begin(&sum);
     for (size_t i = 0; i < p->weights.count; i++) {
-        const part_weight *w = &p->weights.data[i];
-        hone_hasher_i64(&hasher, w->offset);
-        hone_hasher_bytes(&hasher, w->tensor->data, hone_tensor_bytes(w->tensor));
+        const hone_tensor *tensor = p->weights.data[i].tensor;
+        size_t bytes = hone_tensor_bytes(tensor), blocks = bytes / HONE_MT_SUM_BLOCK;
+        uint8_t last[HONE_MT_SUM_BLOCK] = {0};
+        hone_mt_sum_add(&sum, tensor->data, blocks);
+        size_t rest = bytes - blocks * HONE_MT_SUM_BLOCK;
+        if (rest) memcpy(last, (const uint8_t *)tensor->data + bytes - rest, rest);
+        if (rest) hone_mt_sum_add(&sum, last, 1);
     }
-    p->weights_hash = hone_hasher_finish(&hasher);
+    hone_mt_sum_finish(&sum, hash);
+    p->weights_hash = (hone_hash128){hash[0], hash[1]};
 }
 
 static hone_status write_all(const parts *p, int fd) {

@@ -112,7 +112,7 @@ typedef struct hone_mt_model {
     const uint8_t *weights;       /* embedded, or NULL */
     const char *weights_file;     /* beside the library: its name, or NULL */
     int64_t weights_bytes;
-    uint64_t weights_hash[2]; /* what the file's head must say */
+    uint64_t weights_hash[2]; /* weights_sum.h; what the file's head must say, too */
     _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
@@ -142,7 +142,8 @@ int32_t hone_mt_fail(int32_t code, const char *format, ...)
     ;
 /* 0, or BAD_CPU with the missing features. */
 int32_t hone_mt_check_cpu(const char *features);
-/* Maps the file beside this library. *out_base is NULL on failure. */
+/* Maps the file beside this library and reads it once, to compare its sum. *out_base is NULL on
+ * failure. */
 int32_t hone_mt_map_weights(const hone_mt_model *model, const uint8_t **out_base,
                             int64_t *out_mapped);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/model/model_table.h"
+#include "runtime/model/weights_sum.h"
 
 /* The file's name behind the directory of this library. */
 static int find_path(const hone_mt_model *model, char *path, size_t capacity) {
@@ -36,6 +37,18 @@ static int32_t check_head(const hone_mt_model *model, const char *path, const vo
     return HONE_MODEL_OK;
 }
 
+/* A byte that was changed on the way would give wrong results without a word. */
+static int32_t check_bytes(const hone_mt_model *model, const char *path, const uint8_t *weights) {
+    hone_mt_sum sum;
+    uint64_t got[2];
+    hone_mt_sum_begin(&sum);
+    hone_mt_sum_add(&sum, weights, (size_t)(model->weights_bytes / HONE_MT_SUM_BLOCK));
+    hone_mt_sum_finish(&sum, got);
+    if (got[0] == model->weights_hash[0] && got[1] == model->weights_hash[1]) return HONE_MODEL_OK;
+    return hone_mt_fail(HONE_MODEL_BAD_WEIGHTS,
+                        "'%s' is damaged: its weights are not those that were written", path);
+}
+
 static int32_t map_file(const hone_mt_model *model, const char *path, int fd,
                         const uint8_t **out_base, int64_t *out_mapped) {
     struct stat st;
@@ -48,11 +61,14 @@ static int32_t map_file(const hone_mt_model *model, const char *path, int fd,
     if (memory == MAP_FAILED) {
         return hone_mt_fail(HONE_MODEL_NO_MEMORY, "'%s': %s", path, strerror(errno));
     }
+    (void)posix_madvise(memory, (size_t)want, POSIX_MADV_SEQUENTIAL);
     int32_t code = check_head(model, path, memory);
+    if (!code) code = check_bytes(model, path, (const uint8_t *)memory + HONE_MT_WEIGHTS_HEAD);
     if (code) {
         munmap(memory, (size_t)want);
         return code;
     }
+    (void)posix_madvise(memory, (size_t)want, POSIX_MADV_NORMAL);
     *out_base = (const uint8_t *)memory + HONE_MT_WEIGHTS_HEAD;
     *out_mapped = want;
     return HONE_MODEL_OK;

@@ -378,6 +378,12 @@ static void finds_weights_beside(void **state) {
     HONE_ASSERT_ERROR(run_once(model), HONE_CODE_IO, "is no file of weights");
     bytes[0] ^= 1;
     bytes[8] ^= 1;
+    for (size_t at = 64; at < count; at += count / 7) {
+        bytes[at] ^= 1 << at % 8;
+        HONE_ASSERT_OK(hone_fs_write_atomic(in_dir("beside.weights"), bytes, count));
+        HONE_ASSERT_ERROR(run_once(model), HONE_CODE_IO, "is damaged");
+        bytes[at] ^= 1 << at % 8;
+    }
     HONE_ASSERT_OK(hone_fs_write_atomic(in_dir("beside.weights"), bytes, count));
     hone_free(bytes);
     HONE_ASSERT_OK(fixture_module("examples/fashion_mnist/cnn.onnx", &module));
