@@ -66,10 +66,10 @@ set(HONE_TEST_ENVIRONMENT
     "HONE_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "LC_ALL=C.UTF-8")
 
-# hone_test(test_name [SRCS …] [DEPS …] [LIBS …] [LABELS slow|once|threads …] [TIMEOUT seconds])
+# hone_test(test_name [SRCS …] [DEPS …] [LIBS …] [LABELS slow|once|release|threads …] [TIMEOUT seconds])
 # A cmocka program; SRCS defaults to test_name.c. Exit 77 = skipped. Always bounded in time.
-# The label "threads" also puts it into the TSan run; "slow" keeps it out of `make check`, "once" out
-# of the part of it that runs the tests a second time, in the release build.
+# The label "threads" also puts it into the TSan run; "slow" keeps it out of `make check`. That runs
+# the others twice, in the builds dev and release, but "once" only in dev, "release" only in release.
 function(hone_test name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS;LIBS;LABELS" ${ARGN})
     if(ARG_UNPARSED_ARGUMENTS)
