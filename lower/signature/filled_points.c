@@ -102,9 +102,7 @@ static void store(runner *r, const hone_expr *const *indices, uint32_t lanes) {
     }
 }
 
-static bool load(void *ctx, const hone_expr *e) {
-    runner *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->buffer) return true;
+static void load(runner *r, const hone_expr *e) {
     uint32_t lanes = lanes_of(e->count, e->args);
     bool is_there = r->there_count == r->element_count;
     for (r->lane = 0; !is_there && r->lane < lanes; r->lane++) {
@@ -113,7 +111,22 @@ static bool load(void *ctx, const hone_expr *e) {
         is_there = r->lane + 1 == lanes;
     }
     r->has_failed |= !is_there;
-    return true;
+}
+
+static bool is_choice(const hone_expr *e) {
+    return e->kind == HONE_EXPR_SELECT || hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE);
+}
+
+/* A value that is not chosen does not count, whether it is read or not. */
+static void load_all(runner *r, const hone_expr *e) {
+    int64_t condition;
+    if (is_choice(e) && e->args[0]->dtype.lanes == 1 && value_of(r, e->args[0], &condition)) {
+        load_all(r, e->args[condition ? 1 : 2]);
+        return;
+    }
+    for (uint16_t i = 0; i < e->count; i++)
+        load_all(r, e->args[i]);
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) load(r, e);
 }
 
 /* ---- statements ---- */
@@ -140,8 +153,8 @@ static void run_loop(runner *r, hone_node_id id) {
     const hone_range *range = &node->u.loop.range;
     hone_var var = node->u.loop.var;
     int64_t begin, count;
-    hone_expr_walk(range->min, load, r);
-    hone_expr_walk(range->extent, load, r);
+    load_all(r, range->min);
+    load_all(r, range->extent);
     if (!value_of(r, range->min, &begin) || !value_of(r, range->extent, &count)) {
         r->is_known[var] = false;
         run_perhaps(r, id);
@@ -160,7 +173,7 @@ static void run_if(runner *r, hone_node_id id) {
     hone_node_id other = node->last;
     bool has_else = other != HONE_NO_ID && hone_func_node(r->func, other)->kind == HONE_NODE_ELSE;
     int64_t holds;
-    hone_expr_walk(node->u.eval.value, load, r);
+    load_all(r, node->u.eval.value);
     if (!value_of(r, node->u.eval.value, &holds)) {
         run_perhaps(r, id);
         if (has_else) run_perhaps(r, other);
@@ -174,8 +187,8 @@ static void run_if(runner *r, hone_node_id id) {
 static void run_store(runner *r, const hone_node *node) {
     const hone_expr *const *indices = node->u.store.indices;
     for (uint32_t d = 0; d < node->u.store.rank; d++)
-        hone_expr_walk(indices[d], load, r);
-    hone_expr_walk(node->u.store.value, load, r);
+        load_all(r, indices[d]);
+    load_all(r, node->u.store.value);
     if (node->u.store.buffer == r->buffer) store(r, indices, lanes_of(node->u.store.rank, indices));
 }
 
@@ -195,14 +208,14 @@ static void run(runner *r, hone_node_id id) {
         return;
     case HONE_NODE_LET: {
         hone_var var = node->u.let.var;
-        hone_expr_walk(node->u.let.value, load, r);
+        load_all(r, node->u.let.value);
         r->is_known[var] = value_of(r, node->u.let.value, &r->values[var]);
         run_children(r, id);
         return;
     }
     case HONE_NODE_EVAL:
     case HONE_NODE_ASSERT:
-        hone_expr_walk(node->u.eval.value, load, r);
+        load_all(r, node->u.eval.value);
         run_children(r, id);
         return;
     case HONE_NODE_ALLOC:
@@ -221,6 +234,26 @@ static bool mark_var(void *ctx, const hone_expr *e) {
     runner *r = ctx;
     if (e->kind == HONE_EXPR_VAR) r->moves[e->u.var] = true;
     return true;
+}
+
+static bool is_touched(const runner *r, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) return true;
+    for (uint16_t i = 0; i < e->count; i++) {
+        if (is_touched(r, e->args[i])) return true;
+    }
+    return false;
+}
+
+static bool mark_choice(void *ctx, const hone_expr *e) {
+    runner *r = ctx;
+    if (!is_touched(r, e)) return false;
+    if (is_choice(e)) hone_expr_walk(e->args[0], mark_var, r);
+    return true;
+}
+
+static void mark_choices(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, mark_choice, ctx);
 }
 
 /* What decides which elements are touched: indices, conditions, ends of loops, numbers. */
@@ -265,6 +298,7 @@ hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
     bool has_memory = r.touches && r.moves && r.is_known && r.values && r.is_there;
     if (has_memory) {
         mark_moves(&r, all);
+        hone_tree_walk_exprs(func, HONE_NODE_TOP, false, mark_choices, &r);
         run_children(&r, HONE_NODE_TOP);
         *out_is_filled = !r.has_failed && r.there_count == r.element_count;
     }
