@@ -59,25 +59,29 @@ typedef struct hone_arith {
     bool cuts_remainders; /* but (x*10 + y*2 + z) % 20 does not stay: it is x % 2 * 10 + y*2 + z */
 } hone_arith;
 
+/* Makes a context that knows nothing; what it allocates is in the arena. */
 void hone_arith_init(hone_arith *arith, hone_arena *arena);
 /* Forgets all variables and facts, keeps the arena. */
 void hone_arith_clear(hone_arith *arith);
-/* Binds a variable to [min, min + extent). Rebinding replaces. Returns false when memory is short.
- */
+/* Binds a variable to [min, min + extent), instead of what it was bound to. False when memory is
+ * short. */
 bool hone_arith_bind(hone_arith *arith, hone_var var, hone_range range);
+/* Binds a variable to min … max, both included. */
 bool hone_arith_bind_const(hone_arith *arith, hone_var var, int64_t min, int64_t max);
-/* The variable holds what was loaded, cast or passed: any value of its type. */
+/* Binds a variable to a value that was loaded, cast or passed: it may be any number of its type,
+ * and arithmetic on it may wrap around. */
 bool hone_arith_bind_value(hone_arith *arith, hone_var var);
-/* The range of a variable, as far as it is known: false where an end is missing. dtype: that of the
- * variable. */
+/* The range that a variable (of this dtype) is bound to; false where an end is not known. */
 bool hone_arith_range_of(hone_arith *arith, hone_var var, hone_dtype dtype, hone_range *out);
 /* Binds sizes (vars with is_size or integer parameters used as shapes) of a function to >= 1, and
  * finds out which of its variables are values. */
 bool hone_arith_bind_sizes(hone_arith *arith, const hone_func *func);
-/* Conditions: push returns a mark for pop. A conjunction is split. */
+/* Pushes a condition that is known to hold from now on (a conjunction: each of its conjuncts);
+ * returns a mark for hone_arith_pop. */
 uint32_t hone_arith_push(hone_arith *arith, const hone_expr *fact);
+/* Forgets all conditions that were pushed since hone_arith_push returned this mark. */
 void hone_arith_pop(hone_arith *arith, uint32_t mark);
-/* A fact, or a bound of another variable, speaks of the variable. */
+/* A condition on the stack, or the range of another variable, uses this variable. */
 bool hone_arith_speaks_of(const hone_arith *arith, hone_var var);
 
 /* ---- simplifier (ir/arith/simplify.c) ---- */
@@ -87,26 +91,29 @@ bool hone_arith_speaks_of(const hone_arith *arith, hone_var var);
  * dtype is kept. Never NULL unless e is NULL or memory is short (then e's error is in arith->ir).
  */
 const hone_expr *hone_simplify(hone_arith *arith, const hone_expr *e);
-/* Simplify without any knowledge of variables. */
+/* hone_simplify in a context that knows nothing of any variable. */
 const hone_expr *hone_simplify_plain(hone_ir *ir, const hone_expr *e);
 
-/* A comparison with a quotient as one with its dividend, x // d < n as x - n*d < 0
- * (ir/arith/undivided.c). Itself where there is none; NULL only where memory is short. */
+/* Turns a comparison with a quotient into one without: x // d < n becomes x - n*d < 0
+ * (ir/arith/undivided.c). e itself where there is none; NULL when memory is short. */
 const hone_expr *hone_undivided(hone_arith *arith, const hone_expr *e);
 
-/* A comparison without terms of marked variables that only fill up what is a multiple without them:
- * f0*32 + f1*4 + v < 56 is f0*8 + f1 < 14 for 0 <= v < 4. Itself where there is none. */
+/* Drops from a comparison the terms of marked variables that cannot change it, since all other
+ * terms are multiples of a number that they stay below: f0*32 + f1*4 + v < 56 becomes f0*8 + f1 <
+ * 14 for 0 <= v < 4. marks: by variable, mark_count entries. e itself where there are none. */
 const hone_expr *hone_without_rest(hone_arith *arith, const hone_expr *e, const bool *marks,
                                    uint32_t mark_count);
 
 /* ---- wrapping around (ir/arith/exact.c) ---- */
-/* Is each sum and product in e the number that it says, or may it wrap around? */
+/* No sum or product in e wraps around: each is the number that mathematics gives. */
 bool hone_arith_is_exact(hone_arith *arith, const hone_expr *e);
-/* Is e made of nothing but loop variables, sizes and constants? */
+/* e is made of loop variables, sizes and constants only. */
 bool hone_arith_is_of_indices(const hone_arith *arith, const hone_expr *e);
 
 /* ---- bounds (ir/arith/bounds.c) ---- */
+/* An interval that contains every value of e. */
 hone_bound hone_arith_bound(hone_arith *arith, const hone_expr *e);
+/* Multiples plus a base that contain every value of e. */
 hone_modular hone_arith_modular(hone_arith *arith, const hone_expr *e);
 
 /* ---- proofs (ir/arith/prove.c): true only when it holds for all values allowed; false = don't
@@ -116,7 +123,7 @@ bool hone_prove(hone_arith *arith, const hone_expr *condition);
 bool hone_prove_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b);
 bool hone_prove_less(hone_arith *arith, const hone_expr *a, const hone_expr *b);       /* a <  b */
 bool hone_prove_less_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b); /* a <= b */
-/* 0 <= index < extent; quick, also while something is simplified. */
+/* 0 <= index < extent. Quick, and may be asked while something is simplified. */
 bool hone_arith_is_within(hone_arith *arith, const hone_expr *index, const hone_expr *extent);
 
 /* ---- linear forms (ir/arith/linear.c) ---- */
@@ -131,26 +138,29 @@ typedef struct hone_linear {
     uint32_t count;
     hone_linear_term *terms; /* in canonical order, no zero coefficients, in the arena */
 } hone_linear;
-/* Of values that wrap around it is so modulo 2^bits only. */
+/* The linear form of an integer expression. Where values wrap around, the equation holds modulo
+ * 2^bits only. False where a coefficient leaves int64, or memory is short. */
 bool hone_linear_of(hone_arith *arith, const hone_expr *e, hone_linear *out);
+/* The linear form as an expression of this dtype. */
 const hone_expr *hone_linear_expr(hone_arith *arith, const hone_linear *linear, hone_dtype dtype);
 /* The coefficient of a variable when e is linear in it (0 when unused); false when it is not. */
 bool hone_linear_coeff(hone_arith *arith, const hone_expr *e, hone_var var, int64_t *out_coeff);
 
-/* Of io < 0, as hone_without_rest; false where nothing was dropped. */
+/* hone_without_rest for the comparison io < 0; false where nothing was dropped. */
 bool hone_drop_rest(hone_arith *arith, hone_linear *io, const bool *marks, uint32_t mark_count);
 
 /* ---- integer sets (ir/arith/intset.c) ---- */
-/* The values e takes when the variables marked in relax[] (relax_count entries) run over their
- * domains and all others stay symbolic. The interval contains every value; is_exact says that both
- * ends are reached and (for a unit-stride affine e) nothing in between is left out; it is about the
- * domains of the relaxed variables as bound, whatever kept variables or facts would narrow them to
- * (facts that name a relaxed variable make it false). */
+/* The interval of values that e takes while the variables marked in relax[] (by variable,
+ * relax_count entries) run over their domains and all others stay symbolic. The interval contains
+ * every such value. out_is_exact (may be NULL): both ends are reached and, where e is affine with
+ * unit stride, so is everything between; this is about the whole domains of the relaxed variables,
+ * whatever other variables or facts would narrow them to (a fact that uses a relaxed variable makes
+ * it false). */
 hone_interval hone_arith_relax(hone_arith *arith, const hone_expr *e, const bool *relax,
                                uint32_t relax_count, bool *out_is_exact);
 hone_interval hone_interval_union(hone_arith *arith, hone_interval a, hone_interval b);
 hone_interval hone_interval_intersect(hone_arith *arith, hone_interval a, hone_interval b);
-/* The range {min, max - min + 1}, simplified; false when an end is unknown. */
+/* The interval as a range {min, max - min + 1}, simplified; false when an end is not known. */
 bool hone_interval_range(hone_arith *arith, hone_interval interval, hone_dtype dtype,
                          hone_range *out_range);
 

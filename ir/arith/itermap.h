@@ -1,12 +1,15 @@
-/* ir/arith/itermap.h - quasi-affine iterator maps: is this tuple of index expressions a bijection
- * of the loops, and how does one go back?
+/* ir/arith/itermap.h - quasi-affine iterator maps (TVM: arith/iter_affine_map): is this tuple of
+ * index expressions injective or bijective in the loops, and what is its inverse?
  *
- * Each index is brought to a sum of splits  base + sum scale_k * ((source_k // lower_k) % extent_k)
- * where a source is a loop variable, or a fused sum of splits that forms one mixed-radix number.
- * Scales are positive: what runs backwards, 7 - i, is a number of its own, fused of one split with
- * the scale -1.
- * The theory is that of TVM's DetectIterMap (arith/iter_affine_map): two splits of one source must
- * not overlap, and for a bijection must cover it.
+ * Each index is written as a base plus a sum of splits, scale * ((source // lower) % extent). A
+ * split is a digit of its source, which is a loop variable, or a fused number: a sum of splits that
+ * forms one mixed-radix number.
+ *
+ *     i // 4, i % 4            two digits of i: (i // 4) % 8 and (i // 1) % 4, for i < 32
+ *     (i * 8 + j) // 6         one digit of a fused number of i and j
+ *
+ * Scales are positive: 7 - i, which runs backwards, is a fused number of one split with the scale
+ * -1. Two splits of one source must not overlap; for a bijection they must cover it.
  *
  * Memory comes from the arena of the arith context. Thread-compatible.
  */
@@ -16,10 +19,10 @@
 #include "ir/arith/arith.h"
 
 typedef enum hone_itermap_level {
-    HONE_ITERMAP_NONE,       /* only that each index is a sum of splits */
-    HONE_ITERMAP_INJECTIVE,  /* independent: no two loop points give the same index tuple */
-    HONE_ITERMAP_SURJECTIVE, /* indices run over their full mixed-radix range; loops may repeat */
-    HONE_ITERMAP_BIJECTIVE,
+    HONE_ITERMAP_NONE,       /* each index is a sum of splits, no more is asked */
+    HONE_ITERMAP_INJECTIVE,  /* no two points of the loops give the same tuple of indices */
+    HONE_ITERMAP_SURJECTIVE, /* every tuple of the indices' ranges comes; loops may repeat some */
+    HONE_ITERMAP_BIJECTIVE,  /* both */
 } hone_itermap_level;
 
 /* A loop variable and its range. */
@@ -45,8 +48,8 @@ typedef struct hone_iter_sum {
 
 /* A number from 0 to extent - 1. */
 struct hone_iter_source {
-    bool is_fused; /* sum: a mixed-radix number made of other splits; else a loop variable */
-    hone_var var;  /* loop: the number is var - min; HONE_NO_ID when fused */
+    bool is_fused; /* a mixed-radix number made of other splits, sum; else a loop variable, var */
+    hone_var var;  /* the number is var - min; HONE_NO_ID when fused */
     const hone_expr *var_expr, *min;
     hone_iter_sum sum;
     const hone_expr *extent;
@@ -59,38 +62,39 @@ typedef struct hone_itermap {
     uint32_t failed_index; /* which index */
 } hone_itermap;
 
-/* predicate (NULL = true): conjunction of comparisons that bound sums, as split leaves behind.
- * Returns true when the map has the level asked for. When false, out->reason says why (a static
- * string or one in the arena). Fast when every index is a plain variable or an affine sum with
- * constant extents. trivial: loops of extent 1 count as the constant min. */
+/* Writes `count` indices over the iterators as sums of splits. predicate (NULL = true): a
+ * conjunction of comparisons that bound sums of iterators, as split leaves them behind. trivial:
+ * iterators of extent 1 count as the constant min. Returns whether the map has the level asked for;
+ * if not, out->reason says why (static or in the arena). Fast where every index is a variable or an
+ * affine sum with constant extents. */
 bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
                          uint32_t iter_count, const hone_iter *iters, const hone_expr *predicate,
                          hone_itermap_level level, bool trivial, hone_itermap *out);
-/* The index expressions again, from the sums, simplified by what the map knows. */
+/* The sum as an expression again, simplified by what the map knows. */
 const hone_expr *hone_iter_sum_expr(hone_arith *arith, const hone_iter_sum *sum, hone_dtype dtype);
-/* TVM's IterMapSimplify: rewrites the indices when each is a sum of splits, else returns them
- * simplified one by one. Loops of extent 1 stay in them where arith->keeps_units. out has room for
- * count. */
+/* TVM's IterMapSimplify: out[i] is index i rewritten by its sum of splits, if all indices have one;
+ * else each is simplified by itself. Iterators of extent 1 stay where arith->keeps_units. out has
+ * room for count. */
 void hone_itermap_simplify(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
                            uint32_t iter_count, const hone_iter *iters, const hone_expr *predicate,
                            const hone_expr **out);
-/* For a bijective map: the value of each loop variable from given index values. out[k] is for
- * iters[k] of the detection; NULL where the map says nothing of it. False when not invertible. */
+/* Solves a bijective map: out[k] is the value of iters[k] (those of the detection) at the given
+ * index values; NULL where the map does not depend on it. False where it is not invertible. */
 bool hone_itermap_inverse(hone_arith *arith, const hone_itermap *map,
                           const hone_expr *const *index_values, uint32_t iter_count,
                           const hone_iter *iters, const hone_expr **out);
-/* The same for an injective map whose indices may take values that no loop point gives, because the
- * digits of a loop have room for more than it has iterations: padding. out_padding (NULL = there is
- * none): the condition that the index values are of this kind. False also where an index has gaps
- * in its range other than at the end. */
+/* hone_itermap_inverse for an injective map with padding: the digits of a loop may have room for
+ * more values than it has iterations, so some index values belong to no point of the loops.
+ * out_padding: the condition that the given ones do (NULL: none does). False also where an index
+ * leaves out values other than at the end of its range. */
 bool hone_itermap_inverse_padded(hone_arith *arith, const hone_itermap *map,
                                  const hone_expr *const *index_values, uint32_t iter_count,
                                  const hone_iter *iters, const hone_expr **out,
                                  const hone_expr **out_padding);
-/* Detects a bijection; where there is none, an injective map whose loops are lengthened until every
- * digit that it takes of them runs over all of its values (127 becomes 128 where the map takes
- * i // 16 and i % 16) and it is one. *out_iters: the loops given, or the longer ones (in the
- * arena). */
+/* hone_itermap_detect of a bijection, or of one over longer loops: where the map is injective, its
+ * loops are lengthened until each digit runs over all of its values (127 becomes 128 where the
+ * indices are i // 16 and i % 16). out_iters: the loops given, or the longer ones, in the arena.
+ * False where that makes no bijection. */
 bool hone_itermap_detect_lengthened(hone_arith *arith, uint32_t count,
                                     const hone_expr *const *indices, uint32_t iter_count,
                                     const hone_iter *iters, const hone_iter **out_iters,

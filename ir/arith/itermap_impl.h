@@ -12,15 +12,18 @@ typedef struct imap_sum {
     hone_iter_split *splits;
 } imap_sum;
 
-/* lower <= sum of scale * (loop - its min) <= upper, from the predicate; NULL = no such end. */
+/* A conjunct of the predicate: lower <= sum of scale * (loop - its min) <= upper; NULL = no such
+ * end. Where indices contain this sum, its possible values are a number of their own, the
+ * constrained number: i * 8 + j < 60. */
 typedef struct imap_constraint {
     uint32_t count;
     hone_iter_split *splits;
     const hone_expr *lower, *upper;
-    const hone_iter_source *source; /* the constrained number, once a map uses it */
+    const hone_iter_source *source; /* the constrained number minus source_min, once it is used */
     const hone_expr *source_min;
 } imap_constraint;
 
+/* The detection of one map. */
 typedef struct imap {
     hone_arith *a;
     uint32_t iter_count;
@@ -41,48 +44,53 @@ typedef struct imap {
     uint32_t failed_index;
 } imap;
 
-/* Exact integers of extents, scales and divisors; symbolic ones go through the simplifier. */
+/* Arithmetic on extents, scales and divisors: integers are computed, other expressions simplified;
+ * equal, less_equal: proved. */
 const hone_expr *imap_mul(imap *m, const hone_expr *x, const hone_expr *y);
 const hone_expr *imap_ceildiv(imap *m, const hone_expr *x, const hone_expr *y);
 bool imap_equal(imap *m, const hone_expr *x, const hone_expr *y);
 bool imap_less_equal(imap *m, const hone_expr *x, const hone_expr *y);
 bool imap_is_one(const hone_expr *e);
-/* x / y when y surely divides x */
+/* out = x / y; false where y is not shown to divide x. */
 bool imap_divide(imap *m, const hone_expr *x, const hone_expr *y, const hone_expr **out);
 const hone_expr *imap_int(imap *m, int64_t value);
 
-/* Index of the loop of this variable, or -1. */
+/* The index of the loop with this variable, or -1. */
 int64_t imap_loop_of(const imap *m, hone_var var);
+/* The expression uses a loop of the map. */
 bool imap_uses_loops(const imap *m, const hone_expr *e);
 
 void imap_sum_init(imap_sum *s);
 bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split);
-/* Where a digit ends: source % end // lower. Nothing of its source lies above one that reaches the
- * top. */
+/* Where a digit ends in its source, source % end // lower: lower * extent. */
 const hone_expr *imap_end_of(imap *m, const hone_iter_split *digit);
+/* The digit is the highest of its source: nothing of the source lies above its end. */
 bool imap_reaches_top(imap *m, const hone_iter_split *x);
-/* The same digit of the same source, whatever its scale. */
+/* The same digit of the same source; scales may differ. */
 bool imap_same_split(const hone_iter_split *x, const hone_iter_split *y);
-/* Largest scale first; false when two scales cannot be compared. */
+/* Sorts by scale, largest first; false when two scales cannot be compared. */
 bool imap_sort_splits(imap *m, hone_iter_split *splits, uint32_t count);
-/* The splits, sorted, form a number without gaps: scale_k = scale_k+1 * extent_k+1. */
+/* The sorted splits form a mixed-radix number without gaps: scale_k = scale_k+1 * extent_k+1. */
 bool imap_is_compact(imap *m, const hone_iter_split *splits, uint32_t count);
-/* An index as a sum of splits. False: m->reason says why not. */
+/* Writes an index as a sum of splits. False: m->reason says why not. */
 bool imap_parse(imap *m, const hone_expr *e, imap_sum *out);
-/* Reads the predicate into constraints. False when memory is short. */
+/* Reads the predicate into m->constraints. False when memory is short. */
 bool imap_read_predicate(imap *m, const hone_expr *predicate);
-/* Joins splits that stand together under a constraint into its constrained number, or the quotient
- * of that. modulus (0 = none): the sum counts modulo this only. */
+/* Replaces splits that together are the sum of a constraint by its constrained number, or by a
+ * quotient of that. modulus (0 = none): the sum matters modulo this only. False: m->reason says
+ * why. */
 bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus);
-/* Digits of loops whose constrained number the map uses become digits of that number. */
+/* Where the map uses the constrained number of some loops, turns digits of these loops into digits
+ * of that number. False: m->reason says why. */
 bool imap_turn_digits(imap *m, uint32_t count, hone_iter_sum *sums);
-/* Digits of parts of the largest number in the map become digits of that number. Is the map another
- * one then? */
+/* Turns digits of parts of the largest number in the map into digits of that number. Returns
+ * whether the map has changed. */
 bool imap_gather_digits(imap *m, uint32_t count, hone_iter_sum *sums);
-/* A number made of splits (sorted, compact, last scale 1): finds or makes the source. */
+/* The source that is the number of these splits (sorted, compact, the last scale being 1), found or
+ * made; NULL when memory is short. */
 const hone_iter_source *imap_fuse(imap *m, const hone_iter_split *splits, uint32_t count,
                                   const hone_expr *extent, const hone_expr *min);
-/* Does the map have the level? */
+/* The map has the level; if not, m->reason says why. */
 bool imap_check(imap *m, const hone_itermap *map, hone_itermap_level level);
 
 #endif

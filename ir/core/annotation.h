@@ -5,8 +5,8 @@
 
 #include "ir/core/value.h"
 
-/* What the value of a known annotation must be, "a whole number", when it is another; NULL when it
- * is right, or nobody knows the key. */
+/* Checks the value of a known annotation: NULL when it is of the right kind, or the key is unknown;
+ * else what it must be ("a whole number"). */
 const char *hone_annotation_misfit(const char *key, const hone_value *value);
 
 #endif

@@ -23,8 +23,8 @@
 #include "support/dtype.h"
 #include "support/status.h"
 
-typedef uint32_t hone_var;
-typedef uint32_t hone_buffer;
+typedef uint32_t hone_var;    /* a variable of a function: index into hone_func.vars */
+typedef uint32_t hone_buffer; /* a buffer of a function: index into hone_func.buffers */
 #define HONE_NO_ID UINT32_MAX
 
 typedef enum hone_op {
@@ -41,6 +41,7 @@ typedef enum hone_intrin {
     HONE_INTRIN_COUNT
 } hone_intrin;
 
+/* The dtype of a call, by its intrinsic: that of an argument, a fixed one, or the one given. */
 typedef enum hone_intrin_result {
     HONE_INTRIN_RESULT_FIRST,
     HONE_INTRIN_RESULT_SECOND,
@@ -93,16 +94,18 @@ HONE_NODISCARD hone_status hone_ir_finish(hone_ir *ir);
 /* Records a failure (takes st; keeps only the first) and returns NULL. */
 const hone_expr *hone_ir_fail(hone_ir *ir, hone_status st);
 
-/* ---- constructors ---- */
+/* ---- constructors: NULL after an error, which is then in ir ---- */
+/* A constant; of a dtype with lanes, the same number in each. */
 const hone_expr *hone_expr_int(hone_ir *ir, hone_dtype dtype, int64_t value);
 const hone_expr *hone_expr_i32(hone_ir *ir, int64_t value);
 const hone_expr *hone_expr_bool(hone_ir *ir, bool value);
 const hone_expr *hone_expr_float(hone_ir *ir, hone_dtype dtype, double value);
 const hone_expr *hone_expr_string(hone_ir *ir, const char *text); /* copies text */
-/* The largest and smallest finite number of a type of numbers or truths, in each lane. */
+/* The largest (smallest) finite number of a dtype of numbers or booleans, in each lane. */
 const hone_expr *hone_expr_highest(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_lowest(hone_ir *ir, hone_dtype dtype);
-/* What nothing is above and below: the infinities, in types without those highest and lowest. */
+/* The identity of min (of max): +infinity (-infinity), in dtypes without infinities the highest
+ * (lowest) number. */
 const hone_expr *hone_expr_greatest(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_least(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_var(hone_ir *ir, hone_dtype dtype, hone_var var);
@@ -113,9 +116,9 @@ const hone_expr *hone_expr_binary(hone_ir *ir, hone_op op, const hone_expr *lhs,
 const hone_expr *hone_expr_not(hone_ir *ir, const hone_expr *value);
 const hone_expr *hone_expr_select(hone_ir *ir, const hone_expr *cond, const hone_expr *if_true,
                                   const hone_expr *if_false);
-/* op: MAX or MIN. NaN where either is NaN (maximum and minimum of IEEE 754-2019): T.max(x, y) is y
- * where either is, so that a select keeps x: T.Select(T.isnan(x), x, T.max(x, y)). What cannot be
- * NaN needs none: whole numbers, T.max(c, y) of a number c. */
+/* Maximum or minimum (op: MAX, MIN) that is NaN where either operand is, as IEEE 754-2019 has it.
+ * Since T.max(x, y) gives y where either is NaN, a select keeps x: T.Select(T.isnan(x), x, T.max(x,
+ * y)). Plain T.max where x cannot be NaN: integers, constants. */
 const hone_expr *hone_expr_extreme(hone_ir *ir, hone_op op, const hone_expr *x, const hone_expr *y);
 const hone_expr *hone_expr_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *value);
 /* dtype: that of the buffer, with the lanes of a vector index in the last place. */
@@ -131,7 +134,7 @@ const hone_expr *hone_expr_shuffle(hone_ir *ir, size_t vector_count, size_t inde
                                    const hone_expr *const *args);
 const hone_expr *hone_expr_let(hone_ir *ir, hone_var var, const hone_expr *value,
                                const hone_expr *body);
-/* The same node with other children (as many); returns e itself when none differs. */
+/* e with other children, as many as it has; e itself when none differs. */
 const hone_expr *hone_expr_with_args(hone_ir *ir, const hone_expr *e, const hone_expr *const *args);
 
 /* Shorthands for index arithmetic. */
@@ -157,42 +160,44 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
 
 /* T.vscale(): how many units the vectors of the machine have; only it knows. */
 bool hone_expr_is_vscale(const hone_expr *e);
-/* Is it, or a part of it, that or a vector of so many lanes? */
+/* The expression or a part of it is T.vscale(), or a vector of scalable length. */
 bool hone_expr_is_scalable(const hone_expr *e);
 
-/* The T.max(x, y) or T.min(x, y) in T.Select(T.isnan(x), x, T.max(x, y)); NULL if it is none. */
+/* The T.max(x, y) or T.min(x, y) in what hone_expr_extreme makes of it; NULL for anything else. */
 const hone_expr *hone_expr_as_extreme(const hone_expr *e);
 
-/* x // y or x % y, of any type. */
+/* x // y or x % y, of any dtype. */
 static inline bool hone_expr_is_divmod(const hone_expr *e) {
     return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD);
 }
 
-/* A division, or its remainder, of whole numbers. */
+/* An integer division or remainder, with any rounding. */
 static inline bool hone_expr_divides_ints(const hone_expr *e) {
     return e->kind == HONE_EXPR_BINARY && e->op >= HONE_OP_DIV && e->op <= HONE_OP_TRUNCMOD &&
            !hone_dtype_is_float(e->dtype);
 }
-/* The same where it is not plain to see that it is by a number but 0, and checks of indices. */
+/* An integer division or remainder whose divisor is no constant other than 0; or a checked index.
+ * Its children are not looked at. */
 static inline bool hone_expr_may_trap(const hone_expr *e) {
     if (hone_expr_is_call(e, HONE_INTRIN_CHECKED_INDEX)) return true;
     return hone_expr_divides_ints(e) &&
            !(e->args[1]->kind == HONE_EXPR_INT && e->args[1]->u.i != 0);
 }
 
-/* Structural identity: same nodes, same ids, same constants. */
+/* Structurally equal: the same nodes, ids and constants. */
 bool hone_expr_same(const hone_expr *a, const hone_expr *b);
 bool hone_expr_uses_var(const hone_expr *e, hone_var var);
-/* True when some variable v with set[v] is used; set has count entries, ids beyond it are unset. */
+/* Some variable v with set[v] is used; set has count entries, later ids count as not set. */
 bool hone_expr_uses_any(const hone_expr *e, const bool *set, size_t count);
-/* No load and no call with an effect. */
+/* It holds no load and no call with an effect. */
 bool hone_expr_is_pure_index(const hone_expr *e);
-/* May not be evaluated where its value does not matter: a load, a call with an effect, a division
- * by what may be 0. */
+/* It must not be evaluated where its value is not needed: it holds a load, a call with an effect,
+ * or a division by what may be 0. */
 bool hone_expr_may_fail(const hone_expr *e);
 
 /* ---- traversal ---- */
-/* Replaces variables: map[v] (NULL = keep) for v < count. Shares what does not change. */
+/* e with map[v] in the place of each variable v < count (NULL: stays). What does not change is
+ * shared. */
 const hone_expr *hone_expr_substitute(hone_ir *ir, const hone_expr *e, const hone_expr *const *map,
                                       size_t count);
 const hone_expr *hone_expr_substitute_one(hone_ir *ir, const hone_expr *e, hone_var var,
@@ -205,7 +210,8 @@ void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx);
 typedef const hone_expr *(*hone_expr_rewrite)(void *ctx, hone_ir *ir, const hone_expr *e);
 const hone_expr *hone_expr_transform(hone_ir *ir, const hone_expr *e, hone_expr_rewrite rewrite,
                                      void *ctx);
-/* Copies an expression into another arena; var_map/buffer_map (NULL = same ids) renumber. */
+/* A copy in another arena. Variable v becomes var_map[v], buffer b buffer_map[b] (NULL: ids stay).
+ */
 const hone_expr *hone_expr_copy(hone_ir *to, const hone_expr *e, const hone_var *var_map,
                                 const hone_buffer *buffer_map);
 

@@ -30,6 +30,7 @@
 
 #include "ir/core/expr.h"
 
+/* A statement of the tree: index into hone_func.nodes, or HONE_NO_ID. */
 typedef uint32_t hone_node_id;
 
 typedef struct hone_var_info {
@@ -41,6 +42,7 @@ typedef struct hone_var_info {
     const char *point_scope; /* of a handle: the scope of that storage, or NULL */
 } hone_var_info;
 
+/* All integers from min on, extent of them. */
 typedef struct hone_range {
     const hone_expr *min, *extent;
 } hone_range;
@@ -78,6 +80,7 @@ typedef struct hone_buffer_info {
     uint32_t line, column;   /* where the text declares it, 0 = unknown; no part of the program */
 } hone_buffer_info;
 
+/* A box of a buffer. */
 typedef struct hone_region {
     hone_buffer buffer;
     const hone_range *ranges; /* one per dimension */
@@ -90,6 +93,7 @@ typedef enum hone_axis_kind {
     HONE_AXIS_OPAQUE,  /* anything */
 } hone_axis_kind;
 
+/* An iterator of a block (TVM: block iter var). */
 typedef struct hone_axis {
     hone_var var;
     hone_axis_kind kind;
@@ -218,21 +222,23 @@ hone_func *hone_func_create(hone_arena *arena, const char *name);
 hone_func *hone_func_clone(hone_arena *arena, const hone_func *func);
 /* A copy that owns everything it refers to. */
 hone_func *hone_func_copy_deep(hone_arena *arena, const hone_func *func);
-/* The same with variables numbered by first occurrence: structurally equal functions get the same
- * numbers, however they were made. (The simplifier orders terms by number, so a trace gives the
- * same program on both.) */
+/* hone_func_copy_deep with variables numbered by first occurrence: structurally equal functions get
+ * equal numbers, however they were made. (The simplifier orders terms by number, so a trace gives
+ * the same program on both.) */
 hone_func *hone_func_copy_canonical(hone_arena *arena, const hone_func *func);
 
 /* Appends to the tables; HONE_NO_ID when memory is short. Names are copied into the arena. */
 hone_var hone_func_add_var(hone_func *func, const char *name, hone_dtype dtype);
-/* The same with a name that already lives in the arena. */
+/* hone_func_add_var with a name that lives in the arena already: it is not copied. */
 hone_var hone_func_add_named_var(hone_func *func, const char *name, hone_dtype dtype);
 hone_buffer hone_func_add_buffer(hone_func *func, const hone_buffer_info *info);
 /* A dense row-major buffer with constant shape. */
 hone_buffer hone_func_add_dense(hone_func *func, const char *name, hone_dtype dtype, size_t rank,
                                 const int64_t *shape, const char *scope);
-/* A node of this kind that is not in the tree yet. Pointers into nodes[] are invalid after it. */
+/* Makes a node of this kind, not in the tree yet. The array nodes[] may move: pointers into it are
+ * invalid after this. */
 hone_node_id hone_func_add_node(hone_func *func, hone_node_kind kind);
+/* Makes a FOR over the range, likewise. */
 hone_node_id hone_func_add_loop(hone_func *func, hone_var var, hone_loop_kind kind,
                                 hone_range range);
 
@@ -240,7 +246,7 @@ static inline hone_node *hone_func_node(const hone_func *func, hone_node_id id) 
     assert(id < func->node_count);
     return &func->nodes[id];
 }
-/* A loop whose iterations run at once, threads aside. */
+/* The loop is parallel or vectorized. Loops bound to threads are not counted. */
 static inline bool hone_node_is_concurrent_loop(const hone_node *node) {
     return node->kind == HONE_NODE_FOR &&
            (node->loop_kind == HONE_LOOP_PARALLEL || node->loop_kind == HONE_LOOP_VECTORIZED);
@@ -249,9 +255,9 @@ static inline const hone_buffer_info *hone_func_buffer(const hone_func *func, ho
     assert(id < func->buffer_count);
     return &func->buffers[id];
 }
-/* Is the buffer a parameter? */
+/* The buffer is a parameter of the function. */
 bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer);
-/* Is the variable a parameter? */
+/* The variable is a parameter of the function. */
 bool hone_func_takes(const hone_func *func, hone_var var);
 /* The variable as an expression. */
 const hone_expr *hone_func_var_expr(hone_ir *ir, const hone_func *func, hone_var var);
@@ -283,9 +289,11 @@ HONE_NODISCARD hone_status hone_tree_import(hone_func *func, const hone_func *fr
 /* ---- walking ---- */
 /* The next node in pre-order below root, or HONE_NO_ID; start with node == root. */
 hone_node_id hone_tree_next(const hone_func *func, hone_node_id root, hone_node_id node);
-/* The same, but not into the children of node. */
+/* As hone_tree_next, passing over what is below node. */
 hone_node_id hone_tree_next_over(const hone_func *func, hone_node_id root, hone_node_id node);
+/* `ancestor` is above node in the tree; false when they are the same. */
 bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_node_id node);
+/* The first node of this kind below root, in pre-order; or HONE_NO_ID. */
 hone_node_id hone_tree_first_of(const hone_func *func, hone_node_id root, hone_node_kind kind);
 /* The FOR or WHILE that a BREAK or CONTINUE belongs to; HONE_NO_ID where there is none. */
 hone_node_id hone_tree_loop_of(const hone_func *func, hone_node_id jump);
@@ -302,12 +310,13 @@ hone_node_id hone_block_body_of(const hone_func *func, hone_node_id block); /* f
 HONE_NODISCARD hone_status hone_tree_transform(hone_func *func, hone_node_id root,
                                                hone_expr_rewrite rewrite, void *ctx,
                                                bool with_blocks);
-/* Calls visit on every top expression below root, with_blocks as above. */
+/* Calls visit for every expression below root (its outermost node only), with_blocks as in
+ * hone_tree_transform. */
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
 
-/* Has it vectors of scalable length? Such programs are read, printed and verified, no more:
- * UNSUPPORTED otherwise. */
+/* UNSUPPORTED where the function uses vectors of scalable length: such programs are read, printed
+ * and verified, no more. */
 HONE_NODISCARD hone_status hone_func_refuse_scalable(const hone_func *func);
 
 /* A shallow copy to change before it is hung on a node. */

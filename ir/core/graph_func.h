@@ -12,6 +12,7 @@
 
 #include "ir/core/func.h"
 
+/* A variable of a graph program: index into hone_graph_func.values, or HONE_NO_ID. */
 typedef uint32_t hone_gvalue;
 
 /* What is known of a value (Relax: struct info). Immutable, in the arena. */
@@ -128,7 +129,7 @@ hone_var hone_graph_add_var(hone_graph_func *graph, const char *name);
 /* Appends a binding for value; the caller fills the rest. NULL when memory is short; the pointer is
  * valid until the next append. */
 hone_gbind *hone_graph_add_bind(hone_graph_func *graph, hone_gbind_kind kind, hone_gvalue value);
-/* Shorthand: an operator call, with operands that are values. */
+/* Appends the call of an operator, with attributes, and the value that it defines. */
 hone_gvalue hone_graph_add_call(hone_graph_func *graph, const char *op, size_t arg_count,
                                 const hone_garg *args, hone_attrs attrs, const hone_sinfo *info);
 
@@ -138,9 +139,11 @@ const hone_sinfo *hone_sinfo_static(hone_arena *arena, hone_dtype dtype, int32_t
                                     const int64_t *shape); /* int64 extents */
 const hone_sinfo *hone_sinfo_tuple(hone_arena *arena, uint32_t count,
                                    const hone_sinfo *const *fields);
+/* A tensor whose shape is known and constant. */
 bool hone_sinfo_is_static(const hone_sinfo *info);
-/* In terms of another function's sizes: sizes[var], NULL = it has none, and what is of such a shape
- * is of an unknown one. NULL when memory is short (ir has the error). */
+/* The same information in another function, whose expressions sizes[v] stand for this function's
+ * size v (NULL: it has none, so shapes that use v become unknown). NULL when memory is short (ir
+ * has the error). */
 const hone_sinfo *hone_sinfo_in_terms_of(hone_ir *ir, const hone_sinfo *info,
                                          const hone_expr *const *sizes, uint32_t count);
 

@@ -30,38 +30,40 @@ struct hone_index_map {
     const char *variadic;
 };
 
-/* What a name inside a lambda stands for that is no parameter: one free variable, or a tuple of
- * them. False: nothing. */
+/* Resolves a name in a lambda that is no parameter: to one free variable, or to a tuple of them.
+ * False: the name is unknown. */
 typedef bool (*hone_index_map_names)(void *ctx, const char *name, uint32_t *out_count,
                                      const uint32_t **out_frees, bool *out_is_tuple);
 
 /* ---- making ---- (NULL when memory is short) */
 
-/* A map that takes all it needs from other arenas into this one. */
+/* A copy that refers to nothing outside of this arena. */
 const hone_index_map *hone_index_map_copy(hone_arena *arena, const hone_index_map *map);
-/* The same map with other numbers for its free variables. */
+/* A map that differs in the numbers of its free variables: frees[i] for number i. */
 const hone_index_map *hone_index_map_with_frees(hone_arena *arena, const hone_index_map *map,
                                                 const uint32_t *frees);
-/* With constants in the place of the free variables. */
+/* A map with the constant values[i] in the place of free variable i. */
 const hone_index_map *hone_index_map_bind_frees(hone_arena *arena, const hone_index_map *map,
                                                 const int64_t *values);
-/* A map with parameters that it does not use: a constant that is wanted as a function. */
+/* A map of param_count parameters, none of which it uses, onto one index: a constant where a
+ * function is wanted. */
 const hone_index_map *hone_index_map_of_constant(hone_arena *arena, uint32_t param_count,
                                                  const hone_expr *value);
-/* The map of i + offset for each parameter i: i - offset stands where i did. */
+/* A map whose parameter i is larger by offsets[i]: i - offset stands where i did. */
 const hone_index_map *hone_index_map_shift(hone_arena *arena, const hone_index_map *map,
                                            const int64_t *offsets);
-/* Indices of another integer type: parameters, free variables and what is computed from them. */
+/* A map over another integer type: parameters, free variables, and what is computed from them. */
 const hone_index_map *hone_index_map_with_dtype(hone_arena *arena, const hone_index_map *map,
                                                 hone_dtype dtype);
-/* With the indices that are constants in `like`, which has as many, of their types there. */
+/* A map in which indices that are constants in `like`, a map with as many indices, have the types
+ * that they have there. */
 const hone_index_map *hone_index_map_with_constants(hone_arena *arena, const hone_index_map *map,
                                                     const hone_index_map *like);
 
 /* ---- using ---- */
 
-/* The indices at a place: args has param_count entries, out room for count. No free variables. NULL
- * entries after an error of ir. */
+/* The indices at a place: out[i] is index i with args (param_count expressions) in the place of the
+ * parameters. The map has no free variables. NULL entries after an error, which is in ir. */
 void hone_index_map_apply(hone_ir *ir, const hone_index_map *map, const hone_expr *const *args,
                           const hone_expr **out);
 

@@ -47,18 +47,18 @@ HONE_NODISCARD hone_status hone_module_borrow(hone_module *module, hone_module *
 HONE_NODISCARD hone_status hone_module_add_func(hone_module *module, hone_func *func);
 HONE_NODISCARD hone_status hone_module_add_graph(hone_module *module, hone_graph_func *graph);
 HONE_NODISCARD hone_status hone_module_add_extern(hone_module *module, const char *name);
-/* Takes tensor; the index of the constant. */
+/* Adds a constant and takes the tensor; out_index: what HONE_GARG_CONSTANT holds. */
 HONE_NODISCARD hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
                                                     uint32_t *out_index);
 const hone_member *hone_module_find(const hone_module *module, const char *name); /* or NULL */
-/* The tensor program that a call by this name reaches: of that name, or of that "global_symbol"
- * where no member has it; or NULL. */
+/* The tensor program that a call by this name reaches: the one of that name, or, where no member
+ * has it, the one with that "global_symbol"; or NULL. */
 const hone_func *hone_module_find_program(const hone_module *module, const char *name_or_null);
 /* The function that a user means when none is named: "main", or the only one. NOT_FOUND with the
  * list of names. */
 HONE_NODISCARD hone_status hone_module_pick(const hone_module *module, const char *name_or_null,
                                             const hone_member **out_member);
-/* A module with one PrimFunc (deep copy). */
+/* Makes a module with a deep copy of one function. */
 HONE_NODISCARD hone_status hone_module_of_func(const hone_func *func, hone_module **out_module);
 
 #endif

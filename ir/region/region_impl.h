@@ -1,14 +1,12 @@
-/* ir/region/region_impl.h - what region inference and region relaxing share. For this folder only.
- *
- * Memory: the arena of the arith context.
- */
+/* ir/region/region_impl.h - what inferring and relaxing regions share; for this folder only.
+ * Memory: the arena of the arith context. */
 #ifndef HONE_IR_REGION_REGION_IMPL_H
 #define HONE_IR_REGION_REGION_IMPL_H
 
 #include "ir/region/region_facts.h"
 
-/* A value that does not move, simplified; but (v - 1) // 2 stays, as in TVM: it does not become
- * (v + 1) // 2 - 1. */
+/* Simplifies a value in which nothing is relaxed; but (v - 1) // 2 stays, as in TVM, and does not
+ * become (v + 1) // 2 - 1. */
 const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e);
 /* What a block touches of a buffer, in terms of the loops around it. */
 typedef struct region_access {
@@ -19,19 +17,19 @@ typedef struct region_access {
     uint32_t relax_count;
 } region_access;
 
-/* All dimensions together: true when the access touches exactly a box, which is out (rank entries),
- * under the conditions of the predicate (NULL = true). False: don't know. */
+/* Judges all dimensions together, by the iterator map of the indices: true where the access, under
+ * the predicate (NULL = true), touches exactly the box `out` (rank intervals). False: not known. */
 bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t rank,
                       const hone_expr *predicate, hone_interval *out);
 
-/* The elements are counted row by row by the loops that run, and the predicate holds for all
- * numbers that the buffer has: all of it is touched. False: don't know. */
+/* The running loops count the elements row by row, and the predicate holds for every number that
+ * the buffer has: the whole buffer is touched. False: not known. */
 bool region_is_whole_by_rows(hone_arith *arith, const region_access *access,
                              const hone_buffer_info *buffer, const hone_expr *predicate);
 
-/* Takes a loop apart of which indices take digits: two new ones run in its place, whose variables
- * are behind all that arith knows; the caller puts arith->count back. False: there is no such loop
- * (or no memory). */
+/* Where several indices take digits of one loop (i // 4 and i % 4), replaces the loop by two that
+ * run in its place, in io and in the predicate. The new variables lie behind all that arith knows:
+ * the caller puts arith->count back. False: there is no such loop, or no memory. */
 bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
                          const hone_expr **io_predicate);
 
