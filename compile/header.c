@@ -27,9 +27,11 @@ static const embedded_file *find_embedded(const char *name) {
 
 /* Names come from models: nothing in them may end a comment. */
 static void comment_text(hone_str *out, const char *text) {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        hone_str_append_char(out, c < 32 || c == '*' || c == '\\' || c > 126 ? '_' : (char)c);
+    for (const char *at = text; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        bool is_times = c == '*' && at > text && at[-1] == ' ' && at[1] == ' ';
+        bool is_odd = c < 32 || (c == '*' && !is_times) || c == '\\' || c > 126;
+        hone_str_append_char(out, is_odd ? '_' : (char)c);
     }
 }
 

@@ -67,9 +67,7 @@ static hone_status describe(func_maker *m, uint32_t param, part_port *out) {
     for (uint32_t d = 0; d < buffer->rank; d++) {
         const hone_expr *e = buffer->shape[d];
         out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
-        if (e->kind != HONE_EXPR_VAR) continue;
-        out->dim_names[d] = hone_arena_strdup(m->p->arena, func->vars[e->u.var].name);
-        if (!out->dim_names[d]) return parts_no_memory();
+        HONE_TRY(parts_name_dim(m->p, func, e, &out->dim_names[d]));
     }
     return HONE_OK;
 }

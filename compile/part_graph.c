@@ -133,8 +133,18 @@ static hone_status make_plan(maker *m) {
 
 /* ---- ports of the entry ---- */
 
-static hone_status describe_port(parts *p, const hone_plan *plan, const hone_plan_port *port,
-                                 part_port *out) {
+/* What the sizes of a plan are called, as its expressions are printed with. */
+static hone_status name_sizes(parts *p, const hone_plan *plan, hone_func *out) {
+    hone_var_info *vars = hone_arena_zalloc(p->arena, (plan->var_count + 1) * sizeof *vars);
+    if (!vars) return parts_no_memory();
+    for (uint32_t v = 0; v < plan->var_count; v++)
+        vars[v].name = (char *)(uintptr_t)plan->vars[v].name;
+    *out = (hone_func){.vars = vars, .var_count = plan->var_count};
+    return HONE_OK;
+}
+
+static hone_status describe_port(parts *p, const hone_plan *plan, const hone_func *vars,
+                                 const hone_plan_port *port, part_port *out) {
     const hone_plan_tensor *tensor = &plan->tensors[port->tensor];
     *out = (part_port){.name = hone_arena_strdup(p->arena, port->name),
                        .dtype = tensor->dtype,
@@ -146,10 +156,7 @@ static hone_status describe_port(parts *p, const hone_plan *plan, const hone_pla
     for (uint32_t d = 0; d < tensor->rank; d++) {
         const hone_expr *e = tensor->shape[d];
         out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
-        if (e->kind == HONE_EXPR_VAR) {
-            out->dim_names[d] = hone_arena_strdup(p->arena, plan->vars[e->u.var].name);
-            if (!out->dim_names[d]) return parts_no_memory();
-        }
+        HONE_TRY(parts_name_dim(p, vars, e, &out->dim_names[d]));
     }
     return out->name ? HONE_OK : parts_no_memory();
 }
@@ -157,9 +164,11 @@ static hone_status describe_port(parts *p, const hone_plan *plan, const hone_pla
 static hone_status describe_ports(parts *p, const hone_plan *plan, const hone_plan_port *ports,
                                   uint32_t count, part_port **out) {
     part_port *made = hone_arena_zalloc(p->arena, (count + 1) * sizeof *made);
+    hone_func vars;
     if (!made) return parts_no_memory();
+    HONE_TRY(name_sizes(p, plan, &vars));
     for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(describe_port(p, plan, &ports[i], &made[i]));
+        HONE_TRY(describe_port(p, plan, &vars, &ports[i], &made[i]));
     *out = made;
     return HONE_OK;
 }

@@ -1,5 +1,6 @@
 /* compile/part_ports.c - the tensors of an entry, which its plans must agree about. */
 #include "compile/parts.h"
+#include "ir/text/print/script_print.h"
 
 static void merge(part_port *into, const part_port *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -8,6 +9,17 @@ static void merge(part_port *into, const part_port *from, uint32_t count) {
             if (!into[i].dim_names[d]) into[i].dim_names[d] = from[i].dim_names[d];
         }
     }
+}
+
+hone_status parts_name_dim(parts *p, const hone_func *vars, const hone_expr *e,
+                           const char **out_name) {
+    hone_str text = {0};
+    *out_name = NULL;
+    if (hone_expr_is_int(e)) return HONE_OK;
+    hone_status st = hone_size_print(vars, e, &text);
+    if (!st) *out_name = hone_arena_strdup(p->arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st || *out_name ? st : parts_no_memory();
 }
 
 hone_status parts_put_ports(part_entry *entry, part_port *inputs, uint32_t input_count,

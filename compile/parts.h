@@ -115,7 +115,12 @@ int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map)
 /* Demands something of two values; nothing where they are one. False when memory is short. */
 bool part_check_add(part_plan *plan, hone_mt_check check);
 
-/* part_ports.c: what one plan says of the entry's tensors, in the arena. Where plans differ, the
+/* part_ports.c: how a dimension is called that is no number: a size, or an expression of sizes;
+ * NULL for a number. In the arena. */
+HONE_NODISCARD hone_status parts_name_dim(parts *p, const hone_func *vars, const hone_expr *e,
+                                          const char **out_name);
+
+/* What one plan says of the entry's tensors, in the arena. Where plans differ, the
  * entry takes any size. */
 HONE_NODISCARD hone_status parts_put_ports(part_entry *entry, part_port *inputs,
                                            uint32_t input_count, part_port *outputs,

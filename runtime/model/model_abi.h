@@ -69,9 +69,10 @@ typedef struct hone_model_port {
     const char *dtype_name; /* "float32" */
     DLDataType dtype;
     int32_t ndim;
-    const int64_t *shape;         /* -1: whatever the caller's tensor has, see dim_names */
-    const char *const *dim_names; /* per dimension: the name of a size ("N"), or NULL */
-    int32_t is_updated;           /* an input that is also written */
+    const int64_t *shape; /* -1: whatever the caller's tensor has, see dim_names */
+    const char *const
+        *dim_names; /* per dimension: a size ("N"), what is computed of sizes ("N * 2"), or NULL */
+    int32_t is_updated; /* an input that is also written */
 } hone_model_port;
 
 /* Takes tensors in the order of the ports. rt may be NULL. */

@@ -7,10 +7,8 @@
 #include "graph/module/graph_options.h"
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "support/rng.h"
 #include "support/vec.h"
-
-enum { INPUT_SEED = 20 };
+#include "tools/cli/cli_dims.h"
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensors");
@@ -119,51 +117,12 @@ hone_status hone_cli_load_params(hone_cli *cli, const char *path, hone_tensor_se
     return HONE_OK;
 }
 
-/* ---- made up ---- */
-
-static int64_t find_size(const char *name, const hone_dim_variants *sizes) {
-    const hone_dim_variant *variant = sizes->count ? &sizes->items[0] : NULL;
-    for (size_t i = 0; variant && name && i < variant->dim_count; i++) {
-        if (strcmp(variant->dims[i].name, name) == 0) return variant->dims[i].size;
-    }
-    return 1;
-}
-
-static hone_status make_up(const hone_cli_want *want, const hone_dim_variants *sizes, hone_rng *rng,
-                           hone_cli_tensors *set) {
-    int64_t shape[HONE_MAX_RANK];
-    for (int32_t d = 0; d < want->rank; d++) {
-        shape[d] = want->shape[d];
-        if (shape[d] < 0) shape[d] = find_size(want->dim_names[d], sizes);
-    }
-    hone_tensor *tensor;
-    HONE_TRY(hone_tensor_create(want->dtype, want->rank, shape, &tensor));
-    if (want->is_size) {
-        hone_tensor_set_i64(tensor, 0, find_size(want->name, sizes));
-    } else {
-        hone_tensor_fill_random(tensor, rng, hone_dtype_is_float(want->dtype) ? -1 : 0, 1);
-    }
-    return hone_cli_tensors_add(set, want->name, tensor);
-}
-
-static hone_status make_up_all(hone_cli *cli, const hone_cli_want *wants, size_t count,
-                               const hone_cli_list *shapes, hone_cli_tensors *set) {
-    hone_dim_variants sizes = {0};
-    hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &sizes);
-    hone_rng rng = hone_rng_from_seed(INPUT_SEED);
-    for (size_t i = 0; i < count && !st; i++)
-        st = make_up(&wants[i], &sizes, &rng, set);
-    hone_dim_variants_deinit(&sizes);
-    if (!st && count) HONE_LOG(&cli->log, HONE_LOG_INFO, "no --in: the inputs are made up");
-    return st;
-}
-
 /* ---- sizes ---- */
 
 static bool wants_size(const hone_cli_want *want, const char *name) {
     if (want->is_size && strcmp(want->name, name) == 0) return true;
     for (int32_t d = 0; d < want->rank; d++) {
-        if (want->dim_names[d] && strcmp(want->dim_names[d], name) == 0) return true;
+        if (hone_cli_dim_uses(want->dim_names[d], name)) return true;
     }
     return false;
 }
@@ -172,6 +131,7 @@ static bool wants_size(const hone_cli_want *want, const char *name) {
 typedef struct size_names {
     HONE_VEC(const char *) names;
     hone_str list;
+    hone_arena *arena;
 } size_names;
 
 static bool note_size_name(size_names *s, const char *name) {
@@ -182,14 +142,20 @@ static bool note_size_name(size_names *s, const char *name) {
     return hone_vec_push(&s->names, name);
 }
 
+static bool note_dim(void *ctx, const char *name, size_t length) {
+    size_names *s = ctx;
+    const char *copy = hone_arena_strndup(s->arena, name, length);
+    return copy && note_size_name(s, copy);
+}
+
 static hone_status unknown_size(const char *name, const hone_cli_want *wants, size_t count,
                                 const char *const *more, size_t more_count) {
-    size_names s = {0};
-    bool ok = true;
+    size_names s = {.arena = hone_arena_create(256)};
+    bool ok = s.arena != NULL;
     for (size_t i = 0; i < count; i++) {
         if (wants[i].is_size) ok &= note_size_name(&s, wants[i].name);
         for (int32_t d = 0; d < wants[i].rank; d++)
-            if (wants[i].dim_names[d]) ok &= note_size_name(&s, wants[i].dim_names[d]);
+            ok &= hone_cli_dim_visit(wants[i].dim_names[d], note_dim, &s);
     }
     for (size_t i = 0; i < more_count; i++)
         ok &= note_size_name(&s, more[i]);
@@ -201,6 +167,7 @@ static hone_status unknown_size(const char *name, const hone_cli_want *wants, si
            : no_memory();
     hone_vec_deinit(&s.names);
     hone_str_deinit(&s.list);
+    hone_arena_destroy(s.arena);
     return st;
 }
 
@@ -398,7 +365,8 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     size_t *index = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *index);
     if (!*out_tensors || !index) return no_memory();
     bool are_made_up = given->count == 0;
-    if (are_made_up) HONE_TRY(make_up_all(cli, wants, count, shapes, given));
+    if (are_made_up) HONE_TRY(hone_cli_make_up(wants, count, shapes, given));
+    if (are_made_up && count) HONE_LOG(&cli->log, HONE_LOG_INFO, "no --in: the inputs are made up");
     if (!are_made_up) {
         HONE_TRY(hone_cli_assign_tensors(wants, count, given, "--in", "input", index));
     }
@@ -416,7 +384,7 @@ static bool is_size_port(const hone_model_entry *entry, const hone_model_port *p
         const hone_model_port *other =
             i < entry->input_count ? &entry->inputs[i] : &entry->outputs[i - entry->input_count];
         for (int32_t d = 0; d < other->ndim; d++) {
-            if (other->dim_names[d] && strcmp(other->dim_names[d], port->name) == 0) return true;
+            if (hone_cli_dim_uses(other->dim_names[d], port->name)) return true;
         }
     }
     return false;

@@ -13,9 +13,9 @@ typedef struct hone_cli_want {
     const char *name;
     hone_dtype dtype;
     int32_t rank;
-    int64_t shape[HONE_MAX_RANK]; /* -1 = any */
-    const char *dim_names[HONE_MAX_RANK];
-    bool is_size; /* a number that is the size of a dimension as well */
+    int64_t shape[HONE_MAX_RANK];         /* -1 = any */
+    const char *dim_names[HONE_MAX_RANK]; /* cli_dims.h; or NULL */
+    bool is_size;                         /* a number that is the size of a dimension as well */
 } hone_cli_want;
 
 /* Tensors that somebody gave, or that came out. Several may have one name. */
@@ -23,6 +23,7 @@ typedef struct hone_cli_tensor {
     char *name;          /* owned; NULL = it was given none */
     hone_tensor *tensor; /* owned */
     bool is_place;       /* the name is numpy's for a place in an .npz: arr_0, arr_1, … */
+    bool is_made_up;     /* but sizes, which are what they are */
 } hone_cli_tensor;
 
 typedef struct hone_cli_tensors {
@@ -79,6 +80,28 @@ HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_
                                                   size_t count, const hone_cli_list *shapes,
                                                   hone_cli_tensors *given,
                                                   hone_tensor ***out_tensors);
+
+/* Makes them up, into `set`. INVALID: there is no such size. */
+HONE_NODISCARD hone_status hone_cli_make_up(const hone_cli_want *wants, size_t count,
+                                            const hone_cli_list *shapes, hone_cli_tensors *set);
+/* Runs a program with the inputs that are in `inputs`: when made-up ones do not suit it (an index
+ * out of range, a division by 0) with others, as long as there are; the failure then says that they
+ * were made up. */
+HONE_NODISCARD hone_status hone_cli_run_made_up(const hone_cli_tensors *inputs,
+                                                hone_status (*run)(void *ctx), void *ctx);
+
+/* Makes the outputs of a compiled model. Sizes that do not follow from the inputs are those of
+ * `shapes`; of made-up inputs the others are 1. Free by hone_model_free_outputs. */
+HONE_NODISCARD hone_status hone_cli_make_outputs(const hone_loaded_model *model,
+                                                 const hone_model_entry *entry,
+                                                 hone_tensor *const *inputs,
+                                                 const hone_cli_list *shapes, bool are_made_up,
+                                                 hone_tensor ***out_outputs);
+
+/* INVALID as of hone_cli_check_sizes, for the ports of a compiled model. */
+HONE_NODISCARD hone_status hone_cli_check_entry_sizes(hone_cli *cli, const hone_model_entry *entry,
+                                                      const hone_cli_want *wants,
+                                                      const hone_cli_list *shapes);
 
 /* The ports of a compiled model. */
 HONE_NODISCARD hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,

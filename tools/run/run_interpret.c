@@ -4,6 +4,7 @@
 #include "graph/passes/prepare.h"
 #include "ir/core/fold.h"
 #include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
 #include "lower/signature/signature.h"
 #include "runtime/model/model_rt.h"
@@ -57,6 +58,18 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "interpreter");
 }
 
+/* A dimension that is no number as cli_dims.h reads it. vars: names them. */
+static hone_status name_dim(hone_arena *arena, const hone_func *vars, const hone_expr *e,
+                            const char **out) {
+    hone_str text = {0};
+    *out = NULL;
+    if (hone_expr_is_int(e)) return HONE_OK;
+    hone_status st = hone_size_print(vars, e, &text);
+    if (!st) *out = hone_arena_strdup(arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st || *out ? st : no_memory();
+}
+
 /* ---- graph functions ---- */
 
 static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *graph,
@@ -64,6 +77,7 @@ static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *grap
     hone_cli_want *wants =
         hone_arena_zalloc(job->cli->arena, (graph->param_count + 1) * sizeof *wants);
     if (!wants) return no_memory();
+    const hone_func vars = {.vars = graph->vars, .var_count = graph->var_count};
     for (uint32_t i = 0; i < graph->param_count; i++) {
         const hone_sinfo *info = graph->values[i].sinfo;
         bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 &&
@@ -80,7 +94,7 @@ static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *grap
         for (int32_t d = 0; d < info->rank; d++) {
             const hone_expr *e = info->shape[d];
             wants[i].shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
-            if (e->kind == HONE_EXPR_VAR) wants[i].dim_names[d] = graph->vars[e->u.var].name;
+            HONE_TRY(name_dim(job->cli->arena, &vars, e, &wants[i].dim_names[d]));
         }
     }
     *out_wants = wants;
@@ -136,14 +150,30 @@ static hone_interp_options interpretation(hone_run_job *job) {
                                  .is_scheduled = true};
 }
 
+typedef struct graph_run {
+    hone_run_job *job;
+    const hone_module *module;
+    const char *name;
+    hone_tensor **inputs;
+    size_t input_count;
+    hone_tensor **results;
+    size_t result_count;
+} graph_run;
+
+static hone_status run_graph(void *ctx) {
+    graph_run *r = ctx;
+    hone_interp_options how = interpretation(r->job);
+    return hone_interp_graph(r->module, r->name, r->inputs, r->input_count, &how, &r->results,
+                             &r->result_count);
+}
+
 static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
     hone_graph_options options = {.weights = job->weights, .weight_count = job->params.count};
     hone_module *plain = NULL;
     HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
     const hone_member *member = hone_module_find(plain, name);
     const hone_cli_want *wants;
-    hone_tensor **inputs, **results = NULL;
-    size_t count = 0;
+    hone_tensor **inputs;
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, wants_of_graph(job, member->graph, &wants), done);
     HONE_TRY_GOTO(st,
@@ -154,12 +184,9 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                   hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
                                          &job->o->shapes, &job->inputs, &inputs),
                   done);
-    hone_interp_options how = interpretation(job);
-    HONE_TRY_GOTO(
-        st,
-        hone_interp_graph(plain, name, inputs, member->graph->param_count, &how, &results, &count),
-        done);
-    st = keep_results(job, member->graph, results, count);
+    graph_run r = {job, plain, name, inputs, member->graph->param_count, NULL, 0};
+    HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, run_graph, &r), done);
+    st = keep_results(job, member->graph, r.results, r.result_count);
 done:
     hone_module_release(plain);
     return st;
@@ -207,14 +234,14 @@ static hone_status named_sizes(hone_run_job *job, const hone_func *func, int64_t
     return HONE_OK;
 }
 
-static void want_of_param(const hone_func *func, uint32_t param, const int64_t *made_up,
-                          hone_cli_want *out) {
+static hone_status want_of_param(hone_arena *arena, const hone_func *func, uint32_t param,
+                                 hone_cli_want *out) {
     const hone_param *at = &func->params[param];
     if (at->buffer == HONE_NO_ID) {
         out->name = func->vars[at->var].name;
         out->dtype = func->vars[at->var].dtype;
         out->is_size = is_size(func, at->var);
-        return;
+        return HONE_OK;
     }
     const hone_buffer_info *buffer = &func->buffers[at->buffer];
     out->name = buffer->name;
@@ -222,9 +249,10 @@ static void want_of_param(const hone_func *func, uint32_t param, const int64_t *
     out->rank = (int32_t)buffer->rank;
     for (uint32_t d = 0; d < buffer->rank; d++) {
         const hone_expr *e = buffer->shape[d];
-        out->shape[d] = hone_expr_is_int(e) ? e->u.i : made_up ? size_of(func, e, made_up) : -1;
-        if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+        HONE_TRY(name_dim(arena, func, e, &out->dim_names[d]));
     }
+    return HONE_OK;
 }
 
 /* The sizes that inputs have, by variable. */
@@ -273,6 +301,23 @@ static hone_status keep_updated(hone_run_job *job, const hone_func *func, const 
     return HONE_OK;
 }
 
+typedef struct func_run {
+    hone_run_job *job;
+    const hone_func *func;
+    hone_tensor **args;
+    hone_node_id failed; /* where, of the first run that did */
+} func_run;
+
+static hone_status run_func(void *ctx) {
+    func_run *r = ctx;
+    hone_interp_options how = interpretation(r->job);
+    hone_node_id failed = HONE_NO_ID;
+    how.out_at = &failed;
+    hone_status st = hone_interp_func(r->func, r->args, r->func->param_count, &how);
+    if (r->failed == HONE_NO_ID) r->failed = failed;
+    return st;
+}
+
 static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     hone_arena *arena = job->cli->arena;
     hone_signature s;
@@ -286,7 +331,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     HONE_TRY(named_sizes(job, func, sizes));
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (is_output(func, &s, i)) continue;
-        want_of_param(func, i, job->inputs.count ? NULL : sizes, &wants[count++]);
+        HONE_TRY(want_of_param(arena, func, i, &wants[count++]));
     }
     HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
     HONE_TRY(
@@ -298,15 +343,13 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
     }
-    hone_interp_options how = interpretation(job);
-    hone_node_id failed = HONE_NO_ID;
-    how.out_at = &failed;
-    hone_status st = hone_interp_func(func, args, func->param_count, &how);
-    while (st && failed != HONE_NO_ID && !hone_func_node(func, failed)->line)
-        failed = hone_func_node(func, failed)->parent;
-    if (st && failed != HONE_NO_ID) {
-        job->line = hone_func_node(func, failed)->line;
-        job->column = hone_func_node(func, failed)->column;
+    func_run r = {job, func, args, HONE_NO_ID};
+    hone_status st = hone_cli_run_made_up(&job->inputs, run_func, &r);
+    while (st && r.failed != HONE_NO_ID && !hone_func_node(func, r.failed)->line)
+        r.failed = hone_func_node(func, r.failed)->parent;
+    if (st && r.failed != HONE_NO_ID) {
+        job->line = hone_func_node(func, r.failed)->line;
+        job->column = hone_func_node(func, r.failed)->column;
     }
     return st ? st : keep_updated(job, func, &s, args);
 }

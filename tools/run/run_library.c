@@ -43,19 +43,26 @@ static hone_status keep(hone_run_job *job, const hone_model_entry *entry,
     return HONE_OK;
 }
 
+static hone_status run_once(void *ctx) {
+    return hone_model_call_status(ctx, hone_model_call_run(ctx));
+}
+
 static hone_status run_entry(hone_run_job *job, const hone_loaded_model *model,
                              const hone_model_entry *entry) {
     const hone_cli_want *wants;
     hone_tensor **inputs, **outputs = NULL;
     hone_model_call *call = NULL;
     HONE_TRY(hone_cli_wants_of_entry(job->cli, entry, &wants));
-    HONE_TRY(hone_cli_check_sizes(wants, (size_t)entry->input_count, NULL, 0, &job->o->shapes));
+    bool are_made_up = job->inputs.count == 0;
+    HONE_TRY(hone_cli_check_entry_sizes(job->cli, entry, wants, &job->o->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)entry->input_count, &job->o->shapes,
                                     &job->inputs, &inputs));
     hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, hone_loaded_model_make_outputs(model, entry, inputs, &outputs), done);
+    HONE_TRY_GOTO(
+        st, hone_cli_make_outputs(model, entry, inputs, &job->o->shapes, are_made_up, &outputs),
+        done);
     HONE_TRY_GOTO(st, hone_model_call_create(model, entry, inputs, outputs, &call), done);
-    HONE_TRY_GOTO(st, hone_model_call_status(call, hone_model_call_run(call)), done);
+    HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, run_once, call), done);
     /* before timing, which repeats the call: what is updated in place changes */
     HONE_TRY_GOTO(st, keep(job, entry, inputs, outputs), done);
     if (job->o->time) st = time_call(job, call);

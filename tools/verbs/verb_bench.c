@@ -60,10 +60,12 @@ static hone_status make_call(bench_job *job, contestant *c) {
     HONE_TRY(hone_loaded_model_entry(c->model, job->o->func, &c->entry));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->given));
     HONE_TRY(hone_cli_wants_of_entry(job->cli, c->entry, &wants));
-    HONE_TRY(hone_cli_check_sizes(wants, (size_t)c->entry->input_count, NULL, 0, &job->o->shapes));
+    bool are_made_up = c->given.count == 0;
+    HONE_TRY(hone_cli_check_entry_sizes(job->cli, c->entry, wants, &job->o->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)c->entry->input_count, &job->o->shapes,
                                     &c->given, &c->inputs));
-    HONE_TRY(hone_loaded_model_make_outputs(c->model, c->entry, c->inputs, &c->outputs));
+    HONE_TRY(hone_cli_make_outputs(c->model, c->entry, c->inputs, &job->o->shapes, are_made_up,
+                                   &c->outputs));
     return hone_model_call_create(c->model, c->entry, c->inputs, c->outputs, &c->call);
 }
 
@@ -122,6 +124,28 @@ static hone_status run_batch(contestant *c, int64_t count, double *out_ns) {
     }
     *out_ns = (double)(now_ns() - start) / (double)count;
     return HONE_OK;
+}
+
+static hone_status run_each(void *ctx) {
+    bench_job *job = ctx;
+    for (size_t i = 0; i < job->count; i++) {
+        double ns;
+        HONE_TRY(run_batch(&job->models[i], 1, &ns));
+    }
+    return HONE_OK;
+}
+
+/* Once each, with inputs that suit all of them. */
+static hone_status try_inputs(bench_job *job) {
+    hone_cli_tensors all = {0}; /* the contestants own them */
+    bool ok = true;
+    for (size_t i = 0; i < job->count; i++) {
+        for (size_t t = 0; t < job->models[i].given.count; t++)
+            ok &= hone_vec_push(&all, job->models[i].given.data[t]);
+    }
+    hone_status st = ok ? hone_cli_run_made_up(&all, run_each, job) : no_memory();
+    hone_vec_deinit(&all);
+    return st;
 }
 
 /* Warms up and finds how many calls fill a share. */
@@ -264,6 +288,7 @@ static hone_status bench(bench_job *job) {
         contestant *c = &job->models[job->count++];
         HONE_TRY(open_one(job, c, job->cli->args[i]));
     }
+    HONE_TRY(try_inputs(job));
     for (size_t i = 0; i < job->count; i++)
         HONE_TRY(warm_up(&job->models[i]));
     HONE_TRY(run_rounds(job));

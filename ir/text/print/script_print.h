@@ -35,6 +35,9 @@ HONE_NODISCARD hone_status hone_script_save(const hone_module *module, const cha
 /* One expression, for messages; func gives the names. */
 HONE_NODISCARD hone_status hone_expr_print(const hone_func *func, const hone_expr *e,
                                            hone_str *out);
+/* A dimension that is computed of sizes, "n * 2"; func need have no more than their names. */
+HONE_NODISCARD hone_status hone_size_print(const hone_func *func, const hone_expr *e,
+                                           hone_str *out);
 /* The value of an attribute; func or graph: of whose variables it may speak (NULL: of none). */
 HONE_NODISCARD hone_status hone_value_print(const hone_func *func, const hone_graph_func *graph,
                                             const hone_value *value, hone_str *out);
