@@ -9,8 +9,8 @@
 #include "support/nearest.h"
 
 static const char *const lowering_names[] = {
-#define HONE_LOWER_PASS(name, run, makes_vectors, tvm_names, summary) name,
-#include "lower/driver/lower_passes.def"
+#define HONE_LOWER_PASS(name, run, devices, makes_vectors, tvm_names, summary) name,
+#include "lower/ground/lower_passes.def"
 #undef HONE_LOWER_PASS
     NULL};
 

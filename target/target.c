@@ -16,7 +16,17 @@
 #define HERE_ARCH "unknown"
 #endif
 
-static const char *const kind_names[HONE_TARGET_KIND_COUNT] = {"llvm", "cuda", "c"};
+static const struct {
+    const char *name;
+    hone_device_sort device;
+    bool makes_code;
+    const char *triple, *cpu;
+} kinds[HONE_TARGET_KIND_COUNT] = {
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu)                              \
+    {name, device, makes_code, triple, cpu},
+#include "target/target_kinds.def"
+#undef HONE_TARGET_KIND
+};
 
 static const hone_target_name names[] = {
     {"host",                  "host",                                                          "this machine, detected"  },
@@ -42,7 +52,19 @@ const hone_target_name *hone_target_names(void) {
 }
 
 const char *hone_target_kind_name(hone_target_kind kind) {
-    return kind < HONE_TARGET_KIND_COUNT ? kind_names[kind] : "unknown";
+    return kind < HONE_TARGET_KIND_COUNT ? kinds[kind].name : "unknown";
+}
+
+hone_device_sort hone_target_device(const hone_target *target) {
+    return kinds[target->kind].device;
+}
+
+bool hone_target_is_gpu(const hone_target *target) {
+    return hone_target_device(target) == HONE_DEVICE_GPU;
+}
+
+bool hone_target_makes_code(const hone_target *target) {
+    return kinds[target->kind].makes_code;
 }
 
 void hone_target_init(hone_target *target, hone_target_kind kind) {
@@ -50,10 +72,11 @@ void hone_target_init(hone_target *target, hone_target_kind kind) {
     target->kind = kind;
     target->num_cores = 1;
     target->num_threads = 1;
-    if (kind == HONE_TARGET_CUDA) {
-        snprintf(target->triple, sizeof target->triple, "nvptx64-nvidia-cuda");
-        snprintf(target->cpu, sizeof target->cpu, "sm_70");
-        target->vector_bits = 128;
+    target->vector_bits = 128;
+    const char *triple = kinds[kind].triple;
+    snprintf(target->triple, sizeof target->triple, "%s", triple ? triple : HERE_ARCH "-linux-gnu");
+    snprintf(target->cpu, sizeof target->cpu, "%s", kinds[kind].cpu);
+    if (hone_target_is_gpu(target)) {
         target->cache_line_bytes = 128;
         target->max_threads_per_block = 1024;
         target->warp_size = 32;
@@ -61,9 +84,6 @@ void hone_target_init(hone_target *target, hone_target_kind kind) {
         target->registers_per_block = 65536;
         return;
     }
-    snprintf(target->triple, sizeof target->triple, HERE_ARCH "-linux-gnu");
-    snprintf(target->cpu, sizeof target->cpu, "generic");
-    target->vector_bits = 128;
     target->cache_line_bytes = 64;
     target->l1d_bytes = 32 << 10;
     target->l2_bytes = 1 << 20;
@@ -117,10 +137,6 @@ int32_t hone_target_default_vector_bits(const hone_target *target) {
     uint64_t set = hone_target_features(target);
     if (set & CPU_BIT(AVX512F)) return 512;
     return set & CPU_BIT(AVX) ? 256 : 128;
-}
-
-bool hone_target_is_gpu(const hone_target *target) {
-    return target->kind == HONE_TARGET_CUDA;
 }
 
 bool hone_target_is_native_arch(const hone_target *target) {

@@ -21,11 +21,18 @@
 #include "support/strbuf.h"
 
 typedef enum hone_target_kind {
-    HONE_TARGET_LLVM, /* a CPU, code by LLVM */
-    HONE_TARGET_CUDA, /* an NVIDIA GPU */
-    HONE_TARGET_C,    /* C text for a CPU */
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu) HONE_TARGET_##kind,
+#include "target/target_kinds.def"
+#undef HONE_TARGET_KIND
     HONE_TARGET_KIND_COUNT,
 } hone_target_kind;
+
+/* Bits, so that passes and rules can say for which of them they are. */
+typedef enum hone_device_sort {
+    HONE_DEVICE_CPU = 1,
+    HONE_DEVICE_GPU = 2,
+    HONE_DEVICE_ANY = HONE_DEVICE_CPU | HONE_DEVICE_GPU,
+} hone_device_sort;
 
 typedef struct hone_target {
     hone_target_kind kind;
@@ -72,7 +79,10 @@ void hone_target_print_differences(const hone_target *there, const hone_target *
                                    hone_str *out);
 
 const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "c" */
+hone_device_sort hone_target_device(const hone_target *target);
 bool hone_target_is_gpu(const hone_target *target);
+/* Machine code is made for it; else text. */
+bool hone_target_makes_code(const hone_target *target);
 /* Whether kernels for this target can run in this process's machine: same architecture and no
  * feature that this CPU lacks. */
 bool hone_target_runs_here(const hone_target *target);

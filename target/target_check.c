@@ -113,7 +113,7 @@ hone_status hone_target_check_names(const hone_target *target) {
     cpu_arch arch = hone_target_cpu_arch(target);
     uint64_t set;
     if (hone_target_is_gpu(target)) return HONE_OK;
-    if (target->kind == HONE_TARGET_LLVM && !is_made_for(target->triple)) {
+    if (hone_target_makes_code(target) && !is_made_for(target->triple)) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "target: no code is made for '%s', must be x86_64 or aarch64 with Linux "
                           "and glibc, as 'aarch64-linux-gnu'",

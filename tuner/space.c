@@ -14,8 +14,11 @@
 
 enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 
-static const hone_space_rule rules[] = {
-#define HONE_SPACE_RULE(name) hone_rule_##name,
+static const struct {
+    hone_space_rule apply;
+    hone_device_sort devices;
+} rules[] = {
+#define HONE_SPACE_RULE(name, devices) {hone_rule_##name, devices},
 #include "tuner/space_rules.def"
 #undef HONE_SPACE_RULE
 };
@@ -86,9 +89,11 @@ static void list_blocks(generation *g, const hone_func *func) {
 
 static hone_status apply_all(generation *g) {
     for (size_t r = 0; r < HONE_COUNT(rules); r++) {
-        HONE_TRY(apply_rule(g, rules[r], g->blocks[0])); /* the root first, then from the back */
+        if (!(rules[r].devices & hone_target_device(g->target))) continue;
+        HONE_TRY(
+            apply_rule(g, rules[r].apply, g->blocks[0])); /* the root first, then from the back */
         for (uint32_t b = g->block_count; b-- > 1;) {
-            HONE_TRY(apply_rule(g, rules[r], g->blocks[b]));
+            HONE_TRY(apply_rule(g, rules[r].apply, g->blocks[b]));
         }
     }
     return HONE_OK;
@@ -132,11 +137,18 @@ static hone_status open_space(hone_space *out) {
     return out->arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "design space");
 }
 
+bool hone_space_has_rules(const hone_target *target) {
+    for (size_t r = 0; r < HONE_COUNT(rules); r++) {
+        if (rules[r].devices & hone_target_device(target)) return true;
+    }
+    return false;
+}
+
 hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                 hone_space *out_space) {
     assert(func && target && out_space);
     *out_space = (hone_space){0};
-    if (hone_target_is_gpu(target)) {
+    if (!hone_space_has_rules(target)) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "sketches are made for CPUs, not for '%s'; --space FILE brings a space",
                           hone_target_kind_name(target->kind));

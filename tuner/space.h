@@ -18,6 +18,8 @@ typedef struct hone_space {
     uint32_t count;
 } hone_space;
 
+/* Whether there are rules that make sketches for such a device. */
+bool hone_space_has_rules(const hone_target *target);
 /* Deterministic: the same program and target give the same sketches in the same order. */
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);

@@ -19,7 +19,7 @@ typedef struct hone_rule_results {
 typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_name,
                                        const hone_target *target, hone_rule_results *out_results);
 
-#define HONE_SPACE_RULE(name)                                                                      \
+#define HONE_SPACE_RULE(name, devices)                                                             \
     hone_status hone_rule_##name(hone_schedule *sch, const char *block_name,                       \
                                  const hone_target *target, hone_rule_results *out_results);
 #include "tuner/space_rules.def"

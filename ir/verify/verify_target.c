@@ -109,7 +109,7 @@ static void check_func(const hone_func *func, const hone_target *target, hone_fi
         next = is_root ? hone_tree_next_over(func, 0, n) : hone_tree_next(func, 0, n);
         if (!is_root) continue;
         l.root = n;
-        if (!hone_target_is_gpu(target)) {
+        if (target->max_threads_per_block == 0) {
             refuse_threads(&l);
             continue;
         }

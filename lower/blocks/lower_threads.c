@@ -14,7 +14,6 @@ static hone_status refuse(const hone_func *func, const hone_node *loop) {
 
 hone_status lower_threads(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;

@@ -9,9 +9,9 @@
 #include "support/nearest.h"
 
 static const hone_lower_pass pipeline[] = {
-#define HONE_LOWER_PASS(name, run, makes_vectors, tvm_names, summary)                              \
-    {name, run, summary, makes_vectors, tvm_names},
-#include "lower/driver/lower_passes.def"
+#define HONE_LOWER_PASS(name, run, devices, makes_vectors, tvm_names, summary)                     \
+    {name, run, summary, devices, makes_vectors, tvm_names},
+#include "lower/ground/lower_passes.def"
 #undef HONE_LOWER_PASS
 };
 
@@ -29,6 +29,7 @@ const hone_lower_pass *hone_lower_pass_find(const char *name) {
 }
 
 static hone_status run_pass(hone_lower *lower, const hone_lower_pass *pass) {
+    if (!(pass->devices & hone_target_device(lower->options->target))) return HONE_OK;
     hone_status st = pass->run(lower);
     if (st) {
         hone_status_free(hone_ir_finish(&lower->ir));

@@ -52,9 +52,10 @@ typedef struct hone_lower {
 typedef struct hone_lower_pass {
     const char *name;
     hone_status (*run)(hone_lower *lower);
-    const char *summary;   /* one line for --list */
-    bool makes_vectors;    /* left out where loops are kept */
-    const char *tvm_names; /* "UnrollLoop": those of TVM that it stands for; or NULL */
+    const char *summary;      /* one line for --list */
+    hone_device_sort devices; /* left out for others */
+    bool makes_vectors;       /* left out where loops are kept */
+    const char *tvm_names;    /* "UnrollLoop": those of TVM that it stands for; or NULL */
 } hone_lower_pass;
 
 /* The passes in order. */

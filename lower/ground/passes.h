@@ -4,42 +4,10 @@
 
 #include "lower/ground/lower.h"
 
-hone_status lower_scheduled(hone_lower *lower);
-hone_status lower_imports(hone_lower *lower); /* see HONE_LOWER_IMPORT_LLVM */
-hone_status lower_stages(hone_lower *lower);
-hone_status lower_widen(hone_lower *lower);
-hone_status lower_fixed_point(hone_lower *lower);
-hone_status lower_hoist_init(hone_lower *lower);
-hone_status lower_hoist_if(hone_lower *lower);
-hone_status lower_init(hone_lower *lower);
-hone_status lower_plan_allocs(hone_lower *lower);
-hone_status lower_compact(hone_lower *lower);
-hone_status lower_match(hone_lower *lower);
-hone_status lower_blocks(hone_lower *lower);
-hone_status lower_threads(hone_lower *lower);
-hone_status lower_simplify(hone_lower *lower);
-hone_status lower_pipeline(hone_lower *lower);
-hone_status lower_join(hone_lower *lower);
-hone_status lower_rows(hone_lower *lower);
-hone_status lower_neighbours(hone_lower *lower);
-hone_status lower_clip(hone_lower *lower);
-hone_status lower_partition(hone_lower *lower);
-hone_status lower_version(hone_lower *lower);
-hone_status lower_layout(hone_lower *lower);
-hone_status lower_check(hone_lower *lower);
-hone_status lower_flatten(hone_lower *lower);
-hone_status lower_period(hone_lower *lower);
-hone_status lower_carry(hone_lower *lower);
-hone_status lower_dot(hone_lower *lower);
-hone_status lower_reduce(hone_lower *lower);
-hone_status lower_interleave(hone_lower *lower);
-hone_status lower_transpose(hone_lower *lower);
-hone_status lower_vectorize(hone_lower *lower);
-hone_status lower_unroll(hone_lower *lower);
-hone_status lower_prefetch(hone_lower *lower);
-hone_status lower_stream(hone_lower *lower);
-hone_status lower_cleanup(hone_lower *lower);
-hone_status lower_cse(hone_lower *lower);
+#define HONE_LOWER_PASS(name, run, devices, makes_vectors, tvm_names, summary)                     \
+    hone_status run(hone_lower *lower);
+#include "lower/ground/lower_passes.def"
+#undef HONE_LOWER_PASS
 
 #define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
 

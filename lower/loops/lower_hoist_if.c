@@ -222,6 +222,5 @@ static hone_status hoist_below(hone_lower *lower, hone_node_id parent) {
 }
 
 hone_status lower_hoist_if(hone_lower *lower) {
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK;
     return hoist_below(lower, 0);
 }

@@ -109,7 +109,6 @@ static hone_status visit(layout *l, hone_node_id alloc) {
 
 hone_status lower_layout(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK; /* banks matter more there */
     layout l = {.lower = lower};
     hone_arith_init(&l.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {

@@ -323,7 +323,6 @@ static hone_status cut_long(carry *c, hone_node_id loop) {
 
 hone_status lower_carry(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK; /* a lane is a thread's own */
     carry c = {.scope = {.lower = lower}};
     hone_arith_init(&c.scope.arith, func->arena);
     hone_node_id next;

@@ -229,7 +229,6 @@ static hone_status visit(join *j, hone_node_id vector) {
 
 hone_status lower_join(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK;
     join j = {.lower = lower};
     hone_arith_init(&j.arith, func->arena);
     if (!hone_arith_bind_sizes(&j.arith, func)) return LOWER_NO_MEMORY();

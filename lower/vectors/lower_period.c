@@ -157,7 +157,6 @@ static hone_status visit(period *p, hone_node_id loop) {
 }
 
 hone_status lower_period(hone_lower *lower) {
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK;
     period p = {.lower = lower};
     hone_arith_init(&p.arith, lower->func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(lower->func, 0, n))

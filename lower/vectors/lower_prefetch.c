@@ -159,7 +159,6 @@ static hone_status visit_loop(prefetcher *p, hone_node_id loop, int64_t ahead) {
 
 hone_status lower_prefetch(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (lower->options->target->kind == HONE_TARGET_CUDA) return HONE_OK; /* other threads wait */
     prefetcher p = {.lower = lower, .var_count = func->var_count};
     hone_arith_init(&p.arith, func->arena);
     p.loops = hone_arena_zalloc(func->arena, p.var_count + 1);

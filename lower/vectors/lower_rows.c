@@ -394,7 +394,6 @@ static hone_status visit(rows *r, hone_node_id vector) {
 
 hone_status lower_rows(hone_lower *lower) {
     hone_func *func = lower->func;
-    if (hone_target_is_gpu(lower->options->target)) return HONE_OK;
     rows r = {.lower = lower};
     hone_arith_init(&r.arith, func->arena);
     if (!hone_arith_bind_sizes(&r.arith, func)) return LOWER_NO_MEMORY();
