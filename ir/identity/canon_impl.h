@@ -58,7 +58,8 @@ hone_hash128 canon_digest(canon *c);
 void canon_write_func(canon *c, const hone_func *func);
 void canon_write_graph(canon *c, const hone_module *module, const hone_graph_func *graph);
 
-/* ---- for the writers ---- */
+/* ---- for the writers: each appends to the bytes ---- */
+/* Begins the numbering of this many variables and buffers; false when memory is short. */
 bool canon_number_tables(canon *c, uint32_t var_count, uint32_t buffer_count);
 void canon_byte(canon *c, uint8_t byte);
 void canon_bytes(canon *c, const void *bytes, size_t count);
@@ -66,10 +67,12 @@ void canon_uint(canon *c, uint64_t value);
 void canon_int(canon *c, int64_t value);
 void canon_string(canon *c, const char *text); /* NULL differs from "" */
 void canon_dtype(canon *c, hone_dtype dtype);
+/* What is written next belongs to this; only where bytes are kept. */
 void canon_mark_at(canon *c, const char *what, const hone_expr *expr, const char *text);
 void canon_expr(canon *c, const char *what, const hone_expr *e);
+/* Gives the variable the next number. */
 void canon_var_definition(canon *c, hone_var var, hone_dtype dtype);
-/* Attributes of functions without those that say nothing about what is computed. */
+/* Attributes of a function, without those that do not count (structural.h). */
 void canon_func_attrs(canon *c, const hone_attrs *attrs);
 void canon_attrs(canon *c, const hone_attrs *attrs);
 

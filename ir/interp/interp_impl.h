@@ -308,18 +308,18 @@ static inline double round_to(const xexpr *e, double value) {
 }
 
 /* ---- memory (interp_memory.c) ---- */
-/* The place of an element in its storage; fails when it is outside. Checks all that is asked for.
- */
+/* Where in its storage an element lies. Ends the run when that is outside, or the access is one
+ * that the options forbid (uninitialised, race). */
 int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
                bool is_write);
-/* The same in a buffer whose elements are vectors: the scalar of the present lane. */
+/* locate in a buffer whose elements are vectors: of the scalar of the present lane. */
 int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
                     bool is_write);
-/* An element by its place in the storage: checks all that is asked for. */
+/* The checks of locate, for an element given by its place in the storage. */
 void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write);
-/* The same for a register of another lane, read by an instruction of the whole warp. */
+/* touch_element for a register of another lane, read by an instruction of the whole warp. */
 void touch_register(machine *m, hone_buffer id, int64_t at);
-/* The same for one that is read and written at once, whoever else does so. */
+/* touch_element for an atomic update, which is no race with another one. */
 void touch_atomically(machine *m, hone_buffer id, int64_t at);
 int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
 double read_float(const xstore *s, hone_dtype dtype, int64_t at);

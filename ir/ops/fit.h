@@ -1,9 +1,9 @@
 /* ir/ops/fit.h - do the tensors of a call fit what the callee declares of its parameters?
  *
- * A callee's size is what the first dimension that names it has; every other place where it stands
- * then demands something of the call: "dimension 0 of 'B' is q, wants p". What is the same for all
- * sizes of the caller is not reported, what differs for all of them is an error, and the rest is
- * known when the call is made: whoever runs it checks then.
+ * A size of the callee takes its value from the first dimension that names it. Every other place
+ * where it stands then demands something of the call: "dimension 0 of 'B' is q, wants p". What
+ * holds for all sizes of the caller is not reported; what holds for none is an error; the rest is
+ * known when the call is made, and checked by whoever runs it.
  */
 #ifndef HONE_IR_OPS_FIT_H
 #define HONE_IR_OPS_FIT_H
@@ -18,20 +18,21 @@ typedef struct hone_fit_tensor {
 } hone_fit_tensor;
 
 typedef enum hone_fit_what {
-    HONE_FIT_EXTENT,
-    HONE_FIT_STRIDE,
-    HONE_FIT_OFFSET,
-    HONE_FIT_SCALAR
+    HONE_FIT_EXTENT, /* of a dimension */
+    HONE_FIT_STRIDE, /* of a dimension */
+    HONE_FIT_OFFSET, /* elem_offset of the buffer */
+    HONE_FIT_SCALAR  /* a scalar parameter */
 } hone_fit_what;
 
-/* Something that is not the same for all sizes of the caller. */
+/* A demand that does not hold for all sizes of the caller. */
 typedef struct hone_fit_point {
     hone_fit_what what;
     const char *name; /* of the buffer, or of the scalar */
     uint32_t dim;     /* EXTENT, STRIDE */
     const hone_expr *got;
-    const hone_expr *wanted; /* in the caller's sizes; NULL = it depends on what no one gives */
-    bool is_never;           /* it differs for all sizes */
+    const hone_expr
+        *wanted;   /* in the caller's sizes; NULL = it depends on a size that nothing gives */
+    bool is_never; /* they differ for all sizes of the caller */
 } hone_fit_point;
 
 typedef struct hone_fit {
@@ -42,26 +43,30 @@ typedef struct hone_fit {
     void *ctx;
 } hone_fit;
 
-/* tensors[]: one per buffer parameter, in order; one of another rank, or without a shape, is left
- * out. scalars[]: one per other parameter, or NULL = not known. Fills in fit->sizes and reports.
- * NO_MEMORY only. */
+/* Binds the sizes of a tensor program (fit->sizes) and reports its demands. tensors: one per buffer
+ * parameter, in order; one of another rank, or without a shape, is passed over. scalars: one per
+ * other parameter, NULL = not known. Fails with NO_MEMORY only. */
 HONE_NODISCARD hone_status hone_fit_func(hone_fit *fit, const hone_func *func,
                                          const hone_fit_tensor *tensors,
                                          const hone_expr *const *scalars);
-/* The same of a function of graphs, parameter by parameter: first all are bound, then checked. */
+/* For a graph program, piece by piece: begins a fit of a callee with var_count sizes. First
+ * hone_fit_bind for every extent, then hone_fit_check. */
 HONE_NODISCARD hone_status hone_fit_begin(hone_fit *fit, uint32_t var_count);
+/* Binds the callee's size `want`, if it is a size that has no value yet, to `got`. */
 void hone_fit_bind(hone_fit *fit, const hone_expr *want, const hone_expr *got);
+/* Reports the point, with `want` in the caller's sizes, unless point->got equals it for all sizes.
+ */
 void hone_fit_check(hone_fit *fit, const hone_fit_point *point, const hone_expr *want);
 
-/* What a number of the callee is in the caller's sizes; NULL where that cannot be said, or memory
- * is short. */
+/* An expression of the callee in the caller's sizes; NULL where it depends on a size that nothing
+ * gives, or memory is short. */
 const hone_expr *hone_fit_in_caller(hone_fit *fit, const hone_expr *e);
 
-/* The sizes that a kernel is called with, in their order (lower/signature/signature.h). out: room
- * for func->var_count. */
+/* The sizes that a kernel is called with, in their order (lower/signature/signature.h); returns how
+ * many. out has room for func->var_count. */
 uint32_t hone_func_sizes(const hone_func *func, hone_var *out);
 
-/* "dimension 0 of 'B'", "the stride of dimension 1 of 'B'", …: what is, wants. */
+/* Appends what the point is about: "dimension 0 of 'B'", "the stride of dimension 1 of 'B'". */
 void hone_fit_describe(const hone_fit_point *point, hone_str *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* ir/ops/graph_infer.h - shape inference: rules and their helpers, for the files of the inference
- * and for who makes operators and looks at their shapes (graph/).
+/* ir/ops/graph_infer.h - shape inference of graph operators: the rules, and helpers for them and
+ * for graph/, which makes operators and looks at their shapes.
  *
- * A rule gets the struct info of all arguments, known and of known shape, and makes that of the
- * result. Extents are int64 expressions; arithmetic on them folds constants.
+ * A rule is called when the struct info of all arguments is known, shapes included, and sets that
+ * of the result. Extents are int64 expressions; arithmetic on them folds constants.
  */
 #ifndef HONE_IR_OPS_GRAPH_INFER_H
 #define HONE_IR_OPS_GRAPH_INFER_H
@@ -90,16 +90,17 @@ hone_status hone_infer_take(hone_infer *in);
 /* ---- helpers ---- */
 /* TYPE: "'add' of float32[2, 3] and float32[4]: <reason>". */
 hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
-/* UNSUPPORTED, the same text: it may be right, and is nothing that we can do. */
+/* UNSUPPORTED with the same text as hone_infer_fail: the call may be right, but we can do nothing
+ * with it. */
 hone_status hone_infer_doubt(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
 /* Sets the result to a tensor; the shape is copied. */
 hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
                               const hone_expr *const *shape);
 /* The attribute "out_dtype", or the fallback when it is void. */
 hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback);
-/* The first two arguments have one element type, or out_dtype says what their product has. */
-/* Surely: an element type that is not known may be any. */
+/* Two element types surely differ: VOID, which is not known, may be any. */
 bool hone_dtypes_differ(hone_dtype a, hone_dtype b);
+/* TYPE unless the first two arguments have one element type, or "out_dtype" says the result's. */
 hone_status hone_infer_factor_dtypes(const hone_infer *in);
 
 const hone_expr *hone_extent_int(hone_ir *ir, int64_t value);
@@ -108,15 +109,16 @@ const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_exp
 const hone_expr *hone_extent_mul(hone_ir *ir, const hone_expr *a, const hone_expr *b);
 /* floor(a / b), b > 0 */
 const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b);
-/* Surely equal, surely different. */
+/* The extents are surely equal: the same constant or the same expression. */
 bool hone_extent_same(const hone_expr *a, const hone_expr *b);
+/* The extents surely differ. */
 bool hone_extent_differs(const hone_expr *a, const hone_expr *b);
-/* Equal however they are written: n + n and n * 2. */
+/* The extents are equal, however they are written: n + n and n * 2. */
 bool hone_infer_same_extent(const hone_infer *in, const hone_expr *a, const hone_expr *b);
-/* "(n + 1)", for messages. */
+/* Appends the extent for a message: "(n + 1)". */
 void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out);
 
-/* An axis attribute made to lie in [0, rank). */
+/* Brings an axis attribute, which may count from the end, into [0, rank). */
 hone_status hone_infer_axis(const hone_infer *in, int64_t axis, int32_t rank, int32_t *out_axis);
 /* "axis" as a set: all when None, one integer, or a list. */
 hone_status hone_infer_axes(const hone_infer *in, const char *key, int32_t rank,
@@ -126,9 +128,10 @@ hone_status hone_infer_broadcast(hone_infer *in, uint32_t count, const hone_sinf
                                  const hone_expr **shape, int32_t *out_rank);
 /* Padding as [before..., after...] from 1, n or 2n numbers. */
 hone_status hone_graph_attr_padding(const hone_gbind *bind, uint32_t spatial, int64_t *out);
-/* Only the plain layout is implemented. */
+/* UNSUPPORTED unless the attribute `key` is the plain layout `want`, the only one implemented. */
 hone_status hone_graph_check_layout(const hone_gbind *bind, const char *key, const char *want);
-/* A tuple argument of integers (strided_slice): -1 when it is not one of constants. */
+/* The integers of a tuple argument (as of strided_slice); returns how many, -1 when it is no tuple
+ * of constants. */
 int32_t hone_garg_ints(const hone_garg *arg, int64_t out[HONE_MAX_RANK]);
 
 #endif

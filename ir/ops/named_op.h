@@ -1,10 +1,11 @@
 /* ir/ops/named_op.h - operations that are known by name only (named_ops.def): a call of
- * HONE_INTRIN_NAMED whose first argument is that name as a string. Inside the room only. */
+ * HONE_INTRIN_NAMED, whose first argument is that name as a string. */
 #ifndef HONE_IR_OPS_NAMED_OP_H
 #define HONE_IR_OPS_NAMED_OP_H
 
 #include "ir/core/expr.h"
 
+/* Where the text gives the dtype of the call. */
 typedef enum hone_named_place {
     HONE_NAMED_DTYPE_NONE,
     HONE_NAMED_DTYPE_FIRST,
@@ -13,6 +14,7 @@ typedef enum hone_named_place {
     HONE_NAMED_DTYPE_IGNORED,
 } hone_named_place;
 
+/* The dtype of a call where the text does not give it: a fixed one, or that of an argument. */
 typedef enum hone_named_result {
     HONE_NAMED_RESULT_VOID,
     HONE_NAMED_RESULT_HANDLE,
@@ -30,18 +32,19 @@ typedef struct hone_named_op {
     bool is_call; /* T.call_intrin(dtype, "tirx.name", ...) in the dialect of 0.27 */
 } hone_named_op;
 
-/* A function of the module has the name "Module.f". */
+/* A call of function f of the module has the name "Module.f". */
 #define HONE_NAMED_FUNCTION "Module."
 
 /* The row of an operation, or NULL. */
 const hone_named_op *hone_named_op_find(const char *name);
-/* What TVM 0.27 calls the operation of an older name, and what older releases call one; the name
- * itself where it has not changed. */
+/* The name in TVM 0.27 of an operation with this older name; the name itself where it has not
+ * changed. */
 const char *hone_named_op_now(const char *name);
+/* The opposite: the name in older TVM releases. */
 const char *hone_named_op_before(const char *name);
 /* The rows, for suggestions; NULL behind the last. */
 const hone_named_op *hone_named_op_at(size_t index);
-/* The dtype of a call that does not say it; args without the name. */
+/* The dtype of a call whose text does not give it; args without the name. */
 hone_dtype hone_named_op_dtype(const hone_named_op *op, uint32_t count,
                                const hone_expr *const *args);
 

@@ -46,8 +46,9 @@ typedef struct hone_te_stage {
     hone_var loops[HONE_TE_MAX_RANK], axes[HONE_TE_MAX_RANK];
 } hone_te_stage;
 
+/* Begins a function in the arena. */
 HONE_NODISCARD hone_status hone_te_begin(hone_te *te, hone_arena *arena, const char *name);
-/* Before any input: indices are int64. */
+/* Index arithmetic is in int64 from now on; to be called before any input. */
 void hone_te_use_int64(hone_te *te);
 /* A symbolic size (a variable of te.index type). */
 const hone_expr *hone_te_size(hone_te *te, const char *name);
@@ -57,6 +58,7 @@ hone_buffer hone_te_input(hone_te *te, const char *name, hone_dtype dtype, uint3
 const hone_expr *hone_te_int(hone_te *te, int64_t value); /* an index constant */
 const hone_expr *hone_te_load(hone_te *te, hone_buffer buffer, const hone_expr *const *indices);
 
+/* Begins a stage: its axes, spatial ones with the given extents, then reduce axes. */
 void hone_te_stage_begin(hone_te *te, hone_te_stage *stage, uint32_t spatial_count,
                          const hone_expr *const *spatial, uint32_t reduce_count,
                          const hone_expr *const *reduce);
@@ -67,19 +69,23 @@ hone_buffer hone_te_compute(hone_te *te, const hone_te_stage *stage, const char 
 /* Ends a stage with reduction: out[spatial axes] = reduction of value over the reduce axes. */
 hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *name,
                            hone_te_reducer reducer, const hone_expr *value);
-/* A reduction to an expression of other kind: out starts at init; combined refers to the old value
- * through hone_te_load(te, hone_te_reduce_target(...), spatial axes). */
+/* A reduction of another kind, in two calls: this one makes the output, which `combined` may load
+ * (hone_te_load at the spatial axes) as the value so far. */
 hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const char *name,
                                  hone_dtype dtype);
+/* Ends it: out starts at init and becomes `combined` in each step. */
 void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
                         const hone_expr *init, const hone_expr *combined);
 
-/* Several buffers in one block, of the same axes: NAME_v0, NAME_v1, …; HONE_NO_ID after a mistake.
- * All values are computed before the first is stored. The block is called name. */
+/* Ends a stage that makes several buffers in one block called `name`: out[i][axes] = values[i], in
+ * NAME_v0, NAME_v1, …; all values are computed before the first is stored. out[i] is HONE_NO_ID
+ * after an error. */
 void hone_te_compute_many(hone_te *te, const hone_te_stage *stage, const char *name, uint32_t count,
                           const hone_expr *const *values, hone_buffer *out);
+/* hone_te_reduce_begin for several buffers. */
 void hone_te_reduce_begin_many(hone_te *te, const hone_te_stage *stage, const char *name,
                                uint32_t count, const hone_dtype *dtypes, hone_buffer *out);
+/* hone_te_reduce_end for several buffers, in one block called `name`. */
 void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char *name,
                              uint32_t count, const hone_buffer *out, const hone_expr *const *init,
                              const hone_expr *const *combined);

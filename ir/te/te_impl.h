@@ -4,15 +4,18 @@
 
 #include "ir/te/te.h"
 
+/* Notes NO_MEMORY, which comes out of hone_te_finish. */
 void te_no_memory(hone_te *te);
-void *te_alloc(hone_te *te, size_t bytes); /* zeroed; NULL: the mistake is noted */
+/* Zeroed memory in the arena; NULL after an error, which is noted. */
+void *te_alloc(hone_te *te, size_t bytes);
 
-/* Puts a new block under parent; HONE_NO_ID when memory is short. */
+/* Appends a new block to parent; HONE_NO_ID when memory is short. */
 hone_node_id te_add_block(hone_te *te, hone_node_id parent, const hone_block *block,
                           const hone_expr *const *bindings);
+/* Adds a dense buffer to the function, its name made unique. */
 hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
                           const hone_expr *const *shape);
-/* All of a buffer. */
+/* The region that is all of a buffer: one range per dimension. */
 const hone_range *te_whole(hone_te *te, hone_buffer buffer);
 
 #endif

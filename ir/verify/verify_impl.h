@@ -34,7 +34,8 @@ void verify_warning(verifier *v, hone_node_id node, const char *format, ...) HON
 const char *verify_block_name(const verifier *v); /* of the innermost block, or the function */
 const char *verify_var_name(const verifier *v, hone_var var);
 
-/* What holds from here on, until guard_count of the points is put back. */
+/* Adds a condition that holds (is_negated: does not hold) from here on, until the caller puts
+ * points.guard_count back. is_soft: see verify_guard. */
 void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft);
 
 /* verify_expr.c */
@@ -53,7 +54,7 @@ void verify_loop_in_vector(verifier *v, hone_node_id id);
 
 /* verify_race.c: a store, beside other iterations of the same */
 void verify_races(verifier *v, hone_node_id id);
-/* Does each iteration of the loop have a buffer of its own? */
+/* Each iteration of the loop has a copy of its own of the buffer. */
 bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer);
 
 /* verify_share.c: a loop whose iterations run at once; some of them are tried */
@@ -76,15 +77,18 @@ void verify_odd_while(verifier *v, hone_node_id id);
 void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *condition);
 void verify_block_names(verifier *v);
 
-/* Does a number bound a buffer, a loop or an axis? Else it is an index, and may be any. */
+/* The integer variable bounds a buffer, a loop or an axis; else it is used as an index, and may
+ * have any value. */
 bool verify_bounds_something(const hone_func *func, hone_var var);
 
-/* verify_size.c: an index or a binding that leaves [begin, begin + extent) whatever the sizes are;
- * out: " (i = 63)", and the sizes that this is an example of: " for n = 64" */
+/* verify_size.c: e leaves [begin, begin + extent) whatever the sizes are, shown by an example:
+ * values of e and extent, " (i = 63)" in out_where and the sizes chosen for it, " for n = 64", in
+ * out_sizes. */
 bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
                                  const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
                                  hone_str *out_where, hone_str *out_sizes);
-/* The same, for some sizes that differ from each other. */
+/* verify_leaves_for_all_sizes, for a program that is right only where some of its sizes are equal:
+ * the example has them differ. */
 bool verify_leaves_for_other_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
                                    const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
                                    hone_str *out_where, hone_str *out_sizes);

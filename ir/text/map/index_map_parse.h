@@ -5,7 +5,8 @@
 
 #include "ir/core/index_map.h"
 
-/* The same as hone_index_map_names for what is a whole number, or a tuple of them. */
+/* Resolves a name in a lambda to a constant integer, or to a tuple of them; as hone_index_map_names
+ * does to free variables. */
 typedef bool (*hone_index_map_numbers)(void *ctx, const char *name, uint32_t *out_count,
                                        const int64_t **out_numbers, bool *out_is_tuple);
 

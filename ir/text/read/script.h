@@ -18,12 +18,13 @@ HONE_NODISCARD hone_status hone_script_parse(const char *text, size_t length,
  * ("constant.0", ... in the order of the text's metadata, as hone_script_save writes them). */
 HONE_NODISCARD hone_status hone_script_load(const char *path, hone_module **out_module);
 
-/* The same for who only looks at the program or takes one PrimFunc of it: constants whose numbers
- * are not at hand are NULL in the module (nothing but printing, verifying, comparing and hashing
- * allows for that). */
+/* hone_script_parse for those who only look at the program or take one PrimFunc out of it:
+ * constants whose numbers are not at hand are NULL in the module (which only printing, verifying,
+ * comparing and hashing allow for). */
 HONE_NODISCARD hone_status hone_script_parse_outline(const char *text, size_t length,
                                                      const char *source_name,
                                                      hone_module **out_module);
+/* hone_script_load, likewise. */
 HONE_NODISCARD hone_status hone_script_load_outline(const char *path, hone_module **out_module);
 
 #endif

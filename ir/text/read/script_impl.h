@@ -250,7 +250,7 @@ bool script_need_word(script_parser *p, const char *word, const char *where);
 bool script_need_name(script_parser *p, const char *what, const char **out_name);
 /* Fails with "expected WHAT WHERE, found ...". */
 bool script_expected(script_parser *p, const char *what, const char *where);
-/* The same with advice behind it. */
+/* script_expected, with advice behind the message. */
 bool script_expected_hint(script_parser *p, const char *what, const char *hint);
 bool script_need_newline(script_parser *p);
 bool script_token_is(const script_parser *p, uint32_t at, py_token_kind kind, const char *text);
@@ -282,7 +282,7 @@ const char *script_nearest(const char *name, const char *const *candidates, size
 
 /* ---- values (script_value.c) ---- */
 bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **out_expr);
-/* The same in a dtype, as an assignment converts. */
+/* script_to_expr, converted to a dtype as an assignment converts. */
 bool script_to_expr_as(script_parser *p, const script_value *v, hone_dtype dtype,
                        const hone_expr **out_expr);
 /* A truth value; an integer counts as one, a float does not. what: "the condition of an if". */
@@ -392,7 +392,7 @@ bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype
 /* A call of an intrinsic, or of a dtype. */
 bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
                         bool *out_known);
-/* The same for operations that are known by name only. */
+/* script_call_intrin for operations that are known by name only (ir/ops/named_op.h). */
 bool script_call_named(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known);
 /* An argument of a call: a buffer stands for its handle. */
