@@ -1,6 +1,6 @@
 /* builder/build_one.c - text of program, trace and target to an artifact with its manifest.
  *
- *   program text ─► parse ─► trace applied ─► lower ─► LLVM ─► ld ─► .so
+ *   program text ─► parse ─► trace applied ─► lower ─► back end (codegen/emits.def) ─► ld ─► .so
  */
 #include "builder/build_one.h"
 
@@ -29,6 +29,7 @@ typedef struct build {
     hone_arena *arena;
     hone_build_result *result;
     hone_str *bytes;
+    const hone_backend *backend;
     hone_target target;
     hone_module *module;          /* owned */
     hone_schedule *schedule;      /* owned */
@@ -40,6 +41,10 @@ typedef struct build {
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "build");
+}
+
+static bool emits(const build *b, hone_emit_facts fact) {
+    return (b->backend->facts & fact) != 0;
 }
 
 static int64_t lap(int64_t *since) {
@@ -129,7 +134,7 @@ static hone_status describe(build *b) {
         .extern_count = s.extern_count,
         .externs = externs,
     };
-    if (strcmp(b->request->emit ? b->request->emit : "so", "so") != 0) {
+    if (!emits(b, HONE_EMITS_LOADABLE)) {
         b->result->manifest.arg_count = b->result->manifest.size_count = 0;
     }
     return hone_manifest_check(&b->result->manifest);
@@ -144,14 +149,10 @@ static void note_hash(build *b) {
     }
 }
 
-static bool wants(const build *b, const char *what) {
-    return strcmp(b->request->emit ? b->request->emit : "so", what) == 0;
-}
-
 /* A program with a trace was looked at when the schedule was made of it. */
 static hone_status lower(build *b) {
     if (!b->request->trace) HONE_TRY(hone_check_func(b->func));
-    hone_lower_options options = {.target = &b->target, .keeps_loops = wants(b, "c")};
+    hone_lower_options options = {.target = &b->target, .keeps_loops = emits(b, HONE_EMITS_LOOPS)};
     return hone_lower_func(b->func, &options, b->arena, &b->lowered);
 }
 
@@ -179,44 +180,33 @@ static hone_status print_program(build *b) {
 }
 
 static hone_status generate(build *b) {
-    if (wants(b, "program")) return print_program(b);
+    if (emits(b, HONE_EMITS_SCHEDULED)) return print_program(b);
     hone_codegen_kernel kernel = {.func = b->lowered, .symbol = b->result->manifest.entry};
-    if (wants(b, "c")) return hone_codegen_c(&kernel, 1, b->bytes);
-    hone_codegen_options options = {.target = &b->target};
-    if (wants(b, "so") || wants(b, "obj"))
-        options.emit = HONE_EMIT_OBJECT;
-    else if (wants(b, "asm"))
-        options.emit = HONE_EMIT_ASM;
-    else if (wants(b, "llvm"))
-        options.emit = HONE_EMIT_LLVM;
-    else {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "emit is '%s', must be so, obj, c, asm, llvm or program",
-                          b->request->emit);
-    }
+    hone_codegen_options options = {.target = &b->target, .form = b->backend->form};
 #ifndef NDEBUG
     options.verify = true;
 #endif
-    if (b->request->lines_path) {
+    if (b->request->lines_path && emits(b, HONE_EMITS_LINES)) {
         HONE_TRY(write_lines(b));
         kernel.lines = &b->lines;
     }
-    HONE_TRY(hone_codegen_llvm(&kernel, 1, &options, b->bytes));
+    HONE_TRY(b->backend->generate(&kernel, 1, &options, b->bytes));
     const hone_value *texts = hone_attrs_find(&b->lowered->attrs, HONE_LOWER_IMPORT_C);
-    if (!texts || options.emit != HONE_EMIT_OBJECT) return HONE_OK;
+    if (!texts || options.form != HONE_FORM_OBJECT) return HONE_OK;
     return hone_c_import(&b->target, texts, b->bytes);
 }
 
 /* The artifact goes to the path that was asked for, or back as bytes. */
 static hone_status deliver(build *b) {
     const char *path = b->request->output_path;
+    bool is_linked = emits(b, HONE_EMITS_LOADABLE);
     if (!path) {
-        if (wants(b, "so")) return HONE_ERROR(HONE_CODE_INVALID, "a library needs an output path");
+        if (is_linked) return HONE_ERROR(HONE_CODE_INVALID, "a library needs an output path");
         b->result->artifact_bytes = (const uint8_t *)b->bytes->data;
         b->result->artifact_byte_count = b->bytes->length;
         return HONE_OK;
     }
-    if (wants(b, "so")) {
+    if (is_linked) {
         HONE_TRY(hone_link_shared(&b->target, b->bytes->data, b->bytes->length,
                                   b->request->lines_path != NULL, path));
     } else {
@@ -229,12 +219,13 @@ static hone_status deliver(build *b) {
 static hone_status run(build *b) {
     int64_t since = hone_clock_now(hone_clock_system());
     hone_build_times *times = &b->result->times;
+    HONE_TRY(hone_backend_find(b->request->emit, &b->backend));
     HONE_TRY(read_program(b));
     HONE_TRY(describe(b)); /* before the schedule: roles are plain to see then */
     HONE_TRY(apply_trace(b));
     note_hash(b);
     times->replay_ns = lap(&since);
-    if (!wants(b, "program")) HONE_TRY(lower(b));
+    if (!emits(b, HONE_EMITS_SCHEDULED)) HONE_TRY(lower(b));
     times->lower_ns = lap(&since);
     HONE_TRY(generate(b));
     times->codegen_ns = lap(&since);

@@ -12,12 +12,13 @@
 #include "support/strbuf.h"
 #include "target/target.h"
 
-typedef enum hone_emit {
-    HONE_EMIT_OBJECT,
-    HONE_EMIT_ASM,
-    HONE_EMIT_LLVM, /* text */
-    HONE_EMIT_BITCODE,
-} hone_emit;
+typedef enum hone_form {
+    HONE_FORM_OBJECT,
+    HONE_FORM_ASM,
+    HONE_FORM_LLVM, /* text */
+    HONE_FORM_BITCODE,
+    HONE_FORM_SOURCE, /* what else a generator writes */
+} hone_form;
 
 /* A text of the program, for line tables. */
 typedef struct hone_codegen_lines {
@@ -33,7 +34,7 @@ typedef struct hone_codegen_kernel {
 
 typedef struct hone_codegen_options {
     const hone_target *target;
-    hone_emit emit;
+    hone_form form;
     bool verify;      /* run LLVM's verifier (INTERNAL when it finds something) */
     bool unoptimised; /* LLVM text as it was made, before passes */
 } hone_codegen_options;
@@ -48,6 +49,30 @@ HONE_NODISCARD hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels,
  * as loops over lanes, which compilers vectorise again. UNSUPPORTED: integers of odd widths, a
  * buffer seen as another type. INVALID as above. */
 HONE_NODISCARD hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count,
-                                          hone_str *out);
+                                          const hone_codegen_options *options, hone_str *out);
+
+/* ---- back ends ---- */
+
+/* What is to be known of something that is made. */
+typedef enum hone_emit_facts {
+    HONE_EMITS_LIBRARY = 1, /* of a model: machine code with a header */
+    HONE_EMITS_LOADABLE =
+        2,                /* of a kernel: linked, loaded alone, so that its arguments are listed */
+    HONE_EMITS_LINES = 4, /* can have a line table */
+    HONE_EMITS_LOOPS = 8, /* the generator takes vectorized and unrolled loops as they are */
+    HONE_EMITS_SCHEDULED = 16 /* the scheduled program, before it is lowered */
+} hone_emit_facts;
+
+/* How a kernel is made of a scheduled program: a row of emits.def. */
+typedef struct hone_backend {
+    const char *name;
+    hone_status (*generate)(const hone_codegen_kernel *kernels, size_t count,
+                            const hone_codegen_options *options, hone_str *out);
+    hone_form form;
+    uint32_t facts; /* of hone_emit_facts */
+} hone_backend;
+
+/* By name; NULL: "so". UNSUPPORTED lists those that kernels are made as. */
+HONE_NODISCARD hone_status hone_backend_find(const char *name, const hone_backend **out);
 
 #endif

@@ -402,7 +402,7 @@ hone_status parts_write(parts *p, hone_compile_result *result) {
     HONE_TRY(make_output_dir(p));
     HONE_TRY(hone_scratch_open("hone-compiling", &dir));
     a.dir = dir.path;
-    bool is_library = p->options->emit <= HONE_COMPILE_OBJ;
+    bool is_library = hone_compile_emits[p->options->emit].facts & HONE_EMITS_LIBRARY;
     hone_status st = is_library ? link_library(&a) : write_text(&a);
     if (!st) st = note_lines(&a);
     if (!st) st = keep_files(&a);

@@ -14,8 +14,8 @@ enum { ARENA_BYTES = 1 << 16 };
 static hone_status check(const hone_compile_options *options) {
     const char *name = options->output ? hone_path_basename(options->output) : "";
     if (!name[0]) return HONE_ERROR(HONE_CODE_INVALID, "the output has no name");
-    bool is_library = options->emit <= HONE_COMPILE_OBJ;
-    if (is_library && options->target.kind != HONE_TARGET_LLVM) {
+    bool is_library = hone_compile_emits[options->emit].facts & HONE_EMITS_LIBRARY;
+    if (is_library && !hone_target_makes_code(&options->target)) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries are made for CPUs, not for '%s'",
                           hone_target_kind_name(options->target.kind));
     }

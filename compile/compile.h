@@ -16,6 +16,7 @@
 #define HONE_COMPILE_COMPILE_H
 
 #include "builder/builder.h"
+#include "codegen/codegen.h"
 #include "compile/record_choice.h"
 #include "graph/module/graph_options.h"
 #include "support/progress.h"
@@ -29,16 +30,20 @@ typedef enum hone_compile_source {
     HONE_COMPILE_SOURCES,
 } hone_compile_source;
 
+/* What is made of a model, in files OUT.so, OUT.c, …; libraries with a header OUT.h. */
 typedef enum hone_compile_emit {
-    HONE_COMPILE_SO,      /* OUT.so, OUT.h */
-    HONE_COMPILE_A,       /* OUT.a, OUT.h */
-    HONE_COMPILE_OBJ,     /* OUT.o, OUT.h */
-    HONE_COMPILE_C,       /* kernels as text, one file: OUT.c */
-    HONE_COMPILE_LLVM,    /* OUT.ll */
-    HONE_COMPILE_ASM,     /* OUT.s */
-    HONE_COMPILE_PROGRAM, /* OUT.py: the scheduled programs */
+#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) HONE_COMPILE_##id,
+#include "codegen/emits.def"
+#undef HONE_EMIT
     HONE_COMPILE_EMIT_COUNT,
 } hone_compile_emit;
+
+/* Its row of codegen/emits.def. */
+typedef struct hone_compile_emit_row {
+    const char *name, *kernels, *ending;
+    uint32_t facts; /* of hone_emit_facts */
+} hone_compile_emit_row;
+extern const hone_compile_emit_row hone_compile_emits[HONE_COMPILE_EMIT_COUNT];
 
 typedef enum hone_compile_weights {
     HONE_COMPILE_WEIGHTS_AUTO,   /* beside the library when they take more than the limit below */

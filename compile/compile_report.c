@@ -7,7 +7,12 @@
 #include "support/json.h"
 
 static const char *const source_names[] = {"plain", "default", "record", "written"};
-static const char *const emit_names[] = {"so", "a", "obj", "c", "llvm", "asm", "program"};
+
+const hone_compile_emit_row hone_compile_emits[] = {
+#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) {name, kernels, ending, facts},
+#include "codegen/emits.def"
+#undef HONE_EMIT
+};
 
 const char *hone_compile_source_name(hone_compile_source source) {
     return source_names[source];
@@ -16,7 +21,7 @@ const char *hone_compile_source_name(hone_compile_source source) {
 bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit) {
     *out_emit = HONE_COMPILE_SO;
     for (int i = 0; i < HONE_COMPILE_EMIT_COUNT; i++) {
-        if (strcmp(emit_names[i], text) != 0) continue;
+        if (strcmp(hone_compile_emits[i].name, text) != 0) continue;
         *out_emit = (hone_compile_emit)i;
         return true;
     }

@@ -187,11 +187,6 @@ typedef struct builds {
     size_t done;
 } builds;
 
-static const char *emit_name(hone_compile_emit emit) {
-    static const char *const names[] = {"obj", "obj", "obj", "c", "llvm", "asm", "program"};
-    return names[emit];
-}
-
 static hone_status submit(builds *b, size_t index) {
     parts *p = b->p;
     part_kernel *k = &p->kernels.data[index];
@@ -203,7 +198,7 @@ static hone_status submit(builds *b, size_t index) {
         .trace = k->split ? NULL : k->trace,
         .target = p->target_text,
         .entry = p->options->emit == HONE_COMPILE_PROGRAM ? k->title : k->symbol,
-        .emit = emit_name(p->options->emit),
+        .emit = hone_compile_emits[p->options->emit].kernels,
         .lines_path = lines,
         .threads = p->options->target.num_threads,
         .timeout_ns = BUILD_TIMEOUT_NS,

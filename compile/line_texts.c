@@ -12,7 +12,7 @@
 hone_status parts_open_lines(parts *p) {
     const hone_compile_options *options = p->options;
     if (!options->lines) return HONE_OK;
-    if (options->emit == HONE_COMPILE_C || options->emit > HONE_COMPILE_ASM) {
+    if (!(hone_compile_emits[options->emit].facts & HONE_EMITS_LINES)) {
         return HONE_ERROR(HONE_CODE_INVALID, "line tables are for machine code, not for this text");
     }
     const char *dir = hone_arena_printf(p->arena, "%s.lines", options->output);

@@ -63,6 +63,13 @@ const char *hone_name_suggest(const char *text, const void *candidates, size_t c
     return best;
 }
 
+void hone_name_list(const void *candidates, size_t count, size_t stride, hone_str *out) {
+    for (size_t i = 0; i < count; i++) {
+        const char *name = *(const char *const *)((const char *)candidates + i * stride);
+        hone_str_printf(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", name);
+    }
+}
+
 bool hone_name_is_listed(const char *list, const char *name) {
     const char *dot = strrchr(name, '.');
     if (dot) name = dot + 1;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "support/nearest.h"
+
 /* The table of search strategies. */
 
 static const struct {
@@ -15,10 +17,7 @@ static const struct {
 
 static hone_status unknown(const char *name) {
     hone_str names = {0};
-    for (size_t i = 0; i < HONE_COUNT(table); i++) {
-        const char *before = i == 0 ? "" : i + 1 < HONE_COUNT(table) ? ", " : " or ";
-        hone_str_printf(&names, "%s%s", before, table[i].name);
-    }
+    hone_name_list(table, HONE_COUNT(table), sizeof *table, &names);
     hone_status st = HONE_ERROR(HONE_CODE_INVALID, "unknown strategy '%s'; expected %s", name,
                                 hone_str_text(&names));
     hone_str_deinit(&names);

@@ -99,7 +99,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
     if (!options->unoptimised) HONE_TRY(gen_optimise(g, machine, all_scheduled));
     gen_widen_partial(g);
     if (options->verify) HONE_TRY(verify(g));
-    return gen_emit(g, machine, (int)options->emit, out);
+    return gen_emit(g, machine, (int)options->form, out);
 }
 
 hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,

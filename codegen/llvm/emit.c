@@ -111,10 +111,10 @@ static hone_status take_buffer(LLVMMemoryBufferRef buffer, hone_str *out) {
 }
 
 hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out) {
-    if (emit == HONE_EMIT_LLVM) return emit_text(g, out);
-    if (emit == HONE_EMIT_BITCODE)
+    if (emit == HONE_FORM_LLVM) return emit_text(g, out);
+    if (emit == HONE_FORM_BITCODE)
         return take_buffer(LLVMWriteBitcodeToMemoryBuffer(g->module), out);
-    LLVMCodeGenFileType type = emit == HONE_EMIT_ASM ? LLVMAssemblyFile : LLVMObjectFile;
+    LLVMCodeGenFileType type = emit == HONE_FORM_ASM ? LLVMAssemblyFile : LLVMObjectFile;
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, type, &message, &buffer)) {

@@ -124,7 +124,9 @@ static const char quiet[] = "#if defined(__GNUC__) && !defined(__clang__)\n"
                             "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
                             "#endif\n\n";
 
-hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count, hone_str *out) {
+hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count,
+                           const hone_codegen_options *options, hone_str *out) {
+    (void)options; /* any compiler takes it, for any CPU */
     hone_str_printf(out,
                     "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
                     "#include <stdint.h>\n#include <string.h>\n\n%s%s\n",

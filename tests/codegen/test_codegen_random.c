@@ -92,10 +92,10 @@ static hone_status build(const struct row *row, uint64_t first, const hone_targe
                          const char *path) {
     hone_codegen_kernel kernels[BATCH];
     HONE_TRY(make(row, first, target, b, kernels));
-    hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
+    hone_codegen_options options = {.target = target, .form = HONE_FORM_OBJECT, .verify = true};
     hone_str object = {0};
     if (row->to != TO_OBJECT) {
-        hone_status st = hone_codegen_c(kernels, b->count, &object);
+        hone_status st = hone_codegen_c(kernels, b->count, &options, &object);
         if (!st) st = test_compile_c(object.data, object.length, path);
         hone_str_deinit(&object);
         return st;

@@ -51,7 +51,7 @@ static hone_status check_code(const hone_func *func, const char *name, hone_aren
         hone_lower_options options = {.target = &target};
         HONE_TRY(hone_lower_func(func, &options, arena, &lowered));
         hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
-        hone_codegen_options codegen = {.target = &target, .emit = HONE_EMIT_ASM, .verify = true};
+        hone_codegen_options codegen = {.target = &target, .form = HONE_FORM_ASM, .verify = true};
         st = hone_codegen_llvm(&kernel, 1, &codegen, &text);
         if (!st && !strstr(hone_str_text(&text), wanted[i].instruction)) {
             st = HONE_ERROR(HONE_CODE_INVALID, "no %s for %s in\n%s", wanted[i].instruction,

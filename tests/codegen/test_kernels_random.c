@@ -97,7 +97,7 @@ static hone_status compile(const job *jobs, uint32_t count, const hone_target *t
     hone_codegen_kernel kernels[BATCH];
     for (uint32_t i = 0; i < count; i++)
         kernels[i] = (hone_codegen_kernel){.func = jobs[i].lowered, .symbol = jobs[i].symbol};
-    hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
+    hone_codegen_options options = {.target = target, .form = HONE_FORM_OBJECT, .verify = true};
     hone_str object = {0};
     hone_status st = hone_codegen_llvm(kernels, count, &options, &object);
     if (!st) st = hone_link_shared(target, object.data, object.length, false, path);

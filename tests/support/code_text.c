@@ -38,7 +38,7 @@ static hone_status check_texts(const hone_func *func, const char *cpu, const cha
     if (!st) st = check_holds(&text, lowered_text);
     hone_str_clear(&text);
     hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
-    hone_codegen_options codegen = {.target = &target, .emit = HONE_EMIT_ASM, .verify = true};
+    hone_codegen_options codegen = {.target = &target, .form = HONE_FORM_ASM, .verify = true};
     if (!st && instruction) st = hone_codegen_llvm(&kernel, 1, &codegen, &text);
     if (!st) st = check_holds(&text, instruction);
     hone_str_deinit(&text);

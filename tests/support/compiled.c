@@ -68,13 +68,14 @@ hone_status test_compile_c(const char *text, size_t length, const char *path) {
 /* An object, or C text. */
 static hone_status generate(const hone_func *func, const hone_target *target, hone_arena *arena,
                             hone_str *out) {
-    bool is_c = target->kind == HONE_TARGET_C;
-    hone_lower_options lower = {.target = target, .keeps_loops = is_c};
+    const hone_backend *backend;
+    HONE_TRY(hone_backend_find(target->kind == HONE_TARGET_C ? "c" : "obj", &backend));
+    hone_lower_options lower = {.target = target, .keeps_loops = backend->facts & HONE_EMITS_LOOPS};
     hone_func *lowered;
     HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
     hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
-    hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
-    return is_c ? hone_codegen_c(&kernel, 1, out) : hone_codegen_llvm(&kernel, 1, &options, out);
+    hone_codegen_options options = {.target = target, .form = backend->form, .verify = true};
+    return backend->generate(&kernel, 1, &options, out);
 }
 
 static hone_status build(const hone_func *func, const hone_target *target, hone_arena *arena,

@@ -4,6 +4,7 @@
 #include "compile/compile.h"
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/nearest.h"
 #include "support/progress.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli/cli.h"
@@ -47,39 +48,34 @@ static hone_status read_weights_choice(const char *text, hone_compile_weights *o
     return HONE_ERROR(HONE_CODE_INVALID, "--weights is '%s', must be auto, embed or beside", text);
 }
 
-/* What the ending of --output stands for. */
-typedef struct known_ending {
-    const char *text, *emit;
-} known_ending;
-static const known_ending endings[] = {
-    {".so", "so"     },
-    {".h",  "so"     },
-    {".a",  "a"      },
-    {".o",  "obj"    },
-    {".c",  "c"      },
-    {".ll", "llvm"   },
-    {".s",  "asm"    },
-    {".py", "program"}
-};
-
-static const known_ending *find_ending(const char *path) {
+/* What the ending of --output stands for; NULL: nothing. */
+static const char *emit_of_ending(const char *path) {
     const char *text = hone_path_extension(path);
-    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
-        if (strcmp(endings[i].text, text) == 0) return &endings[i];
+    for (int i = 0; i < HONE_COMPILE_EMIT_COUNT; i++) {
+        if (strcmp(hone_compile_emits[i].ending, text) == 0) return hone_compile_emits[i].name;
     }
-    return NULL;
+    return strcmp(text, ".h") == 0 ? "so" : NULL;
 }
 
 /* "out/model.so" and "out/model" mean the same. */
 static const char *without_ending(hone_cli *cli, const char *path) {
-    if (!find_ending(path)) return path;
+    if (!emit_of_ending(path)) return path;
     return hone_arena_printf(cli->arena, "%.*s", (int)(hone_path_extension(path) - path), path);
 }
 
 /* Without --emit, the ending of --output tells: "-o kernel.s" wants assembly. */
 static const char *what_to_emit(const compile_options *o) {
-    const known_ending *known = o->output ? find_ending(o->output) : NULL;
-    return o->emit ? o->emit : known ? known->emit : "so";
+    const char *known = o->output ? emit_of_ending(o->output) : NULL;
+    return o->emit ? o->emit : known ? known : "so";
+}
+
+static hone_status unknown_emit(const char *emit) {
+    hone_str names = {0};
+    hone_name_list(hone_compile_emits, HONE_COMPILE_EMIT_COUNT, sizeof *hone_compile_emits, &names);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_INVALID, "--emit is '%s', must be %s", emit, hone_str_text(&names));
+    hone_str_deinit(&names);
+    return st;
 }
 
 static bool is_to_stdout(const compile_options *o) {
@@ -114,7 +110,7 @@ static hone_status check_output(compile_job *job) {
 
 /* "-o -": text goes to standard output, by way of a file. */
 static hone_status open_stdout(compile_job *job) {
-    if (job->options.emit <= HONE_COMPILE_OBJ) {
+    if (hone_compile_emits[job->options.emit].facts & HONE_EMITS_LIBRARY) {
         return HONE_ERROR(
             HONE_CODE_INVALID,
             "a library is a file, give its path with -o; text goes to standard output: "
@@ -169,13 +165,13 @@ static hone_status read_target(compile_job *job) {
 static hone_status refuse_idle_options(const compile_job *job) {
     const compile_options *o = job->o;
     const hone_cli *cli = job->cli;
-    hone_compile_emit emit = job->options.emit;
-    bool is_library = emit <= HONE_COMPILE_OBJ;
+    uint32_t facts = hone_compile_emits[job->options.emit].facts;
     if (o->no_schedule)
         HONE_TRY(hone_cli_refuse(cli, "db reschedule", "kernels without a schedule"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
-    if (!is_library) HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
-    if (emit == HONE_COMPILE_C || emit == HONE_COMPILE_PROGRAM)
+    if (!(facts & HONE_EMITS_LIBRARY))
+        HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
+    if (!(facts & HONE_EMITS_LINES))
         HONE_TRY(hone_cli_refuse(cli, "lines", "text that no debugger reads"));
     if (is_to_stdout(o)) HONE_TRY(hone_cli_refuse(cli, "json", "text on standard output"));
     return HONE_OK;
@@ -185,10 +181,7 @@ static hone_status read_options(compile_job *job) {
     const compile_options *o = job->o;
     hone_compile_options *options = &job->options;
     const char *emit = what_to_emit(o);
-    if (!hone_compile_emit_parse(emit, &options->emit)) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "--emit is '%s', must be so, a, obj, c, llvm, asm or program", emit);
-    }
+    if (!hone_compile_emit_parse(emit, &options->emit)) return unknown_emit(emit);
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     options->output = without_ending(job->cli, o->output ? o->output : default_output(job->cli));
     if (!options->output) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");

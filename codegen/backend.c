@@ -1,0 +1,39 @@
+/* codegen/backend.c - the table of what can be made of a program, and by whom. */
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "support/attributes.h"
+#include "support/nearest.h"
+
+static const hone_backend backends[] = {
+#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) {name, generator, form, facts},
+#include "codegen/emits.def"
+#undef HONE_EMIT
+};
+
+static bool makes_kernels(const hone_backend *b) {
+    return b->generate || (b->facts & HONE_EMITS_SCHEDULED);
+}
+
+static hone_status unknown(const char *name) {
+    hone_str text = {0};
+    const char *names[HONE_COUNT(backends)];
+    size_t count = 0;
+    for (size_t i = 0; i < HONE_COUNT(backends); i++) {
+        if (makes_kernels(&backends[i])) names[count++] = backends[i].name;
+    }
+    hone_name_list(names, count, sizeof *names, &text);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "emit is '%s', must be %s", name, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_backend_find(const char *name, const hone_backend **out) {
+    *out = NULL;
+    for (size_t i = 0; i < HONE_COUNT(backends) && !*out; i++) {
+        bool is_it = strcmp(backends[i].name, name ? name : "so") == 0;
+        if (is_it && makes_kernels(&backends[i])) *out = &backends[i];
+    }
+    return *out ? HONE_OK : unknown(name);
+}
