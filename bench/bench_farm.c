@@ -140,7 +140,7 @@ static void bench_overhead(farm_subject *s, bool is_fresh) {
                  there, count, bench_quantile(here, count, 0.5));
 }
 
-/* The same with TVM's tracker and RPC server: session, upload, load, call. */
+/* bench_overhead with TVM's tracker and RPC server: session, upload, load, call. */
 static void bench_tvm(farm_subject *s) {
     char script[512], command[1200];
     snprintf(script, sizeof script, "%s/bench/peer_farm.py", HONE_SOURCE_DIR);

@@ -79,10 +79,10 @@ int64_t bench_now_ns(void);
 /* Times both in turns for `seconds` altogether, at least 7 pairs; each sample runs the work often
  * enough to last about 2 ms (once, when it takes longer). */
 bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds);
-/* The same for works with threads that go on spinning when a run has ended: each sample comes after
- * a pause and an untimed run. */
+/* bench_run_pair for works with threads that go on spinning when a run has ended: each sample comes
+ * after a pause and an untimed run. */
 bench_pair bench_run_settled_pair(bench_work hone, bench_work peer, double seconds);
-/* The same for one work: median and relative interquartile range. */
+/* bench_run_pair for one work: its median, and the relative interquartile range. */
 double bench_run_one(bench_work work, double seconds, double *out_spread);
 
 /* Of values, which get sorted; quantile 0.5 = median. */

@@ -115,7 +115,7 @@ typedef struct hone_compile_result {
 HONE_NODISCARD hone_status hone_compile_module(const hone_module *module,
                                                const hone_compile_options *options,
                                                hone_compile_result *out_result);
-/* The same without building: what each kernel would get, and why. Writes nothing. */
+/* hone_compile_module without building: what each kernel would get, and why. Writes nothing. */
 HONE_NODISCARD hone_status hone_compile_explain(const hone_module *module,
                                                 const hone_compile_options *options,
                                                 hone_compile_result *out_result);

@@ -43,7 +43,7 @@ bool recorded_name_is_alike(const char *a, const char *b);
 /* Parameters of the same types and shapes; where not, the first that differs, in words. */
 bool recorded_params_are_same(const hone_func *stored, const hone_func *today);
 void recorded_params_describe(const hone_func *stored, const hone_func *today, hone_str *out);
-/* The same nests: loops of the same lengths, blocks with the same axes. */
+/* Their nests are alike: loops of the same lengths, blocks with the same axes. */
 bool recorded_loops_are_same(const hone_func *stored, const hone_func *today);
 
 #endif

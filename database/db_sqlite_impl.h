@@ -164,7 +164,7 @@ hone_status db_sqlite_targets(hone_db *base, const hone_hash128 *hash, hone_db_v
                               void *ctx);
 hone_status db_sqlite_sessions(hone_db *base, const char *id, hone_db_visit_session visit,
                                void *ctx);
-/* The same, of one row of the table. */
+/* Those above for one row of the table. */
 hone_status db_sqlite_workload_at(hone_db *base, int64_t row, hone_db_visit_workload visit,
                                   void *ctx);
 hone_status db_sqlite_target_at(hone_db *base, int64_t row, hone_db_visit_target visit, void *ctx);

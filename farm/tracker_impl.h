@@ -313,7 +313,7 @@ bool tracker_is_free_for_more(const hone_tracker *t, const tracker_slot *slot);
 void tracker_put_on(hone_tracker *t, tracker_trial *trial, tracker_slot *slot, uint64_t token);
 /* The trial, taken off its slot, was lost with it: once more, or device_lost. */
 hone_status tracker_lose(hone_tracker *t, tracker_trial *trial, const char *why);
-/* The same without counting. */
+/* tracker_lose without counting. */
 hone_status tracker_requeue(hone_tracker *t, tracker_trial *trial);
 void tracker_send_abort(hone_tracker *t, tracker_peer *peer, const hone_farm_lease *lease);
 hone_status tracker_on_taken(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);

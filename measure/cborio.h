@@ -51,7 +51,8 @@ void hone_cbor_skip(hone_cbor_reader *reader);
 bool hone_cbor_reader_ok(const hone_cbor_reader *reader);
 /* Makes the reader fail; `problem` must outlive it. The first one stays. */
 void hone_cbor_reader_fail(hone_cbor_reader *reader, const char *problem);
-/* The same for an allocation that failed on behalf of the reader: the check says NO_MEMORY. */
+/* hone_cbor_reader_fail for an allocation that failed on behalf of the reader: the check says
+ * NO_MEMORY. */
 void hone_cbor_reader_fail_memory(hone_cbor_reader *reader);
 /* INVALID ("<what>: <problem> at byte N") when the reader failed, or when bytes are left over and
  * `at_end`. */

@@ -52,7 +52,7 @@ HONE_NODISCARD hone_status hone_check_bundle_write(hone_check_bundle *bundle, co
 /* Maps and checks a bundle file; nothing in it is believed. INVALID: not a bundle or damaged;
  * VERSION: of a later format; NOT_FOUND, IO. */
 HONE_NODISCARD hone_status hone_check_bundle_open(const char *path, hone_check_bundle *out_bundle);
-/* The same over bytes that the caller keeps alive. */
+/* hone_check_bundle_open over bytes that the caller keeps alive. */
 HONE_NODISCARD hone_status hone_check_bundle_parse(const void *bytes, size_t byte_count,
                                                    hone_check_bundle *out_bundle);
 void hone_check_bundle_close(hone_check_bundle *bundle); /* {0} is allowed */

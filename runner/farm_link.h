@@ -34,7 +34,8 @@ static inline void farm_sooner(int64_t *at_ns, int64_t other_ns) { /* the minimu
 typedef struct farm_link_vtable {
     /* Adds to a HELLO what only its owner knows, and sends it: what it points to is the owner's. */
     void (*say_hello)(void *owner, hone_farm_message *hello);
-    /* The same for a PING, which then goes out in every heartbeat. NULL: it says nothing more. */
+    /* Adds likewise to a PING, which then goes out in every heartbeat. NULL: it says nothing
+       more. */
     void (*say_ping)(void *owner, hone_farm_message *ping);
     /* The tracker has greeted; `welcome` holds for this connection. */
     void (*on_welcome)(void *owner, const hone_farm_welcome *welcome);

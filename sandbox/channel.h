@@ -32,8 +32,8 @@ bool hone_channel_send(int channel, const hone_channel_packet *packet);
 /* Waits for a packet; whatever came along with it is dropped. False when the other side is gone. */
 bool hone_channel_receive(int channel, hone_channel_packet *out_packet);
 
-/* The same for the first one; *out_pid is the sender, as this process sees it (the channel has
- * SO_PASSCRED). */
+/* hone_channel_receive for the first one; *out_pid is the sender, as this process sees it (the
+ * channel has SO_PASSCRED). */
 bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, pid_t *out_pid);
 
 #endif

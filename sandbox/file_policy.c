@@ -274,7 +274,7 @@ static int look(const hone_file_policy *policy, pid_t tid, const char *path) {
     return error ? error : fd;
 }
 
-/* The same file, this time for reading. */
+/* Opens a file that was found once more, this time for reading. */
 static int reopen(int found, int flags) {
     struct stat info;
     char link[64];

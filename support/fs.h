@@ -24,7 +24,8 @@ HONE_NODISCARD hone_status hone_fs_read(const char *path, size_t max_bytes, char
  * is. IO (also when there is no such directory), NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t count);
 
-/* The same in steps, for writers that stream: open, write to `fd`, then commit or abandon. */
+/* hone_fs_write_atomic in steps, for writers that stream: open, write to `fd`, then commit or
+ * abandon. */
 typedef struct hone_fs_draft {
     int fd;
     char *path, *temporary; /* owned; temporary NULL: a pipe or device */

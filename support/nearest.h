@@ -11,7 +11,7 @@
 /* Edits and swaps of neighbours from one name to another (optimal string alignment); a large number
  * for names beyond 63 bytes. */
 size_t hone_name_distance(const char *a, const char *b);
-/* The same name but for upper and lower case. */
+/* The names differ in upper and lower case at most. */
 bool hone_name_is_same_but_case(const char *a, const char *b);
 /* Few enough edits, for the length of the name, that one was meant by the other. */
 bool hone_name_is_like(const char *text, const char *name);

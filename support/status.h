@@ -35,7 +35,7 @@ struct hone_str;
         if (hone_try_) return hone_status_trail(hone_try_, __FILE__, __LINE__);                    \
     } while (0)
 
-/* The same for functions with cleanup: puts the failure into `st` (which must be HONE_OK) and
+/* HONE_TRY for functions with cleanup: puts the failure into `st` (which must be HONE_OK) and
  * jumps. */
 #define HONE_TRY_GOTO(st, expr, label)                                                             \
     do {                                                                                           \

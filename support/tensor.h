@@ -50,7 +50,7 @@ int64_t hone_tensor_get_i64(const hone_tensor *tensor, int64_t index);
 void hone_tensor_set_f64(hone_tensor *tensor, int64_t index, double value);
 void hone_tensor_set_i64(hone_tensor *tensor, int64_t index, int64_t value);
 
-/* The same for a lone element in memory. */
+/* Those four for a lone element in memory. */
 double hone_element_get_f64(hone_dtype dtype, const void *element);
 int64_t hone_element_get_i64(hone_dtype dtype, const void *element);
 void hone_element_set_f64(hone_dtype dtype, void *element, double value);

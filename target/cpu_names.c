@@ -111,7 +111,8 @@ uint64_t cpu_features_apply(cpu_arch arch, uint64_t set, const char *differences
     return set;
 }
 
-/* The same but for case; the shortest that begins so ("avx512": avx512f); one that is near. */
+/* The name that was meant: equal but for case; the shortest that begins so ("avx512": avx512f); one
+ * that is near. */
 static const char *suggest(name_list list, const char *text) {
     const char *longer = NULL;
     size_t length = strlen(text);

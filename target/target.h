@@ -58,7 +58,8 @@ HONE_NODISCARD hone_status hone_target_detect(hone_target *out_target);
  * near miss, the one that was meant; *out_target is cleared then. */
 HONE_NODISCARD hone_status hone_target_parse(const char *text, hone_target *out_target);
 
-/* The same; *out_says_cores: the text gives a number of cores or threads, or is this machine. */
+/* hone_target_parse; *out_says_cores: the text gives a number of cores or threads, or is this
+ * machine. */
 HONE_NODISCARD hone_status hone_target_parse_cores(const char *text, hone_target *out_target,
                                                    bool *out_says_cores);
 
@@ -86,7 +87,7 @@ bool hone_target_makes_code(const hone_target *target);
 /* Whether kernels for this target can run in this process's machine: same architecture and no
  * feature that this CPU lacks. */
 bool hone_target_runs_here(const hone_target *target);
-/* The same as a status: UNSUPPORTED says what this machine is not or has not. */
+/* hone_target_runs_here as a status: UNSUPPORTED says what this machine is not or has not. */
 HONE_NODISCARD hone_status hone_target_check_here(const hone_target *target);
 /* Whether code for `code` runs on a device: UNSUPPORTED says what the device is not or has not. */
 HONE_NODISCARD hone_status hone_target_check_on(const hone_target *code, const hone_target *device);

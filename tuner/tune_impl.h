@@ -129,7 +129,7 @@ HONE_NODISCARD hone_status hone_tuning_gate_init(hone_tuning *t);
 void hone_tuning_gate_deinit(hone_tuning *t);
 /* Whether builds may begin: takes the gate for them. */
 bool hone_tuning_may_build(hone_tuning *t);
-/* The same, and waits until they may. */
+/* hone_tuning_may_build, but waits until they may. */
 void hone_tuning_await_gate(hone_tuning *t);
 /* Lets go when somebody wants to be alone, and goes on afterwards. */
 void hone_tuning_tend_gate(hone_tuning *t);

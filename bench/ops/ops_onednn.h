@@ -35,7 +35,7 @@ dnnl_memory_desc_t ops_onednn_desc(int rank, const int64_t *dims, dnnl_data_type
 const dnnl_memory_desc_t *ops_onednn_chosen(const_dnnl_primitive_desc_t desc, dnnl_query_t what);
 void ops_onednn_bind_input(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
                            const dnnl_memory_desc_t *wanted, void *data);
-/* The same inside the timing, for one input: a weight that is no constant. */
+/* ops_onednn_bind_input inside the timing, for one input: a weight that is no constant. */
 void ops_onednn_bind_each_time(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
                                const dnnl_memory_desc_t *wanted, void *data);
 void ops_onednn_bind_output(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,

@@ -388,7 +388,7 @@ static void used_taps(const ops_conv_shape *s, int64_t size, int64_t *out_first,
     }
 }
 
-/* The same with a smaller kernel where an image is so small that most taps always lie outside of
+/* The shape with a smaller kernel where an image is so small that most taps always lie outside of
  * it: they need not be packed. */
 static ops_conv_shape drop_taps(const ops_conv_shape *s) {
     int64_t first, last, other_first, other_last;

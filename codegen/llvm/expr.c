@@ -282,7 +282,7 @@ static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
     return phi;
 }
 
-/* The same of vectors: the right side only touches the lanes in which it matters. */
+/* short_circuit of vectors: the right side only touches the lanes in which it matters. */
 static LLVMValueRef masked_logic(gen *g, const hone_expr *e) {
     LLVMBuilderRef ir = g->builder;
     LLVMValueRef left = gen_value(g, e->args[0]), outer = g->mask;

@@ -89,7 +89,7 @@ LLVMValueRef gen_any_lane(gen *g, LLVMValueRef mask); /* i1 */
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
 LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
 LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
-/* The same in storage form: a small float is not widened in order to be narrowed. */
+/* gen_cast in storage form: a small float is not widened in order to be narrowed. */
 LLVMValueRef gen_cast_stored(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
 /* A float that stands for a small float type as what that type can hold. */
 LLVMValueRef gen_round_small(gen *g, hone_dtype dtype, LLVMValueRef value);
@@ -139,7 +139,7 @@ LLVMValueRef gen_buffer(gen *g, hone_buffer buffer);
 LLVMValueRef gen_call(gen *g, const hone_expr *e);
 LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned count);
-/* The same with any number of types in its name. */
+/* gen_intrinsic with any number of types in its name. */
 LLVMValueRef gen_intrinsic_of(gen *g, const char *name, LLVMTypeRef *types, unsigned type_count,
                               LLVMValueRef *args, unsigned count);
 /* A call with `contract` set where it is a float operation. */

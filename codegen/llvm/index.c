@@ -5,7 +5,7 @@
  * value and extended, as is what is not arithmetic (loads, calls). */
 #include "codegen/llvm/gen.h"
 
-/* The same of what is known not to wrap. */
+/* The i64 of an integer expression that is known not to wrap. */
 static LLVMValueRef number(gen *g, const hone_expr *e);
 
 static LLVMValueRef extend(gen *g, const hone_expr *e) {

@@ -97,7 +97,7 @@ LLVMValueRef vec_round(const vec *v, LLVMValueRef x, double factor, LLVMValueRef
  * become infinite or subnormal properly. With AVX-512, or wide, n alone counts; with AVX-512
  * however large. */
 LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
-/* The same where the result is a normal number. What becomes of NaN is undefined. */
+/* vec_scale where the result is a normal number. What becomes of NaN is undefined. */
 LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
 /* x, or ±1 where it is larger, 1 where it is NaN; with AVX-512 alone. */
 LLVMValueRef vec_within_1(const vec *v, LLVMValueRef x);
@@ -113,7 +113,7 @@ LLVMValueRef vec_clamp(const vec *v, LLVMValueRef x, double lo, double hi); /* N
  * ever taken, guards the calls. */
 LLVMValueRef vec_or_libm(const vec *v, LLVMValueRef is_bad, LLVMValueRef fast, const char *libm,
                          LLVMValueRef *args, unsigned count);
-/* The same lanes in double, on the way to a float. */
+/* As many lanes in double, on the way to a float. */
 vec vec_in_double(const vec *v);
 
 /* vec_exp.c */

@@ -115,7 +115,8 @@ hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg);
 /* Integers known while reading; false when they are not. *out_rank: 0 for a scalar, else 1. */
 bool onnx_known_ints(onnx_reader *r, const hone_garg *arg, uint32_t *out_count,
                      const hone_expr **out, int32_t *out_rank);
-/* The same, constants only; at most `most`. INVALID when they are not known: `what` names them. */
+/* onnx_known_ints, constants only, at most `most` of them. INVALID when they are not known: `what`
+ * names them. */
 hone_status onnx_const_ints(onnx_reader *r, uint32_t input, const char *what, uint32_t most,
                             int64_t *out, uint32_t *out_count);
 /* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */

@@ -19,8 +19,8 @@
  * The module is not frozen. */
 HONE_NODISCARD hone_status hone_onnx_load(const char *path, const hone_graph_options *options,
                                           hone_module **out_module);
-/* The same from memory; source_name stands in messages, directory (may be NULL: refused) is where
- * external data lies. */
+/* hone_onnx_load from memory; source_name stands in messages, directory (may be NULL: refused) is
+ * where external data lies. */
 HONE_NODISCARD hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_name,
                                            const char *directory, const hone_graph_options *options,
                                            hone_module **out_module);

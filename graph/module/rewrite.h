@@ -53,7 +53,7 @@ hone_status hone_rewrite_add_constant(hone_rewrite *rw, hone_tensor *tensor, hon
 /* A name that no member of the module has: stem, stem1, stem2, ... In the module's arena. */
 hone_status hone_module_fresh_name(const hone_module *module, const char *stem,
                                    const char **out_name);
-/* The same value, constant or literal. */
+/* Both are one value, constant or literal. */
 bool hone_garg_same(const hone_garg *a, const hone_garg *b);
 
 #endif

@@ -139,7 +139,7 @@ static hone_status tensor_of_arg(planner *p, const hone_garg *arg, uint32_t *out
 
 /* ---- what must hold ---- */
 
-/* The same extents, of a value that is known by two. */
+/* Two known types of one value must have the same extents. */
 static hone_status check_extents(planner *p, const char *name, uint32_t tensor,
                                  const hone_sinfo *info) {
     const hone_plan_tensor *from = &p->tensors[tensor];

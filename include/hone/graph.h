@@ -148,7 +148,8 @@ HONE_API const hone_argument *hone_graph_call_external(hone_graph *graph, const 
                                                        const hone_argument *const *args,
                                                        const char *type, uint32_t rank,
                                                        const hone_term *const *shape);
-/* The same with several tensors: a tuple of them, which hone_graph_item takes apart. */
+/* hone_graph_call_external with several tensors: a tuple of them, which hone_graph_item takes
+ * apart. */
 typedef struct hone_graph_output {
     const char *type;
     uint32_t rank;

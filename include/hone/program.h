@@ -22,7 +22,7 @@ typedef struct hone_program hone_program;
  * and type with file, line, column and a caret, unsupported (an operator). */
 HONE_API hone_error *hone_program_load(const char *path, hone_program **out_program);
 
-/* The same for TVMScript in memory; `name` stands in messages. */
+/* hone_program_load for TVMScript in memory; `name` stands in messages. */
 HONE_API hone_error *hone_program_parse(const char *text, const char *name,
                                         hone_program **out_program);
 

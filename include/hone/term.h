@@ -45,7 +45,7 @@ HONE_API const hone_term *hone_term_cast(hone_terms *terms, const char *type,
  * its arguments say. Mistakes: not_found, invalid (their number), type. */
 HONE_API const hone_term *hone_term_call(hone_terms *terms, const char *type, const char *name,
                                          size_t count, const hone_term *const *args);
-/* The same term with other arguments, as many as it has and of the same types. */
+/* A term with other arguments, as many as it has and of the same types. */
 HONE_API const hone_term *hone_term_with_args(hone_terms *terms, const hone_term *term,
                                               const hone_term *const *args);
 

@@ -89,7 +89,7 @@ HONE_API hone_array hone_topi_layer_norm(hone_formula *formula, hone_array x, ho
 
 /* Dimension d of the result is dimension axes[d]; NULL turns their order round. */
 HONE_API hone_array hone_topi_transpose(hone_formula *formula, hone_array x, const int64_t *axes);
-/* The same elements in row-major order; one extent may be -1. The second form takes terms. */
+/* The elements stay in row-major order; one extent may be -1. The second form takes terms. */
 HONE_API hone_array hone_topi_reshape(hone_formula *formula, hone_array x, uint32_t rank,
                                       const int64_t *shape);
 HONE_API hone_array hone_topi_reshape_sized(hone_formula *formula, hone_array x, uint32_t rank,

@@ -66,7 +66,7 @@ bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split);
 const hone_expr *imap_end_of(imap *m, const hone_iter_split *digit);
 /* The digit is the highest of its source: nothing of the source lies above its end. */
 bool imap_reaches_top(imap *m, const hone_iter_split *x);
-/* The same digit of the same source; scales may differ. */
+/* They are one digit of one source; scales may differ. */
 bool imap_same_split(const hone_iter_split *x, const hone_iter_split *y);
 /* Sorts by scale, largest first; false when two scales cannot be compared. */
 bool imap_sort_splits(imap *m, hone_iter_split *splits, uint32_t count);

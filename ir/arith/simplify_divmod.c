@@ -19,7 +19,7 @@ static hone_dtype opened_dtype(hone_arith *a, const hone_expr *inner, hone_dtype
     return bound_fits(dtype, arith_expr_bound(a, inner)) ? dtype : inner->dtype;
 }
 
-/* The same for a sum whose terms may be wider than the result. */
+/* opened_dtype for a sum whose terms may be wider than the result. */
 static hone_dtype leaf_dtype(hone_arith *a, const arith_sum *y, hone_dtype dtype) {
     hone_dtype widest = dtype;
     for (uint32_t i = 0; i < y->count; i++) {

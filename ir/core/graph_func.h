@@ -141,7 +141,7 @@ const hone_sinfo *hone_sinfo_tuple(hone_arena *arena, uint32_t count,
                                    const hone_sinfo *const *fields);
 /* A tensor whose shape is known and constant. */
 bool hone_sinfo_is_static(const hone_sinfo *info);
-/* The same information in another function, whose expressions sizes[v] stand for this function's
+/* What is known, in terms of another function, whose expressions sizes[v] stand for this function's
  * size v (NULL: it has none, so shapes that use v become unknown). NULL when memory is short (ir
  * has the error). */
 const hone_sinfo *hone_sinfo_in_terms_of(hone_ir *ir, const hone_sinfo *info,

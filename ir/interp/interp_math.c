@@ -248,7 +248,7 @@ static int64_t assume_i(const xexpr *e, machine *m) {
     return 1;
 }
 
-/* The same bits under another dtype: lanes of the one are parts of lanes of the other, the lowest
+/* Reads bits under another dtype: lanes of the one are parts of lanes of the other, the lowest
  * first. */
 static void reinterpret(const xexpr *e, machine *m, uint8_t *bytes) {
     const xexpr *from = e->args[0];

@@ -237,7 +237,7 @@ void bind_if_free(machine *m, const hone_expr *e, int64_t value) {
     m->slots[e->u.var].i = value;
 }
 
-/* The same for the sizes of a view, which may differ from one execution to the next. */
+/* bind_if_free for the sizes of a view, which may differ from one execution to the next. */
 static void bind_view(machine *m, const hone_expr *e, int64_t value) {
     if (!e || e->kind != HONE_EXPR_VAR || m->bound[e->u.var] == VAR_BOUND) return;
     m->bound[e->u.var] = VAR_OF_VIEW;

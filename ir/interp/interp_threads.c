@@ -161,7 +161,7 @@ static void allocate_private(machine *m, const xphase *phase, const xcrew *crew,
 
 static void run_list(const xstmt *first, machine *m, xphase *phase, const xcrew *crew);
 
-/* The same range for all threads, as the first has it. */
+/* The range of the loop, which must be the same for all threads. */
 static bool common_range(const xstmt *s, machine *m, const xphase *phase, const xcrew *crew,
                          int64_t *out_min, int64_t *out_extent) {
     bool is_first = true;

@@ -48,7 +48,7 @@ HONE_NODISCARD hone_status py_error_at(const py_source *source, hone_code code, 
 HONE_NODISCARD hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
                                   uint32_t *out_count);
 
-/* The same of the bytes from … to, which stand inside the brackets of a text of another kind: lines
+/* py_lex of the bytes from … to, which stand inside the brackets of a text of another kind: lines
  * mean nothing, and places are counted in the whole text. */
 HONE_NODISCARD hone_status py_lex_piece(const py_source *source, size_t from, size_t to,
                                         hone_arena *arena, py_token **out_tokens,

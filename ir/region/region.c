@@ -247,7 +247,7 @@ static void record_handle(region_walk *walk, hone_buffer buffer) {
     record(walk, &walk->writes, buffer, NULL);
 }
 
-/* The same of a pointer that says what it is for. */
+/* Likewise through a pointer that says what it is for. */
 static void record_opaque(region_walk *walk, hone_buffer buffer, bool reads, bool writes) {
     if (reads && !is_told(walk, buffer, false)) record(walk, &walk->reads, buffer, NULL);
     if (writes && !is_told(walk, buffer, true)) record(walk, &walk->writes, buffer, NULL);

@@ -71,7 +71,8 @@ bool hone_block_stores(const hone_func *func, hone_node_id block, hone_arena *ar
  * parameter, or there is no predicate. */
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id block, const hone_axis *axis,
                                    int64_t lo, int64_t hi);
-/* The same buffer, and structurally equal bounds. False does not mean that the regions differ. */
+/* They are of one buffer, with structurally equal bounds. False does not mean that the regions
+ * differ. */
 bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b);
 /* outer covers inner: it is proved to contain every element of it. False: not shown, or another
  * buffer. */

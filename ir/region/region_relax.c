@@ -149,7 +149,7 @@ static bool has_sides(const hone_expr *e) {
     return hone_expr_is_op(e, HONE_OP_MIN) || hone_expr_is_op(e, HONE_OP_MAX);
 }
 
-/* The same but for the order of the sides of minima and maxima. */
+/* Equal but for the order of the sides of minima and maxima. */
 static bool is_reordered(const hone_expr *a, const hone_expr *b) {
     if (hone_expr_same(a, b)) return true;
     if (!has_sides(a) || !hone_expr_is_op(b, (hone_op)a->op)) return false;
@@ -538,7 +538,7 @@ static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_b
     return true;
 }
 
-/* The same where it is not exact as it stands, with loops taken apart into digits. */
+/* relax_access with loops divided into digits, where it is not exact as it stands. */
 static bool relax_digits(const relax_ctx *whole, const hone_region *region,
                          const hone_buffer_info *buffer, hone_interval *io, bool *io_is_exact) {
     relax_ctx ctx = *whole;

@@ -184,7 +184,7 @@ static hone_span choice(const search *s, uint32_t p, uint32_t i) {
     return hone_span_at(fmin(fmax(s->points[i], whole.low), whole.high));
 }
 
-/* The same choice for all inputs of a kind, where that is better than what there is. */
+/* One choice for all inputs of a kind, where that is better than what there is. */
 static void choose_for_all(search *s, bool whole, double *best) {
     uint32_t best_at = UINT32_MAX, params = s->func->param_count;
     for (uint32_t i = 0, more = 1; more; i++) {

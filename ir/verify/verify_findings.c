@@ -5,7 +5,7 @@
 
 #include "ir/verify/verify_impl.h"
 
-/* The same of the same place, as where an index stands on both sides of a store. */
+/* Was it said of this place already, as where an index stands on both sides of a store? */
 static bool is_said(const hone_findings *out, const hone_finding *finding, const char *text) {
     for (uint32_t i = out->count; i-- > 0;) {
         const hone_finding *old = &out->items[i];

@@ -153,7 +153,8 @@ static bool is_written(const hone_func *func, hone_buffer storage) {
     return false;
 }
 
-/* The same wherever it is computed: numbers, and elements of parameters that nobody writes. */
+/* It has one value wherever it is computed: numbers, and elements of parameters that nobody writes.
+ */
 static bool is_fixed(const dot *d, const hone_expr *e) {
     const hone_func *func = d->lower->func;
     if (hone_expr_is_int(e)) return true;

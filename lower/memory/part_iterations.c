@@ -103,7 +103,7 @@ static bool has_disjoint_stores(parting *p) {
     return is_disjoint_together(p);
 }
 
-/* The same; of one that is looked up the numbers it lies between. */
+/* As interval_of; of an index that is looked up, the numbers it lies between. */
 static hone_interval reach_of(parting *p, const hone_expr *index) {
     hone_interval interval = interval_of(p, index);
     if (interval.min && interval.max) return interval;

@@ -97,7 +97,7 @@ static const hone_expr *straight_digit(carry *c, hone_ir *ir, const hone_expr *e
     return hone_expr_add(ir, rest, way_gone(c, ir, e->dtype, step));
 }
 
-/* The same behind the end of a row of which n is a multiple: that row's number is one more. */
+/* The digit behind the end of a row of which n is a multiple: that row's number is one more. */
 static const hone_expr *carried_digit(carry *c, hone_ir *ir, const hone_expr *e,
                                       const hone_expr *base, int64_t step) {
     const hone_expr *row = hone_expr_int(ir, e->dtype, c->row);

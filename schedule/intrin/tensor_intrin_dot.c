@@ -97,7 +97,7 @@ void intrin_write_dp4a(const intrin_words *words, hone_str *out) {
     write_func(out, "impl", dp4a_head, dp4a_impl, "abc", words->types);
 }
 
-/* The same description, of signed bytes, for AMD. */
+/* dp4a's description, of signed bytes, for AMD. */
 static const char sdot4_impl[] =
     "        C[0] = C[0] + (T.cast(A[0], \"$c\") * T.cast(B[0], \"$c\")"
     " + T.cast(A[1], \"$c\") * T.cast(B[1], \"$c\")"

@@ -162,7 +162,7 @@ static int32_t add_to(void *const *args, const int64_t *const *shapes, const int
     return 0;
 }
 
-/* The same as a plain C function; tells how much it did. */
+/* That kernel as a plain C function; tells how much it did. */
 static int64_t add_in_c(const float *in, float *out, float x, int8_t count, double scale) {
     for (int i = 0; i < count; i++)
         out[i] = in[i] + x * (float)scale;

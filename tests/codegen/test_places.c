@@ -18,7 +18,7 @@
          "                vj = T.axis.spatial(" n ", j0 * " lanes " + j1)\n"                       \
          "                Y[vi, vj] = " value "\n"
 
-/* The same below a condition on lanes. */
+/* ROWS below a condition on lanes. */
 #define ROWS_WHERE(condition, m, n, dtype, value)                                                  \
     HEAD "def main(X: T.Buffer((4, " m "), \"" dtype "\"), I: T.Buffer((4, " n                     \
          "), \"int32\"), Y: T.Buffer((4, " n "), \"" dtype "\")):\n"                               \

@@ -176,7 +176,7 @@
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i * 16 + j] = X[i * 16 + j] + T.float32(1)\n"
 
-/* The same, of panels that a loop reads: one line for each vector, none for the numbers beside. */
+/* Prefetches of panels that a loop reads: one line for each vector, none for the numbers beside. */
 #define PREFETCH_WISHED(wish)                                                                      \
     HEAD "def main(A: T.Buffer((8, 64), \"float32\"), P: T.Buffer((64, 16), \"float32\"), "        \
          "C: T.Buffer((8, 16), \"float32\")):\n"                                                   \

@@ -48,7 +48,7 @@ void net_world_deinit(net_world *world); /* destroys all parties */
 net_party *net_world_listen(net_world *world, hone_net_server_options options);
 net_party *net_world_connect(net_world *world, const net_party *server,
                              hone_net_client_options options);
-/* The same without a party, for what is to fail. */
+/* Listening and connecting without a party, for what is to fail. */
 hone_status net_world_try_listen(net_world *world, const hone_net_server_options *options,
                                  hone_net **out_net);
 hone_status net_world_try_connect(net_world *world, const hone_net_client_options *options,

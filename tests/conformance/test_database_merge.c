@@ -67,7 +67,7 @@ static void commit_one(hone_db *db, hone_rng *rng, const char *session, int64_t 
     HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
 }
 
-/* The same seed makes the same database, of either kind. */
+/* A seed makes one database, of either kind. */
 static hone_db *make(uint64_t seed) {
     hone_rng rng = hone_rng_from_seed(seed);
     hone_db *db = hone_rng_below(&rng, 4) ? db_world_memory() : db_world_sqlite();

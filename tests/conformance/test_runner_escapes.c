@@ -140,7 +140,7 @@ static int run_all(const char *who) {
     return failed;
 }
 
-/* The same in a process that is nobody. */
+/* run_all in a process that is nobody. */
 static int run_as_nobody(void) {
     fflush(NULL);
     pid_t child = fork();

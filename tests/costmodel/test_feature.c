@@ -25,7 +25,7 @@
     MATMUL("i, j, k in T.grid(128, 64, 32)", "vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])",      \
            "float32")
 
-/* The same tiled: k outermost of the inner loops, rows in parallel, columns in vectors. */
+/* That program, tiled: k outermost of the inner loops, rows in parallel, columns in vectors. */
 static const char tiled[] =
     "@T.prim_func\n"
     "def main(A: T.Buffer((128, 32), \"float32\"), B: T.Buffer((32, 64), \"float32\"),\n"

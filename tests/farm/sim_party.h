@@ -32,7 +32,7 @@ typedef struct sim_world {
 
 /* Writes down what went wrong; the first one counts. */
 void sim_wrong(sim_world *w, const char *format, ...) HONE_PRINTF(2, 3);
-/* The same for a failure, which it takes; HONE_OK is fine. */
+/* sim_wrong for a failure, which it takes; HONE_OK is fine. */
 void sim_check(sim_world *w, hone_status st, const char *what);
 hone_farm_instance sim_instance(sim_world *w);
 int64_t sim_now(const sim_world *w);

@@ -51,7 +51,7 @@ struct farm_peer {
 
 /* Without faults; options (NULL: none) give what the tracker's defaults are not to be. */
 void farm_world_init(farm_world *w, uint64_t seed, const hone_tracker_options *options);
-/* The same with an allow-list in `dir` and, if wanted, state in a file. */
+/* farm_world_init with an allow-list in `dir` and, if wanted, state in a file. */
 void farm_world_init_keys(farm_world *w, const char *dir, const char *store_path);
 void farm_world_deinit(farm_world *w);
 

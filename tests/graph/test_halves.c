@@ -92,7 +92,7 @@ static void load(const char *pattern, const char *type, hone_module **out) {
     HONE_ASSERT_OK(onnx_text_load(text, out));
 }
 
-/* The same numbers in both types: those of the short one. */
+/* Equal numbers in both types: those of the short one. */
 static uint32_t make_inputs(const struct row *row, const hone_module *module, hone_tensor **narrow,
                             hone_tensor **wide) {
     const hone_graph_func *graph = hone_module_find(module, "main")->graph;

@@ -38,7 +38,7 @@ __extension__ typedef __int128 world_wide;
 /* The value at the current point; false where it has none (division by zero, beyond int64). What is
  * in between may leave int64: integers are mathematical. */
 bool world_eval(const world *w, const hone_expr *e, int64_t *out);
-/* The same, also where the value itself leaves int64. */
+/* world_eval, also where the value itself leaves int64. */
 bool world_eval_wide(const world *w, const hone_expr *e, world_wide *out);
 
 /* Appends the expression as text, variables being a, b, c, ... */

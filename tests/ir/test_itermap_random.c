@@ -33,7 +33,7 @@ static const hone_expr *scaled(fixture *f, const hone_expr *e, int64_t factor) {
     return factor == 1 ? e : hone_expr_mul(&f->w.ir, e, num(f, factor));
 }
 
-/* The same number, backwards. */
+/* The number, counted backwards. */
 static const hone_expr *mirrored(fixture *f, const hone_expr *e, int64_t extent) {
     return hone_expr_sub(&f->w.ir, num(f, extent - 1), e);
 }

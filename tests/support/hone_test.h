@@ -65,7 +65,7 @@ HONE_NORETURN void hone_test_skip_all(const char *reason);
 /* The first seed of a random test: HONE_FIRST_SEED, which is then printed, else `usual`. */
 uint64_t hone_test_seed(uint64_t usual);
 
-/* The same, of a test that draws everything from one generator. */
+/* hone_test_seed for a test that draws everything from one generator. */
 hone_rng hone_test_rng(uint64_t usual);
 
 /* How many cases a random test tries: HONE_SEQUENCES of the environment, else `usual`, of which

@@ -27,7 +27,7 @@ bool hone_test_intrin_has_tiles(const hone_func *desc);
 HONE_NODISCARD hone_status hone_test_intrin_program(const intrin_step *steps, uint32_t count,
                                                     intrin_form form, hone_str *out);
 
-/* The same program with the intrinsics in all of their places. */
+/* That program with the intrinsics in all of their places. */
 HONE_NODISCARD hone_status hone_test_intrin_schedule(const hone_func *program,
                                                      const intrin_step *steps, uint32_t count,
                                                      intrin_form form, hone_schedule **out_sch);

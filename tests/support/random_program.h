@@ -38,7 +38,7 @@ void hone_test_free_args(const hone_func *func, hone_tensor **args);
  */
 bool hone_test_args_agree(const hone_func *func, uint64_t seed, hone_tensor *const *got,
                           hone_tensor *const *want, hone_str *out_why);
-/* The same for other arguments: fresh ones, which are used up. */
+/* hone_test_args_agree for other arguments: fresh ones, which are used up. */
 bool hone_test_results_agree(const hone_func *func, hone_tensor **fresh, hone_tensor *const *got,
                              hone_tensor *const *want, hone_str *out_why);
 
@@ -46,7 +46,7 @@ bool hone_test_results_agree(const hone_func *func, hone_tensor **fresh, hone_te
  * errors) and compares all parameters by the bounds of the first. False with the reason: also when
  * one of them fails. */
 bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why);
-/* The same as an assertion of cmocka; the message has the seed. */
+/* hone_test_agrees as an assertion of cmocka; the message has the seed. */
 void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed);
 
 #endif

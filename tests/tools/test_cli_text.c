@@ -156,7 +156,7 @@ static void aligns_columns(void **state) {
                              "b      12345678\n");
 }
 
-/* The same table in less and less room. */
+/* One table in less and less room. */
 static const struct width_row {
     const char *name;
     size_t width;

@@ -61,7 +61,7 @@ typedef struct hone_cli_option {
     bool is_line_only; /* not of hone.conf, which may come along with somebody's model */
 } hone_cli_option;
 
-/* The same in each verb that starts what is held (sandbox/): `whom` is a text. */
+/* The option of each verb that starts what is held (sandbox/): `whom` is a text. */
 #define HONE_CLI_UNSANDBOXED_OPTION(where, whom)                                                   \
     {                                                                                              \
         .name = "unsandboxed", .kind = HONE_CLI_SWITCH, .to = (where),                             \

@@ -25,7 +25,8 @@ HONE_NODISCARD hone_status hone_cli_add_registered(hone_cli *cli, const hone_cli
     }
 
 struct hone_tensor_intrins;
-/* The same as a set, with every text checked; NULL when the list is empty. Owned by the caller. */
+/* hone_cli_read_intrins as a set, with every text checked; NULL when the list is empty. Owned by
+ * the caller. */
 HONE_NODISCARD hone_status hone_cli_open_intrins(hone_cli *cli, const hone_cli_list *list,
                                                  struct hone_tensor_intrins **out_set);
 

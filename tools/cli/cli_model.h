@@ -13,8 +13,8 @@
 HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
                                                 hone_module **out_module);
 
-/* The same for verbs that only look at a program, or take a PrimFunc of it: constants may lack
- * their numbers. */
+/* hone_cli_load_module for verbs that only look at a program, or take a PrimFunc of it: constants
+ * may lack their numbers. */
 HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module **out_module);
 
 #define HONE_CLI_DIALECT_OPTION(place)                                                             \
@@ -58,7 +58,7 @@ HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_
  * this machine's triple, gets all of its cores. */
 HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
                                                  hone_target *out_target);
-/* The same for a machine that is not this one. */
+/* hone_cli_parse_target for a machine that is not this one. */
 HONE_NODISCARD hone_status hone_cli_parse_target_on(const hone_target *machine,
                                                     const char *text_or_null, int64_t threads,
                                                     hone_target *out_target);

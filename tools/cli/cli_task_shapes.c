@@ -48,7 +48,8 @@ static bool read_shapes(void *ctx, const hone_db_workload *workload) {
     return true;
 }
 
-/* The same of a stored workload, "-" where its program is not to be read; in arena. */
+/* hone_cli_text_of_shapes of a stored workload, "-" where its program is not to be read; in arena.
+ */
 static hone_status stored_shapes(hone_db *db, hone_arena *arena, const hone_hash128 *workload,
                                  const char **out_shapes) {
     reading r = {.arena = arena, .shapes = "-"};

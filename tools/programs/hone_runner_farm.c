@@ -156,7 +156,7 @@ static hone_status connect_net(serving *s) {
     return st;
 }
 
-/* The same after a restart, and another one for each runner of a machine. */
+/* A name that stays after a restart, and differs for each runner of a machine. */
 static void default_name(const serving *s, char *out, size_t capacity) {
     char host[HONE_FARM_NAME_BYTES] = "", hex[HONE_HASH_HEX_BYTES];
     if (gethostname(host, sizeof host - 1) != 0 || !host[0]) snprintf(host, sizeof host, "runner");

@@ -9,7 +9,7 @@
  * sessions. It loads nothing from anywhere, and all text of the database is escaped. title: shown,
  * usually the name of the file. */
 HONE_NODISCARD hone_status hone_report_print(hone_db *db, const char *title, hone_str *out);
-/* The same into a file. */
+/* hone_report_print into a file. */
 HONE_NODISCARD hone_status hone_report_write(hone_db *db, const char *db_path, const char *path);
 
 #endif

@@ -202,7 +202,7 @@ static hint invert_linear(hone_schedule *sch, int64_t coeff, int64_t offset, int
     return h;
 }
 
-/* The same of an axis that runs backwards: index = offset - axis * by. */
+/* invert_linear of an axis that runs backwards: index = offset - axis * by. */
 static hint invert_backwards(hone_schedule *sch, int64_t by, int64_t offset, int64_t extent,
                              bool inside, hone_interval box) {
     hint h = {.is_solved = true};
@@ -340,7 +340,7 @@ static bool ends_sooner(hone_schedule *sch, const hone_expr *low, const hone_exp
     return *out_extent != NULL;
 }
 
-/* The same at the start. */
+/* Likewise at the start. */
 static bool begins_later(hone_schedule *sch, const hone_expr **io_low, const hone_expr **io_extent,
                          const hone_expr *at_least) {
     int64_t skipped;
