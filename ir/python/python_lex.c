@@ -241,8 +241,42 @@ static size_t string_prefix(const lexer *lx) {
     return peek(lx, n) == '"' || peek(lx, n) == '\'' ? n : SIZE_MAX;
 }
 
-static hone_status lex_string(lexer *lx, size_t prefix) {
+/* TVM prints the strings of annotations as they are, line by line (source text behind a pragma):
+ *
+ *     sch.annotate(block_or_loop=b0, ann_key="pragma_import_c", ann_val="#include "x.h"
+ *     int f(void);")
+ *
+ * The closing quote of such a text, which has more than one line and is the last argument; 0 where
+ * there is none. */
+static size_t end_of_raw(const lexer *lx) {
+    static const char before[] = "ann_val=";
+    const py_source *s = lx->source;
+    size_t n = sizeof before - 1, start = lx->at;
+    bool is_raw = s->has_raw && peek(lx, 0) == '"' && start >= n &&
+                  memcmp(s->text + start - n, before, n) == 0;
+    bool has_lines = false;
+    for (size_t at = start + 1; is_raw && at + 1 < s->length; at++) {
+        const char *c = s->text + at;
+        has_lines = has_lines || *c == '\n';
+        if (s->length - at > 5 && memcmp(c, " sch.", 5) == 0) return 0; /* a step: no text */
+        if (c[0] != '"' || c[1] != ')') continue;
+        if (at + 2 == s->length || c[2] == '\n') return has_lines ? at : 0;
+    }
+    return 0;
+}
+
+static hone_status lex_raw(lexer *lx, size_t end) {
     size_t start = lx->at;
+    uint32_t line = lx->line, column = column_of(lx, start);
+    while (lx->at <= end) {
+        if (lx->source->text[lx->at++] == '\n') next_line(lx);
+    }
+    return push(lx, PY_TOKEN_RAW, start, lx->at - start, line, column);
+}
+
+static hone_status lex_string(lexer *lx, size_t prefix) {
+    size_t start = lx->at, raw = prefix ? 0 : end_of_raw(lx);
+    if (raw) return lex_raw(lx, raw);
     uint32_t line = lx->line, column = column_of(lx, start);
     lx->at += prefix;
     char quote = peek(lx, 0);
@@ -401,6 +435,17 @@ static hone_status end_tokens(lexer *lx) {
     return push(lx, PY_TOKEN_END, lx->at, 0, lx->line, column);
 }
 
+hone_status py_error_at_byte(const py_source *source, hone_code code, uint32_t at,
+                             const char *message) {
+    lexer lx = {.source = source, .line = 1};
+    for (size_t i = 0; i < at && i < source->length; i++) {
+        if (source->text[i] != '\n') continue;
+        lx.line++;
+        lx.line_start = i + 1;
+    }
+    return py_error_at(source, code, lx.line, column_of(&lx, at), message);
+}
+
 hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
                    uint32_t *out_count) {
     *out_tokens = NULL;
@@ -504,22 +549,12 @@ static size_t decode_escape(const char *s, size_t left, char *out, size_t *out_b
     return 1;
 }
 
-char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
-                     const char **out_why) {
-    *out_why = NULL;
-    const char *s = source->text + token->start;
-    size_t n = token->length;
-    bool is_raw = false;
-    for (; *s != '"' && *s != '\''; s++, n--) {
-        if (*s == 'r' || *s == 'R') is_raw = true;
-        if (*s == 'f' || *s == 'F') *out_why = "formatted strings are not part of TVMScript";
-    }
-    size_t quotes = n >= 6 && s[1] == s[0] && s[2] == s[0] ? 3 : 1;
-    s += quotes;
-    n -= 2 * quotes;
+char *py_decode_bytes(const py_source *source, size_t from, size_t to, bool is_raw,
+                      hone_arena *arena, const char **out_why) {
+    const char *s = source->text + from;
+    size_t n = to - from, used = 0;
     char *out = hone_arena_alloc(arena, n + 4);
     if (!out) return NULL;
-    size_t used = 0;
     for (size_t i = 0; i < n;) {
         if (!s[i]) *out_why = "a zero byte in this string";
         if (s[i] != '\\' || is_raw || i + 1 >= n) {
@@ -532,4 +567,19 @@ char *py_decode_text(const py_source *source, const py_token *token, hone_arena 
     }
     out[used] = '\0';
     return *out_why ? NULL : out;
+}
+
+char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
+                     const char **out_why) {
+    *out_why = NULL;
+    const char *s = source->text + token->start;
+    size_t end = (size_t)token->start + token->length;
+    bool is_raw = false;
+    for (; *s != '"' && *s != '\''; s++) {
+        if (*s == 'r' || *s == 'R') is_raw = true;
+        if (*s == 'f' || *s == 'F') *out_why = "formatted strings are not part of TVMScript";
+    }
+    size_t from = (size_t)(s - source->text);
+    size_t quotes = end - from >= 6 && s[1] == s[0] && s[2] == s[0] ? 3 : 1;
+    return py_decode_bytes(source, from + quotes, end - quotes, is_raw, arena, out_why);
 }

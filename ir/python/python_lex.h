@@ -22,6 +22,7 @@ typedef enum py_token_kind {
     PY_TOKEN_INT,
     PY_TOKEN_FLOAT,
     PY_TOKEN_TEXT, /* a string literal, quotes and prefix included */
+    PY_TOKEN_RAW,  /* what TVM prints behind "ann_val=" as it is, quotes included */
     PY_TOKEN_OP,
 } py_token_kind;
 
@@ -36,6 +37,7 @@ typedef struct py_source {
     size_t length;
     const char *name; /* "prog.py" */
     bool is_outline;  /* constants may lack their numbers */
+    bool has_raw;     /* strings of annotations may stand there as they are, over several lines */
 } py_source;
 
 enum { PY_MAX_DEPTH = 200, PY_MAX_BYTES = 1 << 28 };
@@ -43,6 +45,10 @@ enum { PY_MAX_DEPTH = 200, PY_MAX_BYTES = 1 << 28 };
 /* A failure with "name:line:column: ", the message, the source line and a caret below it. */
 HONE_NODISCARD hone_status py_error_at(const py_source *source, hone_code code, uint32_t line,
                                        uint32_t column, const char *message);
+
+/* The same for a byte of the text. */
+HONE_NODISCARD hone_status py_error_at_byte(const py_source *source, hone_code code, uint32_t at,
+                                            const char *message);
 
 /* Cuts the text; the array lives in the arena and ends with one END token. */
 HONE_NODISCARD hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
@@ -68,5 +74,9 @@ void py_describe_token(const py_source *source, const py_token *token, char *out
  * NULL when memory is short, or when the literal is not one that the language knows (*out_why). */
 char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
                      const char **out_why);
+
+/* The same for the bytes from … to of a literal, without quotes and prefix. */
+char *py_decode_bytes(const py_source *source, size_t from, size_t to, bool is_raw,
+                      hone_arena *arena, const char **out_why);
 
 #endif
