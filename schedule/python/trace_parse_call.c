@@ -12,8 +12,8 @@
 
 typedef struct call {
     hone_inst_kind kind;
-    const char *start;
-    const char *where; /* the argument in hand begins there */
+    uint32_t start;
+    uint32_t where; /* the argument in hand begins there */
     hone_operand args[HONE_MAX_ARGS];
     bool given[HONE_MAX_ARGS];
     hone_operand *varargs;
@@ -36,7 +36,7 @@ static hone_status fail_keyword(pytrace *p, const call *c, const char *keyword) 
     const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
     const char *text = hone_arena_printf(p->arena, "'%s' has no argument '%s'%s",
                                          hone_inst_python_name(c->kind), keyword, hint ? hint : "");
-    return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+    return text ? py_fail_at(&p->run, c->where, text) : py_no_memory();
 }
 
 static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t position,
@@ -55,7 +55,7 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
     } else if (count && specs[0].place == HONE_ARG_VARARGS) {
         if (!hone_grow(p->arena, (void **)&c->varargs, &c->vararg_capacity, c->vararg_count,
                        sizeof *c->varargs)) {
-            return pytrace_no_memory();
+            return py_no_memory();
         }
         c->varargs[c->vararg_count++] = value;
         return HONE_OK;
@@ -65,12 +65,12 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
         const char *text =
             hone_arena_printf(p->arena, "'%s' takes at most %u argument%s",
                               hone_inst_python_name(c->kind), count, count == 1 ? "" : "s");
-        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+        return text ? py_fail_at(&p->run, c->where, text) : py_no_memory();
     }
     if (c->given[i]) {
         const char *text =
             hone_arena_printf(p->arena, "argument '%s' is given twice", specs[i].name);
-        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
+        return text ? py_fail_at(&p->run, c->where, text) : py_no_memory();
     }
     c->args[i] = value;
     c->given[i] = true;
@@ -78,47 +78,43 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
 }
 
 /* A function of the text stands for the index map that it returns. */
-static hone_status to_operand(pytrace *p, const char *where, pytrace_value *value,
-                              hone_operand *out) {
-    if (value->kind == PYTRACE_FUNC) {
-        HONE_TRY(pytrace_map_of_func(p, where, value->u.func, value));
+static hone_status eval_operand(pytrace *p, const py_node *node, hone_operand *out) {
+    py_value value;
+    HONE_TRY(py_eval(&p->run, node, &value));
+    if (value.kind == PYV_FUNC) {
+        HONE_TRY(pytrace_map_of_func(p, node->at, value.u.func, &value));
     }
-    return pytrace_to_operand(p, where, value, out);
+    return pytrace_to_operand(p, node->at, &value, out);
 }
 
 /* "*loops": a list stands for its items. */
-static hone_status store_all(pytrace *p, call *c, const char *where, const pytrace_value *list,
-                             uint32_t *io_position) {
-    const pytrace_value *items;
+static hone_status store_all(pytrace *p, call *c, const py_node *node, uint32_t *io_position) {
+    const py_value *items;
+    py_value list;
     uint32_t count;
-    HONE_TRY(pytrace_iterate(p, where, list, &items, &count));
+    HONE_TRY(py_eval(&p->run, node, &list));
+    HONE_TRY(py_iterate(&p->run, node->at, &list, &items, &count));
     for (uint32_t i = 0; i < count; i++) {
         hone_operand operand;
-        HONE_TRY(pytrace_to_operand(p, where, &items[i], &operand));
+        HONE_TRY(pytrace_to_operand(p, node->at, &items[i], &operand));
         HONE_TRY(store_arg(p, c, NULL, (*io_position)++, operand));
     }
     return HONE_OK;
 }
 
-static hone_status read_args(pytrace *p, call *c) {
+static hone_status read_args(pytrace *p, const py_node *node, call *c) {
     uint32_t position = 0;
-    while (!pytrace_close(p, ')')) {
-        pytrace_value value;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const py_node *arg = node->items[i];
+        bool has_word = arg->kind == PY_KEYWORD;
         hone_operand operand;
-        bool is_all = pytrace_accept(p, '*');
-        pytrace_skip_space(p);
-        c->where = p->at;
-        const char *keyword = pytrace_read_keyword(p);
-        pytrace_skip_space(p);
-        const char *where = p->at;
-        HONE_TRY(pytrace_read_value(p, &value));
-        if (is_all) {
-            HONE_TRY(store_all(p, c, where, &value, &position));
-        } else {
-            HONE_TRY(to_operand(p, where, &value, &operand));
-            HONE_TRY(store_arg(p, c, keyword, position++, operand));
+        c->where = arg->kind == PY_STAR ? arg->base->at : arg->at;
+        if (arg->kind == PY_STAR) {
+            HONE_TRY(store_all(p, c, arg->base, &position));
+            continue;
         }
-        HONE_TRY(pytrace_next_item(p, ')'));
+        HONE_TRY(eval_operand(p, has_word ? arg->base : arg, &operand));
+        HONE_TRY(store_arg(p, c, has_word ? arg->name : NULL, position++, operand));
     }
     return HONE_OK;
 }
@@ -134,19 +130,19 @@ typedef struct draft {
 } draft;
 
 /* Plain data from an operand: annotations and attribute lists hold no variables. */
-static hone_status to_value(pytrace *p, const hone_operand *o, hone_value *out) {
+static hone_status to_value(pytrace *p, const call *c, const hone_operand *o, hone_value *out) {
     const hone_operand *wrong;
     HONE_TRY(hone_operand_value(p->arena, o, out, &wrong));
     if (!wrong) return HONE_OK;
-    return pytrace_fail(p, wrong->kind == HONE_OPERAND_RV
-                               ? "expected a plain value, not a variable"
-                               : "expected a plain value, not an expression");
+    return py_fail_at(&p->run, c->start,
+                      wrong->kind == HONE_OPERAND_RV ? "expected a plain value, not a variable"
+                                                     : "expected a plain value, not an expression");
 }
 
 static hone_status add_input(pytrace *p, draft *d, hone_operand o) {
     if (!hone_grow(p->arena, (void **)&d->inputs, &d->input_capacity, d->input_count,
                    sizeof *d->inputs)) {
-        return pytrace_no_memory();
+        return py_no_memory();
     }
     d->inputs[d->input_count++] = o;
     return HONE_OK;
@@ -169,11 +165,11 @@ static hone_status read_decision(pytrace *p, const call *c, const hone_operand *
     const hone_operand *items = o->kind == HONE_OPERAND_LIST ? o->u.items : o;
     uint32_t count = o->kind == HONE_OPERAND_LIST ? o->count : 1;
     int64_t *values = hone_arena_alloc(p->arena, (count + 1) * sizeof *values);
-    if (!values) return pytrace_no_memory();
+    if (!values) return py_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].kind != HONE_OPERAND_INT) {
-            return pytrace_fail_at(p, c->start,
-                                   "the decision must be an integer or a list of integers");
+            return py_fail_at(&p->run, c->start,
+                              "the decision must be an integer or a list of integers");
         }
         values[i] = items[i].u.i;
     }
@@ -184,7 +180,7 @@ static hone_status read_decision(pytrace *p, const call *c, const hone_operand *
 static hone_status wrong_type(pytrace *p, const call *c, const hone_arg_spec *spec,
                               const char *wanted) {
     const char *text = hone_arena_printf(p->arena, "argument '%s' must be %s", spec->name, wanted);
-    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+    return text ? py_fail_at(&p->run, c->start, text) : py_no_memory();
 }
 
 static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
@@ -197,7 +193,7 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
     } else if (spec->text_fallback && c->args[i].kind == HONE_OPERAND_NONE) {
         value = HONE_VALUE_OF_STRING(spec->text_fallback);
     } else {
-        HONE_TRY(to_value(p, &c->args[i], &value));
+        HONE_TRY(to_value(p, c, &c->args[i], &value));
         bool is_int = value.kind == HONE_VALUE_INT || value.kind == HONE_VALUE_BOOL;
         bool is_name = spec->place == HONE_ARG_BUFFER && value.kind == HONE_VALUE_STRING;
         if (spec->place == HONE_ARG_BUFFER && !is_int && !is_name) {
@@ -256,12 +252,12 @@ static hone_status add_map(pytrace *p, const call *c, uint32_t i, draft *d) {
     if (o.kind == HONE_OPERAND_FLOAT) number = hone_expr_float(&ir, HONE_DTYPE_F32, o.u.f);
     hone_status st = hone_ir_finish(&ir);
     if (hone_status_consume(st)) {
-        return pytrace_fail_at(p, c->start, "a number does not fit an index");
+        return py_fail_at(&p->run, c->start, "a number does not fit an index");
     }
     if (number && !spec->is_required) {
         o.kind = HONE_OPERAND_MAP;
         o.u.map = hone_index_map_of_constant(p->arena, 0, number);
-        if (!o.u.map) return pytrace_no_memory();
+        if (!o.u.map) return py_no_memory();
     }
     if (o.kind != HONE_OPERAND_MAP) return wrong_type(p, c, spec, "a lambda or an index map");
     return add_input(p, d, o);
@@ -288,7 +284,7 @@ static hone_status name_block(pytrace *p, hone_operand *io) {
 /* consumer_blocks=[b0, "D"] */
 static hone_status name_blocks(pytrace *p, hone_operand *io) {
     hone_operand *items = hone_arena_alloc(p->arena, (io->count + 1) * sizeof *items);
-    if (!items) return pytrace_no_memory();
+    if (!items) return py_no_memory();
     for (uint32_t i = 0; i < io->count; i++) {
         items[i] = io->u.items[i];
         if (items[i].kind == HONE_OPERAND_STRING) HONE_TRY(name_block(p, &items[i]));
@@ -329,7 +325,7 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
     if (spec->is_required && !c->given[i]) {
         const char *text = hone_arena_printf(p->arena, "'%s' needs an argument '%s'",
                                              hone_inst_python_name(c->kind), spec->name);
-        return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+        return text ? py_fail_at(&p->run, c->start, text) : py_no_memory();
     }
     switch (spec->place) {
     case HONE_ARG_INPUT:
@@ -342,8 +338,8 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
         if (o->kind == HONE_OPERAND_NONE) return wrong_type(p, c, spec, "a value");
         if (o->kind == HONE_OPERAND_LIST) {
             hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
-            if (!value) return pytrace_no_memory();
-            HONE_TRY(to_value(p, o, value));
+            if (!value) return py_no_memory();
+            HONE_TRY(to_value(p, c, o, value));
             input = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
         }
         return add_input(p, d, input);
@@ -385,7 +381,7 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
 /* How many results only the program knows. */
 static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32_t *out) {
     if (!pytrace_has_program(p)) {
-        return pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)");
+        return py_fail_at(&p->run, c->start, "unpack the result: i, j, k = sch.get_loops(…)");
     }
     HONE_TRY(hone_trace_append(p->trace, c->kind, d->input_count, d->inputs, d->attr_count,
                                d->attrs, 0, hone_inst_output_kind(c->kind),
@@ -405,12 +401,12 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     if (hone_inst_gives_nothing(c->kind)) {
         *out = 0;
         bool is_spread = wanted != PYTRACE_IGNORED && !is_one_value;
-        return is_spread ? pytrace_fail_at(p, c->start, "this step has no result") : HONE_OK;
+        return is_spread ? py_fail_at(&p->run, c->start, "this step has no result") : HONE_OK;
     }
     if (!hone_inst_gives_list(c->kind)) {
         *out = 1;
         bool is_spread = wanted > 1 && !is_one_value;
-        return is_spread ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
+        return is_spread ? py_fail_at(&p->run, c->start, "this step has one result") : HONE_OK;
     }
     const hone_inst inst = {.kind = c->kind,
                             .input_count = d->input_count,
@@ -420,9 +416,9 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     int64_t known;
     bool is_known = hone_inst_count_results(&inst, &known);
     if (is_known && hone_inst_decides_list(c->kind) && (known < 1 || known > 4096)) {
-        return pytrace_fail_at(p, c->start, "n is out of range");
+        return py_fail_at(&p->run, c->start, "n is out of range");
     }
-    if (is_known && known > 4096) return pytrace_fail_at(p, c->start, "too many results");
+    if (is_known && known > 4096) return py_fail_at(&p->run, c->start, "too many results");
     if (wanted == PYTRACE_IGNORED && !is_known) return HONE_OK; /* nobody wants it */
     if (wanted == PYTRACE_IGNORED || is_one_value) {
         *out = (uint32_t)known;
@@ -431,7 +427,7 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     if (!is_known || known == wanted) return HONE_OK;
     const char *text =
         hone_arena_printf(p->arena, "%u names for %lld results", wanted, (long long)known);
-    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+    return text ? py_fail_at(&p->run, c->start, text) : py_no_memory();
 }
 
 /* A step by a map with separators is two steps: the map without them, and set_axis_separator. */
@@ -447,7 +443,7 @@ static hone_status take_separators(pytrace *p, hone_inst_kind kind, draft *d, ho
     if (!map || !map->separator_count) return HONE_OK;
     hone_value *places = hone_arena_alloc(p->arena, map->separator_count * sizeof *places);
     hone_index_map *plain = hone_arena_alloc(p->arena, sizeof *plain);
-    if (!places || !plain) return pytrace_no_memory();
+    if (!places || !plain) return py_no_memory();
     for (uint32_t i = 0; i < map->separator_count; i++)
         places[i] = HONE_VALUE_OF_INT(map->separators[i]);
     out->count = map->separator_count;
@@ -466,24 +462,24 @@ static hone_status add_separators(pytrace *p, const draft *d, hone_value places)
 }
 
 /* The results as a value: a list, where there may be any number of them. */
-static hone_status give_results(pytrace *p, hone_inst_kind kind, uint32_t first, uint32_t count,
-                                pytrace_value *out) {
-    *out = PYTRACE_OF_NONE;
-    if (hone_inst_gives_nothing(kind)) return HONE_OK;
-    bool is_list = hone_inst_gives_list(kind);
-    if (is_list) HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
+static hone_status give_results(pytrace *p, const call *c, uint32_t first, uint32_t count,
+                                py_value *out) {
+    *out = PYV_OF_NONE;
+    if (hone_inst_gives_nothing(c->kind)) return HONE_OK;
+    bool is_list = hone_inst_gives_list(c->kind);
+    if (is_list) HONE_TRY(py_new_list(&p->run, PYV_LIST, out));
     for (uint32_t i = 0; i < count; i++) {
-        const pytrace_value rv = {.kind = PYTRACE_RV, .epoch = p->epoch, .u.rv = first + i};
+        const py_value rv = {.kind = PYTRACE_RV, .mark = p->epoch, .count = first + i};
         if (!is_list) {
             *out = rv;
         } else {
-            HONE_TRY(pytrace_push(p, out, &rv));
+            HONE_TRY(py_append(&p->run, c->start, out, &rv));
         }
     }
     return HONE_OK;
 }
 
-static hone_status finish_call(pytrace *p, call *c, uint32_t wanted, pytrace_value *out) {
+static hone_status finish_call(pytrace *p, call *c, uint32_t wanted, py_value *out) {
     draft d = {0};
     for (uint32_t i = 0; i < spec_count(c->kind); i++)
         HONE_TRY(add_arg(p, c, i, &d));
@@ -495,77 +491,99 @@ static hone_status finish_call(pytrace *p, call *c, uint32_t wanted, pytrace_val
     HONE_TRY(hone_trace_append(p->trace, c->kind, d.input_count, d.inputs, d.attr_count, d.attrs,
                                outputs, hone_inst_output_kind(c->kind), d.decision));
     HONE_TRY(add_separators(p, &d, separators));
-    HONE_TRY(give_results(p, c->kind, first, outputs, out));
+    HONE_TRY(give_results(p, c, first, outputs, out));
     bool is_pair = wanted != PYTRACE_ONE_VALUE && wanted != PYTRACE_IGNORED &&
                    out->kind == PYTRACE_RV; /* (a,) = … */
-    const pytrace_value one = *out;
+    const py_value one = *out;
     if (!is_pair) return HONE_OK;
-    HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
-    return pytrace_push(p, out, &one);
+    HONE_TRY(py_new_list(&p->run, PYV_LIST, out));
+    return py_append(&p->run, c->start, out, &one);
 }
 
-/* sch.work_on("main") is no step: it names the function for the get_sblock that follow. */
-static hone_status read_work_on(pytrace *p, const char *start) {
-    pytrace_args args;
-    HONE_TRY(pytrace_read_args(p, &args));
-    const pytrace_value *name = pytrace_keyword(&args, "func_name");
-    if (args.keyword_count > (name != NULL)) {
-        return pytrace_fail_at(p, start, "'work_on' has one argument, func_name");
-    }
-    if (!name && args.count == 1) name = &args.items[0];
-    if (!name || name->kind != PYTRACE_STRING) {
-        return pytrace_fail_at(p, start, "work_on takes the name of a function and gives nothing");
-    }
-    p->working_on = name->u.s;
-    return HONE_OK;
+bool pytrace_is_step(pytrace *p, const py_node *node) {
+    hone_inst_kind kind;
+    bool is_member = node->kind == PY_CALL && node->base->kind == PY_ATTRIBUTE &&
+                     node->base->base->kind == PY_NAME;
+    const py_value *schedule = is_member ? py_find(&p->run, node->base->base->name) : NULL;
+    return schedule && schedule->kind == PYTRACE_SCHEDULE && schedule->mark == p->epoch &&
+           hone_inst_find_python(node->base->name, &kind);
 }
 
-hone_status pytrace_read_call(pytrace *p, uint32_t wanted, pytrace_value *out) {
-    call c = {.start = p->at};
-    const char *method = pytrace_read_name(p);
-    if (!method) return pytrace_fail(p, "expected the name of a step");
-    if (!hone_inst_find_python(method, &c.kind)) {
-        const char *names[HONE_INST_COUNT];
-        for (int i = 0; i < HONE_INST_COUNT; i++)
-            names[i] = hone_inst_python_name((hone_inst_kind)i);
-        const char *meant = hone_name_suggest(method, names, HONE_INST_COUNT, sizeof *names);
-        const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
-        return pytrace_fail_about(p, c.start, "unknown step ", method, hint ? hint : "");
-    }
-    if (!pytrace_open(p, '(')) return pytrace_fail(p, "expected '('");
-    HONE_TRY(read_args(p, &c));
+static hone_status unknown_step(pytrace *p, const py_node *member) {
+    const char *names[HONE_INST_COUNT];
+    for (int i = 0; i < HONE_INST_COUNT; i++)
+        names[i] = hone_inst_python_name((hone_inst_kind)i);
+    const char *meant = hone_name_suggest(member->name, names, HONE_INST_COUNT, sizeof *names);
+    const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
+    return py_fail_about(&p->run, member->mark, "unknown step ", member->name, hint ? hint : "");
+}
+
+hone_status pytrace_read_step(pytrace *p, const py_node *node, uint32_t wanted, py_value *out) {
+    call c = {.start = node->base->mark};
+    if (!hone_inst_find_python(node->base->name, &c.kind)) return unknown_step(p, node->base);
+    HONE_TRY(read_args(p, node, &c));
     return finish_call(p, &c, wanted, out);
 }
 
 /* ---- what is no step ---- */
 
-hone_status pytrace_read_member(pytrace *p, pytrace_value *io) {
-    static const char *const parts[] = {"mod", "trace", "state", "func_working_on", NULL};
-    const char *start = ++p->at; /* behind the '.' */
-    const char *name = pytrace_read_name(p);
-    if (io->epoch != p->epoch) {
-        return pytrace_fail_at(p, start,
-                               "this schedule was followed by another one; only the last "
-                               "that is begun is applied");
+void pytrace_begin_schedule(pytrace *p, py_value *out) {
+    hone_trace_init(p->trace, p->arena);
+    p->epoch++;
+    *out = (py_value){.kind = PYTRACE_SCHEDULE, .mark = p->epoch};
+}
+
+/* sch.work_on("main") names the function for the get_sblock that follow. */
+static hone_status read_work_on(pytrace *p, const py_node *node) {
+    uint32_t start = node->base->mark;
+    py_args args;
+    HONE_TRY(py_eval_args(&p->run, node, &args));
+    const py_value *name = py_keyword(&args, "func_name");
+    if (args.keyword_count > (name != NULL)) {
+        return py_fail_at(&p->run, start, "'work_on' has one argument, func_name");
     }
-    if (!name) return pytrace_fail(p, "expected the name of a step");
-    *io = PYTRACE_OF_NONE;
-    for (const char *const *part = parts; *part; part++) {
-        if (strcmp(name, *part) != 0) continue;
-        *io = PYTRACE_OF_OUTSIDE(*part);
+    if (!name && args.count == 1) name = &args.items[0];
+    if (!name || name->kind != PYV_STRING) {
+        return py_fail_at(&p->run, start, "work_on takes the name of a function and gives nothing");
+    }
+    p->working_on = name->u.s;
+    return HONE_OK;
+}
+
+static hone_status check_epoch(pytrace *p, const py_node *member, const py_value *v) {
+    if (v->mark == p->epoch) return HONE_OK;
+    return py_fail_at(&p->run, member->mark,
+                      "this schedule was followed by another one; only the last that is begun is "
+                      "applied");
+}
+
+hone_status pytrace_read_part(pytrace *p, const py_node *node, py_value *io) {
+    static const char *const parts[] = {"mod", "trace", "state", "func_working_on"};
+    HONE_TRY(check_epoch(p, node, io));
+    for (size_t i = 0; i < HONE_COUNT(parts); i++) {
+        if (strcmp(node->name, parts[i]) != 0) continue;
+        *io = PYV_OF_UNKNOWN(parts[i]);
         return HONE_OK;
     }
-    if (strcmp(name, "get") == 0) return pytrace_read_get(p, io);
-    if (strcmp(name, "work_on") == 0) return read_work_on(p, start);
+    hone_inst_kind kind;
+    if (!hone_inst_find_python(node->name, &kind)) return unknown_step(p, node);
+    return py_fail_at(&p->run, node->end, "expected '('");
+}
+
+hone_status pytrace_read_member(pytrace *p, const py_node *node, py_value *io) {
+    const char *name = node->base->name;
+    py_args ignored;
+    HONE_TRY(check_epoch(p, node->base, io));
+    *io = PYV_OF_NONE;
+    if (strcmp(name, "get") == 0) return pytrace_read_get(p, node, io);
+    if (strcmp(name, "work_on") == 0) return read_work_on(p, node);
     if (strcmp(name, "show") == 0 || strcmp(name, "seed") == 0) {
-        pytrace_args ignored;
-        return pytrace_read_args(p, &ignored);
+        return py_eval_args(&p->run, node, &ignored);
     }
     if (strcmp(name, "copy") == 0) {
-        return pytrace_fail_at(p, start,
-                               "a trace has one schedule: begin it anew with "
-                               "tvm.s_tir.Schedule(mod) in place of a copy");
+        return py_fail_at(&p->run, node->base->mark,
+                          "a trace has one schedule: begin it anew with tvm.s_tir.Schedule(mod) in "
+                          "place of a copy");
     }
-    p->at = start;
-    return pytrace_read_call(p, PYTRACE_ONE_VALUE, io);
+    return pytrace_read_step(p, node, PYTRACE_ONE_VALUE, io);
 }

@@ -1,27 +1,23 @@
-#include <ctype.h>
 #include <string.h>
 
 #include "ir/text/map/index_map_parse.h"
 #include "schedule/python/trace_parse_impl.h"
 #include "support/strbuf.h"
 
-/* Index maps in the Python form of traces.
+/* Index maps in the Python form of traces: lambdas, functions that return one, what T.index_map,
+ * IndexMap.from_func or the like make (trace_parse_outside.c), and expressions of constants.
  *
- *   map := "lambda" … | maker "(" map {"," keyword "=" value} ")" | an expression of constants
- *
- * A maker is T.index_map, IndexMap.from_func or the like (trace_parse_outside.c).
- *
- * What stands behind `lambda` is an expression of programs and is read by their parser; here only
- * its end is looked for. */
+ * What stands in them is an expression of programs, and the parser of programs reads those bytes of
+ * the text. */
 
 /* ---- names in the map ---- */
 
 /* What a name stands for, or the items of it. */
-static bool find_items(const pytrace *p, const char *name, const pytrace_value **out_items,
+static bool find_items(const pytrace *p, const char *name, const py_value **out_items,
                        uint32_t *out_count, bool *out_is_tuple) {
-    const pytrace_value *v = pytrace_find(p, name);
-    if (!v || v->kind == PYTRACE_DICT) return false;
-    *out_is_tuple = pytrace_items(v, out_items, out_count);
+    const py_value *v = py_find(&p->run, name);
+    if (!v || v->kind == PYV_DICT) return false;
+    *out_is_tuple = py_items(v, out_items, out_count);
     if (*out_is_tuple) return *out_count != 0;
     *out_items = v;
     *out_count = 1;
@@ -32,14 +28,14 @@ static bool find_items(const pytrace *p, const char *name, const pytrace_value *
 static bool find_ints(void *ctx, const char *name, uint32_t *out_count, const uint32_t **out_frees,
                       bool *out_is_tuple) {
     const pytrace *p = ctx;
-    const pytrace_value *items;
+    const py_value *items;
     if (!find_items(p, name, &items, out_count, out_is_tuple)) return false;
     uint32_t *frees = hone_arena_alloc(p->arena, (*out_count + 1) * sizeof *frees);
     for (uint32_t i = 0; frees && i < *out_count; i++) {
-        bool is_one = items[i].kind == PYTRACE_RV && items[i].epoch == p->epoch &&
-                      p->trace->rv_kinds[items[i].u.rv] == HONE_RV_INT;
+        bool is_one = items[i].kind == PYTRACE_RV && items[i].mark == p->epoch &&
+                      p->trace->rv_kinds[items[i].count] == HONE_RV_INT;
         if (!is_one) return false;
-        frees[i] = items[i].u.rv;
+        frees[i] = items[i].count;
     }
     *out_frees = frees;
     return frees != NULL;
@@ -48,64 +44,53 @@ static bool find_ints(void *ctx, const char *name, uint32_t *out_count, const ui
 static bool find_numbers(void *ctx, const char *name, uint32_t *out_count,
                          const int64_t **out_numbers, bool *out_is_tuple) {
     const pytrace *p = ctx;
-    const pytrace_value *items;
+    const py_value *items;
     if (!find_items(p, name, &items, out_count, out_is_tuple)) return false;
     int64_t *numbers = hone_arena_alloc(p->arena, (*out_count + 1) * sizeof *numbers);
     for (uint32_t i = 0; numbers && i < *out_count; i++) {
-        if (items[i].kind != PYTRACE_INT) return false;
+        if (items[i].kind != PYV_INT) return false;
         numbers[i] = items[i].u.i;
     }
     *out_numbers = numbers;
     return numbers != NULL;
 }
 
-static hone_status parse_map(pytrace *p, const hone_index_map_text *text, pytrace_value *out) {
+static hone_status parse_map(pytrace *p, const hone_index_map_text *text, py_value *out) {
     hone_index_map_text full = *text;
-    full.source_name = p->source;
+    const hone_index_map *map;
+    full.source_name = p->source.name;
     full.names = find_ints;
     full.numbers = find_numbers;
     full.ctx = p;
-    *out = (pytrace_value){.kind = PYTRACE_MAP, .epoch = p->epoch};
-    return hone_index_map_parse(p->arena, &full, 0, &out->u.map);
+    HONE_TRY(hone_index_map_parse(p->arena, &full, 0, &map));
+    *out = (py_value){.kind = PYTRACE_MAP, .mark = p->epoch, .u.host = map};
+    return HONE_OK;
 }
 
-hone_status pytrace_read_map(pytrace *p, pytrace_value *out) {
-    static const char *const ends[] = {"if", "else", "for", "and", "or", NULL};
-    const char *start = p->at;
-    p->at = pytrace_scan(p, ends); /* none of them within a lambda */
-    const hone_index_map_text text = {.text = p->text,
-                                      .from = (size_t)(start - p->text),
-                                      .to = (size_t)(p->at - p->text),
-                                      .length = (size_t)(p->end - p->text)};
+hone_status pytrace_read_map(pytrace *p, const py_node *node, py_value *out) {
+    const hone_index_map_text text = {
+        .text = p->source.text, .from = node->at, .to = node->end, .length = p->source.length};
     return parse_map(p, &text, out);
 }
 
 /* ---- functions as maps ---- */
 
-static bool is_return(const pytrace *p) {
-    return pytrace_starts_with_word(p, "return");
+/* What "def f(i, j): return i // 4, j" returns; NULL where it does more than that. */
+static const py_node *only_result(const py_func *func) {
+    const py_node *body = func->def->items[func->def->count - 1];
+    uint32_t first = body->count && body->items[0]->kind == PY_VALUE &&
+                     body->items[0]->base->kind == PY_TEXT; /* a docstring */
+    bool is_one = body->count == first + 1 && body->items[first]->kind == PY_RETURN;
+    return is_one && func->param_count ? body->items[first]->base : NULL;
 }
 
 /* "def f(i, j): return i // 4, j" is "lambda i, j: (i // 4, j)". */
-hone_status pytrace_map_of_func(pytrace *p, const char *where, const pytrace_func *func,
-                                pytrace_value *out) {
-    static const char wrong[] = "a function that is an index map does nothing but return one";
-    pytrace ahead = *p;
-    ahead.at = func->body;
-    ahead.end = func->body_end;
-    ahead.open = 0;
-    pytrace_skip_all(&ahead);
-    if (pytrace_peek(&ahead) == '"' || pytrace_peek(&ahead) == '\'') { /* a docstring */
-        ahead.at = pytrace_end_of_string(&ahead, ahead.at);
-        pytrace_skip_all(&ahead);
+hone_status pytrace_map_of_func(pytrace *p, uint32_t at, const py_func *func, py_value *out) {
+    const py_node *result = only_result(func);
+    if (!result) {
+        return py_fail_at(&p->run, at,
+                          "a function that is an index map does nothing but return one");
     }
-    if (!is_return(&ahead) || !func->param_count) return pytrace_fail_at(p, where, wrong);
-    ahead.at += strlen("return");
-    const char *body = ahead.at;
-    pytrace_skip_line(&ahead);
-    size_t length = (size_t)(ahead.at - body);
-    pytrace_skip_all(&ahead);
-    if (ahead.at != ahead.end) return pytrace_fail_at(p, where, wrong);
     hone_str text = {0};
     hone_str_append(&text, "lambda ");
     for (uint32_t i = 0; i < func->param_count; i++) {
@@ -113,88 +98,83 @@ hone_status pytrace_map_of_func(pytrace *p, const char *where, const pytrace_fun
                         func->params[i]);
     }
     hone_str_append(&text, ": (");
-    hone_str_append_n(&text, body, length);
+    hone_str_append_n(&text, p->source.text + result->at, result->end - result->at);
     hone_str_append(&text, ")");
-    pytrace_scope *scope = p->scope;
-    p->scope = func->scope;
+    py_scope *scope = p->run.scope;
+    p->run.scope = func->scope;
     const hone_index_map_text whole = {
         .text = hone_str_text(&text), .to = text.length, .length = text.length};
-    hone_status st = text.failed ? pytrace_no_memory() : parse_map(p, &whole, out);
-    p->scope = scope;
+    hone_status st = text.failed ? py_no_memory() : parse_map(p, &whole, out);
+    p->run.scope = scope;
     hone_str_deinit(&text);
     if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
-    return hone_status_annotate(st, "function '%s'", func->name);
+    return hone_status_annotate(st, "function '%s'", func->def->name);
 }
 
 /* ---- calls that make a map ---- */
 
+typedef struct map_call {
+    const hone_index_map *map, *inverse;
+    hone_dtype dtype;
+} map_call;
+
 /* index_dtype="int64" and ndim=2 say what is found out here; an inverse is kept. */
-static hone_status read_keyword(pytrace *p, pytrace_value *io, const hone_index_map **io_inverse,
-                                hone_dtype *io_dtype) {
-    pytrace_value value;
-    const char *start = p->at, *name = pytrace_read_name(p);
-    bool is_keyword = name && pytrace_accept(p, '=');
-    if (!is_keyword) return pytrace_fail_at(p, start, "expected an argument by its name");
-    HONE_TRY(pytrace_read_value(p, &value));
-    if (strcmp(name, "mapping_function") == 0 || strcmp(name, "mapping") == 0) {
-        *io = value;
-    } else if (strcmp(name, "inverse_index_map") == 0) {
-        if (value.kind == PYTRACE_MAP) *io_inverse = value.u.map;
-    } else if (strcmp(name, "index_dtype") == 0) {
-        bool is_dtype = value.kind == PYTRACE_STRING && hone_dtype_parse(value.u.s, io_dtype);
-        if (!is_dtype) return pytrace_fail_at(p, start, "index_dtype must name a dtype");
-    } else if (strcmp(name, "ndim") == 0) {
-        bool is_count = value.kind == PYTRACE_INT && value.u.i > 0 && value.u.i <= 64;
-        if (!is_count) return pytrace_fail_at(p, start, "ndim must be a number from 1 to 64");
-        if (io->kind == PYTRACE_MAP) {
-            return hone_index_map_instantiate(p->arena, io->u.map, (uint32_t)value.u.i, &io->u.map);
-        }
+static hone_status read_keyword(pytrace *p, const py_node *arg, map_call *io) {
+    py_value value;
+    if (arg->kind != PY_KEYWORD) {
+        return py_fail_at(&p->run, arg->at, "expected an argument by its name");
+    }
+    HONE_TRY(py_eval(&p->run, arg->base, &value));
+    if (strcmp(arg->name, "mapping_function") == 0 || strcmp(arg->name, "mapping") == 0) {
+        io->map = value.kind == PYTRACE_MAP ? pytrace_map_of(&value) : NULL;
+    } else if (strcmp(arg->name, "inverse_index_map") == 0) {
+        if (value.kind == PYTRACE_MAP) io->inverse = pytrace_map_of(&value);
+    } else if (strcmp(arg->name, "index_dtype") == 0) {
+        bool is_dtype = value.kind == PYV_STRING && hone_dtype_parse(value.u.s, &io->dtype);
+        if (!is_dtype) return py_fail_at(&p->run, arg->at, "index_dtype must name a dtype");
+    } else if (strcmp(arg->name, "ndim") == 0) {
+        bool is_count = value.kind == PYV_INT && value.u.i > 0 && value.u.i <= 64;
+        if (!is_count) return py_fail_at(&p->run, arg->at, "ndim must be a number from 1 to 64");
+        if (!io->map) return HONE_OK;
+        return hone_index_map_instantiate(p->arena, io->map, (uint32_t)value.u.i, &io->map);
     } else {
-        return pytrace_fail_at(p, start, "an index map has no such argument");
+        return py_fail_at(&p->run, arg->at, "an index map has no such argument");
     }
     return HONE_OK;
 }
 
 /* The first argument: a lambda, or a function of the text. */
-static hone_status read_first(pytrace *p, pytrace_value *out, bool *out_is_one) {
-    pytrace_skip_space(p);
-    const char *start = p->at;
-    *out_is_one = true;
-    if (pytrace_starts_with_word(p, "lambda")) return pytrace_read_map(p, out);
-    const char *name = pytrace_read_name(p);
-    const pytrace_value *known = name ? pytrace_find(p, name) : NULL;
-    if (known && known->kind == PYTRACE_FUNC) {
-        return pytrace_map_of_func(p, start, known->u.func, out);
-    }
-    *out_is_one = false;
-    p->at = start;
+static hone_status read_first(pytrace *p, const py_node *arg, map_call *io, bool *out_is_one) {
+    const py_value *known = arg->kind == PY_NAME ? py_find(&p->run, arg->name) : NULL;
+    bool is_func = known && known->kind == PYV_FUNC;
+    py_value value;
+    *out_is_one = is_func || arg->kind == PY_LAMBDA;
+    if (!*out_is_one) return HONE_OK;
+    HONE_TRY(is_func ? pytrace_map_of_func(p, arg->at, known->u.func, &value)
+                     : pytrace_read_map(p, arg, &value));
+    io->map = pytrace_map_of(&value);
     return HONE_OK;
 }
 
-hone_status pytrace_read_map_call(pytrace *p, pytrace_value *out) {
-    const char *start = p->at;
-    const hone_index_map *inverse = NULL;
-    hone_dtype dtype = HONE_DTYPE_VOID;
-    *out = PYTRACE_OF_NONE;
-    pytrace_open(p, '(');
-    for (bool is_first = true; !pytrace_close(p, ')'); is_first = false) {
+hone_status pytrace_read_map_call(pytrace *p, const py_node *call, py_value *out) {
+    map_call c = {.dtype = HONE_DTYPE_VOID};
+    for (uint32_t i = 0; i < call->count; i++) {
         bool took = false;
-        pytrace_skip_space(p);
-        if (is_first) HONE_TRY(read_first(p, out, &took));
-        if (!took) HONE_TRY(read_keyword(p, out, &inverse, &dtype));
-        HONE_TRY(pytrace_next_item(p, ')'));
+        if (i == 0) HONE_TRY(read_first(p, call->items[i], &c, &took));
+        if (!took) HONE_TRY(read_keyword(p, call->items[i], &c));
     }
-    if (out->kind != PYTRACE_MAP) return pytrace_fail_at(p, start, "expected a lambda");
+    if (!c.map) return py_fail_at(&p->run, call->mark, "expected a lambda");
+    *out = (py_value){.kind = PYTRACE_MAP, .mark = p->epoch, .u.host = c.map};
     bool is_index =
-        hone_dtype_equal(dtype, HONE_DTYPE_I32) || hone_dtype_equal(dtype, HONE_DTYPE_I64);
-    if (is_index && !out->u.map->variadic) {
-        out->u.map = hone_index_map_with_dtype(p->arena, out->u.map, dtype);
+        hone_dtype_equal(c.dtype, HONE_DTYPE_I32) || hone_dtype_equal(c.dtype, HONE_DTYPE_I64);
+    if (is_index && !c.map->variadic) {
+        out->u.host = hone_index_map_with_dtype(p->arena, c.map, c.dtype);
     }
-    if (!out->u.map || !inverse) return out->u.map ? HONE_OK : pytrace_no_memory();
+    if (!out->u.host || !c.inverse) return out->u.host ? HONE_OK : py_no_memory();
     hone_index_map *map = hone_arena_alloc(p->arena, sizeof *map);
-    if (!map) return pytrace_no_memory();
-    *map = *out->u.map;
-    map->inverse = inverse;
-    out->u.map = map;
+    if (!map) return py_no_memory();
+    *map = *pytrace_map_of(out);
+    map->inverse = c.inverse;
+    out->u.host = map;
     return HONE_OK;
 }

@@ -23,145 +23,106 @@ bool pytrace_is_known_module(const char *name) {
 
 /* ---- imports ---- */
 
-static const char *read_path(pytrace *p, const char **out_first) {
-    const char *path = NULL;
-    pytrace_skip_space(p);
-    while (pytrace_peek(p) == '.')
-        p->at++; /* from . import x */
-    for (*out_first = NULL;;) {
-        const char *name = pytrace_read_name(p);
-        if (!name) return path ? path : "";
-        path = path ? hone_arena_printf(p->arena, "%s.%s", path, name) : name;
-        if (!path) return NULL;
-        if (!*out_first) *out_first = name;
-        if (pytrace_peek(p) != '.') return path;
-        p->at++;
-    }
-}
-
-/* "as name" */
-static const char *read_alias(pytrace *p, const char *otherwise) {
-    if (!pytrace_accept_word(p, "as")) return otherwise;
-    pytrace_skip_space(p);
-    const char *name = pytrace_read_name(p);
-    return name ? name : otherwise;
-}
-
 static hone_status bind_import(pytrace *p, const char *name, const char *path) {
-    if (!path) return pytrace_no_memory();
-    pytrace_value value = PYTRACE_OF_OUTSIDE(path);
+    if (!path) return py_no_memory();
+    py_value value = PYV_OF_UNKNOWN(path);
     value.count = !is_known_module(path, strcspn(path, "."));
-    return name ? pytrace_bind(p, name, &value) : HONE_OK;
+    return name ? py_bind(&p->run, name, &value) : HONE_OK;
 }
 
-hone_status pytrace_refuse_strange(pytrace *p, const char *where, const pytrace_value *value) {
-    const pytrace_value *items;
+hone_status pytrace_refuse_strange(pytrace *p, uint32_t at, const py_value *value) {
+    const py_value *items;
     uint32_t count;
-    if (value->kind == PYTRACE_OUTSIDE && value->count) {
-        return pytrace_fail_about(p, where,
-                                  "expected a step of the schedule, an assignment or a "
-                                  "definition: ",
-                                  value->u.s, " is not run here");
+    if (value->kind == PYV_UNKNOWN && value->count) {
+        return py_fail_about(&p->run, at,
+                             "expected a step of the schedule, an assignment or a "
+                             "definition: ",
+                             value->u.s, " is not run here");
     }
-    if (!pytrace_items(value, &items, &count)) return HONE_OK;
+    if (!py_items(value, &items, &count)) return HONE_OK;
     for (uint32_t i = 0; i < count; i++) {
-        if (items[i].kind != PYTRACE_OUTSIDE) continue;
-        HONE_TRY(pytrace_refuse_strange(p, where, &items[i]));
+        if (items[i].kind != PYV_UNKNOWN) continue;
+        HONE_TRY(pytrace_refuse_strange(p, at, &items[i]));
     }
     return HONE_OK;
 }
 
-static hone_status import_names(pytrace *p, const char *module) {
-    bool is_open = pytrace_open(p, '(');
-    do {
-        pytrace_skip_space(p);
-        const char *name = pytrace_read_name(p);
-        if (!name) break; /* "*", or a comma at the end */
-        const char *path = hone_arena_printf(p->arena, "%s.%s", module, name);
-        HONE_TRY(bind_import(p, read_alias(p, name), path));
-    } while (pytrace_accept(p, ','));
-    if (is_open && !pytrace_close(p, ')')) return pytrace_fail(p, "expected ')'");
-    pytrace_accept(p, '*');
-    return HONE_OK;
+/* import a.b: the first name stands for it; import a.b as c. */
+static hone_status import_module(pytrace *p, const py_node *alias) {
+    const py_node *as = alias->items[0];
+    if (as) return bind_import(p, as->name, alias->name);
+    const char *first = hone_arena_strndup(p->arena, alias->name, strcspn(alias->name, "."));
+    return bind_import(p, first, first);
 }
 
-hone_status pytrace_read_import(pytrace *p) {
-    const char *first;
-    if (pytrace_accept_word(p, "from")) {
-        const char *module = read_path(p, &first);
-        if (!module) return pytrace_no_memory();
-        if (!pytrace_accept_word(p, "import")) return pytrace_fail(p, "expected 'import'");
-        return import_names(p, module);
+hone_status pytrace_read_import(pytrace *p, const py_node *node) {
+    for (uint32_t i = 0; i < node->count; i++) {
+        const py_node *alias = node->items[i];
+        if (node->kind == PY_IMPORT) {
+            HONE_TRY(import_module(p, alias));
+            continue;
+        }
+        const char *path = hone_arena_printf(p->arena, "%s.%s", node->name, alias->name);
+        HONE_TRY(bind_import(p, alias->items[0] ? alias->items[0]->name : alias->name, path));
     }
-    p->at += strlen("import");
-    do {
-        const char *path = read_path(p, &first);
-        const char *alias = read_alias(p, NULL);
-        HONE_TRY(bind_import(p, alias ? alias : first, alias ? path : first ? first : path));
-    } while (pytrace_accept(p, ','));
     return HONE_OK;
 }
 
 /* ---- what is shown ---- */
 
-/* Is "object.name" a step? object may be NULL. */
-static bool is_step(const pytrace *p, const char *object, const char *name) {
-    const pytrace_value *known = object ? pytrace_find(p, object) : NULL;
+/* Does a step of the schedule stand at this NAME "." NAME? */
+static bool names_step(pytrace *p, const char *object, const char *name) {
     hone_inst_kind kind;
+    const py_value *known = py_find(&p->run, object);
     return known && known->kind == PYTRACE_SCHEDULE && strncmp(name, "get_", 4) != 0 &&
            hone_inst_find_python(name, &kind);
 }
 
-hone_status pytrace_skip_shown(pytrace *p) {
-    const char *object = NULL;
-    pytrace behind = *p;
-    pytrace_skip_statement(&behind);
-    while (p->at < behind.at) {
-        const char *start = p->at, *name = NULL;
-        if (*start == '"' || *start == '\'') {
-            p->at = pytrace_end_of_string(p, start);
-        } else if (*start == '#') {
-            pytrace_skip_line(p);
-        } else if ((name = pytrace_read_name(p)) && is_step(p, object, name)) {
-            return pytrace_fail_at(p, start,
-                                   "what is shown is not read, and this is a step: expected it on "
-                                   "a line of its own");
-        } else if (!name) {
-            p->at++;
-        }
-        object = name ? name : *start == '.' ? object : NULL;
+static const char *token_text(const pytrace *p, const py_token *token) {
+    return hone_arena_strndup(p->arena, p->source.text + token->start, token->length);
+}
+
+hone_status pytrace_check_shown(pytrace *p, const py_node *node) {
+    py_token *tokens;
+    uint32_t count;
+    HONE_TRY(py_lex_piece(&p->source, node->at, node->end, p->arena, &tokens, &count));
+    for (uint32_t i = 2; i < count; i++) {
+        const py_token *t = &tokens[i];
+        bool is_member = t->kind == PY_TOKEN_NAME && t[-2].kind == PY_TOKEN_NAME &&
+                         py_token_is(&p->source, t - 1, PY_TOKEN_OP, ".");
+        if (!is_member) continue;
+        const char *object = token_text(p, t - 2), *name = token_text(p, t);
+        if (!object || !name) return py_no_memory();
+        if (!names_step(p, object, name)) continue;
+        return py_fail_at(&p->run, t->start,
+                          "what is shown is not read, and this is a step: expected it on a line of "
+                          "its own");
     }
-    p->at = behind.at;
     return HONE_OK;
 }
 
 /* ---- programs ---- */
 
-hone_status pytrace_skip_program(pytrace *p, bool *out_took) {
+/* Does the text of the decorator name what makes programs? */
+static bool makes_program(const pytrace *p, const py_node *decorator) {
     static const char *const kinds[] = {"prim_func", "R.function"};
-    bool is_class = pytrace_starts_with_word(p, "class"), is_program = is_class;
-    *out_took = is_class || pytrace_peek(p) == '@';
-    if (!*out_took) return HONE_OK;
-    const char *begin = p->at, *text = begin, *body;
-    if (!is_class) pytrace_skip_line(p);
-    for (size_t i = 0; i < 2 && !is_class; i++) {
+    for (size_t i = 0; i < HONE_COUNT(kinds); i++) {
         size_t length = strlen(kinds[i]);
-        for (const char *at = text; (size_t)(p->at - at) >= length && !is_program; at++)
-            is_program = memcmp(at, kinds[i], length) == 0;
+        for (uint32_t at = decorator->at; at + length <= decorator->end; at++) {
+            if (memcmp(p->source.text + at, kinds[i], length) == 0) return true;
+        }
     }
-    if (!is_program) return HONE_OK;
-    if (!p->program) p->program = text;
-    pytrace_skip_all(p);
-    text = p->at;
-    if (!pytrace_accept_word(p, "def") && !pytrace_accept_word(p, "class")) return HONE_OK;
-    pytrace_skip_blanks(p);
-    const char *name = pytrace_read_name(p);
-    pytrace_skip_line(p);
-    p->at--; /* to the end of its first line: the body begins behind it */
-    pytrace_skip_suite(p, text, &body);
-    if (!name) return HONE_OK;
-    HONE_TRY(pytrace_note_program(p, name, begin));
-    return pytrace_bind(p, name, &PYTRACE_OF_OUTSIDE(name));
+    return false;
+}
+
+hone_status pytrace_take_program(pytrace *p, const py_node *node, bool *out_took) {
+    *out_took = node->kind == PY_CLASS;
+    for (uint32_t i = 0; i < node->count_ahead; i++)
+        *out_took = *out_took || makes_program(p, node->items[i]);
+    if (!*out_took) return HONE_OK;
+    if (!p->program) p->program = node;
+    HONE_TRY(pytrace_note_program(p, node));
+    return py_bind(&p->run, node->name, &PYV_OF_UNKNOWN(node->name));
 }
 
 /* ---- what is made of them ---- */
@@ -219,71 +180,74 @@ static bool makes_number(const char *path) {
     return false;
 }
 
-static hone_status product(pytrace *p, const char *where, const pytrace_args *args,
-                           pytrace_value *out) {
-    const pytrace_value *items;
+static hone_status product(pytrace *p, uint32_t at, const py_args *args, py_value *out) {
+    const py_value *items;
     uint32_t count;
-    if (args->count != 1) return pytrace_fail_at(p, where, "prod takes one list");
-    HONE_TRY(pytrace_iterate(p, where, &args->items[0], &items, &count));
-    *out = PYTRACE_OF_INT(1);
+    if (args->count != 1) return py_fail_at(&p->run, at, "prod takes one list");
+    HONE_TRY(py_iterate(&p->run, at, &args->items[0], &items, &count));
+    *out = PYV_OF_INT(1);
     for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(pytrace_compute(p, where, '*', &items[i], out));
+        HONE_TRY(py_compute(&p->run, at, PY_MUL, &items[i], out));
     return HONE_OK;
 }
 
-/* Something else is called: it may not know the schedule. */
-static hone_status call_outside(pytrace *p, pytrace_value *io) {
-    const char *where = p->at;
-    pytrace_args args;
-    bool reaches = false;
-    HONE_TRY(pytrace_read_args(p, &args));
-    if (ends_with(io->u.s, "math.prod") || ends_with(io->u.s, "np.prod") ||
-        ends_with(io->u.s, "numpy.prod")) {
-        return product(p, where, &args, io);
+/* A schedule or a part of one, also within a list. */
+static bool is_of_schedule(const py_value *v, uint32_t depth) {
+    const py_value *items;
+    uint32_t count;
+    if (v->kind == PYTRACE_RV || v->kind == PYTRACE_SCHEDULE) return true;
+    if (depth > PY_MAX_NESTING || !py_items(v, &items, &count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_of_schedule(&items[i], depth + 1)) return true;
+        if (v->kind == PYV_DICT && is_of_schedule(&v->u.list->items[i], depth + 1)) return true;
     }
-    if (ends_with(io->u.s, "TensorIntrin.register"))
-        return pytrace_register_intrin(p, where, &args);
-    if (ends_with(io->u.s, "clang.create_llvm")) {
-        return pytrace_fail_at(p, where,
-                               "no LLVM text is made here: annotate \"pragma_import_c\" with the C "
-                               "text itself");
-    }
-    for (uint32_t i = 0; i < args.count; i++)
-        reaches = reaches || pytrace_is_of_schedule(&args.items[i]);
-    for (uint32_t i = 0; i < args.keyword_count; i++)
-        reaches = reaches || pytrace_is_of_schedule(&args.values[i]);
-    if (!reaches) return HONE_OK;
-    return pytrace_fail_about(p, where, "what ", io->u.s,
-                              " does to the schedule is not known here: write it as a function of "
-                              "this text");
+    return false;
 }
 
-static hone_status call(pytrace *p, const char *start, pytrace_value *io) {
+static bool reach_schedule(const py_args *args) {
+    bool reaches = false;
+    for (uint32_t i = 0; i < args->count; i++)
+        reaches = reaches || is_of_schedule(&args->items[i], 0);
+    for (uint32_t i = 0; i < args->keyword_count; i++)
+        reaches = reaches || is_of_schedule(&args->values[i], 0);
+    return reaches;
+}
+
+/* Something else is called: it may not know the schedule. */
+static hone_status call_other(pytrace *p, const py_node *call, py_value *io) {
+    uint32_t at = call->mark;
+    py_args args;
+    HONE_TRY(py_eval_args(&p->run, call, &args));
+    if (ends_with(io->u.s, "math.prod") || ends_with(io->u.s, "np.prod") ||
+        ends_with(io->u.s, "numpy.prod")) {
+        return product(p, at, &args, io);
+    }
+    if (ends_with(io->u.s, "TensorIntrin.register")) return pytrace_register_intrin(p, at, &args);
+    if (ends_with(io->u.s, "clang.create_llvm")) {
+        return py_fail_at(&p->run, at,
+                          "no LLVM text is made here: annotate \"pragma_import_c\" with the C text "
+                          "itself");
+    }
+    if (!reach_schedule(&args)) return HONE_OK;
+    return py_fail_about(&p->run, at, "what ", io->u.s,
+                         " does to the schedule is not known here: write it as a function of this "
+                         "text");
+}
+
+hone_status pytrace_call_outside(pytrace *p, const py_node *call, py_value *io) {
     if (ends_with(io->u.s, "Schedule")) {
         pytrace_begin_schedule(p, io);
         return HONE_OK;
     }
-    if (makes_map(io->u.s)) return pytrace_read_map_call(p, io);
-    if (!makes_number(io->u.s)) return call_outside(p, io);
-    p->at = start;
-    return pytrace_read_map(p, io);
+    if (makes_map(io->u.s)) return pytrace_read_map_call(p, call, io);
+    if (makes_number(io->u.s)) return pytrace_read_map(p, call, io);
+    return call_other(p, call, io);
 }
 
-hone_status pytrace_read_outside(pytrace *p, const char *start, pytrace_value *io, bool *out_took) {
-    char c = pytrace_peek(p);
-    *out_took = true;
-    if (c == '(') return call(p, start, io);
-    if (c == '[') { /* of any kind */
-        pytrace_skip_brackets(p);
-        return HONE_OK;
-    }
-    p->at++;
-    pytrace_skip_space(p);
-    const char *name = pytrace_read_name(p);
+hone_status pytrace_read_path(pytrace *p, const py_node *node, py_value *io) {
     int64_t number = 0;
-    if (!name) return pytrace_fail(p, "expected a name");
-    io->u.s = hone_arena_printf(p->arena, "%s.%s", io->u.s, name);
-    if (!io->u.s) return pytrace_no_memory();
-    if (find_constant(io->u.s, &number)) *io = PYTRACE_OF_INT(number);
+    io->u.s = hone_arena_printf(p->arena, "%s.%s", io->u.s, node->name);
+    if (!io->u.s) return py_no_memory();
+    if (find_constant(io->u.s, &number)) *io = PYV_OF_INT(number);
     return HONE_OK;
 }

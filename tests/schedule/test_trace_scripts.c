@@ -216,7 +216,7 @@ static const struct wrong {
      "def k(sch):\n    h(sch);h(sch);h(sch);h(sch);h(sch);h(sch)\n"
      "def l(sch):\n    k(sch);k(sch);k(sch);k(sch);k(sch);k(sch)\n",                                   HONE_CODE_INVALID, "too many calls"                             },
     {"a place in the body",        "def f(sch):\n    x = 1\n    sch.tile(x)\nf(sch)\n",                HONE_CODE_INVALID,
-     "t:3:9: unknown step 'tile'\n        sch.tile(x)\n            ^"                                                                                                  },
+     "t:3:9: unknown step 'tile'\n    sch.tile(x)\n        ^"                                                                                                          },
     {"names of the body",          "def f(sch):\n    x = 1\nf(sch)\n" C "sch.split(i, [x, 2])\n",
      HONE_CODE_INVALID,                                                                                                   "undefined name 'x'"                         },
     {"a module is no loop",        "def f(mod):\n    sch.unroll(mod)\nf(MyModule)\n",                  HONE_CODE_INVALID,
@@ -241,7 +241,8 @@ static const struct wrong {
      "step 1: "                                                                                                                                                        },
     {"refused before",             C "sch.parallel(k)\nl = sch.get_loops(c)\nsch.unroll(l[0])\n",
      HONE_CODE_ILLEGAL,                                                                                                   "step 3: sch.parallel(loop=l3)"              },
-    {"an open string",             "x = \"\"\"a\n",                                                    HONE_CODE_INVALID, "a string without its end"                   },
+    {"an open string",             "x = \"\"\"a\n",                                                    HONE_CODE_INVALID,
+     "t:1:5: this string has no closing quote"                                                                                                                         },
 };
 
 static void says_why(void **state) {
