@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/arith/itermap.h"
+#include "ir/region/access.h"
 #include "ir/region/region.h"
 
 /* What primitives ask about blocks and loops: who writes what, complete or reduction, affine
@@ -353,30 +354,6 @@ bool sch_predicate_follows(hone_schedule *sch, hone_node_id block) {
 
 /* ---- writes ---- */
 
-static bool has_disjoint_regions(hone_schedule *sch, const hone_region *region, uint32_t iter_count,
-                                 const hone_iter *iters) {
-    uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
-    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
-    if (!indices) return false;
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_range *range = &region->ranges[d];
-        bool is_known = hone_expr_is_pure_index(range->min); /* else the others must tell */
-        indices[d] = range->min;
-        if (is_known && hone_expr_is_int_value(range->extent, 1)) continue;
-        /* boxes side by side: their numbers */
-        if (!is_known || !hone_expr_is_int(range->extent) || range->extent->u.i < 1) {
-            indices[d] = hone_expr_int(&sch->ir, range->min->dtype, 0);
-        } else {
-            indices[d] = hone_expr_floordiv(&sch->ir, range->min, range->extent);
-            indices[d] = hone_simplify(&sch->arith, indices[d]);
-        }
-        if (!indices[d]) return false;
-    }
-    hone_itermap map;
-    return hone_itermap_detect(&sch->arith, rank, indices, iter_count, iters, NULL,
-                               HONE_ITERMAP_INJECTIVE, true, &map);
-}
-
 static bool compute_disjoint(hone_schedule *sch, const hone_block *block) {
     hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
     uint32_t count = 0;
@@ -386,7 +363,10 @@ static bool compute_disjoint(hone_schedule *sch, const hone_block *block) {
         iters[count++] = (hone_iter){block->axes[a].var, block->axes[a].dom};
     }
     for (uint32_t w = 0; w < block->write_count; w++) {
-        if (!has_disjoint_regions(sch, &block->writes[w], count, iters)) return false;
+        hone_relation rel;
+        hone_relation_begin(&rel, &sch->arith, sch->func, block->writes[w].buffer, HONE_NO_ID);
+        hone_relation_add_box(&rel, block->writes[w].ranges);
+        if (!hone_is_injective(&rel, count, iters)) return false;
     }
     return true;
 }
