@@ -71,6 +71,9 @@ static void print_int(printer *pr, const hone_expr *e) {
         hone_str_append(pr->out, e->u.i ? "T.bool(True)" : "T.bool(False)");
     } else if (hone_dtype_equal(e->dtype, HONE_DTYPE_I32) || pr->in_string) {
         hone_str_printf(pr->out, "%lld", (long long)e->u.i);
+    } else if (hone_dtype_is_uint(e->dtype) && e->dtype.bits == 64) {
+        hone_str_printf(pr->out, "T.%s(%llu)", HONE_DTYPE_NAME(e->dtype),
+                        (unsigned long long)e->u.i);
     } else {
         hone_str_printf(pr->out, "T.%s(%lld)", HONE_DTYPE_NAME(e->dtype), (long long)e->u.i);
     }

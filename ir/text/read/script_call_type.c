@@ -79,6 +79,9 @@ bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype
                                HONE_DTYPE_NAME(dtype));
         }
     }
+    if (v->kind == SCRIPT_HUGE && hone_dtype_equal(dtype, HONE_DTYPE_U64)) {
+        return script_finish(p, call, hone_expr_int(&p->ir, dtype, v->u.i), out);
+    }
     const hone_expr *e = NULL;
     if (!script_to_expr_as(p, v, dtype, &e)) return false;
     if (e->kind == HONE_EXPR_STRING)

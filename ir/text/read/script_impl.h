@@ -19,6 +19,7 @@ typedef enum script_kind {
     SCRIPT_ELLIPSIS,
     SCRIPT_BOOL,     /* Python constants: they have no dtype until they meet an expression */
     SCRIPT_INT,      /* u.i */
+    SCRIPT_HUGE,     /* u.i + 2^64: from 2^63 to 2^64 - 1, for uint64 only */
     SCRIPT_FLOAT,    /* u.f */
     SCRIPT_STRING,   /* u.s */
     SCRIPT_TUPLE,    /* u.items[count] */

@@ -31,10 +31,16 @@ static bool parse_int(script_parser *p, const py_token *t, script_value *out) {
     }
     char *end = NULL;
     errno = 0;
+    script_kind kind = SCRIPT_INT;
     long long value = strtoll(start, &end, base);
+    if (errno && *start != '-') {
+        kind = SCRIPT_HUGE;
+        errno = 0;
+        value = (long long)strtoull(start, &end, base);
+    }
     if (*text || end == start || *end) return script_fail(p, p->pos, "this number is malformed");
     if (errno) return script_fail(p, p->pos, "this number does not fit 64 bits");
-    *out = (script_value){.kind = SCRIPT_INT, .at = p->pos, .u.i = value};
+    *out = (script_value){.kind = kind, .at = p->pos, .u.i = value};
     p->pos++;
     return true;
 }

@@ -75,6 +75,7 @@ const char *script_kind_name(const script_value *v) {
     case SCRIPT_BOOL:
         return "a bool";
     case SCRIPT_INT:
+    case SCRIPT_HUGE:
         return "an integer";
     case SCRIPT_FLOAT:
         return "a float";

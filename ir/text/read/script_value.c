@@ -131,6 +131,8 @@ bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **o
     case SCRIPT_INT:
         if (!integer_expr(p, v, out_expr)) return false;
         break;
+    case SCRIPT_HUGE:
+        return script_fail(p, v->at, "this number does not fit 64 bits");
     case SCRIPT_BOOL:
         *out_expr = hone_expr_bool(&p->ir, v->u.i);
         break;
