@@ -179,9 +179,7 @@ static hone_status convert_where(onnx_reader *r, hone_garg *out) {
 static hone_status convert_mod(onnx_reader *r, hone_garg *out) {
     int64_t fmod_form;
     HONE_TRY(onnx_attr_int(r, "fmod", 0, &fmod_form));
-    if (fmod_form)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'fmod' = 1 is not implemented");
-    return onnx_emit2(r, "mod", r->inputs[0], r->inputs[1], out);
+    return onnx_emit2(r, fmod_form ? "fmod" : "mod", r->inputs[0], r->inputs[1], out);
 }
 
 static hone_status convert_cast(onnx_reader *r, hone_garg *out) {

@@ -499,11 +499,24 @@ static hone_status pad_value(onnx_reader *r, hone_value *out) {
     *out = HONE_VALUE_OF_FLOAT(hone_tensor_get_f64(constant, 0));
     if (!hone_dtype_is_integer(constant->dtype)) return HONE_OK;
     *out = HONE_VALUE_OF_INT(hone_tensor_get_i64(constant, 0));
-    if (hone_dtype_is_uint(constant->dtype) && out->u.i < 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "a value (input 2) above 2^63 - 1 is not implemented");
-    }
     return HONE_OK;
+}
+
+/* A value above 2^63 - 1 cannot be said as an attribute: what is v less is padded by 0, and v is
+ * added; both wrap around. */
+static bool is_beyond_attributes(const onnx_reader *r, const hone_value *value) {
+    const hone_tensor *constant = onnx_has_input(r, 2) ? onnx_constant_of(r, &r->inputs[2]) : NULL;
+    return constant && hone_dtype_is_uint(constant->dtype) && value->u.i < 0;
+}
+
+static hone_status emit_pad(onnx_reader *r, const hone_garg *data, uint32_t rank,
+                            const int64_t *widths, hone_value value, hone_garg *out) {
+    hone_attr attrs[] = {
+        {"pad_width",        onnx_ints_value(r,     2 * rank, widths)},
+        {"pad_mode",           onnx_text_value(r,                                "constant")},
+        {"pad_value",value}
+    };
+    return onnx_emit(r, "nn.pad", 1, data, 3, attrs, out);
 }
 
 static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
@@ -519,12 +532,11 @@ static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
     }
     HONE_TRY(pad_widths(r, data->rank, widths));
     HONE_TRY(pad_value(r, &value));
-    hone_attr attrs[] = {
-        {"pad_width",        onnx_ints_value(r,     2 * (uint32_t)data->rank, widths)},
-        {"pad_mode",           onnx_text_value(r,                                "constant")},
-        {"pad_value",value}
-    };
-    return onnx_emit(r, "nn.pad", 1, r->inputs, 3, attrs, out);
+    uint32_t rank = (uint32_t)data->rank;
+    if (!is_beyond_attributes(r, &value)) return emit_pad(r, r->inputs, rank, widths, value, out);
+    HONE_TRY(onnx_emit2(r, "subtract", r->inputs[0], r->inputs[2], out));
+    HONE_TRY(emit_pad(r, out, rank, widths, HONE_VALUE_OF_INT(0), out));
+    return onnx_emit2(r, "add", *out, r->inputs[2], out);
 }
 
 static hone_status convert_constant_of_shape(onnx_reader *r, hone_garg *out) {

@@ -86,6 +86,13 @@ static const hone_expr *modulo(hone_topi *t, const hone_expr *const *x) {
     return bin(t, HONE_OP_SUB, x[0], bin(t, HONE_OP_MUL, floor_divide(t, x), x[1]));
 }
 
+/* C's fmod: the sign of the dividend. */
+static const hone_expr *truncated_modulo(hone_topi *t, const hone_expr *const *x) {
+    if (!x[0] || !x[1]) return NULL;
+    if (!hone_dtype_is_float(x[0]->dtype)) return bin(t, HONE_OP_TRUNCMOD, x[0], x[1]);
+    return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_FMOD, 2, x);
+}
+
 /* The power of 0.5 is the square root, except of -inf, which has none, and of -0. */
 static const hone_expr *square_root(hone_topi *t, const hone_expr *x) {
     const hone_expr *is_least = bin(t, HONE_OP_EQ, x, num(t, x, -HUGE_VAL));
@@ -165,25 +172,26 @@ static const struct {
     element_fn fn;
     bool has_steps; /* more than one: of short floats these are taken in float32 */
 } functions[] = {
-    {"maximum",      maximum,      false},
-    {"minimum",      minimum,      false},
-    {"nn.relu",      relu,         false},
-    {"nn.leakyrelu", leaky_relu,   true },
-    {"nn.gelu",      gelu,         true },
-    {"nn.gelu_tanh", gelu_tanh,    true },
-    {"nn.silu",      silu,         true },
-    {"abs",          absolute,     false},
-    {"negative",     negative,     false},
-    {"divide",       divide,       false},
-    {"floor_divide", floor_divide, true },
-    {"mod",          modulo,       true },
-    {"power",        power,        false},
-    {"clip",         clip,         false},
-    {"ewise_fma",    multiply_add, true },
-    {"where",        where,        false},
-    {"astype",       as_type,      false},
-    {"logical_not",  logical_not,  false},
-    {"broadcast_to", identity,     false},
+    {"maximum",      maximum,          false},
+    {"minimum",      minimum,          false},
+    {"nn.relu",      relu,             false},
+    {"nn.leakyrelu", leaky_relu,       true },
+    {"nn.gelu",      gelu,             true },
+    {"nn.gelu_tanh", gelu_tanh,        true },
+    {"nn.silu",      silu,             true },
+    {"abs",          absolute,         false},
+    {"negative",     negative,         false},
+    {"divide",       divide,           false},
+    {"floor_divide", floor_divide,     true },
+    {"mod",          modulo,           true },
+    {"fmod",         truncated_modulo, false},
+    {"power",        power,            false},
+    {"clip",         clip,             false},
+    {"ewise_fma",    multiply_add,     true },
+    {"where",        where,            false},
+    {"astype",       as_type,          false},
+    {"logical_not",  logical_not,      false},
+    {"broadcast_to", identity,         false},
 };
 
 static const struct {

@@ -19,7 +19,7 @@ static bool is_total(const hone_module *module, const char *name, int depth);
 
 static bool is_total_operator(const hone_module *module, const hone_graph_func *graph,
                               const hone_gbind *bind) {
-    static const char *const divisions[] = {"divide", "floor_divide", "mod"};
+    static const char *const divisions[] = {"divide", "floor_divide", "mod", "fmod"};
     if (!hone_graph_op_find(bind->callee) || strcmp(bind->callee, "take") == 0) return false;
     for (size_t i = 0; i < HONE_COUNT(divisions); i++) {
         if (strcmp(divisions[i], bind->callee) != 0) continue;

@@ -66,6 +66,7 @@ static const struct {
 } types[] = {
     {"f32",  1,  HONE_DTYPE_INIT(FLOAT,  32, 1)},
     {"u8",   2,  HONE_DTYPE_INIT(UINT,   8,  1)},
+    {"i8",   3,  HONE_DTYPE_INIT(INT,    8,  1)},
     {"i32",  6,  HONE_DTYPE_INIT(INT,    32, 1)},
     {"i64",  7,  HONE_DTYPE_INIT(INT,    64, 1)},
     {"u64",  13, HONE_DTYPE_INIT(UINT,   64, 1)},
