@@ -331,6 +331,48 @@ static hone_status check_operators(const Onnx__GraphProto *graph) {
 
 /* ---- outputs ---- */
 
+/* Extents that the file declares, beside those that follow from the operators. Where the caller
+ * gave sizes, these hold: exporters declare the sizes of the run that they traced. */
+static hone_status check_output_shape(const onnx_reader *r, const Onnx__TensorShapeProto *declared,
+                                      const hone_sinfo *info) {
+    bool is_said = declared->n_dim > 0; /* some exporters write an empty shape for none */
+    if (is_said && declared->n_dim != (size_t)info->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "declared with %zu dimensions, but it has %d",
+                          declared->n_dim, (int)info->rank);
+    }
+    bool has_sizes = r->options && r->options->dim_count;
+    for (size_t d = 0; info->shape && !has_sizes && d < declared->n_dim; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
+        int64_t extent = hone_expr_const(info->shape[d]);
+        bool is_number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+                         dim->dim_value > 0;
+        if (!is_number || extent < 0 || extent == dim->dim_value) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "dimension %zu is declared as %lld, but it is %lld", d,
+                          (long long)dim->dim_value, (long long)extent);
+    }
+    return HONE_OK;
+}
+
+/* What the file says of an output must be what the operators make; it need not say anything. */
+static hone_status check_output(const onnx_reader *r, const Onnx__ValueInfoProto *output,
+                                const hone_garg *arg) {
+    const Onnx__TypeProto *type = output->type;
+    const hone_sinfo *info;
+    hone_dtype declared;
+    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    if (!is_tensor || !type->tensor_type) return HONE_OK;
+    HONE_TRY(onnx_info(r, arg, &info));
+    if (type->tensor_type->elem_type) {
+        HONE_TRY(onnx_dtype(type->tensor_type->elem_type, &declared));
+        if (!hone_dtype_equal(declared, info->dtype)) {
+            return HONE_ERROR(HONE_CODE_TYPE, "declared as %s, but it is %s",
+                              HONE_DTYPE_NAME(declared), HONE_DTYPE_NAME(info->dtype));
+        }
+    }
+    return type->tensor_type->shape ? check_output_shape(r, type->tensor_type->shape, info)
+                                    : HONE_OK;
+}
+
 static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
     if (graph->n_output == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model has no outputs");
     if (graph->n_output > 1024) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 1024 outputs");
@@ -347,6 +389,8 @@ static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
         items[i] = r->args[at];
         HONE_TRY(check_implemented(&items[i], name));
         HONE_TRY(onnx_as_tensor(r, &items[i]));
+        HONE_TRY(hone_status_annotate(check_output(r, graph->output[i], &items[i]),
+                                      "output '%.200s'", name));
         if (items[i].kind == HONE_GARG_VALUE) r->graph->values[items[i].u.value].is_output = true;
         names[i] = onnx_text_value(r, name);
     }

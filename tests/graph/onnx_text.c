@@ -247,7 +247,7 @@ void onnx_text_encode(const char *text, hone_str *out) {
         else if (strcmp(word, "input") == 0)
             encode_value_info(rest, 11, true, &graph);
         else if (strcmp(word, "output") == 0)
-            encode_value_info(rest, 12, false, &graph);
+            encode_value_info(rest, 12, strchr(rest, ' ') != NULL, &graph);
         else if (strcmp(word, "const") == 0)
             encode_const(rest, &graph);
         else if (strcmp(word, "external") == 0)
