@@ -151,7 +151,7 @@ static hone_status read_input_type(onnx_reader *r, const Onnx__ValueInfoProto *i
     return *out_info ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
 }
 
-/* An input that the caller has given a value: a constant then. */
+/* The value that the caller gives to an initializer or an input. */
 static const hone_tensor *given_weight(const onnx_reader *r, const char *name) {
     for (size_t i = 0; r->options && i < r->options->weight_count; i++) {
         if (strcmp(r->options->weights[i].name, name) == 0) return r->options->weights[i].tensor;
@@ -169,7 +169,8 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
         return HONE_ERROR(HONE_CODE_INVALID, "there are two inputs '%s'", input->name);
     }
     const hone_sinfo *info = NULL;
-    const hone_tensor *weight = given_weight(r, input->name);
+    bool is_kept = r->options && r->options->keeps_inputs;
+    const hone_tensor *weight = is_kept ? NULL : given_weight(r, input->name);
     if (weight) {
         hone_tensor *copy;
         hone_garg constant;
@@ -183,6 +184,50 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
     return define(r, input->name, HONE_GARG_OF_VALUE(value));
 }
 
+static hone_status check_replacement(const hone_tensor *own, const hone_tensor *given) {
+    if (hone_dtype_equal(own->dtype, given->dtype) && hone_tensor_same_shape(own, given))
+        return HONE_OK;
+    hone_str wanted = {0}, got = {0};
+    hone_tensor_print_type(own, &wanted);
+    hone_tensor_print_type(given, &got);
+    hone_status st = HONE_ERROR(HONE_CODE_INVALID, "is %s, the value given for it is %s",
+                                hone_str_text(&wanted), hone_str_text(&got));
+    hone_str_deinit(&wanted);
+    hone_str_deinit(&got);
+    return st;
+}
+
+/* That it has been used is remembered, as of sizes. */
+static hone_status note_replaced(onnx_reader *r, const char *name) {
+    const hone_value *before = hone_attrs_find(&r->module->attrs, "bound_weights");
+    uint32_t count = before ? before->count : 0;
+    hone_value *items = hone_arena_alloc(r->arena, (count + 1) * sizeof *items);
+    const char *copy = hone_arena_strdup(r->arena, name);
+    if (!items || !copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    if (count) memcpy(items, before->u.items, count * sizeof *items);
+    items[count] = HONE_VALUE_OF_STRING(copy);
+    hone_value list = {.kind = HONE_VALUE_LIST, .count = count + 1, .u.items = items};
+    return hone_attrs_with(r->arena, &r->module->attrs, "bound_weights", list, &r->module->attrs)
+               ? HONE_OK
+               : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+/* Takes the tensor of the file, leaves the one that counts; none after failure. */
+static hone_status replace_initializer(onnx_reader *r, const char *name, hone_tensor **tensor) {
+    const hone_tensor *given = given_weight(r, name);
+    hone_tensor *own = *tensor;
+    if (!given) return HONE_OK;
+    *tensor = NULL;
+    hone_status st = check_replacement(own, given);
+    if (!st) st = hone_tensor_clone(given, tensor);
+    hone_tensor_destroy(own);
+    if (!st) st = note_replaced(r, name);
+    if (!st) return HONE_OK;
+    hone_tensor_destroy(*tensor);
+    *tensor = NULL;
+    return st;
+}
+
 static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto) {
     if (!proto->name || !proto->name[0]) {
         return HONE_ERROR(HONE_CODE_INVALID, "an initializer without a name");
@@ -190,6 +235,7 @@ static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *pro
     hone_tensor *tensor;
     hone_garg arg;
     hone_status st = onnx_unpack_tensor(r, proto, r->directory, &tensor);
+    if (!st) st = replace_initializer(r, proto->name, &tensor);
     if (st) return hone_status_annotate(st, "initializer '%s'", proto->name);
     HONE_TRY(onnx_add_constant(r, tensor, &arg));
     return define(r, proto->name, arg);

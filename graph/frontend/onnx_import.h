@@ -14,8 +14,8 @@
 
 /* IO when the file cannot be read, INVALID when it is not an ONNX model or does not fit together,
  * UNSUPPORTED for operators, attributes and types that are not implemented, with a list of them.
- * options (may be NULL): sizes, and weights for inputs by their name in the model (they
- * become constants). External data is read from files beside the model.
+ * options (may be NULL): sizes, and weights for initializers and inputs by their name in the model
+ * (which become constants). External data is read from files beside the model.
  * The module is not frozen. */
 HONE_NODISCARD hone_status hone_onnx_load(const char *path, const hone_graph_options *options,
                                           hone_module **out_module);

@@ -23,6 +23,7 @@ typedef struct hone_graph_options {
     size_t dim_count;
     const hone_graph_weight *weights; /* parameters to bind by name */
     size_t weight_count;
+    bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
 } hone_graph_options;
 
 /* One choice of sizes: what to compile or tune for. */

@@ -289,8 +289,8 @@ static hone_status check_weights(const hone_module *module, const hone_graph_opt
         bool has_inputs = inputs.length > 0;
         hone_status st = HONE_ERROR(
             HONE_CODE_INVALID,
-            "there is no parameter '%s' in this module%s%s; only inputs are given "
-            "values, constants of a model stay what they are",
+            "there is no parameter '%s' in this module%s%s; only inputs and the "
+            "initializers of an ONNX file are given values",
             options->weights[i].name, has_inputs ? ", there is " : "", hone_str_text(&inputs));
         hone_str_deinit(&inputs);
         return st;
@@ -304,6 +304,17 @@ static bool was_bound_before(const hone_module *module, const hone_graph_dim *di
     if (!bound || bound->kind != HONE_VALUE_MAP) return false;
     hone_attrs sizes = {bound->count, bound->u.attrs};
     return hone_attrs_int(&sizes, dim->name, -1) == dim->size;
+}
+
+/* Or put a value in the place of one that the model has. */
+static bool has_replaced(const hone_module *module, const char *name) {
+    const hone_value *bound = hone_attrs_find(&module->attrs, "bound_weights");
+    if (!bound || bound->kind != HONE_VALUE_LIST) return false;
+    for (uint32_t i = 0; i < bound->count; i++) {
+        const hone_value *item = &bound->u.items[i];
+        if (item->kind == HONE_VALUE_STRING && strcmp(item->u.s, name) == 0) return true;
+    }
+    return false;
 }
 
 hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options) {
@@ -328,6 +339,8 @@ hone_status hone_pass_bind(hone_module *module, const hone_graph_options *option
     for (size_t i = 0; i < options->dim_count; i++) {
         used[i] |= was_bound_before(module, &options->dims[i]);
     }
+    for (size_t i = 0; i < options->weight_count; i++)
+        used[options->dim_count + i] |= has_replaced(module, options->weights[i].name);
     HONE_TRY(check_sizes(options, used));
     return check_weights(module, options, used + options->dim_count);
 }

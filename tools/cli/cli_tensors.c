@@ -102,12 +102,46 @@ hone_status hone_cli_load_tensors(const hone_cli_list *files, hone_cli_tensors *
     return HONE_OK;
 }
 
+/* NAME.npy of a folder, the others in it are left alone. */
+typedef struct folder_walk {
+    const char *path;
+    hone_tensor_set *set;
+    hone_status st;
+} folder_walk;
+
+static hone_status add_file_of_folder(const folder_walk *w, const char *file, size_t name_length) {
+    hone_tensor *tensor = NULL;
+    char *path = hone_path_join(w->path, file), *name = hone_strndup(file, name_length);
+    hone_status st = path && name ? hone_npy_load(path, &tensor) : no_memory();
+    if (!st) st = hone_tensor_set_add(w->set, name, tensor);
+    hone_free(path);
+    hone_free(name);
+    return st;
+}
+
+static bool visit_file(void *context, const char *file) {
+    folder_walk *w = context;
+    const char *ending = hone_path_extension(file);
+    if (strcmp(ending, ".npy") == 0) w->st = add_file_of_folder(w, file, (size_t)(ending - file));
+    return !w->st;
+}
+
+static hone_status load_folder(const char *path, hone_tensor_set *out_set) {
+    folder_walk w = {path, out_set, HONE_OK};
+    *out_set = (hone_tensor_set){0};
+    hone_status st = hone_fs_list(path, visit_file, &w);
+    HONE_TRY(hone_status_join(st, w.st));
+    if (out_set->count) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: there is no NAME.npy in this folder", path);
+}
+
 hone_status hone_cli_load_params(hone_cli *cli, const char *path, hone_tensor_set *out_set,
                                  const hone_graph_weight **out_weights) {
     *out_set = (hone_tensor_set){0};
     *out_weights = NULL;
     if (!path) return HONE_OK;
-    HONE_TRY(hone_tensor_set_load(path, out_set));
+    bool is_folder = hone_fs_is_dir(path);
+    HONE_TRY(is_folder ? load_folder(path, out_set) : hone_tensor_set_load(path, out_set));
     hone_graph_weight *weights =
         hone_arena_alloc(cli->arena, (out_set->count + 1) * sizeof *weights);
     if (!weights) return no_memory();

@@ -48,7 +48,9 @@ HONE_NODISCARD hone_status hone_cli_load_params(hone_cli *cli, const char *path,
 #define HONE_CLI_PARAMS_OPTION(place)                                                              \
     {                                                                                              \
         .name = "params", .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),                   \
-        .help = "values of parameters by name, .npz or .safetensors"                               \
+        .help =                                                                                    \
+            "values of parameters, and in place of initializers of an ONNX file, by name: .npz, "  \
+            ".safetensors or a folder of NAME.npy"                                                 \
     }
 
 /* Finds the given tensor for each want: one with a name is for the want of that name, those without

@@ -219,7 +219,10 @@ static void put_result(hone_cli *cli, const hone_compile_result *result) {
 static hone_status compile(compile_job *job) {
     hone_cli *cli = job->cli;
     HONE_TRY(read_options(job));
-    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &job->module));
+    const hone_graph_options given = {.weights = job->options.weight_values,
+                                      .weight_count = job->options.weight_count,
+                                      .keeps_inputs = true};
+    HONE_TRY(hone_cli_load_module(cli->args[0], &given, &job->module));
     hone_module_freeze(job->module);
     hone_status st = hone_compile_module(job->module, &job->options, &job->result);
     if (st) {

@@ -75,7 +75,9 @@ static hone_status compile_and_run(hone_run_job *job, const hone_module *module)
 
 static hone_status run_source(hone_run_job *job, const char *path) {
     hone_module *module;
-    HONE_TRY(hone_cli_load_module(path, NULL, &module));
+    const hone_graph_options given = {
+        .weights = job->weights, .weight_count = job->params.count, .keeps_inputs = true};
+    HONE_TRY(hone_cli_load_module(path, &given, &module));
     hone_module_freeze(module);
     hone_status st =
         job->o->interpret ? hone_run_interpreted(job, module) : compile_and_run(job, module);
