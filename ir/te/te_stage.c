@@ -272,6 +272,22 @@ void hone_te_reduce_begin_many(hone_te *te, const hone_te_stage *stage, const ch
     te_add_buffers(te, stage, name, count, dtypes, out);
 }
 
+/* A loop of no iterations would not run T.init either: what is reduced over nothing is what it
+ * begins with. */
+static bool is_over_nothing(const hone_te_stage *stage) {
+    for (uint32_t i = 0; i < stage->reduce_count; i++) {
+        if (hone_expr_is_int_value(stage->extent[stage->spatial_count + i], 0)) return true;
+    }
+    return false;
+}
+
+static void te_fill(hone_te *te, const hone_te_stage *stage, made *m) {
+    hone_te_stage spatial = *stage;
+    spatial.reduce_count = 0;
+    hone_node_id block = te_block(te, &spatial, m);
+    if (block != HONE_NO_ID) te_stores(te, block, m);
+}
+
 void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char *name,
                              uint32_t count, const hone_buffer *out, const hone_expr *const *init,
                              const hone_expr *const *combined) {
@@ -280,6 +296,11 @@ void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char
         if (!init[i]) return;
     }
     if (!te_made(te, stage, &m)) return;
+    if (is_over_nothing(stage)) {
+        m.values = init;
+        te_fill(te, stage, &m);
+        return;
+    }
     hone_node_id block = te_block(te, stage, &m);
     if (block == HONE_NO_ID) return;
     hone_node_id init_node = hone_func_add_node(te->func, HONE_NODE_INIT);

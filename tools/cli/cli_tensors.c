@@ -392,6 +392,16 @@ hone_status hone_cli_take_as_four_bits(const hone_cli_want *want, hone_tensor *t
     return HONE_OK;
 }
 
+/* Sizes are at least 1, whichever way the program runs. */
+static hone_status check_not_empty(const hone_cli_want *want, const hone_tensor *tensor) {
+    for (int32_t d = 0; d < want->rank && d < tensor->rank; d++) {
+        if (want->shape[d] >= 0 || tensor->shape[d] > 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "input '%s': dimension %d is 0, must be at least 1",
+                          want->name, (int)d);
+    }
+    return HONE_OK;
+}
+
 hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, size_t count,
                                    const hone_cli_list *shapes, hone_cli_tensors *given,
                                    hone_tensor ***out_tensors) {
@@ -406,6 +416,7 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     }
     for (size_t i = 0; i < count; i++) {
         (*out_tensors)[i] = given->data[are_made_up ? i : index[i]].tensor;
+        HONE_TRY(check_not_empty(&wants[i], (*out_tensors)[i]));
         HONE_TRY(hone_cli_take_as_four_bits(&wants[i], (*out_tensors)[i]));
     }
     return are_made_up ? HONE_OK : check_all_given(wants, count, shapes, *out_tensors);

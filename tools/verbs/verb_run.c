@@ -139,7 +139,9 @@ static void print_values(hone_str *out, const hone_tensor *tensor) {
     int64_t count = hone_tensor_count(tensor);
     for (int64_t i = 0; i < count && i < SHOWN; i++) {
         if (hone_dtype_is_float(tensor->dtype)) {
-            hone_str_printf(out, " %.6g", hone_tensor_get_f64(tensor, i));
+            double value = hone_tensor_get_f64(tensor, i);
+            hone_str_printf(out, " %.6g",
+                            isnan(value) ? (double)NAN : value); /* its sign says nothing */
         } else if (hone_dtype_is_uint(tensor->dtype)) {
             hone_str_printf(out, " %llu", (unsigned long long)hone_tensor_get_i64(tensor, i));
         } else {
