@@ -28,18 +28,18 @@ static void add_loops(hone_relation *rel, hone_node_id at) {
     }
 }
 
-/* Does the value hang on a name that stands between the statement and top and is no loop? Then it
- * may be another one at each point. */
-static bool uses_names(const hone_relation *rel, hone_node_id at, const hone_expr *e) {
-    bool is_found = false;
+/* Is the index an expression over loops and what is fixed? A load may give anything, and a name
+ * that stands between the statement and top and is no loop another value at each point. */
+static bool is_of_loops(const hone_relation *rel, hone_node_id at, const hone_expr *e) {
+    bool is_known = e->dtype.lanes == 1 && hone_expr_is_pure_index(e);
     for (; at != rel->top && at != HONE_NO_ID; at = hone_func_node(rel->func, at)->parent) {
         const hone_node *node = hone_func_node(rel->func, at);
-        if (node->kind == HONE_NODE_LET) is_found |= hone_expr_uses_var(e, node->u.let.var);
+        if (node->kind == HONE_NODE_LET) is_known &= !hone_expr_uses_var(e, node->u.let.var);
         const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
         for (uint32_t a = 0; block && a < block->axis_count; a++)
-            is_found |= hone_expr_uses_var(e, block->axes[a].var);
+            is_known &= !hone_expr_uses_var(e, block->axes[a].var);
     }
-    return is_found;
+    return is_known;
 }
 
 /* An access of which nothing is known yet; NULL where memory is short. */
@@ -73,7 +73,7 @@ static void add_ranges(hone_relation *rel, hone_node_id at, const hone_range *ra
         if (extents[d] < 1) continue;
         if (map) min = hone_expr_substitute(&rel->arith->ir, min, map, rel->func->var_count);
         rel->is_short_of_memory |= !min;
-        if (min && hone_expr_is_pure_index(min) && !uses_names(rel, at, min)) mins[d] = min;
+        if (min && is_of_loops(rel, at, min)) mins[d] = min;
     }
 }
 
@@ -104,8 +104,7 @@ void hone_relation_add_element(hone_relation *rel, hone_node_id statement,
     const hone_access *access = add_access(rel, &mins, &extents);
     for (uint32_t d = 0; access && d < access->rank; d++) {
         extents[d] = 1;
-        if (hone_expr_is_pure_index(indices[d]) && !uses_names(rel, statement, indices[d]))
-            mins[d] = indices[d];
+        if (is_of_loops(rel, statement, indices[d])) mins[d] = indices[d];
     }
     add_loops(rel, statement);
 }

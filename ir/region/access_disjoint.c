@@ -105,12 +105,13 @@ static const hone_expr *index_in(injection *in, uint32_t d) {
 bool hone_is_injective(const hone_relation *rel, uint32_t iter_count, const hone_iter *iters) {
     hone_arith *arith = rel->arith;
     uint32_t rank = hone_func_buffer(rel->func, rel->buffer)->rank, known = arith->count;
+    if (rel->count == 0) return !rel->is_short_of_memory;
     injection in = {.rel = rel, .iter_count = iter_count};
     in.next = known > rel->func->var_count ? known : rel->func->var_count;
     in.indices = hone_arena_alloc(arith->ir.arena, (rank + 1) * sizeof *in.indices);
     in.iters = hone_arena_alloc(arith->ir.arena, (iter_count + rank + 1) * sizeof *in.iters);
-    bool is_known = in.indices && in.iters && rel->count > 0 && rel->count <= MOST_ACCESSES &&
-                    !rel->is_short_of_memory;
+    bool is_known =
+        in.indices && in.iters && rel->count <= MOST_ACCESSES && !rel->is_short_of_memory;
     for (uint32_t i = 0; is_known && i < iter_count; i++)
         in.iters[i] = iters[i];
     for (uint32_t d = 0; is_known && d < rank; d++) {
@@ -203,7 +204,7 @@ static bool tell_together(const hone_relation *rel, const telling *all, hone_nod
 bool hone_tells_loop(const hone_relation *rel, hone_node_id loop) {
     hone_var var = hone_func_node(rel->func, loop)->u.loop.var;
     telling all = {.rel = rel};
-    if (rel->count == 0 || rel->is_short_of_memory) return false;
+    if (rel->count == 0 || rel->is_short_of_memory) return !rel->is_short_of_memory;
     for (uint32_t d = 0; d < rel->accesses[0].rank && all.count < MOST_INDICES; d++) {
         const hone_expr *index = common_index(rel, d);
         if (!index) continue;
@@ -275,7 +276,7 @@ static bool moves_on(const hone_relation *rel, hone_node_id loop) {
 bool hone_carries_no_dependence(const hone_relation *rel, hone_node_id loop) {
     if (hone_expr_is_int_value(hone_func_node(rel->func, loop)->u.loop.range.extent, 1))
         return true;
-    if (rel->count == 0 || rel->is_short_of_memory) return false;
+    if (rel->count == 0 || rel->is_short_of_memory) return !rel->is_short_of_memory;
     return moves_on(rel, loop) || hone_tells_loop(rel, loop);
 }
 

@@ -10,7 +10,7 @@
  * for what cannot be an allocation inside of the loop: an iteration may go on with what it stored
  * in an earlier iteration of a loop around it. Where iterations may store to the same elements and
  * look up where they read, one runs after the other. */
-#include "ir/arith/itermap.h"
+#include "ir/region/access.h"
 #include "lower/memory/lifetimes.h"
 #include "support/tensor.h"
 
@@ -44,66 +44,18 @@ static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
     return out->min != NULL;
 }
 
-/* Are the elements that one iteration stores to closer together than the step to the next? */
-static bool is_disjoint_in(parting *p, uint32_t d) {
-    hone_var var = hone_func_node(p->lower->func, p->loop)->u.loop.var;
-    hone_interval hull;
-    int64_t step, high;
-    if (!stored_in(p, d, &hull) || !hone_linear_coeff(&p->arith, hull.min, var, &step) ||
-        !hone_linear_coeff(&p->arith, hull.max, var, &high) || step == 0 || step != high) {
-        return false;
-    }
-    const hone_expr *span = hone_expr_sub(&p->arith.ir, hull.max, hull.min);
-    const hone_expr *most =
-        span ? hone_expr_int(&p->arith.ir, span->dtype, step < 0 ? -step : step) : NULL;
-    return most && hone_prove_less(&p->arith, span, most);
-}
-
-enum { MOST_LOOPS = 32 };
-
-/* Do all stores have the indices of the first, which differ for all iterations of the loops that
- * they use, this one among them? T[i // 8, i % 8] */
-static bool is_disjoint_together(parting *p) {
+static bool has_disjoint_stores(parting *p) {
     const hone_func *func = p->lower->func;
-    uint32_t rank = func->buffers[p->buffer].rank, count = 0;
-    hone_iter iters[MOST_LOOPS];
-    const lower_access *first = NULL;
-    bool uses_loop = false;
+    hone_relation stores;
+    hone_relation_begin(&stores, &p->arith, func, p->buffer, hone_func_node(func, p->loop)->parent);
     for (uint32_t i = 0; i < p->all.count; i++) {
         const lower_access *access = &p->all.items[i];
-        if (!access->is_store) continue;
-        if (!first) first = access;
-        for (uint32_t d = 0; d < rank; d++) {
-            if (!hone_expr_same(first->indices[d], access->indices[d])) return false;
-            if (hone_expr_uses_any(access->indices[d], p->others, func->var_count)) return false;
-        }
+        if (access->is_store) hone_relation_add_element(&stores, access->node, access->indices);
     }
-    if (!first) return true;
-    for (hone_node_id n = hone_func_node(func, first->node)->parent;;
-         n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        bool is_used = false;
-        for (uint32_t d = 0; node->kind == HONE_NODE_FOR && d < rank; d++)
-            is_used |= hone_expr_uses_var(first->indices[d], node->u.loop.var);
-        if (is_used && count == MOST_LOOPS) return false;
-        if (is_used) iters[count++] = (hone_iter){node->u.loop.var, node->u.loop.range};
-        if (n != p->loop) continue;
-        uses_loop = is_used;
-        break;
-    }
-    hone_itermap map;
-    return uses_loop && hone_itermap_detect(&p->arith, rank, first->indices, count, iters, NULL,
-                                            HONE_ITERMAP_INJECTIVE, true, &map);
+    return hone_carries_no_dependence(&stores, p->loop);
 }
 
-static bool has_disjoint_stores(parting *p) {
-    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
-        if (is_disjoint_in(p, d)) return true;
-    }
-    return is_disjoint_together(p);
-}
-
-/* As interval_of; of an index that is looked up, the numbers it lies between. */
+/* Where an index goes in one iteration; of one that is looked up the numbers it lies between. */
 static hone_interval reach_of(parting *p, const hone_expr *index) {
     hone_interval interval = interval_of(p, index);
     if (interval.min && interval.max) return interval;
