@@ -2,21 +2,34 @@
 #include "ir/region/access.h"
 
 #include "ir/core/grow.h"
+#include "ir/region/region_impl.h"
 
 void hone_relation_begin(hone_relation *rel, hone_arith *arith, const hone_func *func,
                          hone_buffer buffer, hone_node_id top) {
     *rel = (hone_relation){.arith = arith, .func = func, .buffer = buffer, .top = top};
 }
 
+void *region_alloc(hone_arith *arith, size_t bytes) {
+    void *memory = hone_arena_zalloc(arith->ir.arena, bytes);
+    if (!memory) hone_ir_fail(&arith->ir, HONE_ERROR(HONE_CODE_NO_MEMORY, "access relation"));
+    return memory;
+}
+
+/* Room for one more; false where memory is short. */
+static bool grow(hone_relation *rel, void **items, uint32_t *capacity, uint32_t count,
+                 size_t item_bytes) {
+    if (hone_grow(rel->arith->ir.arena, items, capacity, count, item_bytes)) return true;
+    hone_ir_fail(&rel->arith->ir, HONE_ERROR(HONE_CODE_NO_MEMORY, "access relation"));
+    rel->is_short_of_memory = true;
+    return false;
+}
+
 static void add_loop(hone_relation *rel, hone_node_id loop) {
     for (uint32_t i = 0; i < rel->loop_count; i++) {
         if (rel->loops[i] == loop) return;
     }
-    if (!hone_grow(rel->arith->ir.arena, (void **)&rel->loops, &rel->loop_capacity, rel->loop_count,
-                   sizeof *rel->loops)) {
-        rel->is_short_of_memory = true;
+    if (!grow(rel, (void **)&rel->loops, &rel->loop_capacity, rel->loop_count, sizeof *rel->loops))
         return;
-    }
     rel->loops[rel->loop_count++] = loop;
 }
 
@@ -28,30 +41,34 @@ static void add_loops(hone_relation *rel, hone_node_id at) {
     }
 }
 
-/* Is the index an expression over loops and what is fixed? A load may give anything, and a name
- * that stands between the statement and top and is no loop another value at each point. */
-static bool is_of_loops(const hone_relation *rel, hone_node_id at, const hone_expr *e) {
-    bool is_known = e->dtype.lanes == 1 && hone_expr_is_pure_index(e);
-    for (; at != rel->top && at != HONE_NO_ID; at = hone_func_node(rel->func, at)->parent) {
+/* The index over loops and what is fixed: values in the place of names that stand between the
+ * statement and top. NULL: it is not known, since it is no sum of these (a load, a value that may
+ * wrap around), or memory is short. */
+static const hone_expr *over_loops(const hone_relation *rel, hone_node_id at, const hone_expr *e) {
+    hone_ir *ir = &rel->arith->ir;
+    for (; e && at != rel->top && at != HONE_NO_ID; at = hone_func_node(rel->func, at)->parent) {
         const hone_node *node = hone_func_node(rel->func, at);
-        if (node->kind == HONE_NODE_LET) is_known &= !hone_expr_uses_var(e, node->u.let.var);
+        if (node->kind == HONE_NODE_LET && hone_expr_uses_var(e, node->u.let.var)) {
+            if (!hone_arith_is_of_indices(rel->arith, node->u.let.value)) return NULL;
+            e = hone_expr_substitute_one(ir, e, node->u.let.var, node->u.let.value);
+        }
         const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
-        for (uint32_t a = 0; block && a < block->axis_count; a++)
-            is_known &= !hone_expr_uses_var(e, block->axes[a].var);
+        for (uint32_t a = 0; e && block && a < block->axis_count; a++) {
+            if (hone_expr_uses_var(e, block->axes[a].var))
+                e = hone_expr_substitute_one(ir, e, block->axes[a].var, node->u.block.bindings[a]);
+        }
     }
-    return is_known;
+    return e && e->dtype.lanes == 1 && hone_expr_is_pure_index(e) ? e : NULL;
 }
 
 /* An access of which nothing is known yet; NULL where memory is short. */
 static hone_access *add_access(hone_relation *rel, const hone_expr ***out_mins,
                                int64_t **out_extents) {
-    hone_arena *arena = rel->arith->ir.arena;
     uint32_t rank = hone_func_buffer(rel->func, rel->buffer)->rank;
-    *out_mins = hone_arena_zalloc(arena, (rank + 1) * sizeof **out_mins);
-    *out_extents = hone_arena_zalloc(arena, (rank + 1) * sizeof **out_extents);
+    *out_mins = region_alloc(rel->arith, (rank + 1) * sizeof **out_mins);
+    *out_extents = region_alloc(rel->arith, (rank + 1) * sizeof **out_extents);
     if (!*out_mins || !*out_extents ||
-        !hone_grow(arena, (void **)&rel->accesses, &rel->capacity, rel->count,
-                   sizeof *rel->accesses)) {
+        !grow(rel, (void **)&rel->accesses, &rel->capacity, rel->count, sizeof *rel->accesses)) {
         rel->is_short_of_memory = true;
         return NULL;
     }
@@ -60,41 +77,29 @@ static hone_access *add_access(hone_relation *rel, const hone_expr ***out_mins,
     return access;
 }
 
-/* The box with map in the place of variables (NULL: as it is). What is loaded, and lengths that are
- * no constants, are not known. */
-static void add_ranges(hone_relation *rel, hone_node_id at, const hone_range *ranges,
-                       const hone_expr *const *map) {
+/* Lengths that are no constants are not known. */
+static void add_ranges(hone_relation *rel, hone_node_id at, const hone_range *ranges) {
     const hone_expr **mins;
     int64_t *extents;
     const hone_access *access = add_access(rel, &mins, &extents);
     for (uint32_t d = 0; access && d < access->rank; d++) {
-        const hone_expr *min = ranges[d].min;
         extents[d] = hone_expr_const(ranges[d].extent);
-        if (extents[d] < 1) continue;
-        if (map) min = hone_expr_substitute(&rel->arith->ir, min, map, rel->func->var_count);
-        rel->is_short_of_memory |= !min;
-        if (min && is_of_loops(rel, at, min)) mins[d] = min;
+        if (extents[d] > 0) mins[d] = over_loops(rel, at, ranges[d].min);
     }
 }
 
 void hone_relation_add_block(hone_relation *rel, hone_node_id id) {
-    const hone_node *node = hone_func_node(rel->func, id);
-    const hone_block *block = node->u.block.block;
-    const hone_expr **map =
-        hone_arena_zalloc(rel->arith->ir.arena, (rel->func->var_count + 1) * sizeof *map);
-    rel->is_short_of_memory |= !map;
-    for (uint32_t a = 0; map && a < block->axis_count; a++)
-        map[block->axes[a].var] = node->u.block.bindings[a];
-    for (uint32_t i = 0; map && i < block->write_count + block->read_count; i++) {
+    const hone_block *block = hone_func_node(rel->func, id)->u.block.block;
+    for (uint32_t i = 0; i < block->write_count + block->read_count; i++) {
         const hone_region *region =
             i < block->write_count ? &block->writes[i] : &block->reads[i - block->write_count];
-        if (region->buffer == rel->buffer) add_ranges(rel, node->parent, region->ranges, map);
+        if (region->buffer == rel->buffer) add_ranges(rel, id, region->ranges);
     }
-    add_loops(rel, node->parent);
+    add_loops(rel, id);
 }
 
 void hone_relation_add_box(hone_relation *rel, const hone_range *ranges) {
-    add_ranges(rel, rel->top, ranges, NULL);
+    add_ranges(rel, rel->top, ranges);
 }
 
 void hone_relation_add_element(hone_relation *rel, hone_node_id statement,
@@ -104,7 +109,7 @@ void hone_relation_add_element(hone_relation *rel, hone_node_id statement,
     const hone_access *access = add_access(rel, &mins, &extents);
     for (uint32_t d = 0; access && d < access->rank; d++) {
         extents[d] = 1;
-        if (is_of_loops(rel, statement, indices[d])) mins[d] = indices[d];
+        mins[d] = over_loops(rel, statement, indices[d]);
     }
     add_loops(rel, statement);
 }

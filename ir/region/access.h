@@ -2,9 +2,9 @@
  * function of the loops around them; and what follows for two of its points.
  *
  * A point gives each loop around an access one iteration. A relation holds accesses to one buffer,
- * each a box whose ends are expressions over the loops; axes of blocks are replaced by their
- * bindings, so accesses of different blocks can be compared. A question compares two points p and
- * q, and says of each loop how they stand to each other:
+ * each a box whose ends are expressions over the loops: axes of blocks are replaced by their
+ * bindings and names (lets) by their values, so accesses of different places can be compared. A
+ * question compares two points p and q, and says of each loop how they stand to each other:
  *
  *   differ    p and q have different values of it
  *   run       each has any value of its domain
@@ -89,5 +89,13 @@ bool hone_carries_no_dependence(const hone_relation *rel, hone_node_id loop);
  *   Shown by a dimension in which all of one lies in front of all of the other.
  *   Counter-example: B[i] and B[j + 7], i, j < 8, at i = 7, j = 0. */
 bool hone_is_disjoint(const hone_relation *a, const hone_relation *b);
+
+/* ---- counter-examples ---- */
+/* No, with a witness: points that differ in the iterator, all else being fixed, touch one element:
+ * a where the iterator is *out_p, b where it is *out_q, which is so whatever else is fixed. a and b
+ * have one access each, to single elements; the iterator runs from a number. False: none was found
+ * among its first values. */
+bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
+                       int64_t *out_p, int64_t *out_q);
 
 #endif

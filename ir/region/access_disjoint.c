@@ -1,7 +1,10 @@
-/* Do two points of an access relation touch disjoint elements? */
+/* Do two points of an access relation touch disjoint elements? Proofs that they do, and a search
+ * for two that do not. */
 #include "ir/region/access.h"
 
-enum { MOST_ACCESSES = 16, MOST_LOOPS = 32, MOST_INDICES = 16 };
+#include "ir/region/region_impl.h"
+
+enum { MOST_ACCESSES = 16, MOST_LOOPS = 32, MOST_INDICES = 16, MOST_VALUES = 64 };
 
 /* ---- points that differ in iterators of which the boxes are an injective map ---- */
 
@@ -108,8 +111,8 @@ bool hone_is_injective(const hone_relation *rel, uint32_t iter_count, const hone
     if (rel->count == 0) return !rel->is_short_of_memory;
     injection in = {.rel = rel, .iter_count = iter_count};
     in.next = known > rel->func->var_count ? known : rel->func->var_count;
-    in.indices = hone_arena_alloc(arith->ir.arena, (rank + 1) * sizeof *in.indices);
-    in.iters = hone_arena_alloc(arith->ir.arena, (iter_count + rank + 1) * sizeof *in.iters);
+    in.indices = region_alloc(arith, (rank + 1) * sizeof *in.indices);
+    in.iters = region_alloc(arith, (iter_count + rank + 1) * sizeof *in.iters);
     bool is_known =
         in.indices && in.iters && rel->count <= MOST_ACCESSES && !rel->is_short_of_memory;
     for (uint32_t i = 0; is_known && i < iter_count; i++)
@@ -221,7 +224,7 @@ bool hone_tells_loop(const hone_relation *rel, hone_node_id loop) {
 /* By variable: the loops that run, which are all, or (loop) those that are not around it. NULL:
  * memory is short. */
 static bool *mark_running(const hone_relation *rel, hone_node_id loop) {
-    bool *runs = hone_arena_zalloc(rel->arith->ir.arena, (rel->func->var_count + 1) * sizeof *runs);
+    bool *runs = region_alloc(rel->arith, (rel->func->var_count + 1) * sizeof *runs);
     for (uint32_t i = 0; runs && i < rel->loop_count; i++) {
         bool is_outside =
             loop != HONE_NO_ID &&
@@ -288,6 +291,50 @@ bool hone_is_disjoint(const hone_relation *a, const hone_relation *b) {
         if (!reach_in(a, d, a_runs, &one) || !reach_in(b, d, b_runs, &other)) continue;
         if (hone_prove_less(a->arith, one.max, other.min)) return true;
         if (hone_prove_less(a->arith, other.max, one.min)) return true;
+    }
+    return false;
+}
+
+/* ---- counter-examples ---- */
+
+/* Where the one element is in the dimension, for the k-th value of the iterator. */
+static const hone_expr *place_at(const hone_relation *rel, uint32_t d, const hone_iter *iter,
+                                 int64_t k) {
+    hone_arith *arith = rel->arith;
+    const hone_expr *min = rel->accesses[0].mins[d];
+    const hone_expr *value =
+        hone_expr_int(&arith->ir, iter->range.min->dtype, iter->range.min->u.i + k);
+    if (!min || !value) return NULL;
+    return hone_simplify(arith, hone_expr_substitute_one(&arith->ir, min, iter->var, value));
+}
+
+/* The same element, whatever else they are made of. */
+static bool is_one_place(const hone_expr *const *a, const hone_expr *const *b, uint32_t rank) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!a[d] || !b[d] || !hone_expr_same(a[d], b[d])) return false;
+    }
+    return true;
+}
+
+bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
+                       int64_t *out_p, int64_t *out_q) {
+    const hone_expr *one[MOST_VALUES][MOST_INDICES], *other[MOST_VALUES][MOST_INDICES];
+    uint32_t rank = hone_func_buffer(a->func, a->buffer)->rank;
+    int64_t first = hone_expr_const(iter->range.min), count = hone_expr_const(iter->range.extent);
+    if (a->is_short_of_memory || b->is_short_of_memory || rank > MOST_INDICES) return false;
+    assert(a->count == 1 && b->count == 1 && hone_expr_is_int(iter->range.min));
+    for (int64_t k = 0; k < count && k < MOST_VALUES; k++) {
+        for (uint32_t d = 0; d < rank; d++) {
+            one[k][d] = place_at(a, d, iter, k);
+            other[k][d] = place_at(b, d, iter, k);
+        }
+        for (int64_t i = 0; i < k; i++) {
+            bool is_before = is_one_place(one[i], other[k], rank);
+            if (!is_before && !is_one_place(one[k], other[i], rank)) continue;
+            *out_p = first + (is_before ? i : k);
+            *out_q = first + (is_before ? k : i);
+            return true;
+        }
     }
     return false;
 }

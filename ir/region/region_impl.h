@@ -8,6 +8,9 @@
 /* Simplifies a value in which nothing is relaxed; but (v - 1) // 2 stays, as in TVM, and does not
  * become (v + 1) // 2 - 1. */
 const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e);
+/* Zeroed memory; NULL where it is short, which is then the error of arith->ir. */
+void *region_alloc(hone_arith *arith, size_t bytes);
+
 /* What a block touches of a buffer, in terms of the loops around it. */
 typedef struct region_access {
     const hone_region *region;

@@ -1,9 +1,8 @@
 /* Iterations that run at once, or in any order, and store into one element. */
 #include <string.h>
 
+#include "ir/region/access.h"
 #include "ir/verify/verify_impl.h"
-
-enum { MOST_VALUES = 64 };
 
 static bool allocates(const hone_block *block, hone_buffer buffer) {
     for (uint32_t i = 0; i < block->alloc_count; i++) {
@@ -130,43 +129,18 @@ static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer b
 
 /* ---- blocks ---- */
 
-/* Indices as numbers, where the axes alone decide them. */
-static bool place_of(verifier *v, uint32_t rank, const hone_expr *const *indices, int64_t *out) {
-    v->points.stamp++;
-    for (uint32_t d = 0; d < rank; d++) {
-        if (!verify_value_at(&v->points, indices[d], &out[d])) return false;
-    }
-    return true;
-}
-
-static bool same_element(const int64_t *a, const int64_t *b, uint32_t rank) {
-    for (uint32_t d = 0; d < rank; d++) {
-        if (a[d] != b[d]) return false;
-    }
-    return true;
-}
-
-/* Two values of one axis, the others at their begins, where one place is the other. */
-static bool find_clash(verifier *v, const hone_node *store, const hone_expr *const *one,
-                       const hone_expr *const *other, const hone_axis *axis, int64_t *out) {
-    enum { MOST_RANK = 8 };
-    int64_t places[MOST_VALUES][MOST_RANK], others[MOST_VALUES][MOST_RANK];
-    int64_t extent = axis->dom.extent->u.i, count = extent < MOST_VALUES ? extent : MOST_VALUES;
-    uint32_t rank = store->u.store.rank;
-    if (rank > MOST_RANK) return false;
-    for (int64_t k = 0; k < count; k++) {
-        v->points.vars[axis->var].value = axis->dom.min->u.i + k;
-        if (!place_of(v, rank, one, places[k]) || !place_of(v, rank, other, others[k]))
-            return false;
-        for (int64_t i = 0; i < k; i++) {
-            bool is_before = same_element(places[i], others[k], rank);
-            if (!is_before && !same_element(places[k], others[i], rank)) continue;
-            out[is_before ? 0 : 1] = axis->dom.min->u.i + i;
-            out[is_before ? 1 : 0] = axis->dom.min->u.i + k;
-            return true;
-        }
-    }
-    return false;
+/* Two values of one axis, all else being the same, where the store writes what `other` indexes. */
+static bool find_clash(verifier *v, hone_node_id id, const hone_expr *const *other,
+                       const hone_axis *axis, int64_t *out) {
+    const hone_node *store = hone_func_node(v->func, id);
+    const hone_iter iter = {axis->var, axis->dom};
+    hone_relation writes, others;
+    hone_relation_begin(&writes, &v->arith, v->func, store->u.store.buffer, v->block);
+    others = writes;
+    hone_relation_add_element(&writes, id, store->u.store.indices);
+    hone_relation_add_element(&others, id, other);
+    if (other == store->u.store.indices && hone_is_injective(&writes, 1, &iter)) return false;
+    return hone_find_meeting(&writes, &others, &iter, &out[0], &out[1]);
 }
 
 /* The first load of what the store writes that is evaluated whatever holds, at another place. */
@@ -196,7 +170,7 @@ static void check_own_reads(verifier *v, hone_node_id id, const hone_block *bloc
         const hone_axis *axis = &block->axes[i];
         int64_t clash[2];
         if (axis->kind != HONE_AXIS_SPATIAL) continue;
-        if (!find_clash(v, store, store->u.store.indices, own.found->args, axis, clash)) continue;
+        if (!find_clash(v, id, own.found->args, axis, clash)) continue;
         verify_warning(v, id,
                        "block '%s' reads, where spatial axis '%s' is %lld, the element of '%s' "
                        "that it writes where it is %lld; spatial axes have no order",
@@ -221,9 +195,8 @@ static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *b
     for (uint32_t i = 0; i < block->axis_count; i++) {
         const hone_axis *axis = &block->axes[i];
         int64_t clash[2];
-        const hone_expr *const *indices = store->u.store.indices;
         if (axis->kind != HONE_AXIS_SPATIAL) continue;
-        if (!find_clash(v, store, indices, indices, axis, clash)) continue;
+        if (!find_clash(v, id, store->u.store.indices, axis, clash)) continue;
         verify_warning(v, id,
                        "block '%s' writes one element of '%s' where spatial axis '%s' is %lld and "
                        "%lld",
@@ -234,20 +207,6 @@ static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *b
     return true;
 }
 
-/* The axes of a block, the variable of a loop: their first values, as far as these are numbers. */
-static void begin_at_first(verifier *v, hone_node_id id) {
-    const hone_node *node = hone_func_node(v->func, id);
-    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
-    for (uint32_t i = 0; block && i < block->axis_count; i++) {
-        const hone_expr *first = block->axes[i].dom.min;
-        if (first->kind != HONE_EXPR_INT) continue;
-        v->points.vars[block->axes[i].var] = (verify_source){.value = first->u.i, .is_known = true};
-    }
-    if (node->kind != HONE_NODE_FOR || node->u.loop.range.min->kind != HONE_EXPR_INT) return;
-    v->points.vars[node->u.loop.var] =
-        (verify_source){.value = node->u.loop.range.min->u.i, .is_known = true};
-}
-
 /* Instances of a block that differ in a spatial axis may run in any order. */
 static void check_block(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, v->block)->u.block.block;
@@ -255,17 +214,9 @@ static void check_block(verifier *v, hone_node_id id) {
     if (parent != v->block && hone_func_node(v->func, parent)->kind != HONE_NODE_LET) return;
     if (!has_constant_domains(block) || block->axis_count == 0) return;
     if (allocates(block, hone_func_node(v->func, id)->u.store.buffer)) return;
-    verify_source *saved = hone_arena_alloc(v->arena, (v->func->var_count + 1) * sizeof *saved);
-    if (!saved) {
-        v->is_short_of_memory = true;
-        return;
-    }
-    memcpy(saved, v->points.vars, v->func->var_count * sizeof *saved);
-    for (hone_node_id n = v->block; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent)
-        begin_at_first(v, n);
+    const hone_node *store = hone_func_node(v->func, id);
+    if (store->u.store.rank != hone_func_buffer(v->func, store->u.store.buffer)->rank) return;
     if (check_spatial_axes(v, id, block) && !v->out->errors_only) check_own_reads(v, id, block);
-    memcpy(v->points.vars, saved, v->func->var_count * sizeof *saved);
-    v->points.stamp++;
 }
 
 void verify_races(verifier *v, hone_node_id id) {

@@ -13,8 +13,9 @@
 
 enum { MAX_POINTS = 64, RANK = 2, MAX_BOXES = 4 };
 
-enum { TELLS, CARRIES, INJECTIVE, DISJOINT, QUESTIONS };
-static const char *const question_names[] = {"tells", "carries", "injective", "disjoint"};
+enum { TELLS, CARRIES, INJECTIVE, DISJOINT, MEETING, QUESTIONS };
+static const char *const question_names[] = {"tells", "carries", "injective", "disjoint",
+                                             "meeting"};
 
 typedef struct box_maker {
     bool is_second;             /* of B, else of A */
@@ -180,8 +181,13 @@ static void add_store(fixture *f, bool is_second, hone_node_id parent) {
         hone_func_node(f->func, let)->u.let.var = var;
         hone_tree_append(f->func, parent, let);
         parent = let;
+        hone_func_node(f->func, let)->u.let.value = indices[d];
         indices[d] = hone_expr_var(&f->w.ir, HONE_DTYPE_I32, var);
-        box->min[d] = NULL;
+        if (pick(f, 2) == 0) {
+            hone_func_node(f->func, let)->u.let.value = hone_func_load(
+                &f->w.ir, f->func, f->buffer, (const hone_expr *const[]){num(f, 0), num(f, 0)});
+            box->min[d] = NULL;
+        }
     }
     hone_node_id id = hone_func_add_node(f->func, HONE_NODE_STORE);
     hone_tree_append(f->func, parent, id);
@@ -338,6 +344,34 @@ static int ask_injective(fixture *f, uint64_t seed, const hone_relation *both) {
     return compare(f, seed, INJECTIVE, set, hone_is_injective(both, count, iters));
 }
 
+/* Do the first accesses of a and b touch one element wherever the loop has these values? */
+static bool is_meeting(const fixture *f, uint32_t v, uint32_t b, int64_t at_a, int64_t at_b) {
+    for (uint32_t p = 0; p < f->point_count; p++) {
+        for (uint32_t q = 0; q < f->point_count; q++) {
+            bool is_pair = f->points[p][v] == at_a && f->points[q][v] == at_b;
+            for (uint32_t u = 0; u < f->w.var_count; u++)
+                is_pair &= u == v || f->points[p][u] == f->points[q][u];
+            if (is_pair && !meet(f, p, 0, q, b)) return false;
+        }
+    }
+    return at_a != at_b;
+}
+
+static int ask_meeting(fixture *f, uint64_t seed, const hone_relation *a, const hone_relation *b) {
+    uint32_t v = f->fixed, other = a->count;
+    const hone_iter iter = {v, hone_func_node(f->func, f->loops[v])->u.loop.range};
+    int64_t p = 0, q = 0;
+    if (a->count != 1 || b->count > 1 || f->limit[v] != WORLD_MAX_VARS) return 0;
+    if (b->count == 0) other = 0;
+    if (!f->boxes[0].indices || !f->boxes[other].indices) return 0;
+    f->asked[MEETING]++;
+    if (!hone_find_meeting(a, other == 0 ? a : b, &iter, &p, &q)) return 0;
+    f->said[MEETING]++;
+    if (is_meeting(f, v, other, p, q)) return 0;
+    print_error("seed %" PRIu64 ": no meeting at %" PRId64 ", %" PRId64 "\n", seed, p, q);
+    return 1;
+}
+
 static int check_one(fixture *f, uint64_t seed) {
     int64_t shape[RANK] = {512, 512};
     hone_arena_reset(f->arena);
@@ -356,6 +390,7 @@ static int check_one(fixture *f, uint64_t seed) {
     if (!find_points(f)) return 0;
     int failures = ask_loops(f, seed, &both) + ask_injective(f, seed, &both);
     if (has_second) failures += compare(f, seed, DISJOINT, 0, hone_is_disjoint(&first, &second));
+    failures += ask_meeting(f, seed, &first, &second);
     HONE_ASSERT_OK(hone_ir_finish(&f->arith.ir));
     return failures;
 }
