@@ -121,7 +121,7 @@ typedef struct hone_db_failure_count {
     const char *workload_name;
     hone_hash128 workload;
     int64_t count;
-    const char *last_message; /* of the latest one, or NULL */
+    const char *last_message; /* of the latest one by time, of equals the higher uid; or NULL */
 } hone_db_failure_count;
 
 typedef struct hone_db_stats {
@@ -330,7 +330,8 @@ HONE_NODISCARD hone_status hone_db_check(hone_db *db, hone_db_report report, voi
 typedef struct hone_db_recovery {
     int64_t workloads, targets, sessions, trials;
     int64_t partial; /* of the trials: without their samples and features */
-    int64_t lost;    /* rows that cannot be read, or are not what was written */
+    int64_t lost;    /* rows that cannot be read, or are not what was written, and the orphans */
+    int64_t orphans; /* trials that are sound, but their workload, target or session is lost */
 } hone_db_recovery;
 
 /* Joins every row that can be read, and is what was written, into another database. The damaged

@@ -218,7 +218,8 @@ static bool is_sound(recovery *r, sqlite3_stmt *sum, int64_t row) {
 /* Takes one row; what cannot be read, or is not what was written, is lost. */
 static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, int64_t row) {
     r->took = false;
-    hone_status st = is_sound(r, sum, row) ? t->read(r, row) : HONE_OK;
+    bool is_ours = is_sound(r, sum, row), is_known = sum && is_ours && !r->is_unsure;
+    hone_status st = is_ours ? t->read(r, row) : HONE_OK;
     if (r->status) {
         hone_status_free(st);
         return r->status;
@@ -226,6 +227,7 @@ static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, i
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     *saved_of(r, t) += r->took;
     r->counts->lost += !r->took;
+    r->counts->orphans += is_known && !r->took && t->read == read_trial;
     hone_status_free(st);
     return HONE_OK;
 }
@@ -309,7 +311,7 @@ static hone_status salvage_found(recovery *r) {
     *sum = (hone_db_recovery){0};
     HONE_TRY(salvage(r));
     HONE_TRY(hone_db_get_stats(r->into, &stats));
-    int64_t lost = all_of(&first) ? first.lost : sum->lost;
+    int64_t lost = all_of(&first) ? first.lost : sum->lost, orphans = sum->orphans;
     *sum = (hone_db_recovery){.workloads = stats.workloads - r->before.workloads,
                               .targets = stats.targets - r->before.targets,
                               .sessions = stats.sessions - r->before.sessions,
@@ -317,6 +319,7 @@ static hone_status salvage_found(recovery *r) {
                               .partial = first.partial};
     int64_t more = all_of(&first) ? all_of(sum) - all_of(&first) : 0;
     sum->lost = lost > more ? lost - more : 0;
+    sum->orphans = orphans < sum->lost ? orphans : sum->lost;
     return HONE_OK;
 }
 

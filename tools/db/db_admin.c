@@ -54,8 +54,15 @@ static void report_recovery(hone_cli *cli, const hone_db_recovery *r) {
     hone_str_printf(
         &cli->out,
         "%s: saved %" PRId64 " trials (%" PRId64 " without samples), %" PRId64
-        " workloads, %" PRId64 " targets, %" PRId64 " sessions; %" PRId64 " rows are lost\n",
+        " workloads, %" PRId64 " targets, %" PRId64 " sessions; %" PRId64 " rows are lost",
         cli->args[0], r->trials, r->partial, r->workloads, r->targets, r->sessions, r->lost);
+    if (r->orphans) {
+        hone_str_printf(&cli->out,
+                        ", %" PRId64
+                        " of them sound trials whose workload, target or session is lost",
+                        r->orphans);
+    }
+    hone_str_append_char(&cli->out, '\n');
 }
 
 static hone_status recover(hone_cli *cli, const char *output) {
