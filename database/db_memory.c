@@ -541,36 +541,53 @@ static int by_frequency(const void *a, const void *b) {
     return order ? order : hone_hash128_compare(x->workload, y->workload);
 }
 
+/* Record numbers tell in which order files were merged, not which trial came first. */
+static bool is_later(const hone_db_trial *a, const hone_db_trial *b) {
+    int order = compare_int(a->wall_ns, b->wall_ns);
+    return order ? order > 0 : hone_hash128_compare(a->uid, b->uid) > 0;
+}
+
+typedef struct failure_group {
+    hone_db_failure_count shown; /* first: they are sorted as such */
+    const hone_db_trial *last;
+} failure_group;
+
+typedef HONE_VEC(failure_group) failure_groups;
+
+static bool count_failure(const db_memory *db, failure_groups *groups, const hone_db_trial *trial) {
+    size_t at = 0;
+    while (at < groups->count &&
+           !(strcmp(groups->data[at].shown.outcome, trial->outcome) == 0 &&
+             hone_hash128_equal(groups->data[at].shown.workload, trial->workload))) {
+        at++;
+    }
+    if (at == groups->count) {
+        failure_group fresh = {
+            .shown = {.outcome = trial->outcome,
+                      .workload = trial->workload,
+                      .workload_name = find_workload(db, &trial->workload)->name},
+            .last = trial
+        };
+        if (!hone_vec_push(groups, fresh)) return false;
+    }
+    failure_group *group = &groups->data[at];
+    group->shown.count++;
+    if (is_later(trial, group->last)) group->last = trial;
+    group->shown.last_message = group->last->message;
+    return true;
+}
+
 static hone_status failures(hone_db *base, hone_db_visit_failure visit, void *ctx) {
     db_memory *db = as_memory(base);
-    HONE_VEC(hone_db_failure_count) found = {0};
+    failure_groups found = {0};
     hone_status st = HONE_OK;
     for (size_t i = 0; i < db->trials.count && !st; i++) {
         const hone_db_trial *trial = db->trials.data[i];
-        if (is_ok(trial)) continue;
-        size_t at = 0;
-        while (at < found.count &&
-               !(strcmp(found.data[at].outcome, trial->outcome) == 0 &&
-                 hone_hash128_equal(found.data[at].workload, trial->workload))) {
-            at++;
-        }
-        if (at == found.count) {
-            hone_db_failure_count fresh = {
-                .outcome = trial->outcome,
-                .workload = trial->workload,
-                .workload_name = find_workload(db, &trial->workload)->name,
-            };
-            if (!hone_vec_push(&found, fresh)) {
-                st = no_memory();
-                break;
-            }
-        }
-        found.data[at].count++;
-        found.data[at].last_message = trial->message;
+        if (!is_ok(trial) && !count_failure(db, &found, trial)) st = no_memory();
     }
     if (found.count) qsort(found.data, found.count, sizeof *found.data, by_frequency);
     for (size_t i = 0; i < found.count && !st; i++) {
-        if (!visit(ctx, &found.data[i])) break;
+        if (!visit(ctx, &found.data[i].shown)) break;
     }
     hone_vec_deinit(&found);
     return st;

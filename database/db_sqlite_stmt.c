@@ -100,7 +100,8 @@ static const char *const texts[DB_STMT_COUNT] = {
         " best_ns, last_ns FROM v_tasks ORDER BY task, workload_hash, target_hash",
     /* max(t.id) makes t.message that of the latest trial: SQLite's rule for bare columns. */
     [DB_STMT_FAILURES] =
-        "SELECT t.outcome, w.name, w.hash, count(*), t.message, max(t.id)"
+        "SELECT t.outcome, w.name, w.hash, count(*), t.message,"
+        " max(printf('%020d', t.wall_ns) || t.uid)"
         " FROM trial t JOIN workload w ON w.id = t.workload_id WHERE t.outcome <> 'ok'"
         " GROUP BY t.outcome, t.workload_id ORDER BY count(*) DESC, t.outcome, w.name, w.hash",
     [DB_STMT_STATS] = "SELECT count(*), count(median_ns), count(confirmed_ns), min(wall_ns),"

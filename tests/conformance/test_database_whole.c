@@ -141,6 +141,13 @@ static void counts_failures(hone_db *db) {
     db_world_commit(db, 2, NAN);
     HONE_ASSERT_OK(hone_db_failures(db, see_failure, &failed));
     assert_int_equal(failed, 2);
+    hone_db_trial merged = sample_trial(3, NAN); /* a later record of an earlier time */
+    merged.wall_ns = SAMPLE_WALL_NS - 1;
+    merged.message = "an older one";
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &merged, NULL));
+    failed = 0;
+    HONE_ASSERT_OK(hone_db_failures(db, see_failure, &failed));
+    assert_int_equal(failed, 3);
 }
 
 static void keeps_odd_text(hone_db *db) {
