@@ -56,7 +56,7 @@ typedef struct hone_cli_option {
     hone_cli_kind kind;
     void *to; /* where it goes; keeps what is there when the option is not given */
     const char *help;
-    int64_t min, max;  /* NUMBER: when they differ */
+    int64_t min, max;  /* NUMBER: when they differ; TIME: 0 is refused when min is more */
     bool *was_given;   /* may be NULL */
     bool is_line_only; /* not of hone.conf, which may come along with somebody's model */
 } hone_cli_option;

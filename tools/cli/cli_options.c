@@ -108,6 +108,11 @@ static hone_status check_output(const hone_cli_option *option, const char *path)
                       option->name, path);
 }
 
+static hone_status check_time(const hone_cli_option *option) {
+    if (*(const int64_t *)option->to >= option->min) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is 0, must be more", option->name);
+}
+
 /* text NULL: a switch of the command line. */
 static hone_status set_option(hone_cli *cli, const hone_cli_option *option, const char *text) {
     if (text && !*text && has_value(option)) {
@@ -136,7 +141,7 @@ static hone_status set_option(hone_cli *cli, const hone_cli_option *option, cons
         *(double *)option->to = real;
         return HONE_OK;
     case HONE_CLI_TIME:
-        if (hone_cli_parse_time(text, option->to)) return HONE_OK;
+        if (hone_cli_parse_time(text, option->to)) return check_time(option);
         return wants(option, "a time such as 90s, 10m or 1h30m", text);
     case HONE_CLI_LIST:
         return add_to_list(cli, option, text);

@@ -152,6 +152,7 @@ int hone_db_verb_sql(int argc, char **argv) {
          .value = "60s",
          .kind = HONE_CLI_TIME,
          .to = &timeout_ns,
+         .min = 1,
          .help = "give up after this time; default 60 s"},
         {0            },
     };

@@ -27,6 +27,8 @@ static hone_status ask(hone_cli *cli, hone_farm_access *access, const hone_farm_
 
 /* Text from the command line into a member of a message: refused where it does not fit. */
 static hone_status put_word(const char *what, const char *text, char *member, size_t capacity) {
+    if (!*text && strcmp(what, "name") != 0)
+        return HONE_ERROR(HONE_CODE_INVALID, "the name of the %s is empty", what);
     hone_farm_set_text(member, capacity, text);
     if (strcmp(member, text) == 0) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID,
@@ -182,9 +184,17 @@ int hone_farm_verb_allow(int argc, char **argv) {
     return hone_cli_end(&cli, allow(&cli, &o));
 }
 
+/* A list that is not there has no keys, and is made by the first; a directory is meant to be. */
+static hone_status check_dir(const char *dir) {
+    if (hone_fs_is_dir(dir)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: %s", dir,
+                      hone_fs_exists(dir) ? "is no directory" : "there is no such directory");
+}
+
 static hone_status revoke_in_dir(hone_cli *cli, const key_options *o) {
     hone_key key;
     hone_allow_list *list;
+    HONE_TRY(check_dir(o->dir));
     HONE_TRY(key_of(cli->args[0], &key));
     HONE_TRY(hone_allow_list_open(o->dir, &list));
     hone_status st = hone_allow_list_revoke(list, &key);
@@ -261,6 +271,7 @@ static hone_status put_keys(hone_cli *cli, const hone_farm_key *keys, size_t cou
 
 static hone_status keys_in_dir(hone_cli *cli, const char *dir) {
     hone_allow_list *list;
+    HONE_TRY(check_dir(dir));
     HONE_TRY(hone_allow_list_open(dir, &list));
     size_t count = hone_allow_list_count(list);
     hone_farm_key *rows = hone_arena_zalloc(cli->arena, count * sizeof *rows + 1);

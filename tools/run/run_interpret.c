@@ -150,6 +150,11 @@ static hone_interp_options interpretation(hone_run_job *job) {
                                  .is_scheduled = true};
 }
 
+/* What --check finds with some inputs is found. */
+static hone_status run_suited(const hone_run_job *job, hone_status (*run)(void *ctx), void *ctx) {
+    return job->o->check ? run(ctx) : hone_cli_run_made_up(&job->inputs, run, ctx);
+}
+
 typedef struct graph_run {
     hone_run_job *job;
     const hone_module *module;
@@ -185,7 +190,7 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                                          &job->o->shapes, &job->inputs, &inputs),
                   done);
     graph_run r = {job, plain, name, inputs, member->graph->param_count, NULL, 0};
-    HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, run_graph, &r), done);
+    HONE_TRY_GOTO(st, run_suited(job, run_graph, &r), done);
     st = keep_results(job, member->graph, r.results, r.result_count);
 done:
     hone_module_release(plain);
@@ -344,7 +349,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
         if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
     }
     func_run r = {job, func, args, HONE_NO_ID};
-    hone_status st = hone_cli_run_made_up(&job->inputs, run_func, &r);
+    hone_status st = run_suited(job, run_func, &r);
     while (st && r.failed != HONE_NO_ID && !hone_func_node(func, r.failed)->line)
         r.failed = hone_func_node(func, r.failed)->parent;
     if (st && r.failed != HONE_NO_ID) {

@@ -20,7 +20,7 @@ typedef struct hone_run_job {
     void *extern_library;   /* of --extern */
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
-    hone_cli_tensors inputs;
+    hone_cli_tensors inputs, expected;
     uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
     hone_cli_tensors outputs;          /* results by name */
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */

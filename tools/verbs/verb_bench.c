@@ -340,6 +340,7 @@ int hone_verb_bench(int argc, char **argv) {
          .value = "T",
          .kind = HONE_CLI_TIME,
          .to = &o.time_ns,
+         .min = 1,
          .help = "go on for so long in all; default 2s"},
         {.name = "rounds",
          .value = "N",

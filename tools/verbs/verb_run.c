@@ -222,15 +222,12 @@ static hone_status assign_expected(hone_run_job *job, const hone_cli_tensors *ex
 }
 
 static hone_status compare(hone_run_job *job, hone_json *report) {
-    hone_cli_tensors expected;
     const size_t *index = NULL;
     if (job->o->expect.count == 0) return HONE_OK;
-    hone_status st = hone_cli_load_tensors(&job->o->expect, &expected);
-    if (!st) st = assign_expected(job, &expected, &index);
-    for (size_t i = 0; i < job->outputs.count && !st; i++)
-        st = compare_one(job, i, expected.data[index[i]].tensor, report);
-    hone_cli_tensors_deinit(&expected);
-    return st;
+    HONE_TRY(assign_expected(job, &job->expected, &index));
+    for (size_t i = 0; i < job->outputs.count; i++)
+        HONE_TRY(compare_one(job, i, job->expected.data[index[i]].tensor, report));
+    return HONE_OK;
 }
 
 static hone_json *describe_output(const hone_cli_tensor *output) {
@@ -324,6 +321,7 @@ static hone_status run_file(hone_run_job *job) {
     HONE_TRY(open_extern(job));
     HONE_TRY(hone_cli_load_params(job->cli, job->o->params, &job->params, &job->weights));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &job->inputs));
+    HONE_TRY(hone_cli_load_tensors(&job->o->expect, &job->expected));
     HONE_TRY(is_library ? hone_run_library(job, path) : run_source(job, path));
     return report(job);
 }
@@ -333,6 +331,7 @@ static hone_status run(hone_cli *cli, const hone_run_options *o) {
     hone_status st = run_file(&job);
     hone_cli_tensors_deinit(&job.inputs);
     hone_cli_tensors_deinit(&job.outputs);
+    hone_cli_tensors_deinit(&job.expected);
     hone_tensor_set_deinit(&job.params);
     if (job.extern_library) dlclose(job.extern_library);
     return st;

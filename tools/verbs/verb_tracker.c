@@ -249,6 +249,7 @@ int hone_verb_tracker(int argc, char **argv) {
          .value = "TIME",
          .kind = HONE_CLI_TIME,
          .to = &o.heartbeat_ns,
+         .min = 1,
          .help = "who is silent for three of them is gone; default 2s"},
         {.name = "grace",
          .value = "TIME",

@@ -108,9 +108,6 @@ static hone_status check_options(const hone_cli *cli, tune_options *o,
     if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
     if (strcmp(o->strategy, "evolutionary") != 0)
         HONE_TRY(hone_cli_refuse(cli, "cost-model", "a strategy that asks none"));
-    if (o->has_time && !o->time_ns) {
-        return HONE_ERROR(HONE_CODE_INVALID, "option '--time' is 0, must be more");
-    }
     if (o->has_trials || o->has_time || o->until_converged) return HONE_OK;
     o->trials = 1000;
     return HONE_OK;
@@ -388,7 +385,7 @@ int hone_verb_tune(int argc, char **argv) {
                "candidates to measure, over all tasks; default 1000", .was_given = &o.has_trials,
                .min = 1, .max = INT64_C(1000000000)),
         OPTION("time", "10m", HONE_CLI_TIME, o.time_ns, "stop after this time",
-               .was_given = &o.has_time),
+               .was_given = &o.has_time, .min = 1),
         SWITCH_OPTION("until-converged", o.until_converged,
                       "stop when nothing has got better for a while"),
         TEXT_OPTION("task", "NAME", o.task, "this task alone"),
