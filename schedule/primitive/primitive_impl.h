@@ -9,7 +9,6 @@
 
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
-#include "schedule/trace/trace_args.h"
 
 /* The traits of an instruction (schedule/trace/trace_args.h), at the end of its primitive's file:
  *
@@ -47,11 +46,6 @@
 #define SCH_ARG_FACTORS SCH_ARG("factors", REST, 1)
 #define SCH_ARG_LOOPS SCH_ARG_OPTIONAL("loops", VARARGS, 0)
 #define SCH_ARG_DECISION SCH_ARG_OPTIONAL("decision", DECISION, 0)
-
-/* The inputs of an instruction that takes a loop and factors: `count` + 1 operands, in the arena.
- */
-HONE_NODISCARD hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
-                                               const hone_factor *factors, hone_operand **out);
 
 /* blockize of a loop, with all its checks, but without recording an instruction. */
 HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,

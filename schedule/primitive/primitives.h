@@ -73,15 +73,6 @@ HONE_NODISCARD hone_status hone_sch_sample_compute_location(hone_schedule *sch, 
                                                             hone_rv *out);
 
 /* ---- loops ---- */
-/* A factor: a random variable, a constant, or "None" (inferred). */
-typedef struct hone_factor {
-    enum { HONE_FACTOR_NONE, HONE_FACTOR_INT, HONE_FACTOR_RV } kind;
-    int64_t value;
-    hone_rv rv;
-} hone_factor;
-#define HONE_FACTOR_OF_INT(x) ((hone_factor){.kind = HONE_FACTOR_INT, .value = (x)})
-#define HONE_FACTOR_OF_RV(x) ((hone_factor){.kind = HONE_FACTOR_RV, .rv = (x)})
-
 /* Splits a loop into `count` nested ones, outermost first: i = (i_0 * f1 + i_1) * f2 + i_2 … At
  * most one factor is None (or -1): the extent divided by the others, rounded up. Where the product
  * exceeds the extent, every block below gets the predicate i < extent; with disable_predication

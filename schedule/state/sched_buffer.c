@@ -214,12 +214,6 @@ hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer b
     return HONE_OK;
 }
 
-hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
-                              uint32_t attr_count, const hone_value *attrs) {
-    hone_operand input = SCH_RV(block);
-    return sch_record(sch, kind, 1, &input, attr_count, attrs, 0, NULL, SCH_NO_DECISION, NULL);
-}
-
 typedef struct load_search {
     hone_buffer buffer;
     bool found;

@@ -419,9 +419,7 @@ hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out)
     return HONE_ERROR(HONE_CODE_INVALID, "l%u is a loop, expected a block", rv);
 }
 
-/* ---- recording ---- */
-
-static bool reserve_rvs(hone_schedule *sch, uint32_t count) {
+bool sch_reserve_rvs(hone_schedule *sch, uint32_t count) {
     uint32_t wanted = sch->trace.rv_count + count;
     if (wanted <= sch->rv_capacity) return true;
     uint32_t capacity = wanted * 2 + 32;
@@ -435,44 +433,8 @@ static bool reserve_rvs(hone_schedule *sch, uint32_t count) {
     return true;
 }
 
-hone_status sch_record(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
-                       const hone_operand *inputs, uint32_t attr_count, const hone_value *attrs,
-                       uint32_t output_count, const hone_rv_value *values, hone_decision decision,
-                       hone_rv *out_first) {
-    if (!reserve_rvs(sch, output_count)) return sch_no_memory();
-    sch_settle_facts(sch);
-    uint32_t first = sch->trace.rv_count;
-    hone_rv_kind output_kind = output_count ? values[0].kind : HONE_RV_BLOCK;
-    HONE_TRY(hone_trace_append(&sch->trace, kind, input_count, inputs, attr_count, attrs,
-                               output_count, output_kind, decision));
-    for (uint32_t i = 0; i < output_count; i++)
-        sch->rvs[first + i] = values[i];
-    if (out_first) *out_first = first;
-    return HONE_OK;
-}
-
-hone_status sch_record_nodes(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
-                             const hone_operand *inputs, uint32_t attr_count,
-                             const hone_value *attrs, uint32_t output_count,
-                             const hone_node_id *nodes, hone_rv_kind output_kind,
-                             const hone_rv **out) {
-    hone_rv_value *values = hone_arena_alloc(sch->arena, (output_count + 1) * sizeof *values);
-    hone_rv *list = hone_arena_alloc(sch->arena, (output_count + 1) * sizeof *list);
-    if (!values || !list) return sch_no_memory();
-    for (uint32_t i = 0; i < output_count; i++) {
-        values[i] = (hone_rv_value){.kind = output_kind, .node = nodes[i]};
-    }
-    hone_rv first = 0;
-    HONE_TRY(sch_record(sch, kind, input_count, inputs, attr_count, attrs, output_count, values,
-                        SCH_NO_DECISION, &first));
-    for (uint32_t i = 0; i < output_count; i++)
-        list[i] = first + i;
-    if (out) *out = list;
-    return HONE_OK;
-}
-
 hone_rv hone_schedule_bind_node(hone_schedule *sch, hone_node_id node) {
-    if (!reserve_rvs(sch, 1)) return HONE_NO_ID;
+    if (!sch_reserve_rvs(sch, 1)) return HONE_NO_ID;
     hone_rv_kind kind = sch_node(sch, node)->kind == HONE_NODE_BLOCK ? HONE_RV_BLOCK : HONE_RV_LOOP;
     hone_rv rv = hone_trace_add_rv(&sch->trace, kind);
     if (rv != HONE_NO_ID) sch->rvs[rv] = (hone_rv_value){.kind = kind, .node = node};

@@ -17,6 +17,7 @@
 #include "schedule/state/sched_reads.h"
 #include "schedule/state/sched_tree.h"
 #include "schedule/state/schedule.h"
+#include "schedule/trace/trace_args.h"
 
 /* ---- failures ---- */
 /* Makes the refusal of a step: ILLEGAL, and sch->blame = blame (HONE_NO_ID: no node). Without
@@ -51,29 +52,47 @@ HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hon
 HONE_NODISCARD hone_status sch_resolve_node(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 
 /* ---- recording ---- */
-#define SCH_RV(x) ((hone_operand){.kind = HONE_OPERAND_RV, .u.rv = (x)})
-#define SCH_INT(x) ((hone_operand){.kind = HONE_OPERAND_INT, .u.i = (x)})
-#define SCH_STRING(x) ((hone_operand){.kind = HONE_OPERAND_STRING, .u.s = (x)})
+/* The arguments of a step, in the order of its traits: SCH_ARGS(SCH_RV(loop), SCH_TEXT(axis)). */
+#define SCH_ARGS(...) ((const hone_step_arg[]){__VA_ARGS__})
+#define SCH_RV(x)                                                                                  \
+    { .rv = (x) }
+#define SCH_INT(x)                                                                                 \
+    { .number = (x) }
+#define SCH_TEXT(x)                                                                                \
+    { .text = (x) }
+#define SCH_MAP(x)                                                                                 \
+    { .map = (x) }
+#define SCH_ACCESS(is_write_, x)                                                                   \
+    { .number = (x), .is_write = (is_write_) }
+/* Plain data, or a variable that stands for it. */
+#define SCH_DATA(x, rv_)                                                                           \
+    { .data = (x), .rv = (rv_) }
+/* kind: rvs, factors, numbers or reals. */
+#define SCH_LIST(count_, kind, x)                                                                  \
+    { .rv = HONE_NO_ID, .count = (count_), .list.kind = (x) }
 #define SCH_NO_DECISION ((hone_decision){0, NULL})
 
+/* Room for so many variables more; false when memory is short. */
+bool sch_reserve_rvs(hone_schedule *sch, uint32_t count);
 /* The last thing that a step does: works out facts of blocks that are new or changed, appends the
- * instruction, and makes its output variables, which stand for values (output_count entries of one
- * kind) and get consecutive numbers from *out_first (NULL: not wanted). inputs and attrs are copied
- * one level deep: what they point to lives in the arena. */
-HONE_NODISCARD hone_status sch_record(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
-                                      const hone_operand *inputs, uint32_t attr_count,
-                                      const hone_value *attrs, uint32_t output_count,
-                                      const hone_rv_value *values, hone_decision decision,
-                                      hone_rv *out_first);
-/* sch_record of an instruction whose outputs are nodes of one kind; out (NULL: not wanted): its
- * variables, an array in the arena. */
+ * instruction with its arguments, and makes its output variables, which stand for values (count of
+ * them) and get consecutive numbers from *out_first (NULL: not wanted). Texts and lists are copied;
+ * data and maps live in the arena. */
+HONE_NODISCARD hone_status sch_record_values(hone_schedule *sch, hone_inst_kind kind,
+                                             const hone_step_arg *args, uint32_t count,
+                                             const hone_rv_value *values, hone_decision decision,
+                                             hone_rv *out_first);
+/* sch_record_values of a step without results and decision. */
+HONE_NODISCARD hone_status sch_record(hone_schedule *sch, hone_inst_kind kind,
+                                      const hone_step_arg *args);
+/* sch_record_values of a step that gives one node, out (NULL: not wanted) its variable. */
+HONE_NODISCARD hone_status sch_record_node(hone_schedule *sch, hone_inst_kind kind,
+                                           const hone_step_arg *args, hone_node_id node,
+                                           hone_rv *out);
+/* sch_record_values of a step that gives nodes; out (NULL: not wanted): their variables, an array
+ * in the arena. */
 HONE_NODISCARD hone_status sch_record_nodes(hone_schedule *sch, hone_inst_kind kind,
-                                            uint32_t input_count, const hone_operand *inputs,
-                                            uint32_t attr_count, const hone_value *attrs,
-                                            uint32_t output_count, const hone_node_id *nodes,
-                                            hone_rv_kind output_kind, const hone_rv **out);
-/* sch_record of a step on one block that has attributes only and no outputs. */
-HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
-                                             uint32_t attr_count, const hone_value *attrs);
+                                            const hone_step_arg *args, uint32_t count,
+                                            const hone_node_id *nodes, const hone_rv **out);
 
 #endif

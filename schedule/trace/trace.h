@@ -43,6 +43,15 @@ typedef enum hone_inst_kind {
     HONE_INST_COUNT
 } hone_inst_kind;
 
+/* A factor of a loop: a random variable, a constant, or "None" (inferred). */
+typedef struct hone_factor {
+    enum { HONE_FACTOR_NONE, HONE_FACTOR_INT, HONE_FACTOR_RV } kind;
+    int64_t value;
+    hone_rv rv;
+} hone_factor;
+#define HONE_FACTOR_OF_INT(x) ((hone_factor){.kind = HONE_FACTOR_INT, .value = (x)})
+#define HONE_FACTOR_OF_RV(x) ((hone_factor){.kind = HONE_FACTOR_RV, .rv = (x)})
+
 /* What an instruction takes as input, in TVM's sense: variables, numbers, strings, lists of them.
  */
 typedef enum hone_operand_kind {

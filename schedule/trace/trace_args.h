@@ -60,7 +60,6 @@ typedef enum hone_results {
     HONE_GIVES_INTS,
 } hone_results;
 
-struct hone_factor;
 struct hone_schedule;
 
 /* An argument as a step takes it; variables are those of its schedule. */
@@ -73,10 +72,10 @@ typedef struct hone_step_arg {
     const hone_operand *data;  /* DATA */
     uint32_t count;            /* of a list */
     union {
-        const hone_rv *rvs;                /* TARGET, VARARGS, BLOCKS */
-        const struct hone_factor *factors; /* REST */
-        const int64_t *numbers;            /* LIST, VALUES */
-        const double *reals;               /* REALS */
+        const hone_rv *rvs;         /* TARGET, VARARGS, BLOCKS */
+        const hone_factor *factors; /* REST */
+        const int64_t *numbers;     /* LIST, VALUES */
+        const double *reals;        /* REALS */
     } list;
 } hone_step_arg;
 

@@ -174,18 +174,19 @@ hone_status hone_sch_annotate_buffer_access(hone_schedule *sch, hone_rv block, i
     HONE_TRY(spell_out(&c, gen_new_ranges, &map));
     HONE_TRY(read_ranges(&c, map));
     HONE_TRY(check_against_body(&c, &is_promise));
-    hone_operand inputs[] = {SCH_RV(block), SCH_INT(buffer_index), SCH_INT(is_write), SCH_INT(0)};
-    HONE_TRY(sch_map_operand(sch, map, sch_block(sch, c.block)->axis_count, index_dtype(&c),
-                             &inputs[3]));
+    const hone_index_map *recorded;
+    HONE_TRY(sch_recorded_map(sch, map, sch_block(sch, c.block)->axis_count, index_dtype(&c),
+                              &recorded));
     hone_index_map *ranges = hone_arena_alloc(sch->arena, sizeof *ranges);
     if (!ranges) return sch_no_memory();
-    *ranges = *inputs[3].u.map;
+    *ranges = *recorded;
     ranges->is_ranges = true;
-    inputs[3].u.map = ranges;
     HONE_TRY(replace_region(&c));
     sch->trace.is_unsafe = sch->trace.is_unsafe || is_promise;
-    return sch_record(sch, HONE_INST_ANNOTATE_BUFFER_ACCESS, 4, inputs, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    const hone_operand index = {.kind = HONE_OPERAND_INT, .u.i = buffer_index};
+    return sch_record(
+        sch, HONE_INST_ANNOTATE_BUFFER_ACCESS,
+        SCH_ARGS(SCH_RV(block), SCH_DATA(&index, HONE_NO_ID), SCH_INT(is_write), SCH_MAP(ranges)));
 }
 
 static hone_status apply_regions(hone_schedule *sch, const hone_step_arg *a) {

@@ -420,17 +420,10 @@ static hone_status check_write_pointers(caching *c, const caching *readers, cons
 static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv block, int64_t index,
                           const char *scope, uint32_t count, const hone_rv *consumers,
                           hone_node_id copy, hone_rv *out_block) {
-    hone_operand *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
-    const char *scope_copy = hone_arena_strdup(sch->arena, scope);
-    if (!list || !scope_copy) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = SCH_RV(consumers[i]);
-    hone_operand inputs[] = {
-        SCH_RV(block), {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list}
-    };
-    hone_value attrs[] = {HONE_VALUE_OF_INT(index), HONE_VALUE_OF_STRING(scope_copy)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = copy};
-    return sch_record(sch, kind, 2, inputs, 2, attrs, 1, &value, SCH_NO_DECISION, out_block);
+    return sch_record_node(
+        sch, kind,
+        SCH_ARGS(SCH_RV(block), SCH_INT(index), SCH_TEXT(scope), SCH_LIST(count, rvs, consumers)),
+        copy, out_block);
 }
 
 hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,

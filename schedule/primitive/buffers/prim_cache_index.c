@@ -296,11 +296,10 @@ hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const cha
     for (uint32_t i = 0; i < c.count; i++)
         HONE_TRY(make_block(&c, i, scope, &blocks[i]));
     if (c.count) HONE_TRY(redirect(&c));
-    hone_operand input = SCH_RV(block_rv);
-    hone_value attrs[] = {HONE_VALUE_OF_STRING(scope), HONE_VALUE_OF_INT(cse_thresh)};
     if (out_count) *out_count = c.count;
-    return sch_record_nodes(sch, HONE_INST_CACHE_INDEX, 1, &input, 2, attrs, c.count, blocks,
-                            HONE_RV_BLOCK, out_blocks);
+    return sch_record_nodes(sch, HONE_INST_CACHE_INDEX,
+                            SCH_ARGS(SCH_RV(block_rv), SCH_TEXT(scope), SCH_INT(cse_thresh)),
+                            c.count, blocks, out_blocks);
 }
 
 SCH_STEP(CACHE_INDEX, hone_sch_cache_index(sch, a[0].rv, a[1].text, a[2].number, NULL, NULL),

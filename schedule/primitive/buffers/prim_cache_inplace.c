@@ -102,10 +102,9 @@ hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t re
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, copy_both_ways(&c, scope, copies)));
     sch_forget_facts(sch, c.block);
-    hone_operand input = SCH_RV(block);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(read_buffer_index), HONE_VALUE_OF_STRING(scope)};
-    return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE, 1, &input, 2, attrs, 2, copies,
-                            HONE_RV_BLOCK, out_blocks);
+    return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE,
+                            SCH_ARGS(SCH_RV(block), SCH_INT(read_buffer_index), SCH_TEXT(scope)), 2,
+                            copies, out_blocks);
 }
 
 /* The copy in and the copy out. */

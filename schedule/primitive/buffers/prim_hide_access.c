@@ -48,10 +48,7 @@ hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block
     }
     HONE_TRY(check_indices(sch, id, is_write, count, indices));
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    hone_operand *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
-    if (!block || !list) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = SCH_INT(indices[i]);
+    if (!block) return sch_no_memory();
     if (is_write) {
         block->writes = without(sch, block->write_count, block->writes, count, indices);
         block->write_count -= count;
@@ -63,13 +60,10 @@ hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block
     block->regions_inferred = false;
     sch_node(sch, id)->u.block.block = block;
     sch_forget_facts(sch, id);
-    hone_operand inputs[] = {
-        SCH_RV(block_rv),
-        SCH_STRING(is_write ? "write" : "read"),
-        {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list}
-    };
-    return sch_record(sch, HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS, 3, inputs, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    const hone_operand type = {.kind = HONE_OPERAND_STRING, .u.s = is_write ? "write" : "read"};
+    return sch_record(
+        sch, HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS,
+        SCH_ARGS(SCH_RV(block_rv), SCH_DATA(&type, HONE_NO_ID), SCH_LIST(count, numbers, indices)));
 }
 
 static hone_status apply_hiding(hone_schedule *sch, const hone_step_arg *a) {

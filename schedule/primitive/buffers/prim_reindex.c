@@ -33,11 +33,9 @@ hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write, i
     if (!name) return sch_no_memory();
     r.block_name = is_write ? name : sch_name(sch, name, "_reindex", -1);
     HONE_TRY(sch_finish_reindexing(&r, name, buffer->scope));
-    hone_operand input = SCH_RV(block);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_INT(is_write)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = r.copy};
-    return sch_record(sch, HONE_INST_REINDEX, 1, &input, 2, attrs, 1, &value, SCH_NO_DECISION,
-                      out_block);
+    return sch_record_node(sch, HONE_INST_REINDEX,
+                           SCH_ARGS(SCH_RV(block), SCH_ACCESS(is_write, buffer_index)), r.copy,
+                           out_block);
 }
 
 SCH_STEP(REINDEX, hone_sch_reindex(sch, a[0].rv, a[1].is_write, a[1].number, NULL),

@@ -104,7 +104,7 @@ static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const h
 static hone_status reindex_cache(hone_schedule *sch, hone_rv block, bool is_write, int64_t index,
                                  const char *scope, const hone_index_map *map, hone_rv *out_block) {
     sch_reindexing r;
-    hone_operand inputs[2] = {SCH_RV(block)};
+    const hone_index_map *recorded;
     HONE_TRY(sch_begin_reindexing(sch, block, is_write, index, true, &r));
     HONE_TRY(sch_require_scope_name(sch, r.block, scope));
     const hone_block *inner = sch_block(sch, r.block);
@@ -115,12 +115,12 @@ static hone_status reindex_cache(hone_schedule *sch, hone_rv block, bool is_writ
     if (!kept) return sch_no_memory();
     const char *name = sch_scoped_name(sch, hone_func_buffer(sch->func, r.buffer)->name, kept);
     r.block_name = name;
-    HONE_TRY(sch_map_operand(sch, map, inner->axis_count, dtype, &inputs[1]));
+    HONE_TRY(sch_recorded_map(sch, map, inner->axis_count, dtype, &recorded));
     HONE_TRY(sch_finish_reindexing(&r, name, kept));
-    hone_value attrs[] = {HONE_VALUE_OF_INT(index), HONE_VALUE_OF_STRING(kept)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = r.copy};
-    return sch_record(sch, is_write ? HONE_INST_REINDEX_CACHE_WRITE : HONE_INST_REINDEX_CACHE_READ,
-                      2, inputs, 2, attrs, 1, &value, SCH_NO_DECISION, out_block);
+    return sch_record_node(
+        sch, is_write ? HONE_INST_REINDEX_CACHE_WRITE : HONE_INST_REINDEX_CACHE_READ,
+        SCH_ARGS(SCH_RV(block), SCH_INT(index), SCH_TEXT(kept), SCH_MAP(recorded)), r.copy,
+        out_block);
 }
 
 hone_status hone_sch_reindex_cache_read(hone_schedule *sch, hone_rv block,

@@ -479,8 +479,8 @@ hone_status hone_sch_rolling_buffer(hone_schedule *sch, hone_rv block_rv,
     HONE_TRY(check_producer(&r));
     HONE_TRY(find_windows(&r));
     HONE_TRY(apply(&r));
-    hone_value attr = HONE_VALUE_OF_INT(write_buffer_index);
-    return sch_record_simple(sch, HONE_INST_ROLLING_BUFFER, block_rv, 1, &attr);
+    return sch_record(sch, HONE_INST_ROLLING_BUFFER,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_INT(write_buffer_index)));
 }
 
 SCH_STEP(ROLLING_BUFFER, hone_sch_rolling_buffer(sch, a[0].rv, a[1].number),

@@ -69,8 +69,8 @@ hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block_rv, int6
             if (is_part[b]) sch->func->buffers[b].dtype = r.to;
         }
     }
-    hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_STRING(copy)};
-    return sch_record_simple(sch, HONE_INST_UNSAFE_SET_DTYPE, block_rv, 2, attrs);
+    return sch_record(sch, HONE_INST_UNSAFE_SET_DTYPE,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_INT(buffer_index), SCH_TEXT(copy)));
 }
 
 SCH_STEP(UNSAFE_SET_DTYPE, hone_sch_unsafe_set_dtype(sch, a[0].rv, a[1].number, a[2].text),

@@ -37,8 +37,8 @@ hone_status hone_sch_set_scope(hone_schedule *sch, hone_rv block_rv, int64_t buf
             if (is_part[b]) HONE_TRY(move_buffer(sch, b, scope));
         }
     }
-    hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_STRING(scope)};
-    return sch_record_simple(sch, HONE_INST_SET_SCOPE, block_rv, 2, attrs);
+    return sch_record(sch, HONE_INST_SET_SCOPE,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_INT(buffer_index), SCH_TEXT(scope)));
 }
 
 SCH_STEP(SET_SCOPE, hone_sch_set_scope(sch, a[0].rv, a[1].number, a[2].text),

@@ -76,9 +76,9 @@ hone_status hone_sch_storage_align(hone_schedule *sch, hone_rv block_rv, int64_t
         return sch_no_memory();
     }
     sch_node(sch, id)->u.block.block = block;
-    hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_INT(axis),
-                          HONE_VALUE_OF_INT(factor), HONE_VALUE_OF_INT(offset)};
-    return sch_record_simple(sch, HONE_INST_STORAGE_ALIGN, block_rv, 4, attrs);
+    return sch_record(sch, HONE_INST_STORAGE_ALIGN,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_INT(buffer_index), SCH_INT(axis),
+                               SCH_INT(factor), SCH_INT(offset)));
 }
 
 SCH_STEP(STORAGE_ALIGN,

@@ -28,11 +28,8 @@ static hone_status find_block(hone_schedule *sch, const char *name, hone_node_id
 hone_status hone_sch_get_block(hone_schedule *sch, const char *name, hone_rv *out) {
     hone_node_id block;
     HONE_TRY(find_block(sch, name, &block));
-    const char *copy = hone_arena_strdup(sch->arena, name);
-    if (!copy) return sch_no_memory();
-    hone_value attrs[] = {HONE_VALUE_OF_STRING(copy), HONE_VALUE_OF_STRING("main")};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = block};
-    return sch_record(sch, HONE_INST_GET_BLOCK, 0, NULL, 2, attrs, 1, &value, SCH_NO_DECISION, out);
+    return sch_record_node(sch, HONE_INST_GET_BLOCK, SCH_ARGS(SCH_TEXT(name), SCH_TEXT("main")),
+                           block, out);
 }
 
 hone_status hone_sch_get_loops(hone_schedule *sch, hone_rv block_rv, uint32_t *out_count,
@@ -41,9 +38,8 @@ hone_status hone_sch_get_loops(hone_schedule *sch, hone_rv block_rv, uint32_t *o
     HONE_TRY(sch_resolve_block(sch, block_rv, &block));
     const hone_node_id *loops = NULL;
     HONE_TRY(sch_loops_of(sch, block, out_count, &loops));
-    hone_operand input = SCH_RV(block_rv);
-    return sch_record_nodes(sch, HONE_INST_GET_LOOPS, 1, &input, 0, NULL, *out_count, loops,
-                            HONE_RV_LOOP, out_loops);
+    return sch_record_nodes(sch, HONE_INST_GET_LOOPS, SCH_ARGS(SCH_RV(block_rv)), *out_count, loops,
+                            out_loops);
 }
 
 /* The next block below top that is not part of its init, as in TVM. */
@@ -73,9 +69,8 @@ hone_status hone_sch_get_child_blocks(hone_schedule *sch, hone_rv rv, uint32_t *
         blocks[count++] = n;
     }
     *out_count = count;
-    hone_operand input = SCH_RV(rv);
-    return sch_record_nodes(sch, HONE_INST_GET_CHILD_BLOCKS, 1, &input, 0, NULL, count, blocks,
-                            HONE_RV_BLOCK, out);
+    return sch_record_nodes(sch, HONE_INST_GET_CHILD_BLOCKS, SCH_ARGS(SCH_RV(rv)), count, blocks,
+                            out);
 }
 
 static void add_once(hone_node_id block, uint32_t *count, hone_node_id *list) {
@@ -127,8 +122,7 @@ static hone_status get_neighbours(hone_schedule *sch, hone_inst_kind kind, hone_
     bool has_scope = sch_scope_of(sch, block) != HONE_NO_ID;
     if (has_scope && kind == HONE_INST_GET_PRODUCERS) find_producers(sch, block, out_count, found);
     if (has_scope && kind == HONE_INST_GET_CONSUMERS) find_consumers(sch, block, out_count, found);
-    hone_operand input = SCH_RV(rv);
-    return sch_record_nodes(sch, kind, 1, &input, 0, NULL, *out_count, found, HONE_RV_BLOCK, out);
+    return sch_record_nodes(sch, kind, SCH_ARGS(SCH_RV(rv)), *out_count, found, out);
 }
 
 hone_status hone_sch_get_producers(hone_schedule *sch, hone_rv block, uint32_t *out_count,
@@ -155,9 +149,8 @@ hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv scope_rv, uin
         if (is_block && sch_is_output_block(sch, n)) blocks[count++] = n;
     }
     *out_count = count;
-    hone_operand input = SCH_RV(scope_rv);
-    return sch_record_nodes(sch, HONE_INST_GET_OUTPUT_BLOCKS, 1, &input, 0, NULL, count, blocks,
-                            HONE_RV_BLOCK, out);
+    return sch_record_nodes(sch, HONE_INST_GET_OUTPUT_BLOCKS, SCH_ARGS(SCH_RV(scope_rv)), count,
+                            blocks, out);
 }
 
 /* TVM's traces look in "main", whatever the function is called. */

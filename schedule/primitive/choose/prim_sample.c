@@ -8,29 +8,17 @@
  * random steps of a trace. A decision that is given is used, and repaired where it no longer fits;
  * else one is drawn. */
 
-static hone_status record_ints(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
-                               const hone_operand *inputs, uint32_t attr_count,
-                               const hone_value *attrs, uint32_t count, const int64_t *values,
-                               hone_decision decision, hone_rv *out_first) {
-    hone_rv_value *outputs = hone_arena_alloc(sch->arena, (count + 1) * sizeof *outputs);
-    if (!outputs) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        outputs[i] = (hone_rv_value){.kind = HONE_RV_INT, .node = HONE_NO_ID, .value = values[i]};
-    }
-    return sch_record(sch, kind, input_count, inputs, attr_count, attrs, count, outputs, decision,
-                      out_first);
-}
-
 /* Factors, which are the decision as well. */
 static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,
-                                  const hone_operand *input, uint32_t attr_count,
-                                  const hone_value *attrs, uint32_t n, const int64_t *factors,
+                                  const hone_step_arg *args, uint32_t n, const int64_t *factors,
                                   const hone_rv **out_factors) {
+    hone_rv_value *values = hone_arena_alloc(sch->arena, n * sizeof *values);
     hone_rv *rvs = hone_arena_alloc(sch->arena, n * sizeof *rvs);
     hone_rv first = 0;
-    if (!rvs) return sch_no_memory();
-    HONE_TRY(record_ints(sch, kind, 1, input, attr_count, attrs, n, factors,
-                         (hone_decision){n, factors}, &first));
+    if (!values || !rvs) return sch_no_memory();
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = (hone_rv_value){.kind = HONE_RV_INT, .node = HONE_NO_ID, .value = factors[i]};
+    HONE_TRY(sch_record_values(sch, kind, args, n, values, (hone_decision){n, factors}, &first));
     for (uint32_t i = 0; i < n; i++)
         rvs[i] = first + i;
     if (out_factors) *out_factors = rvs;
@@ -108,10 +96,9 @@ hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone_rv loop_rv, ui
     int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
     if (!factors) return sch_no_memory();
     decide_tile(sch, extent, n, max_innermost_factor, decision, factors);
-    hone_operand input = SCH_RV(loop_rv);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(max_innermost_factor)};
-    return record_factors(sch, HONE_INST_SAMPLE_PERFECT_TILE, &input, 2, attrs, n, factors,
-                          out_factors);
+    return record_factors(sch, HONE_INST_SAMPLE_PERFECT_TILE,
+                          SCH_ARGS(SCH_RV(loop_rv), SCH_INT(n), SCH_INT(max_innermost_factor), {0}),
+                          n, factors, out_factors);
 }
 
 /* ---- partitioned tile ---- */
@@ -153,11 +140,10 @@ hone_status hone_sch_sample_partitioned_tile(hone_schedule *sch, hone_rv loop_rv
     } else {
         hone_sample_partitioned_tile(&sch->rng, extent, n, pos, innerpart_factor, factors);
     }
-    hone_operand input = SCH_RV(loop_rv);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(partition_pos),
-                          HONE_VALUE_OF_INT(innerpart_factor)};
-    return record_factors(sch, HONE_INST_SAMPLE_PARTITIONED_TILE, &input, 3, attrs, n, factors,
-                          out_factors);
+    return record_factors(sch, HONE_INST_SAMPLE_PARTITIONED_TILE,
+                          SCH_ARGS(SCH_RV(loop_rv), SCH_INT(n), SCH_INT(partition_pos),
+                                   SCH_INT(innerpart_factor), {0}),
+                          n, factors, out_factors);
 }
 
 /* ---- categorical ---- */
@@ -181,20 +167,6 @@ static hone_status check_probs(hone_schedule *sch, uint32_t count, const double 
                       "above 0");
 }
 
-static hone_status list_values(hone_schedule *sch, uint32_t count, const int64_t *candidates,
-                               const double *probs, hone_value out[2]) {
-    hone_value *ints = hone_arena_alloc(sch->arena, count * sizeof *ints);
-    hone_value *floats = hone_arena_alloc(sch->arena, count * sizeof *floats);
-    if (!ints || !floats) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        ints[i] = HONE_VALUE_OF_INT(candidates[i]);
-        floats[i] = HONE_VALUE_OF_FLOAT(probs[i]);
-    }
-    out[0] = (hone_value){.kind = HONE_VALUE_LIST, .count = count, .u.items = ints};
-    out[1] = (hone_value){.kind = HONE_VALUE_LIST, .count = count, .u.items = floats};
-    return HONE_OK;
-}
-
 hone_status hone_sch_sample_categorical(hone_schedule *sch, uint32_t count,
                                         const int64_t *candidates, const double *probs,
                                         const hone_decision *decision, hone_rv *out) {
@@ -211,10 +183,11 @@ hone_status hone_sch_sample_categorical(hone_schedule *sch, uint32_t count,
     } else {
         *choice = (int64_t)hone_rng_weighted(&sch->rng, probs, count);
     }
-    hone_value attrs[2];
-    HONE_TRY(list_values(sch, count, candidates, probs, attrs));
-    return record_ints(sch, HONE_INST_SAMPLE_CATEGORICAL, 0, NULL, 2, attrs, 1,
-                       &candidates[*choice], (hone_decision){1, choice}, out);
+    hone_rv_value value = {.kind = HONE_RV_INT, .node = HONE_NO_ID, .value = candidates[*choice]};
+    return sch_record_values(
+        sch, HONE_INST_SAMPLE_CATEGORICAL,
+        SCH_ARGS(SCH_LIST(count, numbers, candidates), SCH_LIST(count, reals, probs), {0}), 1,
+        &value, (hone_decision){1, choice}, out);
 }
 
 /* ---- compute location ---- */
@@ -305,10 +278,10 @@ hone_status hone_sch_sample_compute_location(hone_schedule *sch, hone_rv block_r
     uint32_t node = *choice == -2   ? HONE_RV_INLINE_MARK
                     : *choice == -1 ? HONE_RV_ROOT_MARK
                                     : loops[*choice];
-    hone_operand input = SCH_RV(block_rv);
     hone_rv_value value = {.kind = HONE_RV_LOOP, .node = node};
-    return sch_record(sch, HONE_INST_SAMPLE_COMPUTE_LOCATION, 1, &input, 0, NULL, 1, &value,
-                      (hone_decision){1, choice}, out);
+    return sch_record_values(sch, HONE_INST_SAMPLE_COMPUTE_LOCATION,
+                             SCH_ARGS(SCH_RV(block_rv), {0}), 1, &value, (hone_decision){1, choice},
+                             out);
 }
 
 /* ---- as instructions ---- */

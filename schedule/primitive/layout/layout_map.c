@@ -25,14 +25,14 @@ hone_status sch_resolve_map(hone_schedule *sch, hone_node_id blame, const hone_i
     return map ? HONE_OK : sch_no_memory();
 }
 
-hone_status sch_map_operand(hone_schedule *sch, const hone_index_map *map, uint32_t rank,
-                            hone_dtype dtype, hone_operand *out) {
-    *out = (hone_operand){.kind = HONE_OPERAND_NONE};
+hone_status sch_recorded_map(hone_schedule *sch, const hone_index_map *map, uint32_t rank,
+                             hone_dtype dtype, const hone_index_map **out) {
+    *out = NULL;
     if (!map) return HONE_OK;
     HONE_TRY(hone_index_map_instantiate(sch->arena, map, rank, &map));
     map = hone_index_map_copy(sch->arena, map);
     if (map) map = hone_index_map_with_dtype(sch->arena, map, dtype);
-    *out = (hone_operand){.kind = HONE_OPERAND_MAP, .u.map = map};
+    *out = map;
     return map ? HONE_OK : sch_no_memory();
 }
 

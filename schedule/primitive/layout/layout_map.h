@@ -29,10 +29,11 @@ HONE_NODISCARD hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame,
                                          const hone_index_map *map, uint32_t iter_count,
                                          const hone_iter *iters, bool keeps_tiles,
                                          sch_mapping *out);
-/* The map as an operand of an instruction, with its random variables kept, over `rank` parameters
- * of type dtype. A map NULL makes a NONE operand. */
-HONE_NODISCARD hone_status sch_map_operand(hone_schedule *sch, const hone_index_map *map,
-                                           uint32_t rank, hone_dtype dtype, hone_operand *out);
+/* The map as an instruction has it: with its random variables, over `rank` parameters of this type,
+ * in the arena. NULL stays NULL. */
+HONE_NODISCARD hone_status sch_recorded_map(hone_schedule *sch, const hone_index_map *map,
+                                            uint32_t rank, hone_dtype dtype,
+                                            const hone_index_map **out);
 /* Simplifies the indices of all accesses below root. */
 HONE_NODISCARD hone_status sch_simplify_accesses(hone_schedule *sch, hone_node_id root);
 

@@ -33,20 +33,14 @@ hone_status hone_sch_set_axis_separator(hone_schedule *sch, hone_rv block_rv, bo
     HONE_TRY(sch_nth_buffer(sch, block, is_write, buffer_index, &buffer));
     HONE_TRY(check(sch, block, buffer, count, axis_separators));
     int32_t *places = hone_arena_alloc(sch->arena, (count + 1) * sizeof *places);
-    hone_value *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
-    if (!places || !list) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
+    if (!places) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
         places[i] = (int32_t)axis_separators[i];
-        list[i] = HONE_VALUE_OF_INT(axis_separators[i]);
-    }
     sch->func->buffers[buffer].separators = count ? places : NULL;
     sch->func->buffers[buffer].separator_count = count;
-    hone_value attrs[] = {
-        HONE_VALUE_OF_INT(buffer_index),
-        HONE_VALUE_OF_INT(is_write),
-        {.kind = HONE_VALUE_LIST, .count = count, .u.items = list}
-    };
-    return sch_record_simple(sch, HONE_INST_SET_AXIS_SEPARATOR, block_rv, 3, attrs);
+    return sch_record(sch, HONE_INST_SET_AXIS_SEPARATOR,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_ACCESS(is_write, buffer_index),
+                               SCH_LIST(count, numbers, axis_separators)));
 }
 
 SCH_STEP(SET_AXIS_SEPARATOR,

@@ -218,18 +218,17 @@ static hone_status rebuild(layout *l) {
 }
 
 /* As it is recorded: an axis that is a constant has the type of that one. */
-static hone_status map_operand(layout *l, const hone_index_map *map, hone_operand *out) {
-    hone_arena *arena = l->sch->arena;
-    HONE_TRY(sch_map_operand(l->sch, map, l->loop_count, l->dtype, out));
-    out->u.map = hone_index_map_with_constants(arena, out->u.map, map);
-    return out->u.map ? HONE_OK : sch_no_memory();
+static hone_status recorded_map(layout *l, const hone_index_map *map, const hone_index_map **out) {
+    HONE_TRY(sch_recorded_map(l->sch, map, l->loop_count, l->dtype, out));
+    *out = hone_index_map_with_constants(l->sch->arena, *out, map);
+    return *out ? HONE_OK : sch_no_memory();
 }
 
 hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
                                             const hone_index_map *index_map) {
     layout l = {.sch = sch, .new_top = HONE_NO_ID, .bottom = HONE_NO_ID};
     hone_func *saved = NULL;
-    hone_operand inputs[2] = {SCH_RV(block)};
+    const hone_index_map *recorded;
     HONE_TRY(sch_resolve_block(sch, block, &l.block));
     l.scope = sch_scope_of(sch, l.block);
     if (l.scope == HONE_NO_ID) return sch_refuse(sch, l.block, "the root block has no axes");
@@ -237,11 +236,11 @@ hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
     l.dtype = sch->func->vars[sch_block(sch, l.block)->axes[0].var].dtype;
     HONE_TRY(hone_index_map_instantiate(sch->arena, index_map, l.loop_count, &index_map));
     HONE_TRY(apply_map(&l, index_map));
-    HONE_TRY(map_operand(&l, index_map, &inputs[1]));
+    HONE_TRY(recorded_map(&l, index_map, &recorded));
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, rebuild(&l)));
-    return sch_record(sch, HONE_INST_TRANSFORM_BLOCK_LAYOUT, 2, inputs, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    return sch_record(sch, HONE_INST_TRANSFORM_BLOCK_LAYOUT,
+                      SCH_ARGS(SCH_RV(block), SCH_MAP(recorded)));
 }
 
 SCH_STEP(TRANSFORM_BLOCK_LAYOUT, hone_sch_transform_block_layout(sch, a[0].rv, a[1].map),

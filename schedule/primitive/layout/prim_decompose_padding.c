@@ -490,10 +490,8 @@ hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hon
     HONE_TRY(keep_inside(&p));
     hone_tree_insert_before(sch->func, p.loop, top);
     sch_forget_pipeline(sch, sch_scope_of(sch, p.block));
-    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = constant};
-    return sch_record(sch, HONE_INST_DECOMPOSE_PADDING, 2, inputs, 0, NULL, 1, &value,
-                      SCH_NO_DECISION, out_block);
+    return sch_record_node(sch, HONE_INST_DECOMPOSE_PADDING,
+                           SCH_ARGS(SCH_RV(block_rv), SCH_RV(loop_rv)), constant, out_block);
 }
 
 SCH_STEP(DECOMPOSE_PADDING, hone_sch_decompose_padding(sch, a[0].rv, a[1].rv, NULL),

@@ -361,16 +361,6 @@ static hone_status apply(einsum *e) {
     return st;
 }
 
-static hone_status record(hone_schedule *sch, hone_rv block, uint32_t count,
-                          const int64_t *padding) {
-    hone_value *items = hone_arena_alloc(sch->arena, (count + 1) * sizeof *items);
-    if (!items) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        items[i] = HONE_VALUE_OF_INT(padding[i]);
-    hone_value attr = {.kind = HONE_VALUE_LIST, .count = count, .u.items = items};
-    return sch_record_simple(sch, HONE_INST_PAD_EINSUM, block, 1, &attr);
-}
-
 hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t count,
                                 const int64_t *padding) {
     einsum e = {.sch = sch};
@@ -391,7 +381,8 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
         HONE_TRY(check_visible(&e));
         HONE_TRY(apply(&e));
     }
-    return record(sch, block, count, padding);
+    return sch_record(sch, HONE_INST_PAD_EINSUM,
+                      SCH_ARGS(SCH_RV(block), SCH_LIST(count, numbers, padding)));
 }
 
 SCH_STEP(PAD_EINSUM, hone_sch_pad_einsum(sch, a[0].rv, a[1].count, a[1].list.numbers),

@@ -364,7 +364,7 @@ hone_status hone_sch_transform_layout(hone_schedule *sch, hone_rv block, bool is
                                       bool assume_injective_transform) {
     sch_layout l = {.sch = sch, .writer = HONE_NO_ID};
     hone_func *saved = NULL;
-    hone_operand inputs[3] = {SCH_RV(block)};
+    const hone_index_map *map, *pad;
     HONE_TRY(sch_resolve_block(sch, block, &l.blame));
     HONE_TRY(sch_nth_buffer(sch, l.blame, is_write, buffer_index, &l.buffer));
     HONE_TRY(check_kind(sch, l.blame, l.buffer));
@@ -375,12 +375,11 @@ hone_status hone_sch_transform_layout(hone_schedule *sch, hone_rv block, bool is
     HONE_TRY(
         sch_end_trial(sch, saved, change(&l, index_map, pad_value, assume_injective_transform)));
     hone_dtype dtype = l.m.count ? l.m.extents[0]->dtype : HONE_DTYPE_I32;
-    HONE_TRY(sch_map_operand(sch, index_map, rank, dtype, &inputs[1]));
-    HONE_TRY(sch_map_operand(sch, l.pad_value, l.m.count, dtype, &inputs[2]));
-    hone_value attrs[] = {HONE_VALUE_OF_INT(buffer_index), HONE_VALUE_OF_INT(is_write),
-                          HONE_VALUE_OF_INT(assume_injective_transform)};
-    return sch_record(sch, HONE_INST_TRANSFORM_LAYOUT, 3, inputs, 3, attrs, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    HONE_TRY(sch_recorded_map(sch, index_map, rank, dtype, &map));
+    HONE_TRY(sch_recorded_map(sch, l.pad_value, l.m.count, dtype, &pad));
+    return sch_record(sch, HONE_INST_TRANSFORM_LAYOUT,
+                      SCH_ARGS(SCH_RV(block), SCH_ACCESS(is_write, buffer_index), SCH_MAP(map),
+                               SCH_MAP(pad), SCH_INT(assume_injective_transform)));
 }
 
 SCH_STEP(TRANSFORM_LAYOUT,

@@ -25,10 +25,10 @@ static hone_status set_attrs(hone_schedule *sch, hone_node_id node, hone_attrs a
 static hone_status operand_of(hone_schedule *sch, hone_value value, hone_operand *out) {
     switch (value.kind) {
     case HONE_VALUE_INT:
-        *out = SCH_INT(value.u.i);
+        *out = (hone_operand){.kind = HONE_OPERAND_INT, .u.i = value.u.i};
         return HONE_OK;
     case HONE_VALUE_STRING:
-        *out = SCH_STRING(value.u.s);
+        *out = (hone_operand){.kind = HONE_OPERAND_STRING, .u.s = value.u.s};
         return HONE_OK;
     case HONE_VALUE_FLOAT:
         *out = (hone_operand){.kind = HONE_OPERAND_FLOAT, .u.f = value.u.f};
@@ -50,14 +50,14 @@ hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, h
                               hone_rv value_rv) {
     hone_node_id node;
     HONE_TRY(sch_resolve_node(sch, rv, &node));
-    hone_operand inputs[] = {SCH_RV(rv), SCH_RV(value_rv)};
+    hone_operand data = {.kind = HONE_OPERAND_NONE};
     if (!hone_value_own(sch->arena, &value)) return sch_no_memory();
     if (value_rv != HONE_NO_ID) {
         int64_t number = 0;
         HONE_TRY(hone_schedule_int(sch, value_rv, &number));
         value = HONE_VALUE_OF_INT(number);
     } else {
-        HONE_TRY(operand_of(sch, value, &inputs[1]));
+        HONE_TRY(operand_of(sch, value, &data));
     }
     const char *wanted = hone_annotation_misfit(key, &value);
     if (wanted) return sch_refuse(sch, node, "annotation '%s' wants %s", key, wanted);
@@ -68,9 +68,8 @@ hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, h
         if (!hone_attrs_with(sch->arena, &attrs, copy, value, &attrs)) return sch_no_memory();
         HONE_TRY(set_attrs(sch, node, attrs));
     }
-    hone_value key_attr = HONE_VALUE_OF_STRING(copy);
-    return sch_record(sch, HONE_INST_ANNOTATE, 2, inputs, 1, &key_attr, 0, NULL, SCH_NO_DECISION,
-                      NULL);
+    return sch_record(sch, HONE_INST_ANNOTATE,
+                      SCH_ARGS(SCH_RV(rv), SCH_TEXT(key), SCH_DATA(&data, value_rv)));
 }
 
 hone_status hone_sch_unannotate(hone_schedule *sch, hone_rv rv, const char *key) {
@@ -82,12 +81,7 @@ hone_status hone_sch_unannotate(hone_schedule *sch, hone_rv rv, const char *key)
     }
     if (!hone_attrs_without(sch->arena, &attrs, key, &attrs)) return sch_no_memory();
     HONE_TRY(set_attrs(sch, node, attrs));
-    hone_operand input = SCH_RV(rv);
-    const char *copy = hone_arena_strdup(sch->arena, key);
-    if (!copy) return sch_no_memory();
-    hone_value key_attr = HONE_VALUE_OF_STRING(copy);
-    return sch_record(sch, HONE_INST_UNANNOTATE, 1, &input, 1, &key_attr, 0, NULL, SCH_NO_DECISION,
-                      NULL);
+    return sch_record(sch, HONE_INST_UNANNOTATE, SCH_ARGS(SCH_RV(rv), SCH_TEXT(key)));
 }
 
 hone_status hone_sch_add_unit_loop(hone_schedule *sch, hone_rv rv, hone_rv *out_loop) {
@@ -101,15 +95,11 @@ hone_status hone_sch_add_unit_loop(hone_schedule *sch, hone_rv rv, hone_rv *out_
     if (loop == HONE_NO_ID) return sch_no_memory();
     hone_tree_replace(sch->func, node, loop);
     hone_tree_append(sch->func, loop, node);
-    hone_operand input = SCH_RV(rv);
-    hone_rv_value value = {.kind = HONE_RV_LOOP, .node = loop};
-    return sch_record(sch, HONE_INST_ADD_UNIT_LOOP, 1, &input, 0, NULL, 1, &value, SCH_NO_DECISION,
-                      out_loop);
+    return sch_record_node(sch, HONE_INST_ADD_UNIT_LOOP, SCH_ARGS(SCH_RV(rv)), loop, out_loop);
 }
 
 hone_status hone_sch_enter_postproc(hone_schedule *sch) {
-    return sch_record(sch, HONE_INST_ENTER_POSTPROC, 0, NULL, 0, NULL, 0, NULL, SCH_NO_DECISION,
-                      NULL);
+    return sch_record(sch, HONE_INST_ENTER_POSTPROC, NULL);
 }
 
 static hone_status apply_value(hone_schedule *sch, const hone_step_arg *a) {

@@ -68,14 +68,6 @@ static hone_status check_constant(hone_schedule *sch, hone_node_id loop, const c
                       sch_loop_name(sch, loop), what);
 }
 
-static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv loop,
-                          const char *thread_axis) {
-    hone_operand inputs[] = {SCH_RV(loop)};
-    hone_value attrs[] = {HONE_VALUE_OF_STRING(thread_axis)};
-    return sch_record(sch, kind, 1, inputs, thread_axis ? 1 : 0, attrs, 0, NULL, SCH_NO_DECISION,
-                      NULL);
-}
-
 static void set_kind(hone_schedule *sch, hone_node_id loop, hone_loop_kind kind) {
     sch_node(sch, loop)->loop_kind = kind;
     sch_node(sch, loop)->u.loop.thread_tag = NULL; /* it may have been bound before */
@@ -86,7 +78,7 @@ hone_status hone_sch_parallel(hone_schedule *sch, hone_rv loop_rv) {
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check_independent(sch, loop, false));
     set_kind(sch, loop, HONE_LOOP_PARALLEL);
-    return record(sch, HONE_INST_PARALLEL, loop_rv, NULL);
+    return sch_record(sch, HONE_INST_PARALLEL, SCH_ARGS(SCH_RV(loop_rv)));
 }
 
 hone_status hone_sch_vectorize(hone_schedule *sch, hone_rv loop_rv) {
@@ -95,7 +87,7 @@ hone_status hone_sch_vectorize(hone_schedule *sch, hone_rv loop_rv) {
     HONE_TRY(check_constant(sch, loop, "vectorized"));
     HONE_TRY(check_independent(sch, loop, false));
     set_kind(sch, loop, HONE_LOOP_VECTORIZED);
-    return record(sch, HONE_INST_VECTORIZE, loop_rv, NULL);
+    return sch_record(sch, HONE_INST_VECTORIZE, SCH_ARGS(SCH_RV(loop_rv)));
 }
 
 hone_status hone_sch_unroll(hone_schedule *sch, hone_rv loop_rv) {
@@ -103,7 +95,7 @@ hone_status hone_sch_unroll(hone_schedule *sch, hone_rv loop_rv) {
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check_constant(sch, loop, "unrolled"));
     set_kind(sch, loop, HONE_LOOP_UNROLLED);
-    return record(sch, HONE_INST_UNROLL, loop_rv, NULL);
+    return sch_record(sch, HONE_INST_UNROLL, SCH_ARGS(SCH_RV(loop_rv)));
 }
 
 static bool is_thread_axis(const char *tag) {
@@ -229,7 +221,7 @@ hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *threa
     if (!tag) return sch_no_memory();
     sch_node(sch, loop)->loop_kind = HONE_LOOP_THREAD;
     sch_node(sch, loop)->u.loop.thread_tag = tag;
-    return record(sch, HONE_INST_BIND, loop_rv, tag);
+    return sch_record(sch, HONE_INST_BIND, SCH_ARGS(SCH_RV(loop_rv), SCH_TEXT(tag)));
 }
 
 SCH_STEP(PARALLEL, hone_sch_parallel(sch, a[0].rv), .gives = HONE_GIVES_NOTHING,

@@ -156,18 +156,6 @@ static hone_status relink(hone_schedule *sch, uint32_t count, const hone_node_id
     return tidy_bindings(sch, fused);
 }
 
-static hone_status record(hone_schedule *sch, uint32_t count, const hone_rv *loops,
-                          bool preserve_unit_iters, hone_node_id fused, hone_rv *out_loop) {
-    hone_operand *inputs = hone_arena_alloc(sch->arena, count * sizeof *inputs);
-    if (!inputs) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        inputs[i] = SCH_RV(loops[i]);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(preserve_unit_iters)};
-    hone_rv_value value = {.kind = HONE_RV_LOOP, .node = fused};
-    return sch_record(sch, HONE_INST_FUSE, count, inputs, 1, attrs, 1, &value, SCH_NO_DECISION,
-                      out_loop);
-}
-
 hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs,
                           bool preserve_unit_iters, hone_rv *out_loop) {
     if (count == 0) return sch_refuse(sch, HONE_NO_ID, "fuse needs at least one loop");
@@ -192,7 +180,9 @@ hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loo
     hone_status st = relink(sch, count, loops, values, fused);
     sch->arith.keeps_units = sch->arith.keeps_numbers = false;
     HONE_TRY(st);
-    return record(sch, count, loop_rvs, preserve_unit_iters, fused, out_loop);
+    return sch_record_node(sch, HONE_INST_FUSE,
+                           SCH_ARGS(SCH_LIST(count, rvs, loop_rvs), SCH_INT(preserve_unit_iters)),
+                           fused, out_loop);
 }
 
 SCH_STEP(FUSE, hone_sch_fuse(sch, a[0].count, a[0].list.rvs, a[1].number != 0, NULL),

@@ -275,12 +275,9 @@ hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *lo
     merging m = {.sch = sch, .count = count};
     if (count < 2) return sch_refuse(sch, HONE_NO_ID, "merge needs at least two loops");
     hone_node_id *loops = hone_arena_alloc(sch->arena, count * sizeof *loops), merged;
-    hone_operand *inputs = hone_arena_alloc(sch->arena, count * sizeof *inputs);
-    if (!loops || !inputs) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
+    if (!loops) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
         HONE_TRY(sch_resolve_loop(sch, loop_rvs[i], &loops[i]));
-        inputs[i] = SCH_RV(loop_rvs[i]);
-    }
     m.loops = loops;
     HONE_TRY(find_parent(&m));
     HONE_TRY(find_chains(&m));
@@ -291,9 +288,8 @@ hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *lo
     hone_func *saved = NULL;
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, rebuild(&m, has_dependences, &merged)));
-    hone_rv_value value = {.kind = HONE_RV_LOOP, .node = merged};
-    return sch_record(sch, HONE_INST_MERGE, count, inputs, 0, NULL, 1, &value, SCH_NO_DECISION,
-                      out_loop);
+    return sch_record_node(sch, HONE_INST_MERGE, SCH_ARGS(SCH_LIST(count, rvs, loop_rvs)), merged,
+                           out_loop);
 }
 
 SCH_STEP(MERGE, hone_sch_merge(sch, a[0].count, a[0].list.rvs, NULL), .gives = HONE_GIVES_LOOP,

@@ -312,14 +312,13 @@ hone_status hone_sch_loop_partition(hone_schedule *sch, hone_rv loop_rv, uint32_
     const char *stem = sch_name(sch, sch_block(sch, p.leaf)->name, "_", -1);
     p.stem = stem ? sch_name(sch, stem, loop_name, -1) : NULL;
     hone_node_id *loops = hone_arena_alloc(sch->arena, p.count * sizeof *loops);
-    hone_operand *inputs = NULL;
     if (!p.stem || !loops) return sch_no_memory();
     HONE_TRY(rebuild(&p, loops));
-    HONE_TRY(sch_factor_operands(sch, loop_rv, count, factors, &inputs));
-    hone_value attr = HONE_VALUE_OF_INT(preserve_unit_iters);
     if (out_count) *out_count = p.count;
-    return sch_record_nodes(sch, HONE_INST_LOOP_PARTITION, count + 1, inputs, 1, &attr, p.count,
-                            loops, HONE_RV_LOOP, out_loops);
+    return sch_record_nodes(
+        sch, HONE_INST_LOOP_PARTITION,
+        SCH_ARGS(SCH_RV(loop_rv), SCH_LIST(count, factors, factors), SCH_INT(preserve_unit_iters)),
+        p.count, loops, out_loops);
 }
 
 /* The rest is a part, if no factor stands for it. */

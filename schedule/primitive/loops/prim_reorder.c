@@ -245,12 +245,9 @@ static hone_status check_order(hone_schedule *sch, uint32_t length, const hone_n
 hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs) {
     if (count == 0) return sch_refuse(sch, HONE_NO_ID, "reorder needs at least one loop");
     hone_node_id *loops = hone_arena_alloc(sch->arena, count * sizeof *loops);
-    hone_operand *inputs = hone_arena_alloc(sch->arena, count * sizeof *inputs);
-    if (!loops || !inputs) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
+    if (!loops) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
         HONE_TRY(sch_resolve_loop(sch, loop_rvs[i], &loops[i]));
-        inputs[i] = SCH_RV(loop_rvs[i]);
-    }
     uint32_t length = 0;
     hone_node_id *chain = NULL;
     HONE_TRY(find_chain(sch, count, loops, &length, &chain));
@@ -260,8 +257,7 @@ hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *
         HONE_TRY(check_order(sch, length, chain, order));
         relink(sch, length, chain, order);
     }
-    return sch_record(sch, HONE_INST_REORDER, count, inputs, 0, NULL, 0, NULL, SCH_NO_DECISION,
-                      NULL);
+    return sch_record(sch, HONE_INST_REORDER, SCH_ARGS(SCH_LIST(count, rvs, loop_rvs)));
 }
 
 SCH_STEP(REORDER, hone_sch_reorder(sch, a[0].count, a[0].list.rvs), .gives = HONE_GIVES_NOTHING,

@@ -36,21 +36,16 @@ hone_status hone_sch_reorder_block_iter_var(hone_schedule *sch, hone_rv block_rv
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
     hone_axis *axes = hone_arena_alloc(sch->arena, (count + 1) * sizeof *axes);
     const hone_expr **bindings = hone_arena_alloc(sch->arena, (count + 1) * sizeof *bindings);
-    hone_operand *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
-    if (!block || !axes || !bindings || !list) return sch_no_memory();
+    if (!block || !axes || !bindings) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         axes[i] = block->axes[new_order[i]];
         bindings[i] = sch_node(sch, id)->u.block.bindings[new_order[i]];
-        list[i] = SCH_INT(new_order[i]);
     }
     block->axes = axes;
     sch_node(sch, id)->u.block.block = block;
     sch_node(sch, id)->u.block.bindings = bindings;
-    hone_operand inputs[] = {
-        SCH_RV(block_rv), {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list}
-    };
-    return sch_record(sch, HONE_INST_REORDER_BLOCK_ITER_VAR, 2, inputs, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    return sch_record(sch, HONE_INST_REORDER_BLOCK_ITER_VAR,
+                      SCH_ARGS(SCH_RV(block_rv), SCH_LIST(count, numbers, new_order)));
 }
 
 SCH_STEP(REORDER_BLOCK_ITER_VAR,

@@ -153,37 +153,6 @@ static hone_status add_guard(hone_schedule *sch, hone_node_id loop, const hone_e
     return HONE_OK;
 }
 
-hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
-                                const hone_factor *factors, hone_operand **out) {
-    hone_operand *inputs = hone_arena_alloc(sch->arena, (count + 1) * sizeof *inputs);
-    *out = inputs;
-    if (!inputs) return sch_no_memory();
-    inputs[0] = SCH_RV(loop);
-    for (uint32_t i = 0; i < count; i++) {
-        switch (factors[i].kind) {
-        case HONE_FACTOR_RV:
-            inputs[i + 1] = SCH_RV(factors[i].rv);
-            break;
-        case HONE_FACTOR_INT:
-            inputs[i + 1] = SCH_INT(factors[i].value);
-            break;
-        case HONE_FACTOR_NONE:
-            inputs[i + 1] = (hone_operand){.kind = HONE_OPERAND_NONE};
-            break;
-        }
-    }
-    return HONE_OK;
-}
-
-static hone_status record(hone_schedule *sch, hone_rv loop, uint32_t count,
-                          const hone_factor *factors, bool keep_units, bool unguarded,
-                          const hone_node_id *nodes, const hone_rv **out_loops) {
-    hone_operand *inputs = NULL;
-    HONE_TRY(sch_factor_operands(sch, loop, count, factors, &inputs));
-    hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(unguarded)};
-    return sch_record_nodes(sch, HONE_INST_SPLIT, count + 1, inputs, 2, attrs, count, nodes,
-                            HONE_RV_LOOP, out_loops);
-}
 hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
                            const hone_factor *factors, bool preserve_unit_iters,
                            bool disable_predication, const hone_rv **out_loops) {
@@ -224,8 +193,10 @@ hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
     if (!is_exact) HONE_TRY(add_guard(sch, loop, index, old_extent));
     hone_tree_move_children(sch->func, loop, loops[count - 1]);
     hone_tree_replace(sch->func, loop, loops[0]);
-    return record(sch, loop_rv, count, factors, preserve_unit_iters, disable_predication, loops,
-                  out_loops);
+    return sch_record_nodes(sch, HONE_INST_SPLIT,
+                            SCH_ARGS(SCH_RV(loop_rv), SCH_LIST(count, factors, factors),
+                                     SCH_INT(preserve_unit_iters), SCH_INT(disable_predication)),
+                            count, loops, out_loops);
 }
 
 /* One loop for each factor, which all but the first of the inputs are. */

@@ -608,8 +608,6 @@ static hone_status place_and_judge(move *m, sch_nest *n, bool is_for_good) {
 
 static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv block_rv, hone_rv loop_rv,
                        bool keep_units, int64_t index) {
-    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
-    hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(index)};
     bool is_reverse = kind == HONE_INST_REVERSE_COMPUTE_AT;
     move m = {.sch = sch, .is_reverse = is_reverse, .keep_units = keep_units, .index = index};
     HONE_TRY(sch_resolve_block(sch, block_rv, &m.block));
@@ -617,21 +615,23 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv block_rv
     sch_nest n;
     HONE_TRY(prepare(&m, &n));
     HONE_TRY(place_and_judge(&m, &n, true));
-    return sch_record(sch, kind, 2, inputs, 2, attrs, 0, NULL, SCH_NO_DECISION, NULL);
+    return sch_record(
+        sch, kind,
+        SCH_ARGS(SCH_RV(block_rv), SCH_RV(loop_rv), SCH_INT(keep_units), SCH_INT(index)));
 }
 
 /* The marks that sample_compute_location returns: leave the block, or inline it. */
 static hone_status run_mark(hone_schedule *sch, hone_rv block_rv, hone_rv loop_rv, uint32_t mark,
                             bool keep_units, int64_t index, hone_inst_kind kind) {
-    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
-    hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(index)};
     hone_node_id block;
     HONE_TRY(sch_resolve_block(sch, block_rv, &block));
     if (mark == HONE_RV_INLINE_MARK) {
         HONE_TRY(kind == HONE_INST_COMPUTE_AT ? sch_inline_block(sch, block)
                                               : sch_reverse_inline_block(sch, block));
     }
-    return sch_record(sch, kind, 2, inputs, 2, attrs, 0, NULL, SCH_NO_DECISION, NULL);
+    return sch_record(
+        sch, kind,
+        SCH_ARGS(SCH_RV(block_rv), SCH_RV(loop_rv), SCH_INT(keep_units), SCH_INT(index)));
 }
 
 static bool is_mark(const hone_schedule *sch, hone_rv loop) {

@@ -449,10 +449,9 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv,
     if (!scope) return sch_no_memory();
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, rebuild(&c, scope)));
-    hone_operand inputs[] = {SCH_RV(loop_rv), SCH_RV(block_rv)};
-    hone_value attrs[] = {HONE_VALUE_OF_INT(index), HONE_VALUE_OF_STRING(scope)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = c.copy};
-    return sch_record(sch, kind, 2, inputs, 2, attrs, 1, &value, SCH_NO_DECISION, out_block);
+    return sch_record_node(
+        sch, kind, SCH_ARGS(SCH_RV(loop_rv), SCH_RV(block_rv), SCH_INT(index), SCH_TEXT(scope)),
+        c.copy, out_block);
 }
 
 hone_status hone_sch_read_at(hone_schedule *sch, hone_rv loop, hone_rv block,

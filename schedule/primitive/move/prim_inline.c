@@ -196,9 +196,7 @@ hone_status hone_sch_compute_inline(hone_schedule *sch, hone_rv block_rv) {
     hone_node_id block;
     HONE_TRY(sch_resolve_block(sch, block_rv, &block));
     HONE_TRY(sch_inline_block(sch, block));
-    hone_operand input = SCH_RV(block_rv);
-    return sch_record(sch, HONE_INST_COMPUTE_INLINE, 1, &input, 0, NULL, 0, NULL, SCH_NO_DECISION,
-                      NULL);
+    return sch_record(sch, HONE_INST_COMPUTE_INLINE, SCH_ARGS(SCH_RV(block_rv)));
 }
 
 static bool quietly(hone_schedule *sch, hone_status (*check)(hone_schedule *, hone_node_id),

@@ -147,10 +147,8 @@ hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block_rv, h
     hone_tree_insert_before(sch->func, loop, top);
     /* where instances share elements, the init may store to others than the update reads */
     if (!sch_has_disjoint_writes(sch, block)) sch_forget_pipeline(sch, sch_scope_of(sch, block));
-    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = init};
-    return sch_record(sch, HONE_INST_DECOMPOSE_REDUCTION, 2, inputs, 0, NULL, 1, &value,
-                      SCH_NO_DECISION, out_init);
+    return sch_record_node(sch, HONE_INST_DECOMPOSE_REDUCTION,
+                           SCH_ARGS(SCH_RV(block_rv), SCH_RV(loop_rv)), init, out_init);
 }
 
 SCH_STEP(DECOMPOSE_REDUCTION, hone_sch_decompose_reduction(sch, a[0].rv, a[1].rv, NULL),

@@ -224,9 +224,8 @@ hone_status hone_sch_fuse_reduction_epilogue(hone_schedule *sch, hone_rv reducti
     hone_func *saved = NULL;
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, rebuild(&f, map, count)));
-    hone_operand inputs[] = {SCH_RV(reduction_block), SCH_RV(epilogue_block)};
-    return sch_record(sch, HONE_INST_FUSE_REDUCTION_EPILOGUE, 2, inputs, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
+    return sch_record(sch, HONE_INST_FUSE_REDUCTION_EPILOGUE,
+                      SCH_ARGS(SCH_RV(reduction_block), SCH_RV(epilogue_block)));
 }
 
 SCH_STEP(FUSE_REDUCTION_EPILOGUE, hone_sch_fuse_reduction_epilogue(sch, a[0].rv, a[1].rv),

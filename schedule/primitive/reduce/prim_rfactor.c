@@ -452,11 +452,8 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
     } else {
         HONE_TRY(split_reduction(&r, &rf));
     }
-    hone_operand input = SCH_RV(loop_rv);
-    hone_value attr = HONE_VALUE_OF_INT(factor_axis);
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = rf};
-    return sch_record(sch, HONE_INST_RFACTOR, 1, &input, 1, &attr, 1, &value, SCH_NO_DECISION,
-                      out_rf);
+    return sch_record_node(sch, HONE_INST_RFACTOR, SCH_ARGS(SCH_RV(loop_rv), SCH_INT(factor_axis)),
+                           rf, out_rf);
 }
 
 SCH_STEP(RFACTOR, hone_sch_rfactor(sch, a[0].rv, a[1].number, NULL), .gives = HONE_GIVES_BLOCK,

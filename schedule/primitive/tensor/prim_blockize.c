@@ -410,14 +410,6 @@ static hone_status make_outer(blockizing *b, const char *name) {
     return sch_end_trial(b->sch, saved, build_outer(b, name));
 }
 
-static hone_status record(blockizing *b, uint32_t count, const hone_operand *inputs,
-                          hone_rv *out_block) {
-    hone_value attrs[] = {HONE_VALUE_OF_INT(b->keeps_units)};
-    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = b->outer};
-    return sch_record(b->sch, HONE_INST_BLOCKIZE, count, inputs, 1, attrs, 1, &value,
-                      SCH_NO_DECISION, out_block);
-}
-
 hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop, bool preserve_unit_iters,
                               hone_node_id *out_block) {
     part one = {.top = loop, .block = sch_next_block(sch, loop, loop)};
@@ -441,7 +433,9 @@ hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv loop_rv, bool pre
                           loop_rv);
     }
     HONE_TRY(sch_blockize_loop(sch, loop, preserve_unit_iters, &b.outer));
-    return record(&b, 1, &SCH_RV(loop_rv), out_block);
+    return sch_record_node(sch, HONE_INST_BLOCKIZE,
+                           SCH_ARGS(SCH_RV(loop_rv), SCH_INT(preserve_unit_iters)), b.outer,
+                           out_block);
 }
 
 /* The parts are neighbours below one loop or block, in the order in which they are named. */
@@ -473,22 +467,21 @@ hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count, const h
     if (count == 0) return sch_refuse(sch, HONE_NO_ID, "blockize needs a loop or blocks");
     blockizing b = {.sch = sch, .keeps_units = preserve_unit_iters, .count = count};
     hone_node_id *blocks = hone_arena_alloc(sch->arena, count * sizeof *blocks);
-    hone_operand *list = hone_arena_alloc(sch->arena, count * sizeof *list);
     b.parts = hone_arena_zalloc(sch->arena, count * sizeof *b.parts);
-    if (!blocks || !list || !b.parts) return sch_no_memory();
+    if (!blocks || !b.parts) return sch_no_memory();
     const char *name = "outer_";
     for (uint32_t i = 0; i < count; i++) {
         HONE_TRY(sch_resolve_block(sch, block_rvs[i], &blocks[i]));
         name = sch_name(sch, name, sch_block(sch, blocks[i])->name, -1);
         if (name) name = sch_name(sch, name, "_", -1);
         if (!name) return sch_no_memory();
-        list[i] = SCH_RV(block_rvs[i]);
     }
     HONE_TRY(find_parts(&b, blocks));
     HONE_TRY(check(&b));
     HONE_TRY(make_outer(&b, name));
-    hone_operand input = {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list};
-    return record(&b, 1, &input, out_block);
+    return sch_record_node(sch, HONE_INST_BLOCKIZE,
+                           SCH_ARGS(SCH_LIST(count, rvs, block_rvs), SCH_INT(preserve_unit_iters)),
+                           b.outer, out_block);
 }
 
 static hone_status apply_target(hone_schedule *sch, const hone_step_arg *target, bool keeps_units) {

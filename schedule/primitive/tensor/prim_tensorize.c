@@ -254,8 +254,8 @@ hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv rv, const char *tenso
     hone_status st = tensorize_node(&t, node, preserve_unit_iters);
     hone_module_release(module);
     HONE_TRY(st);
-    hone_value attrs[] = {HONE_VALUE_OF_STRING(t.name), HONE_VALUE_OF_INT(preserve_unit_iters)};
-    return sch_record_simple(sch, HONE_INST_TENSORIZE, rv, 2, attrs);
+    return sch_record(sch, HONE_INST_TENSORIZE,
+                      SCH_ARGS(SCH_RV(rv), SCH_TEXT(t.name), SCH_INT(preserve_unit_iters)));
 }
 
 SCH_STEP(TENSORIZE, hone_sch_tensorize(sch, a[0].rv, a[1].text, a[2].number != 0),
