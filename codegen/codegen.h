@@ -15,8 +15,7 @@
 typedef enum hone_form {
     HONE_FORM_OBJECT,
     HONE_FORM_ASM,
-    HONE_FORM_LLVM, /* text */
-    HONE_FORM_BITCODE,
+    HONE_FORM_LLVM,   /* text */
     HONE_FORM_SOURCE, /* what else a generator writes */
 } hone_form;
 
@@ -35,8 +34,7 @@ typedef struct hone_codegen_kernel {
 typedef struct hone_codegen_options {
     const hone_target *target;
     hone_form form;
-    bool verify;      /* run LLVM's verifier (INTERNAL when it finds something) */
-    bool unoptimised; /* LLVM text as it was made, before passes */
+    bool verify; /* run LLVM's verifier (INTERNAL when it finds something) */
 } hone_codegen_options;
 
 /* Appends the bytes (text or binary) to out. UNSUPPORTED: something this target or generator cannot
@@ -55,11 +53,10 @@ HONE_NODISCARD hone_status hone_codegen_c(const hone_codegen_kernel *kernels, si
 
 /* What is to be known of something that is made. */
 typedef enum hone_emit_facts {
-    HONE_EMITS_LIBRARY = 1, /* of a model: machine code with a header */
-    HONE_EMITS_LOADABLE =
-        2,                /* of a kernel: linked, loaded alone, so that its arguments are listed */
-    HONE_EMITS_LINES = 4, /* can have a line table */
-    HONE_EMITS_LOOPS = 8, /* the generator takes vectorized and unrolled loops as they are */
+    HONE_EMITS_LIBRARY = 1,   /* of a model: machine code with a header */
+    HONE_EMITS_LOADABLE = 2,  /* of a kernel: linked, and loaded alone: arguments are listed */
+    HONE_EMITS_LINES = 4,     /* can have a line table */
+    HONE_EMITS_LOOPS = 8,     /* the generator takes vectorized and unrolled loops as they are */
     HONE_EMITS_SCHEDULED = 16 /* the scheduled program, before it is lowered */
 } hone_emit_facts;
 

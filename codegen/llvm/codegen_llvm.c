@@ -96,7 +96,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
     }
     add_attributes(g);
     if (options->verify) HONE_TRY(verify(g));
-    if (!options->unoptimised) HONE_TRY(gen_optimise(g, machine, all_scheduled));
+    HONE_TRY(gen_optimise(g, machine, all_scheduled));
     gen_widen_partial(g);
     if (options->verify) HONE_TRY(verify(g));
     return gen_emit(g, machine, (int)options->form, out);

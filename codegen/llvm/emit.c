@@ -5,7 +5,6 @@
  * program without a schedule gets LLVM's own -O2, vectoriser included. */
 #include "codegen/llvm/gen.h"
 
-#include <llvm-c/BitWriter.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -104,21 +103,15 @@ static hone_status emit_text(gen *g, hone_str *out) {
     return hone_str_check(out);
 }
 
-static hone_status take_buffer(LLVMMemoryBufferRef buffer, hone_str *out) {
-    hone_str_append_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-    LLVMDisposeMemoryBuffer(buffer);
-    return hone_str_check(out);
-}
-
 hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out) {
     if (emit == HONE_FORM_LLVM) return emit_text(g, out);
-    if (emit == HONE_FORM_BITCODE)
-        return take_buffer(LLVMWriteBitcodeToMemoryBuffer(g->module), out);
     LLVMCodeGenFileType type = emit == HONE_FORM_ASM ? LLVMAssemblyFile : LLVMObjectFile;
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, type, &message, &buffer)) {
         return llvm_error(HONE_CODE_UNSUPPORTED, "LLVM code generation", message);
     }
-    return take_buffer(buffer, out);
+    hone_str_append_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return hone_str_check(out);
 }

@@ -124,8 +124,11 @@ hone_status sch_record_values(hone_schedule *sch, hone_inst_kind kind, const hon
                               uint32_t count, const hone_rv_value *values, hone_decision decision,
                               hone_rv *out_first) {
     const hone_arg_spec *specs = hone_inst_args(kind);
-    encoding e = {.arena = sch->arena, .has_room = true};
+    encoding e; /* not cleared: replay is the hottest path of a search */
     uint32_t room = HONE_MAX_ARGS;
+    e.arena = sch->arena;
+    e.has_room = true;
+    e.input_count = e.attr_count = 0;
     for (uint32_t i = 0; specs[i].place != HONE_ARG_END; i++)
         room += args[i].count;
     e.inputs = hone_arena_alloc(sch->arena, room * sizeof *e.inputs);

@@ -134,9 +134,9 @@ bool hone_inst_is_sampling(hone_inst_kind kind) {
 
 bool hone_inst_is_unsafe(const hone_inst *inst) {
     for (const hone_arg_spec *s = hone_inst_args(inst->kind); s->place != HONE_ARG_END; s++) {
-        const hone_value *v = s->index < inst->attr_count ? &inst->attrs[s->index] : NULL;
-        bool is_number = v && (v->kind == HONE_VALUE_INT || v->kind == HONE_VALUE_BOOL);
-        if (s->is_unsafe && is_number && v->u.i) return true;
+        if (!s->is_unsafe || s->index >= inst->attr_count) continue;
+        const hone_value *v = &inst->attrs[s->index];
+        if ((v->kind == HONE_VALUE_INT || v->kind == HONE_VALUE_BOOL) && v->u.i) return true;
     }
     return insts[inst->kind].traits->is_unsafe;
 }

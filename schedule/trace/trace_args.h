@@ -64,19 +64,21 @@ struct hone_schedule;
 
 /* An argument as a step takes it; variables are those of its schedule. */
 typedef struct hone_step_arg {
-    hone_rv rv;                /* INPUT; TARGET and DATA that are one variable, else HONE_NO_ID */
-    int64_t number;            /* INT, BOOL, BUFFER, BUF_TYPE; ACCESS: the buffer */
-    bool is_write;             /* ACCESS */
-    const char *text;          /* STRING, FUNC */
-    const hone_index_map *map; /* MAP; NULL: none */
-    const hone_operand *data;  /* DATA */
-    uint32_t count;            /* of a list */
+    hone_rv rv;     /* INPUT; TARGET and DATA that are one variable, else HONE_NO_ID */
+    uint32_t count; /* of a list */
+    bool is_write;  /* ACCESS */
     union {
-        const hone_rv *rvs;         /* TARGET, VARARGS, BLOCKS */
-        const hone_factor *factors; /* REST */
-        const int64_t *numbers;     /* LIST, VALUES */
-        const double *reals;        /* REALS */
-    } list;
+        int64_t number;            /* INT, BOOL, BUFFER, BUF_TYPE; ACCESS: the buffer */
+        const char *text;          /* STRING, FUNC */
+        const hone_index_map *map; /* MAP; NULL: none */
+        const hone_operand *data;  /* DATA */
+        union {
+            const hone_rv *rvs;         /* TARGET, VARARGS, BLOCKS */
+            const hone_factor *factors; /* REST */
+            const int64_t *numbers;     /* LIST, VALUES */
+            const double *reals;        /* REALS */
+        } list;
+    };
 } hone_step_arg;
 
 typedef struct hone_inst_traits {
