@@ -2,8 +2,7 @@
  * allocates it there, whatever block names it. Where they meet below a thread loop, each iteration
  * of that loop has storage of its own; shared memory is one for all threads of a block, memory of a
  * warp for those along threadIdx.x. */
-#include <string.h>
-
+#include "ir/core/concurrent.h"
 #include "ir/interp/interp_impl.h"
 
 typedef struct finder {
@@ -92,8 +91,5 @@ bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
         (meet != loop && !hone_tree_is_ancestor(m->func, loop, meet))) {
         return false;
     }
-    const char *tag = node->u.loop.thread_tag;
-    if (!is_thread || is_global) return true;
-    if (starts_with(scope, "shared")) return starts_with(tag, "blockIdx");
-    return strcmp(scope, "warp") != 0 || strcmp(tag, "threadIdx.x") != 0;
+    return !is_thread || is_global || hone_scope_is_own(scope, node->u.loop.thread_tag);
 }

@@ -14,7 +14,7 @@
  * "Disjoint" means that no element that an access touches at p is touched by an access at q, by the
  * same access or another one. Conditions (predicates, ifs) only take points away: what is disjoint
  * without them is disjoint with them. Loops of threads are loops; whether their iterations share a
- * buffer at all is hone_loop_shares (concurrent.h).
+ * buffer at all, its scope says (ir/core/concurrent.h).
  *
  * Answers are proofs: true holds for every value of what is fixed; false means "not shown", which
  * is also said where memory is short. Nothing here depends on anything but the tree, the relation

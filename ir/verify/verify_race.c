@@ -1,6 +1,7 @@
 /* Iterations that run at once, or in any order, and store into one element. */
 #include <string.h>
 
+#include "ir/core/concurrent.h"
 #include "ir/region/access.h"
 #include "ir/verify/verify_impl.h"
 
@@ -121,10 +122,8 @@ static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
 /* Threads run at once as well; what is local belongs to one of them. */
 static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer buffer) {
     if (hone_node_is_concurrent_loop(loop)) return true;
-    const char *tag = loop->u.loop.thread_tag;
     const char *scope = hone_func_buffer(v->func, buffer)->scope;
-    return loop->loop_kind == HONE_LOOP_THREAD && tag && strstr(tag, "Idx.") &&
-           (!scope || strncmp(scope, "global", 6) == 0);
+    return hone_loop_is_of_threads(loop) && (!scope || strncmp(scope, "global", 6) == 0);
 }
 
 /* ---- blocks ---- */

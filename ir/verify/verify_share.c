@@ -7,6 +7,7 @@
  * from statement to statement together, do what iterations in order do. */
 #include <string.h>
 
+#include "ir/core/concurrent.h"
 #include "ir/verify/verify_impl.h"
 
 enum { MOST_ELEMENTS = 1 << 12, SLOTS = 2 * MOST_ELEMENTS, MOST_STEPS = 1 << 15, TRIED = 130 };
@@ -441,8 +442,7 @@ static void run_iterations(sharing *s) {
 void verify_sharing(verifier *v, hone_node_id loop) {
     const hone_node *node = hone_func_node(v->func, loop);
     if (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_UNROLLED) return;
-    const char *tag = node->u.loop.thread_tag;
-    if (node->loop_kind == HONE_LOOP_THREAD && (!tag || strncmp(tag, "vthread", 7) == 0)) return;
+    if (node->loop_kind == HONE_LOOP_THREAD && !hone_loop_is_of_threads(node)) return;
     if (v->out->errors_only || v->out->error_count || has_jumps(v->func, loop)) return;
     sharing s = {.v = v, .loop = loop, .block = HONE_NO_ID};
     s.is_awaited = node->loop_kind != HONE_LOOP_THREAD || is_awaited(v->func, loop);

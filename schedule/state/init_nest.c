@@ -1,6 +1,6 @@
 #include "schedule/state/init_nest.h"
 
-#include <string.h>
+#include "ir/core/concurrent.h"
 
 /* The loops that a copy of an init runs over: those that feed spatial axes. */
 
@@ -134,8 +134,7 @@ hone_node_id sch_loop_of_shared_sums(const hone_schedule *sch, hone_node_id bloc
     for (hone_node_id n = block; n != top;) {
         n = sch_node(sch, n)->parent;
         const hone_node *node = sch_node(sch, n);
-        if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
-        if (strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) continue; /* a loop */
+        if (!hone_loop_is_of_threads(node)) continue;
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
         if (sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE)) return n;
     }

@@ -1,6 +1,5 @@
+#include "ir/core/concurrent.h"
 #include "schedule/state/schedule_impl.h"
-
-#include <string.h>
 
 /* Loops whose iterations run at once: what they may share, and what others see of it. */
 
@@ -132,24 +131,9 @@ hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_nod
                       sch_loop_name(sch, loop), sch_block_name(sch, block), why);
 }
 
-/* Do iterations of the loop around a node run at once? Threads of which an inner loop takes the
- * work are those of the inner loop. */
-static bool runs_at_once(const hone_schedule *sch, hone_node_id loop, hone_node_id inside) {
-    const hone_node *node = sch_node(sch, loop);
-    if (hone_node_is_concurrent_loop(node)) return true;
-    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) return false;
-    const char *tag = node->u.loop.thread_tag;
-    for (hone_node_id n = sch_node(sch, inside)->parent; n != loop; n = sch_node(sch, n)->parent) {
-        const hone_node *inner = sch_node(sch, n);
-        if (inner->kind != HONE_NODE_FOR || inner->loop_kind != HONE_LOOP_THREAD) continue;
-        if (strcmp(inner->u.loop.thread_tag, tag) == 0) return false;
-    }
-    return strncmp(tag, "vthread", 7) != 0;
-}
-
 bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
     hone_node_id n = sch_node(sch, block)->parent;
-    while (sch_node(sch, n)->kind == HONE_NODE_FOR && !runs_at_once(sch, n, block))
+    while (sch_node(sch, n)->kind == HONE_NODE_FOR && !hone_loop_runs_at_once(sch->func, n, block))
         n = sch_node(sch, n)->parent;
     return sch_node(sch, n)->kind == HONE_NODE_FOR;
 }
@@ -158,7 +142,8 @@ hone_status sch_require_visible(hone_schedule *sch, hone_node_id writer, hone_no
     for (hone_node_id l = sch_node(sch, writer)->parent;
          l != place && !hone_tree_is_ancestor(sch->func, l, place); l = sch_node(sch, l)->parent) {
         if (sch_node(sch, l)->kind == HONE_NODE_BLOCK) writer = l;
-        if (runs_at_once(sch, l, writer)) HONE_TRY(sch_require_at_once(sch, writer, l));
+        if (hone_loop_runs_at_once(sch->func, l, writer))
+            HONE_TRY(sch_require_at_once(sch, writer, l));
     }
     return HONE_OK;
 }
@@ -168,7 +153,9 @@ hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_n
     const hone_node_id *producers = NULL;
     for (hone_node_id l = sch_node(sch, reader)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
          l = sch_node(sch, l)->parent) {
-        if (!runs_at_once(sch, l, reader) || hone_tree_is_ancestor(sch->func, l, place)) continue;
+        if (!hone_loop_runs_at_once(sch->func, l, reader) ||
+            hone_tree_is_ancestor(sch->func, l, place))
+            continue;
         if (!producers) HONE_TRY(sch_producers(sch, reader, &count, &producers));
         for (uint32_t i = 0; i < count; i++) {
             if (!hone_tree_is_ancestor(sch->func, l, producers[i])) continue;

@@ -2,32 +2,23 @@
 
 #include <string.h>
 
+#include "ir/core/concurrent.h"
 #include "ir/region/region.h"
 #include "schedule/primitive/move/move_inverse.h"
 #include "schedule/state/instance_order.h"
 
 /* ---- boxes ---- */
 
-/* 0 where all blocks of a grid see one buffer, 1 where the threads of a block do, 2 for a warp. */
-static int sharing_rank(const char *scope) {
-    if (strncmp(scope, "shared", 6) == 0) return 1;
-    return strncmp(scope, "warp", 4) == 0 ? 2 : strncmp(scope, "global", 6) == 0 ? 0 : 3;
-}
-
 /* What is shared by threads is needed by all of them: the loops from `loop` outwards that are bound
  * to threads which see the same buffer, in that scope, run, too. */
 static void mark_sharing_threads(const hone_schedule *sch, const char *scope, hone_node_id loop,
                                  bool *io_marks) {
-    int rank = sharing_rank(scope);
-    if (rank == 0 || rank == 3) return;
+    if (strncmp(scope, "global", 6) == 0) return; /* each has written its part */
     for (hone_node_id n = loop; sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->loop_kind != HONE_LOOP_THREAD) continue;
-        const char *tag = node->u.loop.thread_tag;
-        bool is_thread = strncmp(tag, "threadIdx", 9) == 0 || strncmp(tag, "vthread", 7) == 0;
-        bool is_lane = strcmp(tag, "threadIdx.x") == 0;
-        if (rank == 1 ? is_thread : is_lane) io_marks[node->u.loop.var] = true;
+        if (!hone_scope_is_own(scope, node->u.loop.thread_tag)) io_marks[node->u.loop.var] = true;
     }
 }
 
