@@ -41,8 +41,9 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
 /* ---- several blocks ---- */
 /* `loop`, which is around a and b, carries no dependence between them through the buffer: an
  * iteration touches nothing that another one touches. Shown where, in some dimension, all that both
- * touch in an iteration lies behind all that they touch in the iteration before; or where both
- * touch a single element, another one in each iteration of the loops around them. */
+ * touch in an iteration lies behind (or in front of) all that they touch in those before; or where
+ * both are at one index that tells the iterations of the loop apart (hone_carries_no_dependence).
+ */
 bool sch_carries_no_dependence_between(hone_schedule *sch, hone_node_id a, hone_node_id b,
                                        hone_buffer buffer, hone_node_id loop);
 /* Over the whole run of `loop`, which is around both, a and b touch disjoint parts of the buffer:
