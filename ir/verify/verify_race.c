@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/core/concurrent.h"
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 #include "ir/verify/verify_impl.h"
 
 static bool allocates(const hone_block *block, hone_buffer buffer) {

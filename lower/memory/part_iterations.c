@@ -10,7 +10,7 @@
  * for what cannot be an allocation inside of the loop: an iteration may go on with what it stored
  * in an earlier iteration of a loop around it. Where iterations may store to the same elements and
  * look up where they read, one runs after the other. */
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 #include "lower/memory/lifetimes.h"
 #include "support/tensor.h"
 

@@ -1,4 +1,4 @@
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 #include "schedule/state/instance_order.h"
 #include "schedule/state/schedule_impl.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ir/arith/itermap.h"
-#include "ir/region/access.h"
 #include "ir/region/region.h"
+#include "ir/region/relation.h"
 
 /* What primitives ask about blocks and loops: who writes what, complete or reduction, affine
  * bindings, the kind of a loop. */

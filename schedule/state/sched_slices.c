@@ -1,6 +1,6 @@
 #include "schedule/state/schedule_impl.h"
 
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 
 /* Blocks whose instances may meet in one element, but not across the iterations of a loop:
  * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own (and so

@@ -1,5 +1,5 @@
 /* Makes access relations: of blocks by what they declare, of statements by their indices. */
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 
 #include "ir/core/grow.h"
 #include "ir/region/region_impl.h"

@@ -1,4 +1,4 @@
-/* ir/region/access.h - the access relation: which elements blocks and statements touch, as a
+/* ir/region/relation.h - the access relation: which elements blocks and statements touch, as a
  * function of the loops around them; and what follows for two of its points.
  *
  * A point gives each loop around an access one iteration. A relation holds accesses to one buffer,
@@ -23,8 +23,8 @@
  *
  * Memory: the arena of the arith context. Thread-compatible.
  */
-#ifndef HONE_IR_REGION_ACCESS_H
-#define HONE_IR_REGION_ACCESS_H
+#ifndef HONE_IR_REGION_RELATION_H
+#define HONE_IR_REGION_RELATION_H
 
 #include "ir/arith/itermap.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 #include "tests/ir/arith_random.h"
 #include "tests/support/hone_test.h"
 
@@ -417,5 +417,5 @@ static void random_relations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_relations)};
-    return cmocka_run_group_tests_name("ir/access_random", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("ir/relation_random", tests, NULL, NULL);
 }

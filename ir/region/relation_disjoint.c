@@ -1,6 +1,6 @@
 /* Do two points of an access relation touch disjoint elements? Proofs that they do, and a search
  * for two that do not. */
-#include "ir/region/access.h"
+#include "ir/region/relation.h"
 
 #include "ir/region/region_impl.h"
 
