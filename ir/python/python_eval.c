@@ -1,5 +1,6 @@
 /* ir/python/python_eval.c - expressions: what they are worth. What Python would not compute (the
  * other half of an `or`, say) is not looked at. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/python/python_run.h"
@@ -8,12 +9,15 @@
 
 static hone_status eval_number(py_run *p, const py_node *node, py_value *out) {
     const char *why;
+    bool is_huge = false;
     if (node->kind == PY_INT) {
         *out = PYV_OF_INT(0);
-        why = py_int_of(p->source, node, &out->u.i);
+        why = py_int_of(p->source, node->at, node->end, &out->u.i, &is_huge);
+        if (!why && is_huge) why = py_number_too_large;
     } else {
         *out = PYV_OF_FLOAT(0);
-        why = py_float_of(p->source, node, &out->u.f);
+        why = py_float_of(p->source, node->at, node->end, &out->u.f);
+        if (!why && !isfinite(out->u.f)) why = "this number is too large";
     }
     return why ? py_fail_at(p, node->at, why) : HONE_OK;
 }
@@ -289,11 +293,12 @@ const py_value *py_keyword(const py_args *args, const char *name) {
 
 /* ---- operators ---- */
 
-/* The only number of 64 bits that is one with its sign alone. */
+/* 2^63 is a number of 64 bits with a minus before it alone. */
 static bool is_least_int(const py_run *p, const py_node *node) {
-    static const char digits[] = "9223372036854775808";
-    return node->kind == PY_INT && node->end - node->at == sizeof digits - 1 &&
-           memcmp(p->source->text + node->at, digits, sizeof digits - 1) == 0;
+    int64_t bits;
+    bool is_huge;
+    return node->kind == PY_INT && !py_int_of(p->source, node->at, node->end, &bits, &is_huge) &&
+           is_huge && bits == INT64_MIN;
 }
 
 static hone_status eval_unary(py_run *p, const py_node *node, py_value *out) {

@@ -79,4 +79,11 @@ char *py_decode_text(const py_source *source, const py_token *token, hone_arena 
 char *py_decode_bytes(const py_source *source, size_t from, size_t to, bool is_raw,
                       hone_arena *arena, const char **out_why);
 
+/* The number that the bytes from … to are (python_number.c); NULL, or a reason why they are none.
+ * is_huge: from 2^63 to 2^64 - 1, of which out has the bits. A float beyond all is infinite. */
+const char *py_int_of(const py_source *source, size_t from, size_t to, int64_t *out,
+                      bool *out_is_huge);
+const char *py_float_of(const py_source *source, size_t from, size_t to, double *out);
+extern const char py_number_too_large[]; /* the reason, for those who take no huge ones */
+
 #endif

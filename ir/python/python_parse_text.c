@@ -1,9 +1,6 @@
 /* ir/python/python_parse_text.c - string literals: what is between the braces of f-strings becomes
- * a tree, too. The rest stays text until somebody wants it. Numbers likewise. */
+ * a tree, too. The rest stays text until somebody wants it. */
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/python/python_parse_impl.h"
@@ -174,45 +171,4 @@ char *py_text_of(const py_source *source, const py_node *node, hone_arena *arena
     *out_why = NULL;
     if (node->kind == PY_TEXT) return py_decode_text(source, &token, arena, out_why);
     return py_decode_bytes(source, node->at, node->end, node->kind == PY_RAW_PIECE, arena, out_why);
-}
-
-enum { MAX_DIGITS = 400 };
-
-/* Its characters without '_'; false when there are too many. */
-static bool copy_digits(const py_source *source, const py_node *node, char *out) {
-    size_t used = 0;
-    for (uint32_t at = node->at; at < node->end; at++) {
-        if (source->text[at] == '_') continue;
-        if (used + 1 == MAX_DIGITS) return false;
-        out[used++] = source->text[at];
-    }
-    out[used] = '\0';
-    return true;
-}
-
-static const char malformed[] = "this number is malformed";
-static const char too_large[] = "this number does not fit 64 bits";
-
-const char *py_int_of(const py_source *source, const py_node *node, int64_t *out) {
-    char text[MAX_DIGITS], *start = text, *end;
-    int base = 10;
-    *out = 0;
-    if (!copy_digits(source, node, text)) return too_large;
-    if (text[0] == '0' && text[1] && strchr("xXoObB", text[1])) {
-        base = strchr("xX", text[1]) ? 16 : strchr("oO", text[1]) ? 8 : 2;
-        start += 2;
-    }
-    errno = 0;
-    *out = strtoll(start, &end, base);
-    if (end == start || *end) return malformed;
-    return errno ? too_large : NULL;
-}
-
-const char *py_float_of(const py_source *source, const py_node *node, double *out) {
-    char text[MAX_DIGITS], *end;
-    *out = 0;
-    if (!copy_digits(source, node, text)) return malformed;
-    *out = strtod(text, &end);
-    if (*end) return malformed;
-    return isfinite(*out) ? NULL : "this number is too large";
 }

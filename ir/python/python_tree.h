@@ -143,9 +143,4 @@ HONE_NODISCARD hone_status py_parse(const py_source *source, const py_parse_opti
 /* The characters of PY_TEXT and of pieces; NULL when memory is short, or with a reason. */
 char *py_text_of(const py_source *source, const py_node *node, hone_arena *arena,
                  const char **out_why);
-/* The value of PY_INT and PY_FLOAT; NULL, or a reason why there is none: "this number is
- * malformed". */
-const char *py_int_of(const py_source *source, const py_node *node, int64_t *out);
-const char *py_float_of(const py_source *source, const py_node *node, double *out);
-
 #endif

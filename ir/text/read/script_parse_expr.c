@@ -6,8 +6,6 @@
  */
 #include "ir/text/read/script_impl.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool parse_ternary(script_parser *p, script_value *out);
@@ -15,49 +13,34 @@ static bool parse_ternary(script_parser *p, script_value *out);
 /* ---- atoms ---- */
 
 static bool parse_int(script_parser *p, const py_token *t, script_value *out) {
-    const char *text = script_token_text(p, t);
-    char digits[72];
-    size_t used = 0;
-    if (!text) return false;
-    for (; *text && used + 1 < sizeof digits; text++) {
-        if (*text != '_') digits[used++] = *text;
-    }
-    digits[used] = '\0';
-    int base = 10;
-    const char *start = digits;
-    if (digits[0] == '0' && digits[1] && strchr("xXoObB", digits[1])) {
-        base = strchr("xX", digits[1]) ? 16 : strchr("oO", digits[1]) ? 8 : 2;
-        start += 2;
-    }
-    char *end = NULL;
-    errno = 0;
-    script_kind kind = SCRIPT_INT;
-    long long value = strtoll(start, &end, base);
-    if (errno && *start != '-') {
-        kind = SCRIPT_HUGE;
-        errno = 0;
-        value = (long long)strtoull(start, &end, base);
-    }
-    if (*text || end == start || *end) return script_fail(p, p->pos, "this number is malformed");
-    if (errno) return script_fail(p, p->pos, "this number does not fit 64 bits");
-    *out = (script_value){.kind = kind, .at = p->pos, .u.i = value};
+    bool is_huge;
+    *out = (script_value){.kind = SCRIPT_INT, .at = p->pos};
+    const char *why = py_int_of(&p->source, t->start, t->start + t->length, &out->u.i, &is_huge);
+    if (is_huge) out->kind = SCRIPT_HUGE;
+    if (why) return script_fail(p, p->pos, "%s", why);
     p->pos++;
     return true;
 }
 
+/* 1.5f of other languages */
+static bool has_suffix(const script_parser *p, const py_token *t) {
+    char last = p->source.text[t->start + t->length - 1];
+    double ignored;
+    return strchr("fFlLhH", last) &&
+           !py_float_of(&p->source, t->start, t->start + t->length - 1, &ignored);
+}
+
 static bool parse_float(script_parser *p, const py_token *t, script_value *out) {
-    const char *text = script_token_text(p, t);
-    if (!text) return false;
-    char *end = NULL;
-    double value = strtod(text, &end);
-    if (end != text && strchr("fFlLhH", *end) && *end && !end[1]) {
+    const char *text = p->source.text + t->start;
+    *out = (script_value){.kind = SCRIPT_FLOAT, .at = p->pos};
+    if (has_suffix(p, t)) {
+        int length = (int)t->length - 1;
         return script_fail(p, p->pos,
-                           "Python's numbers have no suffix '%c'; T.float32(%.*s) says "
-                           "the type",
-                           *end, (int)(end - text), text);
+                           "Python's numbers have no suffix '%c'; T.float32(%.*s) says the type",
+                           text[length], length, text);
     }
-    if (*end) return script_fail(p, p->pos, "this number is malformed");
-    *out = (script_value){.kind = SCRIPT_FLOAT, .at = p->pos, .u.f = value};
+    const char *why = py_float_of(&p->source, t->start, t->start + t->length, &out->u.f);
+    if (why) return script_fail(p, p->pos, "%s", why);
     p->pos++;
     return true;
 }
@@ -436,9 +419,11 @@ static const level levels[] = {
 /* -2^63, whose digits alone do not fit 64 bits; the sign has been taken. */
 static bool takes_least_int(script_parser *p, uint32_t at, script_value *out) {
     const py_token *t = script_peek(p);
-    if (t->kind != PY_TOKEN_INT) return false;
-    const char *text = script_token_text(p, t);
-    if (!text || strcmp(text, "9223372036854775808") != 0) return false;
+    int64_t bits;
+    bool is_huge = false;
+    bool is_number = t->kind == PY_TOKEN_INT &&
+                     !py_int_of(&p->source, t->start, t->start + t->length, &bits, &is_huge);
+    if (!is_number || !is_huge || bits != INT64_MIN) return false;
     *out = (script_value){.kind = SCRIPT_INT, .at = at, .u.i = INT64_MIN};
     p->pos++;
     return true;
