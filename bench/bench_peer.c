@@ -1,3 +1,4 @@
+/* bench/bench_peer.c - starts a peer in Python and asks it by lines. */
 #include "bench/bench_peer.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* bench/bench_util.c - samples, tables and rows of all benches. */
 #include "bench/bench_util.h"
 
 #include <math.h>

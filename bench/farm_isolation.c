@@ -1,3 +1,4 @@
+/* bench/farm_isolation.c - times kernels here and in an executor, in pairs. */
 #include "bench/farm_isolation.h"
 
 #include <math.h>

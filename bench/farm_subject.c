@@ -1,3 +1,4 @@
+/* bench/farm_subject.c - makes the trials of bench_farm. */
 #include "bench/farm_subject.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* builder/build_intrins.c - reads the tensor intrinsics of a request. */
 #include "builder/build_intrins.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* builder/c_import.c
+/* builder/c_import.c - links source that a program imports into its kernel.
  *
  *   text.c ─ cc -c ─► text.o ─┐
  *                kernel.o ────┴─ ld -r ─► all.o ─ objcopy --localize-hidden ─► all.o

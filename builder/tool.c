@@ -1,4 +1,4 @@
-/* builder/tool.c */
+/* builder/tool.c - runs a compiler or linker to its end. */
 #include "builder/tool.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* compile/named_passes.c - finds and runs passes by name. */
 #include "compile/named_passes.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* compile/record_choice.c - replays records and chooses one for each kernel. */
 #include "compile/record_choice.h"
 
 #include <math.h>

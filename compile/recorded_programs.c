@@ -1,3 +1,4 @@
+/* compile/recorded_programs.c - reads stored programs and compares them with today's. */
 #include "compile/recorded_programs.h"
 
 #include <ctype.h>

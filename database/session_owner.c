@@ -1,3 +1,4 @@
+/* database/session_owner.c - identifies the process at a session by its number and start time. */
 #include "database/session_owner.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* include/api_error.c - hone_error: a status in the public interface. */
 #include "include/api.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* include/api_formula.c - hone_formula: tensor programs from formulas; sizes, inputs, axes. */
 #include "include/api_formula.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
+/* include/api_formula_many.c - reductions, and arrays that come in several. */
 #include <string.h>
 
 #include "include/api.h"
 #include "include/api_formula.h"
-
-/* Reductions, and arrays that come in several. */
 
 hone_array hone_formula_reduce(hone_formula *f, const char *name, const char *reduction,
                                const hone_term *value) {

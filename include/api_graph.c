@@ -1,3 +1,5 @@
+/* include/api_graph.c - graph functions made and rewritten: both put bindings into the function of
+ * a hone_rewrite. */
 #include "include/api_graph.h"
 
 #include <string.h>
@@ -9,8 +11,6 @@
 #include "ir/ops/graph_op.h"
 #include "ir/verify/verify.h"
 #include "support/alloc.h"
-
-/* Graph functions made and rewritten: both put bindings into the function of a hone_rewrite. */
 
 static hone_ir *ir_of(hone_graph *g) {
     return &g->rw->ir;

@@ -1,9 +1,7 @@
-
+/* include/api_graph_look.c - what is asked of arguments and bindings, and visitors. */
 #include "include/api.h"
 #include "include/api_graph.h"
 #include "ir/ops/graph_op.h"
-
-/* What is asked of arguments and bindings, and visitors. */
 
 /* ---- arguments ---- */
 

@@ -1,3 +1,4 @@
+/* include/api_model.c - hone_model: runs compiled models. */
 #include <hone/model.h>
 
 #include "include/api.h"

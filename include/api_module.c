@@ -1,3 +1,4 @@
+/* include/api_module.c - functions and attributes of a hone_program. */
 #include <hone/pass.h>
 
 #include <string.h>

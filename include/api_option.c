@@ -1,3 +1,4 @@
+/* include/api_option.c - options of graph calls, found by name. */
 #include "include/api_option.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* include/api_pass.c - visitors and mutators of tensor programs. */
 #include <hone/pass.h>
 
 #include "graph/module/module_parts.h"

@@ -1,3 +1,4 @@
+/* include/api_program.c - hone_program: loading, printing, scheduling, tuning, compiling. */
 #include <hone/program.h>
 
 #include <string.h>

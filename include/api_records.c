@@ -1,3 +1,4 @@
+/* include/api_records.c - hone_records: what a database holds. */
 #include <hone/records.h>
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* include/api_steps.c - hone_steps: a schedule made line by line. */
 #include <hone/steps.h>
 
 #include <string.h>

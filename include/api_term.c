@@ -1,11 +1,10 @@
+/* include/api_term.c - a hone_term is a hone_expr under another name, hone_terms a hone_ir. */
 #include <hone/term.h>
 
 #include <string.h>
 
 #include "include/api.h"
 #include "ir/core/expr.h"
-
-/* A hone_term is a hone_expr under another name, hone_terms a hone_ir. */
 
 static hone_ir *ir_of(hone_terms *terms) {
     return (hone_ir *)terms;

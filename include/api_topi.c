@@ -1,3 +1,5 @@
+/* include/api_topi.c - operators of formulas: a binding is made of what the caller gives,
+ * graph/operators/topi_build.h does the rest. */
 #include <hone/topi.h>
 
 #include <string.h>
@@ -6,9 +8,6 @@
 #include "include/api_formula.h"
 #include "include/api_option.h"
 #include "support/tensor.h"
-
-/* Operators of formulas: a binding is made of what the caller gives, graph/operators/topi_build.h
- * does the rest. */
 
 static hone_status apply(hone_formula *f, const char *op, size_t count, const hone_array *tensors,
                          size_t option_count, const hone_option *options, hone_array *out) {

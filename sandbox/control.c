@@ -1,4 +1,4 @@
-/* sandbox/control.c */
+/* sandbox/control.c - packets between the outside and a warden. */
 #include "sandbox/control.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* support/base64.c - base64, as RFC 4648 has it. */
 #include "support/base64.h"
 
 #include <stdint.h>

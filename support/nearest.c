@@ -1,3 +1,4 @@
+/* support/nearest.c - distances of names, and the nearest of some. */
 #include "support/nearest.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* tuner/made_inputs.c - fills inputs: what the user gives, or values that suit the program. */
 #include "tuner/made_inputs.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
+/* tuner/mutate.c - one decision of a candidate changes: a mutator is drawn, then a place for it. */
 #include <string.h>
 
 #include "tuner/mutator.h"
-
-/* One decision of a candidate changes: a mutator is drawn, then a place for it. */
 
 static const struct {
     const hone_mutator *mutator;

@@ -1,6 +1,6 @@
+/* tuner/mutate_category.c - another of the candidates. Source: TVM's MutateUnroll, MutateParallel.
+ */
 #include "tuner/mutator.h"
-
-/* Another of the candidates. Source: TVM's MutateUnroll, MutateParallel. */
 
 static bool applies(const hone_inst *inst, const hone_decision *d) {
     return inst->kind == HONE_INST_SAMPLE_CATEGORICAL && d->count == 1 && inst->attr_count == 2 &&

@@ -1,7 +1,6 @@
+/* tuner/mutate_location.c - another place to compute at. Which loops are legal is known at replay
+ * only: it takes the nearest place that is. Source: TVM's MutateComputeLocation. */
 #include "tuner/mutator.h"
-
-/* Another place to compute at. Which loops are legal is known at replay only: it takes the nearest
- * place that is. Source: TVM's MutateComputeLocation. */
 
 static bool applies(const hone_inst *inst, const hone_decision *d) {
     return inst->kind == HONE_INST_SAMPLE_COMPUTE_LOCATION && d->count == 1;

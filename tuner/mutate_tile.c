@@ -1,8 +1,7 @@
+/* tuner/mutate_tile.c - moves a divisor of one part of a tile to another; the innermost part
+ * respects its limit. Source: TVM's MutateTileSize. */
 #include "schedule/primitive/choose/sample.h"
 #include "tuner/mutator.h"
-
-/* Moves a divisor of one part of a tile to another; the innermost part respects its limit. Source:
- * TVM's MutateTileSize. */
 
 enum { MAX_DIVISORS = 256 };
 

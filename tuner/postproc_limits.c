@@ -1,6 +1,5 @@
+/* tuner/postproc_limits.c - drops candidates that no compiler should see. */
 #include "tuner/space_rule.h"
-
-/* Drops candidates that no compiler should see. */
 
 enum { MAX_UNROLLED = 1 << 14 };
 

@@ -1,3 +1,4 @@
+/* tuner/reference.c - runs the interpreter for reference outputs and their bounds. */
 #include "tuner/reference.h"
 
 #include <math.h>

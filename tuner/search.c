@@ -1,10 +1,9 @@
+/* tuner/search.c - the table of search strategies. */
 #include "tuner/search.h"
 
 #include <string.h>
 
 #include "support/nearest.h"
-
-/* The table of search strategies. */
 
 static const struct {
     const char *name;

@@ -1,16 +1,16 @@
-#include <stdlib.h>
-
-#include "tuner/search.h"
-
-/* Evolutionary search over traces: a population of elites and fresh samples is mutated for a few
- * generations; the cost model says who has children and who is proposed. What was seen before, in
- * this session or in the database, is never proposed again.
+/* tuner/search_evolve.c - evolutionary search over traces: a population of elites and fresh samples
+ * is mutated for a few generations; the cost model says who has children and who is proposed. What
+ * was seen before, in this session or in the database, is never proposed again.
  *
  *   elites + samples ─► score ─► parents (by rank) ─► mutate, replay ─► score … ─► best unseen
  *
  * Source: MetaSchedule's evolutionary search; differs in: parents are drawn by rank instead of by
  * raw score (one lucky outlier does not own the population), children never fill up with clones,
- * and a fixed share of proposals is random. */
+ * and a fixed share of proposals is random.
+ */
+#include <stdlib.h>
+
+#include "tuner/search.h"
 
 enum { POPULATION = 128, GENERATIONS = 3, ATTEMPTS = 4, MAX_POOL = POPULATION * (GENERATIONS + 2) };
 #define RANDOM_SHARE 0.1

@@ -1,7 +1,7 @@
+/* tuner/search_random.c - two plain strategies: random draws from the sketches; replay walks
+ * through the records that the task knows and measures their programs again, fastest first, then
+ * goes on at random. */
 #include "tuner/search.h"
-
-/* Two plain strategies: random draws from the sketches; replay walks through the records that the
- * task knows and measures their programs again, fastest first, then goes on at random. */
 
 enum { MAX_TRIES = 64 };
 

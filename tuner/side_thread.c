@@ -1,3 +1,4 @@
+/* tuner/side_thread.c - a thread, and the hand-over of one piece of work. */
 #include "tuner/side_thread.h"
 
 #include <assert.h>

@@ -1,3 +1,8 @@
+/* tuner/space.c - applies the rules. Rule after rule, each over all blocks from the root back to
+ * the first; a rule may turn one schedule into several:
+ *
+ *   schedules ──rule at block n──► schedules ──rule at block n-1──► … ──► traces, without decisions
+ */
 #include "tuner/space_rule.h"
 
 #include <string.h>
@@ -5,12 +10,6 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/hash.h"
-
-/* Applies the rules. Rule after rule, each over all blocks from the root back to the first; a rule
- * may turn one schedule into several:
- *
- *   schedules ──rule at block n──► schedules ──rule at block n-1──► … ──► traces, without decisions
- */
 
 enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 

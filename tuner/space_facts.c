@@ -1,8 +1,7 @@
+/* tuner/space_facts.c - what rules share: trying steps, finding blocks. */
 #include "tuner/space_rule.h"
 
 #include <string.h>
-
-/* What rules share: trying steps, finding blocks. */
 
 hone_status hone_rule_attempt(hone_status st, bool *out_done) {
     *out_done = st == HONE_OK;

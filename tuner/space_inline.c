@@ -1,8 +1,8 @@
+/* tuner/space_inline.c - inlines what is not worth a loop nest of its own
+ * (schedule/defaults/nest_facts.h says what that is). The epilogue of a reduction thereby becomes
+ * one block, which tiling moves into the tiles. */
 #include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
-
-/* Inlines what is not worth a loop nest of its own (schedule/defaults/nest_facts.h says what that
- * is). The epilogue of a reduction thereby becomes one block, which tiling moves into the tiles. */
 
 hone_status hone_rule_auto_inline(hone_schedule *sch, const char *block_name,
                                   const hone_target *target, hone_rule_results *out_results) {

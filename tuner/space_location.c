@@ -1,11 +1,10 @@
+/* tuner/space_location.c - a block that is read by others and was left where it is may be computed
+ * elsewhere: in place, or in some loop of its consumers. Where is a sampled decision. */
 #include "schedule/defaults/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
 
 #include <string.h>
-
-/* A block that is read by others and was left where it is may be computed elsewhere: in place, or
- * in some loop of its consumers. Where is a sampled decision. */
 
 static bool is_tiled(const hone_schedule *sch, hone_node_id block) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;

@@ -1,10 +1,10 @@
+/* tuner/space_parallel.c - annotates the root block with how many parallel jobs, which vector
+ * length and how much unrolling the postprocessor shall aim at. Jobs and unrolling are sampled, so
+ * that the search changes them like any other decision. One job is among the candidates: small
+ * programs lose by threads. */
 #include "schedule/defaults/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
-
-/* Annotates the root block with how many parallel jobs, which vector length and how much unrolling
- * the postprocessor shall aim at. Jobs and unrolling are sampled, so that the search changes them
- * like any other decision. One job is among the candidates: small programs lose by threads. */
 
 enum { VECTOR_ELEMENTS = 64, SMALL_WORK = 1 << 16 };
 

@@ -1,9 +1,8 @@
+/* tuner/space_postproc.c - what every candidate goes through after its decisions: loops get their
+ * kinds, reductions are decomposed; candidates that no compiler should see are dropped. */
 #include "schedule/defaults/auto_loops.h"
 #include "schedule/primitive/primitives.h"
 #include "tuner/space_rule.h"
-
-/* What every candidate goes through after its decisions: loops get their kinds, reductions are
- * decomposed; candidates that no compiler should see are dropped. */
 
 hone_status hone_postprocess(hone_schedule *sch) {
     HONE_TRY(hone_sch_enter_postproc(sch));

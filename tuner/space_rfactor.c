@@ -1,14 +1,13 @@
-#include "schedule/defaults/auto_loops.h"
-#include "schedule/primitive/primitives.h"
-#include "tuner/space_rule.h"
-
-/* A reduction with little around it (the sum of a matrix, the norm of a row) is cut into pieces
- * that run in parallel and in vectors:
+/* tuner/space_rfactor.c - a reduction with little around it (the sum of a matrix, the norm of a
+ * row) is cut into pieces that run in parallel and in vectors:
  *
  *   for s…: for r                for s…: for r0, r1, r2          r = all reduce loops, fused
  *     Y[s] += A[s, r]     →        Y_rf[s, r0 r2] += A[…]        r0 parallel, r2 a vector
  *                                for s…: for r0 r2: Y[s] += Y_rf[s, r0 r2]
  */
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
+#include "tuner/space_rule.h"
 
 enum {
     MAX_LANES = 64,

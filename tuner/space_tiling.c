@@ -1,9 +1,5 @@
-#include "schedule/defaults/auto_loops.h"
-#include "schedule/primitive/primitives.h"
-#include "tuner/space_rule.h"
-
-/* Multi-level tiling of a reduction on a CPU, "SSRSRS": spatial loops in four parts, reduce loops
- * in two, all sampled.
+/* tuner/space_tiling.c - multi-level tiling of a reduction on a CPU, "SSRSRS": spatial loops in
+ * four parts, reduce loops in two, all sampled.
  *
  *   for S0…   parallel shares            for S2… for R1… for S3…   what stays in registers: the
  *     for S1…   a block of the output                               innermost spatial part is a
@@ -15,7 +11,11 @@
  * Where the reduce axis is the contiguous one of what is read (B[j, k]), a vector along the output
  * would gather. Then one more sketch sums vectors of neighbouring k lane by lane (rfactor) and adds
  * up the lanes at the end of each tile.
- * Source: Ansor (OSDI 2020), MetaSchedule (NeurIPS 2022). */
+ * Source: Ansor (OSDI 2020), MetaSchedule (NeurIPS 2022).
+ */
+#include "schedule/defaults/auto_loops.h"
+#include "schedule/primitive/primitives.h"
+#include "tuner/space_rule.h"
 
 enum { SPATIAL_PARTS = 4, REDUCE_PARTS = 2, MAX_INNERMOST = 64, LEVELS = 6 };
 

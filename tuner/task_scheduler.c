@@ -1,3 +1,4 @@
+/* tuner/task_scheduler.c - picks the task that gets the next batch, by what it may bring. */
 #include <math.h>
 
 #include "ir/core/grow.h"

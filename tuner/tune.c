@@ -1,3 +1,4 @@
+/* tuner/tune.c - the tuning loop: sets up tasks and fills the pipeline. */
 #include "tuner/tune.h"
 
 #include <math.h>

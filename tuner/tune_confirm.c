@@ -1,15 +1,14 @@
+/* tuner/tune_confirm.c - the winner of many noisy measurements is partly lucky. The fastest records
+ * of a task, the one that would be used now and what tuning had to beat are therefore built again
+ * and timed in turns, forwards and backwards, all on one device, and the medians of these times
+ * decide: only like is compared with like. Beside a space of the user's the fastest are those of
+ * the session. What would be used may be a record of another target like this one: its time here
+ * becomes a record of its own, and the other stays what was measured there. */
 #include <math.h>
 #include <string.h>
 
 #include "support/fs.h"
 #include "tuner/tune_impl.h"
-
-/* The winner of many noisy measurements is partly lucky. The fastest records of a task, the one
- * that would be used now and what tuning had to beat are therefore built again and timed in turns,
- * forwards and backwards, all on one device, and the medians of these times decide: only like is
- * compared with like. Beside a space of the user's the fastest are those of the session. What would
- * be used may be a record of another target like this one: its time here becomes a record of its
- * own, and the other stays what was measured there. */
 
 enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };
 

@@ -1,3 +1,11 @@
+/* tuner/tune_loop.c - the loop: whenever there is room somewhere, the next trial moves on.
+ *
+ *   (think) ─► PROPOSED ─► BUILDING ─► BUILT ─► RUNNING ─► DONE ─► (think: folded in order)
+ *                 builder has room ─┘      └─ a device has room
+ *
+ * On a machine that measures itself the two halves take turns: builders and search work until a
+ * batch is built (or they have nothing to do), then they stand still while that batch is timed.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -7,15 +15,6 @@
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tuner/tune_impl.h"
-
-/* The loop: whenever there is room somewhere, the next trial moves on.
- *
- *   (think) ─► PROPOSED ─► BUILDING ─► BUILT ─► RUNNING ─► DONE ─► (think: folded in order)
- *                 builder has room ─┘      └─ a device has room
- *
- * On a machine that measures itself the two halves take turns: builders and search work until a
- * batch is built (or they have nothing to do), then they stand still while that batch is timed.
- */
 
 enum {
     WAIT_SLICE_MS = 100,

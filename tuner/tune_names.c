@@ -1,5 +1,6 @@
-/* Programs that are equal but for names share their records, and a trace finds blocks by name: the
- * database keeps all traces of a workload under the names of its stored program. */
+/* tuner/tune_names.c - programs that are equal but for names share their records, and a trace finds
+ * blocks by name: the database keeps all traces of a workload under the names of its stored
+ * program. */
 #include <string.h>
 
 #include "ir/identity/structural.h"

@@ -1,10 +1,4 @@
-#include <math.h>
-#include <string.h>
-
-#include "measure/failure.h"
-#include "tuner/tune_impl.h"
-
-/* Going on with what the database holds of a task, whoever measured it.
+/* tuner/tune_resume.c - going on with what the database holds of a task, whoever measured it.
  *
  *   own target      every earlier trial, in proposal order; where there are many, the newest, the
  *                   fastest and the default schedule: they fill the elites and teach the model,
@@ -13,6 +7,11 @@
  *                   count, as times of different targets are not compared; the model learns from
  *                   them in groups of their own
  */
+#include <math.h>
+#include <string.h>
+
+#include "measure/failure.h"
+#include "tuner/tune_impl.h"
 
 /* Trials of all tasks (the cost model keeps no more), of one, and of one by other targets. */
 enum { MOST_READ = 4096, LEAST_READ = 128, OTHERS_READ = 4 * HONE_ELITES };

@@ -1,3 +1,4 @@
+/* tuner/tune_task.c - one task: its sketches, candidates and elites. */
 #include "tuner/tune_task.h"
 
 #include <math.h>

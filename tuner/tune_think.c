@@ -1,9 +1,5 @@
-#include <math.h>
-
-#include "tuner/tune_impl.h"
-
-/* Thinking: what happens here depends on the seed, the results that were folded and the look-ahead
- * alone, never on what arrived when.
+/* tuner/tune_think.c - thinking: what happens here depends on the seed, the results that were
+ * folded and the look-ahead alone, never on what arrived when.
  *
  *   proposals  0 ───────────── fold_to ────────────────── k ─────────── k + HONE_BATCH
  *              folded before   folded now, in order   │   not seen yet  │  the batch
@@ -12,6 +8,9 @@
  * The batch that ends before proposal k + HONE_BATCH sees just the results of those before
  * k + HONE_BATCH - look_ahead: so many may be under way, whatever number of devices works on them.
  */
+#include <math.h>
+
+#include "tuner/tune_impl.h"
 
 /* ---- folding ---- */
 

@@ -1,3 +1,4 @@
+/* tuner/widen.c - rewrites a program in float64. */
 #include "tuner/widen.h"
 
 typedef struct widening {

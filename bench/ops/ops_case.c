@@ -53,7 +53,7 @@ static void make_data(const hone_model_entry *entry, ops_data *out) {
     }
 }
 
-/* Inputs are shared, outputs are its own. */
+/* The inputs are shared; the outputs are new. */
 static ops_data other_outputs(const ops_data *data) {
     ops_data other = *data;
     for (int i = 0; i < data->output_count; i++)

@@ -1,8 +1,7 @@
+/* graph/frontend/onnx_attr.c - attributes of the node that is being converted. */
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-
-/* Attributes of the node that is being converted. */
 
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name) {
     for (size_t i = 0; i < r->node->n_attribute; i++) {

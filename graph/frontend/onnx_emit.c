@@ -1,8 +1,7 @@
+/* graph/frontend/onnx_emit.c - values of the graph that is being read. */
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-
-/* Values of the graph that is being read. */
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");

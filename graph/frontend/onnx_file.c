@@ -1,8 +1,6 @@
-
+/* graph/frontend/onnx_file.c - the wire form of protobuf, followed just far enough to know how deep
+ * messages are nested. https://protobuf.dev/programming-guides/encoding */
 #include "graph/frontend/onnx_impl.h"
-
-/* The wire form of protobuf, followed just far enough to know how deep messages are nested.
- * https://protobuf.dev/programming-guides/encoding */
 
 typedef struct wire {
     const uint8_t *at, *end;

@@ -1,3 +1,4 @@
+/* graph/frontend/onnx_import.c - models: opset, inputs, initializers, nodes in order, outputs. */
 #include "graph/frontend/onnx_import.h"
 
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/utf8.h"
-
-/* Models: opset, inputs, initializers, nodes in order, outputs. */
 
 enum { MAX_NODES = 1 << 20 };
 

@@ -1,9 +1,9 @@
+/* graph/frontend/onnx_math.c - elementwise operators, comparisons, matrix products and reductions.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-
-/* Elementwise operators, comparisons, matrix products and reductions. */
 
 static const onnx_converter *row_of(const onnx_reader *r) {
     return onnx_find_converter(r->node->op_type);

@@ -1,8 +1,7 @@
+/* graph/frontend/onnx_nn.c - convolutions, pools, normalisations, softmax. */
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-
-/* Convolutions, pools, normalisations, softmax. */
 
 enum { MAX_SPATIAL = 3 };
 

@@ -1,8 +1,8 @@
+/* graph/frontend/onnx_shape.c - operators that move data, and the arithmetic of shapes around them.
+ */
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-
-/* Operators that move data, and the arithmetic of shapes around them. */
 
 static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
     const Onnx__NodeProto *node = r->node;

@@ -1,3 +1,5 @@
+/* graph/frontend/onnx_tensor.c - TensorProto → hone_tensor: raw bytes, typed fields or an external
+ * file, all sizes checked. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,8 +7,6 @@
 #include "graph/frontend/onnx_impl.h"
 #include "support/alloc.h"
 #include "support/fs.h"
-
-/* TensorProto → hone_tensor: raw bytes, typed fields or an external file, all sizes checked. */
 
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
     *out_dtype = HONE_DTYPE_VOID;

@@ -1,10 +1,10 @@
+/* graph/module/dims.c - --shape N=1,64: sizes given by users, and what several of them mean
+ * together. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/module/graph_options.h"
-
-/* --shape N=1,64: sizes given by users, and what several of them mean together. */
 
 enum { MAX_VARIANTS = 64, MAX_DIMS = 32, ARENA_BYTES = 4096 };
 

@@ -1,3 +1,4 @@
+/* graph/module/module_parts.c - copies members between modules, with what they call. */
 #include "graph/module/module_parts.h"
 
 #include <string.h>

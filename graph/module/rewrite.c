@@ -1,3 +1,4 @@
+/* graph/module/rewrite.c - copies a graph function binding by binding, as its user says. */
 #include "graph/module/rewrite.h"
 
 #include <stdlib.h>

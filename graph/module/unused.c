@@ -1,3 +1,4 @@
+/* graph/module/unused.c - drops bindings that nobody uses. */
 #include "graph/module/unused.h"
 
 #include "support/arena.h"

@@ -1,9 +1,8 @@
+/* graph/operators/topi.c - the table of builders, and what they are made of. */
 #include "graph/operators/topi_build.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-/* The table of builders, and what they are made of. */
 
 static const struct {
     const char *op;

@@ -1,9 +1,8 @@
+/* graph/operators/topi_conv.c - convolutions and pools in N, C, spatial... layout. Padding is a
+ * block of its own, so that the window's reads are plain sums of axes; a schedule inlines it. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
-
-/* Convolutions and pools in N, C, spatial... layout. Padding is a block of its own, so that the
- * window's reads are plain sums of axes; a schedule inlines it. */
 
 enum { MAX_SPATIAL = 3 };
 

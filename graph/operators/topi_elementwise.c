@@ -1,9 +1,9 @@
+/* graph/operators/topi_elementwise.c - everything that computes an element from the elements at the
+ * same (broadcast) place. */
 #include <math.h>
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
-
-/* Everything that computes an element from the elements at the same (broadcast) place. */
 
 enum { MAX_OPERANDS = 4 };
 

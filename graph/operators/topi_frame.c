@@ -1,11 +1,10 @@
+/* graph/operators/topi_frame.c - the frame of every builder: arguments in, stages out. */
 #include "graph/operators/topi_build.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/module/rewrite.h"
-
-/* The frame of every builder: arguments in, stages out. */
 
 /* ---- shapes: graph sizes become variables of the kernel ---- */
 

@@ -1,8 +1,6 @@
-
+/* graph/operators/topi_matmul.c - numpy's matmul: batch dimensions are broadcast, a vector has its
+ * missing dimension left out. Loop order is i, j, k: the reduction innermost. */
 #include "graph/operators/topi_build.h"
-
-/* numpy's matmul: batch dimensions are broadcast, a vector has its missing dimension left out.
- * Loop order is i, j, k: the reduction innermost. */
 
 typedef struct operand {
     uint32_t index; /* argument */

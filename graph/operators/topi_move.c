@@ -1,8 +1,7 @@
+/* graph/operators/topi_move.c - operators that only move data. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
-
-/* Operators that only move data. */
 
 /* The row-major position of a set of indices. */
 static const hone_expr *flat_index(hone_topi *t, uint32_t rank, const hone_expr *const *shape,

@@ -1,8 +1,7 @@
+/* graph/operators/topi_reduce.c - reductions over axes, softmax, layer normalisation. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
-
-/* Reductions over axes, softmax, layer normalisation. */
 
 /* The reduced dimensions of argument 0 and how its axes come from those of a stage. */
 typedef struct reduction {

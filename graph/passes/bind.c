@@ -1,12 +1,12 @@
+/* graph/passes/bind.c - numbers for symbolic sizes, tensors for parameters.
+ * needs: nothing
+ * keeps: everything else; a size that no function has is an error
+ */
 #include <string.h>
 
 #include "graph/passes/graph_passes.h"
 #include "graph/passes/specialize.h"
 #include "ir/ops/graph_op.h"
-
-/* Numbers for symbolic sizes, tensors for parameters.
- * needs: nothing
- * keeps: everything else; a size that no function has is an error */
 
 /* ---- sizes ---- */
 

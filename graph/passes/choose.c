@@ -1,15 +1,15 @@
+/* graph/passes/choose.c - computes both branches of an if, and takes the elements of the right one:
+ *   y = if c: then(x) else: else(x)   ⇒   a = then(x); b = else(x); y = where(c, a, b)
+ * where neither can fail: divisions of integers and lookups stay behind their condition, and so do
+ * calls of anything but operators. Both must make a tensor of one type and shape.
+ * needs: nothing
+ * keeps: everything else; link_calls puts the branches in
+ */
 #include <string.h>
 
 #include "graph/module/rewrite.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/ops/graph_infer.h"
-
-/* Computes both branches of an if, and takes the elements of the right one:
- *   y = if c: then(x) else: else(x)   ⇒   a = then(x); b = else(x); y = where(c, a, b)
- * where neither can fail: divisions of integers and lookups stay behind their condition, and so do
- * calls of anything but operators. Both must make a tensor of one type and shape.
- * needs: nothing
- * keeps: everything else; link_calls puts the branches in */
 
 enum { MAX_DEPTH = 8 }; /* of branches and calls in branches; deeper, or recursive: stays */
 

@@ -1,3 +1,11 @@
+/* graph/passes/fold_batch_norm.c - a batch norm with constant statistics right behind a convolution
+ * or matrix product with constant weights (and maybe a constant bias) goes into those:
+ *   scale = gamma / sqrt(variance + epsilon)
+ *   norm(conv(x, w) + b) = conv(x, w * scale) + (b - mean) * scale + beta
+ * hone_pass_decompose writes what is left as elementwise operators.
+ * needs: infer, normalize
+ * keeps: everything else. Arithmetic is done in f64 and rounded once.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -5,14 +13,6 @@
 #include "graph/operators/topi_build.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/ops/graph_infer.h"
-
-/* A batch norm with constant statistics right behind a convolution or matrix product with constant
- * weights (and maybe a constant bias) goes into those:
- *   scale = gamma / sqrt(variance + epsilon)
- *   norm(conv(x, w) + b) = conv(x, w * scale) + (b - mean) * scale + beta
- * hone_pass_decompose writes what is left as elementwise operators.
- * needs: infer, normalize
- * keeps: everything else. Arithmetic is done in f64 and rounded once. */
 
 enum { STATISTICS = 4 }; /* gamma, beta, mean, variance: arguments 1 to 4 */
 

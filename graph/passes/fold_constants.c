@@ -1,13 +1,13 @@
-
+/* graph/passes/fold_constants.c - operator calls and kernels whose arguments are all constant are
+ * computed by the interpreter; operators that add up do it in float64 and round once, so that no
+ * sum is too long.
+ * needs: infer
+ * keeps: results of more than MAX_ELEMENTS, or more steps than MAX_STEPS: they stay calls
+ */
 #include "graph/module/rewrite.h"
 #include "graph/operators/topi_build.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/interp/interp.h"
-
-/* Operator calls and kernels whose arguments are all constant are computed by the interpreter;
- * operators that add up do it in float64 and round once, so that no sum is too long.
- * needs: infer
- * keeps: results of more than MAX_ELEMENTS, or more steps than MAX_STEPS: they stay calls */
 
 static const int64_t MAX_ELEMENTS = INT64_C(1) << 24, MAX_STEPS = INT64_C(1) << 28;
 

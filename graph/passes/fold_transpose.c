@@ -1,10 +1,4 @@
-#include <string.h>
-
-#include "graph/module/rewrite.h"
-#include "graph/passes/graph_passes.h"
-#include "ir/ops/graph_infer.h"
-
-/* Transpositions before matrix products cost nothing:
+/* graph/passes/fold_transpose.c - transpositions before matrix products cost nothing:
  *   matmul(a, permute_dims(b)) of the last two dimensions → matmul(a, b, transpose_b)
  *   matmul(a, constant, transpose_b)                      → matmul(a, constant')
  * The second is done because with the weight as K × N the inner loop over N reads it with stride
@@ -12,7 +6,13 @@
  * product: for a batch of one it would need rfactor, and gathers otherwise. It costs a copy of the
  * weight at compile time and nothing after.
  * needs: infer, normalize
- * keeps: everything else */
+ * keeps: everything else
+ */
+#include <string.h>
+
+#include "graph/module/rewrite.h"
+#include "graph/passes/graph_passes.h"
+#include "ir/ops/graph_infer.h"
 
 /* permute_dims that swaps the last two dimensions and nothing else. */
 static bool swaps_last_two(const hone_gbind *bind, int32_t rank) {

@@ -1,16 +1,6 @@
-#include <string.h>
-
-#include "graph/passes/fuse_tir.h"
-#include "graph/passes/graph_passes.h"
-#include "graph/passes/pattern.h"
-#include "ir/identity/structural.h"
-#include "ir/ops/fit.h"
-#include "ir/ops/graph_infer.h"
-#include "support/map.h"
-
-/* Which calls become one kernel. Each call has a pattern; a call joins the group of its immediate
- * post-dominator (the first call through which everything made of its result must pass) when all
- * on the way may be computed in place:
+/* graph/passes/fuse.c - which calls become one kernel. Each call has a pattern; a call joins the
+ * group of its immediate post-dominator (the first call through which everything made of its result
+ * must pass) when all on the way may be computed in place:
  *   OUT_FUSABLE (conv, matmul, pool)   takes elementwise and broadcast work behind it, of one shape
  *   ELEMWISE, BROADCAST                go with elementwise work, and before injective ones and
  *                                      reductions
@@ -20,7 +10,17 @@
  * The result of a group is that of its last call alone. After Relay's and Relax's FuseOps: Chen et
  * al., TVM (OSDI 2018), section 3.
  * needs: legalize
- * keeps: everything that is no call_tir. Takes "op_pattern" off the kernels. */
+ * keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
+ */
+#include <string.h>
+
+#include "graph/passes/fuse_tir.h"
+#include "graph/passes/graph_passes.h"
+#include "graph/passes/pattern.h"
+#include "ir/identity/structural.h"
+#include "ir/ops/fit.h"
+#include "ir/ops/graph_infer.h"
+#include "support/map.h"
 
 enum { MAX_GROUP = 48, MAX_INPUTS = 60, NONE = -1 };
 

@@ -1,3 +1,6 @@
+/* graph/passes/fuse_tir.c - splices the bodies of PrimFuncs into one: variables and buffers are
+ * renumbered, blocks keep their order, one block per operator. All memory is the module's arena, so
+ * that what does not change is shared. */
 #include "graph/passes/fuse_tir.h"
 
 #include <string.h>
@@ -5,10 +8,6 @@
 #include "ir/core/grow.h"
 #include "ir/core/written_schedule.h"
 #include "ir/ops/graph_op.h"
-
-/* Splices the bodies of PrimFuncs into one: variables and buffers are renumbered, blocks keep their
- * order, one block per operator. All memory is the module's arena, so that what does not change is
- * shared. */
 
 typedef struct splice {
     hone_rewrite *rw;

@@ -1,3 +1,9 @@
+/* graph/passes/legalize.c - operator calls become call_tir of PrimFuncs; equal kernels are made
+ * once.
+ * needs: infer, normalize (no views but reshape, no splits), decompose
+ * keeps: everything that is no operator call; reshape, unless asked for all
+ * The kernels carry "op_pattern" for fuse, which takes it off.
+ */
 #include <string.h>
 
 #include "graph/module/rewrite.h"
@@ -5,11 +11,6 @@
 #include "graph/passes/graph_passes.h"
 #include "ir/identity/structural.h"
 #include "support/map.h"
-
-/* Operator calls become call_tir of PrimFuncs; equal kernels are made once.
- * needs: infer, normalize (no views but reshape, no splits), decompose
- * keeps: everything that is no operator call; reshape, unless asked for all
- * The kernels carry "op_pattern" for fuse, which takes it off. */
 
 typedef struct legalizer {
     bool keep_reshape;

@@ -1,11 +1,5 @@
-#include <string.h>
-
-#include "graph/module/unused.h"
-#include "graph/passes/graph_passes.h"
-#include "ir/core/module.h"
-#include "ir/ops/graph_infer.h"
-
-/* Finds out who is called, so that later passes see one function with calls of programs:
+/* graph/passes/link_calls.c - finds out who is called, so that later passes see one function with
+ * calls of programs:
  *   call_dps_packed of a name that is a PrimFunc of the module → call_tir of it
  *   a call of another graph function                          → what that function does
  *   bindings without effect that nobody uses                  → nothing
@@ -13,7 +7,14 @@
  * the way.
  * Private functions that were called go away; others stay, for callers outside.
  * needs: nothing
- * keeps: names, order */
+ * keeps: names, order
+ */
+#include <string.h>
+
+#include "graph/module/unused.h"
+#include "graph/passes/graph_passes.h"
+#include "ir/core/module.h"
+#include "ir/ops/graph_infer.h"
 
 enum { MAX_DEPTH = 64 };
 

@@ -1,10 +1,4 @@
-#include <string.h>
-
-#include "graph/module/rewrite.h"
-#include "graph/passes/graph_passes.h"
-#include "ir/ops/graph_infer.h"
-
-/* One way to say each thing, and nothing that does nothing:
+/* graph/passes/normalize.c - one way to say each thing, and nothing that does nothing:
  *   flatten, squeeze, expand_dims        → reshape
  *   reshape of a reshape                 → one reshape; of a constant → another constant
  *   reshape, astype, permute_dims that change nothing, aliases, dropout → the argument
@@ -12,7 +6,13 @@
  *   linear                               → matmul with transpose_b, add
  *   items of tuples that are written out → the item
  * needs: infer
- * keeps: everything else */
+ * keeps: everything else
+ */
+#include <string.h>
+
+#include "graph/module/rewrite.h"
+#include "graph/passes/graph_passes.h"
+#include "ir/ops/graph_infer.h"
 
 static bool is_call(const hone_gbind *bind, const char *op) {
     return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, op) == 0;

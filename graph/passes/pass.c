@@ -1,3 +1,4 @@
+/* graph/passes/pass.c - the table of passes, the pipelines, and running them. */
 #include "graph/passes/pass.h"
 
 #include <string.h>
@@ -5,8 +6,6 @@
 #include "graph/passes/graph_passes.h"
 #include "support/nearest.h"
 #include "support/strbuf.h"
-
-/* The table of passes, the pipelines, and running them. */
 
 static const hone_graph_pass passes[] = {
 #define HONE_GRAPH_PASS(name, run, tvm_names, help) {name, help, run, tvm_names},

@@ -1,6 +1,5 @@
+/* graph/passes/pattern.c - looks at programs of one block. */
 #include "graph/passes/pattern.h"
-
-/* Looks at programs of one block. */
 
 typedef struct loads {
     const hone_func *func;

@@ -1,3 +1,4 @@
+/* graph/passes/prepare.c - the passes from a model as read to kernels and calls, in order. */
 #include "graph/passes/prepare.h"
 
 #include "graph/passes/pass.h"

@@ -1,14 +1,14 @@
+/* graph/passes/prune.c - drops pure bindings without users, private or made kernels that nobody
+ * calls, and constants that nobody reads. Works in place; value ids stay.
+ * needs: nothing
+ * keeps: everything that has a use; functions of the input that no graph calls stay unless they
+ *        were called before legalisation made copies of them (they carry "op_pattern")
+ */
 #include <string.h>
 
 #include "graph/module/unused.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/core/module.h"
-
-/* Drops pure bindings without users, private or made kernels that nobody calls, and constants that
- * nobody reads. Works in place; value ids stay.
- * needs: nothing
- * keeps: everything that has a use; functions of the input that no graph calls stay unless they
- *        were called before legalisation made copies of them (they carry "op_pattern") */
 
 /* External functions may do more than fill their output. */
 static bool is_pure(const hone_gbind *bind) {

@@ -1,3 +1,8 @@
+/* graph/passes/specialize.c - a call of a symbolic PrimFunc with static shapes gets a static copy
+ * of it.
+ * needs: infer
+ * keeps: everything else; the symbolic kernel goes when nothing calls it (prune)
+ */
 #include "graph/passes/specialize.h"
 
 #include "graph/module/rewrite.h"
@@ -6,10 +11,6 @@
 #include "ir/identity/structural.h"
 #include "ir/ops/graph_op.h"
 #include "support/map.h"
-
-/* A call of a symbolic PrimFunc with static shapes gets a static copy of it.
- * needs: infer
- * keeps: everything else; the symbolic kernel goes when nothing calls it (prune) */
 
 /* ---- substitution ---- */
 

@@ -1,7 +1,7 @@
+/* graph/plan/flops.c - counts the arithmetic of a program: operators and calls of each statement
+ * times the loops around it. Floats count where there are any, else integers; index arithmetic
+ * counts nowhere. */
 #include "graph/plan/tasks.h"
-
-/* Counts the arithmetic of a program: operators and calls of each statement times the loops around
- * it. Floats count where there are any, else integers; index arithmetic counts nowhere. */
 
 typedef struct ops {
     double floats, ints;

@@ -1,3 +1,5 @@
+/* graph/plan/plan.c - walks the bindings once: calls become steps, views share the tensor behind
+ * them. Results are written straight into the outputs where possible. */
 #include "graph/plan/plan.h"
 
 #include <string.h>
@@ -6,9 +8,6 @@
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
 #include "support/alloc.h"
-
-/* Walks the bindings once: calls become steps, views share the tensor behind them. Results are
- * written straight into the outputs where possible. */
 
 enum { ARENA_BYTES = 16384 };
 

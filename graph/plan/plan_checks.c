@@ -1,9 +1,8 @@
+/* graph/plan/plan_checks.c - what must hold of the sizes of a plan for its steps to be right. */
 #include "graph/plan/plan_impl.h"
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
 #include "ir/region/size_needs.h"
-
-/* What must hold of the sizes of a plan for its steps to be right. */
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");

@@ -1,15 +1,15 @@
-#include <stdlib.h>
-
-#include "graph/plan/plan_impl.h"
-#include "ir/ops/graph_infer.h"
-
-/* Offsets in one workspace.
+/* graph/plan/plan_memory.c - offsets in one workspace.
  *
  * Static sizes: largest first, each at the lowest offset where it overlaps none of those that are
  * placed already and live at the same time ("greedy by size": Pisarchyk and Lee, Efficient Memory
  * Management for Deep Neural Net Inference, 2020, section 5).
  * Symbolic sizes: in order of first use, each takes over a slot of the same size that is free, or
- * opens a new one behind the others. */
+ * opens a new one behind the others.
+ */
+#include <stdlib.h>
+
+#include "graph/plan/plan_impl.h"
+#include "ir/ops/graph_infer.h"
 
 static int64_t round_up(int64_t bytes) {
     return (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;

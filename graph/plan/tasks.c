@@ -1,3 +1,4 @@
+/* graph/plan/tasks.c - collects the kernels of a module, each once, with how often it is called. */
 #include "graph/plan/tasks.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* ir/core/annotation.c - which annotations are known, and of what kind their values must be. */
 #include "ir/core/annotation.h"
 
 #include <string.h>

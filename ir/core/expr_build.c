@@ -1,9 +1,8 @@
+/* ir/core/expr_build.c - constructors: check types, allocate, never simplify. */
 #include "ir/core/expr.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Constructors: check types, allocate, never simplify. */
 
 hone_status hone_ir_finish(hone_ir *ir) {
     hone_status st = ir->error;

@@ -1,8 +1,7 @@
+/* ir/core/expr_facts.c - what ops.def and intrins.def say, as functions. */
 #include "ir/core/expr.h"
 
 #include <string.h>
-
-/* What ops.def and intrins.def say, as functions. */
 
 static const struct {
     const char *spelling, *function;

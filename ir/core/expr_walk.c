@@ -1,8 +1,7 @@
+/* ir/core/expr_walk.c - questions about expressions, and rebuilding them. */
 #include "ir/core/expr.h"
 
 #include <string.h>
-
-/* Questions about expressions, and rebuilding them. */
 
 static bool same_payload(const hone_expr *a, const hone_expr *b) {
     switch ((hone_expr_kind)a->kind) {

@@ -1,10 +1,9 @@
+/* ir/core/func.c - tables of a function: making, growing, cloning. */
 #include "ir/core/func.h"
 
 #include <string.h>
 
 #include "ir/core/grow.h"
-
-/* Tables of a function: making, growing, cloning. */
 
 hone_func *hone_func_create(hone_arena *arena, const char *name) {
     hone_func *func = hone_arena_zalloc(arena, sizeof *func);

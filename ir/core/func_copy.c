@@ -1,8 +1,7 @@
+/* ir/core/func_copy.c - deep copies: nothing of the original is referred to afterwards. */
 #include "ir/core/func.h"
 
 #include <string.h>
-
-/* Deep copies: nothing of the original is referred to afterwards. */
 
 typedef struct copier {
     hone_ir ir;

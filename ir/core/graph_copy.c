@@ -1,9 +1,9 @@
+/* ir/core/graph_copy.c - deep copies of graph functions: nothing of the original is referred to
+ * afterwards. */
 #include <string.h>
 
 #include "ir/core/graph_func.h"
 #include "ir/core/value.h"
-
-/* Deep copies of graph functions: nothing of the original is referred to afterwards. */
 
 static void *room(hone_ir *ir, size_t count, size_t bytes) {
     void *memory = hone_arena_zalloc(ir->arena, (count + 1) * bytes);

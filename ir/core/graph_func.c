@@ -1,3 +1,4 @@
+/* ir/core/graph_func.c - graph functions: making and growing them, struct info. */
 #include "ir/core/graph_func.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
+/* ir/core/index_map.c - index maps as data: copies, other types, and what they give at a place. */
 #include "ir/core/index_map.h"
 
 #include <assert.h>
-
-/* Index maps as data: copies, other types, and what they give at a place. */
 
 static hone_index_map *map_room(hone_arena *arena, const hone_index_map *like) {
     hone_index_map *map = hone_arena_alloc(arena, sizeof *map);

@@ -1,3 +1,4 @@
+/* ir/core/module.c - modules: their life, members and constants. */
 #include "ir/core/module.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
+/* ir/core/tree.c - the statement tree: links, walks, rewriting of all expressions in a part of it.
+ */
 #include "ir/core/func.h"
 
 #include <string.h>
-
-/* The statement tree: links, walks, rewriting of all expressions in a part of it. */
 
 static hone_node *at(const hone_func *func, hone_node_id id) {
     return hone_func_node(func, id);

@@ -1,3 +1,4 @@
+/* ir/core/value.c - plain values and attribute lists. */
 #include "ir/core/value.h"
 
 #include <string.h>

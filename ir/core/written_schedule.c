@@ -1,3 +1,4 @@
+/* ir/core/written_schedule.c - finds the signs that somebody has scheduled a function. */
 #include "ir/core/written_schedule.h"
 
 #include <string.h>

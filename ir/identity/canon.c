@@ -1,3 +1,4 @@
+/* ir/identity/canon.c - the canonical serialisation: bytes, numbers of variables, attributes. */
 #include "ir/identity/canon_impl.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* ir/identity/canon_func.c - the canonical serialisation of tensor programs. */
 #include <string.h>
 
 #include "ir/identity/canon_impl.h"

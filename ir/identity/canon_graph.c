@@ -1,4 +1,4 @@
-
+/* ir/identity/canon_graph.c - the canonical serialisation of graph programs. */
 #include "ir/identity/canon_impl.h"
 #include "ir/identity/structural.h"
 

@@ -1,5 +1,6 @@
-/* Equality serialises both programs and compares the bytes; the marks left on the way say what the
- * first different byte belongs to. So what is equal and what hashes alike cannot drift apart. */
+/* ir/identity/structural_equal.c - structural equality. It serialises both programs and compares
+ * the bytes; the marks left on the way say what the first different byte belongs to. So what is
+ * equal and what hashes alike cannot drift apart. */
 #include <string.h>
 
 #include "ir/identity/canon_impl.h"

@@ -1,3 +1,4 @@
+/* ir/identity/structural_hash.c - hashes of functions, graphs and modules. */
 #include <string.h>
 
 #include "ir/identity/canon_impl.h"

@@ -1,3 +1,4 @@
+/* ir/interp/interp.c - a run of a tensor program: its arguments, and how it ends early. */
 #include "ir/interp/interp.h"
 
 #include "ir/interp/interp_impl.h"

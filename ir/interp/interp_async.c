@@ -1,5 +1,6 @@
-/* Asynchronous copies: a copy is done at once, and what it wrote is under way (for the race check)
- * until its thread waits for the group of copies that it was committed with.
+/* ir/interp/interp_async.c - asynchronous copies: a copy is done at once, and what it wrote is
+ * under way (for the race check) until its thread waits for the group of copies that it was
+ * committed with.
  *
  *   T.s_tir.cp_async_raw, T.ptx.cp(..., "async", ...)     copy
  *   T.ptx.cp("async", "commit_group", "")                 commit

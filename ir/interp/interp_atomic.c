@@ -1,5 +1,5 @@
-/* Functions of GPUs that programs call by their names in CUDA: atomic updates, which several
- * threads may do to one element, and products of four bytes. */
+/* ir/interp/interp_atomic.c - functions of GPUs that programs call by their names in CUDA: atomic
+ * updates, which several threads may do to one element, and products of four bytes. */
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"

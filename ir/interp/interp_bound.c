@@ -1,15 +1,16 @@
-/* How far rounding may move what a program computes: beside each number goes a bound of how far two
- * evaluations of the program lie apart whose sums are taken in any order, with products rounded or
- * not (fused multiply-add). It is a running error analysis (Higham, Accuracy and Stability of
- * Numerical Algorithms, sections 3.3 and 4.2): a sum of n terms, in any order, is off by at most
- * n roundings of the sum of their magnitudes. So a bound has three parts,
+/* ir/interp/interp_bound.c - how far rounding may move what a program computes: beside each number
+ * goes a bound of how far two evaluations of the program lie apart whose sums are taken in any
+ * order, with products rounded or not (fused multiply-add). It is a running error analysis (Higham,
+ * Accuracy and Stability of Numerical Algorithms, sections 3.3 and 4.2): a sum of n terms, in any
+ * order, is off by at most n roundings of the sum of their magnitudes. So a bound has three parts,
  *
  *     relative * size + other        size: the magnitudes of the terms that were added up
  *                                    relative: the roundings on the way of one of them
  *                                    other: what came with the terms
  *
  * and only a sum of sums keeps them apart. An epsilon is two roundings: one of each evaluation.
- * What is no sum and no product is evaluated again with arguments as far off as they may be. */
+ * What is no sum and no product is evaluated again with arguments as far off as they may be.
+ */
 #include <math.h>
 
 #include "ir/interp/interp_impl.h"

@@ -1,5 +1,6 @@
-/* From the program to its executable form. Evaluators of leaves and of the operations that are not
- * arithmetic are here; arithmetic is in interp_number.c, calls in interp_math.c. */
+/* ir/interp/interp_compile.c - from the program to its executable form. Evaluators of leaves and of
+ * the operations that are not arithmetic are here; arithmetic is in interp_number.c, calls in
+ * interp_math.c. */
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"

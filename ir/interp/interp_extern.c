@@ -1,7 +1,7 @@
-/* Calls of external functions. Arguments become tensors: a buffer's data variable is the whole
- * buffer, tvm_access_ptr and address_of a rank-1 view of its storage, a number a rank-0 tensor. A
- * call whose value is used (any dtype but int32, void and handle, and every pure call) gets one
- * more rank-0 tensor at the end for its result. */
+/* ir/interp/interp_extern.c - calls of external functions. Arguments become tensors: a buffer's
+ * data variable is the whole buffer, tvm_access_ptr and address_of a rank-1 view of its storage, a
+ * number a rank-0 tensor. A call whose value is used (any dtype but int32, void and handle, and
+ * every pure call) gets one more rank-0 tensor at the end for its result. */
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"

@@ -1,6 +1,6 @@
-/* Runs graph functions: each binding makes a value, tensor programs and external functions do the
- * work. All tensors of a call live until it returns; results are copies. */
-
+/* ir/interp/interp_graph.c - runs graph functions: each binding makes a value, tensor programs and
+ * external functions do the work. All tensors of a call live until it returns; results are copies.
+ */
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
 #include "support/alloc.h"

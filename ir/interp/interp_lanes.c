@@ -1,4 +1,5 @@
-/* Values that pass between threads: shuffles and votes of a warp, and tvm_thread_allreduce.
+/* ir/interp/interp_lanes.c - values that pass between threads: shuffles and votes of a warp, and
+ * tvm_thread_allreduce.
  *
  * In a statement with such a call, every thread first evaluates what it passes on (lanes_send);
  * then each runs the statement and takes the values of others from there. A lane that is not there

@@ -1,5 +1,5 @@
-/* The intrinsics of LLVM that implementations of tensor intrinsics call: dot products and sums of
- * pairs of x86 and ARM, named by their text; and halves of vectors. */
+/* ir/interp/interp_llvm.c - the intrinsics of LLVM that implementations of tensor intrinsics call:
+ * dot products and sums of pairs of x86 and ARM, named by their text; and halves of vectors. */
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"

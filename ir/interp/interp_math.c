@@ -1,5 +1,5 @@
-/* Calls that the language knows. Float functions are computed in double and rounded once to their
- * dtype, which is at least as accurate as the function of that width. */
+/* ir/interp/interp_math.c - calls that the language knows. Float functions are computed in double
+ * and rounded once to their dtype, which is at least as accurate as the function of that width. */
 #include <math.h>
 
 #include "ir/interp/interp_impl.h"

@@ -1,4 +1,4 @@
-/* Matrix units of GPUs, as what they do to buffers.
+/* ir/interp/interp_matrix.c - matrix units of GPUs, as what they do to buffers.
  *
  * wmma: a fragment is a tile of the buffer that holds it. Its number counts tiles along the rows of
  * that buffer, then down; in a flat buffer tiles lie one behind the other. How a tile was loaded

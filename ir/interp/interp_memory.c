@@ -1,3 +1,4 @@
+/* ir/interp/interp_memory.c - storage: elements, accesses with their checks, buffers and views. */
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"

@@ -1,4 +1,4 @@
-/* Numbers of every dtype: wrapping, rounding, arithmetic and casts.
+/* ir/interp/interp_number.c - numbers of every dtype: wrapping, rounding, arithmetic and casts.
  *
  * What is defined here where C or LLVM leave a choice:
  *   an operation on floats of 16 bits or less is one on float32, rounded to their type (of + - * /

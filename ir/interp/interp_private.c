@@ -1,7 +1,7 @@
-/* Whose storage it is. A buffer of a thread-bound program belongs where all its uses meet: TVM
- * allocates it there, whatever block names it. Where they meet below a thread loop, each iteration
- * of that loop has storage of its own; shared memory is one for all threads of a block, memory of a
- * warp for those along threadIdx.x. */
+/* ir/interp/interp_private.c - whose storage it is. A buffer of a thread-bound program belongs
+ * where all its uses meet: TVM allocates it there, whatever block names it. Where they meet below a
+ * thread loop, each iteration of that loop has storage of its own; shared memory is one for all
+ * threads of a block, memory of a warp for those along threadIdx.x. */
 #include "ir/core/concurrent.h"
 #include "ir/interp/interp_impl.h"
 

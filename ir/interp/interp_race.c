@@ -1,7 +1,8 @@
-/* The race check. Every iteration of a parallel, vectorized or thread-bound loop is a task below
- * the task around it. Two tasks are concurrent when, on their ways up to the first common ancestor,
- * they come through the same execution of a loop (by different iterations); executions of
- * different loops under one task follow each other and are ordered.
+/* ir/interp/interp_race.c - the race check. Every iteration of a parallel, vectorized or
+ * thread-bound loop is a task below the task around it. Two tasks are concurrent when, on their
+ * ways up to the first common ancestor, they come through the same execution of a loop (by
+ * different iterations); executions of different loops under one task follow each other and are
+ * ordered.
  *
  * Each element remembers its last writer and two readers since then (the first and the last): when
  * a later writer is concurrent with any reader of one loop execution, it is so with one of those

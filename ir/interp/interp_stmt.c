@@ -1,3 +1,4 @@
+/* ir/interp/interp_stmt.c - runs statements. */
 #include "ir/interp/interp_impl.h"
 
 /* ---- running ---- */

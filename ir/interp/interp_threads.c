@@ -1,4 +1,4 @@
-/* Threads that wait for each other.
+/* ir/interp/interp_threads.c - threads that wait for each other.
  *
  * Where a sync or an exchange of values (shuffles, tvm_thread_allreduce) stands below a thread
  * loop, a thread can't run to its end before the next one begins. So the threads go through such a

@@ -1,3 +1,4 @@
+/* ir/ops/fit.c - binds the sizes of a callee to those of a call, and compares the rest. */
 #include "ir/ops/fit.h"
 
 /* ---- a callee's sizes in terms of the caller's ---- */

@@ -1,11 +1,10 @@
+/* ir/ops/graph_infer.c - what an operator call gives, from what its arguments are: dispatch, and
+ * everything that is not an operator. */
 #include "ir/ops/graph_infer.h"
 
 #include <string.h>
 
 #include "ir/arith/arith.h"
-
-/* What an operator call gives, from what its arguments are: dispatch, and everything that is not
- * an operator. */
 
 static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_SAME] = hone_infer_same,

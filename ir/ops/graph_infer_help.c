@@ -1,3 +1,4 @@
+/* ir/ops/graph_infer_help.c - helpers of shape inference: extents, axes, attributes, messages. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,8 +6,6 @@
 #include "ir/arith/arith.h"
 #include "ir/core/fold.h"
 #include "ir/ops/graph_infer.h"
-
-/* Helpers of shape inference: extents, axes, attributes, messages. */
 
 /* ---- messages ---- */
 

@@ -1,8 +1,7 @@
+/* ir/ops/graph_infer_math.c - shapes of elementwise operators, matrix products and reductions. */
 #include <string.h>
 
 #include "ir/ops/graph_infer.h"
-
-/* Shapes of elementwise operators, matrix products and reductions. */
 
 hone_status hone_infer_same(hone_infer *in) {
     in->result = in->args[0];

@@ -1,8 +1,8 @@
+/* ir/ops/graph_infer_nn.c - shapes of convolutions, pools and normalisations. Spatial dimensions
+ * follow N and C. */
 #include <string.h>
 
 #include "ir/ops/graph_infer.h"
-
-/* Shapes of convolutions, pools and normalisations. Spatial dimensions follow N and C. */
 
 enum { MAX_SPATIAL = 3 };
 

@@ -1,8 +1,7 @@
+/* ir/ops/graph_infer_shape.c - shapes of operators that only move data. */
 #include <string.h>
 
 #include "ir/ops/graph_infer.h"
-
-/* Shapes of operators that only move data. */
 
 static const hone_expr *product(hone_ir *ir, int32_t count, const hone_expr *const *shape) {
     const hone_expr *p = hone_extent_int(ir, 1);

@@ -1,3 +1,4 @@
+/* ir/ops/graph_op.c - the table of graph operators, by name and parameter. */
 #include "ir/ops/graph_op.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* ir/ops/named_op.c - the table of operations that are known by name only. */
 #include "ir/ops/named_op.h"
 
 #include <string.h>

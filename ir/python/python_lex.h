@@ -46,7 +46,7 @@ enum { PY_MAX_DEPTH = 200, PY_MAX_BYTES = 1 << 28 };
 HONE_NODISCARD hone_status py_error_at(const py_source *source, hone_code code, uint32_t line,
                                        uint32_t column, const char *message);
 
-/* The same for a byte of the text. */
+/* py_error_at for a byte of the text. */
 HONE_NODISCARD hone_status py_error_at_byte(const py_source *source, hone_code code, uint32_t at,
                                             const char *message);
 
@@ -75,7 +75,7 @@ void py_describe_token(const py_source *source, const py_token *token, char *out
 char *py_decode_text(const py_source *source, const py_token *token, hone_arena *arena,
                      const char **out_why);
 
-/* The same for the bytes from … to of a literal, without quotes and prefix. */
+/* py_decode_text for the bytes from … to of a literal, without quotes and prefix. */
 char *py_decode_bytes(const py_source *source, size_t from, size_t to, bool is_raw,
                       hone_arena *arena, const char **out_why);
 

@@ -41,7 +41,7 @@ static inline void py_leave(py_parser *p) {
 /* ---- nodes ---- */
 /* Begins at the token at hand; its end is that of the last token read when py_done is called. */
 HONE_NODISCARD hone_status py_begin(py_parser *p, py_node_kind kind, py_node **out);
-/* The same, but begins where `first` does. */
+/* py_begin, but begins where `first` does. */
 HONE_NODISCARD hone_status py_begin_at(py_parser *p, py_node_kind kind, const py_node *first,
                                        py_node **out);
 HONE_NODISCARD hone_status py_push(py_parser *p, py_nodes *nodes, const py_node *node);

@@ -153,7 +153,7 @@ HONE_NODISCARD hone_status py_put(py_run *p, uint32_t at, py_value *dict, const 
 const py_value *py_get(const py_value *dict, const py_value *key);
 /* The items of a list or tuple, the keys of a dictionary; false for what has none. */
 bool py_items(const py_value *v, const py_value **out_items, uint32_t *out_count);
-/* The same; characters of a string are items too. INVALID for what has none. */
+/* py_items, where characters of a string are items too. INVALID for what has none. */
 HONE_NODISCARD hone_status py_iterate(py_run *p, uint32_t at, const py_value *v,
                                       const py_value **out_items, uint32_t *out_count);
 /* (a, b). Copies the items. */
@@ -166,7 +166,7 @@ bool py_is_same(const py_value *a, const py_value *b);
 HONE_NODISCARD hone_status py_truth(py_run *p, uint32_t at, const py_value *v, bool *out);
 /* True and False are 1 and 0. */
 bool py_is_int(const py_value *v);
-/* The same, or a float; and its value. */
+/* py_is_int, or a float; and its value. */
 bool py_is_number(const py_value *v);
 double py_number_of(const py_value *v);
 /* Below 0, 0 or above 0, of numbers or of strings; false for what has no order. */

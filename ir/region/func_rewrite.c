@@ -1,3 +1,5 @@
+/* ir/region/func_rewrite.c - rewrites all terms of a function, then the regions of blocks that
+ * touch other elements. */
 #include "ir/region/func_rewrite.h"
 
 #include "ir/region/region.h"

@@ -1,7 +1,7 @@
-/* Region inference walks a block once. Loops below it are relaxed, its own axes and everything
- * outside stay symbolic; conditions on the way down become facts (region_impl.h) that tighten the
- * intervals. Per buffer the union box is kept, in order of first access.
- */
+/* ir/region/region.c - infers regions. Region inference walks a block once. Loops below it are
+ * relaxed, its own axes and everything outside stay symbolic; conditions on the way down become
+ * facts (region_impl.h) that tighten the intervals. Per buffer the union box is kept, in order of
+ * first access. */
 #include "ir/region/region.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Which regions contain or equal others, and what a part of an axis still reaches of the outputs.
- */
+/* ir/region/region_cover.c - which regions contain or equal others, and what a part of an axis
+ * still reaches of the outputs. */
 #include "ir/core/fold.h"
 #include "ir/region/region.h"
 

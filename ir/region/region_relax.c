@@ -1,3 +1,4 @@
+/* ir/region/region_relax.c - relaxes indices and regions over loops, tightened by facts. */
 #include "ir/region/region_impl.h"
 
 #include "ir/region/region.h"

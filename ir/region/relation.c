@@ -1,4 +1,5 @@
-/* Makes access relations: of blocks by what they declare, of statements by their indices. */
+/* ir/region/relation.c - makes access relations: of blocks by what they declare, of statements by
+ * their indices. */
 #include "ir/region/relation.h"
 
 #include "ir/core/grow.h"

@@ -1,5 +1,5 @@
-/* Do two points of an access relation touch disjoint elements? Proofs that they do, and a search
- * for two that do not. */
+/* ir/region/relation_disjoint.c - do two points of an access relation touch disjoint elements?
+ * Proofs that they do, and a search for two that do not. */
 #include "ir/region/relation.h"
 
 #include "ir/region/region_impl.h"
@@ -308,7 +308,7 @@ static const hone_expr *place_at(const hone_relation *rel, uint32_t d, const hon
     return hone_simplify(arith, hone_expr_substitute_one(&arith->ir, min, iter->var, value));
 }
 
-/* The same element, whatever else they are made of. */
+/* Both are one element, whatever else they are made of. */
 static bool is_one_place(const hone_expr *const *a, const hone_expr *const *b, uint32_t rank) {
     for (uint32_t d = 0; d < rank; d++) {
         if (!a[d] || !b[d] || !hone_expr_same(a[d], b[d])) return false;

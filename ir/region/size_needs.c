@@ -1,3 +1,4 @@
+/* ir/region/size_needs.c - collects what accesses demand of open sizes. */
 #include "ir/region/size_needs.h"
 
 typedef struct search {

@@ -1,11 +1,10 @@
+/* ir/te/te.c - makes functions: stages become loop nests at once (te_stage.c); hone_te_finish only
+ * adds parameters and allocations. */
 #include "ir/te/te.h"
 
 #include <string.h>
 
 #include "ir/te/te_impl.h"
-
-/* Stages become loop nests at once (te_stage.c); hone_te_finish only adds parameters and
- * allocations. */
 
 static void fail(hone_te *te, hone_status st) {
     hone_ir_fail(&te->ir, st);

@@ -1,7 +1,6 @@
-
+/* ir/te/te_extern.c - arrays that a function from outside computes: a block without axes that hands
+ * over pointers. */
 #include "ir/te/te_impl.h"
-
-/* Arrays that a function from outside computes: a block without axes that hands over pointers. */
 
 /* The handle of a buffer's storage. */
 static const hone_expr *te_data(hone_te *te, hone_buffer buffer) {

@@ -1,9 +1,9 @@
+/* ir/te/te_stage.c - ends stages: each ends as a loop nest with one block, which says what it reads
+ * and writes. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "ir/te/te_impl.h"
-
-/* A stage ends as a loop nest with one block, which says what it reads and writes. */
 
 /* ---- regions: one point per load; a buffer that is read at several points is read as a whole ----
  */

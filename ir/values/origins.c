@@ -1,3 +1,4 @@
+/* ir/values/origins.c - marks the buffers that a value was computed from. */
 #include "ir/values/origins.h"
 
 typedef struct origins {

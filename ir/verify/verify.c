@@ -1,3 +1,5 @@
+/* ir/verify/verify.c - walks a program, with what is in scope and what is known at each statement.
+ */
 #include "ir/verify/verify.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a block promises: its bindings run exactly over its axes, reductions add up once, and its
- * regions hold what it touches. */
+/* ir/verify/verify_block.c - what a block promises: its bindings run exactly over its axes,
+ * reductions add up once, and its regions hold what it touches. */
 #include <string.h>
 
 #include "ir/verify/verify_impl.h"

@@ -1,5 +1,5 @@
-/* Axes of which a binding takes a part of the values only: where an output or a reduction lacks
- * something then, and where it does not. */
+/* ir/verify/verify_cover.c - axes of which a binding takes a part of the values only: where an
+ * output or a reduction lacks something then, and where it does not. */
 #include "ir/region/region.h"
 #include "ir/verify/verify_impl.h"
 

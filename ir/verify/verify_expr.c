@@ -1,3 +1,4 @@
+/* ir/verify/verify_expr.c - accesses, bounds and conditions of one statement. */
 #include <stdio.h>
 #include <string.h>
 

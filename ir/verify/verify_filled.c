@@ -1,4 +1,5 @@
-/* Storage that is written in part: what lies outside of all that is ever written.
+/* ir/verify/verify_filled.c - storage that is written in part: what lies outside of all that is
+ * ever written.
  *
  * For each buffer the hull of all stores is found, as a box of numbers, over all loops and the
  * conditions that are linear; what calls, handles and views do to a buffer is unknown, so that

@@ -1,5 +1,5 @@
-/* What verify has to say: findings with their places, and the first error of a program as a status.
- */
+/* ir/verify/verify_findings.c - what verify has to say: findings with their places, and the first
+ * error of a program as a status. */
 #include <stdarg.h>
 #include <string.h>
 

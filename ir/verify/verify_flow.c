@@ -1,6 +1,6 @@
-/* What is read and written over a whole function: storage that nothing fills before it is read or
- * that nothing uses, and a program that writes nothing. What calls do with handles is unknown, so
- * that a buffer whose handle is used counts as written. */
+/* ir/verify/verify_flow.c - what is read and written over a whole function: storage that nothing
+ * fills before it is read or that nothing uses, and a program that writes nothing. What calls do
+ * with handles is unknown, so that a buffer whose handle is used counts as written. */
 #include <string.h>
 
 #include "ir/verify/verify_impl.h"

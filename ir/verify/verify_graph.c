@@ -1,3 +1,4 @@
+/* ir/verify/verify_graph.c - the verifier of graph programs. */
 #include <stdarg.h>
 
 #include "ir/ops/fit.h"

@@ -1,5 +1,5 @@
-/* What is well formed and hardly meant: statements without effect, conditions that never hold,
- * names that hide each other. Warnings only. */
+/* ir/verify/verify_odd.c - what is well formed and hardly meant: statements without effect,
+ * conditions that never hold, names that hide each other. Warnings only. */
 #include <string.h>
 
 #include "ir/verify/verify_impl.h"

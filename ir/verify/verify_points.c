@@ -1,3 +1,4 @@
+/* ir/verify/verify_points.c - tries iterations of the loops around a statement. */
 #include "ir/verify/verify_points.h"
 
 /* What a search may cost: every point of small loops, else their ends and middles. */

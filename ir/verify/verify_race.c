@@ -1,4 +1,5 @@
-/* Iterations that run at once, or in any order, and store into one element. */
+/* ir/verify/verify_race.c - iterations that run at once, or in any order, and store into one
+ * element. */
 #include <string.h>
 
 #include "ir/core/concurrent.h"

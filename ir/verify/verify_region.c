@@ -1,4 +1,5 @@
-/* T.reads and T.writes against the shapes of buffers, and against what a block touches. */
+/* ir/verify/verify_region.c - T.reads and T.writes against the shapes of buffers, and against what
+ * a block touches. */
 #include "ir/region/region.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify_impl.h"

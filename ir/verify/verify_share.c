@@ -1,10 +1,12 @@
-/* Iterations of a loop that run at once, or in any order, and share elements: B[i + 1] = B[i].
+/* ir/verify/verify_share.c - iterations of a loop that run at once, or in any order, and share
+ * elements: B[i + 1] = B[i].
  *
  * Some iterations of the loop are run over numbers, with the ends of the loops inside, and every
  * place that is surely touched is noted with the iteration that touched it. Two iterations that
  * meet, one of them writing, are shown. What cannot be evaluated is left out, so what is found is
  * there; nothing is said where both write the same value, or where lanes of a vector, which run
- * from statement to statement together, do what iterations in order do. */
+ * from statement to statement together, do what iterations in order do.
+ */
 #include <string.h>
 
 #include "ir/core/concurrent.h"

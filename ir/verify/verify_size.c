@@ -1,12 +1,12 @@
-/* Functions of symbolic sizes: what goes wrong whatever the sizes are.
+/* ir/verify/verify_size.c - functions of symbolic sizes: what goes wrong whatever the sizes are.
  *
  * Sizes are tried with a few values each: one that most tiles divide, one above all values where
  * these have an end whatever the sizes are, one that none divides, a small one. Only what leaves
  * its range in all trials is called wrong, so that a program that relies on a size being a multiple
  * of something, on two sizes being equal, or on a large one (rows that make 2^35 elements) is let
  * alone. What leaves its range only where sizes differ, in one order or the other, is a warning:
- * such a program may be called with equal ones only, but hardly says so. */
-
+ * such a program may be called with equal ones only, but hardly says so.
+ */
 #include "ir/verify/verify_impl.h"
 
 enum { ROUND_SIZE = 4096 * 9 * 5, PRIME_SIZE = 97, SHOWN_SIZE = 64 };

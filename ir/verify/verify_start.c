@@ -1,4 +1,5 @@
-/* The values that reductions start at: a sum at 0, a product at 1, a maximum below all. */
+/* ir/verify/verify_start.c - the values that reductions start at: a sum at 0, a product at 1, a
+ * maximum below all. */
 #include <math.h>
 
 #include "ir/verify/verify_impl.h"

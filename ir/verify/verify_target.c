@@ -1,6 +1,6 @@
-/* What a GPU has room for: threads of a block and shared memory, launch by launch; a CPU has no
- * threads that loops could be bound to, and no other limits: lowering makes vectors and buffers
- * fit. */
+/* ir/verify/verify_target.c - what a GPU has room for: threads of a block and shared memory, launch
+ * by launch; a CPU has no threads that loops could be bound to, and no other limits: lowering makes
+ * vectors and buffers fit. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What loops of one kind may stand in loops of another: threads of GPUs, vectors, parallel loops.
- */
+/* ir/verify/verify_thread.c - what loops of one kind may stand in loops of another: threads of
+ * GPUs, vectors, parallel loops. */
 #include <string.h>
 
 #include "ir/verify/verify_impl.h"

@@ -1,10 +1,11 @@
-/* A trial run in the interpreter, for what the rules cannot see: elements that a condition leaves
- * without a value, threads that read before others wrote, iterations that meet by a rule of numbers
- * that is not linear.
+/* ir/verify/verify_trial.c - a trial run in the interpreter, for what the rules cannot see:
+ * elements that a condition leaves without a value, threads that read before others wrote,
+ * iterations that meet by a rule of numbers that is not linear.
  *
  * Inputs are made up: sizes are 64, integers 0, floats random. What such a run finds is there, but
  * a program may never be called so; therefore warnings. Programs whose indices are read from
- * inputs, or that take numbers that are no sizes, are not run: nothing is known of such inputs. */
+ * inputs, or that take numbers that are no sizes, are not run: nothing is known of such inputs.
+ */
 #include <string.h>
 
 #include "ir/arith/arith.h"

@@ -1,4 +1,5 @@
-/* The value of an index or a condition in one iteration of the loops around it. */
+/* ir/verify/verify_value.c - the value of an index or a condition in one iteration of the loops
+ * around it. */
 #include "ir/core/fold.h"
 #include "ir/verify/verify_points.h"
 

@@ -1,4 +1,4 @@
-/* lower/blocks/lower_blocks.c
+/* lower/blocks/lower_blocks.c - the pass that dissolves blocks.
  * needs: no INIT, no matched buffers. keeps: loops, statements, order. Afterwards there are no
  * blocks: their axes are replaced by what they are bound to, predicates are IF nodes, allocations
  * are ALLOC nodes. */

@@ -1,4 +1,4 @@
-/* lower/blocks/lower_fixed_point.c
+/* lower/blocks/lower_fixed_point.c - the pass that writes out products of fixed point.
  * needs: nothing. keeps: the program. Products of fixed point become what they mean in 64 bits:
  *   q_multiply_shift(x, y, q, s) = int32(((x << l) * y + (1 << (r - 1))) >> r)
  * with l = max(s, 0) and r = q + max(-s, 0); by axis l and r are said (TVM: intrin_rule.cc). */

@@ -1,4 +1,5 @@
-/* lower/blocks/lower_hoist_init.c
+/* lower/blocks/lower_hoist_init.c - the pass that moves inits of reductions in front of their
+ * loops.
  * needs: blocks. keeps: what is computed. The INIT of a reduction block moves into a block of its
  * own in front of the outermost loop that the reduction runs over, with copies of the spatial loops
  * inside of that loop; so the reduction's body has no condition. Left alone (for lower_init): a

@@ -1,4 +1,4 @@
-/* lower/blocks/lower_imports.c
+/* lower/blocks/lower_imports.c - the pass that keeps source which loops bring along.
  * needs: nothing. keeps: the program. Source that loops bring along becomes an attribute of the
  * function: loops come and go. */
 #include <ctype.h>

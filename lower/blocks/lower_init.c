@@ -1,4 +1,4 @@
-/* lower/blocks/lower_init.c
+/* lower/blocks/lower_init.c - the pass that makes inits conditional statements.
  * needs: blocks. keeps: everything but INIT nodes, which become the first statements of the body,
  * executed when every reduction axis is at its first value. */
 #include "lower/ground/passes.h"

@@ -1,4 +1,4 @@
-/* lower/blocks/lower_match.c
+/* lower/blocks/lower_match.c - the pass that dissolves T.match_buffer.
  * needs: blocks (their match list). keeps: what is computed. Accesses of a matched buffer become
  * accesses of what it views; its symbolic strides and offset get their values. */
 #include "lower/ground/passes.h"

@@ -1,4 +1,4 @@
-/* lower/blocks/lower_scheduled.c
+/* lower/blocks/lower_scheduled.c - the pass that notes whether somebody shaped the loops.
  * needs: nothing. keeps: the program. Marks a program whose loops somebody shaped: the code
  * generator keeps its own choices out of it. */
 #include <string.h>

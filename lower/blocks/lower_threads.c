@@ -1,4 +1,4 @@
-/* lower/blocks/lower_threads.c
+/* lower/blocks/lower_threads.c - the pass that refuses threads which the target has not.
  * needs: nothing. keeps: the program. Refuses thread-bound loops on a target that has no such
  * threads, so that a schedule for a GPU is not run as a slow loop by mistake. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* lower/dot/lower_dot.c
+/* lower/dot/lower_dot.c - the pass that finds dot products of short integers.
  * needs: flat buffers, no blocks. keeps: what is computed. Sums of four products of bytes, or of
  * two of 16-bit numbers, as many CPUs have instructions for, become calls of dot4 and dot2 on
  * vectors:

@@ -1,4 +1,4 @@
-/* lower/dot/lower_widen.c
+/* lower/dot/lower_widen.c - the pass that packs bytes for dot products as 16-bit numbers.
  * needs: nothing. keeps: what is computed. Copies of bytes that are laid out in pairs, for sums of
  * two products, hold 16-bit numbers instead: bytes are then widened once, where they are packed,
  * and not beside every product.

@@ -1,4 +1,4 @@
-/* lower/loops/lower_cleanup.c
+/* lower/loops/lower_cleanup.c - the pass that removes what holds nothing.
  * needs: no blocks. keeps: what is computed. Simplifies, then removes loops, ifs and allocations
  * that hold nothing. */
 #include "lower/ground/passes.h"

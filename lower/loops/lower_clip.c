@@ -1,4 +1,4 @@
-/* lower/loops/lower_clip.c
+/* lower/loops/lower_clip.c - the pass that shortens reduction loops by their conditions.
  * needs: no blocks. keeps: what is computed. A reduction loop whose whole body stands under a
  * condition like k0 * 64 + k1 < 500 ends early instead, or begins late:
  *

@@ -1,4 +1,4 @@
-/* lower/loops/lower_cse.c
+/* lower/loops/lower_cse.c - the pass that computes common sub-expressions once.
  * needs: no blocks. keeps: what is computed, bit by bit. What is computed more than once gets a
  * name, in the innermost scope around all of its uses, in front of the first:
  *

@@ -1,4 +1,4 @@
-/* lower/loops/lower_hoist_if.c
+/* lower/loops/lower_hoist_if.c - the pass that takes invariant conditions out of loops.
  * needs: no blocks. keeps: what is computed. What all statements of a loop's body ask and no
  * iteration changes is asked once, around the loop; statements that follow each other under one
  * condition share it, in both cases:

@@ -1,4 +1,4 @@
-/* lower/loops/lower_partition.c
+/* lower/loops/lower_partition.c - the pass that cuts loops where conditions of tiles change.
  * needs: no blocks, allocations in their places. keeps: what is computed. Where the conditions
  * inside of tiles (vectorized and unrolled loops) hold for all iterations of a loop but a few at
  * its ends, those get copies of the body of their own:

@@ -1,4 +1,4 @@
-/* lower/loops/lower_simplify.c
+/* lower/loops/lower_simplify.c - the pass that simplifies all expressions.
  * needs: nothing. keeps: the program. Simplifies every expression by the ranges of the loops around
  * it and the conditions that guard it; takes an IF apart whose condition is constant. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* lower/loops/lower_unroll.c
+/* lower/loops/lower_unroll.c - the pass that unrolls loops.
  * needs: no blocks. keeps: what is computed, in order. Repeats the body of a loop that is marked
  * unrolled, or that a surrounding pragma allows (pragma_auto_unroll_max_step: loops whose
  * iterations, multiplied over the nest, are at most so many), as long as the program does not grow

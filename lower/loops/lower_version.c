@@ -1,4 +1,4 @@
-/* lower/loops/lower_version.c
+/* lower/loops/lower_version.c - the pass that makes tiles twice, with and without conditions.
  * needs: no blocks. keeps: what is computed. A tile (an outermost vectorized or unrolled loop) with
  * conditions inside is made twice:
  *

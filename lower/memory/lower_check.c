@@ -1,4 +1,4 @@
-/* lower/memory/lower_check.c
+/* lower/memory/lower_check.c - the pass that checks indices which come out of data.
  * needs: no blocks; buffers in their shapes. keeps: what is computed. Indices that come out of data
  * (what is loaded, cast or passed) are checked, dimension by dimension, where the ranges of loops
  * and the conditions around do not show that they lie in the buffer: T.checked_index(index, extent)

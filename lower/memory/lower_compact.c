@@ -1,4 +1,4 @@
-/* lower/memory/lower_compact.c
+/* lower/memory/lower_compact.c - the pass that shrinks buffers to what is touched of them.
  * needs: ALLOC nodes where they belong, no blocks, no flat buffers. keeps: what is computed. A
  * buffer shrinks to the region that is touched while it lives: every index is counted from the
  * first element that is. */

@@ -1,4 +1,4 @@
-/* lower/memory/lower_flatten.c
+/* lower/memory/lower_flatten.c - the pass that gives every access one index.
  * needs: no blocks. keeps: what is computed. Afterwards every load and store has one index, in
  * elements from the start of the buffer's storage. A parameter keeps its shape; accesses go through
  * a one-dimensional view of it, declared at the top of the function. */

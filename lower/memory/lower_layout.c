@@ -1,4 +1,4 @@
-/* lower/memory/lower_layout.c
+/* lower/memory/lower_layout.c - the pass that turns small buffers round for vectors.
  * needs: no blocks, buffers with their dimensions. keeps: what is computed. A small buffer in which
  * vectors step over elements is laid out the other way, the dimension that they run along last:
  *

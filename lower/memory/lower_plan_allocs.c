@@ -1,4 +1,4 @@
-/* lower/memory/lower_plan_allocs.c
+/* lower/memory/lower_plan_allocs.c - the pass that sinks allocations to where all uses meet.
  * needs: ALLOC nodes, no blocks. keeps: what is computed. An allocation sinks to the innermost
  * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a

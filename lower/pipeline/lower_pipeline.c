@@ -1,4 +1,4 @@
-/* lower/pipeline/lower_pipeline.c
+/* lower/pipeline/lower_pipeline.c - the pass that makes software pipelines.
  * needs: no blocks, allocations in their places, the marks of `stages`. keeps: what is computed. A
  * loop with software_pipeline_stage and _order runs statement p of iteration i at the time
  * i + stage[p], together with others of that time in the order given:

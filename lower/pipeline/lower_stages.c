@@ -1,4 +1,4 @@
-/* lower/pipeline/lower_stages.c
+/* lower/pipeline/lower_stages.c - the pass that marks the stages of software pipelines.
  * needs: blocks with INIT. keeps: what is computed. Marks what the annotations of a software
  * pipeline count, before other passes move statements: each statement of the loop's body (of the
  * block that is its whole body; of an unguarded block with several statements in it) comes to stand

@@ -1,4 +1,4 @@
-/* lower/vectors/lower_carry.c
+/* lower/vectors/lower_carry.c - the pass that makes vectors of digits which do not carry.
  * needs: flat buffers, no blocks. keeps: what is computed. Indices of a vectorized loop that are
  * digits of a number (its quotient by a constant, its remainder) go straight on, or stand still, as
  * long as no digit carries; the loop is made twice:

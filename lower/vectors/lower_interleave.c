@@ -1,4 +1,4 @@
-/* lower/vectors/lower_interleave.c
+/* lower/vectors/lower_interleave.c - the pass that interleaves packed rows in registers.
  * needs: flat buffers, no blocks. keeps: what is computed. A few rows that are packed side by side,
  * an element of each in turn, are read as vectors and interleaved in registers:
  *

@@ -1,4 +1,4 @@
-/* lower/vectors/lower_join.c
+/* lower/vectors/lower_join.c - the pass that joins short vectors with the loops around them.
  * needs: no blocks, buffers with their dimensions. keeps: what is computed. A vectorized loop that
  * is shorter than a vector (channels of pixels, parts of complex numbers) becomes one with the
  * loops around it, where their iterations go straight on:

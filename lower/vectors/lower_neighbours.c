@@ -1,4 +1,4 @@
-/* lower/vectors/lower_neighbours.c
+/* lower/vectors/lower_neighbours.c - the pass that vectorizes loops which a schedule left serial.
  * needs: no blocks. keeps: what is computed. In a program whose loops a schedule shaped, innermost
  * serial loops that take one element after the other become vectorized: the copy out of a cache,
  * the epilogue of a tile that nobody spoke of. (Elsewhere LLVM does that.)

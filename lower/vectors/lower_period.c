@@ -1,4 +1,4 @@
-/* lower/vectors/lower_period.c
+/* lower/vectors/lower_period.c - the pass that unrolls loops over a period of digits.
  * needs: flat buffers, no blocks. keeps: what is computed. Digits of a vectorized loop that change
  * within a vector (elements of pixels of 3 channels, say) are the same numbers again after some
  * vectors: so many iterations of the loop around are taken together, unrolled.

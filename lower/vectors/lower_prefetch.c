@@ -1,4 +1,4 @@
-/* lower/vectors/lower_prefetch.c
+/* lower/vectors/lower_prefetch.c - the pass that makes prefetches.
  * needs: flat buffers, vectors where they will be. keeps: what is computed. A loop that says
  * pragma_prefetch = N asks for what its loads read N iterations later:
  *

@@ -1,4 +1,4 @@
-/* lower/vectors/lower_reduce.c
+/* lower/vectors/lower_reduce.c - the pass that reduces in the lanes of vectors.
  * needs: flat buffers, no blocks. keeps: what is computed, but for the order of a reduction. A loop
  * annotated with pragma_vector_reduce collects its reductions in vectors, one lane for each of many
  * partial results, and adds these up behind the loop:

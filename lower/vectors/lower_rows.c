@@ -1,4 +1,4 @@
-/* lower/vectors/lower_rows.c
+/* lower/vectors/lower_rows.c - the pass that cuts vectors by whole rows.
  * needs: no blocks, buffers with their dimensions. keeps: what is computed, in the same order.
  * Loops that were fused and cut into vectors again go over whole rows, where indices are digits of
  * the element's number (its quotient by a constant, its remainder):

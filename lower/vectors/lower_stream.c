@@ -1,4 +1,4 @@
-/* lower/vectors/lower_stream.c
+/* lower/vectors/lower_stream.c - the pass that marks stores which go past the caches.
  * needs: flat buffers, vectors where they will be. keeps: what is computed. Vectors that are stored
  * to a parameter which the program never reads come below an ATTR (HONE_LOWER_STREAMING), and are
  * then written past the caches: where a loop around says pragma_streaming_store (or the ATTR does

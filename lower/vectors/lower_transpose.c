@@ -1,4 +1,4 @@
-/* lower/vectors/lower_transpose.c
+/* lower/vectors/lower_transpose.c - the pass that transposes tiles in registers.
  * needs: flat buffers, no blocks. keeps: what is computed. A tile that is read across its rows is
  * read along them and turned around in registers:
  *

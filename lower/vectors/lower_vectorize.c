@@ -1,4 +1,4 @@
-/* lower/vectors/lower_vectorize.c
+/* lower/vectors/lower_vectorize.c - the pass that makes vectors of vectorized loops.
  * needs: flat buffers, no blocks. keeps: what is computed, statement by statement. A vectorized
  * loop disappears: each statement in it handles all iterations at once. A statement that cannot
  * (its condition differs between iterations, it calls a function, it stores to one place) stays in

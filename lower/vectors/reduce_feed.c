@@ -1,9 +1,9 @@
+/* lower/vectors/reduce_feed.c - the loop moves down to the reduction, over stores that neither
+ * touch what it stores nor store what it reads; the reduction reads no place that a part before has
+ * not made. */
 #include "lower/vectors/reduce_feed.h"
 
 #include "lower/ground/accesses.h"
-
-/* The loop moves down to the reduction, over stores that neither touch what it stores nor store
- * what it reads; the reduction reads no place that a part before has not made. */
 
 enum { MAX_BETWEEN = 8 };
 

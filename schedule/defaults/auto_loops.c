@@ -1,10 +1,5 @@
-#include "schedule/defaults/auto_loops.h"
-
-#include "schedule/defaults/loop_strides.h"
-#include "schedule/primitive/primitives.h"
-#include "schedule/state/schedule_impl.h"
-
-/* Parallel, vectorized and unrolled loops from the annotations of the root block.
+/* schedule/defaults/auto_loops.c - parallel, vectorized and unrolled loops from the annotations of
+ * the root block.
  *
  *   for each block below the root, in program order:
  *       outermost loops of its nest, unless an earlier block did it:  fuse ─► parallel
@@ -14,7 +9,13 @@
  * A block that is one contiguous run through memory becomes one loop, cut into vectors. Everything
  * is done through recorded primitives, so a trace that contains it replays without looking at
  * strides again; what a primitive refuses is left out. Source: MetaSchedule's postprocessor
- * RewriteParallelVectorizeUnroll. */
+ * RewriteParallelVectorizeUnroll.
+ */
+#include "schedule/defaults/auto_loops.h"
+
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/state/schedule_impl.h"
 
 typedef struct limits {
     int64_t jobs;   /* wanted: parallel iterations; 1 = none */

@@ -1,13 +1,12 @@
-#include "schedule/defaults/default_impl.h"
-#include "schedule/primitive/primitives.h"
-
-/* Reductions of rows of about a vector: vectors go across the rows, a lane for each,
- * so that no lanes have to be added up, and each sum keeps its order. Rows are turned around in
- * registers on their way (lower/vectors/lower_transpose.c), very short ones picked out of dense
- * loads.
+/* schedule/defaults/default_across.c - reductions of rows of about a vector: vectors go across the
+ * rows, a lane for each, so that no lanes have to be added up, and each sum keeps its order. Rows
+ * are turned around in registers on their way (lower/vectors/lower_transpose.c), very short ones
+ * picked out of dense loads.
  *
  *   for row0: for reduce (unrolled): for row1 (vector): out[row] op= X[row, reduce]
  */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/primitive/primitives.h"
 
 enum { LEAST_LENGTH = 5, LEAST_LANES = 4, LONG_VECTOR = 16, MOST_LENGTH = 16 };
 

@@ -1,14 +1,13 @@
-#include "schedule/defaults/default_impl.h"
-#include "schedule/primitive/primitives.h"
-
-/* Reductions whose contiguous axis is the reduced one (a row's sum; weights that are stored as
- * [out, in]): neighbouring elements are summed apart, one per lane, and the lanes added up at the
- * end. Some rows go together, so that several sums are under way.
+/* schedule/defaults/default_lanes.c - reductions whose contiguous axis is the reduced one (a row's
+ * sum; weights that are stored as [out, in]): neighbouring elements are summed apart, one per lane,
+ * and the lanes added up at the end. Some rows go together, so that several sums are under way.
  *
  *   for outer spatial…:
  *     for reduce…: for rows (unrolled): for lane (vector): sums[row, lane] += …
  *     out[row] = sum of lanes
  */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/primitive/primitives.h"
 
 enum { MAX_ROWS = 4, MAX_VECTORS = 4 };
 

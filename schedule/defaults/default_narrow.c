@@ -1,16 +1,15 @@
-#include "ir/core/fold.h"
-#include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
-#include "schedule/primitive/primitives.h"
-
-/* Blocks whose innermost loop is shorter than a vector (real and imaginary parts, channels of
- * pixels): fused with the loops around it, they are vectors as long as it takes until elements of
- * all places meet the same lanes again.
+/* schedule/defaults/default_narrow.c - blocks whose innermost loop is shorter than a vector (real
+ * and imaginary parts, channels of pixels): fused with the loops around it, they are vectors as
+ * long as it takes until elements of all places meet the same lanes again.
  *
  *   for i, c in (n, 3): Y[i, c] = X[i, c] * w[c]
  *     ⇒
  *   for f0: for f1 in vectorized(48): Y[i, c] = …
  */
+#include "ir/core/fold.h"
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 enum { MAX_LOOPS = 16, VECTORS = 4, MAX_VECTORS = 16 };
 

@@ -1,14 +1,13 @@
-#include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
-#include "schedule/primitive/primitives.h"
-
-/* Reductions along contiguous memory (the sum of a row) that no tile holds: lowering collects them
- * in vectors, tails included, where the loops that only reduce are annotated
- * (lower/vectors/lower_reduce.c).
+/* schedule/defaults/default_reduce.c - reductions along contiguous memory (the sum of a row) that
+ * no tile holds: lowering collects them in vectors, tails included, where the loops that only
+ * reduce are annotated (lower/vectors/lower_reduce.c).
  *
  *   for row…:
  *     for reduce… (pragma_vector_reduce): sum[row] += …
  */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 enum { MOST_REGISTERS = 4 };
 

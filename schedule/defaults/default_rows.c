@@ -1,9 +1,9 @@
+/* schedule/defaults/default_rows.c - programs that go over the same rows several times (softmax,
+ * normalisation): a producer moves into the loop over rows of its consumer when nothing is computed
+ * twice by that. */
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"
-
-/* Programs that go over the same rows several times (softmax, normalisation): a producer moves into
- * the loop over rows of its consumer when nothing is computed twice by that. */
 
 enum { MAX_LOOPS = 64, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
 

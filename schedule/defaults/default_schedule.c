@@ -1,14 +1,13 @@
+/* schedule/defaults/default_schedule.c - the steps, each of which leaves out what is refused:
+ *
+ *   inline ─► tile reductions (columns, or lanes) and transposes ─► join rows
+ *          ─► collect sums in vectors ─► vectors over short rows ─► parallel, vectors ─► decompose
+ */
 #include "schedule/defaults/default_schedule.h"
 
 #include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/primitive/primitives.h"
-
-/* The steps, each of which leaves out what is refused:
- *
- *   inline ─► tile reductions (columns, or lanes) and transposes ─► join rows
- *          ─► collect sums in vectors ─► vectors over short rows ─► parallel, vectors ─► decompose
- */
 
 enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
 

@@ -1,10 +1,9 @@
+/* schedule/defaults/default_shape.c - the loops of a block and how its accesses move along them. */
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"
-
-/* The loops of a block and how its accesses move along them. */
 
 static bool read_accesses(const hone_default_nest *n, hone_node_id loop, hone_default_shape *s,
                           uint32_t at) {

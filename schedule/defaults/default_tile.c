@@ -1,9 +1,6 @@
-#include "schedule/defaults/default_impl.h"
-#include "schedule/defaults/loop_strides.h"
-#include "schedule/primitive/primitives.h"
-
-/* Dense layers, convolutions, pooling: the last axis of the output is contiguous in all that is
- * read, so it becomes vectors; some rows of them are held in registers while the reduction runs.
+/* schedule/defaults/default_tile.c - dense layers, convolutions, pooling: the last axis of the
+ * output is contiguous in all that is read, so it becomes vectors; some rows of them are held in
+ * registers while the reduction runs.
  *
  *   for outer spatial…, col0, row0:         parallel, by auto_loops
  *     for reduce…:
@@ -18,6 +15,9 @@
  * loops of the window are unrolled: what a producer made of a row (its padding) need not go through
  * memory.
  */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
 enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_PLANE = 512, MAX_PLANES = 4 };

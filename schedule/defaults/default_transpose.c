@@ -1,11 +1,6 @@
-#include <string.h>
-
-#include "schedule/defaults/default_impl.h"
-#include "schedule/primitive/primitives.h"
-
-/* Transposes and what computes on their way: the output is written along one loop (columns), an
- * input is read along another (rows). Square tiles of a register's width are turned in registers
- * (lower/vectors/lower_transpose.c).
+/* schedule/defaults/default_transpose.c - transposes and what computes on their way: the output is
+ * written along one loop (columns), an input is read along another (rows). Square tiles of a
+ * register's width are turned in registers (lower/vectors/lower_transpose.c).
  *
  *   for others…, row0, column0: for row1 (unrolled): for column1 (vector): Y = f(X)
  *
@@ -18,6 +13,10 @@
  *     for column1, row1: for row2 (unrolled): for column2 (vector): buffer = f(X)
  *     Y = buffer
  */
+#include <string.h>
+
+#include "schedule/defaults/default_impl.h"
+#include "schedule/primitive/primitives.h"
 
 enum {
     LINE_BITS = 512,

@@ -1,3 +1,4 @@
+/* schedule/defaults/nest_facts.c - facts of reduction nests, and what is worth inlining. */
 #include "schedule/defaults/nest_facts.h"
 
 #include "schedule/defaults/auto_loops.h"

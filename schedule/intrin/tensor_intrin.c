@@ -1,3 +1,5 @@
+/* schedule/intrin/tensor_intrin.c - the registry: a list of modules, each with the functions desc
+ * and impl (or …_desc and …_impl). */
 #include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <stdarg.h>
@@ -9,8 +11,6 @@
 #include "ir/verify/verify.h"
 #include "support/alloc.h"
 #include "support/nearest.h"
-
-/* The registry: a list of modules, each with the functions desc and impl (or …_desc and …_impl). */
 
 typedef struct entry {
     char *name;

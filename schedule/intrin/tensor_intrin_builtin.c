@@ -1,11 +1,11 @@
+/* schedule/intrin/tensor_intrin_builtin.c - the built-in tensor intrinsics: a table of names, and
+ * how a name is taken apart. */
 #include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/attributes.h"
-
-/* The built-in tensor intrinsics: a table of names, and how a name is taken apart. */
 
 typedef struct builtin {
     const char *name;

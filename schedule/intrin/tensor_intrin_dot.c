@@ -1,11 +1,11 @@
-#include "schedule/intrin/tensor_intrin_impl.h"
-
-/* Small integers that are multiplied and summed: one instruction of a CPU (vpdpbusd, sdot, smmla,
- * vrmpy), or one of a thread of a GPU (dp4a, sdot4).
+/* schedule/intrin/tensor_intrin_dot.c - small integers that are multiplied and summed: one
+ * instruction of a CPU (vpdpbusd, sdot, smmla, vrmpy), or one of a thread of a GPU (dp4a, sdot4).
  *
  * What the CPU ones describe is TVM's; their implementations are plain loops over one tile, which
  * say nothing but what is computed: the code generator makes of them what the target has, and no
- * 16-bit sum saturates on the way, as it does in TVM's dot_16x4_avx512. */
+ * 16-bit sum saturates on the way, as it does in TVM's dot_16x4_avx512.
+ */
+#include "schedule/intrin/tensor_intrin_impl.h"
 
 /* C[i] += sum of A[k] * B[i, k] over $k (4 or 2) values of k, for $n values of i. */
 static const char dot_head[] =

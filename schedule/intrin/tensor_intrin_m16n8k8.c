@@ -1,9 +1,9 @@
+/* schedule/intrin/tensor_intrin_m16n8k8.c - CUDA's mma of 16 by 8 by 8 half floats, on matrices
+ * that are whole in the program ("m16n8k8.matrixA", …B, …C) and spread over the lanes of a warp
+ * when they are lowered. */
 #include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <string.h>
-
-/* CUDA's mma of 16 by 8 by 8 half floats, on matrices that are whole in the program
- * ("m16n8k8.matrixA", …B, …C) and spread over the lanes of a warp when they are lowered. */
 
 /* Where the elements of a matrix begin among the registers of a lane. */
 static const char place_of_a[] =

@@ -1,10 +1,9 @@
+/* schedule/intrin/tensor_intrin_mma.c - CUDA's mma and ldmatrix on tiles of 16 by 16 whose elements
+ * lie spread over the 32 lanes of a warp: buffers of 32 rows in scope "warp", a row per lane. */
 #include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* CUDA's mma and ldmatrix on tiles of 16 by 16 whose elements lie spread over the 32 lanes of a
- * warp: buffers of 32 rows in scope "warp", a row per lane. */
 
 /* Which lane has element (i, j) of a tile, and which of its elements that is. */
 typedef enum layout {

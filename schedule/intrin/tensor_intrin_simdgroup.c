@@ -1,8 +1,7 @@
+/* schedule/intrin/tensor_intrin_simdgroup.c - metal's matrices of 8 by 8, which a group of 32
+ * threads fills, loads, multiplies and stores in memory of their own ("metal.simdgroup"). A matrix
+ * is named by the place of its tile in the buffer: rows of tiles, then columns. */
 #include "schedule/intrin/tensor_intrin_impl.h"
-
-/* Metal's matrices of 8 by 8, which a group of 32 threads fills, loads, multiplies and stores in
- * memory of their own ("metal.simdgroup"). A matrix is named by the place of its tile in the
- * buffer: rows of tiles, then columns. */
 
 /* The number of the tile at which buffer $v with rows of $d begins. */
 static const char place_of_tile[] =

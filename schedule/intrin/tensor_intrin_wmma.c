@@ -1,9 +1,9 @@
+/* schedule/intrin/tensor_intrin_wmma.c - CUDA's wmma: a warp fills, loads, multiplies and stores
+ * tiles in memory of their own ("wmma.…"). A fragment is named by the place of its tile in the
+ * buffer: rows of tiles, then columns. */
 #include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <string.h>
-
-/* CUDA's wmma: a warp fills, loads, multiplies and stores tiles in memory of their own ("wmma.…").
- * A fragment is named by the place of its tile in the buffer: rows of tiles, then columns. */
 
 /* A matrix parameter, whose rows lie one behind the other or, with names of strides, anyhow. */
 static void match(hone_str *out, const char *variable, const char *handle, int rows, int columns,

@@ -1,12 +1,11 @@
+/* schedule/replay/step_args.c - from inputs and attributes to what a step takes, by the traits of
+ * its instruction. All may come from a stranger's file, so that nothing is taken for granted. */
 #include "schedule/replay/step_args.h"
 
 #include <string.h>
 
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
-
-/* From inputs and attributes to what a step takes, by the traits of its instruction. All may come
- * from a stranger's file, so that nothing is taken for granted. */
 
 typedef struct reading {
     const replay *r;

@@ -1,12 +1,11 @@
+/* schedule/replay/trace_apply.c - replay: every instruction of a trace, on a schedule. The trace's
+ * variables are mapped to those that the schedule makes. */
 #include "schedule/replay/trace_apply.h"
 
 #include <string.h>
 
 #include "schedule/replay/step_args.h"
 #include "schedule/state/schedule_impl.h"
-
-/* Replay: every instruction of a trace, on a schedule. The trace's variables are mapped to those
- * that the schedule makes. */
 
 /* Every variable that is used was made by an earlier instruction. */
 static bool is_defined(const hone_operand *operand, uint32_t defined) {

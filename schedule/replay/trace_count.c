@@ -1,8 +1,8 @@
+/* schedule/replay/trace_count.c - how long a list is that only the program knows: the trace is
+ * applied as far as it goes. */
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
 #include "schedule/trace/trace_parts.h"
-
-/* How long a list is that only the program knows: the trace is applied as far as it goes. */
 
 hone_status hone_trace_count_results(const hone_trace_context *context, const hone_trace *trace,
                                      uint32_t *out_count) {

@@ -1,10 +1,10 @@
+/* schedule/state/block_order.c - may the blocks below a loop run in another order, or at once? Each
+ * by itself: its instances write different elements, and read what they write where they write it.
+ * Several: what one of them writes another one touches in the same iteration only, or the scope is
+ * a pipeline of stages. */
 #include "schedule/state/schedule_impl.h"
 
 #include "ir/region/region.h"
-
-/* May the blocks below a loop run in another order, or at once? Each by itself: its instances write
- * different elements, and read what they write where they write it. Several: what one of them
- * writes another one touches in the same iteration only, or the scope is a pipeline of stages. */
 
 bool sch_reads_where_it_writes(hone_schedule *sch, hone_node_id id) {
     const hone_block *block = sch_block(sch, id);

@@ -1,15 +1,15 @@
-
-#include "ir/region/region.h"
-#include "schedule/state/schedule_impl.h"
-
-/* A buffer whose layout is not that of the axes: boxes say little of what is written.
+/* schedule/state/covered_by_axes.c - covered reads of a buffer whose layout is not that of the
+ * axes: boxes say little of what is written there.
  *
  *     writer: B[vi // 15, vj, vi % 15] over all of vi < 128, vj < 64
  *     reader: B[(x * 2) // 15, y, (x * 2) % 15]
  *
  * The reader's place is the writer's with vi = x * 2 and vj = y put in. Then the reader finds what
  * it reads written when the values of x * 2 and y are among those that vi and vj run over, whatever
- * the places are. */
+ * the places are.
+ */
+#include "ir/region/region.h"
+#include "schedule/state/schedule_impl.h"
 
 typedef struct axis_match {
     hone_schedule *sch;

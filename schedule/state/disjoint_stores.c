@@ -1,12 +1,12 @@
-#include "ir/region/relation.h"
-#include "schedule/state/instance_order.h"
-#include "schedule/state/schedule_impl.h"
-
-/* A block may declare more than it stores to a buffer (by hand, or the box around several stores),
- * which may overlap what other instances declare though no element is written by two of them:
+/* schedule/state/disjoint_stores.c - a block may declare more than it stores to a buffer (by hand,
+ * or the box around several stores), which may overlap what other instances declare though no
+ * element is written by two of them:
  *
  *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
  */
+#include "ir/region/relation.h"
+#include "schedule/state/instance_order.h"
+#include "schedule/state/schedule_impl.h"
 
 enum { MOST_STORES = 16 };
 

@@ -1,9 +1,6 @@
-#include "schedule/state/pieces.h"
-
-#include "ir/region/region.h"
-
-/* What a block declares to write is a box around what it writes. Is every element of the box
- * written by each run of the block?
+/* schedule/state/exact_writes.c - exact writes, and pieces that are surely written. What a block
+ * declares to write is a box around what it writes. Is every element of the box written by each run
+ * of the block?
  *
  *     T.writes(B[vi * 4:vi * 4 + 7])        for j in 2: B[vi * 4 + j * 6] = …     has gaps
  *     T.writes(B[0:5])                      two blocks: B[0:3], B[3:5]            all of it
@@ -13,7 +10,11 @@
  * one place, and an init. The pieces
  * found must cover the box: one of them, or several side by side along one dimension. A view of
  * which all is written counts as what it shows. Where the block takes the address of the buffer or
- * of a view, the declaration is all there is, and believed. */
+ * of a view, the declaration is all there is, and believed.
+ */
+#include "schedule/state/pieces.h"
+
+#include "ir/region/region.h"
 
 sch_pieces *sch_pieces_create(hone_schedule *sch, hone_buffer buffer, hone_node_id within) {
     sch_pieces *l = hone_arena_zalloc(sch->arena, sizeof *l);

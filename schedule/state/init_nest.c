@@ -1,8 +1,8 @@
+/* schedule/state/init_nest.c - makes the loops of an init and moves it there; which loops feed
+ * reductions. */
 #include "schedule/state/init_nest.h"
 
 #include "ir/core/concurrent.h"
-
-/* The loops that a copy of an init runs over: those that feed spatial axes. */
 
 bool sch_feeds_axis(const hone_schedule *sch, hone_node_id block, hone_var var,
                     hone_axis_kind kind) {

@@ -1,3 +1,4 @@
+/* schedule/state/instance_order.c - shows in which order loops run the instances of a block. */
 #include "schedule/state/instance_order.h"
 
 #include "ir/region/region.h"

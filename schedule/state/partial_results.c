@@ -1,3 +1,4 @@
+/* schedule/state/partial_results.c - shows that reading partial results does no harm. */
 #include "schedule/state/partial_results.h"
 
 /* ---- no harm: whatever the values are, nothing but its results depends on them ---- */

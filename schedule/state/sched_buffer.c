@@ -1,10 +1,9 @@
+/* schedule/state/sched_buffer.c - what primitives ask about buffers: which one a block means, who
+ * allocates it, how copies in other storage scopes are called. */
 #include "ir/region/region.h"
 #include "schedule/state/schedule_impl.h"
 
 #include <string.h>
-
-/* What primitives ask about buffers: which one a block means, who allocates it, how copies in other
- * storage scopes are called. */
 
 hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id id, bool is_write, int64_t index,
                            hone_buffer *out) {

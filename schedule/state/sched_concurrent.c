@@ -1,7 +1,7 @@
+/* schedule/state/sched_concurrent.c - loops whose iterations run at once: what they may share, and
+ * what others see of it. */
 #include "ir/core/concurrent.h"
 #include "schedule/state/schedule_impl.h"
-
-/* Loops whose iterations run at once: what they may share, and what others see of it. */
 
 /* Does the loop feed an axis that is not spatial, of a block inside of the block? */
 static bool accumulates_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {

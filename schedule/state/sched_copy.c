@@ -1,6 +1,6 @@
+/* schedule/state/sched_copy.c - copies of parts of the tree under new variables, and trials that
+ * can be taken back. */
 #include "schedule/state/schedule_impl.h"
-
-/* Copies of parts of the tree under new variables, and trials that can be taken back. */
 
 typedef struct renaming {
     hone_schedule *sch;

@@ -1,3 +1,5 @@
+/* schedule/state/sched_facts.c - what primitives ask about blocks and loops: who writes what,
+ * complete or reduction, affine bindings, the kind of a loop. */
 #include "schedule/state/instance_order.h"
 #include "schedule/state/schedule_impl.h"
 
@@ -6,9 +8,6 @@
 #include "ir/arith/itermap.h"
 #include "ir/region/region.h"
 #include "ir/region/relation.h"
-
-/* What primitives ask about blocks and loops: who writes what, complete or reduction, affine
- * bindings, the kind of a loop. */
 
 bool sch_writes(const hone_block *block, hone_buffer buffer) {
     return hone_region_of(block->write_count, block->writes, buffer) != NULL;

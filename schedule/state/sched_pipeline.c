@@ -1,11 +1,11 @@
+/* schedule/state/sched_pipeline.c - is a scope a pipeline of stages: does every block find what it
+ * reads written before it, in full and done with? And what a block surely writes, on which that
+ * rests. */
 #include "schedule/state/schedule_impl.h"
 
 #include "ir/region/region.h"
 #include "schedule/state/partial_results.h"
 #include "schedule/state/pieces.h"
-
-/* Is a scope a pipeline of stages: does every block find what it reads written before it, in full
- * and done with? And what a block surely writes, on which that rests. */
 
 /* ---- what is surely written ---- */
 

@@ -1,7 +1,6 @@
+/* schedule/state/sched_record.c - from what a step took to the inputs and attributes of its
+ * instruction, by its traits; the other way goes replay/step_args.c. */
 #include "schedule/state/schedule_impl.h"
-
-/* From what a step took to the inputs and attributes of its instruction, by its traits; the other
- * way goes replay/step_args.c. */
 
 typedef struct encoding {
     hone_arena *arena;

@@ -1,10 +1,9 @@
+/* schedule/state/sched_regions.c - what a step finds out anew of blocks that it changed: their
+ * regions; and what regions do not tell: who takes the address of a buffer, or a view of it. */
 #include <string.h>
 
 #include "ir/region/region.h"
 #include "schedule/state/schedule_impl.h"
-
-/* What a step finds out anew of blocks that it changed: their regions; and what regions do not
- * tell: who takes the address of a buffer, or a view of it. */
 
 /* ---- addresses and views ---- */
 

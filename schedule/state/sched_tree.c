@@ -1,9 +1,9 @@
+/* schedule/state/sched_tree.c - moving about in the tree, and the small edits that primitives
+ * share. */
 #include "schedule/state/schedule_impl.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Moving about in the tree, and the small edits that primitives share. */
 
 hone_node_id sch_scope_of(const hone_schedule *sch, hone_node_id node) {
     do {

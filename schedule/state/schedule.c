@@ -1,3 +1,4 @@
+/* schedule/state/schedule.c - life of a schedule, random variables, and the recording of steps. */
 #include "schedule/state/schedule_impl.h"
 
 #include <stdarg.h>
@@ -10,8 +11,6 @@
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
 #include "support/alloc.h"
-
-/* Life of a schedule, random variables, and the recording of steps. */
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024, MESSAGE_BYTES = 1024 };
 

@@ -1,10 +1,9 @@
+/* schedule/trace/trace.c - traces as data: appending, copying, dropping what nobody needs. */
 #include "schedule/trace/trace.h"
 
 #include <string.h>
 
 #include "ir/core/grow.h"
-
-/* Traces as data: appending, copying, dropping what nobody needs. */
 
 void hone_trace_init(hone_trace *trace, hone_arena *arena) {
     *trace = (hone_trace){.arena = arena};

@@ -1,9 +1,8 @@
+/* schedule/trace/trace_args.c - the table of instructions: rows of insts.def with the traits that
+ * primitives' files have. It is the one thing of this room that points up. */
 #include "schedule/trace/trace_args.h"
 
 #include <string.h>
-
-/* The table of instructions: rows of insts.def with the traits that primitives' files have. It is
- * the one thing of this room that points up. */
 
 static const struct {
     const char *json, *python;

@@ -1,3 +1,6 @@
+/* schedule/trace/trace_json.c - TVM's JSON form of traces: [[[kind, inputs, attrs, outputs], …],
+ * [[index, decision], …]]. A random variable is its name ("b0", "l1", "v2"), a string among the
+ * inputs carries its own quotes, nothing is "None". */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +11,6 @@
 #include "support/json.h"
 #include "support/map.h"
 #include "support/nearest.h"
-
-/* TVM's JSON form of traces: [[[kind, inputs, attrs, outputs], …], [[index, decision], …]]. A
- * random variable is its name ("b0", "l1", "v2"), a string among the inputs carries its own
- * quotes, nothing is "None". */
 
 /* ---- printing ---- */
 

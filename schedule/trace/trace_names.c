@@ -1,5 +1,6 @@
-/* Names of blocks in traces. A trace finds its blocks by name, the identity of a program knows no
- * names: one tuned under other names is given those of the program at hand. */
+/* schedule/trace/trace_names.c - names of blocks in traces. A trace finds its blocks by name, the
+ * identity of a program knows no names: one tuned under other names is given those of the program
+ * at hand. */
 #include <string.h>
 
 #include "ir/core/func.h"

@@ -1,3 +1,4 @@
+/* schedule/trace/trace_parts.c - tells which function each step of a trace works on. */
 #include "schedule/trace/trace_parts.h"
 
 #include <inttypes.h>

@@ -1,11 +1,10 @@
+/* schedule/trace/trace_print.c - traces as the Python that TVM prints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/text/map/index_map_print.h"
 #include "schedule/trace/trace_args.h"
-
-/* Traces as the Python that TVM prints. */
 
 static void print_float(double value, hone_str *out) {
     char text[40];

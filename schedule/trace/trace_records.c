@@ -1,3 +1,4 @@
+/* schedule/trace/trace_records.c - reads TVM's tuning records and picks one. */
 #include "schedule/trace/trace_records.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The builder: real workers, and workers that crash, hang and babble. */
+/* tests/builder/test_builder.c - the builder: real workers, and workers that crash, hang and
+ * babble. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>

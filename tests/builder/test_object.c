@@ -1,5 +1,5 @@
-/* What is seen of an object: of one made here by hand, of each of its beginnings, with each of its
- * bytes spoilt, and of what the builder makes. */
+/* tests/builder/test_object.c - what is seen of an object: of one made here by hand, of each of its
+ * beginnings, with each of its bytes spoilt, and of what the builder makes. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* How compilers and linkers end. */
+/* tests/builder/test_tool.c - how compilers and linkers end. */
 #include "builder/tool.h"
 #include "tests/support/hone_test.h"
 

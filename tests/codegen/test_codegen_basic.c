@@ -1,5 +1,5 @@
-/* Whole programs through lowering, code generation, linking and loading, against the interpreter.
- */
+/* tests/codegen/test_codegen_basic.c - whole programs through lowering, code generation, linking
+ * and loading, against the interpreter. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* What C spells differently from the language, each as a small program against the interpreter:
- * small floats, integers that wrap, rounding divisions, casts that saturate, lanes. Every row is
- * compiled with all warnings as errors. */
+/* tests/codegen/test_codegen_c.c - what C spells differently from the language, each as a small
+ * program against the interpreter: small floats, integers that wrap, rounding divisions, casts that
+ * saturate, lanes. Every row is compiled with all warnings as errors. */
 #include <string.h>
 
 #include "ir/text/read/script.h"

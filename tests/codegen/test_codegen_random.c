@@ -1,6 +1,6 @@
-/* Random programs, as written and with random loop kinds, compiled in batches (through LLVM, or as
- * C source by the system's compiler) and compared with the interpreter. HONE_SEQUENCES sets how
- * many of each kind, HONE_FIRST_SEED from where. */
+/* tests/codegen/test_codegen_random.c - random programs, as written and with random loop kinds,
+ * compiled in batches (through LLVM, or as C source by the system's compiler) and compared with the
+ * interpreter. HONE_SEQUENCES sets how many of each kind, HONE_FIRST_SEED from where. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

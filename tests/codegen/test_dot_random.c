@@ -1,7 +1,7 @@
-/* Sums of products of small numbers in random nests: loops over rows, columns and terms in any
- * order, some parallel or unrolled, B packed and A copied at any depth, C touched in between,
- * factors less a zero point. After each pass the program means the same, and so does the machine
- * code. */
+/* tests/codegen/test_dot_random.c - sums of products of small numbers in random nests: loops over
+ * rows, columns and terms in any order, some parallel or unrolled, B packed and A copied at any
+ * depth, C touched in between, factors less a zero point. After each pass the program means the
+ * same, and so does the machine code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* Random programs with random kinds of loops, compiled for 64-bit ARM and run by an emulator, agree
- * with the interpreter; random kernels of the vector math, too. Skipped where there is no emulator
- * (scripts/setup --aarch64). HONE_SEQUENCES sets how many, HONE_FIRST_SEED the first. */
+/* tests/codegen/test_elsewhere_random.c - random programs with random kinds of loops, compiled for
+ * 64-bit ARM and run by an emulator, agree with the interpreter; random kernels of the vector math,
+ * too. Skipped where there is no emulator (scripts/setup --aarch64). HONE_SEQUENCES sets how many,
+ * HONE_FIRST_SEED the first. */
 #include <stdio.h>
 #include <stdlib.h>
 

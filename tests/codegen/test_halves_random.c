@@ -1,6 +1,7 @@
-/* Random programs of 16-bit floats: every operation is rounded by itself, and so is each step of a
- * sum that is kept in 16 bits. Compiled code has the bits of the interpreter, as written and under
- * the default schedule (docs/numerics.md). HONE_SEQUENCES sets how many. */
+/* tests/codegen/test_halves_random.c - random programs of 16-bit floats: every operation is rounded
+ * by itself, and so is each step of a sum that is kept in 16 bits. Compiled code has the bits of
+ * the interpreter, as written and under the default schedule (docs/numerics.md). HONE_SEQUENCES
+ * sets how many. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

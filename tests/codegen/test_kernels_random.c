@@ -1,5 +1,6 @@
-/* Random kernels (every type, sizes known at run time, annotations): the interpreter finds the same
- * after each pass, and so does the compiled code. HONE_SEQUENCES sets how many. */
+/* tests/codegen/test_kernels_random.c - random kernels (every type, sizes known at run time,
+ * annotations): the interpreter finds the same after each pass, and so does the compiled code.
+ * HONE_SEQUENCES sets how many. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Line tables, as LLVM's own tools read them: every store of the lowered program has code, the
- * source that objdump shows is that program, and the code is the same without them. */
+/* tests/codegen/test_lines.c - line tables, as LLVM's own tools read them: every store of the
+ * lowered program has code, the source that objdump shows is that program, and the code is the same
+ * without them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Vectors of any length, read with any small stride, against the interpreter: what fills a register
- * in part, and what is shuffled out of dense loads. */
+/* tests/codegen/test_odd_vectors.c - vectors of any length, read with any small stride, against the
+ * interpreter: what fills a register in part, and what is shuffled out of dense loads. */
 #include "ir/te/te.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"

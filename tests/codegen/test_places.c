@@ -1,5 +1,6 @@
-/* Places of vectors in memory: which instructions reach them, that lanes which are off stay away
- * from what could fail, and that the numbers are those of the interpreter. */
+/* tests/codegen/test_places.c - places of vectors in memory: which instructions reach them, that
+ * lanes which are off stay away from what could fail, and that the numbers are those of the
+ * interpreter. */
 #include "tests/support/code_text.h"
 #include "tests/support/hone_test.h"
 

@@ -1,6 +1,7 @@
-/* Casts to small floats round once: numbers close to the middle between two of them, in wider types
- * than float. Casts to integers go toward zero and stop at the ends of their range. Compiled code
- * gives the bits of the interpreter, which are those of numpy (float16). */
+/* tests/codegen/test_rounding.c - casts to small floats round once: numbers close to the middle
+ * between two of them, in wider types than float. Casts to integers go toward zero and stop at the
+ * ends of their range. Compiled code gives the bits of the interpreter, which are those of numpy
+ * (float16). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The math functions of generated code against libm in double, in units of the last place, over
- * their whole range and at special values; vectors and scalars. */
+/* tests/codegen/test_vecmath.c - the math functions of generated code against libm in double, in
+ * units of the last place, over their whole range and at special values; vectors and scalars. */
 #include <math.h>
 #include <string.h>
 

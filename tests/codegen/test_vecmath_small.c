@@ -1,6 +1,7 @@
-/* The math functions of all float16 and bfloat16 numbers, and of float32 numbers (every
- * HONE_STRIDE-th one; 1 takes hours), in generated code against libm in double. Small ones are
- * computed as float32 and rounded once: half a unit and what float32 adds. */
+/* tests/codegen/test_vecmath_small.c - the math functions of all float16 and bfloat16 numbers, and
+ * of float32 numbers (every HONE_STRIDE-th one; 1 takes hours), in generated code against libm in
+ * double. Small ones are computed as float32 and rounded once: half a unit and what float32 adds.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* The math functions of float64 in generated code against libm in long double, in units of the last
- * place: all bit patterns sampled, the range where something happens, special values beside each
- * other; as vectors and scalars, with and without FMA, on 64-bit ARM where it can be run. */
+/* tests/codegen/test_vecmath_wide.c - the math functions of float64 in generated code against libm
+ * in long double, in units of the last place: all bit patterns sampled, the range where something
+ * happens, special values beside each other; as vectors and scalars, with and without FMA, on
+ * 64-bit ARM where it can be run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Reductions, tiles turned around and sums of bytes, as vectors: the pass sees them, the machine
- * code has the instruction that they are for, and the numbers are those of the interpreter, on
- * several kinds of CPU. */
+/* tests/codegen/test_vector_code.c - reductions, tiles turned around and sums of bytes, as vectors:
+ * the pass sees them, the machine code has the instruction that they are for, and the numbers are
+ * those of the interpreter, on several kinds of CPU. */
 #include "tests/support/code_text.h"
 #include "tests/support/hone_test.h"
 

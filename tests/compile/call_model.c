@@ -1,6 +1,6 @@
-/* Calls a model's first function on made-up inputs: a program that may be built for any CPU.
- * Prints the sum of all outputs, or the model's words when it says no. Usage: call_model MODEL.so
- */
+/* tests/compile/call_model.c - calls a model's first function on made-up inputs: a program that may
+ * be built for any CPU. Prints the sum of all outputs, or the model's words when it says no. Usage:
+ * call_model MODEL.so */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

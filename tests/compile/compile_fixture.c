@@ -1,3 +1,4 @@
+/* tests/compile/compile_fixture.c - compiles, loads and runs modules beside the interpreter. */
 #include "tests/compile/compile_fixture.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* tests/compile/edge_values.c - reference results of operators at the edges of their types. */
 #include "tests/compile/edge_values.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Compiled models compute what the interpreter says: real models, programs, graphs with every way
- * of memory; plain and with default schedules; fixed sizes, open ones, and special plans. */
-
+/* tests/compile/test_compile_agree.c - compiled models compute what the interpreter says: real
+ * models, programs, graphs with every way of memory; plain and with default schedules; fixed sizes,
+ * open ones, and special plans. */
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
 

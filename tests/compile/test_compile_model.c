@@ -1,4 +1,5 @@
-/* What a compiled library is, and what it says to callers who err. */
+/* tests/compile/test_compile_model.c - what a compiled library is, and what it says to callers who
+ * err. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Which kernel comes from where: records that are replayed, stale, broken, of other targets. */
+/* tests/compile/test_compile_records.c - which kernel comes from where: records that are replayed,
+ * stale, broken, of other targets. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Several threads call one model at once, on its own threads and on a pool that they share. */
+/* tests/compile/test_compile_threads.c - several threads call one model at once, on its own threads
+ * and on a pool that they share. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Weights given at compile time: kernels that lay them out find them laid out, calls compute the
- * same bits as with weights that are handed over, and what nobody reads is not kept. */
+/* tests/compile/test_compile_weights.c - weights given at compile time: kernels that lay them out
+ * find them laid out, calls compute the same bits as with weights that are handed over, and what
+ * nobody reads is not kept. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

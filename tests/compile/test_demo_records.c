@@ -1,7 +1,7 @@
-/* Every record of a database that `make demo` made once: the stored programs are still read, hash
- * as they did, and each trace makes the program that was measured. A change that alters one of
- * these numbers changes this table, and says why. And what the models' kernels of today make of
- * these records: all of them are used. */
+/* tests/compile/test_demo_records.c - every record of a database that `make demo` made once: the
+ * stored programs are still read, hash as they did, and each trace makes the program that was
+ * measured. A change that alters one of these numbers changes this table, and says why. And what
+ * the models' kernels of today make of these records: all of them are used. */
 #include <string.h>
 
 #include "compile/record_choice.h"

@@ -1,6 +1,6 @@
-/* What operators of ONNX make of NaN, infinities, zeros of both signs, and the least and greatest
- * numbers, alone and within rows: as the references of edge_values.h say, in every way of running.
- */
+/* tests/compile/test_edge_values.c - what operators of ONNX make of NaN, infinities, zeros of both
+ * signs, and the least and greatest numbers, alone and within rows: as the references of
+ * edge_values.h say, in every way of running. */
 #include <math.h>
 #include <string.h>
 

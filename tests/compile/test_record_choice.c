@@ -1,5 +1,6 @@
-/* Which record a program gets when the database was made for another one: other names, another
- * identity, other statements, other sizes; and what is said of the rest. */
+/* tests/compile/test_record_choice.c - which record a program gets when the database was made for
+ * another one: other names, another identity, other statements, other sizes; and what is said of
+ * the rest. */
 #include <math.h>
 #include <string.h>
 

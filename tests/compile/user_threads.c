@@ -1,8 +1,8 @@
-/* A program as a user writes it: two copies of a model in one process, called from several threads
- * at once, on their own threads and on one pool that both share; after the first calls none of them
- * allocates. A third copy comes and goes, and processes are forked, while the others run. Knows
- * nothing but the header that `hone compile` wrote.
- * Usage: user_threads FIRST.so SECOND.so THIRD.so */
+/* tests/compile/user_threads.c - a program as a user writes it: two copies of a model in one
+ * process, called from several threads at once, on their own threads and on one pool that both
+ * share; after the first calls none of them allocates. A third copy comes and goes, and processes
+ * are forked, while the others run. Knows nothing but the header that `hone compile` wrote. Usage:
+ * user_threads FIRST.so SECOND.so THIRD.so */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

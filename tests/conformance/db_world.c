@@ -1,3 +1,4 @@
+/* tests/conformance/db_world.c - databases of either kind, filled with samples. */
 #include "tests/conformance/db_world.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* What every transport of net/net.h must do; each case runs over each of them. */
+/* tests/conformance/test_net_conformance.c - what every transport of net/net.h must do; each case
+ * runs over each of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* tests/graph/graph_run.c - runs graph modules operator by operator, and as plans. */
 #include "tests/graph/graph_run.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* tests/graph/onnx_case.c - reads one case of the ONNX project's tests. */
 #include "tests/graph/onnx_case.h"
 
 #include <inttypes.h>

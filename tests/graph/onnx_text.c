@@ -1,3 +1,4 @@
+/* tests/graph/onnx_text.c - writes protobuf by hand: field numbers are those of onnx.proto. */
 #include "tests/graph/onnx_text.h"
 
 #include <stdio.h>
@@ -6,8 +7,6 @@
 
 #include "support/rng.h"
 #include "tests/support/hone_test.h"
-
-/* Writes protobuf by hand: field numbers are those of onnx.proto. */
 
 static void put_varint(hone_str *out, uint64_t value) {
     do {

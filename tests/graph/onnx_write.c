@@ -1,5 +1,5 @@
-/* onnx_write < TEXT > MODEL.onnx - a small model from text (onnx_text.h), for tests of the tools.
- */
+/* tests/graph/onnx_write.c - onnx_write < TEXT > MODEL.onnx - a small model from text
+ * (onnx_text.h), for tests of the tools. */
 #include <stdio.h>
 
 #include "tests/graph/onnx_text.h"

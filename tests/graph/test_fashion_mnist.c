@@ -1,6 +1,6 @@
-/* The example models on real images: operator by operator, as a plan of fused kernels, with a
- * symbolic batch; they must classify as well as they were trained to. Needs dataset-fashion-mnist.
- */
+/* tests/graph/test_fashion_mnist.c - the example models on real images: operator by operator, as a
+ * plan of fused kernels, with a symbolic batch; they must classify as well as they were trained to.
+ * Needs dataset-fashion-mnist. */
 #include <stdio.h>
 #include <unistd.h>
 

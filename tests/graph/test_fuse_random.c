@@ -1,6 +1,7 @@
-/* Random graphs of elementwise, broadcast, reducing, moving and matrix operators with shared
- * values: fused and planned they must give what they give operator by operator; preparing twice
- * gives the same hashes; a symbolic batch bound late gives the same kernels as one written out. */
+/* tests/graph/test_fuse_random.c - random graphs of elementwise, broadcast, reducing, moving and
+ * matrix operators with shared values: fused and planned they must give what they give operator by
+ * operator; preparing twice gives the same hashes; a symbolic batch bound late gives the same
+ * kernels as one written out. */
 #include <stdio.h>
 #include <string.h>
 

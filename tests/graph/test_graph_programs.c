@@ -1,5 +1,6 @@
-/* Modules written as program text: tasks of bare PrimFuncs, calls of symbolic kernels, weights
- * given by name, patterns, flops, and the plan of a function with views and shared results. */
+/* tests/graph/test_graph_programs.c - modules written as program text: tasks of bare PrimFuncs,
+ * calls of symbolic kernels, weights given by name, patterns, flops, and the plan of a function
+ * with views and shared results. */
 #include <string.h>
 
 #include "graph/passes/pass.h"

@@ -1,6 +1,6 @@
-/* Operators of float16 and bfloat16 against the same operators of float64: they add up in float32,
- * take their steps in it, and round once (docs/numerics.md). Run as operators one by one, and fused
- * into kernels. */
+/* tests/graph/test_halves.c - operators of float16 and bfloat16 against the same operators of
+ * float64: they add up in float32, take their steps in it, and round once (docs/numerics.md). Run
+ * as operators one by one, and fused into kernels. */
 #include <math.h>
 #include <string.h>
 

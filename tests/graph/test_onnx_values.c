@@ -1,5 +1,6 @@
-/* Operators of ONNX whose values went wrong beside another implementation
- * (tests/peer/onnx_random.py): each with the numbers that the standard has for it. */
+/* tests/graph/test_onnx_values.c - operators of ONNX whose values went wrong beside another
+ * implementation (tests/peer/onnx_random.py): each with the numbers that the standard has for it.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

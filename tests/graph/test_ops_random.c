@@ -1,5 +1,6 @@
-/* Operators with random attributes and awkward shapes (1, primes, a batch of 7) against plain loops
- * in double precision, written here from the definitions of ONNX. */
+/* tests/graph/test_ops_random.c - operators with random attributes and awkward shapes (1, primes, a
+ * batch of 7) against plain loops in double precision, written here from the definitions of ONNX.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

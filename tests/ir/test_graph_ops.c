@@ -1,5 +1,6 @@
-/* Rows of ir/ops/graph_ops.def beside the operators of TVM, by name, parameters and defaults: what
- * is printed for TVM, and what is left out of a text, must mean the same there. */
+/* tests/ir/test_graph_ops.c - rows of ir/ops/graph_ops.def beside the operators of TVM, by name,
+ * parameters and defaults: what is printed for TVM, and what is left out of a text, must mean the
+ * same there. */
 #include <stdio.h>
 #include <string.h>
 

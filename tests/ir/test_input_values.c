@@ -1,4 +1,5 @@
-/* Which inputs suit a program: what is derived, and that random programs run with it. */
+/* tests/ir/test_input_values.c - which inputs suit a program: what is derived, and that random
+ * programs run with it. */
 #include "ir/values/input_values.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* How far rounding may move each element (out_bounds): the bounds hold for the widened program, say
- * something of nearly all elements, and are refused where the course of a program depends on what
- * was rounded. What they are good for is in test_program_agree.c. */
+/* tests/ir/test_interp_bound.c - how far rounding may move each element (out_bounds): the bounds
+ * hold for the widened program, say something of nearly all elements, and are refused where the
+ * course of a program depends on what was rounded. What they are good for is in
+ * test_program_agree.c. */
 #include <math.h>
 
 #include "ir/interp/interp.h"

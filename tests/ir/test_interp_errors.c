@@ -1,5 +1,5 @@
-/* Wrong programs end with the reason, the names and the indices; arguments that do not fit are
- * refused. */
+/* tests/ir/test_interp_errors.c - wrong programs end with the reason, the names and the indices;
+ * arguments that do not fit are refused. */
 #include <stdio.h>
 
 #include "ir/interp/interp.h"

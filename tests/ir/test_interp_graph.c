@@ -1,5 +1,5 @@
-/* Graph functions in the interpreter: call_tir with symbolic sizes, constants, tuples, calls of
- * functions, external functions, and what is refused. */
+/* tests/ir/test_interp_graph.c - graph functions in the interpreter: call_tir with symbolic sizes,
+ * constants, tuples, calls of functions, external functions, and what is refused. */
 #include <string.h>
 
 #include "ir/identity/structural.h"

@@ -1,6 +1,7 @@
-/* mma.sync of every shape, its registers filled as the PTX manual says (ISA 9.7.14.5, "Matrix
- * Fragments for mma.mMnNkK"): the formulas below are those of the manual, over t = the lane and i =
- * the element; and copies, updates and products by their names in CUDA. */
+/* tests/ir/test_interp_matrix.c - mma.sync of every shape, its registers filled as the PTX manual
+ * says (ISA 9.7.14.5, "Matrix Fragments for mma.mMnNkK"): the formulas below are those of the
+ * manual, over t = the lane and i = the element; and copies, updates and products by their names in
+ * CUDA. */
 #include <stdio.h>
 
 #include "ir/interp/interp.h"

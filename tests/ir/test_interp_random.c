@@ -1,5 +1,5 @@
-/* Random programs: the generator makes legal ones, and the same program with its loops split and
- * exchanged by hand computes the same. */
+/* tests/ir/test_interp_random.c - random programs: the generator makes legal ones, and the same
+ * program with its loops split and exchanged by hand computes the same. */
 #include "ir/identity/structural.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"

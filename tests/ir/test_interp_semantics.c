@@ -1,4 +1,5 @@
-/* What programs compute, one idea per row: A is the input, C the output, both in full. */
+/* tests/ir/test_interp_semantics.c - what programs compute, one idea per row: A is the input, C the
+ * output, both in full. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Threads that pass values to each other: each row says what C[i] is in plain C. */
+/* tests/ir/test_interp_threads.c - threads that pass values to each other: each row says what C[i]
+ * is in plain C. */
 #include <stdio.h>
 
 #include "ir/interp/interp.h"

@@ -1,6 +1,6 @@
-/* What tests take for the same result: rounding may make another one of a small sum of large terms,
- * and whatever it is used for, by the sizes and the types of the terms; a missing or a wrong term
- * is never rounding, and an element is not judged by others. */
+/* tests/ir/test_program_agree.c - what tests take for the same result: rounding may make another
+ * one of a small sum of large terms, and whatever it is used for, by the sizes and the types of the
+ * terms; a missing or a wrong term is never rounding, and an element is not judged by others. */
 #include "tests/support/hone_test.h"
 
 #include "tests/support/program_text.h"

@@ -1,5 +1,5 @@
-/* The syntax tree of Python texts: precedence, statements, what f-strings hold, where nodes begin
- * and end; errors with their places; texts of any bytes. */
+/* tests/ir/test_python_parse.c - the syntax tree of Python texts: precedence, statements, what
+ * f-strings hold, where nodes begin and end; errors with their places; texts of any bytes. */
 #include "tests/support/hone_test.h"
 
 #include <stdlib.h>

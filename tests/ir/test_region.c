@@ -1,5 +1,5 @@
-/* Regions of blocks as they are inferred when T.reads and T.writes are left out; of a block over
- * the loops outside; and covering. The block in question is named B. */
+/* tests/ir/test_region.c - regions of blocks as they are inferred when T.reads and T.writes are
+ * left out; of a block over the loops outside; and covering. The block in question is named B. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The region of block B over some of the loops outside, and whether all of the box is touched. */
+/* tests/ir/test_region_relax.c - the region of block B over some of the loops outside, and whether
+ * all of the box is touched. */
 #include <stdio.h>
 #include <string.h>
 

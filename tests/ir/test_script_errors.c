@@ -1,4 +1,5 @@
-/* What is wrong with a text is said with its place, the line and a caret. */
+/* tests/ir/test_script_errors.c - what is wrong with a text is said with its place, the line and a
+ * caret. */
 #include <string.h>
 
 #include "ir/text/read/script.h"

@@ -1,5 +1,6 @@
-/* Bad text never crashes the reader: programs cut off at every byte, and with bytes and lines
- * changed at random (fixed seeds). What still reads must print, and read again. */
+/* tests/ir/test_script_mutation.c - bad text never crashes the reader: programs cut off at every
+ * byte, and with bytes and lines changed at random (fixed seeds). What still reads must print, and
+ * read again. */
 #include <string.h>
 
 #include "ir/identity/structural.h"

@@ -1,4 +1,5 @@
-/* What the printer writes: the canonical spelling, the classic one, marks, descriptions. */
+/* tests/ir/test_script_print.c - what the printer writes: the canonical spelling, the classic one,
+ * marks, descriptions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Every program under tests/programs is read, printed in both dialects and read again. */
+/* tests/ir/test_script_programs.c - every program under tests/programs is read, printed in both
+ * dialects and read again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

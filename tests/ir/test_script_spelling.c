@@ -1,4 +1,5 @@
-/* Different spellings of one thing are read as the same program, and what differs is not. */
+/* tests/ir/test_script_spelling.c - different spellings of one thing are read as the same program,
+ * and what differs is not. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Constructs as TVM 0.27 prints them: each row is read, printed as written, and read again. */
+/* tests/ir/test_script_tvm_0_27.c - constructs as TVM 0.27 prints them: each row is read, printed
+ * as written, and read again. */
 #include <string.h>
 
 #include "ir/identity/structural.h"

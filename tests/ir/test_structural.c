@@ -1,5 +1,6 @@
-/* Equality and hash of programs: the hash agrees with equality, differences are named, and the
- * golden values never change within a version (databases hold them). */
+/* tests/ir/test_structural.c - equality and hash of programs: the hash agrees with equality,
+ * differences are named, and the golden values never change within a version (databases hold them).
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* What verify says of programs: each row a program and a part of its first finding. */
+/* tests/ir/test_verify.c - what verify says of programs: each row a program and a part of its first
+ * finding. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* tests/lower/lower_sequence.c - lowers programs under random steps, and compares after each pass.
+ */
 #include "tests/lower/lower_sequence.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* tests/lower/pass_rows.c - runs a pass on the programs of a table. */
 #include "tests/lower/pass_rows.h"
 
 #include <string.h>

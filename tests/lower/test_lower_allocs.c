@@ -1,6 +1,6 @@
-/* Buffers as they are behind a pass. compact: they shrink to what is touched of them. plan_allocs:
- * iterations that run at once do not share what they all store to. layout: small buffers are laid
- * out as the vectors in most loops run. */
+/* tests/lower/test_lower_allocs.c - buffers as they are behind a pass. compact: they shrink to what
+ * is touched of them. plan_allocs: iterations that run at once do not share what they all store to.
+ * layout: small buffers are laid out as the vectors in most loops run. */
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
 

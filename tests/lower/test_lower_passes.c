@@ -1,11 +1,11 @@
-/* Programs as they are behind a pass; of buffers, see test_lower_allocs.c. hoist_init: inits leave
- * loops that run over the reduction once and from its start. version: tiles for where all
- * conditions hold, and others. hoist_if: conditions that no iteration changes stand around loops,
- * and statements side by side share one; what may not be asked earlier stays where it is. carry:
- * vectors whose indices are digits of a number are made twice, for where no digit carries, and as
- * they were. rows: those over several rows go row by row instead where rows divide them. reduce:
- * sums are collected where somebody adds to them and nobody else stores them. unroll:
- * how far the program may grow. */
+/* tests/lower/test_lower_passes.c - programs as they are behind a pass; of buffers, see
+ * test_lower_allocs.c. hoist_init: inits leave loops that run over the reduction once and from its
+ * start. version: tiles for where all conditions hold, and others. hoist_if: conditions that no
+ * iteration changes stand around loops, and statements side by side share one; what may not be
+ * asked earlier stays where it is. carry: vectors whose indices are digits of a number are made
+ * twice, for where no digit carries, and as they were. rows: those over several rows go row by row
+ * instead where rows divide them. reduce: sums are collected where somebody adds to them and nobody
+ * else stores them. unroll: how far the program may grow. */
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
 

@@ -1,4 +1,5 @@
-/* Random programs under random schedules, lowered. HONE_SEQUENCES sets how many. */
+/* tests/lower/test_lower_schedule_random.c - random programs under random schedules, lowered.
+ * HONE_SEQUENCES sets how many. */
 #include "tests/lower/lower_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"

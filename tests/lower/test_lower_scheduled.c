@@ -1,5 +1,5 @@
-/* Programs that a trace has shaped (caches, compute_at, reductions, odd sizes) mean the same after
- * every pass as the program before the trace. */
+/* tests/lower/test_lower_scheduled.c - programs that a trace has shaped (caches, compute_at,
+ * reductions, odd sizes) mean the same after every pass as the program before the trace. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Content hashes: known values, pieces, files, text. */
+/* tests/net/test_blob_hash.c - content hashes: known values, pieces, files, text. */
 #include <stdlib.h>
 #include <string.h>
 

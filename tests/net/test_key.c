@@ -1,4 +1,4 @@
-/* Keys: text, pairs, files, and who may read them. */
+/* tests/net/test_key.c - keys: text, pairs, files, and who may read them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* tests/package/graph_model.c - runs two graph programs of the public interface and compares them.
+ */
 #include "tests/package/graph_model.h"
 
 #include "ir/text/read/script.h"

@@ -1,4 +1,5 @@
-/* The public headers, used as an outside program would: what is right, and what is refused. */
+/* tests/package/test_public_api.c - the public headers, used as an outside program would: what is
+ * right, and what is refused. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Programs from formulas: fixed and symbolic sizes, reductions of one's own, and every mistake that
- * can be made on the way. */
+/* tests/package/test_public_formula.c - programs from formulas: fixed and symbolic sizes,
+ * reductions of one's own, and every mistake that can be made on the way. */
 #include "tests/package/public_test.h"
 
 typedef const hone_term *term;

@@ -1,4 +1,5 @@
-/* Graph functions by the public interface: looked at, rewritten, made; and what is refused. */
+/* tests/package/test_public_graph.c - graph functions by the public interface: looked at,
+ * rewritten, made; and what is refused. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

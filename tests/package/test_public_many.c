@@ -1,5 +1,6 @@
-/* Several arrays at once: formulas that compute or reduce to several, arrays that a C function
- * fills, calls of programs with several outputs; and every mistake on the way. */
+/* tests/package/test_public_many.c - several arrays at once: formulas that compute or reduce to
+ * several, arrays that a C function fills, calls of programs with several outputs; and every
+ * mistake on the way. */
 #include "ir/interp/interp.h"
 #include "ir/text/read/script.h"
 #include "tests/graph/graph_run.h"

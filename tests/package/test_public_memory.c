@@ -1,6 +1,6 @@
-/* The public interface when memory runs out at any place: an error of kind "no_memory", nothing
- * leaked, nothing half made. The sources of the library are linked in, so that its allocations can
- * be made to fail. */
+/* tests/package/test_public_memory.c - the public interface when memory runs out at any place: an
+ * error of kind "no_memory", nothing leaked, nothing half made. The sources of the library are
+ * linked in, so that its allocations can be made to fail. */
 #include "tests/package/public_test.h"
 
 typedef const hone_term *term;

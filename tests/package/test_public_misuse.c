@@ -1,6 +1,6 @@
-/* Every function of the public headers with what it cannot work with: NULL, texts that are none,
- * functions that are not there. Each says so, clears what it gives, and goes on. (Formulas and
- * terms: test_public_formula.c.) */
+/* tests/package/test_public_misuse.c - every function of the public headers with what it cannot
+ * work with: NULL, texts that are none, functions that are not there. Each says so, clears what it
+ * gives, and goes on. (Formulas and terms: test_public_formula.c.) */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Modules by the public interface: their functions and attributes, passes by name, schedules of one
- * function of several; and what is refused. */
+/* tests/package/test_public_module.c - modules by the public interface: their functions and
+ * attributes, passes by name, schedules of one function of several; and what is refused. */
 #include "tests/package/graph_model.h"
 
 static void changes_modules(void **state) {

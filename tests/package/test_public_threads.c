@@ -1,5 +1,5 @@
-/* One program, read and transformed by several threads at once; formulas and schedules of their own
- * in each. Run under TSan. */
+/* tests/package/test_public_threads.c - one program, read and transformed by several threads at
+ * once; formulas and schedules of their own in each. Run under TSan. */
 #include "support/thread.h"
 #include "tests/package/public_test.h"
 

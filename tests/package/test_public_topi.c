@@ -1,5 +1,5 @@
-/* Operators of formulas: each makes what legalisation makes of the same operator in a graph, and
- * they can be put together. */
+/* tests/package/test_public_topi.c - operators of formulas: each makes what legalisation makes of
+ * the same operator in a graph, and they can be put together. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
-/* The end-to-end model of the public chapters in all its forms: one answer.
+/* tests/programs/test_end_to_end.c - the end-to-end model of the public chapters in all its forms:
+ * one answer.
  *
  * Every row is a module of tests/programs/ with main(x, w0, b0, w1, b1), a dense layer, relu, and a
  * dense layer. Each is run operator by operator, and as the plan of its fused kernels, with
  * external functions given in C where it calls some; parameters are passed, or bound beforehand.
- * The reference is plain C below. */
+ * The reference is plain C below.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

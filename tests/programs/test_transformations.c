@@ -1,6 +1,6 @@
-/* The transformations of the public chapters, as traces over our counterparts of their programs:
- * each is legal, gives a well-formed program that computes the same, and has the shape that the
- * chapter shows. */
+/* tests/programs/test_transformations.c - the transformations of the public chapters, as traces
+ * over our counterparts of their programs: each is legal, gives a well-formed program that computes
+ * the same, and has the shape that the chapter shows. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* tests/runner/daemon_world.c - plays the tracker beside a daemon, in virtual time. */
 #include "tests/runner/daemon_world.h"
 
 #include <string.h>

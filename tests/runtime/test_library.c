@@ -1,4 +1,4 @@
-/* What cannot be opened as a library, and what is said of it. */
+/* tests/runtime/test_library.c - what cannot be opened as a library, and what is said of it. */
 #include "runtime/library.h"
 
 #include <elf.h>

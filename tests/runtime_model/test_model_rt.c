@@ -1,4 +1,5 @@
-/* The thread pool, the workspaces and the error slot of compiled models. */
+/* tests/runtime_model/test_model_rt.c - the thread pool, the workspaces and the error slot of
+ * compiled models. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* tests/schedule/program_file.c - reads the programs of a file of golden/. */
 #include "tests/schedule/program_file.h"
 
 #include <stdio.h>

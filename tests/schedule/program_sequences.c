@@ -1,3 +1,4 @@
+/* tests/schedule/program_sequences.c - a test that gives each program of a file random steps. */
 #include "tests/schedule/program_sequences.h"
 
 #include "tests/schedule/program_file.h"

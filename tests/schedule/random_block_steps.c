@@ -1,8 +1,8 @@
+/* tests/schedule/random_block_steps.c - random steps on blocks: where they stand, what they keep,
+ * how they reduce. */
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
-
-/* Random steps on blocks: where they stand, what they keep, how they reduce. */
 
 static hone_status move(hone_schedule *sch, hone_rng *rng, hone_rv block, bool is_reverse) {
     hone_node_id node;

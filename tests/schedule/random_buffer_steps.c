@@ -1,9 +1,9 @@
+/* tests/schedule/random_buffer_steps.c - random steps on the storage and the accesses of one block.
+ */
 #include "ir/core/index_map.h"
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
-
-/* Random steps on the storage and the accesses of one block. */
 
 static hone_status align(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     int64_t axis = hone_rng_between(rng, -2, 2);

@@ -1,9 +1,8 @@
+/* tests/schedule/random_layout_steps.c - random steps by index maps: other layouts of buffers,
+ * other axes of blocks. The maps permute, split and fuse; now and then one is no bijection. */
 #include "ir/text/map/index_map_parse.h"
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
-
-/* Random steps by index maps: other layouts of buffers, other axes of blocks. The maps permute,
- * split and fuse; now and then one is no bijection. */
 
 enum { MAX_MAP_RANK = 6 };
 

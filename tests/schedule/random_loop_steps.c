@@ -1,8 +1,7 @@
+/* tests/schedule/random_loop_steps.c - random steps on loops. */
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
-
-/* Random steps on loops. */
 
 /* All factors, or one of them left to be inferred. */
 static hone_status split(hone_schedule *sch, hone_rng *rng) {

@@ -1,10 +1,10 @@
+/* tests/schedule/random_nest_steps.c - random steps that make blocks of nests, or change what is
+ * inside blocks. */
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 
 #include <stdio.h>
-
-/* Random steps that make blocks of nests, or change what is inside blocks. */
 
 /* A loop, or a block with the one whose nest stands behind its own. */
 static hone_status blockize(hone_schedule *sch, hone_rng *rng) {

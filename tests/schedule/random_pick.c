@@ -1,3 +1,4 @@
+/* tests/schedule/random_pick.c - picks blocks and loops by recorded steps. */
 #include "tests/schedule/random_pick.h"
 
 #include "schedule/primitive/primitives.h"

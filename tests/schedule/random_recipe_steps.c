@@ -1,10 +1,9 @@
+/* tests/schedule/random_recipe_steps.c - several steps that people take together: a tiled sum with
+ * its caches, padded sums, copies that are tensorized, chains of blocks below one loop, sums below
+ * who reads them, caches within a block of a nest, threads that copy together. One that is refused
+ * is left out; single steps seldom come in such an order. */
 #include "schedule/primitive/primitives.h"
 #include "tests/schedule/random_pick.h"
-
-/* Several steps that people take together: a tiled sum with its caches, padded sums, copies that
- * are tensorized, chains of blocks below one loop, sums below who reads them, caches within a block
- * of a nest, threads that copy together. One that is refused is left out; single steps seldom come
- * in such an order. */
 
 enum { MOST_LOOPS = 6 };
 

@@ -1,3 +1,4 @@
+/* tests/schedule/random_sequence.c - gives a program random steps and checks each. */
 #include "tests/schedule/random_sequence.h"
 
 #include <stdio.h>

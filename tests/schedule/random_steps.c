@@ -1,3 +1,4 @@
+/* tests/schedule/random_steps.c - draws one step from all kinds. */
 #include "tests/schedule/random_steps.h"
 
 #include "tests/schedule/random_pick.h"

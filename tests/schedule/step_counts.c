@@ -1,3 +1,4 @@
+/* tests/schedule/step_counts.c - counts steps that were tried and accepted. */
 #include "tests/schedule/step_counts.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* Loops chosen from the root's annotations: which become parallel and vectorized, and that what was
- * recorded replays. Each row is a whole program and what its loops are afterwards, in order: a
- * letter (s serial, p parallel, v vectorized, u unrolled) and the extent. */
+/* tests/schedule/test_auto_loops.c - loops chosen from the root's annotations: which become
+ * parallel and vectorized, and that what was recorded replays. Each row is a whole program and what
+ * its loops are afterwards, in order: a letter (s serial, p parallel, v vectorized, u unrolled) and
+ * the extent. */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>

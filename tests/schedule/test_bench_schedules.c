@@ -1,7 +1,7 @@
-/* Every trace of bench/schedules/SET/NAME[.what].py applies to bench/programs/SET/NAME.py, or where
- * there is none to bench/programs/NAME.py, and makes a well-formed program: the benches are no part
- * of the checks, so this is where a primitive that became stricter is noticed. (That results are
- * right, each run of bench_ops checks.) */
+/* tests/schedule/test_bench_schedules.c - every trace of bench/schedules/SET/NAME[.what].py applies
+ * to bench/programs/SET/NAME.py, or where there is none to bench/programs/NAME.py, and makes a
+ * well-formed program: the benches are no part of the checks, so this is where a primitive that
+ * became stricter is noticed. (That results are right, each run of bench_ops checks.) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

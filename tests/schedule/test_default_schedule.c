@@ -1,4 +1,5 @@
-/* Default schedules: never fail, keep the meaning, and make loops that run fast. */
+/* tests/schedule/test_default_schedule.c - default schedules: never fail, keep the meaning, and
+ * make loops that run fast. */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Primitives, case by case, from golden/NAME.txt:
+/* tests/schedule/test_prim_golden.c - primitives, case by case, from golden/NAME.txt:
  *
  *   ==== case what is shown
  *   program: NAME            one of golden/programs.txt
@@ -8,7 +8,8 @@
  *
  * What is accepted must mean the same (but for steps that are unsafe by name) and its trace must
  * survive; what is refused must leave the
- * program as the steps before made it. HONE_UPDATE=1 writes the expectations anew: review them. */
+ * program as the steps before made it. HONE_UPDATE=1 writes the expectations anew: review them.
+ */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>

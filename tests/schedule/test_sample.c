@@ -1,5 +1,6 @@
-/* Drawing: tiles are uniform over all ordered factorizations that the limit allows, repairs keep
- * what still fits, and candidates come as often as their weights say. */
+/* tests/schedule/test_sample.c - drawing: tiles are uniform over all ordered factorizations that
+ * the limit allows, repairs keep what still fits, and candidates come as often as their weights
+ * say. */
 #include "tests/support/hone_test.h"
 
 #include <math.h>

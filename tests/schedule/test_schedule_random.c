@@ -1,6 +1,6 @@
-/* Random programs under random steps, of which each primitive has to be accepted about half as
- * often as it is. HONE_SEQUENCES sets how many, HONE_FIRST_SEED from where, HONE_STEP_COUNTS=1
- * prints how often each step was accepted. */
+/* tests/schedule/test_schedule_random.c - random programs under random steps, of which each
+ * primitive has to be accepted about half as often as it is. HONE_SEQUENCES sets how many,
+ * HONE_FIRST_SEED from where, HONE_STEP_COUNTS=1 prints how often each step was accepted. */
 #include <math.h>
 
 #include "schedule/trace/trace_args.h"

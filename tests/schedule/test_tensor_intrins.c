@@ -1,6 +1,7 @@
-/* Every built-in tensor intrinsic, by its name: programs made from descriptions are tensorized, and
- * mean the same afterwards. What loads the registers of a warp is tried together with the product
- * that takes them: its description does not say where in the registers an element lies. */
+/* tests/schedule/test_tensor_intrins.c - every built-in tensor intrinsic, by its name: programs
+ * made from descriptions are tensorized, and mean the same afterwards. What loads the registers of
+ * a warp is tried together with the product that takes them: its description does not say where in
+ * the registers an element lies. */
 #include "schedule/intrin/tensor_intrin.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* What is wrong with a trace is said with its place: line, column and caret in Python, the number
- * of the instruction in JSON; steps that cannot be done say which. */
+/* tests/schedule/test_trace_errors.c - what is wrong with a trace is said with its place: line,
+ * column and caret in Python, the number of the instruction in JSON; steps that cannot be done say
+ * which. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

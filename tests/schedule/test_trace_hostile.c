@@ -1,5 +1,6 @@
-/* Traces from strangers: cut off, with bytes changed, with decisions that fit nothing, and with no
- * memory left. A status is all that comes of it, and the program still verifies. */
+/* tests/schedule/test_trace_hostile.c - traces from strangers: cut off, with bytes changed, with
+ * decisions that fit nothing, and with no memory left. A status is all that comes of it, and the
+ * program still verifies. */
 #include "tests/support/hone_test.h"
 
 #include <stdlib.h>

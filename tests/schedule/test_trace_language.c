@@ -1,5 +1,5 @@
-/* Python in hand-written schedules: expressions, statements, what the program says of loops and
- * blocks; what is not known is said with its place. */
+/* tests/schedule/test_trace_language.c - Python in hand-written schedules: expressions, statements,
+ * what the program says of loops and blocks; what is not known is said with its place. */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What is recorded means the same elsewhere: the trace as text, on the program as text, gives the
- * program that it gave here, node for node. */
+/* tests/schedule/test_trace_replay.c - what is recorded means the same elsewhere: the trace as
+ * text, on the program as text, gives the program that it gave here, node for node. */
 #include "tests/support/hone_test.h"
 
 #include "ir/identity/structural.h"

@@ -1,6 +1,6 @@
-/* Schedules as people write them: functions with arguments, one name for all loops, slices and
- * arithmetic. What they say in steps makes the same program; what is wrong is said with its place.
- */
+/* tests/schedule/test_trace_scripts.c - schedules as people write them: functions with arguments,
+ * one name for all loops, slices and arithmetic. What they say in steps makes the same program;
+ * what is wrong is said with its place. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

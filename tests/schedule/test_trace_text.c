@@ -1,5 +1,6 @@
-/* Texts of one trace in all spellings make one program: TVM's JSON (new and old names, tuning
- * records around it), the Python that TVM prints, and what people write. */
+/* tests/schedule/test_trace_text.c - texts of one trace in all spellings make one program: TVM's
+ * JSON (new and old names, tuning records around it), the Python that TVM prints, and what people
+ * write. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

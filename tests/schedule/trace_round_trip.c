@@ -1,3 +1,4 @@
+/* tests/schedule/trace_round_trip.c - prints, reads and replays a schedule's trace. */
 #include "tests/schedule/trace_round_trip.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* tests/support/annotate_loops.c - gives loops random kinds that are legal. */
 #include "tests/support/annotate_loops.h"
 
 /* There are blocks below the loop; every one binds the variable to spatial axes and nothing else.

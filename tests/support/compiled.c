@@ -1,3 +1,5 @@
+/* tests/support/compiled.c - compiles kernels in both ways, runs them, compares with the
+ * interpreter. */
 #include "tests/support/compiled.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* tests/support/elsewhere.c - links kernels for another CPU and runs them by qemu. */
 #include "tests/support/elsewhere.h"
 
 #include <stdio.h>

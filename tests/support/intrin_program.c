@@ -1,3 +1,4 @@
+/* tests/support/intrin_program.c - programs made of descriptions of tensor intrinsics. */
 #include "tests/support/intrin_program.h"
 
 #include <ctype.h>

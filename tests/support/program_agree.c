@@ -1,3 +1,5 @@
+/* tests/support/program_agree.c - compares what two programs compute, within the bounds of
+ * rounding. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* tests/support/program_text.c - reads programs of tests. */
 #include "tests/support/program_text.h"
 
 #include <string.h>

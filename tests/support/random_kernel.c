@@ -1,3 +1,4 @@
+/* tests/support/random_kernel.c - random programs as a schedule leaves them. */
 #include "tests/support/random_kernel.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* tests/support/random_program.c - random chains of stages. */
 #include "tests/support/random_program.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* tests/support/random_script.c - random programs as people write them: loops and stages. */
 #include "tests/support/random_script.h"
 
 #include <stdio.h>

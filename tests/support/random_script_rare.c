@@ -1,12 +1,11 @@
+/* tests/support/random_script_rare.c - stages whose form is seldom seen, though it is legal: what
+ * guards keep inside, axes that begin late, blocks below conditions, scattered updates, loops
+ * within a block, elements that lie apart, sums of pairs, sums within sums, inits that stand alone,
+ * triangles, waves, blocks that share loops. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/random_script_impl.h"
-
-/* Stages whose form is seldom seen, though it is legal: what guards keep inside, axes that begin
- * late, blocks below conditions, scattered updates, loops within a block, elements that lie apart,
- * sums of pairs, sums within sums, inits that stand alone, triangles, waves, blocks that share
- * loops. */
 
 /* ---- texts ---- */
 

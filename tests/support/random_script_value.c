@@ -1,3 +1,4 @@
+/* tests/support/random_script_value.c - random expressions for random_script.c. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* tests/support/workloads.c - small tensor programs, by name. */
 #include "tests/support/workloads.h"
 
 #include <stddef.h>

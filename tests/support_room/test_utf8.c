@@ -1,4 +1,4 @@
-/* What is UTF-8, and what becomes of bytes that are not. */
+/* tests/support_room/test_utf8.c - what is UTF-8, and what becomes of bytes that are not. */
 #include "support/utf8.h"
 
 #include <string.h>

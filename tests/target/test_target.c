@@ -1,4 +1,5 @@
-/* Texts of targets: every spelling, the canonical one, refusals, this machine. */
+/* tests/target/test_target.c - texts of targets: every spelling, the canonical one, refusals, this
+ * machine. */
 #include <stdio.h>
 #include <string.h>
 

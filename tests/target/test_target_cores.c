@@ -1,4 +1,5 @@
-/* Boards whose cores differ, as files of their systems: which core describes them, and as what. */
+/* tests/target/test_target_cores.c - boards whose cores differ, as files of their systems: which
+ * core describes them, and as what. */
 #include <string.h>
 
 #include "support/alloc.h"

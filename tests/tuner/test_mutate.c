@@ -1,4 +1,5 @@
-/* Mutation changes just one decision, and only within what it may be. */
+/* tests/tuner/test_mutate.c - mutation changes just one decision, and only within what it may be.
+ */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What the sketches of a program contain: properties that good code needs. */
+/* tests/tuner/test_sketches.c - what the sketches of a program contain: properties that good code
+ * needs. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

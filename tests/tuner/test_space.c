@@ -1,5 +1,6 @@
-/* Design spaces: every sketch of every workload, with random decisions and after postprocessing,
- * verifies, means what the program meant, and can be replayed from its record. */
+/* tests/tuner/test_space.c - design spaces: every sketch of every workload, with random decisions
+ * and after postprocessing, verifies, means what the program meant, and can be replayed from its
+ * record. */
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>

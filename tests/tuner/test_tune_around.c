@@ -1,5 +1,5 @@
-/* The tuning loop and what it waits for: slow builds, somebody who times, devices that come and go.
- */
+/* tests/tuner/test_tune_around.c - the tuning loop and what it waits for: slow builds, somebody who
+ * times, devices that come and go. */
 #include "tests/support/hone_test.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* Tuning goes on over candidates that crash, hang, exit and kill themselves, or are of another
- * program: the real runner, and a builder that hands out scripted candidates instead of building.
- */
+/* tests/tuner/test_tune_hostile.c - tuning goes on over candidates that crash, hang, exit and kill
+ * themselves, or are of another program: the real runner, and a builder that hands out scripted
+ * candidates instead of building. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>

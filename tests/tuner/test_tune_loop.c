@@ -1,5 +1,5 @@
-/* The tuning loop over a simulated device: budgets, determinism, resume, stops, failures, spaces.
- */
+/* tests/tuner/test_tune_loop.c - the tuning loop over a simulated device: budgets, determinism,
+ * resume, stops, failures, spaces. */
 #include "tests/support/hone_test.h"
 
 #include <math.h>

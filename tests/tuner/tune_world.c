@@ -1,3 +1,5 @@
+/* tests/tuner/tune_world.c - a tuning loop with a simulated device, whose times depend on features.
+ */
 #include "tests/tuner/tune_world.h"
 
 #include <math.h>

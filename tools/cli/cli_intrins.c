@@ -1,3 +1,4 @@
+/* tools/cli/cli_intrins.c - tensor intrinsics that a command line or a schedule's text brings. */
 #include "tools/cli/cli_intrins.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* tools/run/native_call.c
+/* tools/run/native_call.c - calls a C function with arguments that are known at run time only.
  *
  * Both calling conventions hand integers and pointers over in one row of registers and floating
  * numbers in another, each in order, whatever stands in between: a call with all of them filled

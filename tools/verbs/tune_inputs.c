@@ -1,3 +1,4 @@
+/* tools/verbs/tune_inputs.c - matches the inputs that users give with what tasks take. */
 #include "tools/verbs/tune_inputs.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
+/* schedule/primitive/buffers/cache_checks.c - what else in a scope may touch a buffer of which a
+ * copy is made. */
 #include "schedule/primitive/buffers/caching.h"
-
-/* What else in a scope may touch a buffer of which a copy is made. */
 
 /* Does a statement load the buffer, but for what stands inside of a loop or a condition? */
 static bool loads_itself(const caching *c, hone_node_id n) {

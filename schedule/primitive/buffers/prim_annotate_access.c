@@ -1,12 +1,5 @@
-#include "ir/region/region.h"
-#include "ir/text/map/index_map_parse.h"
-#include "schedule/primitive/layout/layout_map.h"
-#include "schedule/primitive/primitive_impl.h"
-
-#include <string.h>
-
-/* annotate_buffer_access: says which region of a buffer a block reads or writes, in place of what
- * was found out.
+/* schedule/primitive/buffers/prim_annotate_access.c - annotate_buffer_access: says which region of
+ * a buffer a block reads or writes, in place of what was found out.
  *
  *     T.reads(A[0:16, vj])                       annotate(b, 0, "read", lambda vi, vj:
  *  →  T.reads(A[vi - 1:vi + 1, vj])                  ((vi - 1, vi + 1), vj))
@@ -17,7 +10,14 @@
  * written (whether all of it is written, others find out: sch_writes_exactly). A region of reads
  * must not lack what is surely read; where it can't be shown to hold all that is read (an index
  * that is loaded or computed from floats), the caller is believed, and the trace is marked as
- * unsafe. */
+ * unsafe.
+ */
+#include "ir/region/region.h"
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/primitive/layout/layout_map.h"
+#include "schedule/primitive/primitive_impl.h"
+
+#include <string.h>
 
 typedef struct claim {
     hone_schedule *sch;

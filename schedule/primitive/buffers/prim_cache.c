@@ -1,8 +1,6 @@
-#include "schedule/primitive/buffers/caching.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* cache_read: makes a copy of what a block reads, in another scope, and lets it read the copy.
- * cache_write: lets a block write into a buffer of another scope and copies that out behind it.
+/* schedule/primitive/buffers/prim_cache.c - cache_read: makes a copy of what a block reads, in
+ * another scope, and lets it read the copy. cache_write: lets a block write into a buffer of
+ * another scope and copies that out behind it.
  *
  * The copy stands in the innermost loop that is around all who take part, before the first who
  * needs it, over the box that they touch there; a buffer that comes from outside the scope is
@@ -16,7 +14,10 @@
  * written itself in the same run, reduces over loops of its scope, and surely writes all of the box
  * that is copied; no statement outside of blocks stores the buffer (or, cache_write, loads it);
  * only loops stand around those who take part; addresses and views of the buffer can become those
- * of the cache (cache_pointers.c). */
+ * of the cache (cache_pointers.c).
+ */
+#include "schedule/primitive/buffers/caching.h"
+#include "schedule/primitive/primitive_impl.h"
 
 /* ---- where ---- */
 

@@ -1,9 +1,6 @@
-#include "schedule/primitive/primitive_impl.h"
-
-#include <inttypes.h>
-
-/* cache_index: computes once, in blocks of their own, what the value of a store has of its axes
- * alone (indices of loads, conditions, other arithmetic), and loads it from there.
+/* schedule/primitive/buffers/prim_cache_index.c - cache_index: computes once, in blocks of their
+ * own, what the value of a store has of its axes alone (indices of loads, conditions, other
+ * arithmetic), and loads it from there.
  *
  *     B[vi, vj] = A[vi // 4 + vj // 8, vj // 2]                        cache_index(b, "global")
  *  →  with block index_0: index_var_0[v0, v1] = v0 // 4 + v1 // 8
@@ -13,7 +10,11 @@
  * Taken are the largest such parts that occur at least cse_thresh times (0: once) and are more than
  * a variable or a number; those that divide by something other than a number stay as they are.
  * Where there are none, the program does. Checks: the scope name is known; the block uses loops by
- * its bindings only; the axes that occur start at 0. */
+ * its bindings only; the axes that occur start at 0.
+ */
+#include "schedule/primitive/primitive_impl.h"
+
+#include <inttypes.h>
 
 enum { MAX_INDICES = 64, MAX_ARGS = 16 };
 

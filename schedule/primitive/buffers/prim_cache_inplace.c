@@ -1,9 +1,6 @@
-#include "schedule/primitive/buffers/caching.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/init_nest.h"
-
-/* cache_inplace: copies what a block reads and writes in place into a buffer of another scope in
- * front of each of its instances, and back behind it:
+/* schedule/primitive/buffers/prim_cache_inplace.c - cache_inplace: copies what a block reads and
+ * writes in place into a buffer of another scope in front of each of its instances, and back behind
+ * it:
  *
  *     with block B: A[vi] = A[vi] + 1
  *  →  with block A_local: A_local[v0] = A[v0]
@@ -13,7 +10,11 @@
  * Checks: the block writes just what it reads, stands in a loop or directly in its scope, no
  * threads reduce together in it, and all that it declares may be copied around each instance
  * (inplace_box.c); the scope name is known, the buffer index exists, addresses and views of the
- * buffer can become those of the cache. */
+ * buffer can become those of the cache.
+ */
+#include "schedule/primitive/buffers/caching.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/init_nest.h"
 
 /* Threads that reduce together add to one element: none of them has a copy of it. */
 static hone_status check_alone(const caching *c) {

@@ -1,15 +1,16 @@
-#include "schedule/primitive/primitive_impl.h"
-
-#include <string.h>
-
-/* unsafe_hide_buffer_access: takes buffers out of what a block says it reads or writes; the body
- * stays. Unsafe: later steps no longer see these accesses.
+/* schedule/primitive/buffers/prim_hide_access.c - unsafe_hide_buffer_access: takes buffers out of
+ * what a block says it reads or writes; the body stays. Unsafe: later steps no longer see these
+ * accesses.
  *
  *     with T.block("C"): T.reads(A[vi, vk], B[vk, vj])           hide(c, "read", [1])
  *  →  with T.block("C"): T.reads(A[vi, vk])
  *
  * Checks: the kind is "read" or "write"; each index exists and is named once. The trace is marked
- * as unsafe. */
+ * as unsafe.
+ */
+#include "schedule/primitive/primitive_impl.h"
+
+#include <string.h>
 
 static hone_status check_indices(hone_schedule *sch, hone_node_id id, bool is_write, uint32_t count,
                                  const int64_t *indices) {

@@ -1,13 +1,14 @@
-#include "schedule/primitive/buffers/reindexing.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* reindex: lets a block read (or write) a copy of a buffer that is laid out by the block's axes.
+/* schedule/primitive/buffers/prim_reindex.c - reindex: lets a block read (or write) a copy of a
+ * buffer that is laid out by the block's axes.
  *
  *     B[vi, vj] = A[vj, vi] * 2                                     reindex(b, ("read", 0))
  *  →  for ax0, ax1: with block A_reindex_reindex: A_reindex[v0, v1] = A[v1, v0]
  *     B[vi, vj] = A_reindex[vi, vj] * 2
  *
- * Checks: see reindexing.h. */
+ * Checks: see reindexing.h.
+ */
+#include "schedule/primitive/buffers/reindexing.h"
+#include "schedule/primitive/primitive_impl.h"
 
 /* The new buffer has one dimension for each axis that the access uses. */
 static hone_status lay_out_by_axes(sch_reindexing *r) {

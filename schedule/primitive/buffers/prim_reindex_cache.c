@@ -1,11 +1,6 @@
-
-#include "schedule/primitive/buffers/reindexing.h"
-#include "schedule/primitive/layout/layout_map.h"
-#include "schedule/primitive/layout/layout_numbers.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* reindex_cache_read, reindex_cache_write: lets a block read (or write) a copy of a buffer in
- * another storage scope, at indices that a map makes of the block's axes.
+/* schedule/primitive/buffers/prim_reindex_cache.c - reindex_cache_read, reindex_cache_write: lets a
+ * block read (or write) a copy of a buffer in another storage scope, at indices that a map makes of
+ * the block's axes.
  *
  *     B[vi, vj] = A[vi, vj] * 2            reindex_cache_read(b, 0, "local", lambda i, j: (j, i))
  *  →  for i, j: with block A_local: vi, vj = …; A_local[vj, vi] = A[vi, vj]
@@ -13,7 +8,12 @@
  *
  * Checks: those of reindexing.h; the map takes all axes of the block, and uses those that the
  * access uses, neither more nor fewer; different values of these have different indices, none of
- * them negative (reading: different elements). */
+ * them negative (reading: different elements).
+ */
+#include "schedule/primitive/buffers/reindexing.h"
+#include "schedule/primitive/layout/layout_map.h"
+#include "schedule/primitive/layout/layout_numbers.h"
+#include "schedule/primitive/primitive_impl.h"
 
 static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, hone_var axis) {
     bool in_map = false, in_access = false;

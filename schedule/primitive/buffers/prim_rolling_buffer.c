@@ -1,8 +1,5 @@
-#include "ir/region/region.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* rolling_buffer: a buffer that is made piece by piece in a loop keeps the last piece only, and
- * what two pieces share is not computed again.
+/* schedule/primitive/buffers/prim_rolling_buffer.c - rolling_buffer: a buffer that is made piece by
+ * piece in a loop keeps the last piece only, and what two pieces share is not computed again.
  *
  *     for i in 8:                                        for i in 8:
  *         for ax in 3: with block B: B[vi] = f(A[vi])  →     for ax in 3: with block B:
@@ -28,7 +25,10 @@
  * the same again: axes that are not reduced index the buffer one by one, reduce axes are bound to
  * loops of their own below, what it reads is final, its predicate only cuts off values of its axes;
  * pieces are dense boxes whose windows overlap in at least one dimension, and those loops
- * v move nothing else; the readers find what they read in the piece. */
+ * v move nothing else; the readers find what they read in the piece.
+ */
+#include "ir/region/region.h"
+#include "schedule/primitive/primitive_impl.h"
 
 typedef struct window {
     const hone_expr *binding, *min; /* min == NULL: not a dimension of this kind */

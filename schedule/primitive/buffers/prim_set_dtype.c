@@ -1,7 +1,6 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* unsafe_set_dtype: gives a buffer that a block writes another element type; what is stored is
- * converted to it, what is loaded is converted back. Unsafe: numbers lose digits or range.
+/* schedule/primitive/buffers/prim_set_dtype.c - unsafe_set_dtype: gives a buffer that a block
+ * writes another element type; what is stored is converted to it, what is loaded is converted back.
+ * Unsafe: numbers lose digits or range.
  *
  *     B = T.alloc_buffer((16,));            B[i] = A[i] * 2.0;  C[i] = B[i] + 1.0
  *  →  B = T.alloc_buffer((16,), "float16");
@@ -9,7 +8,9 @@
  *
  * Views of the buffer (T.match_buffer) go with it. Checks: the type is one that a buffer can hold;
  * the buffer is allocated in the function, nobody takes its address, and no loop runs as often as
- * it says. The trace is marked as unsafe. */
+ * it says. The trace is marked as unsafe.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 typedef struct retyping {
     const bool *is_part; /* by buffer: the one and its views */

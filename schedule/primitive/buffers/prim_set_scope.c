@@ -1,14 +1,15 @@
-#include "schedule/primitive/primitive_impl.h"
-
-#include <string.h>
-
-/* set_scope: puts a buffer that a block writes into another storage scope, under another name.
+/* schedule/primitive/buffers/prim_set_scope.c - set_scope: puts a buffer that a block writes into
+ * another storage scope, under another name.
  *
  *     B = T.alloc_buffer((16, 16))                               set_scope(b, 0, "shared")
  *  →  B_shared = T.alloc_buffer((16, 16), scope="shared")
  *
  * Views of the buffer (T.match_buffer) go with it. Checks: the scope name is known; the buffer is
- * allocated in the function, and nobody takes its address. */
+ * allocated in the function, and nobody takes its address.
+ */
+#include "schedule/primitive/primitive_impl.h"
+
+#include <string.h>
 
 static hone_status move_buffer(hone_schedule *sch, hone_buffer buffer, const char *scope) {
     hone_buffer_info *info = &sch->func->buffers[buffer];

@@ -1,14 +1,15 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* storage_align: asks that the stride of a dimension of a buffer be factor * k + offset elements
- * (against bank conflicts), by the annotation "buffer_dim_align" on the block that writes it.
+/* schedule/primitive/buffers/prim_storage_align.c - storage_align: asks that the stride of a
+ * dimension of a buffer be factor * k + offset elements (against bank conflicts), by the annotation
+ * "buffer_dim_align" on the block that writes it.
  *
  *     with T.block("B"):                                     storage_align(b, 0, -2, 32, 8)
  *  →  with T.block("B"): T.block_attr({"buffer_dim_align": [[0, 0, 32, 8]]})
  *
  * A second wish for the same dimension replaces the first. Checks: wishes that stand there already
  * have that form; the buffer is allocated in the
- * function; the dimension exists (from the end when negative); factor is at least 1. */
+ * function; the dimension exists (from the end when negative); factor is at least 1.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 static const char key[] = "buffer_dim_align";
 

@@ -1,3 +1,5 @@
+/* schedule/primitive/buffers/reindexing.c - finds an access, moves it to a new buffer and makes the
+ * copies. */
 #include "schedule/primitive/buffers/reindexing.h"
 
 #include "ir/arith/itermap.h"

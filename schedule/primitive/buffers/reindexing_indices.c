@@ -1,10 +1,10 @@
+/* schedule/primitive/buffers/reindexing_indices.c - may new indices stand for the old ones? What is
+ * read at A[h // 3, k] may be kept at B[k, h // 3]: the element depends on one digit of h only.
+ * Such an axis is taken apart, h = 3 * high + low, and the new place must tell the digits apart
+ * that the old one is made of. */
 #include "schedule/primitive/buffers/reindexing_indices.h"
 
 #include "ir/arith/itermap.h"
-
-/* What is read at A[h // 3, k] may be kept at B[k, h // 3]: the element depends on one digit of h
- * only. Such an axis is taken apart, h = 3 * high + low, and the new place must tell the digits
- * apart that the old one is made of. */
 
 /* How the old places use an axis. */
 typedef struct digit {

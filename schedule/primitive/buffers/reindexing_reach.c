@@ -1,7 +1,7 @@
-#include "schedule/primitive/buffers/reindexing_indices.h"
-
-/* A copy of what a nested block reads runs over all values of its axes, in each run of the block
+/* schedule/primitive/buffers/reindexing_reach.c - what the copies for a nested block may read. A
+ * copy of what a nested block reads runs over all values of its axes, in each run of the block
  * around it. What it reads was written there, or the block reads all of it itself. */
+#include "schedule/primitive/buffers/reindexing_indices.h"
 
 static bool is_copied_axis(const sch_reindexing *r, hone_var var) {
     for (uint32_t i = 0; i < r->axis_count; i++) {

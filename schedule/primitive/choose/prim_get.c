@@ -1,9 +1,8 @@
+/* schedule/primitive/choose/prim_get.c - get_block, get_loops, get_child_blocks, get_producers,
+ * get_consumers, get_output_blocks: getting hold of things. They change nothing. */
 #include "schedule/primitive/primitive_impl.h"
 
 #include <string.h>
-
-/* get_block, get_loops, get_child_blocks, get_producers, get_consumers, get_output_blocks: getting
- * hold of things. They change nothing. */
 
 static hone_status find_block(hone_schedule *sch, const char *name, hone_node_id *out) {
     *out = HONE_NO_ID;

@@ -1,12 +1,11 @@
+/* schedule/primitive/choose/prim_sample.c - sample_perfect_tile, sample_partitioned_tile,
+ * sample_categorical, sample_compute_location: the random steps of a trace. A decision that is
+ * given is used, and repaired where it no longer fits; else one is drawn. */
 #include "schedule/primitive/choose/sample.h"
 #include "schedule/primitive/primitive_impl.h"
 
 #include <float.h>
 #include <string.h>
-
-/* sample_perfect_tile, sample_partitioned_tile, sample_categorical, sample_compute_location: the
- * random steps of a trace. A decision that is given is used, and repaired where it no longer fits;
- * else one is drawn. */
 
 /* Factors, which are the decision as well. */
 static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,

@@ -1,3 +1,4 @@
+/* schedule/primitive/choose/sample.c - draws and repairs tile factors. */
 #include "schedule/primitive/choose/sample.h"
 
 #include <assert.h>

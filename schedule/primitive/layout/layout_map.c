@@ -1,3 +1,4 @@
+/* schedule/primitive/layout/layout_map.c - resolves index maps and applies them to iterators. */
 #include "schedule/primitive/layout/layout_map.h"
 #include "ir/text/map/index_map_parse.h"
 

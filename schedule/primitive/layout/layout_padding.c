@@ -1,3 +1,5 @@
+/* schedule/primitive/layout/layout_padding.c - finds a plain writer, inverts layouts and fills
+ * padding. */
 #include "schedule/primitive/layout/layout_padding.h"
 
 bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_expr **out_old,

@@ -1,3 +1,5 @@
+/* schedule/primitive/layout/pad_zeros.c - shows that zeros neither fail in a block nor change its
+ * result. */
 #include "schedule/primitive/layout/pad_zeros.h"
 
 typedef struct risk_search {

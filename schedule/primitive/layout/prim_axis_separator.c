@@ -1,14 +1,15 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* set_axis_separator: says between which dimensions of a buffer its address is split, for memories
- * that are addressed by more than one number.
+/* schedule/primitive/layout/prim_axis_separator.c - set_axis_separator: says between which
+ * dimensions of a buffer its address is split, for memories that are addressed by more than one
+ * number.
  *
  *     B = T.alloc_buffer((8, 128, 16))                     set_axis_separator(b, ("write", 0), [1])
  *  →  B = T.alloc_buffer((8, 128, 16), axis_separators=[1])
  *
  * Checks: the buffer is allocated by a block or a parameter, and nobody takes its address or a view
  * of it; the separators are in order, from 0 to the number of dimensions. What is accessed where
- * does not change. */
+ * does not change.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 static hone_status check(hone_schedule *sch, hone_node_id block, hone_buffer buffer, uint32_t count,
                          const int64_t *separators) {

@@ -1,11 +1,6 @@
-#include "ir/arith/itermap.h"
-#include "ir/text/map/index_map_parse.h"
-#include "schedule/primitive/layout/layout_map.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/instance_order.h"
-
-/* transform_block_layout: runs a block over other axes, which a map makes of its own; loops of its
- * own, one for each new axis, take the place of those around it.
+/* schedule/primitive/layout/prim_block_layout.c - transform_block_layout: runs a block over other
+ * axes, which a map makes of its own; loops of its own, one for each new axis, take the place of
+ * those around it.
  *
  *     for i, j in T.grid(8, 12): vi, vj = T.axis.remap("SS", [i, j]); B[vi, vj] = A[vi, vj] * 2
  *  →  for ax0 in range(96):           transform_block_layout(b, lambda i, j: (i * 12 + j,))
@@ -14,7 +9,13 @@
  * Checks: the block stands alone in its loops, which start at 0 and are bound to its axes one by
  * one, in order; the map is a bijection of the axes' domain; no new axis mixes kinds of axes;
  * instances of the block may run in another order. The kinds and annotations of the old loops are
- * gone: the new ones are serial. */
+ * gone: the new ones are serial.
+ */
+#include "ir/arith/itermap.h"
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/primitive/layout/layout_map.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/instance_order.h"
 
 typedef struct layout {
     hone_schedule *sch;

@@ -1,6 +1,5 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* decompose_padding: fills with the padding in front of a loop, then computes what is inside only.
+/* schedule/primitive/layout/prim_decompose_padding.c - decompose_padding: fills with the padding in
+ * front of a loop, then computes what is inside only.
  *
  *     for i in 12: with block P: P[v] = if_then_else(1 <= v and v < 11, A[v - 1], 0)
  *  →  for i in 12: with block P_pad_const: P[v] = 0
@@ -14,7 +13,9 @@
  * follows from its axes; loops further out whose iterations run side by side do not share elements,
  * which would be padding for a moment. Where the loop holds more than the nest of the block, all
  * padding is filled in before any of that: the loops are serial, nobody else below writes the
- * buffer, and each element has one place in the padding or inside of it. */
+ * buffer, and each element has one place in the padding or inside of it.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 typedef struct padding {
     hone_schedule *sch;

@@ -1,10 +1,6 @@
-#include "ir/region/region.h"
-#include "schedule/primitive/layout/einsum.h"
-#include "schedule/primitive/layout/pad_zeros.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* pad_einsum: rounds the axes of a block up to multiples; what it reads is copied into larger
- * buffers first, with zeros around, and what it writes is copied out of one.
+/* schedule/primitive/layout/prim_pad_einsum.c - pad_einsum: rounds the axes of a block up to
+ * multiples; what it reads is copied into larger buffers first, with zeros around, and what it
+ * writes is copied out of one.
  *
  *     for i, j, k in 7, 5, 9: with block C: C[i, j] += A[i, k] * B[k, j]        padding 4, 1, 1
  *  →  for i0, i1 in 8, 9: with block A_pad: A_pad[…] = if_then_else(v0 < 7, A[v0, v1], 0)
@@ -23,7 +19,12 @@
  * others in the nest access is in it; if they make it, nobody else uses it, and no threads have it
  * of their own; one that is written is written as a whole in the scope, one that is read was so
  * before; what is computed from the zeros can't fail; in a reduction it adds nothing (TVM does not
- * check these). */
+ * check these).
+ */
+#include "ir/region/region.h"
+#include "schedule/primitive/layout/einsum.h"
+#include "schedule/primitive/layout/pad_zeros.h"
+#include "schedule/primitive/primitive_impl.h"
 
 /* ---- the block ---- */
 

@@ -1,10 +1,5 @@
-
-#include "ir/region/region.h"
-#include "schedule/primitive/layout/layout_padding.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* transform_layout: keeps a buffer in another layout; each access goes to the place that a map
- * gives it.
+/* schedule/primitive/layout/prim_transform_layout.c - transform_layout: keeps a buffer in another
+ * layout; each access goes to the place that a map gives it.
  *
  *     B = T.alloc_buffer((128, 128));  B[vi, vj] = …      transform_layout(b, "B",
  *                                                              lambda i, j: (i // 16, j, i % 16))
@@ -18,7 +13,11 @@
  * Checks: the buffer is a parameter or allocated by a block, dense, and nobody takes its address or
  * a view of it; the map is injective and its indices have no gaps but padding (not checked with
  * assume_injective_transform, which marks the trace as unsafe); pad_value has the buffer's type; no
- * symbolic size loses the only dimension that tells it; no block aligns the buffer's rows. */
+ * symbolic size loses the only dimension that tells it; no block aligns the buffer's rows.
+ */
+#include "ir/region/region.h"
+#include "schedule/primitive/layout/layout_padding.h"
+#include "schedule/primitive/primitive_impl.h"
 
 /* ---- checks ---- */
 

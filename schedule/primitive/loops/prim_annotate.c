@@ -1,7 +1,7 @@
+/* schedule/primitive/loops/prim_annotate.c - annotate, unannotate, add_unit_loop and
+ * enter_postproc: notes, and a loop of one iteration. */
 #include "ir/core/annotation.h"
 #include "schedule/primitive/primitive_impl.h"
-
-/* annotate, unannotate, add_unit_loop, enter_postproc. */
 
 static hone_attrs attrs_of(const hone_schedule *sch, hone_node_id node) {
     const hone_node *n = sch_node(sch, node);

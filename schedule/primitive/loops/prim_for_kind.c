@@ -1,8 +1,4 @@
-#include "schedule/primitive/primitive_impl.h"
-
-#include <string.h>
-
-/* parallel, vectorize, unroll, bind: how a loop runs.
+/* schedule/primitive/loops/prim_for_kind.c - parallel, vectorize, unroll, bind: how a loop runs.
  *
  * Checks for parallel, vectorize and bind: each block below is complete, a reduction, or the update
  * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes
@@ -11,7 +7,11 @@
  * as well: then each iteration has its own copy; so may one whose instances meet in elements only
  * within one iteration. One thread axis may be bound twice in a nest where the threads of the outer
  * loop share the work of the inner one; loops that are launched together and bound to one axis have
- * one extent. vectorize wants a constant extent. unroll checks nothing but that. */
+ * one extent. vectorize wants a constant extent. unroll checks nothing but that.
+ */
+#include "schedule/primitive/primitive_impl.h"
+
+#include <string.h>
 
 static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                               bool allow_reduce) {

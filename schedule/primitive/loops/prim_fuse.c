@@ -1,13 +1,14 @@
+/* schedule/primitive/loops/prim_fuse.c - fuse: for i in n: for j in m  →  for i_j_fused in n * m,
+ * with i = f // m, j = f % m
+ *
+ * Checks: each loop is the direct and only child of the one before; all start at 0; no extent uses
+ * another fused loop; none has annotations, a break or a thread binding.
+ */
 #include "schedule/primitive/primitive_impl.h"
 
 #include <string.h>
 
 #include "ir/arith/itermap.h"
-
-/* fuse: for i in n: for j in m  →  for i_j_fused in n * m, with i = f // m, j = f % m
- *
- * Checks: each loop is the direct and only child of the one before; all start at 0; no extent uses
- * another fused loop; none has annotations, a break or a thread binding. */
 
 static hone_status check_chain(hone_schedule *sch, uint32_t count, const hone_node_id *loops) {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,7 +1,6 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* merge: joins loops beside each other, with the loops around them up to what they share, into one
- * nest; their bodies follow each other, in the order of the arguments, where the last one stood.
+/* schedule/primitive/loops/prim_merge.c - merge: joins loops beside each other, with the loops
+ * around them up to what they share, into one nest; their bodies follow each other, in the order of
+ * the arguments, where the last one stood.
  *
  *     for i: B[i] = f(A[i])           for i_m:
  *     for i: C[i] = g(B[i])       →       B[i_m] = f(A[i_m])
@@ -13,7 +12,9 @@
  * touches what a nest that passes it writes (or the other way round). Where one nest touches what
  * another one writes: they come in the order in which they stand, each block may run in another
  * order, and each iteration of the merged loops reads only what is final by then; of what several
- * write, each has a part of its own, or each iteration has (TVM does not check this). */
+ * write, each has a part of its own, or each iteration has (TVM does not check this).
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 typedef struct merging {
     hone_schedule *sch;

@@ -1,8 +1,5 @@
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/init_nest.h"
-
-/* loop_partition: cuts a loop into loops over parts of its range, one behind the other, each with a
- * copy of the body.
+/* schedule/primitive/loops/prim_partition.c - loop_partition: cuts a loop into loops over parts of
+ * its range, one behind the other, each with a copy of the body.
  *
  *     for i in 16: with block B: …                                  loop_partition(i, [2, None])
  *  →  with block B_i_common:
@@ -17,7 +14,10 @@
  * Checks: range and factors are constants, at most one factor is None, the parts fill the range; no
  * annotations, no thread binding; one block is below the loop, with nothing but loops on the way;
  * when it has an init, no loop outside feeds its reduce axes, and it is known in which part the
- * init runs; no index is loaded from a buffer; no buffer is allocated in what is copied. */
+ * init runs; no index is loaded from a buffer; no buffer is allocated in what is copied.
+ */
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/init_nest.h"
 
 typedef struct partitioning {
     hone_schedule *sch;

@@ -1,13 +1,14 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* reorder: permutes loops of one nest. Loops in between that are not named keep their places.
+/* schedule/primitive/loops/prim_reorder.c - reorder: permutes loops of one nest. Loops in between
+ * that are not named keep their places.
  *
  * Checks: the loops are distinct and lie on one chain, with nothing but loops of one child in
  * between. Unless the order stays: the instances of every block below may run in another order
  * (sch_require_order_free), or those that may meet in an element keep theirs; no loop feeds both
  * spatial and reduce axes of a block with an init, which must meet the beginning of its reduce axes
  * first; where each instance overwrites all that those before it have written, the last one stays
- * the last; no bound of a loop uses a loop that comes to stand inside it. */
+ * the last; no bound of a loop uses a loop that comes to stand inside it.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 static bool is_named(uint32_t count, const hone_node_id *loops, hone_node_id loop) {
     for (uint32_t i = 0; i < count; i++) {

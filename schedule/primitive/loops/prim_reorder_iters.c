@@ -1,12 +1,13 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* reorder_block_iter_var: lists the axes of a block in another order; loops and body stay.
+/* schedule/primitive/loops/prim_reorder_iters.c - reorder_block_iter_var: lists the axes of a block
+ * in another order; loops and body stay.
  *
  *     with T.block("C"): vi, vj, vk = T.axis.remap("SSR", [i, j, k])        new_order [2, 0, 1]
  *  →  with T.block("C"): vk, vi, vj = T.axis.remap("RSS", [k, i, j])
  *
  * Checks: new_order is a permutation of the axes. The order of axes has no meaning but to those who
- * count them (reindex, blockize, tensor intrinsics), so nothing can go wrong. */
+ * count them (reindex, blockize, tensor intrinsics), so nothing can go wrong.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 static hone_status check_order(hone_schedule *sch, hone_node_id block, uint32_t count,
                                const int64_t *order) {

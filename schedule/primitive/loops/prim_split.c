@@ -1,10 +1,11 @@
-#include "schedule/primitive/primitive_impl.h"
-
-/* split: for i in n  →  for i_0 in f0: for i_1 in f1: …, with i = i_0 * (f1 * …) + i_1 * … + …
+/* schedule/primitive/loops/prim_split.c - split: for i in n  →  for i_0 in f0: for i_1 in f1: …,
+ * with i = i_0 * (f1 * …) + i_1 * … + …
  *
  * Checks: the loop starts at 0 and has neither annotations, a break nor a thread binding; at most
  * one factor is None; factors are positive; their product reaches the extent. Where the product is
- * larger than the extent, every block below gets the predicate i < n. */
+ * larger than the extent, every block below gets the predicate i < n.
+ */
+#include "schedule/primitive/primitive_impl.h"
 
 /* Reads the factors; the inferred one gets 0 and its place. */
 static hone_status read_factors(hone_schedule *sch, hone_node_id loop, uint32_t count,

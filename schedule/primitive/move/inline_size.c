@@ -1,8 +1,7 @@
+/* schedule/primitive/move/inline_size.c - how large expressions become when a value is put in where
+ * it is read. Each load gets a copy, so the links of a chain like `c = c * f(c)` double it: 40 of
+ * them would fill any memory. Long before that nobody gains from the copies. */
 #include "schedule/primitive/move/inlining.h"
-
-/* How large expressions become when a value is put in where it is read. Each load gets a copy, so
- * the links of a chain like `c = c * f(c)` double it: 40 of them would fill any memory. Long before
- * that nobody gains from the copies. */
 
 enum { MAX_INLINED_NODES = 1 << 16 };
 

@@ -1,3 +1,5 @@
+/* schedule/primitive/move/move_domain.c - boxes below a loop, and the axes of a block solved for
+ * them. */
 #include "schedule/primitive/move/move_domain.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* schedule/primitive/move/move_inverse.c - inverts all indices of a region together. */
 #include "schedule/primitive/move/move_inverse.h"
 
 #include "ir/arith/itermap.h"

@@ -1,4 +1,5 @@
-/* The loops that a moved block runs in: one for each axis, from the domains that were solved. */
+/* schedule/primitive/move/move_nest.c - the loops that a moved block runs in: one for each axis,
+ * from the domains that were solved. */
 #include "schedule/primitive/move/move_domain.h"
 
 static const hone_expr *and_also(hone_schedule *sch, const hone_expr *a, const hone_expr *b) {

@@ -1,13 +1,6 @@
-#include "ir/arith/itermap.h"
-#include "schedule/primitive/move/move_domain.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/instance_order.h"
-#include "schedule/state/partial_results.h"
-
-#include <string.h>
-
-/* compute_at: moves a producer into a loop around its consumers, so that each iteration makes what
- * it uses.        reverse_compute_at: moves a consumer into a loop around its producers.
+/* schedule/primitive/move/prim_compute_at.c - compute_at: moves a producer into a loop around its
+ * consumers, so that each iteration makes what it uses.        reverse_compute_at: moves a consumer
+ * into a loop around its producers.
  *
  *   for i: B[i] = f(A[i])                 for i0:
  *   for i0, i1: C[4*i0+i1] = g(B[…])  →       for ax0 in 4: B[4*i0+ax0] = f(A[…])
@@ -24,7 +17,15 @@
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
  * first). The block runs over a box of its axes; instances that write the same elements keep their
- * order. A parallel or vectorized loop that it leaves does not make what it reads several times. */
+ * order. A parallel or vectorized loop that it leaves does not make what it reads several times.
+ */
+#include "ir/arith/itermap.h"
+#include "schedule/primitive/move/move_domain.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/instance_order.h"
+#include "schedule/state/partial_results.h"
+
+#include <string.h>
 
 typedef struct move {
     hone_schedule *sch;

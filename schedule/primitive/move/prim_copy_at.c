@@ -1,10 +1,6 @@
-#include "ir/core/fold.h"
-#include "ir/region/region.h"
-#include "schedule/primitive/move/move_domain.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* read_at: copies what a block reads into another scope, once in each iteration of a loop around
- * it, by one block that holds the loops of the copy. write_at: the same for what it writes, behind.
+/* schedule/primitive/move/prim_copy_at.c - read_at: copies what a block reads into another scope,
+ * once in each iteration of a loop around it, by one block that holds the loops of the copy.
+ * write_at: the same for what it writes, behind.
  *
  *     for i0: for i1: with block C: … A[i0*4 + i1] …                read_at(i0, c, 0, "shared")
  *  →  for i0:
@@ -19,7 +15,12 @@
  * stand before the copy, and all of the box was written before. write_at: the block is the only
  * writer, does not begin with what is there, surely writes all of the box, and the loops over which
  * it reduces run one iteration after the other: each of them copies what was summed up so far, the
- * last one all. */
+ * last one all.
+ */
+#include "ir/core/fold.h"
+#include "ir/region/region.h"
+#include "schedule/primitive/move/move_domain.h"
+#include "schedule/primitive/primitive_impl.h"
 
 typedef struct copying {
     hone_schedule *sch;

@@ -1,17 +1,18 @@
+/* schedule/primitive/move/prim_inline.c - compute_inline: puts the body of a producer where its
+ * consumers load what it stores.
+ *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2
+ *
+ * Checks: the scope is a pipeline of stages; the block is complete, without init, and is no output
+ * block; (a predicate may go: consumers read only what surely was written;) its body is one store
+ * whose indices are a bijective affine map of its axes; no one else takes the buffer's address or a
+ * view of it; the scope has another block; what comes out is not huge (inline_size.c).
+ */
 #include "schedule/primitive/move/inlining.h"
 
 #include <string.h>
 
 #include "schedule/primitive/primitive_impl.h"
 #include "schedule/state/instance_order.h"
-
-/* compute_inline: puts the body of a producer where its consumers load what it stores.
- *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2
- *
- * Checks: the scope is a pipeline of stages; the block is complete, without init, and is no output
- * block; (a predicate may go: consumers read only what surely was written;) its body is one store
- * whose indices are a bijective affine map of its axes; no one else takes the buffer's address or a
- * view of it; the scope has another block; what comes out is not huge (inline_size.c). */
 
 /* ---- what both directions share ---- */
 

@@ -1,9 +1,5 @@
-#include "ir/region/region.h"
-#include "schedule/primitive/move/inlining.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/instance_order.h"
-
-/* reverse_compute_inline: puts the body of a consumer behind the store of its only producer.
+/* schedule/primitive/move/prim_reverse_inline.c - reverse_compute_inline: puts the body of a
+ * consumer behind the store of its only producer.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
  *
  * Checks: as in prim_inline.c for the consumer; it runs over a box of its axes (all of them or a
@@ -23,6 +19,10 @@
  * writes, where that only copies it and the producer reads nothing there:
  *     B[i] = 0; B[i] = B[i] + A[i];  C[i] = B[i]   →   C[i] = 0; C[i] = C[i] + A[i]
  */
+#include "ir/region/region.h"
+#include "schedule/primitive/move/inlining.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/instance_order.h"
 
 typedef struct reverse {
     hone_node_id block, producer, store, producer_store;

@@ -1,10 +1,5 @@
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/state/init_nest.h"
-
-#include <string.h>
-
-/* decompose_reduction: takes the init of a reduction block out, into a block of its own in front of
- * a loop.
+/* schedule/primitive/reduce/prim_decompose.c - decompose_reduction: takes the init of a reduction
+ * block out, into a block of its own in front of a loop.
  *     for i, k: with block C: init: C[i] = 0;  C[i] += A[i, k]
  *  →  for i_init: C[i_init] = 0
  *     for i, k: C[i] += A[i, k]
@@ -15,7 +10,12 @@
  * iterations); no condition of the predicate speaks of both loops that the init leaves out and
  * loops that it keeps; who else reads the result below the loop reads it behind the block; the
  * block reads its result where it writes it only; what the init reads, and what its conditions do,
- * is not made below the loop; spatial loops below it do not write the same elements again. */
+ * is not made below the loop; spatial loops below it do not write the same elements again.
+ */
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/init_nest.h"
+
+#include <string.h>
 
 /* A loop outside the one that the init shall stand before. */
 static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node_id loop,

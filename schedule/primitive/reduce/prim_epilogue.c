@@ -1,7 +1,5 @@
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/primitive/reduce/reducer.h"
-
-/* fuse_reduction_epilogue: lets a reduction begin with what a block behind it would add.
+/* schedule/primitive/reduce/prim_epilogue.c - fuse_reduction_epilogue: lets a reduction begin with
+ * what a block behind it would add.
  *
  *     init: C[i] = 0;  C[i] += A[i, k]                       D[i] = C[i] + E[i]
  *  →  init: D[i] = E[i];  D[i] += A[i, k]
@@ -15,7 +13,10 @@
  * Checks: the reduction is a sum, product, min or max that begins with its identity; the epilogue
  * is complete, without a predicate, with one store that runs over all its axes, and loads the
  * result once, at one axis per dimension over the whole buffer; nobody else reads the result, which
- * is local; all else that the epilogue reads is there before the reduction begins. */
+ * is local; all else that the epilogue reads is there before the reduction begins.
+ */
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/primitive/reduce/reducer.h"
 
 typedef struct fusing {
     hone_schedule *sch;

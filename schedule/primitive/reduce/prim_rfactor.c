@@ -1,10 +1,6 @@
-#include "ir/verify/verify.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/primitive/reduce/rfactor.h"
-#include "schedule/state/init_nest.h"
-
-/* rfactor: splits a reduction in two. The loop becomes a spatial axis of a first block that reduces
- * into a new buffer with one more dimension; a second block reduces that dimension.
+/* schedule/primitive/reduce/prim_rfactor.c - rfactor: splits a reduction in two. The loop becomes a
+ * spatial axis of a first block that reduces into a new buffer with one more dimension; a second
+ * block reduces that dimension.
  *
  *     for i, ko, ki: with block B: init: B[i] = 0; B[i] += A[i, ko*8+ki]        rfactor(ko, 0)
  *  →  for i, ko, ki: with block B_rf: init: B_rf[ko, i] = 0; B_rf[ko, i] += A[i, ko*8+ki]
@@ -22,7 +18,12 @@
  * feeds both kinds; one block is below it, a reduction (reducer.h says which), in a scope that is a
  * pipeline of stages; it is the first block of its nest, which from the first reduce loop on holds
  * nothing else; what it makes in loops that run at once can be seen outside of them; the new axis
- * fits in the buffer; each element of the new buffer gets a value in spite of the predicate. */
+ * fits in the buffer; each element of the new buffer gets a value in spite of the predicate.
+ */
+#include "ir/verify/verify.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/primitive/reduce/rfactor.h"
+#include "schedule/state/init_nest.h"
 
 /* ---- checks ---- */
 

@@ -1,7 +1,7 @@
+/* schedule/primitive/reduce/reducer.c - finds out how a block reduces, and makes blocks that reduce
+ * so. Matching goes by making: of each form, the values that it would store are built from the
+ * parts that stand in the block and compared with what the block stores. */
 #include "schedule/primitive/reduce/reducer.h"
-
-/* Matching goes by making: of each form, the values that it would store are built from the parts
- * that stand in the block and compared with what the block stores. */
 
 /* First the plain operations, for one buffer; then those of two. */
 enum {

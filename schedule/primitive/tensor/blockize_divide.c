@@ -1,10 +1,10 @@
-#include "schedule/primitive/tensor/blockizing.h"
-
-/* How blockize divides a block: every binding becomes a multiple of the inner extent, of the loops
- * outside of the new block, plus a part that runs inside over all of that extent:
+/* schedule/primitive/tensor/blockize_divide.c - how blockize divides a block: every binding becomes
+ * a multiple of the inner extent, of the loops outside of the new block, plus a part that runs
+ * inside over all of that extent:
  *
  *     vi = i0*16 + i1      (i1 inside)   →  vi_o = i0, vi_i = i1, of 16
  */
+#include "schedule/primitive/tensor/blockizing.h"
 
 /* ---- what is inside ---- */
 

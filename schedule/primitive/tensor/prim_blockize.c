@@ -1,9 +1,5 @@
-#include "schedule/primitive/tensor/blockizing.h"
-
-#include "ir/region/region.h"
-#include "schedule/primitive/primitive_impl.h"
-
-/* blockize: makes one block of a nest of loops and the block in it, or of neighbouring nests.
+/* schedule/primitive/tensor/prim_blockize.c - blockize: makes one block of a nest of loops and the
+ * block in it, or of neighbouring nests.
  *
  *     for i0, j0, i1, j1: with block C: vi, vj = i0*16+i1, j0*16+j1                  blockize(i1)
  *  →  for i0, j0: with block C_o: vi_o, vj_o = i0, j0
@@ -19,6 +15,10 @@
  * the predicate speaks of outer or of inner loops; all of the box that the new block writes is
  * written; blocks that use the loops around them as they are stand with others of their kind only.
  */
+#include "schedule/primitive/tensor/blockizing.h"
+
+#include "ir/region/region.h"
+#include "schedule/primitive/primitive_impl.h"
 
 static hone_status plan_init(blockizing *b, part *p) {
     hone_schedule *sch = b->sch;

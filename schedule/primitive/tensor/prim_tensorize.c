@@ -1,11 +1,6 @@
-#include "schedule/intrin/tensor_intrin.h"
-#include "schedule/primitive/primitive_impl.h"
-#include "schedule/primitive/tensor/tensor_match.h"
-
-#include <string.h>
-
-/* tensorize: puts the implementation of a tensor intrinsic in the place of what a block computes
- * (of all below a loop, which blockize makes a block of first).
+/* schedule/primitive/tensor/prim_tensorize.c - tensorize: puts the implementation of a tensor
+ * intrinsic in the place of what a block computes (of all below a loop, which blockize makes a
+ * block of first).
  *
  *     with block C_o: vi_o, vj_o, vk_o
  *         for i, j, k in (16, 16, 16): with block C: C[…] = C[…] + A[…] * B[…]
@@ -17,7 +12,13 @@
  * Checks: the body is what the description says (tensor_match.c), on parts that lie inside of the
  * buffers; a buffer that the description writes is none of its others; what the implementation
  * says of the layout holds: fixed strides (or none, where it uses more than single elements), the
- * offset's factor. */
+ * offset's factor.
+ */
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/primitive/primitive_impl.h"
+#include "schedule/primitive/tensor/tensor_match.h"
+
+#include <string.h>
 
 typedef struct tensorizing {
     hone_schedule *sch;

@@ -1,14 +1,13 @@
+/* schedule/primitive/tensor/tensor_match.c - compares the body of a block with the description of a
+ * tensor intrinsic, side by side: the same statements, the same operators, loops and axes one to
+ * one. Each buffer of the description gets a place: the program's indices are base + the
+ * description's. Sums and products may have their operands the other way round. */
 #include "schedule/primitive/tensor/tensor_match.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 #include "ir/text/print/script_print.h"
-
-/* Compares the body of a block with the description of a tensor intrinsic, side by side: the same
- * statements, the same operators, loops and axes one to one. Each buffer of the description gets a
- * place: the program's indices are base + the description's. Sums and products may have their
- * operands the other way round. */
 
 typedef struct matching {
     hone_schedule *sch;
