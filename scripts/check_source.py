@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Looks for what a compiler does not: banned functions, seeds that make check-full cannot draw, file
 names used twice, oversized files, tests that docs/security.md promises and that are not there,
-functions that a header of a room declares and no other file of a room calls.
+functions that a header of a room declares and no other file of a room calls, files that do not
+begin with what they are, contracts that stand on the one before.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -60,6 +61,22 @@ def check_line(path, pattern, line):
             yield match.group(1), "has a seed of its own: hone_test_rng gives one"
 
 
+# "/* room/file.c - what it is", by the name under which others include the file; examples are shown
+# to users, who do not see the path. A contract is found by its name, without what stands before it.
+HEAD = re.compile(r"/\* (\S+)(?:\n \*)? - \S")
+HEADLESS = ("examples/", "schedule/python/")
+LEANING = re.compile(r"^[ \t]*/\* The same\b", re.M)
+
+
+def check_comments(path, text):
+    head = HEAD.match(text)
+    if not path.startswith(HEADLESS) and not (head and ("/" + path).endswith("/" + head.group(1))):
+        yield 1, f"does not begin with /* {path} - what it is"
+    for match in LEANING.finditer(text):
+        if not path.startswith(HEADLESS):
+            yield text.count("\n", 0, match.start()) + 1, 'says "The same": of what?'
+
+
 def check_file(path, text):
     code = COMMENT_OR_STRING.sub(blank, text).split("\n")
     pattern = banned_for(path)
@@ -71,6 +88,7 @@ def check_file(path, text):
         yield len(code), "does not end with a newline"
     if "\t" in text or "\r" in text:
         yield 0, "has tabs or carriage returns"
+    yield from check_comments(path, text)
 
 
 # `tests/room/test_thing.c name_of_the_case`

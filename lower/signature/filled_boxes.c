@@ -1,4 +1,4 @@
-/* lower/signature/filled_boxes.c */
+/* lower/signature/filled_boxes.c - boxes of iterator maps, joined where they touch. */
 #include "lower/signature/filled_boxes.h"
 
 enum { MAX_ITERS = 64 };
@@ -160,7 +160,7 @@ void lower_fill(lower_filling *f, hone_node_id root, const lower_access *store) 
     if (look_around(f, root, store->node, &s) && box_of(f, &s, &box)) add_box(f, &box);
 }
 
-/* The same with a variable in place of that of the loop, which is the last one. */
+/* Puts an expression in the place of the variable of the loop, which is the last one. */
 static bool put_in_place(lower_filling *f, surroundings *s, hone_var from, const hone_expr *to) {
     hone_ir *ir = &f->arith.ir;
     for (uint32_t d = 0; d < f->rank; d++)

@@ -42,7 +42,7 @@
     "    m = T.int64()\n"                                                                          \
     "    Y = T.match_buffer(y, (n,), \"float32\")\n"                                               \
     "    Z = T.match_buffer(z, (n, m), \"float32\")\n"
-/* The same of a table. */
+/* Statements over tables of n by m and more. */
 #define TABLE                                                                                      \
     "from tvm.script import tir as T\n"                                                            \
     "@T.prim_func\n"                                                                               \

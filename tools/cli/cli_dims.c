@@ -1,3 +1,4 @@
+/* tools/cli/cli_dims.c - dimensions that a command line gives or a text prints, as numbers. */
 #include "tools/cli/cli_dims.h"
 
 #include <ctype.h>
