@@ -7,10 +7,10 @@
  *     with block S: B[vi, 0] = A[vi, 0]
  *                   for j: B[vi, j + 1] = B[vi, j] + A[vi, j + 1]    or the iteration before
  *
- * A load is fed by what stands before it: at each level between it and the block, the statements in
- * front of the one that it is in, and the earlier iterations of a loop that it is in, surely write
- * the box that is loaded from there on. What a nested block reads counts as its declared region,
- * over the loops around it. */
+ * A load is covered by what stands before it: at each level between it and the block, the
+ * statements in front of the one that it is in, and the earlier iterations of a loop that it is in,
+ * surely write the box that is loaded from there on. What a nested block reads counts as its
+ * declared region, over the loops around it. */
 #include "schedule/state/pieces.h"
 
 #include "ir/region/region.h"

@@ -61,8 +61,8 @@ static hone_status apply_to_axes(hone_schedule *sch, sch_reindexing *r, const ho
     return sch_ir_error(sch);
 }
 
-/* A map of numbers which begin earlier than the axes that stand for them tells the axes apart if it
- * tells the numbers apart. */
+/* A map of numbers which begin earlier than the axes that stand for them is injective in the axes
+ * if it is in the numbers. */
 static hone_status prove_injective_numbers(hone_schedule *sch, sch_reindexing *r,
                                            const sch_numbers *n, sch_mapping *m) {
     hone_iter *used = hone_arena_alloc(sch->arena, (n->count + 1) * sizeof *used);

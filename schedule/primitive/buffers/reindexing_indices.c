@@ -1,7 +1,7 @@
 /* schedule/primitive/buffers/reindexing_indices.c - may new indices stand for the old ones? What is
  * read at A[h // 3, k] may be kept at B[k, h // 3]: the element depends on one digit of h only.
- * Such an axis is taken apart, h = 3 * high + low, and the new place must tell the digits apart
- * that the old one is made of. */
+ * Such an axis is divided, h = 3 * high + low, and the new indices must be injective in the digits
+ * that the old ones are made of. */
 #include "schedule/primitive/buffers/reindexing_indices.h"
 
 #include "ir/arith/itermap.h"
@@ -100,7 +100,7 @@ static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr
                                HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
-/* Reading: do the new places tell those digits apart that the old ones are made of? */
+/* Reading: are the new indices injective in those digits that the old ones are made of? */
 static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
     hone_schedule *sch = r->sch;
     uint32_t room = r->axis_count * 2 + 1, iter_count = 0;

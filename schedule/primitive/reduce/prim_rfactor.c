@@ -242,7 +242,7 @@ static hone_status copy_nest(rfactoring *r, hone_node_id *out_top, hone_node_id 
     return sch_ir_error(sch);
 }
 
-/* An axis falls apart into one for each loop that feeds it, the factored one excepted;
+/* An axis is divided into one for each loop that feeds it, the factored one excepted;
  * axis_of: those made so far by loop variable. */
 static hone_status split_axis(rfactoring *r, rfactor_draft *d, uint32_t i,
                               const hone_expr **axis_of) {

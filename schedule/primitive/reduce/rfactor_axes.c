@@ -1,5 +1,4 @@
-/* schedule/primitive/reduce/rfactor_axes.c - which axes rfactor takes apart, and into which loops.
- */
+/* schedule/primitive/reduce/rfactor_axes.c - which axes rfactor divides, and into which loops. */
 #include "schedule/primitive/reduce/rfactor.h"
 #include "schedule/state/init_nest.h"
 
@@ -56,7 +55,7 @@ static bool counts_along(const rfactoring *r, uint32_t axis, hone_node_id loop) 
     return false;
 }
 
-/* Does a loop feed the axis that feeds one of those which fall apart, too? */
+/* Does a loop feed the axis that feeds a divided one, too? */
 static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *is_divided) {
     const hone_node *node = sch_node(r->sch, r->block);
     const hone_expr *const *bindings = node->u.block.bindings;
@@ -95,7 +94,7 @@ static void sort_by_stride(const hone_expr *binding, var_list *list) {
     }
 }
 
-/* A reduce axis that the factored loop feeds or counts along with falls apart, and those that share
+/* A reduce axis that the factored loop feeds or counts along with is divided, and those that share
  * loops with it: the axes made for its loops would run along with theirs. All others stay. */
 const bool *sch_rfactor_split_axes(rfactoring *r) {
     hone_var factored = sch_node(r->sch, r->loop)->u.loop.var;

@@ -100,7 +100,7 @@ static void note_axes_of_loops(const rfactoring *r, const rfactor_draft *d,
     }
 }
 
-/* Without the guards, do the loops stay in the axes that do not fall apart? */
+/* Without the guards, do the loops stay in the axes that are not divided? */
 static hone_status check_kept_axes(rfactoring *r, const bool *is_divided) {
     hone_schedule *sch = r->sch;
     hone_arith *arith = &sch->arith;
