@@ -100,6 +100,7 @@ bool arith_note_value(hone_arith *a, hone_var var, const hone_expr *value);
 bool arith_find_values(hone_arith *a, const hone_func *func);
 
 /* ---- memory ---- */
+/* Memory of the arena; NULL when it is short, which a->ir notes. */
 void *arith_alloc(hone_arith *a, size_t bytes);
 /* Makes room for one more item in an array that lives in the arena. False when memory is short. */
 bool arith_grow(hone_arith *a, void **items, uint32_t count, uint32_t *capacity, size_t item_bytes);
@@ -166,6 +167,7 @@ bool arith_divmod_const(hone_arith *a, const arith_sum *y, int64_t c, bool want_
  * operation itself comes out. */
 bool arith_divmod(hone_arith *a, const arith_sum *y, const arith_sum *d, bool want_mod,
                   hone_dtype dtype, arith_sum *out);
+/* The rules of min and max, and, or, not; the opposite of a condition, simplified. */
 const hone_expr *arith_simp_minmax(hone_arith *a, const hone_expr *e);
 const hone_expr *arith_simp_bool(hone_arith *a, const hone_expr *e);
 const hone_expr *arith_negate(hone_arith *a, const hone_expr *condition);

@@ -36,9 +36,13 @@ struct hone_module {
     struct hone_module_shared *shared; /* reference count and the modules this one borrows from */
 };
 
+/* An empty module, with one reference. */
 HONE_NODISCARD hone_status hone_module_create(hone_module **out_module);
+/* One reference more; returns module. */
 hone_module *hone_module_retain(hone_module *module);
+/* One reference less; the last one frees it. NULL is allowed. */
 void hone_module_release(hone_module *module);
+/* Ends the making: nothing changes it any more. */
 void hone_module_freeze(hone_module *module);
 /* Keeps other alive as long as module, so that module may share its functions. */
 HONE_NODISCARD hone_status hone_module_borrow(hone_module *module, hone_module *other);

@@ -18,6 +18,7 @@ typedef struct hone_tensor_intrins hone_tensor_intrins;
 
 /* An empty set; destroy it. */
 HONE_NODISCARD hone_status hone_tensor_intrins_create(hone_tensor_intrins **out_set);
+/* Frees the set and its intrinsics; NULL is allowed. */
 void hone_tensor_intrins_destroy(hone_tensor_intrins *set);
 /* Adds an intrinsic from program text with two functions desc and impl (or …_desc and …_impl). It
  * replaces one of the same name, a built-in one too. INVALID, TYPE: what is wrong with the text

@@ -1,4 +1,4 @@
-/* schedule/replay/trace_apply.h - replays traces: the steps of one on a schedule. */
+/* schedule/replay/trace_apply.h - replays traces: applies the steps of a trace to a schedule. */
 #ifndef HONE_SCHEDULE_REPLAY_TRACE_APPLY_H
 #define HONE_SCHEDULE_REPLAY_TRACE_APPLY_H
 
@@ -15,15 +15,16 @@ typedef struct hone_apply_options {
     hone_status (*after_step)(void *ctx, hone_schedule *sch, uint32_t step);
     void *ctx;
 } hone_apply_options;
-/* Applies to a schedule (freshly reset or not: variables of the trace are renumbered). A refused
- * step is ILLEGAL; the message starts with its number and its call as text ("step 7:
- * sch.split(l3, factors=[None, 5]): …") when sch->wants_reasons. */
+/* Applies a trace to a schedule, freshly reset or not: variables of the trace get new numbers. A
+ * step that is refused ends it with ILLEGAL; where sch->wants_reasons, the message begins with the
+ * step's number and its call ("step 7: sch.split(l3, factors=[None, 5]): …"). options may be NULL.
+ */
 HONE_NODISCARD hone_status hone_trace_apply(const hone_trace *trace, hone_schedule *sch,
                                             const hone_apply_options *options);
 
-/* How many results the last instruction of a trace gives, applied to the program (trace_count.c).
- * Errors: those of the steps; ILLEGAL also when decisions that are still open make the difference.
- */
+/* How many results the last instruction of the trace gives when the trace is applied to the program
+ * (trace_count.c). Errors are those of the steps; ILLEGAL also where that depends on decisions
+ * which are still open. */
 HONE_NODISCARD hone_status hone_trace_count_results(const hone_trace_context *context,
                                                     const hone_trace *trace, uint32_t *out_count);
 

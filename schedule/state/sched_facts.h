@@ -28,8 +28,9 @@ enum {
 };
 
 /* ---- what a block is ---- */
-/* The block declares to write (to read) something of the buffer. */
+/* The block declares to write something of the buffer. */
 bool sch_writes(const hone_block *block, hone_buffer buffer);
+/* The block declares to read something of the buffer. */
 bool sch_reads(const hone_block *block, hone_buffer buffer);
 /* The block declares to read a buffer that it declares to write. */
 bool sch_reads_own_output(const hone_block *block);

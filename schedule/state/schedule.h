@@ -46,6 +46,7 @@ struct hone_schedule {
 /* Makes a schedule of a copy of `base`; destroy it with hone_schedule_destroy. base has to be in
  * scheduled form and well formed (hone_check_func): INVALID says what is wrong with it. */
 HONE_NODISCARD hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch);
+/* Frees the schedule with all that lies in its arena; NULL is allowed. */
 void hone_schedule_destroy(hone_schedule *sch);
 /* Back to the program that the schedule began with; trace and random variables are forgotten, what
  * lies in the arena is freed. rng, intrins and wants_reasons stay. */

@@ -98,8 +98,9 @@ typedef struct hone_inst_traits {
 #include "schedule/trace/insts.def"
 #undef HONE_INST
 
+/* The traits that the primitive's file gives; never NULL. */
 const hone_inst_traits *hone_inst_traits_of(hone_inst_kind kind);
-/* INVALID: "Split: …". */
+/* INVALID for an instruction that is not made as its traits say: "Split: <what>". */
 HONE_NODISCARD hone_status hone_inst_malformed(hone_inst_kind kind, const char *what);
 
 /* Plain data of an operand: annotations and attributes hold no variables. out_bad: NULL, or the
@@ -107,32 +108,39 @@ HONE_NODISCARD hone_status hone_inst_malformed(hone_inst_kind kind, const char *
 HONE_NODISCARD hone_status hone_operand_value(hone_arena *arena, const hone_operand *o,
                                               hone_value *out, const hone_operand **out_bad);
 
-/* Ends with HONE_ARG_END. */
+/* The arguments in Python's order; the list ends with HONE_ARG_END. */
 const hone_arg_spec *hone_inst_args(hone_inst_kind kind);
+/* The method's name: "compute_at". */
 const char *hone_inst_python_name(hone_inst_kind kind);
-/* In older documents. */
+/* The method's name in older TVM versions. */
 const char *hone_inst_classic_name(hone_inst_kind kind);
-/* Finds an instruction by its JSON name (old or new), or by its Python method (old or new). */
+/* Finds an instruction by its JSON name, new or old. */
 bool hone_inst_find_json(const char *name, hone_inst_kind *out_kind);
+/* Finds an instruction by its Python method, new or old. */
 bool hone_inst_find_python(const char *name, hone_inst_kind *out_kind);
-/* One of the inputs is an index map that JSON has among the attributes: which, and where. */
+/* Whether one of the inputs is an index map that JSON has among the attributes: which input, and
+ * which attribute. */
 bool hone_inst_has_map_attr(hone_inst_kind kind, uint32_t *out_input, uint32_t *out_attr);
-/* A variable's name in both texts: "b0", "l1", "v2". */
+/* Appends a variable's name, as both texts have it: "b0", "l1", "v2". */
 void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out);
-/* The names of the variables in a map; NULL when memory is short. */
+/* The names of the random variables in a map, by free variable, in the arena; NULL when memory is
+ * short. */
 const char *const *hone_trace_free_names(const hone_trace *trace, const hone_index_map *map,
                                          hone_arena *arena);
-/* How many inputs and attributes it can have; HONE_ANY_COUNT for inputs without a limit. */
+/* How many inputs it can have; HONE_ANY_COUNT: any number. */
 enum { HONE_ANY_COUNT = 1 << 30 };
 uint32_t hone_inst_max_inputs(hone_inst_kind kind);
+/* How many attributes it can have. */
 uint32_t hone_inst_max_attrs(hone_inst_kind kind);
-/* The kind of its results, and whether they are a list (get_loops, …). */
+/* The kind of its results. */
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
+/* Its results are a list in Python (get_loops, …), even of one. */
 bool hone_inst_gives_list(hone_inst_kind kind);
+/* It has no results. */
 bool hone_inst_gives_nothing(hone_inst_kind kind);
 /* How long the list of results is; false where only the program knows. */
 bool hone_inst_count_results(const hone_inst *inst, int64_t *out_count);
-/* Its decision is a list, else one number. */
+/* Its decision is a list of numbers, else it is one number. */
 bool hone_inst_decides_list(hone_inst_kind kind);
 
 #endif
