@@ -21,15 +21,38 @@ static hone_status set_attrs(hone_schedule *sch, hone_node_id node, hone_attrs a
     return HONE_OK;
 }
 
+/* A value as readers of traces give it: numbers and texts as such, all else as plain data. */
+static hone_status operand_of(hone_schedule *sch, hone_value value, hone_operand *out) {
+    hone_value *copy = NULL;
+    switch (value.kind) {
+    case HONE_VALUE_INT:
+        *out = (hone_operand){.kind = HONE_OPERAND_INT, .u.i = value.u.i};
+        return HONE_OK;
+    case HONE_VALUE_STRING:
+        *out = (hone_operand){.kind = HONE_OPERAND_STRING, .u.s = value.u.s};
+        return HONE_OK;
+    case HONE_VALUE_FLOAT:
+        *out = (hone_operand){.kind = HONE_OPERAND_FLOAT, .u.f = value.u.f};
+        return HONE_OK;
+    case HONE_VALUE_NONE:
+        *out = (hone_operand){.kind = HONE_OPERAND_NONE};
+        return HONE_OK;
+    default:
+        copy = hone_arena_alloc(sch->arena, sizeof *copy);
+        if (!copy) return sch_no_memory();
+        *copy = value;
+        *out = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = copy};
+        return HONE_OK;
+    }
+}
+
 hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, hone_value value,
                               hone_rv value_rv) {
     hone_node_id node;
     HONE_TRY(sch_resolve_node(sch, rv, &node));
-    hone_value *given = hone_arena_alloc(sch->arena, sizeof *given);
-    hone_operand data = {.kind = HONE_OPERAND_VALUE, .u.value = given};
-    if (!given || !hone_value_own(sch->arena, &value)) return sch_no_memory();
-    if (value.kind == HONE_VALUE_NONE) data.kind = HONE_OPERAND_NONE;
-    *given = value;
+    hone_operand data;
+    if (!hone_value_own(sch->arena, &value)) return sch_no_memory();
+    HONE_TRY(operand_of(sch, value, &data));
     if (value_rv != HONE_NO_ID) {
         int64_t number = 0;
         HONE_TRY(hone_schedule_int(sch, value_rv, &number));
