@@ -1,4 +1,5 @@
-/* Loops whose iterations run at once, and scopes of storage that they share. */
+/* ir/core/concurrent.c - loops whose iterations run at once, and scopes of storage that they share.
+ */
 #include "ir/core/concurrent.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* tests/ir/test_access_random.c - what access relations claim, against all pairs of points.
+/* tests/ir/test_relation_random.c - what access relations claim, against all pairs of points.
  *
  *     for x0, …: (top may stand anywhere here)
  *         for y0, …: access A    (a block with bindings, or a store, perhaps below a let)
