@@ -17,9 +17,9 @@
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tuner/space.h"
 
 enum { CANDIDATES = 200, QUICK_CANDIDATES = 30 };

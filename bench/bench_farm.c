@@ -15,7 +15,7 @@
 #include "bench/bench_util.h"
 #include "bench/farm_isolation.h"
 #include "bench/farm_processes.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 
 #define HEARTBEAT_NS (2 * HONE_NS_PER_S) /* the tracker's default */
 #define PATIENCE_NS (60 * HONE_NS_PER_S)

@@ -15,7 +15,7 @@
 #include "ir/text/read/script.h"
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/primitive/primitives.h"
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 enum { MAX_SAMPLES = 2001, MIN_SAMPLES = 7 };
 

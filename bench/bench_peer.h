@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 enum { BENCH_PEER_LINE = 512 };
 

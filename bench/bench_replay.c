@@ -14,9 +14,9 @@
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/alloc.h"
-#include "support/arena.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/arena.h"
+#include "support/os/fs.h"
 #include "tuner/space.h"
 
 enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 
 enum { MIN_PAIRS = 7, MAX_PAIRS = 4001, SETTLE_NS = 15000000 };
 static const double sample_ns = 2e6;

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/json.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/text/json.h"
 
 typedef struct bench {
     const char *name;

@@ -6,7 +6,7 @@
 
 #include "runner/trial.h"
 #include "runtime/probe.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 #define START_BUDGET_MS 5
 #define SAME_PLACE 1.3 /* cache lines go no slower than this between the cores, and back */

@@ -11,9 +11,9 @@
 #include "farm/allow_list.h"
 #include "net/net_zmq.h"
 #include "runner/runner_remote.h"
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
 
 #define PATIENCE_NS (30 * HONE_NS_PER_S)
 #define DEVICE_KEY "bench"

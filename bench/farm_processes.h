@@ -6,7 +6,7 @@
 
 #include "net/key.h"
 #include "runner/runner.h"
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 enum { FARM_MAX_RUNNERS = 16 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "runtime/model/abi.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 
 #define PATIENCE_NS (60 * HONE_NS_PER_S)
 

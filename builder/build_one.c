@@ -21,8 +21,8 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 
 typedef struct build {
     const hone_build_request *request;

@@ -3,7 +3,7 @@
 #define HONE_BUILDER_BUILD_ONE_H
 
 #include "measure/build.h"
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 /* Never fails: what goes wrong is BUILD_ERROR with its message, or MACHINE_ERROR. What the result
  * points to lives in the arena, or is owned by `out_bytes` (initialised by the caller, alive as

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 #include "measure/build.h"
-#include "support/arena.h"
-#include "support/status.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
 
 typedef struct hone_builder hone_builder;
 typedef uint64_t hone_ticket; /* never 0 */

@@ -20,12 +20,12 @@
 #include "builder/worker.h"
 #include "measure/wire.h"
 #include "sandbox/held.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
-#include "support/queue.h"
-#include "support/scratch.h"
+#include "support/core/alloc.h"
+#include "support/data/queue.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
+#include "support/os/scratch.h"
 
 enum { MAX_WORKERS = 256, LOG_BYTES = 400 };
 #define DEFAULT_TIMEOUT_NS (30 * HONE_NS_PER_S)

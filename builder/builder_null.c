@@ -3,8 +3,8 @@
 #include "builder/builder_impl.h"
 #include "runtime/model/abi.h"
 
-#include "support/alloc.h"
-#include "support/arena.h"
+#include "support/core/alloc.h"
+#include "support/core/arena.h"
 
 typedef struct answer {
     hone_ticket ticket;

@@ -12,8 +12,8 @@
 
 #include "builder/tool.h"
 #include "codegen/facts.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { MAX_TEXTS = 16, NAME_BYTES = 128 };
 

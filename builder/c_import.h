@@ -3,8 +3,8 @@
 #define HONE_BUILDER_C_IMPORT_H
 
 #include "ir/core/value.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 #include "target/target.h"
 
 /* Compiles the texts (a list of strings) with the system's C compiler and joins them with the

@@ -12,11 +12,11 @@
 
 #include "builder/object.h"
 #include "builder/tool.h"
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
-#include "support/proc.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 
 enum { OBJECT_FD = 3 }; /* of the linker */
 

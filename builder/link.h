@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 #include "target/target.h"
 
 /* Writes the library under its final name only when it is whole; with keeps_symbols its symbol

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "support/attributes.h"
-#include "support/fs.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
 
 enum { MAX_FDS = 4, MAX_MESSAGE = 2000 };
 

@@ -7,7 +7,7 @@
 #ifndef HONE_BUILDER_TOOL_H
 #define HONE_BUILDER_TOOL_H
 
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 #define HONE_TOOL_CPU_SECONDS 60
 #define HONE_TOOL_WALL_NS (600 * HONE_NS_PER_S) /* for one that waits for something */

@@ -3,9 +3,9 @@
 
 #include "builder/build_one.h"
 #include "measure/wire.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/proc.h"
 
 static hone_status answer(int fd, const hone_build_result *result) {
     hone_str reply = {0};

@@ -1,13 +1,13 @@
 /* builder/worker.h - what hone-worker does, and how the builder talks to it.
  *
- * Requests and results are framed messages (support/proc.h) of the wire form (measure/wire.h) on
+ * Requests and results are framed messages (support/os/proc.h) of the wire form (measure/wire.h) on
  * one socket, descriptor HONE_WORKER_FD. The worker answers them one after the other and ends when
  * the other side is gone.
  */
 #ifndef HONE_BUILDER_WORKER_H
 #define HONE_BUILDER_WORKER_H
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 enum { HONE_WORKER_FD = 3 };
 

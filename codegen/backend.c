@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
-#include "support/attributes.h"
-#include "support/nearest.h"
+#include "support/core/attributes.h"
+#include "support/text/nearest.h"
 
 static const hone_backend backends[] = {
 #define HONE_EMIT(id, name, kernels, ending, generator, form, facts) {name, generator, form, facts},

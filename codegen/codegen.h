@@ -9,7 +9,7 @@
 #define HONE_CODEGEN_CODEGEN_H
 
 #include "ir/core/func.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 #include "target/target.h"
 
 typedef enum hone_form {

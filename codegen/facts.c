@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/attributes.h"
-#include "support/float16.h"
+#include "support/core/attributes.h"
+#include "support/data/float16.h"
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(a, *(const char *const *)b);

@@ -4,7 +4,7 @@
 #define HONE_CODEGEN_FACTS_H
 
 #include "ir/core/func.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* ---- external calls ---- */
 

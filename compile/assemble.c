@@ -9,11 +9,11 @@
 
 #include "compile/parts.h"
 #include "runtime/model/weights_sum.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
-#include "support/scratch.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
+#include "support/os/scratch.h"
 
 enum { MAX_OUTPUT = 4000, MAX_ARGS = 48 };
 #define TOOL_TIMEOUT_NS (600 * HONE_NS_PER_S)

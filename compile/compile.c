@@ -7,7 +7,7 @@
 #include "builder/build_intrins.h"
 #include "compile/parts.h"
 #include "ir/verify/verify.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 
 enum { ARENA_BYTES = 1 << 16 };
 

@@ -19,7 +19,7 @@
 #include "codegen/codegen.h"
 #include "compile/record_choice.h"
 #include "graph/module/graph_options.h"
-#include "support/progress.h"
+#include "support/os/progress.h"
 #include "target/target.h"
 
 typedef enum hone_compile_source {

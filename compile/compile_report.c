@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compile/compile.h"
-#include "support/json.h"
+#include "support/text/json.h"
 
 static const char *const source_names[] = {"plain", "default", "record", "written"};
 

@@ -16,7 +16,7 @@
 #include "ir/text/print/script_print.h"
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 
 #define BUILD_TIMEOUT_NS (300 * HONE_NS_PER_S)
 

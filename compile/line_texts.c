@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "compile/parts.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 hone_status parts_open_lines(parts *p) {
     const hone_compile_options *options = p->options;

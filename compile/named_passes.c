@@ -7,7 +7,7 @@
 #include "graph/passes/pass.h"
 #include "ir/verify/verify.h"
 #include "lower/ground/lower.h"
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 static const char *const lowering_names[] = {
 #define HONE_LOWER_PASS(name, run, devices, makes_vectors, tvm_names, summary) name,

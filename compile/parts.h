@@ -6,8 +6,8 @@
 #include "graph/plan/plan.h"
 #include "lower/signature/split_constants.h"
 #include "runtime/model/model_table.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 /* A kernel on its way from program to object. */
 typedef struct part_kernel {

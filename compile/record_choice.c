@@ -10,8 +10,8 @@
 #include "ir/identity/structural.h"
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/alloc.h"
-#include "support/map.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
 
 enum { ARENA_BYTES = 1 << 14, MAX_TRIES = 16 };
 

@@ -5,7 +5,7 @@
 
 #include "database/db_targets.h"
 #include "ir/core/module.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 /* What records must be for. */
 typedef struct recorded_target {

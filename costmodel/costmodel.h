@@ -22,8 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/hash.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/hash.h"
 
 typedef struct hone_costmodel hone_costmodel;
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "costmodel/costmodel.h"
-#include "support/thread.h"
+#include "support/os/thread.h"
 
 typedef struct hone_costmodel_vtable {
     const char *name;

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "costmodel/costmodel_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 typedef struct untrained {
     hone_costmodel base; /* first: an untrained * is an hone_costmodel * */

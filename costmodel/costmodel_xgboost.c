@@ -14,8 +14,8 @@
 #include "costmodel/train_history.h"
 #include "costmodel/tree_forest.h"
 #include "costmodel/tree_train.h"
-#include "support/alloc.h"
-#include "support/clock.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
 
 #define KEEP_JUDGEMENT 0.7 /* how much an older judgement counts when the next one comes */
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "ir/core/func.h"
-#include "support/status.h"
+#include "support/core/status.h"
 #include "target/target.h"
 
 /* Raised whenever a column changes its meaning; stored beside features in databases. */

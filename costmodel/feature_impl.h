@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "costmodel/feature.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 enum {
     MAX_LOOPS = 24,    /* deeper loops count as iterations only */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "costmodel/feature_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static const char *const thread_tags[THREAD_AXES] = {
     "blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",

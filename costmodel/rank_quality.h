@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 typedef struct rank_item {
     hone_hash128 group;

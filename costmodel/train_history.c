@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static double from_bits(uint64_t bits) {
     double value;

@@ -8,8 +8,8 @@
 #define HONE_COSTMODEL_TRAIN_HISTORY_H
 
 #include "costmodel/costmodel.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 typedef struct train_sample {
     hone_hash128 group;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
 
 #define LEAF UINT32_MAX
 

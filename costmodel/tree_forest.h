@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct tree_forest tree_forest;
 

@@ -7,7 +7,7 @@
 
 #include <xgboost/c_api.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* Below HOLDOUT_MIN samples every one is needed for training, and the rounds are few instead. */
 enum { HOLDOUT_MIN = 48, HOLDOUT_ONE_IN = 6, FEW_ROUNDS = 40, PATIENCE = 12 };

@@ -7,7 +7,7 @@
 
 #include "database/database_impl.h"
 #include "database/session_owner.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 void hone_db_init(hone_db *db, const hone_db_vtable *vt) {
     db->vt = vt;

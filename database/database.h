@@ -30,9 +30,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/arena.h"
-#include "support/hash.h"
-#include "support/status.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
+#include "support/data/hash.h"
 
 typedef struct hone_db hone_db;
 

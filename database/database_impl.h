@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "database/database.h"
-#include "support/thread.h"
+#include "support/os/thread.h"
 
 /* What the public reading calls come down to. */
 typedef enum hone_db_confirmed {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "database/database_impl.h"
-#include "support/alloc.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 typedef HONE_VEC(hone_db_workload *) workload_vec;
 typedef HONE_VEC(hone_db_target *) target_vec;

@@ -2,9 +2,9 @@
 #include <assert.h>
 
 #include "database/database_impl.h"
-#include "support/alloc.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 enum { BATCH = 128 }; /* trials per transaction */
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "database/db_sqlite_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static void destroy(hone_db *base) {
     db_sqlite *db = db_sqlite_of(base);

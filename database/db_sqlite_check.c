@@ -8,7 +8,7 @@
 
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 typedef struct findings {
     hone_db_report report;

@@ -13,9 +13,9 @@
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
 #include "database/network_fs.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/os/fs.h"
 
 #define DEFAULT_BUSY_NS INT64_C(10000000000)
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "database/db_sqlite_impl.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 /* What this build makes; no other size was ever used. */
 enum { PAGE = 4096, MAX_VALUES = 32, MAX_PAYLOAD = 256 << 20, HEADER_BYTES = 100 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "database/db_sqlite_impl.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 /* ---- trials ---- */
 

@@ -13,10 +13,10 @@
 
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/json.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/os/fs.h"
+#include "support/text/json.h"
 
 enum { PIECE_BYTES = 1 << 16 };
 

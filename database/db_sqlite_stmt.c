@@ -6,8 +6,8 @@
 
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 #define WORKLOAD_ROWS "SELECT hash, hash_version, name, flops, args_json, program FROM workload"
 #define TARGET_ROWS "SELECT hash, threads, text FROM target"

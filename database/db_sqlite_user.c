@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "database/db_sqlite_impl.h"
-#include "support/alloc.h"
-#include "support/clock.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
 
 #define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
 

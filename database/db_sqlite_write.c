@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "database/db_sqlite_impl.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* ---- transactions ---- */
 

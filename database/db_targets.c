@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 typedef struct alike {
     hone_hash128 hash;

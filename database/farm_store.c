@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define APPLICATION_ID 0x486f6e74 /* "Hont" */
 #define SCHEMA_VERSION 1

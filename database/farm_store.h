@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "measure/farm.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct hone_farm_store hone_farm_store;
 

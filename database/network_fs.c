@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 bool hone_db_is_network_fs(long kind) {
     static const long kinds[] = {

@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 
 #define MAX_FILE_BYTES (4u << 20)
 

@@ -16,7 +16,7 @@
 
 #include "measure/farm.h"
 #include "net/key.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 #define HONE_ALLOW_LIST_FILE "allowed"
 

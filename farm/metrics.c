@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { MAX_CONNECTIONS = 16, CONNECTION_SECONDS = 10, CONNECTION_BYTES = 32 << 10 };
 

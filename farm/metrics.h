@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 typedef struct hone_metrics hone_metrics;
 

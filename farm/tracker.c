@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "farm/tracker_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define STEP_EVENTS 512
 #define STEPS_UNTIMED 16 /* so long timers wait for what has come: a sign of life may be in it */

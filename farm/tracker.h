@@ -29,9 +29,9 @@
 #include "farm/allow_list.h"
 #include "measure/farm.h"
 #include "net/net.h"
-#include "support/log.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
+#include "support/os/log.h"
 
 typedef struct hone_tracker hone_tracker;
 

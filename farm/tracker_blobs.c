@@ -13,7 +13,7 @@
 
 #include "farm/tracker_impl.h"
 #include "net/blob_hash.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static tracker_blob *blob_of(uint64_t value) {
     return (tracker_blob *)(uintptr_t)value;

@@ -24,9 +24,9 @@
 
 #include "farm/tracker.h"
 #include "measure/failure.h"
-#include "support/arena.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/core/arena.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 enum {
     TRACKER_LEASE_TRIALS = 2, /* one running, one behind it */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "farm/tracker_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define EXPIRY_HEARTBEATS 3
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "farm/tracker_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define EXPIRY_HEARTBEATS 3
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "farm/tracker_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define TOKEN_BLOCK 1024 /* tokens are written down in blocks */
 

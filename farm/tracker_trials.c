@@ -11,7 +11,7 @@
 
 #include "farm/tracker_impl.h"
 #include "measure/wire.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static tracker_tuner *tuner_of(uint64_t value) {
     return (tracker_tuner *)(uintptr_t)value;

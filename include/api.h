@@ -5,8 +5,8 @@
 #include <hone/program.h>
 
 #include "schedule/state/schedule.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 /* A public error is a status under another name. Takes st; NULL for HONE_OK. */
 hone_error *hone_api_error(hone_status st);

@@ -5,7 +5,7 @@
 
 #include <hone/version.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 hone_error *hone_api_error(hone_status st) {
     return (hone_error *)st;

@@ -5,7 +5,7 @@
 
 #include "include/api.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 hone_error *hone_formula_create(const char *name, hone_formula **out_formula) {
     HONE_API_NEED(out_formula);

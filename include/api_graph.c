@@ -10,7 +10,7 @@
 #include "include/api_option.h"
 #include "ir/ops/graph_op.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static hone_ir *ir_of(hone_graph *g) {
     return &g->rw->ir;

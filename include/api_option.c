@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* The call that is being made: tensors are taken in order, options are found by name. */
 typedef struct call {

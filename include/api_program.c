@@ -13,8 +13,8 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 hone_program *hone_api_program(hone_module *module) {
     hone_module_freeze(module);

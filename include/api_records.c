@@ -9,7 +9,7 @@
 #include "database/database.h"
 #include "database/db_targets.h"
 #include "include/api.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "target/target.h"
 
 struct hone_records {

@@ -8,7 +8,7 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* The text so far is the state: adding to it applies all of it anew, from the same seed, so that
  * names mean what they meant and decisions stay. */

@@ -7,7 +7,7 @@
 #include "graph/operators/topi_build.h"
 #include "include/api_formula.h"
 #include "include/api_option.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 static hone_status apply(hone_formula *f, const char *op, size_t count, const hone_array *tensors,
                          size_t option_count, const hone_option *options, hone_array *out) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "measure/manifest.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 double hone_error_bound(hone_dtype dtype, double plain_deviation, double reference_max) {
     if (!hone_dtype_is_float(dtype)) return 0;

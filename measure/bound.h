@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/dtype.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/dtype.h"
 
 #define HONE_BOUND_DEVIATIONS 16.0
 #define HONE_BOUND_ROUNDINGS 8.0

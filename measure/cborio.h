@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 void hone_cbor_put_uint(hone_str *out, uint64_t value);
 void hone_cbor_put_int(hone_str *out, int64_t value);

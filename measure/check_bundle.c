@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "measure/cborio.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/hash.h"
+#include "support/core/alloc.h"
+#include "support/data/hash.h"
+#include "support/os/fs.h"
 
 #define MAGIC "HONEBNDL"
 #define VERSION 2

@@ -17,7 +17,7 @@
 #include "measure/bound.h"
 #include "measure/generator.h"
 #include "measure/manifest.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 #define HONE_CHECK_BUNDLE_SUFFIX ".check"
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 typedef enum hone_failure {
 #define HONE_FAILURE(name, spelling, whose, meaning) HONE_FAILURE_##name,

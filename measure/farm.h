@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/arena.h"
-#include "support/hash.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
+#include "support/data/hash.h"
 
 /* ---- limits: a decoder refuses what is beyond them ---- */
 enum {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "measure/manifest.h"
-#include "support/hash.h"
-#include "support/rng.h"
-#include "support/tensor.h"
+#include "support/data/hash.h"
+#include "support/data/rng.h"
+#include "support/data/tensor.h"
 
 static const char *const names[HONE_GENERATOR_COUNT] = {"uniform", "integer", "constant", "iota"};
 

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/dtype.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/dtype.h"
 
 typedef enum hone_generator_kind {
     HONE_GENERATOR_UNIFORM,

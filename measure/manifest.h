@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/dtype.h"
-#include "support/status.h"
-#include "support/tensor.h"
+#include "support/core/status.h"
+#include "support/data/dtype.h"
+#include "support/data/tensor.h"
 
 #define HONE_MANIFEST_MAX_ARGS 256
 #define HONE_MANIFEST_MAX_SIZES 64

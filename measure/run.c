@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/arena.h"
+#include "support/core/alloc.h"
+#include "support/core/arena.h"
 
 void hone_run_result_init(hone_run_result *result) {
     memset(result, 0, sizeof *result);

@@ -14,8 +14,8 @@
 
 #include "measure/failure.h"
 #include "measure/manifest.h"
-#include "support/hash.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/hash.h"
 
 #define HONE_RUN_MAX_SAMPLES 64
 #define HONE_RUN_MESSAGE_BYTES 512

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "measure/run.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define SMALL 64 /* values that are sorted without an allocation */
 

@@ -10,9 +10,9 @@
 
 #include "measure/build.h"
 #include "measure/run.h"
-#include "support/arena.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 #define HONE_WIRE_MAX_TEXT (16u << 20) /* programs, traces */
 #define HONE_WIRE_MAX_ARTIFACT (256u << 20)

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 _Static_assert(sizeof(hone_cbor_reader *) && sizeof(unsigned) == 4, "enums are 32 bits wide");
 

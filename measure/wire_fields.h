@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "measure/cborio.h"
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 typedef enum wire_kind {
     WIRE_BOOL,

@@ -1,7 +1,7 @@
 /* measure/wire_manifest.c - the wire form of manifests, a part of runs and builds. */
 #include "measure/wire_manifest.h"
 
-#include "support/dtype.h"
+#include "support/data/dtype.h"
 
 #define MAX_NAME 4096
 #define MAX_TARGET 8192

@@ -3,7 +3,7 @@
 
 #include "measure/wire.h"
 #include "measure/wire_manifest.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define MAX_PATH 4096
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { READ_BYTES = 1 << 16 };
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/attributes.h"
-#include "support/status.h"
+#include "support/core/attributes.h"
+#include "support/core/status.h"
 
 enum {
     HONE_BLOB_HASH_BYTES = 32,

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { MAX_FILE_BYTES = 4096 };
 

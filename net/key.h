@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/attributes.h"
-#include "support/status.h"
+#include "support/core/attributes.h"
+#include "support/core/status.h"
 
 enum {
     HONE_KEY_BYTES = 32,

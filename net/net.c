@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "net/net_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* ---- addresses ---- */
 

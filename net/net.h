@@ -27,9 +27,9 @@
 #include <stdint.h>
 
 #include "net/key.h"
-#include "support/clock.h"
-#include "support/log.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/os/clock.h"
+#include "support/os/log.h"
 
 typedef struct hone_net hone_net;
 typedef uint64_t hone_net_peer; /* a connection: never 0, never used again by this endpoint */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "net/net_zmq_impl.h"
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 /* ---- descriptors ---- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "net/net_zmq_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* An attempt that leads to nothing ends after this; the handshake has a limit of its own. */
 #define CONNECT_LIMIT_NS (8 * HONE_NS_PER_S)

@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 
 #include "net/net_zmq_impl.h"
-#include "support/alloc.h"
-#include "support/map.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/data/vec.h"
 
 #define CLOSE_LINGER_NS (NET_ZMQ_LINGER_MS * HONE_NS_PER_MS)
 #define BACKLOG_PERIOD_NS (500 * HONE_NS_PER_MS)

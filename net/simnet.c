@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "net/net_impl.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/data/vec.h"
 
 #define CUT_LIMIT_NS (10 * HONE_NS_PER_S)
 

@@ -13,8 +13,8 @@
 #define HONE_NET_SIMNET_H
 
 #include "net/net.h"
-#include "support/clock.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
+#include "support/os/clock.h"
 
 typedef struct hone_simnet hone_simnet;
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 
 #define MAX_ENTRIES 4096 /* artifacts are used once or twice, so more would not be found again */
 #define DRAFT_SUFFIX ".part"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "net/blob_hash.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct hone_blob_cache hone_blob_cache;
 

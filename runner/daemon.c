@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "runner/daemon_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define STOP_PATIENCE_NS (15 * HONE_NS_PER_S)
 #define ACK_PATIENCE_NS (2 * HONE_NS_PER_S)

@@ -25,7 +25,7 @@
 #include "net/net.h"
 #include "runner/blob_cache.h"
 #include "runner/runner.h"
-#include "support/log.h"
+#include "support/os/log.h"
 
 typedef struct hone_daemon hone_daemon;
 

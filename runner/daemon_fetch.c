@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runner/daemon_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static daemon_fetch *find(const hone_daemon *d, const hone_blob_hash *hash) {
     for (daemon_fetch *f = d->fetches; f; f = f->next) {

@@ -3,7 +3,7 @@
 
 #include "measure/wire.h"
 #include "runner/daemon_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "target/target.h"
 
 #define ARENA_BLOCK_BYTES 4096

@@ -13,7 +13,7 @@
 #include "runner/message.h"
 #include "runner/trial.h"
 #include "sandbox/sandbox.h"
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 #define FAR_FD 300 /* where the socket is moved to: candidates that scribble take low numbers */
 #define ARENA_BLOCK_BYTES 16384

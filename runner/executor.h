@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 #define HONE_EXECUTOR_FD 3                   /* the socket to the runner, when it starts */
 #define HONE_EXECUTOR_OUTPUT_BYTES (1 << 20) /* of a candidate's own output that are kept */

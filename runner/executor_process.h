@@ -10,7 +10,7 @@
 #include "measure/run.h"
 #include "runner/message.h"
 #include "sandbox/held.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 
 #define HONE_EXECUTOR_LAUNCHER_WORDS 16
 

@@ -11,9 +11,9 @@
 
 #include "measure/farm.h"
 #include "net/net.h"
-#include "support/arena.h"
-#include "support/log.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/strbuf.h"
+#include "support/os/log.h"
 
 /* ---- timers ---- */
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 #define HONE_MESSAGE_MAGIC UINT32_C(0x48464d32) /* "2MFH" in memory: raise it with any change */
 #define HONE_MESSAGE_MAX_BYTES (UINT64_C(1) << 33)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define MAX_ENTRIES 16
 #define MAX_BYTES (INT64_C(4) << 30) /* of all entries but the one in use */

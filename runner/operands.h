@@ -10,7 +10,7 @@
 #include "measure/check_bundle.h"
 #include "measure/run.h"
 #include "runtime/device.h"
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 typedef struct hone_operands {
     hone_hash128 key;         /* of bundle file, arguments, seed */

@@ -7,8 +7,8 @@
 
 #include "net/blob_hash.h"
 #include "runner/remote_impl.h"
-#include "support/alloc.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/proc.h"
 
 static hone_farm_hash farm_hash(const hone_blob_hash *hash) {
     hone_farm_hash out;

@@ -4,7 +4,7 @@
 
 #include "runner/farm_link.h"
 #include "runner/runner_impl.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 enum { REMOTE_KNOWN_HASHES = 8, REMOTE_MAX_FILES = HONE_FARM_BLOB_ROLE_COUNT };
 

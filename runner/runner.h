@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "measure/run.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct hone_runner hone_runner;
 typedef uint64_t hone_ticket; /* never 0 */

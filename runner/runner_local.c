@@ -26,13 +26,13 @@
 #include "runner/runner_impl.h"
 #include "runner/trial.h"
 #include "runtime/probe.h"
-#include "support/alloc.h"
-#include "support/arena.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/hash.h"
-#include "support/proc.h"
-#include "support/queue.h"
+#include "support/core/alloc.h"
+#include "support/core/arena.h"
+#include "support/data/hash.h"
+#include "support/data/queue.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define LOAD_TIMEOUT_NS (30 * HONE_NS_PER_S) /* starting, loading, making inputs: at least this */

@@ -1,6 +1,6 @@
 /* runner/runner_null.c - answers at once, with a fixed outcome. The skeleton to copy. */
 #include "runner/runner_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define QUEUE_DEPTH 1024
 

@@ -12,8 +12,8 @@
 
 #include "measure/wire.h"
 #include "runner/remote_impl.h"
-#include "support/alloc.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/proc.h"
 
 #define QUEUE_DEPTH 512
 #define ARENA_BLOCK_BYTES 4096

@@ -20,7 +20,7 @@
 #include "measure/farm.h"
 #include "net/net.h"
 #include "runner/runner.h"
-#include "support/log.h"
+#include "support/os/log.h"
 
 typedef struct hone_runner_remote_options {
     hone_net *net;               /* a client; the runner's from now on, also on failure */

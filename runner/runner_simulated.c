@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "runner/runner_impl.h"
-#include "support/alloc.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
 
 #define QUEUE_DEPTH 1024
 #define SAMPLES 5

@@ -3,8 +3,8 @@
 
 #include "measure/check_bundle.h"
 #include "runtime/model/abi.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { ELEMENTS = 1 << 16 }; /* as self_test_kernel.c has them */
 

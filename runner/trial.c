@@ -10,7 +10,7 @@
 #include "runner/operands.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define ROUND_TRIP_EVERY 256 /* trials; sooner when it could not be done */

@@ -13,7 +13,7 @@
 
 #include "measure/run.h"
 #include "runtime/device.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 
 /* For the quiet gate; then it is timed without the gate, and flagged. */
 #define HONE_TRIAL_GATE_PATIENCE_NS (30 * HONE_NS_PER_S)

@@ -16,7 +16,7 @@
 
 #include "measure/manifest.h"
 #include "measure/run.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct hone_device hone_device;
 

@@ -13,9 +13,9 @@
 #include "runtime/library.h"
 #include "runtime/model/model_rt.h"
 #include "runtime/pinning.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "target/target.h"
 
 typedef struct device_cpu {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/device_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define RUN_NS 1000
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef enum hone_guard_side { HONE_GUARD_START, HONE_GUARD_END } hone_guard_side;
 

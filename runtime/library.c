@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64

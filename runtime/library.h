@@ -4,7 +4,7 @@
 #ifndef HONE_RUNTIME_LIBRARY_H
 #define HONE_RUNTIME_LIBRARY_H
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 /* INVALID with the reason, which names the processor when it is that of another machine; a path
  * without a slash is a file of the working directory. For dlclose; what it needs stays loaded. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "runtime/library.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 struct hone_loaded_model {
     void *library;

@@ -7,8 +7,8 @@
 #define HONE_RUNTIME_MODEL_LOAD_H
 
 #include "runtime/model/model_abi.h"
-#include "support/status.h"
-#include "support/tensor.h"
+#include "support/core/status.h"
+#include "support/data/tensor.h"
 
 typedef struct hone_loaded_model hone_loaded_model;
 

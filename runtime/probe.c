@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 #define MEMORY_FLOATS (16 * 1024) /* 64 KiB: beyond L1 on most CPUs, within L2 on all */
 #define PASSES 4

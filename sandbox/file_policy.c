@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
 
 enum { MAX_GRANTS = 16 };
 

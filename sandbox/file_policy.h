@@ -22,7 +22,7 @@
 
 #include "sandbox/filter.h"
 #include "sandbox/loader_dirs.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef struct hone_file_policy hone_file_policy;
 

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41

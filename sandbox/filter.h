@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 typedef enum hone_sandbox_profile {
     HONE_SANDBOX_CANDIDATE, /* computes in threads of its own; opens what the warden hands out */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "sandbox/control.h"
-#include "support/attributes.h"
-#include "support/vec.h"
+#include "support/core/attributes.h"
+#include "support/data/vec.h"
 
 extern char **environ;
 

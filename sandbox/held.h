@@ -8,8 +8,8 @@
 #define HONE_SANDBOX_HELD_H
 
 #include "sandbox/file_policy.h"
-#include "support/clock.h"
-#include "support/proc.h"
+#include "support/os/clock.h"
+#include "support/os/proc.h"
 
 #define HONE_HELD_CONTROL_FD 4 /* where the program finds its end of the control socket */
 

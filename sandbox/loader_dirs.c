@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
 
 enum { MAX_DEPTH = 8 };
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "support/status.h"
-#include "support/vec.h"
+#include "support/core/status.h"
+#include "support/data/vec.h"
 
 typedef HONE_VEC(char *) hone_loader_dirs; /* absolute paths, owned */
 

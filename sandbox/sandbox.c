@@ -16,8 +16,8 @@
 #include "sandbox/layers.h"
 #include "sandbox/processes.h"
 #include "sandbox/warden.h"
-#include "support/attributes.h"
-#include "support/proc.h"
+#include "support/core/attributes.h"
+#include "support/os/proc.h"
 
 enum { CHANNEL_FD = 301 }; /* far from the numbers that candidates scribble on */
 #define END_SIGNAL SIGTERM

@@ -24,7 +24,7 @@
 
 #include "sandbox/filter.h"
 #include "sandbox/loader_dirs.h"
-#include "support/status.h"
+#include "support/core/status.h"
 
 #define HONE_SANDBOX_LAYERS_BYTES 128
 #define HONE_SANDBOX_MAX_THREADS 4096

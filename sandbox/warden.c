@@ -17,10 +17,10 @@
 #include "sandbox/channel.h"
 #include "sandbox/control.h"
 #include "sandbox/file_policy.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/proc.h"
-#include "support/quiet.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/proc.h"
+#include "support/os/quiet.h"
 
 #define GATE_SLICE_NS (20 * HONE_NS_PER_MS) /* how long it is deaf while it waits for the gate */
 

@@ -17,12 +17,12 @@ UNSAFE = ("strcpy strcat stpcpy sprintf vsprintf strtok strtok_r gets atoi atol 
           "random srandom drand48 alloca tmpnam mktemp ctime asctime localtime gmtime usleep popen "
           "system")
 # In rooms: the library does not end the process, does not print, and lets tests fail any
-# allocation (support/alloc.h) and choose the time (support/clock.h).
+# allocation (support/core/alloc.h) and choose the time (support/os/clock.h).
 IN_ROOMS = ("exit abort quick_exit atexit printf vprintf puts putchar perror setlocale time "
             "gettimeofday malloc calloc realloc reallocarray strdup strndup asprintf vasprintf "
             "aligned_alloc posix_memalign")
 # What is embedded in every compiled model knows nothing but the C library.
-FREE = {"support/alloc.c": IN_ROOMS, "support/clock.c": "time", "runtime/model/": IN_ROOMS,
+FREE = {"support/core/alloc.c": IN_ROOMS, "support/os/clock.c": "time", "runtime/model/": IN_ROOMS,
         "tools/": "exit abort printf vprintf puts putchar perror atexit setlocale",
         "tests/": IN_ROOMS + " rand system", "bench/": IN_ROOMS, "examples/": IN_ROOMS}
 

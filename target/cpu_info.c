@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 static const char *const feature_names[] = {
 #define HONE_MT_FEATURE(id, name, leaf, sub_leaf, reg, bit, system) name,

@@ -3,8 +3,8 @@
  * Thread-safe: constant tables only. */
 #include <string.h>
 
-#include "support/attributes.h"
-#include "support/nearest.h"
+#include "support/core/attributes.h"
+#include "support/text/nearest.h"
 #include "target/cpu_info.h"
 
 /* The first member is what hone_name_suggest() reads. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "target/cpu_info.h"
 #include "target/target_impl.h"
 

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/hash.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
+#include "support/data/hash.h"
 
 typedef enum hone_target_kind {
 #define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu) HONE_TARGET_##kind,

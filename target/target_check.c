@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "target/target_impl.h"
 
 static bool is_plain(const char *text, bool may_be_empty) {

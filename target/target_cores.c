@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "target/target_impl.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/cpu"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "target/cpu_info.h"
 #include "target/target_impl.h"
 

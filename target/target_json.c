@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "support/json.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/text/json.h"
 
 /* A value as the text that an option takes. */
 static hone_status value_text(const char *key, const hone_json *value, hone_str *out) {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 /* Calls begin with the value of "kind" (or of "tag" when there is no kind) and then apply for each
  * other member; lists of strings arrive joined by commas. Stops at the first failure. */

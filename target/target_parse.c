@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/attributes.h"
-#include "support/nearest.h"
+#include "support/core/attributes.h"
+#include "support/text/nearest.h"
 #include "target/cpu_info.h"
 #include "target/target_impl.h"
 #include "target/target_json.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zip.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tensorfile/tensorfile.h"
 
 enum { CHUNK_BYTES = 1 << 18, SUFFIX_BYTES = 4 };

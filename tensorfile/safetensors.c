@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/json.h"
+#include "support/core/alloc.h"
+#include "support/text/json.h"
 #include "tensorfile/tensorfile.h"
 
 enum { LENGTH_BYTES = 8, ALIGNMENT = 8, MAX_HEADER_BYTES = 100000000 };

@@ -1,9 +1,9 @@
 /* tensorfile/tensor_set.c - sets of named tensors, and files by extension. */
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 #include "tensorfile/tensorfile.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 40)

@@ -18,9 +18,9 @@
 
 #include <stddef.h>
 
-#include "support/status.h"
-#include "support/strbuf.h"
-#include "support/tensor.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
+#include "support/data/tensor.h"
 
 typedef struct hone_named_tensor {
     char *name;          /* owned */

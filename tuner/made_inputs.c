@@ -6,7 +6,7 @@
 
 #include "ir/core/fold.h"
 #include "ir/values/input_values.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 /* What is tried where what was derived does not do, for all that the user does not give. */
 static const struct {

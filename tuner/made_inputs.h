@@ -11,7 +11,7 @@
 #include "ir/core/func.h"
 #include "measure/generator.h"
 #include "measure/manifest.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 /* What the user gives for a buffer parameter of a task. */
 typedef struct hone_given_input {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 static const struct {
     const char *name;

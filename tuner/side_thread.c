@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 static void signal_done(int fd) {
     uint64_t one = 1;

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "support/status.h"
-#include "support/thread.h"
+#include "support/core/status.h"
+#include "support/os/thread.h"
 
 typedef struct hone_side_thread {
     hone_thread thread;

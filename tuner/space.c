@@ -9,7 +9,7 @@
 
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 

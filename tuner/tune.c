@@ -8,7 +8,7 @@
 #include "builder/build_intrins.h"
 #include "database/session_owner.h"
 #include "ir/identity/structural.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tuner/reference.h"
 #include "tuner/tune_impl.h"
 

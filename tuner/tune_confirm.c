@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tuner/tune_impl.h"
 
 enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };

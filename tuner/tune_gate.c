@@ -1,8 +1,8 @@
 /* tuner/tune_gate.c - builds keep out of the way of whoever times on this machine.
  *
  * A runner of the same machine and user takes the quiet gate alone while it times
- * (support/quiet.h), also one of a farm. So builds hold it shared; as soon as somebody wants to be
- * alone they are stopped and let go, and go on when they have it again:
+ * (support/os/quiet.h), also one of a farm. So builds hold it shared; as soon as somebody wants to
+ * be alone they are stopped and let go, and go on when they have it again:
  *
  *     builds ──wanted──► stopped, let go ──ours again, or nobody let us in for a minute──► builds
  *

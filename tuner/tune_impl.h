@@ -4,8 +4,8 @@
 
 #include "database/db_targets.h"
 #include "schedule/intrin/tensor_intrin.h"
-#include "support/clock.h"
-#include "support/quiet.h"
+#include "support/os/clock.h"
+#include "support/os/quiet.h"
 #include "tuner/search.h"
 #include "tuner/side_thread.h"
 #include "tuner/tune.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "measure/failure.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tuner/tune_impl.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "measure/failure.h"
-#include "support/log.h"
+#include "support/os/log.h"
 #include "tuner/tune_impl.h"
 
 enum { TRIES = 3, MOST_FAULTS = 24 };

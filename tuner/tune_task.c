@@ -10,7 +10,7 @@
 #include "ir/text/print/script_print.h"
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/replay/trace_apply.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024 };
 #define REAL_GAIN 0.99 /* a new best counts as progress when it is 1 % faster */

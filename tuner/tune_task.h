@@ -6,7 +6,7 @@
 #include "costmodel/feature.h"
 #include "database/database.h"
 #include "graph/plan/tasks.h"
-#include "support/map.h"
+#include "support/data/map.h"
 #include "tuner/space.h"
 
 /* A program that may be measured: a sketch with decisions, and what replaying it gave. */

@@ -14,7 +14,7 @@
 #define HONE_BENCH_OPS_OPS_H
 
 #include "bench/bench_util.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 enum { OPS_MAX_PORTS = 8, OPS_MAX_DIMS = 12, OPS_MAX_PEERS = 4 };
 

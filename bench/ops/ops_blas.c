@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/ops/ops.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 typedef void (*gemm_fn)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
                         int lda, const float *b, int ldb, float beta, float *c, int ldc);

@@ -9,7 +9,7 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 
 static const double plain_flops = 1e9; /* more of them take too long without a schedule */
 

@@ -6,7 +6,7 @@
 
 #include "bench/ops/ops.h"
 #include "bench/ops/ops_build.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 typedef struct kernel {
     ops_built built;

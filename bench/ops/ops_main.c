@@ -14,8 +14,8 @@
 #include "bench/ops/ops_shape.h"
 #include "compile/compile.h"
 #include "graph/frontend/onnx_import.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 static const ops_family *const families[] = {&ops_matmul, &ops_conv, &ops_rows};
 

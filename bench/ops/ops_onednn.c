@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 void ops_onednn_must(dnnl_status_t status, const char *what) {
     if (status == dnnl_success) return;

@@ -4,7 +4,7 @@
  * the layouts that it likes best. Weights are reordered before the clock starts where they are
  * constants, else in each run. */
 #include "bench/ops/ops_onednn.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { DIM_C, DIM_H, DIM_F, DIM_K, DIM_S, DIM_GROUPS, DIM_P, DIM_W, DIM_N, DIM_D };
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "bench/ops/ops.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 
 typedef struct ort {
     hone_proc proc;

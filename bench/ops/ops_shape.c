@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "target/target.h"
 
 void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out) {

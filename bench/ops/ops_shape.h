@@ -14,7 +14,7 @@
 #define HONE_BENCH_OPS_OPS_SHAPE_H
 
 #include "bench/ops/ops.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 enum { OPS_MAX_SHAPES = 64, OPS_MAX_SHAPE_WORKS = 2 };
 enum { OPS_SMALL_WORK = 150000 }; /* products of numbers that are not worth a second thread */

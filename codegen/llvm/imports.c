@@ -11,7 +11,7 @@
 
 #include "codegen/llvm/gen.h"
 #include "lower/ground/lower.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 static hone_status refuse(const char *what, char *message) {
     hone_status st =

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 /* What a call of numbers becomes that has no polynomial: an LLVM intrinsic that is one instruction,
  * or a function of libm. */

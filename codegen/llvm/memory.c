@@ -6,7 +6,7 @@
  * known later is allocated in place and freed behind its scope. */
 #include "codegen/llvm/gen.h"
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 enum { MAX_STACK_BUFFER = 16 << 10, MAX_STACK_FRAME = 128 << 10 };
 

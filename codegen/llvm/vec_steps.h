@@ -7,7 +7,7 @@
 #define HONE_CODEGEN_LLVM_VEC_STEPS_H
 
 #include "codegen/llvm/gen.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 enum { VEC_MAX_LANES = 256, VEC_TABLE = 8 };
 

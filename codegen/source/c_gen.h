@@ -17,8 +17,8 @@
 #include "ir/arith/arith.h"
 #include "ir/core/func.h"
 #include "lower/signature/signature.h"
-#include "support/map.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/data/map.h"
 
 /* What a variable stands for in the function being printed. */
 typedef struct c_var {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 /* $T: the type, $U: its unsigned sibling, $N: the function's name, $F: what the names of libm's
  * functions of it end with. */

@@ -2,7 +2,7 @@
  * used, larger ones of constant size come from the workspace once per function, those whose size is
  * known later are allocated in place and freed behind their scope. */
 #include "codegen/source/c_gen.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 enum { MAX_ARRAY_BYTES = 16 << 10 };
 

@@ -8,7 +8,7 @@
 
 #include "codegen/captures.h"
 #include "codegen/source/c_gen.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 bool c_find_uses(c_gen *g, hone_node_id root, bool **out_vars, bool **out_buffers) {
     uint32_t vars = g->func->var_count + 1, buffers = g->func->buffer_count + 1;

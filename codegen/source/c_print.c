@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 void c_fail(c_gen *g, hone_status st) {
     if (g->error)

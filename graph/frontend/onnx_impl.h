@@ -19,7 +19,7 @@
 #include "ir/ops/graph_infer.h"
 #include "ir/ops/graph_op.h"
 #include "onnx/onnx.pb-c.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
 

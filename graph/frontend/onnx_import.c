@@ -7,9 +7,9 @@
 
 #include "graph/frontend/onnx_impl.h"
 #include "ir/core/grow.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/utf8.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/text/utf8.h"
 
 enum { MAX_NODES = 1 << 20 };
 

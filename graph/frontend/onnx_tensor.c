@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
     *out_dtype = HONE_DTYPE_VOID;

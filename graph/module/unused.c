@@ -1,7 +1,7 @@
 /* graph/module/unused.c - drops bindings that nobody uses. */
 #include "graph/module/unused.h"
 
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 static void mark(bool *used, const hone_garg *arg) {
     if (arg->kind == HONE_GARG_VALUE) used[arg->u.value] = true;

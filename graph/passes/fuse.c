@@ -20,7 +20,7 @@
 #include "ir/identity/structural.h"
 #include "ir/ops/fit.h"
 #include "ir/ops/graph_infer.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 enum { MAX_GROUP = 48, MAX_INPUTS = 60, NONE = -1 };
 

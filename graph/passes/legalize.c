@@ -10,7 +10,7 @@
 #include "graph/operators/topi_build.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/identity/structural.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 typedef struct legalizer {
     bool keep_reshape;

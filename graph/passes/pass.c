@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "graph/passes/graph_passes.h"
-#include "support/nearest.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/text/nearest.h"
 
 static const hone_graph_pass passes[] = {
 #define HONE_GRAPH_PASS(name, run, tvm_names, help) {name, help, run, tvm_names},

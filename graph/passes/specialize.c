@@ -10,7 +10,7 @@
 #include "ir/core/fold.h"
 #include "ir/identity/structural.h"
 #include "ir/ops/graph_op.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 /* ---- substitution ---- */
 

@@ -7,7 +7,7 @@
 #include "graph/plan/plan_impl.h"
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { ARENA_BYTES = 16384 };
 

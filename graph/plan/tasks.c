@@ -6,7 +6,7 @@
 #include "graph/passes/specialize.h"
 #include "ir/core/grow.h"
 #include "ir/identity/structural.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 enum { ARENA_BYTES = 8192 };
 

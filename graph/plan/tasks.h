@@ -8,7 +8,7 @@
 #define HONE_GRAPH_PLAN_TASKS_H
 
 #include "graph/module/graph_options.h"
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 typedef struct hone_task {
     const char *name;      /* of the first PrimFunc: "fused_matmul_add_relu"; unique in the list */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/core/expr.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 typedef enum note_kind { NOTE_INT, NOTE_TEXT, NOTE_INTS } note_kind;
 

@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 #include "ir/core/value.h"
-#include "support/arena.h"
-#include "support/dtype.h"
-#include "support/status.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
+#include "support/data/dtype.h"
 
 typedef uint32_t hone_var;    /* a variable of a function: index into hone_func.vars */
 typedef uint32_t hone_buffer; /* a buffer of a function: index into hone_func.buffers */

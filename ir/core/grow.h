@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 /* Makes room for one more item behind count; false when memory is short (nothing changes). */
 static inline bool hone_grow(hone_arena *arena, void **items, uint32_t *capacity, uint32_t count,

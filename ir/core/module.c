@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ir/core/grow.h"
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 enum { ARENA_BLOCK_BYTES = 64 * 1024, MAX_BORROWED = 8 };
 

@@ -9,7 +9,7 @@
 
 #include "ir/core/func.h"
 #include "ir/core/graph_func.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 typedef enum hone_member_kind {
     HONE_MEMBER_FUNC,   /* a PrimFunc */

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/arena.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/strbuf.h"
 
 typedef struct hone_expr hone_expr;
 typedef struct hone_value hone_value;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 static bool begins_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;

@@ -5,7 +5,7 @@
 
 #include "ir/core/written_schedule.h"
 #include "ir/identity/structural.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* ---- bytes ---- */
 

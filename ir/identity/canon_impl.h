@@ -13,7 +13,7 @@
 #define HONE_IR_IDENTITY_CANON_IMPL_H
 
 #include "ir/core/module.h"
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 enum { CANON_CHUNK = 2048, CANON_SMALL = 512 };
 

@@ -11,7 +11,7 @@
 #define HONE_IR_IDENTITY_STRUCTURAL_H
 
 #include "ir/core/module.h"
-#include "support/hash.h"
+#include "support/data/hash.h"
 
 #define HONE_STRUCTURAL_VERSION 1
 

@@ -2,7 +2,7 @@
 #include "ir/interp/interp.h"
 
 #include "ir/interp/interp_impl.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* ---- ending early ---- */
 

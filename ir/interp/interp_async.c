@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ir/interp/interp_team.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 /* What was copied in one group. */
 typedef struct xflight {

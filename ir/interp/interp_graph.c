@@ -3,7 +3,7 @@
  */
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { MAX_DEPTH = 64, MAX_TENSORS_OF_CALL = 256 };
 

@@ -13,7 +13,7 @@
 
 #include "ir/core/fold.h"
 #include "ir/interp/interp_impl.h"
-#include "support/float16.h"
+#include "support/data/float16.h"
 
 int64_t wrap_slow(int64_t value, uint8_t bits, bool is_unsigned) {
     if (bits >= 64) return value;

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static uint32_t add_task(machine *m, uint32_t parent, uint32_t loop, const xstmt *of) {
     if (m->task_count == m->task_capacity) {

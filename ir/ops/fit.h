@@ -9,7 +9,7 @@
 #define HONE_IR_OPS_FIT_H
 
 #include "ir/arith/arith.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* A tensor that is passed: dense, of these extents in the caller's sizes. */
 typedef struct hone_fit_tensor {

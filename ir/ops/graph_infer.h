@@ -8,7 +8,7 @@
 #define HONE_IR_OPS_GRAPH_INFER_H
 
 #include "ir/ops/graph_op.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 enum hone_infer_rule {
     HONE_INFER_SAME,

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ir/python/python_run.h"
-#include "support/strbuf.h"
-#include "support/utf8.h"
+#include "support/core/strbuf.h"
+#include "support/text/utf8.h"
 
 enum { MAX_WIDTH = 64 };
 static hone_status append_padded(py_run *p, uint32_t where, const py_value *v, const char *spec,

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/strbuf.h"
-#include "support/utf8.h"
+#include "support/core/strbuf.h"
+#include "support/text/utf8.h"
 
 typedef struct lexer {
     const py_source *source;

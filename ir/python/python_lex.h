@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/arena.h"
-#include "support/status.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
 
 typedef enum py_token_kind {
     PY_TOKEN_END,

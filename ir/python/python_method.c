@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/python/python_run.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 typedef struct method_call {
     py_run *p;

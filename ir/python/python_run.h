@@ -12,7 +12,7 @@
 #define HONE_IR_PYTHON_PYTHON_RUN_H
 
 #include "ir/python/python_tree.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 /* ---- values ---- */
 

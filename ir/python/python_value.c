@@ -6,7 +6,7 @@
 
 #include "ir/core/grow.h"
 #include "ir/python/python_run.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* ---- errors ---- */
 

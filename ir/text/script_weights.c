@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum {
     MOST_NUMBERS = 16, /* longer ones stand beside the text */

@@ -9,7 +9,7 @@
 #ifndef HONE_IR_TEXT_TVM_JSON_H
 #define HONE_IR_TEXT_TVM_JSON_H
 
-#include "support/json.h"
+#include "support/text/json.h"
 
 /* Finds the list of nodes, and the number of the root among them; false when it is no such graph.
  */

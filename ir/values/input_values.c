@@ -12,7 +12,7 @@
 
 #include "ir/values/demands.h"
 #include "ir/values/origins.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 enum { MAX_POINTS = 64, MAX_DEPTH = 12 };
 #define FARTHEST 67108864.0 /* beyond it what holds a number is that it wraps: none is tried */

@@ -6,7 +6,7 @@
 
 #include "ir/core/annotation.h"
 #include "ir/verify/verify_impl.h"
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 const char *verify_block_name(const verifier *v) {
     if (v->block == HONE_NO_ID) return v->func->name ? v->func->name : "?";

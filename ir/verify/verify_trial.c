@@ -11,7 +11,7 @@
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify_impl.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 enum { SIZE = 64, MOST_STEPS = 1 << 18, MOST_ELEMENTS = 1 << 22 };
 

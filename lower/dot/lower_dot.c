@@ -20,7 +20,7 @@
  * and but once, see lower_dot_offset.c, also for what VNNI needs where both are signed bytes; the
  * sum of A is one more dot beside the products. All of it is exact, as integers wrap around. */
 #include "lower/dot/dot.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 enum { MAX_LANES = 64, LEAST_PART = 16, MAX_GROUP = 4, MAX_TERMS = 10, MAX_ZERO_POINT = 1 << 14 };
 

@@ -5,8 +5,8 @@
 
 #include "ir/verify/verify.h"
 #include "lower/ground/passes.h"
-#include "support/attributes.h"
-#include "support/nearest.h"
+#include "support/core/attributes.h"
+#include "support/text/nearest.h"
 
 static const hone_lower_pass pipeline[] = {
 #define HONE_LOWER_PASS(name, run, devices, makes_vectors, tvm_names, summary)                     \

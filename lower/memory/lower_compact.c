@@ -3,7 +3,7 @@
  * buffer shrinks to the region that is touched while it lives: every index is counted from the
  * first element that is. */
 #include "lower/ground/accesses.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 typedef struct compactor {
     hone_lower *lower;

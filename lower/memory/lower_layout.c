@@ -10,7 +10,7 @@
  * so that sums over the columns of a tile stay in registers. Where vectors run along several
  * dimensions, those in the most loops decide. */
 #include "lower/ground/accesses.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 enum { MAX_BYTES = 1 << 14 };
 

@@ -6,7 +6,7 @@
  * around it, and when all of them store to the same elements in each round of what does. Elsewhere
  * each has a part of the buffer, see part_iterations.c. */
 #include "lower/memory/lifetimes.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 typedef struct planner {
     hone_lower *lower;

@@ -12,7 +12,7 @@
  * look up where they read, one runs after the other. */
 #include "ir/region/relation.h"
 #include "lower/memory/lifetimes.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 typedef struct parting {
     hone_lower *lower;

@@ -7,7 +7,7 @@
  * buffer iterations meet only when V divides d. */
 #include "lower/pipeline/pipeline_plan.h"
 
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 /* ---- what a part touches ---- */
 

@@ -10,7 +10,7 @@
 
 #include "ir/arith/itermap.h"
 #include "lower/ground/accesses.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 enum { LOWER_MAX_BOXES = 64 }; /* what is written beyond them counts for nothing */
 

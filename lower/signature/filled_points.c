@@ -7,7 +7,7 @@
 
 #include "ir/core/fold.h"
 #include "lower/signature/plain_form.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { MOST_ELEMENTS = 1 << 20, MOST_STEPS = 1 << 20 };
 

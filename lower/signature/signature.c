@@ -8,7 +8,7 @@
 #include "ir/region/size_needs.h"
 #include "lower/ground/passes.h"
 #include "lower/signature/plain_form.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 typedef struct collector {
     const hone_func *func;

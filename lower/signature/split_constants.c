@@ -10,7 +10,7 @@
 #include "lower/dot/widen_pairs.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/passes.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 /* Packing rearranges and pads, a transformation of 3x3 filters to 6x6 makes four of one; what grows
  * more than this is computed, not stored. */

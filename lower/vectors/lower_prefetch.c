@@ -15,7 +15,7 @@
  * at the end of this one: outputs of a tile come while its sums are made. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 enum { MAX_LINES = 64, MAX_ITERATIONS = 4096 };
 

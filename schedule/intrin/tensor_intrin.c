@@ -9,8 +9,8 @@
 #include "ir/region/region.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
-#include "support/nearest.h"
+#include "support/core/alloc.h"
+#include "support/text/nearest.h"
 
 typedef struct entry {
     char *name;

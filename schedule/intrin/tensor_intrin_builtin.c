@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 typedef struct builtin {
     const char *name;

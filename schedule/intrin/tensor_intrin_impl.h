@@ -4,7 +4,7 @@
 #define HONE_SCHEDULE_INTRIN_TENSOR_INTRIN_IMPL_H
 
 #include "schedule/intrin/tensor_intrin.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* What the name of a built-in intrinsic says, word by word: wmma_load_16x16x16_f16_b_trans_shared
  * loads half floats of matrix b, transposed, out of shared memory. */

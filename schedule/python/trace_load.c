@@ -3,8 +3,8 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/trace/trace.h"
 #include "schedule/trace/trace_records.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { MAX_TRACE_BYTES = 64 << 20 };
 

@@ -4,7 +4,7 @@
 #include "schedule/python/trace_parse_impl.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/trace/trace_args.h"
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 /* One call of the Python form: its arguments, by name or by place, become an instruction. */
 

@@ -2,7 +2,7 @@
 
 #include "ir/text/map/index_map_parse.h"
 #include "schedule/python/trace_parse_impl.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* Index maps in the Python form of traces: lambdas, functions that return one, what T.index_map,
  * IndexMap.from_func or the like make (trace_parse_outside.c), and expressions of constants.

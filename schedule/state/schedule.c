@@ -10,7 +10,7 @@
 #include "ir/region/region.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024, MESSAGE_BYTES = 1024 };
 

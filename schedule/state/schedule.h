@@ -22,7 +22,7 @@
 #include "ir/arith/arith.h"
 #include "ir/core/module.h"
 #include "schedule/trace/trace.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 typedef struct hone_schedule hone_schedule;
 

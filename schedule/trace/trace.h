@@ -15,8 +15,8 @@
 #define HONE_SCHEDULE_TRACE_TRACE_H
 
 #include "ir/core/index_map.h"
-#include "support/rng.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/rng.h"
 
 /* A random variable: what an instruction gave, by number. */
 typedef uint32_t hone_rv;

@@ -8,9 +8,9 @@
 #include "ir/text/map/index_map_json.h"
 #include "schedule/trace/trace_args.h"
 #include "schedule/trace/trace_records.h"
-#include "support/json.h"
-#include "support/map.h"
-#include "support/nearest.h"
+#include "support/data/map.h"
+#include "support/text/json.h"
+#include "support/text/nearest.h"
 
 /* ---- printing ---- */
 

@@ -12,7 +12,7 @@
 
 #include "ir/core/func.h"
 #include "schedule/trace/trace.h"
-#include "support/json.h"
+#include "support/text/json.h"
 
 /* Makes a trace of a parsed one, or of the record around it. Errors name the step. */
 HONE_NODISCARD hone_status hone_trace_of_json(hone_arena *arena, const hone_json *json,

@@ -13,10 +13,10 @@
 #include "builder/builder.h"
 #include "measure/wire.h"
 #include "runtime/model/model_rt.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 static const char scale[] =

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 #define PATIENCE_NS (60 * HONE_NS_PER_S)

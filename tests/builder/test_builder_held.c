@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 #define SECRET "key-material-0123456789"

@@ -7,7 +7,7 @@
 
 #include "builder/builder.h"
 #include "builder/object.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tests/support/hone_test.h"
 
 /* One section, a table of two symbols behind the one that stands for none. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/attributes.h"
-#include "support/rng.h"
+#include "support/core/attributes.h"
+#include "support/data/rng.h"
 #include "tests/support/annotate_loops.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

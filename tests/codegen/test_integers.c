@@ -6,7 +6,7 @@
 #include "ir/interp/interp.h"
 #include "ir/text/read/script.h"
 #include "runtime/model/model_rt.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 

@@ -6,7 +6,7 @@
 #include "codegen/codegen.h"
 #include "lower/ground/lower.h"
 #include "schedule/intrin/tensor_intrin.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"

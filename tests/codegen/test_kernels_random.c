@@ -12,7 +12,7 @@
 #include "ir/text/read/script.h"
 #include "lower/ground/lower.h"
 #include "runtime/model/model_rt.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_kernel.h"
 #include "tests/support/random_program.h"

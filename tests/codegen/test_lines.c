@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "builder/build_one.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 #define HEAD "from tvm.script import tir as T\n@T.prim_func\n"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "ir/interp/interp.h"
-#include "support/attributes.h"
-#include "support/rng.h"
+#include "support/core/attributes.h"
+#include "support/data/rng.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"

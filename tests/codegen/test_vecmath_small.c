@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/te/te.h"
-#include "support/float16.h"
+#include "support/data/float16.h"
 #include "tests/codegen/derived_math.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

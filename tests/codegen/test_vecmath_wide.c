@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/te/te.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"

@@ -11,8 +11,8 @@
 #include "ir/interp/interp.h"
 #include "ir/text/read/script.h"
 #include "measure/bound.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 int fixture_begin(fixture *f) {

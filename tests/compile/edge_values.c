@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 /* ---- one element ---- */
 

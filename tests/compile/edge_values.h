@@ -4,7 +4,7 @@
 #ifndef HONE_TESTS_COMPILE_EDGE_VALUES_H
 #define HONE_TESTS_COMPILE_EDGE_VALUES_H
 
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 
 /* Of one or two elements. y is not read where the operator has one input. */
 typedef struct edge_element {

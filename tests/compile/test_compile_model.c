@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/thread.h"
+#include "support/os/thread.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
 

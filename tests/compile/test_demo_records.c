@@ -9,8 +9,8 @@
 #include "graph/passes/prepare.h"
 #include "ir/identity/structural.h"
 #include "ir/text/read/script.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 static char *scratch_dir;
 

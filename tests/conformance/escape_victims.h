@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 #include "tests/conformance/candidates/escape_world.h"
 
 enum { ESCAPE_VICTIM_PATHS = 6 };

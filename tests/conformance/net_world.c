@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "net/net_zmq.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 
 #define LIMIT_NS (60 * HONE_NS_PER_S)

@@ -9,7 +9,7 @@
 
 #include "net/net.h"
 #include "net/simnet.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 
 typedef enum net_transport { NET_OVER_MEMORY, NET_OVER_ZMQ } net_transport;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "runtime/model/abi.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 #define SEED 7

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "builder/builder.h"
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static const char program[] =

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "costmodel/costmodel.h"
-#include "support/alloc.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/os/thread.h"
 #include "tests/costmodel/rank_problem.h"
 #include "tests/support/hone_test.h"
 

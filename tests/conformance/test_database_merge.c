@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/rng.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/data/rng.h"
+#include "support/data/vec.h"
 #include "tests/conformance/db_world.h"
 
 enum { ROUNDS = 40, PROPOSALS = 6 };

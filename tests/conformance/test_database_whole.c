@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/os/thread.h"
 #include "tests/conformance/db_world.h"
 
 static bool see_session(void *ctx, const hone_db_session *session) {

@@ -9,7 +9,7 @@
 
 #include <netinet/in.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/conformance/net_world.h"
 #include "tests/support/hone_test.h"
 

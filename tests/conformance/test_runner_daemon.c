@@ -10,9 +10,9 @@
 #include "measure/wire.h"
 #include "net/blob_hash.h"
 #include "net/net_zmq.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 

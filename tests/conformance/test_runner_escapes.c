@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/conformance/escape_victims.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tests/conformance/loopback_farm.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"

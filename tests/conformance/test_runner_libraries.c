@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 

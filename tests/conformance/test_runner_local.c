@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "runtime/model/abi.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/hash.h"
-#include "support/quiet.h"
+#include "support/core/alloc.h"
+#include "support/data/hash.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/quiet.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 

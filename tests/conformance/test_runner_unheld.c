@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "support/attributes.h"
-#include "support/clock.h"
-#include "support/proc.h"
+#include "support/core/attributes.h"
+#include "support/os/clock.h"
+#include "support/os/proc.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 

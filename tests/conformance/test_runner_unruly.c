@@ -9,10 +9,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/quiet.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/quiet.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 

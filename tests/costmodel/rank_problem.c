@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 hone_hash128 rank_problem_group(int number) {

@@ -4,8 +4,8 @@
 
 #include "costmodel/feature.h"
 #include "ir/text/read/script.h"
-#include "support/clock.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/os/clock.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "database/database.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/map.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/data/rng.h"
+#include "support/os/fs.h"
 #include "tests/database/db_samples.h"
 #include "tests/support/hone_test.h"
 

@@ -10,9 +10,9 @@
 
 #include "database/database.h"
 #include "database/session_owner.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
+#include "support/os/fs.h"
 #include "tests/database/db_samples.h"
 #include "tests/support/hone_test.h"
 

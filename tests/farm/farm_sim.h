@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 typedef struct farm_sim_stats {
     uint64_t trials, good, lost, cancelled, abandoned; /* of tuners */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "runner/runner_impl.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 typedef struct sim_device {
     hone_runner base; /* first */

@@ -9,7 +9,7 @@
 #define HONE_TESTS_FARM_SIM_DEVICE_H
 
 #include "runner/runner.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 
 typedef struct sim_device_counts {
     uint64_t started, ended;

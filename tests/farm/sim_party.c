@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 /* ---- what all share ---- */
 

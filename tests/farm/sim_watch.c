@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "support/arena.h"
+#include "support/core/arena.h"
 
 enum { MAX_TRIALS_OF_LEASE = 2 };
 

@@ -10,11 +10,11 @@
 #define HONE_TESTS_FARM_SIM_WATCH_H
 
 #include "measure/farm.h"
-#include "support/arena.h"
-#include "support/clock.h"
-#include "support/log.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "support/core/arena.h"
+#include "support/core/strbuf.h"
+#include "support/data/vec.h"
+#include "support/os/clock.h"
+#include "support/os/log.h"
 
 typedef struct sim_lease {
     uint64_t token;

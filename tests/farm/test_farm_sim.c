@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tests/farm/farm_sim.h"
 #include "tests/support/hone_test.h"
 

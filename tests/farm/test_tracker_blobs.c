@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "net/blob_hash.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 

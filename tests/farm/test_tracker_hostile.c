@@ -1,7 +1,7 @@
 /* tests/farm/test_tracker_hostile.c - nothing that a peer sends harms the tracker or the others. */
 
-#include "support/alloc.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
 #include "tests/farm/tracker_world.h"
 #include "tests/measure/farm_samples.h"
 #include "tests/support/hone_test.h"

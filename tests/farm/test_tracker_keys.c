@@ -1,8 +1,8 @@
 /* tests/farm/test_tracker_keys.c - who may come in, and as what. */
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 

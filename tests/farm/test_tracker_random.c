@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/farm/tracker_party.h"
 #include "tests/support/hone_test.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 

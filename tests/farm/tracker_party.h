@@ -4,7 +4,7 @@
 #ifndef HONE_TESTS_FARM_TRACKER_PARTY_H
 #define HONE_TESTS_FARM_TRACKER_PARTY_H
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/farm/tracker_world.h"
 
 enum { PARTY_TRIALS = 24, PARTY_SLOTS = 2 };

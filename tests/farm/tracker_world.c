@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "measure/wire.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 
 #define ADDRESS "tcp://127.0.0.1:9190"

@@ -9,8 +9,8 @@
 #include "farm/tracker.h"
 #include "measure/failure.h"
 #include "net/simnet.h"
-#include "support/clock.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
+#include "support/os/clock.h"
 
 #define FARM_HEARTBEAT_NS HONE_NS_PER_S
 #define FARM_EXPIRY_NS (3 * HONE_NS_PER_S)

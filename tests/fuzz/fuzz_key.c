@@ -5,7 +5,7 @@
 
 #include "net/blob_hash.h"
 #include "net/net.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "target/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);

@@ -7,7 +7,7 @@
 #include "ir/core/fold.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 void run_results_deinit(run_results *results) {
     for (size_t i = 0; i < results->count; i++)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/graph/graph_run.h"
 
 enum { MAX_INPUTS = 32 };

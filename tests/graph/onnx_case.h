@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 typedef enum onnx_end {
     ONNX_PASS,    /* the recorded outputs, interpreted operator by operator and as a plan */

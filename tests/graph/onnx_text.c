@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 static void put_varint(hone_str *out, uint64_t value) {

@@ -14,7 +14,7 @@
 #define HONE_TESTS_GRAPH_ONNX_TEXT_H
 
 #include "graph/frontend/onnx_import.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* The model's bytes. */
 void onnx_text_encode(const char *text, hone_str *out);

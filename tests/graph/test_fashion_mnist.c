@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "graph/frontend/onnx_import.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/graph/graph_run.h"
 #include "tests/support/hone_test.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "graph/plan/tasks.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/attributes.h"
-#include "support/rng.h"
+#include "support/core/attributes.h"
+#include "support/data/rng.h"
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/map.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/os/fs.h"
 #include "tests/graph/onnx_case.h"
 #include "tests/support/hone_test.h"
 

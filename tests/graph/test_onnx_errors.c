@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "graph/passes/prepare.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"
 

@@ -6,9 +6,9 @@
 
 #include "graph/frontend/onnx_import.h"
 #include "graph/passes/prepare.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

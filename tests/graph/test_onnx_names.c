@@ -6,7 +6,7 @@
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "graph/passes/pass.h"
-#include "support/alloc.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
 #include "tests/graph/graph_run.h"
 #include "tests/graph/onnx_text.h"
 #include "tests/support/hone_test.h"

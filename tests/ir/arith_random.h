@@ -6,8 +6,8 @@
 #define HONE_TESTS_IR_ARITH_RANDOM_H
 
 #include "ir/arith/arith.h"
-#include "support/rng.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
+#include "support/data/rng.h"
 
 enum { WORLD_MAX_VARS = 4 };
 

@@ -8,7 +8,7 @@
 #define HONE_TESTS_IR_ARITH_TEXT_H
 
 #include "ir/arith/arith.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* NULL when the text is wrong. */
 const hone_expr *text_expr(hone_ir *ir, const char *text);

@@ -2,7 +2,7 @@
  */
 #include <inttypes.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/ir/arith_random.h"
 #include "tests/support/hone_test.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ir/ops/graph_op.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 #define TABLE "tests/ir/tvm_operators.txt" /* tests/peer/signatures.py makes it */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "ir/interp/interp.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

@@ -6,7 +6,7 @@
 #include "ir/interp/interp.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 
 static const char kernels[] = "@I.ir_module\n"

@@ -3,7 +3,7 @@
 #include "ir/identity/structural.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

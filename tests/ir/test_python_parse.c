@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ir/python/python_tree.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* ---- trees as text ---- */
 

@@ -6,9 +6,9 @@
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

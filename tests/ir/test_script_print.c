@@ -7,7 +7,7 @@
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tensorfile/tensorfile.h"
 #include "tests/support/hone_test.h"
 

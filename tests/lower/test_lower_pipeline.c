@@ -8,7 +8,7 @@
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "lower/ground/lower.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -4,7 +4,7 @@
 #include "ir/core/module.h"
 #include "ir/text/read/script.h"
 #include "lower/signature/signature.h"
-#include "support/arena.h"
+#include "support/core/arena.h"
 #include "tests/support/hone_test.h"
 
 #define PROGRAM(shape, grid, axes, kinds, loops, index)                                            \

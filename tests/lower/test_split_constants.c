@@ -8,8 +8,8 @@
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
 #include "lower/signature/split_constants.h"
-#include "support/arena.h"
-#include "support/rng.h"
+#include "support/core/arena.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 #define HEAD                                                                                       \

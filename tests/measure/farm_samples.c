@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 static hone_farm_slot slots[2];
 static hone_farm_held helds[2];

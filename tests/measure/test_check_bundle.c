@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "measure/check_bundle.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static char *dir, *path;

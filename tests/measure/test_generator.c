@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "measure/generator.h"
-#include "support/hash.h"
-#include "support/tensor.h"
+#include "support/data/hash.h"
+#include "support/data/tensor.h"
 #include "tests/support/hone_test.h"
 
 /* Changing how inputs are made would make stored bundles lie: these bytes never change. */

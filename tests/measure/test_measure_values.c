@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "measure/run.h"
-#include "support/arena.h"
+#include "support/core/arena.h"
 #include "tests/support/hone_test.h"
 
 static void failure_names_are_stable(void **state) {

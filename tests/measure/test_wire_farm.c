@@ -3,7 +3,7 @@
 
 #include "measure/cborio.h"
 #include "measure/farm.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/measure/farm_samples.h"
 #include "tests/measure/wire_codec.h"
 #include "tests/support/hone_test.h"

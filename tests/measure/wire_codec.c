@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 static void comes_back(const wire_codec *c, const hone_str *sample) {

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 typedef struct wire_codec {
     const char *name;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 
 static const hone_arg args[] = {
     {"A", HONE_DTYPE_INIT(FLOAT,  32, 1), HONE_ARG_IN,    3, {4, 5, 6}},

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "net/blob_hash.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 /* BLAKE2b-256 of "" and "abc", as b2sum -l 256 prints them. */

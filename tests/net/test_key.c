@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "net/key.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 /* The pair of RFC 32 / the CURVE man page of ZeroMQ. */

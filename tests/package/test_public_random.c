@@ -1,7 +1,7 @@
 /* tests/package/test_public_random.c - random calls of the public interface, most of them nonsense:
  * each formula and graph ends in a program that is well formed and can be read again, or in an
  * error with words. */
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/package/public_test.h"
 
 typedef const hone_term *term;

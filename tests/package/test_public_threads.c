@@ -1,6 +1,6 @@
 /* tests/package/test_public_threads.c - one program, read and transformed by several threads at
  * once; formulas and schedules of their own in each. Run under TSan. */
-#include "support/thread.h"
+#include "support/os/thread.h"
 #include "tests/package/public_test.h"
 
 enum { THREADS = 4, ROUNDS = 5 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "measure/wire.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/runner/held_runner.h"
 
 const hone_farm_instance world_tuner = {.lo = 77, .hi = 1}, world_tracker = {.lo = 5, .hi = 5};

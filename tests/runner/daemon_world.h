@@ -5,7 +5,7 @@
 
 #include "net/simnet.h"
 #include "runner/daemon.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
 #include "tests/support/hone_test.h"
 
 #define WORLD_ADDRESS "tcp://tracker:9190"

@@ -2,8 +2,8 @@
 #include "tests/runner/held_runner.h"
 
 #include "runner/runner_impl.h"
-#include "support/alloc.h"
-#include "support/arena.h"
+#include "support/core/alloc.h"
+#include "support/core/arena.h"
 
 typedef struct held_runner {
     hone_runner base; /* first */

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runner/blob_cache.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 typedef struct fixture {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/runner/held_runner.h"
 
 /* ---- greeting ---- */

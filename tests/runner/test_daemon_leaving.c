@@ -2,7 +2,7 @@
  * weather. */
 #include "tests/runner/daemon_world.h"
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/runner/held_runner.h"
 
 /* ---- leaving ---- */

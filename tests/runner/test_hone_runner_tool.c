@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 #define KEY "0123456789012345678901234567890123456789"

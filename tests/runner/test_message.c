@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "runner/message.h"
-#include "support/proc.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 static void goes_through_a_socket(void **state) {

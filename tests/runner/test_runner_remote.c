@@ -8,9 +8,9 @@
 #include "net/simnet.h"
 #include "runner/runner_remote.h"
 #include "runtime/model/abi.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 #define ADDRESS "tcp://127.0.0.1:9190"

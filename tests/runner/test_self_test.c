@@ -1,10 +1,10 @@
 /* tests/runner/test_self_test.c - the kernel that every device must run, run here. */
 #include "runner/runner.h"
 #include "runner/self_test.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "target/target.h"
 #include "tests/support/hone_test.h"
 

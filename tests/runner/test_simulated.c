@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "runner/runner.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tests/support/hone_test.h"
 
 static hone_run_request request(double cost_ns, double noise, uint64_t seed, int64_t latency_ns) {

@@ -6,7 +6,7 @@
 #include "runtime/device.h"
 #include "runtime/model/abi.h"
 #include "runtime/probe.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

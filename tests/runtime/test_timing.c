@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "runtime/timing.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 #define MS INT64_C(1000000)

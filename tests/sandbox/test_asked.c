@@ -20,8 +20,8 @@
 #include "sandbox/channel.h"
 #include "sandbox/filter.h"
 #include "sandbox/sandbox.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 enum {

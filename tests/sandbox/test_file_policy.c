@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 enum { FILE_FD = 200, SOCKET_FD = 201, PIPE_FD = 202, DEVICE_FD = 203 };

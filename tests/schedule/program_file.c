@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/schedule/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

@@ -12,8 +12,8 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/arena.h"
-#include "support/fs.h"
+#include "support/core/arena.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 enum { MOST = 400 };

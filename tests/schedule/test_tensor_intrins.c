@@ -8,7 +8,7 @@
 
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/intrin_program.h"
 #include "tests/support/program_text.h"

@@ -9,7 +9,7 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tests/support/program_text.h"
 
 static hone_status read_text(const hone_func *base, const char *text, size_t length,

@@ -3,7 +3,7 @@
 #define HONE_TESTS_SUPPORT_ANNOTATE_LOOPS_H
 
 #include "ir/core/func.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 /* Marks loops parallel, vectorized or unrolled where the blocks below allow it (a loop that only
  * spatial axes are bound to; any loop may be unrolled), and adds unroll pragmas. Returns how many

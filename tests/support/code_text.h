@@ -2,7 +2,7 @@
 #ifndef HONE_TESTS_SUPPORT_CODE_TEXT_H
 #define HONE_TESTS_SUPPORT_CODE_TEXT_H
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 /* Lowers a program (TVMScript) and makes machine code for a CPU of x86-64: INVALID unless the texts
  * hold what they must: `lowered` in the program, `instruction` in the code; "!text": must not be

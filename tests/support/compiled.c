@@ -15,10 +15,10 @@
 #include "lower/ground/lower.h"
 #include "runtime/guarded.h"
 #include "runtime/model/model_rt.h"
-#include "support/attributes.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/attributes.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/elsewhere.h"
 
 static hone_status load(const char *path, test_compiled *out) {

@@ -5,7 +5,7 @@
 
 #include "ir/core/func.h"
 #include "runtime/model/abi.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 #include "target/target.h"
 
 typedef struct test_compiled {

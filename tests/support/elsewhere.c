@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 /* Reads the arguments from its file, calls the kernel, writes them back. */

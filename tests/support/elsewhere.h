@@ -4,8 +4,8 @@
 #ifndef HONE_TESTS_SUPPORT_ELSEWHERE_H
 #define HONE_TESTS_SUPPORT_ELSEWHERE_H
 
-#include "support/strbuf.h"
-#include "support/tensor.h"
+#include "support/core/strbuf.h"
+#include "support/data/tensor.h"
 #include "target/target.h"
 
 /* Can programs for this target be run, here or emulated? */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 
 /* cmocka passes rows as void *; the tests only read them. */
 static void *drop_const(const void *pointer) {

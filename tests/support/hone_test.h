@@ -15,8 +15,8 @@
 
 #include <cmocka.h> /* wants the four above */
 
-#include "support/rng.h"
-#include "support/status.h"
+#include "support/core/status.h"
+#include "support/data/rng.h"
 
 /* A machine that this one is not. */
 #ifdef __x86_64__
@@ -50,7 +50,7 @@ void hone_test_assert_status(hone_status st, hone_code want, const char *part, c
 
 /* Calls `run` with its 1st, 2nd, 3rd… allocation failing (once, then from there on) until none
  * fails any more. Each call must give HONE_OK or NO_MEMORY and, under ASan, leak nothing. Only
- * allocations through support/alloc.h on the calling thread count. */
+ * allocations through support/core/alloc.h on the calling thread count. */
 void hone_test_sweep_allocs(hone_status (*run)(void *context), void *context);
 
 /* Ends the whole program as skipped (exit 77), with the reason. */

@@ -8,8 +8,8 @@
 #define HONE_TESTS_SUPPORT_INTRIN_PROGRAM_H
 
 #include "schedule/state/schedule.h"
-#include "support/strbuf.h"
-#include "support/tensor.h"
+#include "support/core/strbuf.h"
+#include "support/data/tensor.h"
 
 typedef enum intrin_form { INTRIN_STACK, INTRIN_TILES, INTRIN_FORM_COUNT } intrin_form;
 

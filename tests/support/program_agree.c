@@ -5,8 +5,8 @@
 
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
-#include "support/alloc.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -3,7 +3,7 @@
 #define HONE_TESTS_SUPPORT_PROGRAM_TEXT_H
 
 #include "ir/core/module.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* The only tensor program (or the one named main) of a text; the module owns it. A text that does
  * not parse fails the test with the parser's message. */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/rng.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/data/rng.h"
 
 enum { MAX_STAGES = 4, TEXT = 256, VALUE = 2048 };
 

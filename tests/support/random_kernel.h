@@ -8,8 +8,8 @@
 #define HONE_TESTS_SUPPORT_RANDOM_KERNEL_H
 
 #include "ir/core/func.h"
-#include "support/strbuf.h"
-#include "support/tensor.h"
+#include "support/core/strbuf.h"
+#include "support/data/tensor.h"
 
 /* The text of the program for a seed. */
 void test_random_kernel(uint64_t seed, hone_str *out_text);

@@ -5,7 +5,7 @@
 
 #include "ir/te/te.h"
 #include "ir/text/read/script.h"
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/random_script.h"
 
 enum { MAX_TENSORS = 24, MAX_DIMS = 4, MAX_ELEMENTS = 600 };

@@ -9,8 +9,8 @@
 #define HONE_TESTS_SUPPORT_RANDOM_PROGRAM_H
 
 #include "ir/core/func.h"
-#include "support/strbuf.h"
-#include "support/tensor.h"
+#include "support/core/strbuf.h"
+#include "support/data/tensor.h"
 
 typedef struct hone_random_options {
     uint32_t max_stages; /* 0 = 4 */

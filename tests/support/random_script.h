@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* The text of a program for a seed. has_sizes: with symbolic sizes (one variable, n) and
  * strides. */

@@ -2,9 +2,9 @@
 #ifndef HONE_TESTS_SUPPORT_RANDOM_SCRIPT_IMPL_H
 #define HONE_TESTS_SUPPORT_RANDOM_SCRIPT_IMPL_H
 
-#include "support/attributes.h"
-#include "support/rng.h"
-#include "support/strbuf.h"
+#include "support/core/attributes.h"
+#include "support/core/strbuf.h"
+#include "support/data/rng.h"
 
 enum {
     SCRIPT_DIMS = 3,

@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 
-#include "support/dtype.h"
+#include "support/data/dtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hone_dtype dtype, again;

@@ -1,7 +1,7 @@
 /* tests/support_room/fuzz_json.c - what parses prints, and parses again to the same value. */
 #include <stdlib.h>
 
-#include "support/json.h"
+#include "support/text/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hone_json *json = NULL, *again = NULL;

@@ -1,7 +1,7 @@
 /* tests/support_room/test_arena.c - bump allocation, reset, marks, running out of memory. */
 #include <string.h>
 
-#include "support/arena.h"
+#include "support/core/arena.h"
 #include "tests/support/hone_test.h"
 
 static void aligns_and_keeps(void **state) {

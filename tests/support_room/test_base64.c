@@ -1,6 +1,6 @@
 /* tests/support_room/test_base64.c - bytes to text and back, the examples of RFC 4648, and what is
  * no base64. */
-#include "support/base64.h"
+#include "support/text/base64.h"
 
 #include <string.h>
 

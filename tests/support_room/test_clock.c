@@ -1,5 +1,5 @@
 /* tests/support_room/test_clock.c - clocks, deadlines and the printed forms of times. */
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -1,6 +1,6 @@
 /* tests/support_room/test_dtype.c - names, sizes and ranges of element types. */
 
-#include "support/dtype.h"
+#include "support/data/dtype.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

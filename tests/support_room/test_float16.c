@@ -2,7 +2,7 @@
  * rounding boundary between neighbours, against the definition (nearest, ties to even). */
 #include <math.h>
 
-#include "support/float16.h"
+#include "support/data/float16.h"
 #include "tests/support/hone_test.h"
 
 /* One format, and facts. */

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/proc.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
+#include "support/os/thread.h"
 #include "tests/support/hone_test.h"
 
 static int64_t in_ms(int64_t ms) {

@@ -1,7 +1,7 @@
 /* tests/support_room/test_hash.c - golden values: hashes are in databases and on the wire. */
 #include <string.h>
 
-#include "support/hash.h"
+#include "support/data/hash.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

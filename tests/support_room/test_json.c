@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/json.h"
+#include "support/text/json.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/map.h"
-#include "support/rng.h"
+#include "support/data/map.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 enum { KEYS = 500 };

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/fs.h"
-#include "support/proc.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
 #define SHELL(script) ((const char *const[]){"/bin/sh", "-c", (script), NULL})

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/log.h"
-#include "support/progress.h"
+#include "support/os/log.h"
+#include "support/os/progress.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/quiet.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/quiet.h"
+#include "support/os/thread.h"
 #include "tests/support/hone_test.h"
 
 static char *dir, *path;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 static void streams_are_golden(void **state) {

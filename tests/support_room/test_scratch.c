@@ -1,6 +1,6 @@
 /* tests/support_room/test_scratch.c - temporary folders: gone when closed, and when their owner was
  * killed; never taken from who lives. */
-#include "support/scratch.h"
+#include "support/os/scratch.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 static char *dir;

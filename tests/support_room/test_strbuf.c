@@ -1,8 +1,8 @@
 /* tests/support_room/test_strbuf.c - growing strings. */
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/strbuf.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {

@@ -1,7 +1,7 @@
 /* tests/support_room/test_tensor.c - element access, conversion, comparison. */
 #include <math.h>
 
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 #include "tests/support/hone_test.h"
 
 /* What becomes of a double that is stored in a type and read back, both ways. */

@@ -1,5 +1,5 @@
 /* tests/support_room/test_thread.c - locks, conditions; meant for TSan. */
-#include "support/thread.h"
+#include "support/os/thread.h"
 #include "tests/support/hone_test.h"
 
 enum { THREADS = 4, ROUNDS = 2000 };

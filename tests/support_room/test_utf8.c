@@ -1,5 +1,5 @@
 /* tests/support_room/test_utf8.c - what is UTF-8, and what becomes of bytes that are not. */
-#include "support/utf8.h"
+#include "support/text/utf8.h"
 
 #include <string.h>
 

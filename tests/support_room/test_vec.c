@@ -1,7 +1,7 @@
 /* tests/support_room/test_vec.c - growing arrays. */
 
-#include "support/alloc.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
 #include "tests/support/hone_test.h"
 
 typedef struct pair {

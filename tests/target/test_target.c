@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "target/target.h"
 #include "tests/support/hone_test.h"
 

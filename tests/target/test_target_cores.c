@@ -2,9 +2,9 @@
  * core describes them, and as what. */
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
 #include "target/target_impl.h"
 #include "tests/support/hone_test.h"
 

@@ -6,10 +6,10 @@
 
 #include "builder/builder_impl.h"
 #include "runner/runner_impl.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/quiet.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/quiet.h"
+#include "support/os/thread.h"
 #include "tests/tuner/tune_world.h"
 
 /* ---- a build that takes its time ---- */

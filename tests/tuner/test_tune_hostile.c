@@ -9,8 +9,8 @@
 #include "builder/builder_impl.h"
 #include "graph/passes/prepare.h"
 #include "ir/text/read/script.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tuner/tune.h"
 

@@ -7,8 +7,8 @@
 
 #include "graph/passes/prepare.h"
 #include "ir/text/read/script.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/tuner/tune_world.h"
 
 static bool has_duplicates(const tune_trials *t) {

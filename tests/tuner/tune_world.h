@@ -3,7 +3,7 @@
 #ifndef HONE_TESTS_TUNER_TUNE_WORLD_H
 #define HONE_TESTS_TUNER_TUNE_WORLD_H
 
-#include "support/vec.h"
+#include "support/data/vec.h"
 #include "tuner/tune.h"
 
 typedef struct tune_world {

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/fs.h"
-#include "support/terminal.h"
-#include "support/utf8.h"
+#include "support/os/fs.h"
+#include "support/os/terminal.h"
+#include "support/text/utf8.h"
 #include "tools/cli/cli_impl.h"
 #include "tools/cli/cli_table.h"
 

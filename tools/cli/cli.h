@@ -15,12 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/arena.h"
-#include "support/json.h"
-#include "support/log.h"
-#include "support/nearest.h"
-#include "support/status.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/status.h"
+#include "support/core/strbuf.h"
+#include "support/os/log.h"
+#include "support/text/json.h"
+#include "support/text/nearest.h"
 
 enum hone_exit {
     HONE_EXIT_DONE = 0,

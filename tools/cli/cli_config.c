@@ -10,10 +10,10 @@
 
 #include <ini.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/fs.h"
-#include "support/nearest.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/os/fs.h"
+#include "support/text/nearest.h"
 #include "tools/cli/cli.h"
 
 typedef struct ini_walk {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "database/db_targets.h"
-#include "support/attributes.h"
-#include "support/fs.h"
-#include "support/strbuf.h"
+#include "support/core/attributes.h"
+#include "support/core/strbuf.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli_model.h"
 
 hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db) {

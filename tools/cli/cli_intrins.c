@@ -6,8 +6,8 @@
 #include "ir/text/print/script_print.h"
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/python/trace_parse.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 static hone_status read_one(hone_cli *cli, const char *text, hone_build_intrin *out,
                             const char **out_path) {

@@ -1,10 +1,10 @@
 /* tools/cli/cli_made_up.c - inputs that nobody gave, and outputs whose sizes nobody knows. */
 #include <string.h>
 
-#include "support/alloc.h"
-#include "support/attributes.h"
-#include "support/rng.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/core/attributes.h"
+#include "support/data/rng.h"
+#include "support/data/vec.h"
 #include "tools/cli/cli_dims.h"
 #include "tools/cli/cli_tensors.h"
 

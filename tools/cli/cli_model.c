@@ -10,8 +10,8 @@
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 static const size_t MOST_BYTES = (size_t)1 << 31;
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_impl.h"
 

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "support/attributes.h"
-#include "support/utf8.h"
+#include "support/core/attributes.h"
+#include "support/text/utf8.h"
 
 static void push(hone_table *table, const char *cell) {
     if (!cell) table->failed = true;

@@ -7,8 +7,8 @@
 #ifndef HONE_TOOLS_CLI_CLI_TABLE_H
 #define HONE_TOOLS_CLI_CLI_TABLE_H
 
-#include "support/arena.h"
-#include "support/strbuf.h"
+#include "support/core/arena.h"
+#include "support/core/strbuf.h"
 
 typedef enum hone_column_kind {
     HONE_COLUMN_NAME = ' ',

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "support/utf8.h"
+#include "support/text/utf8.h"
 #include "tools/cli/cli_table.h"
 
 enum {

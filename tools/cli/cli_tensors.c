@@ -5,9 +5,9 @@
 
 #include "graph/frontend/onnx_import.h"
 #include "graph/module/graph_options.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/vec.h"
+#include "support/core/alloc.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli_dims.h"
 
 static hone_status no_memory(void) {

@@ -4,7 +4,7 @@
 
 #include "graph/module/graph_options.h"
 #include "runtime/model_load.h"
-#include "support/tensor.h"
+#include "support/data/tensor.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli/cli.h"
 

@@ -1,7 +1,7 @@
 /* tools/db/db_admin.c - `hone db check|recover|merge|prune`. */
 #include <inttypes.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/db/db_verbs.h"

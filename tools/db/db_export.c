@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/base64.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
+#include "support/text/base64.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/db/db_jsonl.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/base64.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
+#include "support/text/base64.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/db/db_jsonl.h"

@@ -10,7 +10,7 @@
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
 #include "schedule/trace/trace_parts.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_intrins.h"

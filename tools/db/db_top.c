@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "database/db_targets.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_model.h"

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "runtime/probe.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
-#include "support/proc.h"
-#include "support/quiet.h"
-#include "support/strbuf.h"
-#include "support/thread.h"
+#include "support/core/alloc.h"
+#include "support/core/strbuf.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
+#include "support/os/quiet.h"
+#include "support/os/thread.h"
 #include "target/target.h"
 #include "tools/cli/cli_table.h"
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "support/arena.h"
-#include "support/attributes.h"
+#include "support/core/arena.h"
+#include "support/core/attributes.h"
 
 typedef enum hone_doctor_level {
     HONE_DOCTOR_OK,

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "runner/runner.h"
-#include "support/attributes.h"
-#include "support/strbuf.h"
+#include "support/core/attributes.h"
+#include "support/core/strbuf.h"
 #include "tools/doctor/doctor.h"
 
 /* Layers behind the first one: that holds without them. */

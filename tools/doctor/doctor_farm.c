@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "net/key.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/doctor/doctor.h"
 #include "tools/farm/farm_client.h"
 

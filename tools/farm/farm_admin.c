@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "farm/allow_list.h"
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_table.h"
 #include "tools/farm/farm_client.h"

@@ -8,8 +8,8 @@
 #include <sys/random.h>
 
 #include "net/net_zmq.h"
-#include "support/alloc.h"
-#include "support/clock.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
 
 #define REPEAT_NS HONE_NS_PER_S
 

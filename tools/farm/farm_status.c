@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_table.h"

@@ -5,7 +5,7 @@
 
 #include "net/net_zmq.h"
 #include "runner/runner_remote.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli_model.h"
 
 #define WAIT_SLICE_NS (200 * HONE_NS_PER_MS)

@@ -4,7 +4,7 @@
 #define HONE_TOOLS_FARM_TUNE_FARM_H
 
 #include "runner/runner.h"
-#include "support/log.h"
+#include "support/os/log.h"
 #include "target/target.h"
 #include "tools/farm/farm_client.h"
 

@@ -13,8 +13,8 @@
 #include "runner/executor.h"
 #include "sandbox/held.h"
 #include "sandbox/sandbox.h"
-#include "support/alloc.h"
-#include "support/status.h"
+#include "support/core/alloc.h"
+#include "support/core/status.h"
 #include "tools/programs/hone_runner_farm.h"
 
 enum exit_code { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_WORLD = 3, EXIT_BUG = 4 };

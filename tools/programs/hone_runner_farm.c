@@ -14,11 +14,11 @@
 #include "net/net_zmq.h"
 #include "runner/daemon.h"
 #include "runner/self_test.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/hash.h"
-#include "support/proc.h"
-#include "support/quiet.h"
+#include "support/core/alloc.h"
+#include "support/data/hash.h"
+#include "support/os/fs.h"
+#include "support/os/proc.h"
+#include "support/os/quiet.h"
 #include "target/target.h"
 
 #define DEFAULT_CACHE_BYTES (INT64_C(4) << 30)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/status.h"
+#include "support/core/status.h"
 
 enum { RUNNER_LAUNCHER_WORDS = 16 };
 

@@ -7,7 +7,7 @@
 #include "builder/worker.h"
 #include "sandbox/held.h"
 #include "sandbox/sandbox.h"
-#include "support/proc.h"
+#include "support/os/proc.h"
 
 #define FILE_BYTES (INT64_C(4) << 30) /* of one file: a library with all its weights is smaller */
 

@@ -7,8 +7,8 @@
 
 #include "measure/failure.h"
 #include "schedule/trace/trace.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_table.h"
 #include "tools/report/report_impl.h"

@@ -3,7 +3,7 @@
 #define HONE_TOOLS_REPORT_REPORT_H
 
 #include "database/database.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* Appends the page: curves as inline SVG, tasks, failures, where the time went, best traces,
  * sessions. It loads nothing from anywhere, and all text of the database is escaped. title: shown,

@@ -1,7 +1,7 @@
 /* tools/report/report_chart.c - the drawings of a report, as SVG inside of the page. */
 #include <math.h>
 
-#include "support/arena.h"
+#include "support/core/arena.h"
 #include "tools/cli/cli_table.h"
 #include "tools/report/report_impl.h"
 

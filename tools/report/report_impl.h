@@ -3,8 +3,8 @@
 #define HONE_TOOLS_REPORT_REPORT_IMPL_H
 
 #include "database/database.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "support/core/strbuf.h"
+#include "support/data/vec.h"
 
 /* Appends text with &, <, >, " and ' written as entities; other control characters become U+FFFD.
  */

@@ -2,8 +2,8 @@
 #ifndef HONE_TOOLS_RUN_NATIVE_CALL_H
 #define HONE_TOOLS_RUN_NATIVE_CALL_H
 
-#include "support/status.h"
-#include "support/tensor.h"
+#include "support/core/status.h"
+#include "support/data/tensor.h"
 
 /* Tensors of a rank above 0 are pointers, others numbers; result may be NULL. At most 6 pointers
  * and integers and 8 floating numbers; UNSUPPORTED else, and on processors other than x86-64 and

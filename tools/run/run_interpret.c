@@ -8,7 +8,7 @@
 #include "ir/verify/verify.h"
 #include "lower/signature/signature.h"
 #include "runtime/model/model_rt.h"
-#include "support/alloc.h"
+#include "support/core/alloc.h"
 #include "tools/run/native_call.h"
 #include "tools/run/run_job.h"
 

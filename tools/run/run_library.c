@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "runtime/timing.h"
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/run/run_job.h"
 
 static int32_t run_many(void *ctx, int64_t count, int64_t *out_ns) {

@@ -5,8 +5,8 @@
 
 #include "ir/identity/structural.h"
 #include "lower/signature/signature.h"
-#include "support/fs.h"
-#include "support/vec.h"
+#include "support/data/vec.h"
+#include "support/os/fs.h"
 
 /* One input of one task, under the name of its parameter or of the model's input. */
 typedef struct place {

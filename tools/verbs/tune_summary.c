@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "support/clock.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_table.h"
 

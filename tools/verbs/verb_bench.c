@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/clock.h"
-#include "support/rng.h"
-#include "support/vec.h"
+#include "support/data/rng.h"
+#include "support/data/vec.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli_table.h"
 #include "tools/cli/cli_tensors.h"
 #include "tools/verbs/verbs.h"

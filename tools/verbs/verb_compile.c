@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "compile/compile.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/nearest.h"
-#include "support/progress.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "support/os/progress.h"
+#include "support/text/nearest.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"

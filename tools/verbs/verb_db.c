@@ -1,5 +1,5 @@
 /* tools/verbs/verb_db.c - `hone db`: finds the sub-verb. */
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "tools/cli/cli_subverbs.h"
 #include "tools/db/db_verbs.h"
 #include "tools/verbs/verbs.h"

@@ -1,5 +1,5 @@
 /* tools/verbs/verb_farm.c - `hone farm`: finds the sub-verb. */
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 #include "tools/cli/cli_subverbs.h"
 #include "tools/farm/farm_verbs.h"
 #include "tools/verbs/verbs.h"

@@ -1,7 +1,7 @@
 /* tools/verbs/verb_keygen.c - `hone keygen`: a key pair for a member of a farm. */
 #include "net/key.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"
 

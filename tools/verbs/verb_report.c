@@ -1,7 +1,7 @@
 /* tools/verbs/verb_report.c - `hone report`: one self-contained page about a database. */
 #include <string.h>
 
-#include "support/fs.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/report/report.h"

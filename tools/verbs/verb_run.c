@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "compile/compile.h"
-#include "support/alloc.h"
-#include "support/fs.h"
-#include "support/map.h"
-#include "support/scratch.h"
+#include "support/core/alloc.h"
+#include "support/data/map.h"
+#include "support/os/fs.h"
+#include "support/os/scratch.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
 #include "tools/run/run_job.h"

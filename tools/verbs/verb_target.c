@@ -1,5 +1,5 @@
 /* tools/verbs/verb_target.c - `hone target`: reads, detects and lists targets. */
-#include "support/hash.h"
+#include "support/data/hash.h"
 #include "target/target.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"

@@ -15,9 +15,9 @@
 #include "farm/metrics.h"
 #include "farm/tracker.h"
 #include "net/net_zmq.h"
-#include "support/alloc.h"
-#include "support/clock.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"
 

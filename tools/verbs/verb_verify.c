@@ -5,8 +5,8 @@
 
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/verbs/verbs.h"

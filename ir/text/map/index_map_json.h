@@ -4,7 +4,7 @@
 #define HONE_IR_TEXT_MAP_INDEX_MAP_JSON_H
 
 #include "ir/core/index_map.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* TVM's JSON of objects, as TVM 0.27 and those before it write it. UNSUPPORTED: an object of a kind
  * that no map is made of; INVALID. Free variables are those with names that `names` knows. */

@@ -3,7 +3,7 @@
 #define HONE_IR_TEXT_MAP_INDEX_MAP_PRINT_H
 
 #include "ir/core/index_map.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 /* "lambda i, j: (i // 16, j, i % 16)", ranges as "lambda i: [(i, i + 1)]", with an inverse
  * "tvm.tirx.IndexMap.from_func(lambda …, inverse_index_map=lambda …)". free_names: of the free

@@ -7,7 +7,7 @@
 #define HONE_IR_TEXT_PRINT_SCRIPT_PRINT_H
 
 #include "ir/core/module.h"
-#include "support/strbuf.h"
+#include "support/core/strbuf.h"
 
 typedef enum hone_dialect {
     HONE_DIALECT_TVM_0_27,

@@ -7,7 +7,7 @@
 #define HONE_IR_TEXT_PRINT_SCRIPT_PRINT_IMPL_H
 
 #include "ir/text/print/script_print.h"
-#include "support/map.h"
+#include "support/data/map.h"
 
 typedef struct printer {
     hone_str *out;

@@ -3,8 +3,8 @@
 
 #include "ir/text/print/script_print.h"
 #include "ir/text/script_weights.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 hone_status hone_script_save(const hone_module *module, const char *path,
                              const hone_print_options *options) {

@@ -5,8 +5,8 @@
 
 #include "ir/text/read/script_impl.h"
 #include "ir/text/script_weights.h"
-#include "support/alloc.h"
-#include "support/fs.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 
 enum { MOST_BYTES = 1 << 28 };
 

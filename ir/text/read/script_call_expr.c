@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "support/attributes.h"
+#include "support/core/attributes.h"
 
 static bool expr_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const hone_expr **out) {

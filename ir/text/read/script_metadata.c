@@ -8,7 +8,7 @@
 
 #include "ir/text/read/script_graph_impl.h"
 #include "ir/text/tvm_json.h"
-#include "support/base64.h"
+#include "support/text/base64.h"
 
 /* ---- one tensor ---- */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 /* ---- failing ---- */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "support/nearest.h"
+#include "support/text/nearest.h"
 
 static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
     const py_token *a = &p->tokens[at], *b = &p->tokens[other];

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "support/rng.h"
+#include "support/data/rng.h"
 
 enum { HONE_MAX_TILE_PARTS = 16, HONE_MAX_PRIMES = 64 };
 
