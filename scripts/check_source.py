@@ -64,7 +64,7 @@ def check_line(path, pattern, line):
 # "/* room/file.c - what it is", by the name under which others include the file; examples are shown
 # to users, who do not see the path. A contract is found by its name, without what stands before it.
 HEAD = re.compile(r"/\* (\S+)(?:\n \*)? - \S")
-HEADLESS = ("examples/", "schedule/python/")
+HEADLESS = ("examples/",)
 LEANING = re.compile(r"^[ \t]*/\* The same\b", re.M)
 
 

@@ -1,3 +1,4 @@
+/* schedule/python/trace_load.c - reads traces and records from files of any kind. */
 #include <string.h>
 
 #include "schedule/python/trace_parse.h"

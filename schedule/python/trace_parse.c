@@ -1,10 +1,5 @@
-#include "schedule/python/trace_parse.h"
-
-#include <string.h>
-
-#include "schedule/python/trace_parse_impl.h"
-
-/* Traces from Python: what TVM prints, and what people write by hand.
+/* schedule/python/trace_parse.c - traces from Python: what TVM prints, and what people write by
+ * hand.
  *
  * The text becomes a tree, which ir/python runs: values, loops, conditions, functions. Here is what
  * it does not know: a step of the schedule, and how many results it shall give; what other modules
@@ -15,6 +10,11 @@
  * begins anew. A call of a module other than TVM's and numpy that stands for itself is refused.
  * What `if` and `while` depend on must be known before anything is drawn.
  */
+#include "schedule/python/trace_parse.h"
+
+#include <string.h>
+
+#include "schedule/python/trace_parse_impl.h"
 
 /* ---- statements ---- */
 

@@ -10,7 +10,7 @@ HONE_NODISCARD hone_status hone_trace_parse_script(hone_arena *arena,
                                                    const hone_trace_context *context,
                                                    const char *text, size_t length,
                                                    const char *source_name, hone_trace *out_trace);
-/* The same without a program at hand. */
+/* hone_trace_parse_script without a program at hand. */
 HONE_NODISCARD hone_status hone_trace_parse_python(hone_arena *arena, const char *text,
                                                    size_t length, const char *source_name,
                                                    hone_trace *out_trace);

@@ -1,3 +1,5 @@
+/* schedule/python/trace_parse_call.c - one call of the Python form: its arguments, by name or by
+ * place, become an instruction. */
 #include <string.h>
 
 #include "ir/core/grow.h"
@@ -5,8 +7,6 @@
 #include "schedule/replay/trace_apply.h"
 #include "schedule/trace/trace_args.h"
 #include "support/text/nearest.h"
-
-/* One call of the Python form: its arguments, by name or by place, become an instruction. */
 
 /* ---- calls ---- */
 

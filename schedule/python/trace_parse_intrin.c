@@ -1,10 +1,10 @@
+/* schedule/python/trace_parse_intrin.c - TensorIntrin.register("name", desc, impl) in the Python
+ * form of traces: both functions stand in the same text, or the intrinsic is known already (hone's
+ * --intrin). */
 #include <string.h>
 
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/python/trace_parse_impl.h"
-
-/* TensorIntrin.register("name", desc, impl) in the Python form of traces: both functions stand in
- * the same text, or the intrinsic is known already (hone's --intrin). */
 
 hone_status pytrace_note_program(pytrace *p, const py_node *node) {
     pytrace_program *program = hone_arena_alloc(p->arena, sizeof *program);

@@ -1,12 +1,11 @@
-
+/* schedule/python/trace_parse_look.c - what the program says in the Python form of traces:
+ * sch.get(loop).extent, sch.get(block).name_hint and so on. What was read so far is applied; as
+ * nothing is drawn yet, it is applied with several draws, and only what is the same in all of them
+ * is known. */
 #include "schedule/python/trace_parse_impl.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule_impl.h"
 #include "schedule/trace/trace_parts.h"
-
-/* What the program says in the Python form of traces: sch.get(loop).extent,
- * sch.get(block).name_hint and so on. What was read so far is applied; as nothing is drawn yet, it
- * is applied with several draws, and only what is the same in all of them is known. */
 
 enum { DRAWS = 6 };
 

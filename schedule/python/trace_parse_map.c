@@ -1,14 +1,14 @@
+/* schedule/python/trace_parse_map.c - index maps in the Python form of traces: lambdas, functions
+ * that return one, what T.index_map, IndexMap.from_func or the like make (trace_parse_outside.c),
+ * and expressions of constants.
+ *
+ * What stands in them is an expression of programs, and the parser of programs reads those bytes of
+ * the text. */
 #include <string.h>
 
 #include "ir/text/map/index_map_parse.h"
 #include "schedule/python/trace_parse_impl.h"
 #include "support/core/strbuf.h"
-
-/* Index maps in the Python form of traces: lambdas, functions that return one, what T.index_map,
- * IndexMap.from_func or the like make (trace_parse_outside.c), and expressions of constants.
- *
- * What stands in them is an expression of programs, and the parser of programs reads those bytes of
- * the text. */
 
 /* ---- names in the map ---- */
 

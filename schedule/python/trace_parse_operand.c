@@ -1,7 +1,6 @@
+/* schedule/python/trace_parse_operand.c - what becomes of values of a text in a step. */
 #include "schedule/python/trace_parse_impl.h"
 #include "schedule/trace/trace_args.h"
-
-/* What becomes of values of a text in a step. */
 
 static hone_status to_operand(pytrace *p, uint32_t where, const py_value *v, uint32_t depth,
                               hone_operand *out);

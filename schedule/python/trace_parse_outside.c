@@ -1,12 +1,12 @@
+/* schedule/python/trace_parse_outside.c - what the Python form of traces says of things that lie
+ * outside of it: modules that it imports, programs in the same text, what is made of them
+ * (tvm.build(sch.mod)). Nobody looks into them; but they may not get hold of the schedule, whose
+ * steps would be missed. */
 #include <ctype.h>
 #include <string.h>
 
 #include "schedule/python/trace_parse_impl.h"
 #include "schedule/trace/trace_args.h"
-
-/* What the Python form of traces says of things that lie outside of it: modules that it imports,
- * programs in the same text, what is made of them (tvm.build(sch.mod)). Nobody looks into them; but
- * they may not get hold of the schedule, whose steps would be missed. */
 
 static bool is_known_module(const char *name, size_t length) {
     static const char *const names[] = {"tvm", "T",  "tir",   "tirx", "s_tir",  "I",
