@@ -135,7 +135,7 @@ static void on_assign(sim_watch *watch, uint32_t runner, uint32_t life, const ho
                runner, life, m->trial, m->token);
     }
     if (same) {
-        same->is_answered = same->is_acknowledged = false;
+        same->is_answered = same->is_acknowledged = same->is_older = false;
     } else if (!hone_vec_push(&watch->assigned,
                               (sim_assigned){.lease = lease, .trial = m->trial})) {
         BROKEN(watch, "no memory");
@@ -148,7 +148,7 @@ static void on_ack(sim_watch *watch, uint32_t runner, const hone_farm_lease *lea
         if (a->lease.runner == runner && a->lease.token <= lease->token &&
             is_trial(a, lease->tuner, lease->trial)) {
             a->is_acknowledged = true;
-            a->is_over = a->was_returned;
+            a->is_over = a->was_returned && !a->is_older;
         }
     }
 }
@@ -223,7 +223,7 @@ void sim_watch_runner_died(sim_watch *watch, uint32_t runner) {
 void sim_watch_tracker_died(sim_watch *watch) {
     for (size_t i = 0; i < watch->assigned.count; i++) {
         sim_assigned *a = &watch->assigned.data[i];
-        a->is_answered = a->is_acknowledged = true;
+        a->is_answered = a->is_acknowledged = a->is_older = true;
     }
 }
 

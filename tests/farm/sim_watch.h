@@ -2,7 +2,9 @@
  * leases: the tokens of a slot only grow, over restarts of the tracker too; a token belongs to one
  * slot of one life of one runner and to one tuner; a lease covers two trials; a slot gets a new
  * lease only when its runner has let go of all trials of the older one; a trial that has a result
- * under a token stays done under it, and one that was returned is not assigned under it again.
+ * under a token stays done under it, and one that was returned is not assigned under it again,
+ * unless the tracker was another one then: it learns of the trial from the tuner, who may come
+ * after the return.
  *
  * A broken rule is written down; the first one is what counts.
  */
@@ -28,7 +30,8 @@ typedef struct sim_assigned {
     sim_lease lease;
     uint64_t trial;
     bool is_answered, is_acknowledged, has_result, was_returned;
-    bool is_over; /* returned, and the tracker has said that it knows */
+    bool is_older; /* assigned by a tracker that has died since */
+    bool is_over;  /* returned, and the tracker, who knew of it, has said so */
 } sim_assigned;
 
 typedef struct sim_watch {
