@@ -262,7 +262,7 @@ static bool find_points(fixture *f) {
 /* Have box a at p and box b at q an element in common? */
 static bool meet(const fixture *f, uint32_t p, uint32_t a, uint32_t q, uint32_t b) {
     for (uint32_t d = 0; d < RANK; d++) {
-        if (!f->boxes[a].min[d] || !f->boxes[b].min[d]) continue;
+        if (!f->boxes[a].min[d] || !f->boxes[b].min[d]) continue; /* they may */
         int64_t one = f->mins[p][a][d], other = f->mins[q][b][d];
         if (one + f->boxes[a].extent[d] <= other || other + f->boxes[b].extent[d] <= one)
             return false;
@@ -346,6 +346,9 @@ static int ask_injective(fixture *f, uint64_t seed, const hone_relation *both) {
 
 /* Do the first accesses of a and b touch one element wherever the loop has these values? */
 static bool is_meeting(const fixture *f, uint32_t v, uint32_t b, int64_t at_a, int64_t at_b) {
+    for (uint32_t d = 0; d < RANK; d++) {
+        if (!f->boxes[0].min[d] || !f->boxes[b].min[d]) return false;
+    }
     for (uint32_t p = 0; p < f->point_count; p++) {
         for (uint32_t q = 0; q < f->point_count; q++) {
             bool is_pair = f->points[p][v] == at_a && f->points[q][v] == at_b;
