@@ -1,4 +1,5 @@
-/* The questions of access relations, each with what shows it and its counter-example. */
+/* tests/ir/test_relation.c - the questions of access relations, each with what shows it and its
+ * counter-example. */
 #include <stdio.h>
 #include <string.h>
 
