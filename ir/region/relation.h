@@ -91,11 +91,12 @@ bool hone_carries_no_dependence(const hone_relation *rel, hone_node_id loop);
 bool hone_is_disjoint(const hone_relation *a, const hone_relation *b);
 
 /* ---- counter-examples ---- */
-/* No, with a witness: points that differ in the iterator, all else being fixed, touch one element:
- * a where the iterator is *out_p, b where it is *out_q, which is so whatever else is fixed. a and b
- * have one access each, to single elements; the iterator runs from a number. False: none was found
- * among its first values. */
+/* No, with a witness: points that differ in the iterator, all else being the same, touch one
+ * element: a where the iterator is *out_p, b where it is *out_q. `at` gives, by variable, what else
+ * is fixed to a value (NULL: nothing; what has none there may have any). a and b have one access
+ * each, to single elements; the iterator runs from a number. False: none was found among its first
+ * values. */
 bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
-                       int64_t *out_p, int64_t *out_q);
+                       const hone_expr *const *at, int64_t *out_p, int64_t *out_q);
 
 #endif

@@ -299,16 +299,18 @@ bool hone_is_disjoint(const hone_relation *a, const hone_relation *b) {
 
 /* Where the one element is in the dimension, for the k-th value of the iterator. */
 static const hone_expr *place_at(const hone_relation *rel, uint32_t d, const hone_iter *iter,
-                                 int64_t k) {
+                                 const hone_expr *const *at, int64_t k) {
     hone_arith *arith = rel->arith;
     const hone_expr *min = rel->accesses[0].mins[d];
     const hone_expr *value =
         hone_expr_int(&arith->ir, iter->range.min->dtype, iter->range.min->u.i + k);
     if (!min || !value) return NULL;
-    return hone_simplify(arith, hone_expr_substitute_one(&arith->ir, min, iter->var, value));
+    min = hone_expr_substitute_one(&arith->ir, min, iter->var, value);
+    if (at) min = hone_expr_substitute(&arith->ir, min, at, rel->func->var_count);
+    return hone_simplify(arith, min);
 }
 
-/* Both are one element, whatever else they are made of. */
+/* Both are one element, whatever is still open in them. */
 static bool is_one_place(const hone_expr *const *a, const hone_expr *const *b, uint32_t rank) {
     for (uint32_t d = 0; d < rank; d++) {
         if (!a[d] || !b[d] || !hone_expr_same(a[d], b[d])) return false;
@@ -317,7 +319,7 @@ static bool is_one_place(const hone_expr *const *a, const hone_expr *const *b, u
 }
 
 bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hone_iter *iter,
-                       int64_t *out_p, int64_t *out_q) {
+                       const hone_expr *const *at, int64_t *out_p, int64_t *out_q) {
     const hone_expr *one[MOST_VALUES][MOST_INDICES], *other[MOST_VALUES][MOST_INDICES];
     uint32_t rank = hone_func_buffer(a->func, a->buffer)->rank;
     int64_t first = hone_expr_const(iter->range.min), count = hone_expr_const(iter->range.extent);
@@ -325,8 +327,8 @@ bool hone_find_meeting(const hone_relation *a, const hone_relation *b, const hon
     assert(a->count == 1 && b->count == 1 && hone_expr_is_int(iter->range.min));
     for (int64_t k = 0; k < count && k < MOST_VALUES; k++) {
         for (uint32_t d = 0; d < rank; d++) {
-            one[k][d] = place_at(a, d, iter, k);
-            other[k][d] = place_at(b, d, iter, k);
+            one[k][d] = place_at(a, d, iter, at, k);
+            other[k][d] = place_at(b, d, iter, at, k);
         }
         for (int64_t i = 0; i < k; i++) {
             bool is_before = is_one_place(one[i], other[k], rank);

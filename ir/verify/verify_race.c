@@ -129,7 +129,25 @@ static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer b
 
 /* ---- blocks ---- */
 
-/* Two values of one axis, all else being the same, where the store writes what `other` indexes. */
+/* By variable: the first values of axes and loops around the store, as far as these are numbers. */
+static const hone_expr **first_values(verifier *v) {
+    const hone_expr **at = hone_arena_zalloc(v->arena, (v->func->var_count + 1) * sizeof *at);
+    if (!at) v->is_short_of_memory = true;
+    for (hone_node_id n = at ? v->block : HONE_NO_ID; n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+        for (uint32_t i = 0; block && i < block->axis_count; i++)
+            if (hone_expr_is_int(block->axes[i].dom.min))
+                at[block->axes[i].var] = block->axes[i].dom.min;
+        if (node->kind == HONE_NODE_FOR && hone_expr_is_int(node->u.loop.range.min))
+            at[node->u.loop.var] = node->u.loop.range.min;
+    }
+    return at;
+}
+
+/* Two values of one axis, all else being the same, where the store writes what `other` indexes:
+ * whatever all else is, or where it begins. */
 static bool find_clash(verifier *v, hone_node_id id, const hone_expr *const *other,
                        const hone_axis *axis, int64_t *out) {
     const hone_node *store = hone_func_node(v->func, id);
@@ -140,7 +158,9 @@ static bool find_clash(verifier *v, hone_node_id id, const hone_expr *const *oth
     hone_relation_add_element(&writes, id, store->u.store.indices);
     hone_relation_add_element(&others, id, other);
     if (other == store->u.store.indices && hone_is_injective(&writes, 1, &iter)) return false;
-    return hone_find_meeting(&writes, &others, &iter, &out[0], &out[1]);
+    if (hone_find_meeting(&writes, &others, &iter, NULL, &out[0], &out[1])) return true;
+    const hone_expr **at = first_values(v);
+    return at && hone_find_meeting(&writes, &others, &iter, at, &out[0], &out[1]);
 }
 
 /* The first load of what the store writes that is evaluated whatever holds, at another place. */

@@ -368,7 +368,7 @@ static int ask_meeting(fixture *f, uint64_t seed, const hone_relation *a, const 
     if (b->count == 0) other = 0;
     if (!f->boxes[0].indices || !f->boxes[other].indices) return 0;
     f->asked[MEETING]++;
-    if (!hone_find_meeting(a, other == 0 ? a : b, &iter, &p, &q)) return 0;
+    if (!hone_find_meeting(a, other == 0 ? a : b, &iter, NULL, &p, &q)) return 0;
     f->said[MEETING]++;
     if (is_meeting(f, v, other, p, q)) return 0;
     print_error("seed %" PRIu64 ": no meeting at %" PRId64 ", %" PRId64 "\n", seed, p, q);
