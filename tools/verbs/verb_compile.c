@@ -171,8 +171,6 @@ static hone_status refuse_idle_options(const compile_job *job) {
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
     if (!(facts & HONE_EMITS_LIBRARY))
         HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
-    if (!(facts & HONE_EMITS_LINES))
-        HONE_TRY(hone_cli_refuse(cli, "lines", "text that no debugger reads"));
     if (is_to_stdout(o)) HONE_TRY(hone_cli_refuse(cli, "json", "text on standard output"));
     return HONE_OK;
 }
