@@ -255,7 +255,8 @@ static bool reach_in(const hone_relation *rel, uint32_t d, const bool *runs, hon
 }
 
 /* Does all that is touched in an iteration lie behind, or in front of, all that is in those before?
- * It does so in the next one, and no later one begins before that. */
+ * It does so in the next one, and no later one begins before that. A failed proof is dear: which of
+ * the two it could be the coefficient of the loop tells; where there is none, loops go upwards. */
 static bool moves_on(const hone_relation *rel, hone_node_id loop) {
     hone_arith *arith = rel->arith;
     hone_var var = hone_func_node(rel->func, loop)->u.loop.var;
@@ -265,12 +266,15 @@ static bool moves_on(const hone_relation *rel, hone_node_id loop) {
                                           hone_expr_int(&arith->ir, dtype, 1));
     for (uint32_t d = 0; runs && next && d < rel->accesses[0].rank; d++) {
         hone_interval now;
+        int64_t step;
         if (!reach_in(rel, d, runs, &now)) continue;
+        bool is_linear = hone_linear_coeff(arith, now.min, var, &step);
         const hone_expr *low = hone_expr_substitute_one(&arith->ir, now.min, var, next);
         const hone_expr *high = hone_expr_substitute_one(&arith->ir, now.max, var, next);
         if (!low || !high) return false;
-        if (hone_prove_less(arith, now.max, low)) return hone_prove_less_equal(arith, now.min, low);
-        if (hone_prove_less(arith, high, now.min))
+        if ((!is_linear || step > 0) && hone_prove_less(arith, now.max, low))
+            return hone_prove_less_equal(arith, now.min, low);
+        if (is_linear && step < 0 && hone_prove_less(arith, high, now.min))
             return hone_prove_less_equal(arith, high, now.max);
     }
     return false;
