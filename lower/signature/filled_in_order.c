@@ -2,8 +2,10 @@
  * symbols, to see whether what it reads of a buffer was written before.
  *
  *     for i:                          known in iteration i: what was known before the loop, and
- * what for j:                          the loop wrote in the iterations before i; so in j C[i, j] =
- * C[i - 1, j] read C[i, 0]                then all that the inner loop wrote in this iteration
+ *                                     what the loop wrote in the iterations before i;
+ *         for j:                      so in j,
+ *             C[i, j] = C[i - 1, j]
+ *         read C[i, 0]                then all that the inner loop wrote in this iteration
  *
  * Conditions around a read, of statements and of expressions, hold where it happens. Iterations of
  * loops that are not run one after the other know nothing of each other. */

@@ -2,8 +2,8 @@
  * update (a partial result).
  *
  *     for i: for k:
- *         with block C: C[i] += A[i, k]      only the last iteration of k makes C[i] complete; but
- * D with block D: D[i] = C[i] * 2      overwrites D[i] in each one, so what stays is right
+ *         with block C: C[i] += A[i, k]      only the last iteration of k makes C[i] complete;
+ *         with block D: D[i] = C[i] * 2      but each one overwrites D[i]: what stays is right
  */
 #ifndef HONE_SCHEDULE_STATE_PARTIAL_RESULTS_H
 #define HONE_SCHEDULE_STATE_PARTIAL_RESULTS_H

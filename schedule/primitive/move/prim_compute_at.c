@@ -1,6 +1,6 @@
 /* schedule/primitive/move/prim_compute_at.c - compute_at: moves a producer into a loop around its
- * consumers, so that each iteration makes what it uses.        reverse_compute_at: moves a consumer
- * into a loop around its producers.
+ * consumers, so that each iteration makes what it uses; reverse_compute_at: moves a consumer into a
+ * loop around its producers.
  *
  *   for i: B[i] = f(A[i])                 for i0:
  *   for i0, i1: C[4*i0+i1] = g(B[…])  →       for ax0 in 4: B[4*i0+ax0] = f(A[…])
