@@ -20,7 +20,7 @@
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 enum { CANDIDATES = 200, QUICK_CANDIDATES = 30 };
 

@@ -212,8 +212,8 @@ static void read_trials(subject *s, const hone_hash128 *workload, const hone_has
     bench_must(hone_db_trials(s->db, &filter, see_trial, s));
 }
 
-/* As tuner/tune_resume.c, for each task; the program that tuning has to beat is not there, nor are
- * those of a generation that the database is asked for. */
+/* As tuner/loop/tune_resume.c, for each task; the program that tuning has to beat is not there, nor
+ * are those of a generation that the database is asked for. */
 static void ask_start(subject *s) {
     int64_t share = READ / s->tasks > LEAST_READ ? READ / s->tasks : LEAST_READ;
     int64_t fast = share / 5 > ELITES ? share / 5 : ELITES;

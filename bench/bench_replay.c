@@ -17,7 +17,7 @@
 #include "support/core/alloc.h"
 #include "support/core/arena.h"
 #include "support/os/fs.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20 };
 

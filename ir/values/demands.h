@@ -7,7 +7,7 @@
  * either holds for all of them or is reported. Conditions around (if, where, T.if_then_else, the
  * arms of selects) narrow what stands below. What is computed of loop variables and sizes alone is
  * not looked at. Sound but for buffers that change between a condition and what it guards, external
- * functions and exact sums near 2^53: running the program is the judge (tuner/reference.c).
+ * functions and exact sums near 2^53: running the program is the judge (tuner/task/reference.c).
  */
 #ifndef HONE_IR_VALUES_DEMANDS_H
 #define HONE_IR_VALUES_DEMANDS_H

@@ -1,15 +1,15 @@
 /* tests/conformance/test_search_conformance.c - what every search strategy must do; each case runs
- * on each row of tuner/strategies.def. */
+ * on each row of tuner/search/strategies.def. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tests/support/hone_test.h"
 #include "tests/tuner/tune_world.h"
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 static const char *const strategies[] = {
 #define HONE_STRATEGY(name) #name,
-#include "tuner/strategies.def"
+#include "tuner/search/strategies.def"
 #undef HONE_STRATEGY
 };
 

@@ -1,6 +1,6 @@
 /* tests/tuner/test_made_inputs.c - inputs that are made up for tasks: offsets, places, what is
  * given, and what else is tried. */
-#include "tuner/made_inputs.h"
+#include "tuner/task/made_inputs.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "schedule/replay/trace_apply.h"
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 enum { STEPS = 300 };
 

@@ -6,7 +6,7 @@
 
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 static const struct row {
     const char *workload;

@@ -15,7 +15,7 @@
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 enum { SAMPLES = 4, MUTATIONS = 2, RANDOM_PROGRAMS = 150, MOST_REFUSED_PERCENT = 25 };
 

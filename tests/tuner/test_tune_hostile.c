@@ -12,7 +12,7 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 #include "tests/conformance/runner_fixture.h"
-#include "tuner/tune.h"
+#include "tuner/loop/tune.h"
 
 static const char program[] =
     "@T.prim_func\n"

@@ -4,7 +4,7 @@
 #define HONE_TESTS_TUNER_TUNE_WORLD_H
 
 #include "support/data/vec.h"
-#include "tuner/tune.h"
+#include "tuner/loop/tune.h"
 
 typedef struct tune_world {
     hone_module *module, *prepared;

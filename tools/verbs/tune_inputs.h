@@ -6,7 +6,7 @@
 
 #include "graph/plan/tasks.h"
 #include "tools/cli/cli_tensors.h"
-#include "tuner/made_inputs.h"
+#include "tuner/task/made_inputs.h"
 
 typedef struct hone_tune_inputs {
     hone_cli_tensors files;  /* owned */

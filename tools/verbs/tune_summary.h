@@ -3,7 +3,7 @@
 #define HONE_TOOLS_VERBS_TUNE_SUMMARY_H
 
 #include "tools/cli/cli.h"
-#include "tuner/tune.h"
+#include "tuner/loop/tune.h"
 
 /* Tables to cli->out: tasks, where the time went, how good the cost model was. */
 HONE_NODISCARD hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,

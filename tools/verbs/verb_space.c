@@ -7,7 +7,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/verbs/verbs.h"
-#include "tuner/space.h"
+#include "tuner/space/space.h"
 
 typedef struct space_options {
     const char *target, *func;

@@ -25,7 +25,7 @@
 #include "tools/verbs/tune_inputs.h"
 #include "tools/verbs/tune_summary.h"
 #include "tools/verbs/verbs.h"
-#include "tuner/tune.h"
+#include "tuner/loop/tune.h"
 
 typedef struct tune_options {
     hone_cli_list shapes, intrins, inputs;

@@ -1,0 +1,231 @@
+/* tuner/loop/tune.c - the tuning loop: sets up tasks and fills the pipeline. */
+#include "tuner/loop/tune.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/build_intrins.h"
+#include "database/session_owner.h"
+#include "ir/identity/structural.h"
+#include "support/core/alloc.h"
+#include "tuner/loop/tune_impl.h"
+#include "tuner/task/reference.h"
+
+enum { ARENA_BLOCK_BYTES = 64 * 1024 };
+/* ---- setting up ---- */
+
+/* A space of the user's need not be one of every task of a model. The first refusal is kept. */
+static hone_status excuse(hone_tuning *t, const hone_task *task, hone_status st,
+                          hone_status *io_first) {
+    hone_code code = hone_status_code(st);
+    bool is_refusal = code == HONE_CODE_ILLEGAL || code == HONE_CODE_INVALID;
+    if (!t->options->space_path || !is_refusal) return hone_status_join(st, *io_first);
+    if (!*io_first) {
+        *io_first = st;
+        return HONE_OK;
+    }
+    hone_log_line(t->options->log, HONE_LOG_DEBUG, "task '%s' is left out: %s", task->name,
+                  hone_status_message(st));
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+/* No task to which the space applies is an error, one of several a warning. */
+static hone_status judge_space(hone_tuning *t, hone_status first) {
+    if (!first || !t->task_count) return first;
+    hone_log_line(t->options->log, HONE_LOG_WARNING,
+                  "tasks to which the space does not apply are left out: %s",
+                  hone_status_message(first));
+    hone_status_free(first);
+    return HONE_OK;
+}
+
+/* Says whose program it is. Takes and returns st. */
+static hone_status of_model(const hone_tuning *t, hone_status st) {
+    const char *name = t->options->model_name;
+    return st && name ? hone_status_annotate(st, "%s", name) : st;
+}
+
+static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
+    hone_status first = HONE_OK;
+    t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
+    if (!t->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const hone_task *task = &list->items[i];
+        if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
+        hone_status st = hone_tune_task_create(task, &t->options->target, t->options->space_path,
+                                               t->intrins, &t->tasks[t->task_count]);
+        if (!st) t->task_count++;
+        if (st) HONE_TRY(excuse(t, task, of_model(t, st), &first));
+    }
+    HONE_TRY(judge_space(t, first));
+    if (t->task_count || !t->options->only_task) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; `hone tasks` lists them",
+                      t->options->only_task);
+}
+
+static hone_status make_model(hone_tuning *t) {
+    hone_costmodel_options options = {.feature_count = hone_feature_count(),
+                                      .seed = t->options->seed};
+    const char *name = t->options->cost_model ? t->options->cost_model : "xgboost";
+    HONE_TRY(hone_costmodel_create(name, &options, &t->model));
+    return hone_strategy_find(t->options->strategy, &t->strategy);
+}
+
+static hone_status register_tasks(hone_tuning *t) {
+    hone_db_target target = {.hash = t->target_hash,
+                             .text = hone_str_text(&t->target_text),
+                             .threads = t->options->target.num_threads};
+    HONE_TRY(hone_db_put_target(t->options->db, &target));
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        hone_tune_task *task = t->tasks[i];
+        hone_db_workload workload = {.hash = task->task->hash,
+                                     .hash_version = HONE_STRUCTURAL_VERSION,
+                                     .name = task->task->name,
+                                     .program = task->program,
+                                     .flops = task->task->flops};
+        HONE_TRY(hone_db_put_workload(t->options->db, &workload));
+        HONE_TRY(hone_tune_task_learn_names(task, t->options->db));
+    }
+    return HONE_OK;
+}
+
+static hone_status begin_session(hone_tuning *t) {
+    int64_t wall = hone_wall_time_ns();
+    char owner[HONE_DB_OWNER_BYTES];
+    hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
+    hone_db_owner_print(owner);
+    hone_db_session session = {.id = t->result->session,
+                               .model = t->options->model_name,
+                               .command_line = t->options->command_line,
+                               .hone_version = t->options->hone_version,
+                               .state = "running",
+                               .started_ns = wall,
+                               .seed = t->options->seed,
+                               .look_ahead = (int32_t)t->look_ahead,
+                               .budget_trials = t->options->trials,
+                               .budget_ns = t->options->time_limit_ns,
+                               .owner = owner[0] ? owner : NULL};
+    return hone_db_begin_session(t->options->db, &session);
+}
+
+/* A task whose reference can't be made is tuned unchecked only when nothing else is possible: its
+ * candidates could be anything, so it is left out, with a warning. */
+static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_runner *runner,
+                                  const char *target) {
+    const hone_tune_options *o = t->options;
+    const hone_reference_options options = {o->builder,  runner,  target,   o->extern_path,
+                                            o->work_dir, o->seed, o->given, o->given_count};
+    hone_status st = hone_make_reference(task, &options);
+    if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) {
+        return st ? of_model(t, hone_status_annotate(st, "task '%s'", task->task->name)) : HONE_OK;
+    }
+    hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' is left out: %s", task->task->name,
+                  hone_status_message(st));
+    hone_status_free(st);
+    task->is_exhausted = task->is_left_out = true;
+    return HONE_OK;
+}
+
+static hone_status make_references(hone_tuning *t) {
+    const hone_tune_options *o = t->options;
+    hone_str target = {0};
+    hone_target_print(o->reference_target ? o->reference_target : &o->target, &target);
+    hone_status st = hone_str_check(&target);
+    hone_runner *runner = o->reference_runner ? o->reference_runner : o->runner;
+    for (uint32_t i = 0; i < t->task_count && !st; i++) {
+        if (hone_tuning_must_stop(t) != HONE_STOP_NO) break;
+        st = make_reference(t, t->tasks[i], runner, hone_str_text(&target));
+        if (!st) st = hone_tuning_tend(t);
+    }
+    hone_str_deinit(&target);
+    return st;
+}
+
+static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
+    hone_target_print(&t->options->target, &t->target_text);
+    HONE_TRY(hone_str_check(&t->target_text));
+    t->target_hash = hone_target_hash(&t->options->target);
+    HONE_TRY(
+        hone_db_targets_alike(t->options->db, &t->options->target, t->result->arena, &t->alikes));
+    HONE_TRY(hone_tuning_loop_init(t));
+    HONE_TRY(make_model(t));
+    HONE_TRY(hone_build_intrins_open(t->options->intrin_count, t->options->intrins, &t->intrins));
+    HONE_TRY(make_tasks(t, list));
+    HONE_TRY(register_tasks(t));
+    HONE_TRY(begin_session(t));
+    HONE_TRY(hone_tuning_resume(t));
+    return t->options->simulate ? HONE_OK : make_references(t);
+}
+
+/* ---- winding up ---- */
+
+static hone_status summarize(hone_tuning *t) {
+    hone_tune_result *result = t->result;
+    result->tasks = hone_arena_zalloc(result->arena, (t->task_count + 1) * sizeof *result->tasks);
+    if (!result->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    result->task_count = t->task_count;
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        const hone_tune_task *task = t->tasks[i];
+        result->tasks[i] =
+            (hone_tune_task_result){.name = hone_arena_strdup(result->arena, task->task->name),
+                                    .workload = task->task->hash,
+                                    .weight = task->task->weight,
+                                    .flops = task->task->flops,
+                                    .before_ns = task->before_ns,
+                                    .best_ns = task->best_ns,
+                                    .is_confirmed = task->is_confirmed,
+                                    .trials = task->folded,
+                                    .failed = task->failed,
+                                    .known_trials = task->known_trials,
+                                    .seconds = (double)task->busy_ns / 1e9};
+        if (!result->tasks[i].name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    }
+    hone_costmodel_get_quality(t->model, &result->quality);
+    result->elapsed_ns = hone_clock_now(t->clock) - t->start_ns;
+    return HONE_OK;
+}
+
+static void tear_down(hone_tuning *t) {
+    hone_tuning_loop_deinit(t);
+    for (uint32_t i = 0; i < t->task_count; i++)
+        hone_tune_task_destroy(t->tasks[i]);
+    hone_tensor_intrins_destroy(t->intrins);
+    hone_free(t->tasks);
+    hone_costmodel_destroy(t->model);
+    hone_str_deinit(&t->target_text);
+}
+
+static hone_status run(hone_tuning *t, const hone_task_list *list) {
+    HONE_TRY(set_up(t, list));
+    HONE_TRY(hone_tuning_loop(t));
+    if (!t->options->simulate) HONE_TRY(hone_tuning_confirm(t));
+    return summarize(t);
+}
+
+hone_status hone_tune(const hone_task_list *tasks, const hone_tune_options *options,
+                      hone_tune_result *out_result) {
+    *out_result = (hone_tune_result){.arena = hone_arena_create(ARENA_BLOCK_BYTES)};
+    if (!out_result->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    hone_tuning t = {.options = options, .clock = hone_clock_system(), .result = out_result};
+    t.start_ns = hone_clock_now(t.clock);
+    t.deadline_ns = options->time_limit_ns ? t.start_ns + options->time_limit_ns : INT64_MAX;
+    hone_progress_meter_init(&t.meter, t.start_ns);
+    hone_status st = run(&t, tasks);
+    hone_progress_finish(options->progress);
+    if (out_result->session[0]) {
+        bool was_cut = out_result->was_stopped || out_result->lost_devices;
+        const char *state = st ? "failed" : was_cut ? "stopped" : "done";
+        hone_status ended =
+            hone_db_end_session(options->db, out_result->session, state, hone_wall_time_ns());
+        st = hone_status_join(st, ended);
+    }
+    tear_down(&t);
+    return st;
+}
+
+void hone_tune_result_deinit(hone_tune_result *result) {
+    hone_arena_destroy(result->arena);
+    *result = (hone_tune_result){0};
+}

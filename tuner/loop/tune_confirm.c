@@ -1,0 +1,243 @@
+/* tuner/loop/tune_confirm.c - the winner of many noisy measurements is partly lucky. The fastest
+ * records of a task, the one that would be used now and what tuning had to beat are therefore built
+ * again and timed in turns, forwards and backwards, all on one device, and the medians of these
+ * times decide: only like is compared with like. Beside a space of the user's the fastest are those
+ * of the session. What would be used may be a record of another target like this one: its time here
+ * becomes a record of its own, and the other stays what was measured there. */
+#include <math.h>
+#include <string.h>
+
+#include "support/os/fs.h"
+#include "tuner/loop/tune_impl.h"
+
+enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };
+
+typedef struct contender {
+    int64_t record;
+    bool is_own;       /* of those that this session is about */
+    bool is_elsewhere; /* the record is another target's */
+    int32_t sketch;
+    hone_hash128 program;
+    const char *trace;
+    hone_build_result built;
+    double times[TURNS];
+    uint32_t time_count;
+} contender;
+
+typedef struct confirming {
+    hone_tuning *t;
+    hone_tune_task *task;
+    hone_arena *arena;
+    contender items[CONTENDERS];
+    uint32_t count;
+    char device[HONE_RUN_DEVICE_BYTES]; /* that answered first; "" = none yet, or this machine */
+    bool lost_device;
+    hone_status error;
+} confirming;
+
+static void add(confirming *c, const hone_db_trial *trial) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->items[i].record == trial->record) return;
+    }
+    const char *trace = hone_arena_strdup(c->arena, trial->trace);
+    if (!trace) {
+        c->error = HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
+        return;
+    }
+    c->items[c->count++] =
+        (contender){.record = trial->record,
+                    .is_elsewhere = !hone_hash128_equal(trial->target, c->t->target_hash),
+                    .sketch = trial->sketch,
+                    .program = trial->program,
+                    .trace = trace};
+}
+
+static bool add_fast(void *ctx, const hone_db_trial *trial) {
+    confirming *c = ctx;
+    if (hone_tune_task_counts(c->task, trial->sketch)) add(c, trial);
+    return !c->error && c->count < FASTEST;
+}
+
+static bool add_one(void *ctx, const hone_db_trial *trial) {
+    add(ctx, trial);
+    return false;
+}
+
+/* What would be used now; of a record of another target the own one of its program, if any. */
+static hone_status add_used(confirming *c, const hone_db_filter *own) {
+    const hone_tuning *t = c->t;
+    hone_db *db = t->options->db;
+    hone_db_filter used = {.workload = own->workload,
+                           .target = t->alikes.hashes,
+                           .target_count = t->alikes.count,
+                           .order = HONE_DB_ORDER_BEST,
+                           .limit = 1};
+    uint32_t count = c->count;
+    HONE_TRY(hone_db_trials(db, &used, add_one, c));
+    if (c->error || c->count == count || !c->items[count].is_elsewhere) return c->error;
+    hone_hash128 program = c->items[count].program;
+    hone_db_filter same = {.workload = own->workload,
+                           .target = own->target,
+                           .program = &program,
+                           .order = HONE_DB_ORDER_FASTEST,
+                           .limit = 1};
+    bool is_there = false;
+    HONE_TRY(hone_db_has_program(db, own->workload, own->target, &program, INT64_MAX, &is_there));
+    if (!is_there) return HONE_OK;
+    c->count--;
+    HONE_TRY(hone_db_trials(db, &same, add_one, c));
+    return c->error;
+}
+
+static hone_status find_contenders(confirming *c) {
+    const hone_tuning *t = c->t;
+    hone_db *db = t->options->db;
+    hone_db_filter fast = {.workload = &c->task->task->hash,
+                           .target = &t->target_hash,
+                           .session = c->task->has_own_space ? t->result->session : NULL,
+                           .order = HONE_DB_ORDER_FASTEST};
+    hone_db_filter before = {.workload = fast.workload,
+                             .target = fast.target,
+                             .program = &c->task->before,
+                             .order = HONE_DB_ORDER_FASTEST,
+                             .limit = 1};
+    HONE_TRY(hone_db_trials(db, &fast, add_fast, c));
+    for (uint32_t i = 0; i < c->count; i++)
+        c->items[i].is_own = true;
+    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_one, c));
+    return c->error ? c->error : add_used(c, &fast);
+}
+
+static hone_status build_all(confirming *c) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        hone_ticket ticket;
+        const char *trace;
+        HONE_TRY(hone_tune_task_from_stored(c->task, c->items[i].trace, c->arena, &trace));
+        hone_tuning_await_gate(c->t);
+        HONE_TRY(hone_submit_build(c->t, c->task, trace, c->arena, &ticket));
+        HONE_TRY(hone_wait_build(c->t, c->arena, &c->items[i].built));
+        if (!c->items[i].built.failure) c->items[kept++] = c->items[i];
+    }
+    c->count = kept;
+    return HONE_OK;
+}
+
+static hone_status time_once(confirming *c, contender *item) {
+    hone_ticket ticket;
+    hone_run_result ran;
+    const char *device = c->device[0] ? c->device : NULL;
+    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, device, &ticket));
+    HONE_TRY(hone_wait_run(c->t, &ran));
+    if (!device) memcpy(c->device, ran.device, sizeof c->device);
+    bool is_there = strcmp(ran.device, c->device) == 0; /* whatever the farm made of the wish */
+    bool is_true = !hone_run_result_problem(&ran, true);
+    if (!ran.failure && is_there && is_true) item->times[item->time_count++] = ran.median_ns;
+    c->lost_device = ran.failure == HONE_FAILURE_DEVICE_LOST;
+    hone_run_result_deinit(&ran);
+    return HONE_OK;
+}
+
+static hone_status time_all(confirming *c) {
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        for (uint32_t i = 0; i < c->count; i++) {
+            uint32_t at = turn % 2 ? c->count - 1 - i : i;
+            HONE_TRY(time_once(c, &c->items[at]));
+            if (c->lost_device) return HONE_OK;
+        }
+        if (hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
+    }
+    return HONE_OK;
+}
+
+/* Times of different devices are never compared: one that leaves takes its times with it. */
+static hone_status time_on_one_device(confirming *c) {
+    for (int tried = 0; tried < DEVICES; tried++) {
+        c->device[0] = 0;
+        for (uint32_t i = 0; i < c->count; i++)
+            c->items[i].time_count = 0;
+        HONE_TRY(time_all(c));
+        if (!c->lost_device || hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
+    }
+    return HONE_OK;
+}
+
+/* A record of this target's, with the times of the confirmation as its samples. */
+static hone_status record_here(confirming *c, contender *item, double median_ns) {
+    hone_tuning *t = c->t;
+    hone_db_trial row = {.session = t->result->session,
+                         .workload = c->task->task->hash,
+                         .target = t->target_hash,
+                         .proposal = c->task->proposals++,
+                         .sketch = item->sketch,
+                         .trace = item->trace,
+                         .program = item->program,
+                         .outcome = HONE_DB_OUTCOME_OK,
+                         .median_ns = median_ns,
+                         .spread = NAN,
+                         .samples_ns = item->times,
+                         .sample_count = item->time_count,
+                         .max_error = NAN,
+                         .confirmed_ns = NAN,
+                         .predicted_score = NAN,
+                         .device = c->device[0] ? c->device : NULL,
+                         .wall_ns = hone_wall_time_ns()};
+    item->is_elsewhere = false;
+    return hone_db_commit_trial(t->options->db, &row, &item->record);
+}
+
+static hone_status record_all(confirming *c) {
+    hone_tune_task *task = c->task;
+    double best = NAN;
+    for (uint32_t i = 0; i < c->count; i++) {
+        contender *item = &c->items[i];
+        if (item->time_count < TURNS / 2) continue;
+        double median = hone_stat_median(item->times, item->time_count);
+        if (item->is_elsewhere) HONE_TRY(record_here(c, item, median));
+        HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median, hone_wall_time_ns()));
+        if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
+        bool may_win = item->is_own || !task->has_own_space;
+        if (may_win && !(median >= best)) best = median;
+    }
+    task->is_confirmed = !isnan(best);
+    if (!isnan(best)) task->best_ns = best;
+    return HONE_OK;
+}
+
+static hone_status confirm(confirming *c) {
+    HONE_TRY(find_contenders(c));
+    HONE_TRY(build_all(c));
+    hone_tuning_tend_gate(c->t); /* nothing is built any more */
+    hone_builder_pause(c->t->options->builder);
+    hone_status st = time_on_one_device(c);
+    hone_builder_resume(c->t->options->builder);
+    if (!st) st = record_all(c);
+    for (uint32_t i = 0; i < c->count; i++) {
+        st = hone_status_join(st, hone_fs_remove_file(c->items[i].built.artifact_path));
+    }
+    return st;
+}
+
+int64_t hone_tuning_confirm_ns(const hone_tuning *t) {
+    const hone_db_times *sum = &t->result->times;
+    if (t->result->trials == 0) return 0;
+    int64_t run = (sum->transfer + sum->load + sum->check + sum->measure) / t->result->trials;
+    int64_t build = sum->build / t->result->trials, tasks = 0;
+    for (uint32_t i = 0; i < t->task_count; i++)
+        tasks += t->tasks[i]->proposals > 0;
+    return tasks * CONTENDERS * (build + TURNS * run);
+}
+
+hone_status hone_tuning_confirm(hone_tuning *t) {
+    hone_arena *arena = hone_arena_create(64 * 1024);
+    hone_status st = arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
+    for (uint32_t i = 0; i < t->task_count && !st; i++) {
+        if (hone_tuning_must_stop(t) == HONE_STOP_NOW) break;
+        if (t->tasks[i]->folded == 0) continue;
+        confirming c = {.t = t, .task = t->tasks[i], .arena = arena};
+        hone_arena_reset(arena);
+        st = confirm(&c);
+    }
+    hone_arena_destroy(arena);
+    return st;
+}

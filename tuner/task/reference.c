@@ -1,0 +1,318 @@
+/* tuner/task/reference.c - runs the interpreter for reference outputs and their bounds. */
+#include "tuner/task/reference.h"
+
+#include <math.h>
+
+#include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
+#include "measure/check_bundle.h"
+#include "tuner/task/widen.h"
+
+enum { RUN_TIMEOUT_S = 60 };
+#define INTERPRETED_FLOPS 2e6 /* the interpreter checks the reference of smaller tasks */
+
+typedef struct making {
+    const hone_reference_options *options;
+    hone_tune_task *task;
+    hone_arena *arena;
+    hone_build_result plain, wide; /* the program, and its f64 twin where it has one */
+    bool has_wide;
+    hone_made_inputs inputs;
+    bool is_about_inputs; /* what failed may do so for these inputs alone */
+    bool is_slow;         /* it did not come back: other inputs are not waited for */
+} making;
+
+/* One program, run once for its outputs. */
+typedef struct plain_run {
+    const hone_manifest *manifest;
+    hone_run_result result;
+} plain_run;
+
+static hone_status no_reference(const char *what, const char *why) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: %s", what, why && *why ? why : "no reason given");
+}
+
+/* Then the program may well have a reference: this is no time to leave it out. */
+static hone_status check_machine(hone_failure failure, const char *why) {
+    if (hone_failure_fault(failure) != HONE_FAULT_MACHINE) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s: %s", hone_failure_name(failure), why ? why : "");
+}
+
+static hone_status text_of(making *m, const hone_func *func, const char **out) {
+    hone_module *module = NULL;
+    hone_str text = {0};
+    hone_status st = hone_module_of_func(func, &module);
+    if (!st) st = hone_module_print(module, NULL, &text);
+    if (!st) *out = hone_arena_strdup(m->arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    return st;
+}
+
+/* A file of this task, in the arena of the making. */
+static hone_status path_of(making *m, const char *suffix, const char **out_path) {
+    char hex[HONE_HASH_HEX_BYTES];
+    hone_hash128_print(m->task->task->hash, hex);
+    *out_path = hone_arena_printf(m->arena, "%s/%s%s", m->options->work_dir, hex, suffix);
+    return *out_path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+}
+
+static hone_status build(making *m, const hone_func *func, const char *suffix,
+                         hone_build_result *out) {
+    const char *program = NULL, *path;
+    HONE_TRY(text_of(m, func, &program));
+    HONE_TRY(path_of(m, suffix, &path));
+    if (!program) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    hone_build_request request = {.program = program,
+                                  .target = m->options->target_text,
+                                  .entry = "kernel",
+                                  .output_path = path,
+                                  .threads = 1};
+    hone_ticket ticket, got;
+    HONE_TRY(hone_builder_submit(m->options->builder, &request, &ticket));
+    HONE_TRY(hone_builder_next_result(m->options->builder, INT64_MAX, m->arena, &got, out));
+    HONE_TRY(check_machine(out->failure, out->message));
+    return out->failure ? no_reference(hone_failure_name(out->failure), out->message) : HONE_OK;
+}
+
+static hone_status build_both(making *m) {
+    HONE_TRY(build(m, m->task->task->func, "-plain.so", &m->plain));
+    hone_func *wide = NULL;
+    hone_status st = hone_func_widen(m->task->task->func, m->arena, &wide);
+    if (hone_status_code(st) == HONE_CODE_UNSUPPORTED) {
+        /* the plain program is the only reference there is: the interpreter still checks it */
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    HONE_TRY(st);
+    m->has_wide = true;
+    return build(m, wide, "-wide.so", &m->wide);
+}
+
+/* ---- running ---- */
+
+static hone_check_tensor tensor_of(const making *m, const hone_arg *arg, size_t i) {
+    return (hone_check_tensor){.dtype = arg->dtype,
+                               .role = arg->role,
+                               .count = hone_arg_elements(arg),
+                               .generator = m->inputs.items[i].generator,
+                               .values = m->inputs.items[i].values,
+                               .reference_dtype = arg->dtype};
+}
+
+/* The bundle of a program's arguments, with nothing to compare with yet. */
+static hone_status begin_bundle(making *m, const hone_manifest *manifest, hone_check_bundle *out) {
+    size_t count = manifest->arg_count;
+    *out = (hone_check_bundle){.seed = m->options->seed, .count = count};
+    out->tensors = hone_arena_zalloc(m->arena, (count + 1) * sizeof *out->tensors);
+    if (!out->tensors) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    for (size_t i = 0; i < count; i++)
+        out->tensors[i] = tensor_of(m, &manifest->args[i], i);
+    return HONE_OK;
+}
+
+static hone_status write_inputs(making *m, const hone_manifest *manifest, const char **out_path) {
+    hone_check_bundle bundle;
+    HONE_TRY(begin_bundle(m, manifest, &bundle));
+    HONE_TRY(path_of(m, "-inputs" HONE_CHECK_BUNDLE_SUFFIX, out_path));
+    return hone_check_bundle_write(&bundle, *out_path);
+}
+
+static hone_status run(making *m, const hone_build_result *artifact, plain_run *out) {
+    hone_run_request request = {.artifact_path = artifact->artifact_path,
+                                .manifest = artifact->manifest,
+                                .extern_path = m->options->extern_path,
+                                .threads = 1,
+                                .timeout_ns = RUN_TIMEOUT_S * INT64_C(1000000000),
+                                .seed = m->options->seed,
+                                .want_outputs = true};
+    hone_ticket ticket, got;
+    hone_run_result *result = &out->result;
+    out->manifest = &artifact->manifest;
+    HONE_TRY(write_inputs(m, &artifact->manifest, &request.check_path));
+    HONE_TRY(hone_runner_submit(m->options->runner, &request, &ticket));
+    HONE_TRY(hone_runner_next_result(m->options->runner, INT64_MAX, &got, result));
+    if (!result->failure && result->outputs) return HONE_OK;
+    m->is_slow = result->failure == HONE_FAILURE_RUN_TIMEOUT;
+    m->is_about_inputs = m->is_slow || result->failure == HONE_FAILURE_RUN_CRASH;
+    hone_status st = check_machine(result->failure, result->message);
+    if (!st) st = no_reference(hone_failure_name(result->failure), result->message);
+    hone_run_result_deinit(result);
+    return st;
+}
+
+/* ---- the bundle ---- */
+
+static bool is_output(const hone_arg *arg) {
+    return arg->role != HONE_ARG_IN;
+}
+
+/* Fills one output tensor of the bundle: reference data and bound. */
+static hone_status describe_output(making *m, const hone_arg *plain, const void *plain_data,
+                                   const hone_arg *reference, const void *reference_data,
+                                   hone_check_tensor *out) {
+    out->reference_dtype = reference->dtype;
+    out->reference = reference_data;
+    hone_tensor_difference difference;
+    HONE_TRY(hone_tensor_compare(plain->dtype, plain_data, reference->dtype, reference_data,
+                                 out->count, INFINITY, &difference));
+    if (isinf(difference.max_error)) {
+        m->is_about_inputs = true;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the plain program gives a NaN or infinity where "
+                                                 "its f64 twin does not");
+    }
+    out->plain_deviation = difference.max_error;
+    out->reference_max = difference.reference_max;
+    out->bound = hone_error_bound(plain->dtype, difference.max_error, difference.reference_max);
+    return HONE_OK;
+}
+
+static hone_status fill_bundle(making *m, const plain_run *plain, const plain_run *reference,
+                               hone_check_bundle *out) {
+    const uint8_t *plain_at = plain->result.outputs, *reference_at = reference->result.outputs;
+    HONE_TRY(begin_bundle(m, plain->manifest, out));
+    for (size_t i = 0; i < out->count; i++) {
+        const hone_arg *p = &plain->manifest->args[i], *r = &reference->manifest->args[i];
+        if (!is_output(p)) continue;
+        HONE_TRY(describe_output(m, p, plain_at, r, reference_at, &out->tensors[i]));
+        plain_at += hone_arg_bytes(p);
+        reference_at += hone_arg_bytes(r);
+    }
+    return HONE_OK;
+}
+
+/* ---- against the interpreter ---- */
+
+static hone_status make_args(const hone_manifest *manifest, const hone_check_bundle *bundle,
+                             hone_tensor **args) {
+    for (size_t i = 0; i < manifest->arg_count; i++) {
+        const hone_arg *arg = &manifest->args[i];
+        HONE_TRY(hone_tensor_create(arg->dtype, (int32_t)arg->rank, arg->shape, &args[i]));
+        if (arg->role == HONE_ARG_OUT) continue;
+        HONE_TRY(hone_check_bundle_fill(bundle, i, args[i]->data));
+    }
+    return HONE_OK;
+}
+
+static hone_status compare_args(const hone_manifest *manifest, hone_tensor *const *args,
+                                const hone_check_bundle *bundle) {
+    for (size_t i = 0; i < manifest->arg_count; i++) {
+        if (!is_output(&manifest->args[i])) continue;
+        const hone_check_tensor *t = &bundle->tensors[i];
+        hone_tensor_difference difference;
+        HONE_TRY(hone_tensor_compare(args[i]->dtype, args[i]->data, t->reference_dtype,
+                                     t->reference, t->count, t->bound, &difference));
+        if (difference.wrong_count == 0) continue;
+        return HONE_ERROR(HONE_CODE_INTERNAL,
+                          "the compiled reference and the interpreter disagree on argument %zu: "
+                          "element %lld is %g, the interpreter says %g",
+                          i, (long long)difference.max_index, difference.want, difference.got);
+    }
+    return HONE_OK;
+}
+
+static hone_status check_by_interpreter(making *m, const hone_manifest *manifest,
+                                        const hone_check_bundle *bundle) {
+    if (m->task->task->flops > INTERPRETED_FLOPS || m->options->extern_path) return HONE_OK;
+    hone_tensor **args = hone_arena_zalloc(m->arena, (manifest->arg_count + 1) * sizeof *args);
+    if (!args) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    hone_interp_options options = {0};
+    hone_status st = make_args(manifest, bundle, args);
+    if (!st) st = hone_interp_func(m->task->task->func, args, manifest->arg_count, &options);
+    m->is_about_inputs = hone_status_code(st) == HONE_CODE_ILLEGAL;
+    if (!st) st = compare_args(manifest, args, bundle);
+    for (size_t i = 0; i < manifest->arg_count; i++)
+        hone_tensor_destroy(args[i]);
+    return st;
+}
+
+static hone_status write_bundle(making *m, const plain_run *plain, const plain_run *reference) {
+    hone_check_bundle bundle;
+    const char *path;
+    HONE_TRY(fill_bundle(m, plain, reference, &bundle));
+    HONE_TRY(check_by_interpreter(m, plain->manifest, &bundle));
+    HONE_TRY(path_of(m, HONE_CHECK_BUNDLE_SUFFIX, &path));
+    path = hone_arena_strdup(m->task->arena, path);
+    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    HONE_TRY(hone_check_bundle_write(&bundle, path));
+    m->task->check_path = path;
+    return HONE_OK;
+}
+
+static hone_status run_both(making *m) {
+    plain_run plain, wide;
+    m->is_about_inputs = false;
+    HONE_TRY(run(m, &m->plain, &plain));
+    hone_status st = m->has_wide ? run(m, &m->wide, &wide) : HONE_OK;
+    if (!st) st = write_bundle(m, &plain, m->has_wide ? &wide : &plain);
+    if (m->has_wide) hone_run_result_deinit(&wide.result);
+    hone_run_result_deinit(&plain.result);
+    return st;
+}
+
+/* ---- inputs that do not suit ---- */
+
+/* Those that were made up, as the program calls them. */
+static void list_inputs(const making *m, hone_str *out) {
+    const hone_manifest *manifest = &m->plain.manifest;
+    const hone_func *func = m->task->task->func;
+    for (size_t i = 0; i < manifest->arg_count; i++) {
+        const hone_arg *arg = &manifest->args[i];
+        if (arg->role == HONE_ARG_OUT || m->inputs.is_given[i]) continue;
+        hone_buffer buffer = func->params[m->inputs.params[i]].buffer;
+        hone_tensor type = hone_tensor_view(NULL, arg->dtype, (int32_t)arg->rank, arg->shape);
+        hone_str_printf(out, "%s'%s:%s' ", out->length ? ", " : "", m->task->task->name,
+                        hone_func_buffer(func, buffer)->name);
+        hone_tensor_print_type(&type, out);
+    }
+}
+
+/* Says how to go on. Takes and returns st. */
+static hone_status unsuited(const making *m, hone_status st) {
+    hone_str made = {0};
+    list_inputs(m, &made);
+    const char *problem = m->inputs.problem ? m->inputs.problem : "";
+    hone_status result =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s do not suit it (%s%s%s)%s%s",
+                   made.length ? "made-up inputs" : "the inputs that --in gives",
+                   hone_status_message(st), *problem ? "; " : "", problem,
+                   made.length ? "; give them with --in NAME=FILE: " : "", hone_str_text(&made));
+    hone_str_deinit(&made);
+    hone_status_free(st);
+    return result;
+}
+
+/* One fill after the other until one suits; the first one's failure is told. */
+static hone_status try_fills(making *m) {
+    hone_status first = HONE_OK, st = HONE_OK;
+    for (uint32_t n = 0; !m->is_slow && hone_made_inputs_fill(&m->inputs, n, &st); n++) {
+        st = run_both(m);
+        if (!st || !m->is_about_inputs) {
+            hone_status_free(first);
+            return st;
+        }
+        if (first)
+            hone_status_free(st);
+        else
+            first = st;
+        st = HONE_OK;
+    }
+    return st ? hone_status_join(first, st) : unsuited(m, first);
+}
+
+static hone_status make(making *m) {
+    const hone_reference_options *o = m->options;
+    const hone_task *task = m->task->task;
+    HONE_TRY(build_both(m));
+    HONE_TRY(hone_made_inputs_derive(task->func, task->name, &m->plain.manifest, o->seed, o->given,
+                                     o->given_count, m->arena, &m->inputs));
+    return try_fills(m);
+}
+
+hone_status hone_make_reference(hone_tune_task *task, const hone_reference_options *options) {
+    making m = {.options = options, .task = task, .arena = hone_arena_create(64 * 1024)};
+    if (!m.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    hone_status st = make(&m);
+    hone_arena_destroy(m.arena);
+    return st;
+}

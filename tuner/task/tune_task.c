@@ -1,0 +1,246 @@
+/* tuner/task/tune_task.c - one task: its sketches, candidates and elites. */
+#include "tuner/task/tune_task.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/core/grow.h"
+#include "ir/core/written_schedule.h"
+#include "ir/identity/structural.h"
+#include "ir/text/print/script_print.h"
+#include "schedule/defaults/default_schedule.h"
+#include "schedule/replay/trace_apply.h"
+#include "support/core/alloc.h"
+
+enum { ARENA_BLOCK_BYTES = 256 * 1024 };
+#define REAL_GAIN 0.99 /* a new best counts as progress when it is 1 % faster */
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning task");
+}
+
+static hone_status print_program(hone_tune_task *task) {
+    hone_module *module = NULL;
+    hone_str text = {0};
+    hone_status st = hone_module_of_func(task->task->func, &module);
+    if (!st) st = hone_module_print(module, NULL, &text);
+    if (!st) {
+        task->program = hone_arena_strdup(task->arena, hone_str_text(&text));
+        if (!task->program) st = no_memory();
+    }
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    return st;
+}
+
+static hone_default_limits limits_of(const hone_target *t) {
+    return (hone_default_limits){.threads = t->num_threads,
+                                 .vector_lanes = hone_target_lanes(t, 32),
+                                 .vector_registers = hone_target_vector_registers(t),
+                                 .l1_bytes = t->l1d_bytes,
+                                 .l2_bytes = t->l2_bytes};
+}
+
+static bool has_choices(const hone_trace *trace) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        if (hone_inst_is_sampling(trace->insts[i].kind)) return true;
+    }
+    return false;
+}
+
+/* The default schedule is a trace whose decisions are made: with them open it is one more sketch,
+ * and with them it is where the search begins. */
+static hone_status add_default_sketch(hone_tune_task *task) {
+    hone_space *space = &task->space;
+    hone_default_limits limits = limits_of(task->target);
+    hone_trace trace;
+    HONE_TRY(hone_schedule_reset(task->schedule));
+    HONE_TRY(hone_default_schedule(task->schedule, &limits));
+    HONE_TRY(hone_trace_simplify(space->arena, &task->schedule->trace, true, &trace));
+    if (!has_choices(&trace)) return HONE_OK;
+    hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
+    hone_decision *open = hone_arena_zalloc(space->arena, (trace.count + 1) * sizeof *open);
+    if (!sketches || !open) return no_memory();
+    if (space->count) memcpy(sketches, space->sketches, space->count * sizeof *sketches);
+    task->default_decisions = trace.decisions;
+    trace.decisions = open;
+    sketches[space->count] = trace;
+    space->sketches = sketches;
+    task->default_sketch = (int32_t)space->count++;
+    return HONE_OK;
+}
+
+bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
+    return !task->has_own_space || sketch >= 0;
+}
+
+static hone_status put_before(hone_tune_task *task) {
+    hone_default_limits limits = limits_of(task->target);
+    HONE_TRY(hone_schedule_reset(task->schedule));
+    return task->begins_as_written ? HONE_OK : hone_default_schedule(task->schedule, &limits);
+}
+
+static hone_status open_parts(hone_tune_task *task, const char *space_path,
+                              const struct hone_tensor_intrins *intrins) {
+    task->arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    task->scratch = hone_arena_create(ARENA_BLOCK_BYTES);
+    if (!task->arena || !task->scratch) return no_memory();
+    HONE_TRY(hone_schedule_create(task->task->func, &task->schedule));
+    task->schedule->wants_reasons = false;
+    task->schedule->intrins = intrins;
+    HONE_TRY(hone_feature_state_create(&task->features));
+    const hone_trace_context context = {.func = task->task->func, .intrins = intrins};
+    HONE_TRY(space_path ? hone_space_load(space_path, &context, &task->space)
+                        : hone_space_generate(task->task->func, task->target, &task->space));
+    if (!space_path) HONE_TRY(add_default_sketch(task));
+    task->has_own_space = space_path != NULL;
+    task->begins_as_written = space_path || hone_func_carries_schedule(task->task->func);
+    HONE_TRY(put_before(task));
+    task->before = hone_func_hash(task->schedule->func);
+    return print_program(task);
+}
+
+hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
+                                  const char *space_path, const struct hone_tensor_intrins *intrins,
+                                  hone_tune_task **out_task) {
+    *out_task = NULL;
+    hone_tune_task *self = hone_calloc(1, sizeof *self);
+    if (!self) return no_memory();
+    self->task = task;
+    self->target = target;
+    self->before_ns = self->best_ns = self->shown_ns = NAN;
+    self->default_sketch = -1;
+    hone_status st = open_parts(self, space_path, intrins);
+    if (st) {
+        hone_tune_task_destroy(self);
+        return hone_status_annotate(st, "task '%s'", task->name);
+    }
+    *out_task = self;
+    return HONE_OK;
+}
+
+void hone_tune_task_destroy(hone_tune_task *task) {
+    if (!task) return;
+    hone_space_deinit(&task->space);
+    hone_schedule_destroy(task->schedule);
+    hone_feature_state_destroy(task->features);
+    hone_map128_deinit(&task->seen);
+    hone_module_release(task->stored_module);
+    hone_arena_destroy(task->arena);
+    hone_arena_destroy(task->scratch);
+    hone_free(task);
+}
+
+/* ---- candidates ---- */
+
+static hone_status describe(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
+    const float *rows = NULL;
+    out->program = hone_func_hash(task->schedule->func);
+    HONE_TRY(hone_feature_extract(task->features, task->schedule->func, task->target, &rows,
+                                  &out->row_count));
+    out->features =
+        hone_arena_copy(arena, rows, (size_t)out->row_count * hone_feature_count() * sizeof *rows);
+    return out->features ? HONE_OK : no_memory();
+}
+
+/* The decisions that the replay used (drawn or repaired), out of the schedule's trace. */
+static hone_status keep_decisions(const hone_tune_task *task, uint32_t count, hone_arena *arena,
+                                  const hone_decision **out) {
+    hone_decision *copy = hone_arena_zalloc(arena, (count + 1) * sizeof *copy);
+    if (!copy) return no_memory();
+    const hone_trace *trace = &task->schedule->trace;
+    for (uint32_t i = 0; i < count && i < trace->count; i++) {
+        copy[i] = trace->decisions[i];
+        copy[i].values =
+            hone_arena_copy(arena, copy[i].values, copy[i].count * sizeof *copy[i].values);
+        if (!copy[i].values) return no_memory();
+    }
+    *out = copy;
+    return HONE_OK;
+}
+
+hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
+                                  const hone_decision *decisions, hone_rng rng, hone_arena *arena,
+                                  hone_candidate *out) {
+    assert(sketch >= 0 && (uint32_t)sketch < task->space.count);
+    *out = (hone_candidate){.sketch = sketch};
+    const hone_trace *trace = &task->space.sketches[sketch];
+    HONE_TRY(hone_schedule_reset(task->schedule));
+    task->schedule->rng = rng;
+    hone_apply_options options = {.decisions = decisions};
+    HONE_TRY(hone_trace_apply(trace, task->schedule, &options));
+    HONE_TRY(keep_decisions(task, trace->count, arena, &out->decisions));
+    HONE_TRY(hone_postprocess(task->schedule));
+    return describe(task, arena, out);
+}
+
+hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
+    *out = (hone_candidate){.sketch = -1};
+    HONE_TRY(put_before(task));
+    return describe(task, arena, out);
+}
+
+hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena, const char **out_json) {
+    hone_str text = {0};
+    hone_status st = hone_trace_print_json(&task->schedule->trace, &text);
+    if (!st) {
+        *out_json = hone_arena_strdup(arena, hone_str_text(&text));
+        if (!*out_json) st = no_memory();
+    }
+    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
+                                        bool *out_is_new) {
+    bool is_known = hone_map128_find(&task->seen, program, NULL);
+    if (!is_known && task->db) {
+        HONE_TRY(hone_db_has_program(task->db, &task->task->hash, &task->target_hash, &program,
+                                     task->last_record, &is_known));
+    }
+    *out_is_new = !is_known;
+    return hone_map128_put(&task->seen, program, 0) ? HONE_OK : no_memory();
+}
+
+/* ---- results ---- */
+
+bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns) {
+    return task->elite_count < HONE_ELITES || time_ns < task->elites[HONE_ELITES - 1].time_ns;
+}
+
+static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
+    bool is_default = candidate->sketch < 0;
+    if (is_default && task->begins_as_written) return;
+    int32_t sketch = is_default ? task->default_sketch : candidate->sketch;
+    const hone_decision *decisions = is_default ? task->default_decisions : candidate->decisions;
+    if (sketch < 0 || !decisions) return;
+    uint32_t at = task->elite_count;
+    while (at > 0 && task->elites[at - 1].time_ns > time_ns)
+        at--;
+    if (at == HONE_ELITES) return;
+    uint32_t end = task->elite_count < HONE_ELITES ? task->elite_count++ : HONE_ELITES - 1;
+    for (uint32_t i = end; i > at; i--)
+        task->elites[i] = task->elites[i - 1];
+    task->elites[at] = (hone_elite){sketch, decisions, time_ns};
+}
+
+void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate) {
+    keep_elite(task, candidate, INFINITY); /* its time is not one of this device */
+}
+
+void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
+    bool is_before = hone_hash128_equal(candidate->program, task->before);
+    if (is_before && isnan(task->before_ns) && time_ns > 0) task->before_ns = time_ns;
+    if (!hone_tune_task_counts(task, candidate->sketch)) return;
+    task->folded++;
+    task->since_better++;
+    if (!(time_ns > 0)) {
+        task->failed++;
+        return;
+    }
+    keep_elite(task, candidate, time_ns);
+    if (isnan(task->best_ns) || time_ns < task->best_ns) {
+        if (isnan(task->best_ns) || time_ns < task->best_ns * REAL_GAIN) task->since_better = 0;
+        task->best_ns = time_ns;
+    }
+}

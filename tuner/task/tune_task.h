@@ -1,0 +1,111 @@
+/* tuner/task/tune_task.h - what the loop knows of one task. For the tuner only. */
+#ifndef HONE_TUNER_TUNE_TASK_H
+#define HONE_TUNER_TUNE_TASK_H
+
+#include "costmodel/costmodel.h"
+#include "costmodel/feature.h"
+#include "database/database.h"
+#include "graph/plan/tasks.h"
+#include "support/data/map.h"
+#include "tuner/space/space.h"
+
+/* A program that may be measured: a sketch with decisions, and what replaying it gave. */
+typedef struct hone_candidate {
+    int32_t sketch;                 /* -1: what tuning has to beat, hone_tune_task_before */
+    const hone_decision *decisions; /* one per instruction of the sketch; in the task's arena */
+    hone_hash128 program;           /* of the postprocessed program */
+    const float *features;          /* row_count rows; in the task's arena */
+    uint32_t row_count;
+    float score;
+    const char *trace; /* JSON; made for those that are proposed */
+} hone_candidate;
+
+/* A measured candidate that may become a parent. */
+typedef struct hone_elite {
+    int32_t sketch;
+    const hone_decision *decisions;
+    double time_ns;
+} hone_elite;
+
+enum { HONE_ELITES = 48 };
+
+typedef struct hone_tune_task {
+    const hone_task *task;
+    hone_arena *arena;      /* lives as long as the tuning run */
+    hone_arena *scratch;    /* of one batch; reset by the search */
+    hone_space space;       /* the rules' sketches, and behind them the default schedule as one */
+    bool has_own_space;     /* the user's: one sketch, and nothing else is proposed */
+    bool begins_as_written; /* not with the default schedule */
+    hone_hash128 before;    /* hash of the program that tuning has to beat */
+    int32_t default_sketch; /* its index, -1 = it has nothing to decide */
+    const hone_decision *default_decisions;
+    hone_schedule *schedule; /* replays run here */
+    hone_feature_state *features;
+    const hone_target *target;
+    const char *program;        /* text */
+    hone_module *stored_module; /* owned; NULL = the database has the same text */
+    const hone_func *stored;    /* the program under the names of the database; NULL = it is ours */
+    hone_map128 seen;           /* hashes of programs that were proposed or are in the database */
+    hone_db *db;                /* asked for what is not there; NULL = all it has is there */
+    hone_hash128 target_hash;   /* of whose records it is asked */
+    int64_t last_record;        /* up to where */
+    hone_elite elites[HONE_ELITES]; /* fastest first */
+    uint32_t elite_count;
+    const char *check_path; /* bundle, or NULL */
+    double before_ns, best_ns;
+    double shown_ns;   /* best so far, folded or not: for the progress line and for timing */
+    bool is_confirmed; /* best_ns comes from the confirmation */
+    int64_t proposals; /* made in this session */
+    int64_t folded, failed;
+    int64_t known_trials;    /* that the database had: of all targets that serve */
+    int64_t known_elsewhere; /* of these, by others than the own */
+    int64_t since_better;    /* folded trials since the last gain of 1 % */
+    bool is_exhausted;       /* the search finds nothing new */
+    bool is_left_out;        /* it cannot be checked: nothing is proposed */
+    bool has_before;         /* what tuning has to beat was proposed, or is known */
+    uint32_t batches;        /* proposed */
+    double *history;         /* best time after each batch that was folded */
+    uint32_t history_count, history_capacity;
+    int64_t busy_ns;
+} hone_tune_task;
+
+HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
+                                                 const char *space_path,
+                                                 const struct hone_tensor_intrins *intrins,
+                                                 hone_tune_task **out_task);
+void hone_tune_task_destroy(hone_tune_task *task);
+
+/* Replays a candidate: sketch and decisions (NULL: draws them from rng). ILLEGAL when it is
+ * refused. On success the schedule holds the program, and *out is filled but for score and trace;
+ * decisions and features are in arena. */
+HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
+                                                 const hone_decision *decisions, hone_rng rng,
+                                                 hone_arena *arena, hone_candidate *out);
+/* Whether a program was not proposed or recorded before; from here on it is. */
+HONE_NODISCARD hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
+                                                       bool *out_is_new);
+/* What tuning has to beat, as a candidate: the default schedule, or the program as it is written
+ * where that carries a schedule or the space is the user's. */
+HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena,
+                                                 hone_candidate *out);
+/* Whether a trial counts against the budget and among the results: beside a space of the user's the
+ * program as it is written is measured to compare with. */
+bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch);
+/* The trace that the schedule holds now, as JSON in arena. */
+HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
+                                                const char **out_json);
+/* Looks up under which names the database keeps the task's traces; after it was put there. */
+HONE_NODISCARD hone_status hone_tune_task_learn_names(hone_tune_task *task, hone_db *db);
+/* A trace (JSON) under the names of the database, and back under ours; in arena, or as it is. */
+HONE_NODISCARD hone_status hone_tune_task_to_stored(const hone_tune_task *task, const char *json,
+                                                    hone_arena *arena, const char **out_json);
+HONE_NODISCARD hone_status hone_tune_task_from_stored(const hone_tune_task *task, const char *json,
+                                                      hone_arena *arena, const char **out_json);
+/* Whether a candidate with this time would become an elite. */
+bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns);
+/* Takes what was good on another device, in its order; it stands behind what is known of this. */
+void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate);
+/* Takes a result: elites, best, history. time NAN = failed. */
+void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns);
+
+#endif
