@@ -66,12 +66,14 @@ set(HONE_TEST_ENVIRONMENT
     "HONE_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "LC_ALL=C.UTF-8")
 
-# hone_test(test_name [SRCS …] [DEPS …] [LIBS …] [LABELS slow|once|release|threads …] [TIMEOUT seconds])
+# hone_test(test_name [SRCS …] [DEPS …] [LIBS …] [LABELS slow|once|release|threads …] [TIMEOUT seconds]
+#           [LONG])
 # A cmocka program; SRCS defaults to test_name.c. Exit 77 = skipped. Always bounded in time.
 # The label "threads" also puts it into the TSan run; "slow" keeps it out of `make check`. That runs
 # the others twice, in the builds dev and release, but "once" only in dev, "release" only in release.
+# LONG ones begin first, so that the others do not end long before them.
 function(hone_test name)
-    cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS;LIBS;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "LONG" "TIMEOUT" "SRCS;DEPS;LIBS;LABELS" ${ARGN})
     if(ARG_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "hone_test(${name} …): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
     endif()
@@ -89,12 +91,13 @@ function(hone_test name)
     hone_add_ctest(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}" $<TARGET_FILE:${name}>)
 endfunction()
 
-# hone_script_test(name COMMAND … [LABELS …] [TIMEOUT …]): a test that is a script (golden files).
+# hone_script_test(name COMMAND … [LABELS …] [TIMEOUT …] [LONG]): a test that is a script (golden files).
 function(hone_script_test name)
-    cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "LONG" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
     hone_add_ctest(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}" ${ARG_COMMAND})
 endfunction()
 
+# For the two above, whose ARG_LONG it looks at.
 function(hone_add_ctest name timeout labels)
     if(NOT timeout)
         set(timeout 600) # a hang, not slowness: CI is a small and busy machine
@@ -103,6 +106,9 @@ function(hone_add_ctest name timeout labels)
     set_tests_properties(${name} PROPERTIES
         SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS "${labels}"
         ENVIRONMENT "${HONE_TEST_ENVIRONMENT}")
+    if(ARG_LONG)
+        set_tests_properties(${name} PROPERTIES COST 1000)
+    endif()
 endfunction()
 
 # hone_fuzzer(fuzz_name [SRCS …] DEPS … [CORPUS dir] [DICT file]): a libFuzzer program in
