@@ -26,7 +26,9 @@ hone_test(test_runner_escapes
 hone_test(test_runner_libraries SRCS test_runner_libraries.c runner_fixture.c DEPS runner)
 hone_test(test_runner_unheld SRCS test_runner_unheld.c runner_fixture.c DEPS runner)
 hone_test(test_runner_unruly SRCS test_runner_unruly.c runner_fixture.c DEPS runner)
-foreach(name test_runner_escapes test_runner_libraries test_runner_unheld test_runner_unruly)
+hone_test(test_runner_wild SRCS test_runner_wild.c runner_fixture.c DEPS runner)
+foreach(name test_runner_escapes test_runner_libraries test_runner_unheld test_runner_unruly
+        test_runner_wild)
     add_dependencies(${name} hone-runner candidates candidate_externs candidate_die_at_load
-        candidate_libraries candidate_with_sibling escapes unruly)
+        candidate_libraries candidate_with_sibling escapes unruly wild)
 endforeach()
