@@ -14,34 +14,6 @@ bool sch_feeds_axis(const hone_schedule *sch, hone_node_id block, hone_var var,
     return false;
 }
 
-static hone_status copy_loop(hone_schedule *sch, hone_node_id loop, const char *suffix,
-                             sch_init_nest *nest) {
-    const hone_node old = *sch_node(sch, loop);
-    const hone_var_info var = sch->func->vars[old.u.loop.var];
-    const hone_expr *extent =
-        hone_expr_substitute(&sch->ir, old.u.loop.range.extent, nest->map, nest->count);
-    hone_node_id copy = sch_make_loop(sch, sch_name(sch, var.name, suffix, -1), var.dtype, extent);
-    if (copy == HONE_NO_ID) return sch_no_memory();
-    sch_node(sch, copy)->loop_kind = old.loop_kind;
-    sch_node(sch, copy)->u.loop.thread_tag = old.u.loop.thread_tag;
-    sch_node(sch, copy)->u.loop.annotations = old.u.loop.annotations;
-    sch_node(sch, copy)->u.loop.range.min =
-        hone_expr_substitute(&sch->ir, old.u.loop.range.min, nest->map, nest->count);
-    hone_var fresh = sch_node(sch, copy)->u.loop.var;
-    HONE_TRY(sch_ir_error(sch));
-    if (!hone_arith_bind(&sch->arith, fresh, sch_node(sch, copy)->u.loop.range)) {
-        return sch_no_memory();
-    }
-    nest->map[old.u.loop.var] = sch_var(sch, fresh);
-    if (nest->bottom == HONE_NO_ID) {
-        nest->top = copy;
-    } else {
-        hone_tree_append(sch->func, nest->bottom, copy);
-    }
-    nest->bottom = copy;
-    return sch_ir_error(sch);
-}
-
 bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
                       const hone_expr *predicate) {
     if (hone_expr_is_op(predicate, HONE_OP_AND)) {
@@ -156,7 +128,7 @@ hone_status sch_plan_init(hone_schedule *sch, hone_node_id block, hone_node_id l
     HONE_TRY(sch_require_serial_sums(sch, block, loop));
     HONE_TRY(sch_loops_of(sch, block, &loop_count, &loops));
     nest->count = sch->func->var_count;
-    nest->top = nest->bottom = HONE_NO_ID;
+    nest->loops = (sch_nest){.top = HONE_NO_ID, .bottom = HONE_NO_ID};
     nest->map = hone_arena_zalloc(sch->arena, (nest->count + 1) * sizeof *nest->map);
     nest->dropped = hone_arena_zalloc(sch->arena, (nest->count + 1) * sizeof *nest->dropped);
     if (!nest->map || !nest->dropped) return sch_no_memory();
@@ -166,7 +138,8 @@ hone_status sch_plan_init(hone_schedule *sch, hone_node_id block, hone_node_id l
         if (!below) continue;
         hone_var var = sch_node(sch, loops[i])->u.loop.var;
         if (sch_feeds_axis(sch, block, var, HONE_AXIS_SPATIAL)) {
-            HONE_TRY(copy_loop(sch, loops[i], suffix, nest));
+            HONE_TRY(
+                sch_nest_copy_loop(sch, &nest->loops, loops[i], suffix, nest->map, nest->count));
         } else if (hone_expr_is_int_value(sch_node(sch, loops[i])->u.loop.range.extent, 1)) {
             nest->map[var] = sch_node(sch, loops[i])->u.loop.range.min;
         } else {
@@ -218,41 +191,35 @@ static hone_status make_block(hone_schedule *sch, hone_node_id old, const sch_in
     const hone_node old_node = *sch_node(sch, old);
     const hone_block *from = old_node.u.block.block;
     hone_block *block = hone_block_copy(sch->arena, from);
-    hone_axis *axes = hone_arena_alloc(sch->arena, (from->axis_count + 1) * sizeof *axes);
-    const hone_expr **bindings =
-        hone_arena_alloc(sch->arena, (from->axis_count + 1) * sizeof *bindings);
+    sch_draft d;
     const hone_expr **map =
         hone_arena_zalloc(sch->arena, (func->var_count + from->axis_count + 1) * sizeof *map);
-    if (!block || !axes || !bindings || !map) return sch_no_memory();
-    uint32_t count = 0;
+    if (!block || !map) return sch_no_memory();
+    HONE_TRY(sch_begin_draft(sch, from->axis_count, &d));
     for (uint32_t i = 0; i < from->axis_count; i++) {
-        if (from->axes[i].kind != HONE_AXIS_SPATIAL) continue;
-        const hone_var_info var = func->vars[from->axes[i].var];
-        axes[count] = from->axes[i];
-        axes[count].var =
-            hone_func_add_named_var(func, sch_name(sch, var.name, "_init", -1), var.dtype);
-        if (axes[count].var == HONE_NO_ID ||
-            !hone_arith_bind(&sch->arith, axes[count].var, axes[count].dom)) {
-            return sch_no_memory();
-        }
-        map[from->axes[i].var] = sch_var(sch, axes[count].var);
-        bindings[count++] =
+        const hone_axis *axis = &from->axes[i];
+        if (axis->kind != HONE_AXIS_SPATIAL) continue;
+        const char *name = sch_name(sch, func->vars[axis->var].name, "_init", -1);
+        const hone_expr *binding =
             hone_expr_substitute(&sch->ir, old_node.u.block.bindings[i], nest->map, nest->count);
+        HONE_TRY(sch_draft_axis(sch, &d, name, axis->kind, axis->dom, binding));
+        map[axis->var] = d.vars[d.count - 1];
     }
     block->name = sch_name(sch, from->name, "_init", -1);
-    block->axes = axes;
-    block->axis_count = count;
+    block->axes = d.axes;
+    block->axis_count = d.count;
     block->read_count = block->alloc_count = 0;
     hone_node_id id = hone_func_add_node(func, HONE_NODE_BLOCK);
     if (id == HONE_NO_ID || !block->name) return sch_no_memory();
     sch_node(sch, id)->u.block.block = block;
-    sch_node(sch, id)->u.block.bindings = bindings;
+    sch_node(sch, id)->u.block.bindings = d.nest.bindings;
     sch_node(sch, id)->u.block.predicate = keep_conditions(sch, old_node.u.block.predicate, nest);
     hone_node_id init = hone_block_init_of(func, old);
     hone_tree_move_children(func, init, id);
     hone_tree_remove(func, init);
     HONE_TRY(hone_tree_transform(func, id, rename_axes, map, true));
-    sch_node(sch, id)->u.block.bindings = bindings; /* over loops: the renaming is not for them */
+    sch_node(sch, id)->u.block.bindings =
+        d.nest.bindings; /* over loops: the renaming is not for them */
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(sch_update_regions(sch, id));
     *out = id;
@@ -263,7 +230,8 @@ hone_status sch_take_init(hone_schedule *sch, hone_node_id block, const sch_init
                           hone_node_id *out_block, hone_node_id *out_top) {
     HONE_TRY(check_allocs(sch, block));
     HONE_TRY(make_block(sch, block, nest, out_block));
-    if (nest->bottom != HONE_NO_ID) hone_tree_append(sch->func, nest->bottom, *out_block);
-    *out_top = nest->top == HONE_NO_ID ? *out_block : nest->top;
+    const sch_nest *loops = &nest->loops;
+    if (loops->bottom != HONE_NO_ID) hone_tree_append(sch->func, loops->bottom, *out_block);
+    *out_top = loops->top == HONE_NO_ID ? *out_block : loops->top;
     return HONE_OK;
 }

@@ -12,10 +12,10 @@
 #include "schedule/state/schedule_impl.h"
 
 typedef struct sch_init_nest {
-    hone_node_id top, bottom; /* its loops; HONE_NO_ID when there are none */
-    const hone_expr **map;    /* by variable: of an old loop, the variable of the new one */
-    bool *dropped;            /* by variable: of a loop that the init does not run over */
-    uint32_t count;           /* of both arrays */
+    sch_nest loops;        /* without bindings */
+    const hone_expr **map; /* by variable: of an old loop, the variable of the new one */
+    bool *dropped;         /* by variable: of a loop that the init does not run over */
+    uint32_t count;        /* of both arrays */
 } sch_init_nest;
 
 /* Some axis of this kind has the variable in its binding. */

@@ -1,8 +1,11 @@
 /* schedule/state/schedule_impl.h - what all primitives need of a schedule: refusals, random
  * variables, recording. It includes the headers on the program being changed:
  *
- *   sched_tree.h    walks, edits, copies, trials       sched_order.h   may things run in another
- * order? sched_facts.h   what blocks and loops are          sched_reads.h   are reads covered?
+ *   sched_tree.h    walks, edits, copies, trials
+ *   sched_draft.h   new blocks and their loops
+ *   sched_facts.h   what blocks and loops are
+ *   sched_order.h   may things run in another order?
+ *   sched_reads.h   are reads covered?
  *   sched_buffer.h  buffers, addresses, regions
  *
  * Every function that returns a status may also fail with NO_MEMORY; after that the schedule has to
@@ -12,6 +15,7 @@
 #define HONE_SCHEDULE_STATE_SCHEDULE_IMPL_H
 
 #include "schedule/state/sched_buffer.h"
+#include "schedule/state/sched_draft.h"
 #include "schedule/state/sched_facts.h"
 #include "schedule/state/sched_order.h"
 #include "schedule/state/sched_reads.h"

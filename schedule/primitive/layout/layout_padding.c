@@ -167,12 +167,6 @@ hone_status sch_find_plain_writer(sch_layout *l) {
 
 /* ---- new axes and loops over the layout ---- */
 
-typedef struct space {
-    hone_axis *axes;
-    const hone_expr **loop_vars, **axis_vars;
-    hone_node_id top, bottom;
-} space;
-
 /* What an index is called: by the parameter that it is. */
 static const char *index_name(sch_layout *l, uint32_t i) {
     const hone_expr *index = l->map->indices[i];
@@ -180,35 +174,21 @@ static const char *index_name(sch_layout *l, uint32_t i) {
     return sch_name(l->sch, "axis", "", i);
 }
 
-static hone_status make_space(sch_layout *l, space *s) {
+static hone_status make_space(sch_layout *l, sch_draft *s) {
     hone_schedule *sch = l->sch;
-    uint32_t count = l->m.count;
-    *s = (space){.top = HONE_NO_ID, .bottom = HONE_NO_ID};
-    s->axes = hone_arena_alloc(sch->arena, (count + 1) * sizeof *s->axes);
-    s->loop_vars = hone_arena_alloc(sch->arena, (count + 1) * sizeof *s->loop_vars);
-    s->axis_vars = hone_arena_alloc(sch->arena, (count + 1) * sizeof *s->axis_vars);
-    if (!s->axes || !s->loop_vars || !s->axis_vars) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
+    HONE_TRY(sch_begin_draft(sch, l->m.count, s));
+    for (uint32_t i = 0; i < l->m.count; i++) {
         const char *name = index_name(l, i);
         name = name ? hone_arena_strdup(sch->arena, name) : NULL;
         const char *axis_name = name ? sch_name(sch, "v_", name, -1) : NULL;
         const hone_expr *extent = l->m.extents[i];
         hone_node_id loop = sch_make_loop(sch, name, extent->dtype, extent);
-        if (!axis_name || loop == HONE_NO_ID) return sch_no_memory();
-        hone_var var = hone_func_add_named_var(sch->func, axis_name, extent->dtype);
-        hone_range dom = sch_node(sch, loop)->u.loop.range;
-        if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
-        s->axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
-        s->axis_vars[i] = sch_var(sch, var);
-        s->loop_vars[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-        if (s->top == HONE_NO_ID) {
-            s->top = loop;
-        } else {
-            hone_tree_append(sch->func, s->bottom, loop);
-        }
-        s->bottom = loop;
+        HONE_TRY(sch_nest_add_loop(sch, &s->nest, loop));
+        const hone_node node = *sch_node(sch, loop);
+        HONE_TRY(sch_draft_axis(sch, s, axis_name, HONE_AXIS_SPATIAL, node.u.loop.range,
+                                sch_var(sch, node.u.loop.var)));
     }
-    return sch_ir_error(sch);
+    return HONE_OK;
 }
 
 static hone_status padding_at(sch_layout *l, const hone_expr *const *place,
@@ -239,24 +219,24 @@ static const hone_expr *rewrite_own(void *ctx, hone_ir *ir, const hone_expr *e) 
     return hone_expr_load(ir, e->dtype, o->buffer, o->rank, o->indices);
 }
 
-static hone_status rewrite_store(sch_layout *l, hone_node_id store, const space *s,
+static hone_status rewrite_store(sch_layout *l, hone_node_id store, const sch_draft *s,
                                  const hone_expr *padding) {
     hone_schedule *sch = l->sch;
-    own_access own = {l->buffer, l->m.count, s->axis_vars};
+    own_access own = {l->buffer, l->m.count, s->vars};
     HONE_TRY(sch_simplify_accesses(sch, store));
     HONE_TRY(hone_tree_transform(sch->func, store, rewrite_own, &own, false));
     const hone_expr *value = sch_node(sch, store)->u.store.value;
-    const hone_expr *args[] = {padding, pad_value_at(l, s->axis_vars), value};
+    const hone_expr *args[] = {padding, pad_value_at(l, s->vars), value};
     if (!args[1]) return sch_ir_error(sch);
     hone_node *node = sch_node(sch, store);
     node->u.store.value = hone_expr_call(&sch->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
     node->u.store.rank = l->m.count;
-    node->u.store.indices = s->axis_vars;
+    node->u.store.indices = s->vars;
     return sch_ir_error(sch);
 }
 
 /* The axes of the buffer give way to those of the layout, in their place. */
-static hone_status exchange_axes(sch_layout *l, const space *s) {
+static hone_status exchange_axes(sch_layout *l, const sch_draft *s) {
     hone_schedule *sch = l->sch;
     uint32_t old_rank = l->rank, new_rank = l->m.count;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, l->writer));
@@ -269,7 +249,7 @@ static hone_status exchange_axes(sch_layout *l, const space *s) {
         if (i == l->first_axis) {
             for (uint32_t k = 0; k < new_rank; k++, at++) {
                 axes[at] = s->axes[k];
-                bindings[at] = s->loop_vars[k];
+                bindings[at] = s->nest.bindings[k];
             }
         }
         if (i >= l->first_axis && i < l->first_axis + old_rank) continue;
@@ -283,25 +263,25 @@ static hone_status exchange_axes(sch_layout *l, const space *s) {
     return HONE_OK;
 }
 
-static void exchange_loops(sch_layout *l, const space *s) {
+static void exchange_loops(sch_layout *l, const sch_draft *s) {
     hone_func *func = l->sch->func;
     hone_node_id last = l->first_loop;
     for (uint32_t i = 1; i < l->rank; i++)
         last = hone_func_node(func, last)->first;
-    hone_tree_move_children(func, last, s->bottom);
-    hone_tree_replace(func, l->first_loop, s->top);
+    hone_tree_move_children(func, last, s->nest.bottom);
+    hone_tree_replace(func, l->first_loop, s->nest.top);
 }
 
 static hone_status pad_in_writer(sch_layout *l) {
     hone_schedule *sch = l->sch;
-    space s;
+    sch_draft s;
     HONE_TRY(make_space(l, &s));
     uint32_t count = sch->func->var_count;
     const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
     const hone_expr *padding = NULL;
     if (!old || !map) return sch_no_memory();
-    HONE_TRY(padding_at(l, s.axis_vars, old, &padding));
+    HONE_TRY(padding_at(l, s.vars, old, &padding));
     for (uint32_t d = 0; d < l->rank; d++)
         map[sch_block(sch, l->writer)->axes[l->first_axis + d].var] = old[d];
     hone_node_id store = sch_single_store(sch, l->writer);
@@ -322,30 +302,18 @@ static hone_status pad_in_writer(sch_layout *l) {
 
 /* ---- padding beside the writer ---- */
 
-static hone_node_id make_store(sch_layout *l, const space *s) {
-    hone_schedule *sch = l->sch;
-    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
-    const hone_expr *value = pad_value_at(l, s->axis_vars);
-    if (store == HONE_NO_ID || !value) return HONE_NO_ID;
-    sch_node(sch, store)->u.store.buffer = l->buffer;
-    sch_node(sch, store)->u.store.rank = l->m.count;
-    sch_node(sch, store)->u.store.indices = s->axis_vars;
-    sch_node(sch, store)->u.store.value = value;
-    return store;
-}
-
 /* T.assume(not padding or A[place] == value) */
-static hone_node_id make_assumption(sch_layout *l, const space *s) {
+static hone_node_id make_assumption(sch_layout *l, const sch_draft *s) {
     hone_schedule *sch = l->sch;
     hone_ir *ir = &sch->ir;
     const hone_expr *padding = NULL;
     const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     hone_node_id node = hone_func_add_node(sch->func, HONE_NODE_EVAL);
-    if (!old || node == HONE_NO_ID || !sch_layout_invert(l, s->axis_vars, old, &padding)) {
+    if (!old || node == HONE_NO_ID || !sch_layout_invert(l, s->vars, old, &padding)) {
         return HONE_NO_ID;
     }
-    const hone_expr *load = hone_func_load(ir, sch->func, l->buffer, s->axis_vars);
-    const hone_expr *holds = hone_expr_binary(ir, HONE_OP_EQ, load, pad_value_at(l, s->axis_vars));
+    const hone_expr *load = hone_func_load(ir, sch->func, l->buffer, s->vars);
+    const hone_expr *holds = hone_expr_binary(ir, HONE_OP_EQ, load, pad_value_at(l, s->vars));
     const hone_expr *fact = hone_expr_binary(ir, HONE_OP_OR, hone_expr_not(ir, padding), holds);
     const hone_expr *call = hone_expr_call(ir, HONE_DTYPE_BOOL, HONE_INTRIN_ASSUME, 1, &fact);
     if (!call) return HONE_NO_ID;
@@ -388,43 +356,30 @@ static hone_status check_writers_see(const sch_layout *l, hone_node_id place) {
 
 static hone_status pad_beside(sch_layout *l) {
     hone_schedule *sch = l->sch;
-    hone_node_id last, block_id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    hone_node_id last, block;
     bool is_before = true;
-    space s;
+    sch_draft s;
     only_writer(l, &last);
     HONE_TRY(make_space(l, &s));
-    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
     const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr *padding = NULL;
-    if (block_id == HONE_NO_ID || !block || !old) return sch_no_memory();
-    HONE_TRY(padding_at(l, s.loop_vars, old, &padding));
+    if (!old) return sch_no_memory();
+    HONE_TRY(padding_at(l, s.nest.bindings, old, &padding));
     bool is_read_only = last == HONE_NO_ID;
-    hone_node_id body = is_read_only ? make_assumption(l, &s) : make_store(l, &s);
-    HONE_TRY(sch_ir_error(sch));
-    if (body == HONE_NO_ID) return sch_no_memory();
+    hone_node_id body =
+        is_read_only ? make_assumption(l, &s)
+                     : sch_make_store(sch, l->buffer, l->m.count, s.vars, pad_value_at(l, s.vars));
     const char *stem = sch_name(sch, "buffer_", hone_func_buffer(sch->func, l->buffer)->name, -1);
-    block->name = stem ? sch_name(sch, stem, is_read_only ? "_assumptions" : "_padding", -1) : NULL;
-    if (!block->name) return sch_no_memory();
-    block->axes = s.axes;
-    block->axis_count = l->m.count;
-    hone_node *node = sch_node(sch, block_id);
-    node->u.block.block = block;
-    node->u.block.bindings = s.loop_vars;
-    node->u.block.predicate = is_read_only ? NULL : padding;
-    hone_tree_append(sch->func, block_id, body);
-    hone_tree_append(sch->func, s.bottom, block_id);
-    HONE_TRY(sch_update_regions(sch, block_id));
+    const char *suffix = is_read_only ? "_assumptions" : "_padding";
+    if (!is_read_only) s.nest.predicate = padding;
+    HONE_TRY(sch_draft_block(sch, &s, stem ? sch_name(sch, stem, suffix, -1) : NULL, body, &block));
     hone_node_id place = sch_node(sch, hone_func_root_block(sch->func))->first;
     if (!is_read_only) {
         place = place_of(l, last, &is_before);
         HONE_TRY(check_writers_see(l, sch_node(sch, place)->parent));
     }
-    if (is_before) {
-        hone_tree_insert_before(sch->func, place, s.top);
-    } else {
-        hone_tree_insert_after(sch->func, place, s.top);
-    }
-    sch_forget_facts(sch, block_id);
+    sch_place_nest(sch, &s.nest, block, place, !is_before);
+    sch_forget_facts(sch, block);
     return HONE_OK;
 }
 

@@ -24,9 +24,8 @@ typedef struct layout {
     const hone_node_id *loops;
     hone_dtype dtype;
     sch_mapping m;
-    hone_axis *axes; /* the new ones */
-    const hone_expr **bindings, **old_of_axes, **old_of_loops;
-    hone_node_id new_top, bottom;
+    sch_draft fresh; /* the new axes and loops */
+    const hone_expr **old_of_axes, **old_of_loops;
 } layout;
 
 static hone_status check_loop(layout *l, uint32_t i) {
@@ -113,41 +112,25 @@ static hone_status kind_of(layout *l, uint32_t index, hone_axis_kind *out) {
 }
 
 static hone_status make_axis(layout *l, uint32_t i) {
-    hone_schedule *sch = l->sch;
     hone_axis_kind kind;
     HONE_TRY(kind_of(l, i, &kind));
-    const char *name = sch_name(sch, "v", "", i);
-    hone_dtype dtype = l->m.extents[i]->dtype; /* beside others of another type, as in TVM */
-    hone_var var = name ? hone_func_add_named_var(sch->func, name, dtype) : HONE_NO_ID;
-    hone_range dom = {hone_expr_int(&sch->ir, dtype, 0), l->m.extents[i]};
-    hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", i), dtype, l->m.extents[i]);
-    if (var == HONE_NO_ID || !dom.min || loop == HONE_NO_ID) return sch_no_memory();
-    if (!hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
-    l->axes[i] = (hone_axis){var, kind, dom};
-    l->bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-    if (l->bottom == HONE_NO_ID) {
-        l->new_top = loop;
-    } else {
-        hone_tree_append(sch->func, l->bottom, loop);
-    }
-    l->bottom = loop;
-    return sch_ir_error(sch);
+    /* its type may be another one than that of others, as in TVM */
+    HONE_TRY(sch_draft_dim(l->sch, &l->fresh, "ax", "v", l->m.extents[i]));
+    l->fresh.axes[i].kind = kind;
+    return HONE_OK;
 }
 
 /* What the old axes and the old loops are of the new ones. */
 static hone_status invert(layout *l) {
     hone_schedule *sch = l->sch;
     uint32_t count = l->loop_count;
-    const hone_expr **values = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *values);
     l->old_of_axes = hone_arena_zalloc(sch->arena, count * sizeof *l->old_of_axes);
     l->old_of_loops = hone_arena_zalloc(sch->arena, count * sizeof *l->old_of_loops);
-    if (!values || !l->old_of_axes || !l->old_of_loops) return sch_no_memory();
-    for (uint32_t i = 0; i < l->m.count; i++)
-        values[i] = sch_var(sch, l->axes[i].var);
-    bool ok = hone_itermap_inverse(&sch->arith, &l->m.detected, values, count, l->m.iters,
+    if (!l->old_of_axes || !l->old_of_loops) return sch_no_memory();
+    bool ok = hone_itermap_inverse(&sch->arith, &l->m.detected, l->fresh.vars, count, l->m.iters,
                                    l->old_of_axes) &&
-              hone_itermap_inverse(&sch->arith, &l->m.detected, l->bindings, count, l->m.iters,
-                                   l->old_of_loops);
+              hone_itermap_inverse(&sch->arith, &l->m.detected, l->fresh.nest.bindings, count,
+                                   l->m.iters, l->old_of_loops);
     for (uint32_t i = 0; ok && i < count; i++)
         ok = l->old_of_axes[i] && l->old_of_loops[i];
     if (ok) return sch_ir_error(sch);
@@ -176,41 +159,39 @@ static hone_status cut_axes(layout *l) {
     if (!sch_node(sch, l->block)->u.block.predicate) return HONE_OK;
     HONE_TRY(sch_mark_loops(sch, l->block, l->scope, false, &marks));
     for (uint32_t i = 0; i < l->m.count; i++) {
-        hone_range *dom = &l->axes[i].dom;
+        hone_range *dom = &l->fresh.axes[i].dom;
         hone_interval now;
-        HONE_TRY(sch_values_now(sch, l->block, &l->axes[i], marks, &now));
+        HONE_TRY(sch_values_now(sch, l->block, &l->fresh.axes[i], marks, &now));
         if (!now.max || !hone_expr_is_int(now.max) || !hone_expr_is_int(dom->extent)) continue;
         if (now.max->u.i < 0 || now.max->u.i + 1 >= dom->extent->u.i) continue;
         dom->extent = hone_expr_int(&sch->ir, dom->extent->dtype, now.max->u.i + 1);
         if (!dom->extent) return sch_no_memory();
-        if (!hone_arith_bind(&sch->arith, l->axes[i].var, *dom)) return sch_no_memory();
+        if (!hone_arith_bind(&sch->arith, l->fresh.axes[i].var, *dom)) return sch_no_memory();
     }
     return HONE_OK;
 }
 
 static hone_status rebuild(layout *l) {
     hone_schedule *sch = l->sch;
-    l->axes = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *l->axes);
-    l->bindings = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *l->bindings);
-    if (!l->axes || !l->bindings) return sch_no_memory();
+    HONE_TRY(sch_begin_draft(sch, l->m.count, &l->fresh));
     for (uint32_t i = 0; i < l->m.count; i++)
         HONE_TRY(make_axis(l, i));
     HONE_TRY(invert(l));
     HONE_TRY(replace_axes(l));
     hone_block *fresh = hone_block_copy(sch->arena, sch_block(sch, l->block));
     if (!fresh) return sch_no_memory();
-    fresh->axes = l->axes;
+    fresh->axes = l->fresh.axes;
     fresh->axis_count = l->m.count;
     hone_node *node = sch_node(sch, l->block);
     node->u.block.block = fresh;
-    node->u.block.bindings = l->bindings;
+    node->u.block.bindings = l->fresh.nest.bindings;
     if (node->u.block.predicate) {
         node->u.block.predicate = hone_simplify(&sch->arith, node->u.block.predicate);
         HONE_TRY(sch_ir_error(sch));
     }
-    hone_tree_replace(sch->func, l->top, l->new_top);
+    hone_tree_replace(sch->func, l->top, l->fresh.nest.top);
     hone_tree_remove(sch->func, l->block);
-    hone_tree_append(sch->func, l->bottom, l->block);
+    hone_tree_append(sch->func, l->fresh.nest.bottom, l->block);
     HONE_TRY(cut_axes(l));
     HONE_TRY(sch_update_regions(sch, l->block));
     sch_forget_affine(sch, l->block);
@@ -227,7 +208,7 @@ static hone_status recorded_map(layout *l, const hone_index_map *map, const hone
 
 hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
                                             const hone_index_map *index_map) {
-    layout l = {.sch = sch, .new_top = HONE_NO_ID, .bottom = HONE_NO_ID};
+    layout l = {.sch = sch};
     hone_func *saved = NULL;
     const hone_index_map *recorded;
     HONE_TRY(sch_resolve_block(sch, block, &l.block));

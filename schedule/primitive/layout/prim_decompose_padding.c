@@ -276,93 +276,55 @@ static hone_status check_place(padding *p) {
 
 /* ---- the padding ---- */
 
-static const hone_expr *rename_vars(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const hone_expr *const *map = ctx;
-    (void)ir;
-    return e->kind == HONE_EXPR_VAR && map[e->u.var] ? map[e->u.var] : e;
-}
-
-/* Copies of the loops from p->loop on; map: old variable -> new one. */
-static hone_status copy_loops(padding *p, const hone_expr **map, hone_node_id *out_top,
-                              hone_node_id *out_bottom) {
+/* Copies of the loops from p->loop on; map: old variable -> new one, count of them. */
+static hone_status copy_loops(padding *p, const hone_expr **map, uint32_t map_count, sch_nest *io) {
     hone_schedule *sch = p->sch;
     uint32_t count = 0;
     const hone_node_id *loops = NULL;
     HONE_TRY(sch_loops_of(sch, p->block, &count, &loops));
     bool is_inside = false;
-    *out_top = *out_bottom = HONE_NO_ID;
     for (uint32_t i = 0; i < count; i++) {
         is_inside = is_inside || loops[i] == p->loop;
         if (!is_inside) continue;
-        const hone_node old = *sch_node(sch, loops[i]);
-        hone_range range = {
-            hone_expr_transform(&sch->ir, old.u.loop.range.min, rename_vars, map),
-            hone_expr_transform(&sch->ir, old.u.loop.range.extent, rename_vars, map)};
-        const hone_var_info var = sch->func->vars[old.u.loop.var];
-        hone_node_id copy = sch_make_loop(sch, var.name, var.dtype, range.extent);
-        if (copy == HONE_NO_ID || !range.min) return sch_no_memory();
-        hone_node *node = sch_node(sch, copy);
-        node->u.loop.range = range;
-        node->loop_kind = old.loop_kind;
-        node->u.loop.thread_tag = old.u.loop.thread_tag;
-        if (!hone_arith_bind(&sch->arith, node->u.loop.var, range)) return sch_no_memory();
-        map[old.u.loop.var] = sch_var(sch, node->u.loop.var);
-        if (*out_top == HONE_NO_ID) *out_top = copy;
-        if (*out_bottom != HONE_NO_ID) hone_tree_append(sch->func, *out_bottom, copy);
-        *out_bottom = copy;
+        HONE_TRY(sch_nest_copy_loop(sch, io, loops[i], "", map, map_count));
+        sch_node(sch, io->bottom)->u.loop.annotations = (hone_attrs){0};
     }
-    return sch_ir_error(sch);
+    return HONE_OK;
 }
 
-static hone_status make_axes(padding *p, const hone_expr **map, hone_block *block,
-                             const hone_expr ***out_bindings) {
+static hone_status copy_axes(padding *p, const hone_expr **map, uint32_t map_count, sch_draft *io) {
     hone_schedule *sch = p->sch;
-    const hone_node *old = sch_node(sch, p->block);
-    uint32_t count = block->axis_count;
-    hone_axis *axes = hone_arena_alloc(sch->arena, (count + 1) * sizeof *axes);
-    const hone_expr **bindings = hone_arena_alloc(sch->arena, (count + 1) * sizeof *bindings);
-    if (!axes || !bindings) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        const hone_var_info var = sch->func->vars[block->axes[i].var];
-        bindings[i] = hone_expr_transform(&sch->ir, old->u.block.bindings[i], rename_vars, map);
-        axes[i] = block->axes[i];
-        axes[i].var = hone_func_add_named_var(sch->func, var.name, var.dtype);
-        if (axes[i].var == HONE_NO_ID || !bindings[i] ||
-            !hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) {
-            return sch_no_memory();
-        }
+    const hone_node old = *sch_node(sch, p->block);
+    for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
+        const hone_axis *axis = &old.u.block.block->axes[i];
+        const hone_expr *binding =
+            hone_expr_substitute(&sch->ir, old.u.block.bindings[i], map, map_count);
+        HONE_TRY(sch_draft_axis(sch, io, sch->func->vars[axis->var].name, axis->kind, axis->dom,
+                                binding));
     }
-    for (uint32_t i = 0; i < count; i++)
-        map[block->axes[i].var] = sch_var(sch, axes[i].var);
-    block->axes = axes;
-    *out_bindings = bindings;
-    return sch_ir_error(sch);
+    for (uint32_t i = 0; i < io->count; i++)
+        map[old.u.block.block->axes[i].var] = io->vars[i];
+    return HONE_OK;
 }
 
-static hone_status make_constant(padding *p, hone_node_id *out_block, hone_node_id *out_top) {
+static hone_status make_constant(padding *p, sch_draft *d, hone_node_id *out_block) {
     hone_schedule *sch = p->sch;
-    hone_node_id bottom;
-    const hone_expr **bindings = NULL, *predicate = sch_node(sch, p->block)->u.block.predicate;
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
-    if (!map || !block) return sch_no_memory();
-    HONE_TRY(copy_loops(p, map, out_top, &bottom));
-    if (predicate) predicate = hone_expr_transform(&sch->ir, predicate, rename_vars, map);
-    HONE_TRY(make_axes(p, map, block, &bindings));
-    block->name = sch_name(sch, block->name, "_pad_const", -1);
-    block->annotations = (hone_attrs){0};
-    hone_node_id store = hone_tree_copy(sch->func, p->store);
-    *out_block = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
-    if (!block->name || store == HONE_NO_ID || *out_block == HONE_NO_ID) return sch_no_memory();
-    sch_node(sch, store)->u.store.value = p->outside;
-    hone_node *node = sch_node(sch, *out_block);
-    node->u.block.block = block;
-    node->u.block.bindings = bindings;
-    node->u.block.predicate = predicate;
-    hone_tree_append(sch->func, *out_block, store);
-    HONE_TRY(hone_tree_transform(sch->func, store, rename_vars, map, false));
-    hone_tree_append(sch->func, bottom, *out_block);
-    return sch_update_regions(sch, *out_block);
+    const hone_block *old = sch_block(sch, p->block);
+    const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
+    uint32_t count = sch->func->var_count, rank = sch_node(sch, p->store)->u.store.rank;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!map || !indices) return sch_no_memory();
+    HONE_TRY(sch_begin_draft(sch, old->axis_count, d));
+    HONE_TRY(copy_loops(p, map, count, &d->nest));
+    if (predicate) d->nest.predicate = hone_expr_substitute(&sch->ir, predicate, map, count);
+    HONE_TRY(copy_axes(p, map, count, d));
+    const hone_node store = *sch_node(sch, p->store);
+    for (uint32_t i = 0; i < rank; i++)
+        indices[i] = hone_expr_substitute(&sch->ir, store.u.store.indices[i], map, count);
+    hone_node_id body = sch_make_store(sch, store.u.store.buffer, rank, indices,
+                                       hone_expr_substitute(&sch->ir, p->outside, map, count));
+    return sch_draft_block(sch, d, sch_name(sch, old->name, "_pad_const", -1), body, out_block);
 }
 
 /* ---- what is inside ---- */
@@ -480,16 +442,17 @@ static hone_status keep_inside(padding *p) {
 hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hone_rv loop_rv,
                                        hone_rv *out_block) {
     padding p = {.sch = sch};
-    hone_node_id constant, top;
+    hone_node_id constant;
+    sch_draft d;
     HONE_TRY(sch_resolve_block(sch, block_rv, &p.block));
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &p.loop));
     HONE_TRY(check_place(&p));
     HONE_TRY(sch_require_visible(sch, p.block, sch_node(sch, p.loop)->parent));
     HONE_TRY(check_choice(&p));
     HONE_TRY(find_inside(&p));
-    HONE_TRY(make_constant(&p, &constant, &top));
+    HONE_TRY(make_constant(&p, &d, &constant));
     HONE_TRY(keep_inside(&p));
-    hone_tree_insert_before(sch->func, p.loop, top);
+    sch_place_nest(sch, &d.nest, constant, p.loop, false);
     sch_forget_pipeline(sch, sch_scope_of(sch, p.block));
     return sch_record_node(sch, HONE_INST_DECOMPOSE_PADDING,
                            SCH_ARGS(SCH_RV(block_rv), SCH_RV(loop_rv)), constant, out_block);

@@ -184,65 +184,20 @@ static const hone_expr *copied_value(einsum *e, const pad_buffer *b, const hone_
     return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
 }
 
-/* A loop and an axis per dimension; the loops are linked into a nest. */
-static hone_status make_loops(einsum *e, const pad_buffer *b, hone_axis *axes,
-                              const hone_expr **bindings, const hone_expr **vars,
-                              hone_node_id *out_top, hone_node_id *out_bottom) {
+static hone_status make_copy(einsum *e, const pad_buffer *b) {
     hone_schedule *sch = e->sch;
     const hone_expr *const *shape =
         b->is_written ? hone_func_buffer(sch->func, b->old)->shape : b->shape;
-    *out_top = *out_bottom = HONE_NO_ID;
-    for (uint32_t d = 0; d < b->rank; d++) {
-        hone_dtype dtype = shape[d]->dtype;
-        hone_node_id loop = sch_make_loop(sch, sch_name(sch, "i", "", d), dtype, shape[d]);
-        const char *name = sch_name(sch, "v", "", d);
-        if (loop == HONE_NO_ID || !name) return sch_no_memory();
-        hone_var var = hone_func_add_named_var(sch->func, name, dtype);
-        hone_range dom = sch_node(sch, loop)->u.loop.range;
-        if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
-        axes[d] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
-        bindings[d] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-        vars[d] = sch_var(sch, var);
-        if (*out_bottom == HONE_NO_ID) *out_top = loop;
-        if (*out_bottom != HONE_NO_ID) hone_tree_append(sch->func, *out_bottom, loop);
-        *out_bottom = loop;
-    }
-    return sch_ir_error(sch);
-}
-
-static hone_status make_copy(einsum *e, const pad_buffer *b) {
-    hone_schedule *sch = e->sch;
-    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    hone_axis *axes = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *axes);
-    const hone_expr **bindings = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *bindings);
-    const hone_expr **vars = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *vars);
-    hone_node_id top, bottom;
-    if (!block || !axes || !bindings || !vars) return sch_no_memory();
-    HONE_TRY(make_loops(e, b, axes, bindings, vars, &top, &bottom));
-    const hone_expr *value = copied_value(e, b, vars);
-    HONE_TRY(sch_ir_error(sch));
-    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
-    hone_node_id copy = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
-    if (store == HONE_NO_ID || copy == HONE_NO_ID) return sch_no_memory();
-    hone_node *node = sch_node(sch, store);
-    node->u.store.buffer = b->is_written ? b->old : b->fresh;
-    node->u.store.rank = b->rank;
-    node->u.store.indices = vars;
-    node->u.store.value = value;
-    block->name = hone_func_buffer(sch->func, b->fresh)->name;
-    block->axes = axes;
-    block->axis_count = b->rank;
-    sch_node(sch, copy)->u.block.block = block;
-    sch_node(sch, copy)->u.block.bindings = bindings;
-    hone_tree_append(sch->func, copy, store);
-    hone_tree_append(sch->func, bottom, copy);
-    HONE_TRY(sch_update_regions(sch, copy));
-    if (b->is_written) {
-        hone_tree_insert_after(sch->func, e->last, top);
-        e->last = top;
-    } else {
-        hone_tree_insert_before(sch->func, e->top, top);
-    }
+    sch_draft d;
+    hone_node_id copy;
+    HONE_TRY(sch_begin_draft(sch, b->rank, &d));
+    for (uint32_t i = 0; i < b->rank; i++)
+        HONE_TRY(sch_draft_dim(sch, &d, "i", "v", shape[i]));
+    hone_node_id store = sch_make_store(sch, b->is_written ? b->old : b->fresh, b->rank, d.vars,
+                                        copied_value(e, b, d.vars));
+    HONE_TRY(sch_draft_block(sch, &d, hone_func_buffer(sch->func, b->fresh)->name, store, &copy));
+    sch_place_nest(sch, &d.nest, copy, b->is_written ? e->last : e->top, b->is_written);
+    if (b->is_written) e->last = d.nest.top;
     return HONE_OK;
 }
 

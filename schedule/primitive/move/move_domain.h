@@ -59,15 +59,9 @@ HONE_NODISCARD hone_status sch_solve_axes(hone_schedule *sch, hone_node_id block
 HONE_NODISCARD hone_status sch_keep_instances(hone_schedule *sch, hone_node_id block,
                                               sch_axis_domain *io);
 
-/* A loop nest for a block, not in the tree yet: one loop for each axis, with its bindings, and the
- * predicate that the limits of the domains ask for. */
-typedef struct sch_nest {
-    hone_node_id top, bottom;   /* outermost and innermost loop; HONE_NO_ID: there is none */
-    const hone_expr **bindings; /* one per axis */
-    const hone_expr *predicate; /* NULL = true */
-} sch_nest;
-/* Makes the nest for axes with these domains. An axis that takes a single value gets a loop only
- * with keep_units. */
+/* Makes a nest for axes with these domains: one loop for each of them, and the predicate that the
+ * limits of the domains ask for. An axis that takes a single value gets a loop only with
+ * keep_units. */
 HONE_NODISCARD hone_status sch_make_nest(hone_schedule *sch, uint32_t axis_count,
                                          const sch_axis_domain *domains, bool keep_units,
                                          sch_nest *out);

@@ -17,13 +17,7 @@ static hone_status add_loop(hone_schedule *sch, const sch_axis_domain *dom, uint
                        ? var
                        : hone_simplify(&sch->arith, hone_expr_add(&sch->ir, dom->low, var));
     sch->arith.keeps_units = sch->arith.keeps_numbers = false;
-    if (io->bottom == HONE_NO_ID) {
-        io->top = loop;
-    } else {
-        hone_tree_append(sch->func, io->bottom, loop);
-    }
-    io->bottom = loop;
-    return HONE_OK;
+    return sch_nest_add_loop(sch, io, loop);
 }
 
 static void add_conditions(hone_schedule *sch, const sch_axis_domain *dom, const hone_expr *binding,

@@ -460,16 +460,9 @@ static hone_status check_unread(move *m, const sch_nest *n) {
 
 static void place(move *m, const sch_nest *n) {
     hone_schedule *sch = m->sch;
-    hone_node_id top = n->top == HONE_NO_ID ? m->block : n->top;
+    bool is_last = m->before == HONE_NO_ID;
     sch_remove_with_loops(sch, m->block);
-    if (n->bottom != HONE_NO_ID) hone_tree_append(sch->func, n->bottom, m->block);
-    if (m->before == HONE_NO_ID) {
-        hone_tree_append(sch->func, m->loop, top);
-    } else {
-        hone_tree_insert_before(sch->func, m->before, top);
-    }
-    sch_node(sch, m->block)->u.block.bindings = n->bindings;
-    sch_node(sch, m->block)->u.block.predicate = n->predicate;
+    sch_place_nest(sch, n, m->block, is_last ? sch_node(sch, m->loop)->last : m->before, is_last);
     sch_forget_affine(sch, m->block);
 }
 

@@ -144,16 +144,10 @@ static hone_status make_buffers(rfactoring *r) {
     const hone_expr *extent = sch_node(sch, r->loop)->u.loop.range.extent;
     for (uint32_t i = 0; i < r->reducer.count; i++) {
         const hone_buffer_info old = *hone_func_buffer(sch->func, r->reducer.buffers[i]);
-        hone_buffer_info info = {.name = sch_name(sch, old.name, ".rf", -1),
-                                 .dtype = old.dtype,
-                                 .rank = old.rank + 1,
-                                 .shape = insert_at(sch, old.rank, old.shape, r->axis, extent),
-                                 .scope = old.scope,
-                                 .data = HONE_NO_ID,
-                                 .alias_of = HONE_NO_ID,
-                                 .matched_handle = HONE_NO_ID};
-        if (!info.name || !info.shape) return sch_no_memory();
-        r->rf_buffers[i] = hone_func_add_buffer(sch->func, &info);
+        const hone_expr **shape = insert_at(sch, old.rank, old.shape, r->axis, extent);
+        if (!shape) return sch_no_memory();
+        r->rf_buffers[i] = sch_make_buffer(sch, sch_name(sch, old.name, ".rf", -1), old.dtype,
+                                           old.rank + 1, shape, old.scope);
         if (r->rf_buffers[i] == HONE_NO_ID) return sch_no_memory();
         HONE_TRY(sch_add_alloc(sch, r->scope, r->rf_buffers[i]));
     }
@@ -166,22 +160,17 @@ static hone_status start_draft(rfactoring *r, rfactor_draft *d) {
     hone_schedule *sch = r->sch;
     uint32_t room = sch_block(sch, r->block)->axis_count + r->loop_count + 1;
     *d = (rfactor_draft){0};
-    d->axes = hone_arena_alloc(sch->arena, room * sizeof *d->axes);
-    d->bindings = hone_arena_alloc(sch->arena, room * sizeof *d->bindings);
     d->map = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *d->map);
-    return d->axes && d->bindings && d->map ? HONE_OK : sch_no_memory();
+    return d->map ? sch_begin_draft(sch, room, &d->block) : sch_no_memory();
 }
 
 static hone_status add_axis(rfactoring *r, rfactor_draft *d, const char *name, hone_axis_kind kind,
                             hone_range dom, const hone_expr *binding, const hone_expr **out_var) {
     hone_schedule *sch = r->sch;
-    hone_var var = name ? hone_func_add_named_var(sch->func, name, dom.extent->dtype) : HONE_NO_ID;
-    if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
-    d->axes[d->count] = (hone_axis){var, kind, dom};
-    d->bindings[d->count++] = binding;
+    HONE_TRY(sch_draft_axis(sch, &d->block, name, kind, dom, binding));
     d->has_reduce = d->has_reduce || kind == HONE_AXIS_REDUCE;
-    *out_var = sch_var(sch, var);
-    return sch_ir_error(sch);
+    *out_var = d->block.vars[d->block.count - 1];
+    return HONE_OK;
 }
 
 /* An axis for a loop, named after it. */
@@ -201,8 +190,8 @@ static hone_status finish_block(rfactoring *r, rfactor_draft *d, const char *nam
                                 const hone_expr *predicate) {
     hone_schedule *sch = r->sch;
     const hone_block made = {.name = name,
-                             .axes = d->axes,
-                             .axis_count = d->count,
+                             .axes = d->block.axes,
+                             .axis_count = d->block.count,
                              .annotations = sch_block(sch, r->block)->annotations};
     hone_block *copy = hone_block_copy(sch->arena, &made);
     if (!copy || !name || !indices) return sch_no_memory();
@@ -212,34 +201,10 @@ static hone_status finish_block(rfactoring *r, rfactor_draft *d, const char *nam
     HONE_TRY(sch_reducer_fill(sch, &r->reducer, block, buffers, rank, indices, rhs, d->has_reduce));
     hone_node *node = sch_node(sch, block);
     node->u.block.block = copy;
-    node->u.block.bindings = d->bindings;
+    node->u.block.bindings = d->block.nest.bindings;
     node->u.block.predicate = predicate;
     sch_forget_affine(sch, block);
     return sch_update_regions(sch, block);
-}
-
-/* All loops anew, for the first block. */
-static hone_status copy_nest(rfactoring *r, hone_node_id *out_top, hone_node_id *out_bottom) {
-    hone_schedule *sch = r->sch;
-    *out_top = *out_bottom = HONE_NO_ID;
-    for (uint32_t i = 0; i < r->loop_count; i++) {
-        const hone_node old = *sch_node(sch, r->loops[i]);
-        const hone_var_info var = sch->func->vars[old.u.loop.var];
-        hone_node_id copy = sch_make_loop(sch, var.name, var.dtype, old.u.loop.range.extent);
-        if (copy == HONE_NO_ID) return sch_no_memory();
-        hone_node *node = sch_node(sch, copy);
-        node->loop_kind = old.loop_kind;
-        node->u.loop.thread_tag = old.u.loop.thread_tag;
-        node->u.loop.annotations = old.u.loop.annotations;
-        r->fresh[old.u.loop.var] = sch_var(sch, node->u.loop.var);
-        if (*out_bottom == HONE_NO_ID) {
-            *out_top = copy;
-        } else {
-            hone_tree_append(sch->func, *out_bottom, copy);
-        }
-        *out_bottom = copy;
-    }
-    return sch_ir_error(sch);
 }
 
 /* An axis is divided into one for each loop that feeds it, the factored one excepted;
@@ -405,15 +370,17 @@ static hone_status make_final_block(rfactoring *r) {
 
 static hone_status split_reduction(rfactoring *r, hone_node_id *out_rf) {
     hone_schedule *sch = r->sch;
-    hone_node_id top, bottom, rf = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    hone_node_id rf = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    sch_nest nest = {.top = HONE_NO_ID, .bottom = HONE_NO_ID};
     r->var_count = sch->func->var_count;
     r->fresh = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *r->fresh);
     if (rf == HONE_NO_ID || !r->fresh) return sch_no_memory();
     HONE_TRY(make_buffers(r));
-    HONE_TRY(copy_nest(r, &top, &bottom));
+    for (uint32_t i = 0; i < r->loop_count; i++)
+        HONE_TRY(sch_nest_copy_loop(sch, &nest, r->loops[i], "", r->fresh, r->var_count));
     HONE_TRY(make_rf_block(r, rf));
-    hone_tree_append(sch->func, bottom, rf);
-    hone_tree_insert_before(sch->func, r->loops[0], top);
+    hone_tree_append(sch->func, nest.bottom, rf);
+    hone_tree_insert_before(sch->func, r->loops[0], nest.top);
     HONE_TRY(make_final_block(r));
     *out_rf = rf;
     return HONE_OK;

@@ -29,10 +29,8 @@ typedef struct rfactoring {
 /* The first or second block in the making. map: by variable, what an axis of the old block becomes.
  */
 typedef struct rfactor_draft {
-    hone_axis *axes;
-    const hone_expr **bindings;
+    sch_draft block;
     const hone_expr **map;
-    uint32_t count;
     bool has_reduce;
 } rfactor_draft;
 

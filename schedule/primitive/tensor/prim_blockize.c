@@ -59,14 +59,10 @@ static hone_status outer_axis(blockizing *b, part *p, uint32_t i) {
     }
     const hone_var_info var = sch->func->vars[old->var];
     hone_range dom = {hone_expr_int(&sch->ir, var.dtype, 0), parts->outer_extent};
-    hone_var fresh =
-        hone_func_add_named_var(sch->func, sch_name(sch, var.name, "_o", -1), var.dtype);
-    if (fresh == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, fresh, dom)) {
-        return sch_no_memory();
-    }
-    b->axes[b->axis_count] = (hone_axis){fresh, old->kind, dom};
+    hone_axis *axis = &b->axes[b->axis_count];
+    HONE_TRY(sch_make_axis(sch, sch_name(sch, var.name, "_o", -1), old->kind, dom, axis));
     b->bindings[b->axis_count++] = parts->outer;
-    p->outer_vars[i] = fresh;
+    p->outer_vars[i] = axis->var;
     return HONE_OK;
 }
 
@@ -130,14 +126,10 @@ static hone_status make_inner(blockizing *b, part *p) {
         const hone_expr *inner = NULL;
         if (!hone_expr_is_int_value(parts->inner_extent, 1)) {
             hone_range dom = {hone_expr_int(&sch->ir, var.dtype, 0), parts->inner_extent};
-            hone_var fresh =
-                hone_func_add_named_var(sch->func, sch_name(sch, var.name, "_i", -1), var.dtype);
-            if (fresh == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, fresh, dom)) {
-                return sch_no_memory();
-            }
-            axes[count] = (hone_axis){fresh, from->axes[i].kind, dom};
+            const char *name = sch_name(sch, var.name, "_i", -1);
+            HONE_TRY(sch_make_axis(sch, name, from->axes[i].kind, dom, &axes[count]));
+            inner = sch_var(sch, axes[count].var);
             bindings[count++] = parts->inner;
-            inner = sch_var(sch, fresh);
         }
         r.map[from->axes[i].var] = axis_value(b, p, i, inner);
         if (!r.map[from->axes[i].var]) return sch_ir_error(sch);
