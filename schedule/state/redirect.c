@@ -1,6 +1,63 @@
 /* schedule/state/redirect.c - accesses to one buffer become accesses to another one. */
 #include "schedule/state/schedule_impl.h"
 
+/* ---- loads and stores ---- */
+
+typedef struct rewriting {
+    hone_schedule *sch;
+    const sch_access_change *change;
+} rewriting;
+
+static const hone_expr *const *new_places(const sch_access_change *c, uint32_t rank,
+                                          const hone_expr *const *indices) {
+    if (c->places) return c->places(c->ctx, rank, indices);
+    return c->at ? c->at : indices;
+}
+
+static const hone_expr *rewrite_handle(const rewriting *r, hone_ir *ir, const hone_expr *e) {
+    hone_func *func = r->sch->func;
+    hone_var from = hone_func_buffer(func, r->change->from)->data;
+    if (!r->change->has_storage || from == HONE_NO_ID || e->u.var != from) return e;
+    hone_buffer_info *to = &func->buffers[r->change->to];
+    if (to->data == HONE_NO_ID) to->data = hone_func_add_var(func, to->name, HONE_DTYPE_HANDLE);
+    if (to->data == HONE_NO_ID) return hone_ir_fail(ir, sch_no_memory());
+    return hone_expr_var(ir, e->dtype, to->data);
+}
+
+static const hone_expr *rewrite_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const rewriting *r = ctx;
+    if (e->kind == HONE_EXPR_VAR) return rewrite_handle(r, ir, e);
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->change->from) return e;
+    const hone_expr *const *indices = new_places(r->change, e->count, e->args);
+    if (!indices) return hone_ir_fail(ir, sch_no_memory());
+    return hone_expr_load(ir, e->dtype, r->change->to, r->change->rank, indices);
+}
+
+static hone_status rewrite_store(const sch_access_change *c, hone_node *io) {
+    const hone_expr *const *indices = new_places(c, io->u.store.rank, io->u.store.indices);
+    if (!indices) return sch_no_memory();
+    io->u.store.buffer = c->to;
+    io->u.store.rank = c->rank;
+    io->u.store.indices = indices;
+    return HONE_OK;
+}
+
+hone_status sch_change_accesses(hone_schedule *sch, hone_node_id top,
+                                const sch_access_change *change, bool with_regions,
+                                bool with_stores) {
+    rewriting r = {sch, change};
+    HONE_TRY(sch_transform(sch, top, rewrite_load, &r, with_regions));
+    for (hone_node_id n = top; n != HONE_NO_ID && with_stores;
+         n = hone_tree_next(sch->func, top, n)) {
+        hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != change->from) continue;
+        HONE_TRY(rewrite_store(change, node));
+    }
+    return sch_ir_error(sch);
+}
+
+/* ---- a part of a buffer ---- */
+
 typedef struct redirection {
     hone_schedule *sch;
     hone_buffer from, to;
@@ -17,36 +74,15 @@ static const hone_expr *place_of(const redirection *r, uint32_t d, const hone_ex
     return rest ? hone_simplify(&r->sch->arith, rest) : NULL;
 }
 
-static const hone_expr *const *places_of(const redirection *r, uint32_t rank,
+static const hone_expr *const *places_of(void *ctx, uint32_t rank,
                                          const hone_expr *const *indices) {
-    if (!r->box) return indices;
+    const redirection *r = ctx;
     const hone_expr **out = hone_arena_alloc(r->sch->arena, (rank + 1) * sizeof *out);
     for (uint32_t d = 0; out && d < rank; d++) {
         out[d] = place_of(r, d, indices[d]);
         if (!out[d]) return NULL;
     }
     return out;
-}
-
-/* The storage of a buffer: where all of it is held at the same places, an address in it becomes one
- * in the other. */
-static const hone_expr *redirect_handle(const redirection *r, hone_ir *ir, const hone_expr *e) {
-    hone_func *func = r->sch->func;
-    hone_var from = hone_func_buffer(func, r->from)->data;
-    if (r->box || from == HONE_NO_ID || e->u.var != from) return e;
-    hone_buffer_info *to = &func->buffers[r->to];
-    if (to->data == HONE_NO_ID) to->data = hone_func_add_var(func, to->name, HONE_DTYPE_HANDLE);
-    if (to->data == HONE_NO_ID) return hone_ir_fail(ir, sch_no_memory());
-    return hone_expr_var(ir, e->dtype, to->data);
-}
-
-static const hone_expr *redirect_access(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const redirection *r = ctx;
-    if (e->kind == HONE_EXPR_VAR) return redirect_handle(r, ir, e);
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
-    const hone_expr *const *indices = places_of(r, e->count, e->args);
-    if (!indices) return hone_ir_fail(ir, sch_no_memory());
-    return hone_expr_load(ir, e->dtype, r->to, e->count, indices);
 }
 
 static hone_status redirect_regions(const redirection *r, uint32_t count, const hone_region **io) {
@@ -93,24 +129,18 @@ static hone_status redirect_block(const redirection *r, hone_node_id id, bool wr
     return HONE_OK;
 }
 
-static hone_status redirect_store(const redirection *r, hone_node_id id) {
-    hone_node *node = sch_node(r->sch, id);
-    const hone_expr *const *indices = places_of(r, node->u.store.rank, node->u.store.indices);
-    if (!indices) return sch_no_memory();
-    node->u.store.buffer = r->to;
-    node->u.store.indices = indices;
-    return HONE_OK;
-}
-
 hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
                                   hone_buffer to, const hone_range *box, bool writes_too) {
     redirection r = {sch, from, to, box};
-    HONE_TRY(sch_transform(sch, top, redirect_access, &r, true));
+    sch_access_change change = {.from = from,
+                                .to = to,
+                                .rank = hone_func_buffer(sch->func, from)->rank,
+                                .places = box ? places_of : NULL,
+                                .ctx = &r,
+                                .has_storage = !box};
+    HONE_TRY(sch_change_accesses(sch, top, &change, true, writes_too));
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
-        const hone_node *node = sch_node(sch, n);
-        bool is_store = node->kind == HONE_NODE_STORE && node->u.store.buffer == from;
-        if (node->kind == HONE_NODE_BLOCK) HONE_TRY(redirect_block(&r, n, writes_too));
-        if (is_store && writes_too) HONE_TRY(redirect_store(&r, n));
+        if (sch_node(sch, n)->kind == HONE_NODE_BLOCK) HONE_TRY(redirect_block(&r, n, writes_too));
     }
     return sch_ir_error(sch);
 }

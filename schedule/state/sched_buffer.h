@@ -85,10 +85,25 @@ HONE_NODISCARD hone_status sch_require_declared(hone_schedule *sch, hone_buffer 
  * declaration covers that, and for the root block. */
 HONE_NODISCARD hone_status sch_reads_beyond(hone_schedule *sch, hone_node_id block,
                                             hone_buffer buffer, const hone_region **out);
-/* From top downwards, all loads of `from` (writes_too: and stores) become accesses of `to`.
+/* What becomes of accesses to a buffer. */
+typedef struct sch_access_change {
+    hone_buffer from, to; /* may be the same */
+    uint32_t rank;        /* of `to` */
+    /* The indices in `to` for those in `from`, in the arena; NULL: memory is short. */
+    const hone_expr *const *(*places)(void *ctx, uint32_t rank, const hone_expr *const *indices);
+    void *ctx;
+    const hone_expr *const *at; /* places NULL: the indices of all accesses; NULL: as they are */
+    bool has_storage;           /* the data pointer of `from` becomes that of `to` */
+} sch_access_change;
+/* Changes the loads from top downwards (with_regions: those within regions that blocks declare,
+ * too), and the stores (with_stores). The declared regions of the buffer itself stay. */
+HONE_NODISCARD hone_status sch_change_accesses(hone_schedule *sch, hone_node_id top,
+                                               const sch_access_change *change, bool with_regions,
+                                               bool with_stores);
+/* From top downwards, all loads of `from` (writes_too: and stores) become accesses of `to`, and the
+ * declared regions follow.
  *   box given (one range per dimension): `to` holds that part, from its own index 0 on
- *   box NULL: `to` holds everything at the same indices; then views and addresses are redirected,
- * too Declared regions follow. */
+ *   box NULL: `to` holds everything at the same indices; then views and addresses follow, too */
 HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top,
                                                  hone_buffer from, hone_buffer to,
                                                  const hone_range *box, bool writes_too);

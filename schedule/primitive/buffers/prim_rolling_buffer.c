@@ -384,11 +384,10 @@ static hone_status guard(rolling *r, const window *w) {
     return sch_add_predicate(sch, r->block, condition);
 }
 
-static const hone_expr *const *folded(const rolling *r, hone_ir *ir, uint32_t rank,
-                                      const hone_expr *const *indices) {
-    const hone_expr **copy = hone_arena_alloc(r->sch->arena, (rank + 1) * sizeof *copy);
-    for (uint32_t d = 0; copy && d < rank; d++)
-        copy[d] = indices[d];
+static const hone_expr *const *folded(void *ctx, uint32_t rank, const hone_expr *const *indices) {
+    const rolling *r = ctx;
+    hone_ir *ir = &r->sch->ir;
+    const hone_expr **copy = hone_arena_copy(r->sch->arena, indices, rank * sizeof *copy);
     if (!copy) return NULL;
     const hone_expr *index = indices[r->dimension];
     const hone_expr *extent = hone_expr_int(ir, index->dtype, r->extent);
@@ -396,22 +395,11 @@ static const hone_expr *const *folded(const rolling *r, hone_ir *ir, uint32_t ra
     return copy[r->dimension] ? copy : NULL;
 }
 
-static const hone_expr *fold_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const rolling *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->buffer) return e;
-    const hone_expr *const *indices = folded(r, ir, e->count, e->args);
-    return indices ? hone_expr_load(ir, e->dtype, r->buffer, e->count, indices) : NULL;
-}
-
 static hone_status fold_accesses(rolling *r) {
     hone_schedule *sch = r->sch;
-    HONE_TRY(sch_transform(sch, r->around, fold_load, r, false));
-    for (hone_node_id n = r->around; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->around, n)) {
-        hone_node *node = sch_node(sch, n);
-        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != r->buffer) continue;
-        node->u.store.indices = folded(r, &sch->ir, node->u.store.rank, node->u.store.indices);
-        if (!node->u.store.indices) return sch_no_memory();
-    }
+    const sch_access_change fold = {
+        .from = r->buffer, .to = r->buffer, .rank = r->rank, .places = folded, .ctx = r};
+    HONE_TRY(sch_change_accesses(sch, r->around, &fold, false, true));
     for (hone_node_id n = sch_next_block(sch, r->around, r->around); n != HONE_NO_ID;
          n = sch_next_block(sch, r->around, n)) {
         if (touches(r, n)) HONE_TRY(sch_update_regions_below(sch, n));
@@ -421,10 +409,8 @@ static hone_status fold_accesses(rolling *r) {
 
 static hone_status shrink_buffer(rolling *r) {
     hone_buffer_info *info = &r->sch->func->buffers[r->buffer];
-    const hone_expr **shape = hone_arena_alloc(r->sch->arena, (r->rank + 1) * sizeof *shape);
+    const hone_expr **shape = hone_arena_copy(r->sch->arena, info->shape, r->rank * sizeof *shape);
     if (!shape) return sch_no_memory();
-    for (uint32_t d = 0; d < r->rank; d++)
-        shape[d] = info->shape[d];
     shape[r->dimension] = hone_expr_int(&r->sch->ir, shape[r->dimension]->dtype, r->extent);
     info->shape = shape;
     return sch_ir_error(r->sch);
@@ -441,10 +427,9 @@ static hone_status make_opaque(rolling *r) {
         }
         hone_block *block = hone_block_copy(sch->arena, sch_block(sch, n));
         if (!block) return sch_no_memory();
-        hone_axis *axes = hone_arena_alloc(sch->arena, block->axis_count * sizeof *axes);
+        hone_axis *axes =
+            hone_arena_copy(sch->arena, block->axes, block->axis_count * sizeof *axes);
         if (!axes) return sch_no_memory();
-        for (uint32_t i = 0; i < block->axis_count; i++)
-            axes[i] = block->axes[i];
         axes[r->dimension].kind = HONE_AXIS_OPAQUE;
         block->axes = axes;
         sch_node(sch, n)->u.block.block = block;

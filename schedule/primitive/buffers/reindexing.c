@@ -503,24 +503,13 @@ static hone_status make_copy(sch_reindexing *r) {
 
 /* ---- the block's own accesses ---- */
 
-static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const sch_reindexing *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->buffer) return e;
-    return hone_expr_load(ir, e->dtype, r->fresh, r->fresh_rank, r->fresh_indices);
-}
-
 static hone_status redirect(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
+    const sch_access_change change = {
+        .from = r->buffer, .to = r->fresh, .rank = r->fresh_rank, .at = r->fresh_indices};
     for (hone_node_id n = sch_node(sch, r->block)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
-        HONE_TRY(sch_transform(sch, n, redirect_load, r, false));
-    }
-    for (hone_node_id n = r->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->block, n)) {
-        hone_node *node = sch_node(sch, n);
-        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != r->buffer) continue;
-        node->u.store.buffer = r->fresh;
-        node->u.store.rank = r->fresh_rank;
-        node->u.store.indices = r->fresh_indices;
+        HONE_TRY(sch_change_accesses(sch, n, &change, false, true));
     }
     HONE_TRY(sch_update_regions(sch, r->block));
     sch_forget_facts(sch, r->block);

@@ -207,31 +207,18 @@ static const hone_expr *pad_value_at(sch_layout *l, const hone_expr *const *plac
 
 /* ---- padding in the writer ---- */
 
-typedef struct own_access {
-    hone_buffer buffer;
-    uint32_t rank;
-    const hone_expr *const *indices;
-} own_access;
-
-static const hone_expr *rewrite_own(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const own_access *o = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->buffer) return e;
-    return hone_expr_load(ir, e->dtype, o->buffer, o->rank, o->indices);
-}
-
 static hone_status rewrite_store(sch_layout *l, hone_node_id store, const sch_draft *s,
                                  const hone_expr *padding) {
     hone_schedule *sch = l->sch;
-    own_access own = {l->buffer, l->m.count, s->vars};
+    const sch_access_change own = {
+        .from = l->buffer, .to = l->buffer, .rank = l->m.count, .at = s->vars};
     HONE_TRY(sch_simplify_accesses(sch, store));
-    HONE_TRY(hone_tree_transform(sch->func, store, rewrite_own, &own, false));
+    HONE_TRY(sch_change_accesses(sch, store, &own, false, true));
     const hone_expr *value = sch_node(sch, store)->u.store.value;
     const hone_expr *args[] = {padding, pad_value_at(l, s->vars), value};
     if (!args[1]) return sch_ir_error(sch);
-    hone_node *node = sch_node(sch, store);
-    node->u.store.value = hone_expr_call(&sch->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
-    node->u.store.rank = l->m.count;
-    node->u.store.indices = s->vars;
+    sch_node(sch, store)->u.store.value =
+        hone_expr_call(&sch->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
     return sch_ir_error(sch);
 }
 

@@ -185,8 +185,9 @@ static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
 /* ---- the accesses ---- */
 
 /* Indices of an access under the map; of the type that the access has. */
-static const hone_expr **new_indices(sch_layout *l, uint32_t rank,
-                                     const hone_expr *const *indices) {
+static const hone_expr *const *new_indices(void *ctx, uint32_t rank,
+                                           const hone_expr *const *indices) {
+    sch_layout *l = ctx;
     hone_schedule *sch = l->sch;
     const hone_index_map *map = l->map;
     const hone_expr **out = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *out);
@@ -202,14 +203,6 @@ static const hone_expr **new_indices(sch_layout *l, uint32_t rank,
         if (!out[i]) return NULL;
     }
     return out;
-}
-
-static const hone_expr *rewrite_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    sch_layout *l = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != l->buffer) return e;
-    const hone_expr **indices = new_indices(l, e->count, e->args);
-    if (!indices) return hone_ir_fail(ir, sch_no_memory());
-    return hone_expr_load(ir, e->dtype, l->buffer, l->m.count, indices);
 }
 
 static bool is_scalar_access(const hone_expr *e) {
@@ -251,32 +244,19 @@ static hone_status check_scalar(sch_layout *l) {
                       hone_func_buffer(sch->func, l->buffer)->name);
 }
 
-static hone_status rewrite_stores(sch_layout *l) {
-    hone_schedule *sch = l->sch;
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
-        const hone_node node = *sch_node(sch, n);
-        if (node.kind != HONE_NODE_STORE || node.u.store.buffer != l->buffer) continue;
-        const hone_expr **indices = new_indices(l, node.u.store.rank, node.u.store.indices);
-        HONE_TRY(sch_ir_error(sch));
-        if (!indices) return sch_no_memory();
-        sch_node(sch, n)->u.store.indices = indices;
-        sch_node(sch, n)->u.store.rank = l->m.count;
-    }
-    return HONE_OK;
-}
-
 /* All accesses, those in the places of regions too (X[I[i]]), but those in the body of a writer
  * that padding changes as a whole: it is out of the tree meanwhile. */
 static hone_status rewrite_accesses(sch_layout *l) {
     hone_schedule *sch = l->sch;
     bool has_writer = l->has_padding && l->writer != HONE_NO_ID;
+    const sch_access_change change = {
+        .from = l->buffer, .to = l->buffer, .rank = l->m.count, .places = new_indices, .ctx = l};
     hone_node_id aside = hone_func_add_node(sch->func, HONE_NODE_FOR);
     if (aside == HONE_NO_ID) return sch_no_memory();
     if (has_writer) hone_tree_move_children(sch->func, l->writer, aside);
-    HONE_TRY(sch_transform(sch, 0, rewrite_load, l, true));
-    HONE_TRY(rewrite_stores(l));
+    HONE_TRY(sch_change_accesses(sch, 0, &change, true, true));
     if (has_writer) hone_tree_move_children(sch->func, aside, l->writer);
-    return sch_ir_error(sch);
+    return HONE_OK;
 }
 
 static hone_status whole_region(const sch_layout *l, hone_region *out) {
