@@ -88,14 +88,21 @@ hone_status sch_draft_block(hone_schedule *sch, const sch_draft *d, const char *
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
     hone_node_id id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
     if (!block || !name || body == HONE_NO_ID || id == HONE_NO_ID) return sch_no_memory();
-    *block = (hone_block){.name = name, .axis_count = d->count, .axes = d->axes};
+    *block = (hone_block){.name = name,
+                          .axis_count = d->count,
+                          .axes = d->axes,
+                          .read_count = d->read != NULL,
+                          .reads = d->read,
+                          .write_count = d->written != NULL,
+                          .writes = d->written,
+                          .annotations = d->annotations};
     sch_node(sch, id)->u.block.block = block;
     sch_node(sch, id)->u.block.bindings = d->nest.bindings;
     sch_node(sch, id)->u.block.predicate = d->nest.predicate;
     hone_tree_append(sch->func, id, body);
     if (d->nest.bottom != HONE_NO_ID) hone_tree_append(sch->func, d->nest.bottom, id);
     *out_block = id;
-    return sch_update_regions(sch, id);
+    return d->read && d->written ? HONE_OK : sch_update_regions(sch, id);
 }
 
 void sch_place_nest(hone_schedule *sch, const sch_nest *nest, hone_node_id block,

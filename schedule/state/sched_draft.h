@@ -26,6 +26,8 @@ typedef struct sch_draft {
     hone_axis *axes;
     const hone_expr **vars; /* the axes as expressions */
     sch_nest nest;
+    hone_attrs annotations;
+    const hone_region *read, *written; /* what the block declares; NULL: what its body touches */
 } sch_draft;
 
 /* An empty draft with room for so many axes. */
@@ -55,8 +57,8 @@ HONE_NODISCARD hone_status sch_draft_dim(hone_schedule *sch, sch_draft *io, cons
  * short. */
 hone_node_id sch_make_store(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
                             const hone_expr *const *indices, const hone_expr *value);
-/* Makes the block of a draft inside of its loops: body (HONE_NO_ID is NO_MEMORY) is all that it
- * holds, and what that touches is what the block declares. */
+/* Makes the block of a draft inside of its loops; body (HONE_NO_ID is NO_MEMORY) is all that it
+ * holds. */
 HONE_NODISCARD hone_status sch_draft_block(hone_schedule *sch, const sch_draft *d, const char *name,
                                            hone_node_id body, hone_node_id *out_block);
 /* Puts the nest of a block, or the block itself where there is no loop, in front of a node of the

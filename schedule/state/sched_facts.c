@@ -543,6 +543,19 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
     return class;
 }
 
+hone_status sch_require_plain(hone_schedule *sch, hone_node_id block, hone_node_id within) {
+    const char *why = NULL;
+    if (sch_classify(sch, block, within, &why) != SCH_BLOCK_OTHER) return HONE_OK;
+    return sch_refuse(sch, block, "%s is neither complete nor a reduction: %s",
+                      sch_block_name(sch, block), why);
+}
+
+hone_status sch_require_closed(hone_schedule *sch, hone_node_id block) {
+    if (!(sch_node(sch, block)->flags & SCH_OPEN)) return HONE_OK;
+    return sch_refuse(sch, block, "%s uses loops around it in other ways than by its bindings",
+                      sch_block_name(sch, block));
+}
+
 sch_block_class sch_classify_below(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                    const char **out_why) {
     return class_of(sch, block, sch_scope_of(sch, block), loop, out_why);

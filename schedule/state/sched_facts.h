@@ -58,6 +58,11 @@ typedef enum sch_block_class {
  * outputs. out_why (NULL: not wanted): why it is neither; in the arena or static. */
 sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_id within,
                              const char **out_why);
+/* ILLEGAL, with the reason, where sch_classify says that the block is neither. */
+HONE_NODISCARD hone_status sch_require_plain(hone_schedule *sch, hone_node_id block,
+                                             hone_node_id within);
+/* ILLEGAL where the block is open (SCH_OPEN). */
+HONE_NODISCARD hone_status sch_require_closed(hone_schedule *sch, hone_node_id block);
 /* sch_classify within the block's scope; but for a reduction it is enough, where bindings are not
  * affine, that each output element is summed up within one run of `loop` (sch_sums_within). */
 sch_block_class sch_classify_below(hone_schedule *sch, hone_node_id block, hone_node_id loop,

@@ -253,13 +253,6 @@ static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_
     return writes_box(sch, from, written, top, box);
 }
 
-static uint32_t depth_of(const hone_schedule *sch, hone_node_id node) {
-    uint32_t depth = 0;
-    for (; node != 0; node = sch_node(sch, node)->parent)
-        depth++;
-    return depth;
-}
-
 /* Of those that surely write the buffer before the reader, in whole: where the one that it shares
  * most loops with meets it; HONE_NO_ID: there is at most one. */
 static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
@@ -272,7 +265,8 @@ static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, h
         if (!sch_is_before(sch, n, reader)) continue;
         hone_node_id top = sch_lca(sch, n, reader);
         count++;
-        if (lowest == HONE_NO_ID || depth_of(sch, top) > depth_of(sch, lowest)) lowest = top;
+        if (lowest == HONE_NO_ID || sch_depth_of(sch, top) > sch_depth_of(sch, lowest))
+            lowest = top;
     }
     return count > 1 ? lowest : HONE_NO_ID;
 }

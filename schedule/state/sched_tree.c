@@ -41,7 +41,7 @@ hone_status sch_loops_of(hone_schedule *sch, hone_node_id node, uint32_t *out_co
     return HONE_OK;
 }
 
-static uint32_t depth_of(const hone_schedule *sch, hone_node_id node) {
+uint32_t sch_depth_of(const hone_schedule *sch, hone_node_id node) {
     uint32_t depth = 0;
     for (; node != 0; node = sch_node(sch, node)->parent)
         depth++;
@@ -49,7 +49,7 @@ static uint32_t depth_of(const hone_schedule *sch, hone_node_id node) {
 }
 
 hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b) {
-    uint32_t depth_a = depth_of(sch, a), depth_b = depth_of(sch, b);
+    uint32_t depth_a = sch_depth_of(sch, a), depth_b = sch_depth_of(sch, b);
     for (; depth_a > depth_b; depth_a--)
         a = sch_node(sch, a)->parent;
     for (; depth_b > depth_a; depth_b--)
@@ -61,9 +61,18 @@ hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b) {
     return a;
 }
 
-/* The child of top that is above (or is) node. */
-static hone_node_id child_towards(const hone_schedule *sch, hone_node_id top, hone_node_id node) {
+bool sch_is_within(const hone_schedule *sch, hone_node_id top, hone_node_id node) {
+    return top == node || hone_tree_is_ancestor(sch->func, top, node);
+}
+
+hone_node_id sch_child_towards(const hone_schedule *sch, hone_node_id top, hone_node_id node) {
     while (sch_node(sch, node)->parent != top)
+        node = sch_node(sch, node)->parent;
+    return node;
+}
+
+hone_node_id sch_nearest_loop(const hone_schedule *sch, hone_node_id node, hone_node_id scope) {
+    while (sch_node(sch, node)->kind != HONE_NODE_FOR && node != scope)
         node = sch_node(sch, node)->parent;
     return node;
 }
@@ -71,8 +80,9 @@ static hone_node_id child_towards(const hone_schedule *sch, hone_node_id top, ho
 bool sch_is_before(const hone_schedule *sch, hone_node_id a, hone_node_id b) {
     hone_node_id top = sch_lca(sch, a, b);
     if (top == a || top == b) return false;
-    hone_node_id to_b = child_towards(sch, top, b);
-    for (hone_node_id n = child_towards(sch, top, a); n != HONE_NO_ID; n = sch_node(sch, n)->next) {
+    hone_node_id to_b = sch_child_towards(sch, top, b);
+    for (hone_node_id n = sch_child_towards(sch, top, a); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
         if (n == to_b) return true;
     }
     return false;

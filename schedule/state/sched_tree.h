@@ -31,6 +31,15 @@ bool sch_is_in_tree(const hone_schedule *sch, hone_node_id node);
 hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b);
 /* a comes before b in program order. False where one of them is above the other. */
 bool sch_is_before(const hone_schedule *sch, hone_node_id a, hone_node_id b);
+/* node is top, or stands somewhere below it. */
+bool sch_is_within(const hone_schedule *sch, hone_node_id top, hone_node_id node);
+/* The child of top, which is above node, that is node or has it below it. */
+hone_node_id sch_child_towards(const hone_schedule *sch, hone_node_id top, hone_node_id node);
+/* The number of nodes above a node. */
+uint32_t sch_depth_of(const hone_schedule *sch, hone_node_id node);
+/* The node, if it is a loop, or the nearest loop above it within the scope; the scope, which is the
+ * node or above it, where there is none. */
+hone_node_id sch_nearest_loop(const hone_schedule *sch, hone_node_id node, hone_node_id scope);
 /* The innermost loop, in the unbroken chain of loops around this one, whose variable the bounds of
  * this loop use; HONE_NO_ID: there is none. */
 hone_node_id sch_bounds_depend_on(const hone_schedule *sch, hone_node_id loop);

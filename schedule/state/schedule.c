@@ -418,6 +418,14 @@ hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out)
     return HONE_ERROR(HONE_CODE_INVALID, "l%u is a loop, expected a block", rv);
 }
 
+hone_status sch_resolve_in_scope(hone_schedule *sch, hone_rv rv, hone_node_id *out,
+                                 hone_node_id *out_scope) {
+    HONE_TRY(sch_resolve_block(sch, rv, out));
+    *out_scope = sch_scope_of(sch, *out);
+    if (*out_scope != HONE_NO_ID) return HONE_OK;
+    return sch_refuse(sch, *out, "the root block has no scope");
+}
+
 bool sch_reserve_rvs(hone_schedule *sch, uint32_t count) {
     uint32_t wanted = sch->trace.rv_count + count;
     if (wanted <= sch->rv_capacity) return true;

@@ -52,6 +52,9 @@ HONE_NODISCARD hone_status sch_check_starts_at_zero(hone_schedule *sch, hone_nod
 HONE_NODISCARD hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 /* As sch_resolve_loop, for a block. */
 HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out);
+/* sch_resolve_block, and its scope. ILLEGAL also for the root block, which has none. */
+HONE_NODISCARD hone_status sch_resolve_in_scope(hone_schedule *sch, hone_rv rv, hone_node_id *out,
+                                                hone_node_id *out_scope);
 /* As sch_resolve_loop, for a block or a loop. */
 HONE_NODISCARD hone_status sch_resolve_node(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 

@@ -2,14 +2,10 @@
 #include "ir/region/region.h"
 #include "schedule/primitive/buffers/caching.h"
 
-static uint32_t rank_of(const caching *c) {
-    return hone_func_buffer(c->sch->func, c->buffer)->rank;
-}
-
-static hone_range *ranges_of(const caching *c, const sch_box *box) {
+static hone_range *ranges_of(const sch_staging *c, const sch_box *box) {
     hone_schedule *sch = c->sch;
-    hone_range *ranges = hone_arena_alloc(sch->arena, (rank_of(c) + 1) * sizeof *ranges);
-    for (uint32_t d = 0; ranges && d < rank_of(c); d++) {
+    hone_range *ranges = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *ranges);
+    for (uint32_t d = 0; ranges && d < c->rank; d++) {
         hone_dtype dtype = hone_func_buffer(sch->func, c->buffer)->shape[d]->dtype;
         if (!hone_interval_range(&sch->arith, box->dims[d], dtype, &ranges[d])) return NULL;
     }
@@ -26,7 +22,7 @@ static hone_interval interval_of(hone_schedule *sch, hone_range range) {
 
 /* What the scope says that it reads of the buffer; of the whole program, all of a parameter. False:
  * nothing of it is known. */
-static bool box_of_scope(const caching *c, sch_box *out) {
+static bool box_of_scope(const sch_staging *c, sch_box *out) {
     hone_schedule *sch = c->sch;
     const hone_block *scope = sch_block(sch, c->scope);
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
@@ -47,9 +43,9 @@ static bool box_of_scope(const caching *c, sch_box *out) {
     return out->dims != NULL;
 }
 
-static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) {
+static bool holds(const sch_staging *c, const sch_box *outer, const sch_box *inner) {
     hone_arith *arith = &c->sch->arith;
-    for (uint32_t d = 0; d < rank_of(c); d++) {
+    for (uint32_t d = 0; d < c->rank; d++) {
         const hone_interval *a = &outer->dims[d], *b = &inner->dims[d];
         if (!b->min || !b->max || !hone_prove_less_equal(arith, a->min, b->min) ||
             !hone_prove_less_equal(arith, b->max, a->max)) {
@@ -62,7 +58,7 @@ static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) 
 /* ---- places that are looked up: w[rows[v], j] ---- */
 
 typedef struct lookup {
-    const caching *c;
+    const sch_staging *c;
     bool is_steady;
 } lookup;
 
@@ -92,7 +88,8 @@ static bool surely_comes_to(hone_schedule *sch, hone_node_id block) {
     return true;
 }
 
-static bool reads_just(const caching *c, hone_node_id user, uint32_t dim, const hone_range *place) {
+static bool reads_just(const sch_staging *c, hone_node_id user, uint32_t dim,
+                       const hone_range *place) {
     const hone_block *block = sch_block(c->sch, user);
     for (uint32_t r = 0; r < block->read_count; r++) {
         const hone_range *range = &block->reads[r].ranges[dim];
@@ -107,7 +104,7 @@ static bool reads_just(const caching *c, hone_node_id user, uint32_t dim, const 
 
 /* Do the users read just the same place of the dimension as the scope says? It is one that it looks
  * up before it begins. */
-static bool is_looked_up(const caching *c, uint32_t dim, const hone_range *declared) {
+static bool is_looked_up(const sch_staging *c, uint32_t dim, const hone_range *declared) {
     hone_schedule *sch = c->sch;
     lookup l = {c, true};
     if (hone_expr_is_pure_index(declared->min)) return false;
@@ -118,10 +115,10 @@ static bool is_looked_up(const caching *c, uint32_t dim, const hone_range *decla
     return l.is_steady;
 }
 
-void sch_narrow_to_looked_up(const caching *c, sch_box *io) {
+void sch_narrow_to_looked_up(const sch_staging *c, sch_box *io) {
     const hone_block *scope = sch_block(c->sch, c->scope);
     const hone_region *read = hone_region_of(scope->read_count, scope->reads, c->buffer);
-    for (uint32_t d = 0; read && io->dims && d < rank_of(c); d++) {
+    for (uint32_t d = 0; read && io->dims && d < c->rank; d++) {
         if (is_looked_up(c, d, &read->ranges[d]))
             io->dims[d] = interval_of(c->sch, read->ranges[d]);
     }
@@ -136,7 +133,7 @@ static bool is_empty(hone_arith *arith, const hone_interval *dim, const hone_exp
            hone_prove_less_equal(arith, size, dim->min);
 }
 
-hone_status sch_check_not_empty(caching *c, const sch_box *box) {
+hone_status sch_check_not_empty(const sch_staging *c, const sch_box *box) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
     for (uint32_t d = 0; box->dims && d < info->rank; d++) {
@@ -147,7 +144,7 @@ hone_status sch_check_not_empty(caching *c, const sch_box *box) {
     return sch_ir_error(sch);
 }
 
-hone_status sch_check_outside(caching *c, const sch_box *box) {
+hone_status sch_check_outside(const sch_staging *c, const sch_box *box) {
     hone_schedule *sch = c->sch;
     sch_box declared;
     if (sch_scope_of(sch, c->scope) == HONE_NO_ID) return HONE_OK;
@@ -168,10 +165,10 @@ hone_status sch_check_outside(caching *c, const sch_box *box) {
 
 /* Is it a box of known size within the buffer, and not all of it? Where a place is looked up, it is
  * the program that says that it is within. */
-static bool is_part(const caching *c, const hone_range *ranges) {
+static bool is_part(const sch_staging *c, const hone_range *ranges) {
     hone_schedule *sch = c->sch;
     bool is_whole = true;
-    for (uint32_t d = 0; d < rank_of(c); d++) {
+    for (uint32_t d = 0; d < c->rank; d++) {
         const hone_expr *size = hone_func_buffer(sch->func, c->buffer)->shape[d];
         const hone_expr *zero = hone_expr_int(&sch->ir, size->dtype, 0);
         const hone_expr *end = hone_expr_add(&sch->ir, ranges[d].min, ranges[d].extent);
@@ -194,7 +191,7 @@ static bool may_be_hidden(const hone_schedule *sch) {
     return false;
 }
 
-hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io) {
+hone_status sch_choose_cache_box(sch_staging *c, bool is_all_written, sch_box *io) {
     hone_schedule *sch = c->sch;
     sch_box whole = {0};
     if (c->place != c->scope || c->is_whole) return HONE_OK;

@@ -3,7 +3,7 @@
 #include "schedule/primitive/buffers/caching.h"
 
 /* Does a statement load the buffer, but for what stands inside of a loop or a condition? */
-static bool loads_itself(const caching *c, hone_node_id n) {
+static bool loads_itself(const sch_staging *c, hone_node_id n) {
     const hone_node *node = hone_func_node(c->sch->func, n);
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_INIT:
@@ -20,7 +20,7 @@ static bool loads_itself(const caching *c, hone_node_id n) {
 
 /* A statement of the scope that stands in no block of it and stores the buffer, or (or_loads) loads
  * it; HONE_NO_ID where there is none. */
-static hone_node_id find_loose_use(const caching *c, bool or_loads) {
+static hone_node_id find_loose_use(const sch_staging *c, bool or_loads) {
     const hone_func *func = c->sch->func;
     hone_node_id n = hone_tree_next(func, c->scope, c->scope);
     while (n != HONE_NO_ID) {
@@ -38,7 +38,7 @@ static hone_node_id find_loose_use(const caching *c, bool or_loads) {
     return HONE_NO_ID;
 }
 
-hone_status sch_check_loose_uses(const caching *c, bool or_loads) {
+hone_status sch_check_loose_uses(const sch_staging *c, bool or_loads) {
     hone_node_id use = find_loose_use(c, or_loads);
     if (use == HONE_NO_ID) return HONE_OK;
     return sch_refuse(c->sch, use, "a statement outside of the blocks of %s uses '%s'",
@@ -48,7 +48,7 @@ hone_status sch_check_loose_uses(const caching *c, bool or_loads) {
 
 /* Marks the variables that do not run anew in each run of the scope: all but sizes, loops of the
  * scope and axes that these feed. */
-static bool *mark_outside(const caching *c) {
+static bool *mark_outside(const sch_staging *c) {
     const hone_func *func = c->sch->func;
     bool *outside = hone_arena_alloc(c->sch->arena, func->var_count + 1);
     for (hone_var v = 0; outside && v < func->var_count; v++)
@@ -68,7 +68,7 @@ static bool *mark_outside(const caching *c) {
 }
 
 /* An expression where the loops of the scope around a node begin; NULL where memory is short. */
-static const hone_expr *at_begin(const caching *c, hone_node_id id, const hone_expr *e) {
+static const hone_expr *at_begin(const sch_staging *c, hone_node_id id, const hone_expr *e) {
     hone_schedule *sch = c->sch;
     for (hone_node_id n = sch_node(sch, id)->parent; e && n != c->scope;
          n = sch_node(sch, n)->parent) {
@@ -87,7 +87,7 @@ static const hone_expr *at_begin(const caching *c, hone_node_id id, const hone_e
 
 /* Reduce axes that run in the scope alone, from their first value on: the init begins anew. Where
  * they have one value, it must be the first. */
-static bool begins_in_scope(const caching *c, hone_node_id id, const bool *outside) {
+static bool begins_in_scope(const sch_staging *c, hone_node_id id, const bool *outside) {
     hone_schedule *sch = c->sch;
     const hone_node *node = sch_node(sch, id);
     const hone_block *block = node->u.block.block;
@@ -104,7 +104,7 @@ static bool begins_in_scope(const caching *c, hone_node_id id, const bool *outsi
     return true;
 }
 
-hone_status sch_check_cache_begins(const caching *c) {
+hone_status sch_check_cache_begins(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     bool *outside = mark_outside(c);
     if (!outside) return sch_no_memory();

@@ -16,19 +16,19 @@
 #include <string.h>
 
 typedef struct pointer_check {
-    const caching *c;
+    const sch_staging *c;
     hone_node_id odd; /* a statement that keeps an address, or stands in no block */
 } pointer_check;
 
-static bool is_redirected(const caching *c, hone_node_id n) {
+static bool is_redirected(const sch_staging *c, hone_node_id n) {
     for (uint32_t i = 0; i < c->user_count; i++) {
-        if (n == c->users[i] || hone_tree_is_ancestor(c->sch->func, c->users[i], n)) return true;
+        if (sch_is_within(c->sch, c->users[i], n)) return true;
     }
     return false;
 }
 
 /* Some block declares what the statement does, and what it knows of the address ends with it. */
-static bool is_declared(const caching *c, hone_node_id n) {
+static bool is_declared(const sch_staging *c, hone_node_id n) {
     hone_node_kind kind = (hone_node_kind)sch_node(c->sch, n)->kind;
     if (kind != HONE_NODE_EVAL && kind != HONE_NODE_STORE) return false;
     while (sch_node(c->sch, n)->kind != HONE_NODE_BLOCK)
@@ -43,7 +43,7 @@ static void check_pointer(void *ctx, hone_node_id at, const hone_expr *e) {
 }
 
 /* A view is in the scope of what it shows. */
-static hone_status check_views(const caching *c, const char *storage_scope) {
+static hone_status check_views(const sch_staging *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     for (uint32_t i = 0; i < c->user_count; i++) {
         for (hone_node_id n = c->users[i]; n != HONE_NO_ID;
@@ -64,7 +64,7 @@ static hone_status check_views(const caching *c, const char *storage_scope) {
     return HONE_OK;
 }
 
-hone_status sch_check_pointers(caching *c, const char *storage_scope) {
+hone_status sch_check_pointers(sch_staging *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
     if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;

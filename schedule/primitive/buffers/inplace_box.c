@@ -12,7 +12,7 @@
 #include "schedule/state/pieces.h"
 
 typedef struct load_search {
-    const caching *c;
+    const sch_staging *c;
     const hone_region *declared;
     bool holds_all;
 } load_search;
@@ -30,8 +30,8 @@ static bool find_certain_load(void *ctx, const hone_expr *e) {
 }
 
 /* B[X[v]]: what X holds is not known, so that more is copied than is read. */
-static bool is_copied_as_declared(const caching *c, const hone_region *declared) {
-    for (uint32_t d = 0; d < hone_func_buffer(c->sch->func, c->buffer)->rank; d++) {
+static bool is_copied_as_declared(const sch_staging *c, const hone_region *declared) {
+    for (uint32_t d = 0; d < c->rank; d++) {
         if (!hone_expr_is_pure_index(declared->ranges[d].min) ||
             !hone_expr_is_pure_index(declared->ranges[d].extent)) {
             return false;
@@ -42,7 +42,7 @@ static bool is_copied_as_declared(const caching *c, const hone_region *declared)
 
 /* Does the block begin with a statement that loads all of what it declares to read, whatever
  * happens? What an init sets need not be there before. */
-static bool begins_with_load(const caching *c) {
+static bool begins_with_load(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     const hone_block *block = sch_block(sch, c->block);
     const hone_node *first = sch_node(sch, hone_block_body_of(sch->func, c->block));
@@ -60,7 +60,7 @@ static bool begins_with_load(const caching *c) {
 
 /* A block that holds others, or conditions, may read what it has written itself only: before it
  * nothing is there. */
-static bool holds_values(const caching *c) {
+static bool holds_values(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     if (sch_alloc_site(sch, c->buffer) == HONE_NO_ID || begins_with_load(c)) return true;
     for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
@@ -73,7 +73,7 @@ static bool holds_values(const caching *c) {
 }
 
 /* Two instances that run at the same time both declare an element, as far as is known. */
-static bool may_meet(const caching *c) {
+static bool may_meet(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     bool is_disjoint = sch_has_disjoint_writes(sch, c->block);
     for (hone_node_id n = c->block; n != 0; n = sch_node(sch, n)->parent) {
@@ -88,7 +88,7 @@ static bool may_meet(const caching *c) {
     return false;
 }
 
-hone_status sch_check_copied_around(caching *c) {
+hone_status sch_check_copied_around(const sch_staging *c) {
     hone_schedule *sch = c->sch;
     const char *name = hone_func_buffer(sch->func, c->buffer)->name;
     if (!holds_values(c)) {

@@ -21,41 +21,28 @@
 
 /* ---- where ---- */
 
-static hone_node_id child_towards(const caching *c, hone_node_id top, hone_node_id node) {
-    while (sch_node(c->sch, node)->parent != top)
-        node = sch_node(c->sch, node)->parent;
-    return node;
-}
-
 /* The lowest loop around everybody, or the scope block. */
-static hone_node_id common_place(const caching *c, hone_node_id with) {
+static hone_node_id common_place(const sch_staging *c, hone_node_id with) {
     hone_node_id place = with;
     for (uint32_t i = 0; i < c->user_count; i++)
         place = sch_lca(c->sch, place, c->users[i]);
     if (place == with) place = sch_node(c->sch, place)->parent;
-    while (sch_node(c->sch, place)->kind != HONE_NODE_FOR && place != c->scope) {
-        place = sch_node(c->sch, place)->parent;
-    }
-    return place;
-}
-
-static bool is_in(const caching *c, hone_node_id top, hone_node_id node) {
-    return top == node || hone_tree_is_ancestor(c->sch->func, top, node);
+    return sch_nearest_loop(c->sch, place, c->scope);
 }
 
 /* The writer shares loops with some who read the cache, others stand further out: the copy follows
  * the writer in each iteration, and those others find what all iterations copied. */
-static hone_status find_inner_place(caching *c) {
+static hone_status find_inner_place(sch_staging *c) {
     hone_schedule *sch = c->sch;
     hone_node_id first = HONE_NO_ID;
     for (uint32_t i = 0; i < c->user_count; i++) {
-        if (!is_in(c, c->anchor, c->users[i])) continue;
+        if (!sch_is_within(c->sch, c->anchor, c->users[i])) continue;
         if (first == HONE_NO_ID || sch_is_before(sch, c->users[i], first)) first = c->users[i];
     }
     hone_node_id place = sch_lca(sch, c->writer, first);
     if (sch_node(sch, place)->kind == HONE_NODE_FOR && sch_is_before(sch, c->writer, first)) {
         c->place = place;
-        c->anchor = child_towards(c, place, first);
+        c->anchor = sch_child_towards(sch, place, first);
         c->is_read_outside = true;
         return HONE_OK;
     }
@@ -63,17 +50,17 @@ static hone_status find_inner_place(caching *c) {
                       sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
 }
 
-static bool holds_any(const caching *c, hone_node_id top, uint32_t count,
+static bool holds_any(const sch_staging *c, hone_node_id top, uint32_t count,
                       const hone_node_id *blocks) {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_in(c, top, blocks[i])) return true;
+        if (sch_is_within(c->sch, top, blocks[i])) return true;
     }
     return false;
 }
 
 /* Before the first who shall read the cache; where nobody is named, before the first who reads
  * anything that the writer makes, as in TVM. */
-static hone_status find_read_place(caching *c, bool is_named) {
+static hone_status find_read_place(sch_staging *c, bool is_named) {
     hone_schedule *sch = c->sch;
     uint32_t reader_count = 0;
     const hone_node_id *readers = NULL;
@@ -89,17 +76,10 @@ static hone_status find_read_place(caching *c, bool is_named) {
          n != HONE_NO_ID && c->anchor == HONE_NO_ID; n = sch_node(sch, n)->next) {
         bool is_first = is_behind && holds_any(c, n, reader_count, readers);
         if (is_first || holds_any(c, n, c->user_count, c->users)) c->anchor = n;
-        is_behind = is_behind || is_in(c, n, c->writer);
+        is_behind = is_behind || sch_is_within(c->sch, n, c->writer);
     }
     assert(c->anchor != HONE_NO_ID);
-    return is_in(c, c->anchor, c->writer) ? find_inner_place(c) : HONE_OK;
-}
-
-static uint32_t depth_of(const caching *c, hone_node_id node) {
-    uint32_t depth = 0;
-    for (; node != 0; node = sch_node(c->sch, node)->parent)
-        depth++;
-    return depth;
+    return sch_is_within(c->sch, c->anchor, c->writer) ? find_inner_place(c) : HONE_OK;
 }
 
 static bool is_one_of(hone_node_id node, uint32_t count, const hone_node_id *list) {
@@ -112,7 +92,7 @@ static bool is_one_of(hone_node_id node, uint32_t count, const hone_node_id *lis
 /* A reader in front of the block: it finds what was there before, also when the block's values come
  * later. Where a loop runs both, the block must not write in one iteration what is read in another.
  */
-static bool is_done_before(const caching *c, hone_node_id reader) {
+static bool is_done_before(const sch_staging *c, hone_node_id reader) {
     hone_schedule *sch = c->sch;
     if (!sch_is_before(sch, reader, c->block)) return false;
     for (hone_node_id n = sch_lca(sch, c->block, reader); n != c->scope;
@@ -129,7 +109,7 @@ static bool is_done_before(const caching *c, hone_node_id reader) {
  * TVM), in the innermost loop that the block shares with one of them; readers further out find that
  * all iterations copied all of it. Those who shall read the cache do not count; where nobody else
  * reads, the copy stands at the end of the scope. */
-static hone_status find_write_place(caching *c, const caching *cache_readers) {
+static hone_status find_write_place(sch_staging *c, const sch_staging *cache_readers) {
     hone_schedule *sch = c->sch;
     uint32_t count = 0;
     const hone_node_id *readers = NULL;
@@ -139,17 +119,15 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
     for (uint32_t i = 0; i < count; i++) {
         if (is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) continue;
         if (is_done_before(c, readers[i])) continue;
-        hone_node_id common = sch_lca(sch, c->block, readers[i]);
-        while (sch_node(sch, common)->kind != HONE_NODE_FOR && common != c->scope) {
-            common = sch_node(sch, common)->parent;
-        }
-        if (first != HONE_NO_ID && depth_of(c, common) <= depth_of(c, c->place)) continue;
+        hone_node_id common = sch_nearest_loop(sch, sch_lca(sch, c->block, readers[i]), c->scope);
+        if (first != HONE_NO_ID && sch_depth_of(sch, common) <= sch_depth_of(sch, c->place))
+            continue;
         c->place = common;
         first = readers[i];
     }
     c->anchor = sch_node(sch, c->scope)->last;
     if (first == HONE_NO_ID) return HONE_OK;
-    c->anchor = sch_node(sch, child_towards(c, c->place, first))->prev;
+    c->anchor = sch_node(sch, sch_child_towards(sch, c->place, first))->prev;
     if (c->anchor != HONE_NO_ID && sch_is_before(sch, c->block, first)) return HONE_OK;
     return sch_refuse(sch, first, "%s reads '%s' before %s writes it", sch_block_name(sch, first),
                       hone_func_buffer(sch->func, c->buffer)->name, sch_block_name(sch, c->block));
@@ -157,7 +135,7 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
 
 /* cache_read: all that the writer makes is copied, where it is known to be a box; it holds what the
  * users read. */
-static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
+static hone_status widen_to_written(sch_staging *c, sch_box *io, bool *out_is_all) {
     sch_box written;
     bool is_exact = false;
     HONE_TRY(sch_box_below(c->sch, c->place, 1, &c->writer, c->buffer, true, &written, &is_exact));
@@ -167,35 +145,23 @@ static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
     return sch_check_not_empty(c, io);
 }
 
-static hone_status refuse_part(const caching *c) {
-    return sch_refuse(c->sch, c->writer, "%s does not surely write all of '%s' that is copied",
-                      sch_block_name(c->sch, c->writer),
-                      hone_func_buffer(c->sch->func, c->buffer)->name);
-}
-
 /* The box that is copied. */
-static hone_status find_box(caching *c, sch_box *out) {
+static hone_status find_box(sch_staging *c, sch_box *out) {
     hone_schedule *sch = c->sch;
     bool is_exact = false, is_all = c->is_write;
     if (c->is_read_outside) {
         HONE_TRY(widen_to_written(c, out, &is_all));
-        return is_all ? HONE_OK : refuse_part(c);
+        return is_all ? HONE_OK : sch_refuse_part(c);
     }
     HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, out,
                            &is_exact));
     bool is_from_outside = !c->is_write && c->writer == HONE_NO_ID && c->place == c->scope;
     if (is_from_outside) sch_narrow_to_looked_up(c, out);
     HONE_TRY(sch_check_not_empty(c, out));
-    if (!out->dims || (c->is_write && !is_exact)) {
-        return sch_refuse(sch, c->block,
-                          "%s does not surely write all of the box of '%s' that it "
-                          "touches",
-                          sch_block_name(sch, c->block),
-                          hone_func_buffer(sch->func, c->buffer)->name);
-    }
+    if (!out->dims || (c->is_write && !is_exact)) return sch_refuse_box(c);
     if (c->writer != HONE_NO_ID && !c->is_write) {
         if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, out->dims)) {
-            return refuse_part(c);
+            return sch_refuse_part(c);
         }
         HONE_TRY(widen_to_written(c, out, &is_all));
     } else if (!c->is_write) {
@@ -204,93 +170,46 @@ static hone_status find_box(caching *c, sch_box *out) {
     return sch_choose_cache_box(c, is_all, out);
 }
 
-/* Domains of the copying block's axes. */
-static hone_status find_domains(caching *c, hone_node_id copy, sch_box *box,
-                                sch_axis_domain **out) {
-    hone_schedule *sch = c->sch;
-    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
-    *out = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof **out);
-    if (!*out) return sch_no_memory();
-    box->buffer = c->is_write ? c->buffer : c->cache;
-    if (!c->box) return sch_solve_axes(sch, copy, 1, box, SCH_SOLVE_COPY, *out);
-    for (uint32_t d = 0; d < rank; d++) {
-        (*out)[d].low = sch_block(sch, copy)->axes[d].dom.min;
-        (*out)[d].extent = c->box[d].extent;
-    }
-    return HONE_OK;
-}
-
 /* ---- putting it together ---- */
 
-static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, sch_nest *out) {
-    sch_axis_domain *domains = NULL;
-    HONE_TRY(find_domains(c, copy, box, &domains));
-    uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
-    HONE_TRY(sch_make_nest(c->sch, rank, domains, true, out));
-    uint32_t count = c->is_read_outside ? 1 : c->user_count;
-    const hone_node_id *blocks = c->is_read_outside ? &c->writer : c->users;
-    for (uint32_t i = 0; i < count && c->place != c->scope; i++) {
-        const hone_expr *outer = NULL;
-        HONE_TRY(sch_outer_conditions(c->sch, blocks[i], c->place, &outer));
-        if (!outer) continue;
-        if (count > 1) {
-            return sch_refuse(c->sch, c->users[0],
-                              "a predicate of %s leaves out iterations of the loop "
-                              "that the copy would stand in",
-                              sch_block_name(c->sch, c->users[i]));
-        }
-        HONE_TRY(sch_nest_add_condition(c->sch, outer, out));
-    }
-    return HONE_OK;
-}
-
-static hone_status finish(caching *c, const char *storage_scope, hone_node_id *out_block) {
-    hone_node_id copy = HONE_NO_ID;
+static hone_status finish(sch_staging *c, const char *storage_scope) {
     sch_nest nest;
     sch_box box;
     HONE_TRY(find_box(c, &box));
-    hone_status st = sch_make_cache(c, storage_scope);
-    if (!st) st = sch_make_cache_copy(c, &copy);
-    if (!st) st = make_copy_nest(c, copy, &box, &nest);
+    uint32_t count = c->place == c->scope ? 0 : c->is_read_outside ? 1 : c->user_count;
+    const hone_node_id *blocks = c->is_read_outside ? &c->writer : c->users;
+    hone_status st = sch_make_stage_of_box(c, storage_scope);
+    if (!st) st = sch_make_cache_copy(c, &box, count, blocks, &nest);
     if (st) {
         /* the tables only grow: the buffer stays in its table, unused */
-        if (c->cache != HONE_NO_ID) {
-            hone_status dropped = sch_drop_alloc(c->sch, c->scope, c->cache);
-            st = hone_status_join(st, dropped);
-        }
-        return st;
+        if (c->stage == HONE_NO_ID) return st;
+        hone_status dropped = sch_drop_alloc(c->sch, c->scope, c->stage);
+        return hone_status_join(st, dropped);
     }
-    if (c->is_write) {
-        HONE_TRY(sch_redirect_to_cache(c, c->block, true));
-    } else {
-        for (uint32_t i = 0; i < c->user_count; i++)
-            HONE_TRY(sch_redirect_to_cache(c, c->users[i], false));
-    }
-    HONE_TRY(sch_insert_cache_copy(c, copy, nest));
-    *out_block = copy;
+    HONE_TRY(sch_redirect_users(c));
+    sch_place_copy(c, &nest);
     return HONE_OK;
 }
 
 /* Everybody who shall read the cache finds the values of the buffer done with. */
-static hone_status require_covered(const caching *c, hone_buffer buffer) {
+static hone_status require_covered(const sch_staging *c, hone_buffer buffer) {
     for (uint32_t i = 0; i < c->user_count && c->writer != HONE_NO_ID; i++)
         HONE_TRY(sch_require_covered(c->sch, c->users[i], buffer));
     return HONE_OK;
 }
 
 /* Those further out must find all of what they read. */
-static hone_status finish_and_judge(caching *c, const char *storage_scope,
-                                    hone_node_id *out_block) {
+static hone_status finish_and_judge(sch_staging *c, const char *storage_scope) {
     hone_func *saved;
     HONE_TRY(sch_begin_trial(c->sch, &saved));
-    hone_status st = finish(c, storage_scope, out_block);
+    hone_status st = finish(c, storage_scope);
     sch_forget_pipeline(c->sch, c->scope);
-    if (!st) st = sch_require_covered(c->sch, *out_block, c->buffer);
-    if (!st) st = require_covered(c, c->cache);
+    if (!st) st = sch_require_covered(c->sch, c->copy, c->buffer);
+    if (!st) st = require_covered(c, c->stage);
     return sch_end_trial(c->sch, saved, st);
 }
 
-static hone_status find_writer(caching *c) {
+static hone_status find_writer(sch_staging *c) {
     for (hone_node_id n = sch_next_block(c->sch, c->scope, c->scope); n != HONE_NO_ID;
          n = sch_next_block(c->sch, c->scope, n)) {
         if (!sch_writes(sch_block(c->sch, n), c->buffer)) continue;
@@ -305,7 +224,7 @@ static hone_status find_writer(caching *c) {
 }
 
 /* Who shall read the cache: those of the blocks named that read the buffer, or all of the scope. */
-static hone_status find_users(caching *c, uint32_t count, const hone_rv *consumers) {
+static hone_status find_users(sch_staging *c, uint32_t count, const hone_rv *consumers) {
     hone_schedule *sch = c->sch;
     size_t room = (size_t)sch->func->node_count + count;
     hone_node_id *users = hone_arena_alloc(sch->arena, room * sizeof *users);
@@ -342,7 +261,7 @@ static hone_status find_users(caching *c, uint32_t count, const hone_rv *consume
 }
 
 /* Behind the block, and in no other iteration in front of it. */
-static bool comes_later(const caching *c, hone_node_id later, hone_node_id block) {
+static bool comes_later(const sch_staging *c, hone_node_id later, hone_node_id block) {
     hone_schedule *sch = c->sch;
     if (!sch_is_before(sch, block, later)) return false;
     for (hone_node_id n = sch_lca(sch, block, later); n != c->scope; n = sch_node(sch, n)->parent) {
@@ -356,7 +275,7 @@ static bool comes_later(const caching *c, hone_node_id later, hone_node_id block
 
 /* cache_read: where the writer comes after all who shall read the cache, they find what was there
  * when the scope began, as if nobody wrote it. */
-static void pass_over_later_writer(caching *c) {
+static void pass_over_later_writer(sch_staging *c) {
     if (c->writer == HONE_NO_ID || sch_alloc_site(c->sch, c->buffer) == c->scope) return;
     for (uint32_t i = 0; i < c->user_count; i++) {
         if (!comes_later(c, c->writer, c->users[i])) return;
@@ -366,7 +285,7 @@ static void pass_over_later_writer(caching *c) {
 
 /* A copy beside something else than loops might run where its user does not: no harm where it is of
  * what is read, if the loops are known. */
-static hone_status check_paths(caching *c) {
+static hone_status check_paths(sch_staging *c) {
     for (uint32_t i = 0; i <= c->user_count; i++) {
         bool is_user = i < c->user_count;
         hone_node_id block = is_user ? c->users[i] : c->writer;
@@ -380,7 +299,7 @@ static hone_status check_paths(caching *c) {
 }
 
 /* cache_write: who shall read the cache must find it written. */
-static hone_status check_write(caching *c, uint32_t consumer_count) {
+static hone_status check_write(sch_staging *c, uint32_t consumer_count) {
     HONE_TRY(sch_check_cache_begins(c));
     HONE_TRY(sch_check_loose_uses(c, true));
     if (consumer_count) HONE_TRY(sch_require_pipeline(c->sch, c->scope));
@@ -388,7 +307,7 @@ static hone_status check_write(caching *c, uint32_t consumer_count) {
 }
 
 /* cache_write: of the blocks named, those that read the buffer; the others do not mind. */
-static hone_status find_cache_readers(caching *c, uint32_t count, const hone_rv *consumers) {
+static hone_status find_cache_readers(sch_staging *c, uint32_t count, const hone_rv *consumers) {
     hone_rv *reading = hone_arena_alloc(c->sch->arena, (count + 1) * sizeof *reading);
     uint32_t reading_count = 0;
     if (!reading) return sch_no_memory();
@@ -403,8 +322,9 @@ static hone_status find_cache_readers(caching *c, uint32_t count, const hone_rv 
 }
 
 /* The block and those who shall read the cache. */
-static hone_status check_write_pointers(caching *c, const caching *readers, const char *scope) {
-    caching all = *c;
+static hone_status check_write_pointers(sch_staging *c, const sch_staging *readers,
+                                        const char *scope) {
+    sch_staging all = *c;
     hone_node_id *users =
         hone_arena_alloc(c->sch->arena, (readers->user_count + 1) * sizeof *users);
     if (!users) return sch_no_memory();
@@ -430,9 +350,8 @@ static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv block
 hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
                                 const char *scope, uint32_t consumer_count,
                                 const hone_rv *consumers, hone_rv *out_block) {
-    caching c = {.sch = sch};
-    hone_node_id copy;
-    HONE_TRY(sch_begin_cache(&c, block, read_buffer_index, scope));
+    sch_staging c = {.sch = sch};
+    HONE_TRY(sch_begin_staging(&c, block, read_buffer_index, scope));
     HONE_TRY(sch_check_loose_uses(&c, false));
     HONE_TRY(find_writer(&c));
     HONE_TRY(find_users(&c, consumer_count, consumers));
@@ -441,35 +360,33 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(require_covered(&c, c.buffer));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c, consumer_count > 0));
-    HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope, &copy) : finish(&c, scope, &copy));
+    HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope) : finish(&c, scope));
     return record(sch, HONE_INST_CACHE_READ, block, read_buffer_index, scope, consumer_count,
-                  consumers, copy, out_block);
+                  consumers, c.copy, out_block);
 }
 
 hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t write_buffer_index,
                                  const char *scope, uint32_t consumer_count,
                                  const hone_rv *consumers, hone_rv *out_block) {
-    caching c = {.sch = sch, .is_write = true};
-    hone_node_id copy;
-    HONE_TRY(sch_begin_cache(&c, block, write_buffer_index, scope));
+    sch_staging c = {.sch = sch, .is_write = true};
+    HONE_TRY(sch_begin_staging(&c, block, write_buffer_index, scope));
     HONE_TRY(find_writer(&c)); /* refuses a second writer */
     c.user_count = 1;
     c.users = &c.block;
     HONE_TRY(check_write(&c, consumer_count));
-    caching readers = c;
+    sch_staging readers = c;
     readers.user_count = 0;
+    readers.is_write = false;
     HONE_TRY(find_cache_readers(&readers, consumer_count, consumers));
     HONE_TRY(check_write_pointers(&c, &readers, scope));
     HONE_TRY(find_write_place(&c, &readers));
     HONE_TRY(sch_require_visible(sch, c.block, c.place));
-    HONE_TRY(finish(&c, scope, &copy));
-    readers.cache = c.cache;
+    HONE_TRY(finish(&c, scope));
+    readers.stage = c.stage;
     readers.box = c.box;
-    for (uint32_t i = 0; i < readers.user_count; i++) {
-        HONE_TRY(sch_redirect_to_cache(&readers, readers.users[i], false));
-    }
+    HONE_TRY(sch_redirect_users(&readers));
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
-                  consumers, copy, out_block);
+                  consumers, c.copy, out_block);
 }
 
 SCH_STEP(CACHE_READ,

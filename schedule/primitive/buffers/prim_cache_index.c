@@ -139,35 +139,19 @@ static hone_status find_indices(caching_indices *c, int64_t threshold) {
 
 /* ---- the block that computes one ---- */
 
-static hone_status make_axes(caching_indices *c, index_use *use, hone_axis *axes,
-                             const hone_expr **bindings, const hone_expr **shape,
-                             const hone_expr **map, hone_node_id *out_bottom) {
-    hone_schedule *sch = c->sch;
-    const hone_block *block = sch_block(sch, c->block);
+/* A loop and an axis for each axis of the block that the index uses. */
+static hone_status make_axes(caching_indices *c, index_use *use, const hone_expr **map,
+                             const hone_expr **shape, sch_draft *io) {
+    const hone_block *block = sch_block(c->sch, c->block);
     for (uint32_t a = 0; a < block->axis_count; a++) {
         hone_var old = block->axes[a].var;
-        hone_range dom = block->axes[a].dom;
         if (!hone_expr_uses_var(use->index, old)) continue;
-        uint32_t i = use->rank++;
-        hone_dtype dtype = sch->func->vars[old].dtype;
-        hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", i), dtype, dom.extent);
-        hone_var var = hone_func_add_named_var(sch->func, sch_name(sch, "v", "", i), dtype);
-        if (loop == HONE_NO_ID || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) {
-            return sch_no_memory();
-        }
-        axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
-        bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-        shape[i] = dom.extent;
-        use->at[i] = sch_var(sch, old);
-        map[old] = sch_var(sch, var);
-        if (*out_bottom == HONE_NO_ID) {
-            hone_tree_insert_before(sch->func, c->top, loop);
-        } else {
-            hone_tree_append(sch->func, *out_bottom, loop);
-        }
-        *out_bottom = loop;
+        shape[use->rank] = block->axes[a].dom.extent;
+        use->at[use->rank++] = sch_var(c->sch, old);
+        HONE_TRY(sch_draft_dim(c->sch, io, "ax", "v", block->axes[a].dom.extent));
+        map[old] = io->vars[io->count - 1];
     }
-    return sch_ir_error(sch);
+    return sch_ir_error(c->sch);
 }
 
 static hone_status make_block(caching_indices *c, uint32_t number, const char *storage_scope,
@@ -175,41 +159,23 @@ static hone_status make_block(caching_indices *c, uint32_t number, const char *s
     hone_schedule *sch = c->sch;
     index_use *use = &c->uses[number];
     uint32_t room = sch_block(sch, c->block)->axis_count + 1;
-    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    hone_axis *axes = hone_arena_alloc(sch->arena, room * sizeof *axes);
-    const hone_expr **bindings = hone_arena_alloc(sch->arena, room * sizeof *bindings);
     const hone_expr **shape = hone_arena_alloc(sch->arena, room * sizeof *shape);
     const hone_expr **map = hone_arena_zalloc(sch->arena, (c->var_count + 1) * sizeof *map);
+    sch_draft d;
     use->at = hone_arena_alloc(sch->arena, room * sizeof *use->at);
-    if (!block || !axes || !bindings || !shape || !map || !use->at) return sch_no_memory();
-    hone_node_id bottom = HONE_NO_ID;
-    HONE_TRY(make_axes(c, use, axes, bindings, shape, map, &bottom));
+    if (!shape || !map || !use->at) return sch_no_memory();
+    HONE_TRY(sch_begin_draft(sch, room, &d));
+    HONE_TRY(make_axes(c, use, map, shape, &d));
     use->buffer = sch_make_buffer(sch, sch_name(sch, "index_var_", "", number), use->index->dtype,
                                   use->rank, shape, storage_scope);
-    hone_node_id id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
-    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
-    const hone_expr **indices = hone_arena_alloc(sch->arena, room * sizeof *indices);
-    if (use->buffer == HONE_NO_ID || id == HONE_NO_ID || store == HONE_NO_ID || !indices) {
-        return sch_no_memory();
-    }
+    if (use->buffer == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_add_alloc(sch, c->scope, use->buffer));
-    for (uint32_t i = 0; i < use->rank; i++)
-        indices[i] = sch_var(sch, axes[i].var);
-    block->name = sch_name(sch, "index_", "", number);
-    block->axes = axes;
-    block->axis_count = use->rank;
-    sch_node(sch, id)->u.block.block = block;
-    sch_node(sch, id)->u.block.bindings = bindings;
-    sch_node(sch, store)->u.store.buffer = use->buffer;
-    sch_node(sch, store)->u.store.rank = use->rank;
-    sch_node(sch, store)->u.store.indices = indices;
-    sch_node(sch, store)->u.store.value =
-        hone_expr_substitute(&sch->ir, use->index, map, c->var_count);
-    HONE_TRY(sch_ir_error(sch));
-    hone_tree_append(sch->func, id, store);
-    hone_tree_append(sch->func, bottom, id);
-    *out_block = id;
-    return sch_update_regions(sch, id);
+    hone_node_id store =
+        sch_make_store(sch, use->buffer, use->rank, d.vars,
+                       hone_expr_substitute(&sch->ir, use->index, map, c->var_count));
+    HONE_TRY(sch_draft_block(sch, &d, sch_name(sch, "index_", "", number), store, out_block));
+    sch_place_nest(sch, &d.nest, *out_block, c->top, false);
+    return HONE_OK;
 }
 
 /* ---- the loads ---- */
@@ -276,21 +242,14 @@ hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const cha
                                  const hone_rv **out_blocks) {
     caching_indices c = {.sch = sch};
     hone_node_id blocks[MAX_INDICES];
-    HONE_TRY(sch_resolve_block(sch, block_rv, &c.block));
-    c.scope = sch_scope_of(sch, c.block);
-    if (c.scope == HONE_NO_ID) return sch_refuse(sch, c.block, "the root block has no scope");
+    HONE_TRY(sch_resolve_in_scope(sch, block_rv, &c.block, &c.scope));
     HONE_TRY(sch_require_scope_name(sch, c.block, storage_scope));
     if (cse_thresh < 0) {
         return sch_refuse(sch, c.block, "cse_thresh is %" PRId64 ", must be at least 0",
                           cse_thresh);
     }
-    if (sch_node(sch, c.block)->flags & SCH_OPEN) {
-        return sch_refuse(sch, c.block,
-                          "%s uses loops around it in other ways than by its bindings",
-                          sch_block_name(sch, c.block));
-    }
-    for (c.top = c.block; sch_node(sch, c.top)->parent != c.scope;)
-        c.top = sch_node(sch, c.top)->parent;
+    HONE_TRY(sch_require_closed(sch, c.block));
+    c.top = sch_child_towards(sch, c.scope, c.block);
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
     if (!scope) return sch_no_memory();
     HONE_TRY(find_indices(&c, cse_thresh));

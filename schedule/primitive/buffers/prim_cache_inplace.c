@@ -17,7 +17,7 @@
 #include "schedule/state/init_nest.h"
 
 /* Threads that reduce together add to one element: none of them has a copy of it. */
-static hone_status check_alone(const caching *c) {
+static hone_status check_alone(const sch_staging *c) {
     hone_node_id loop = sch_loop_of_shared_sums(c->sch, c->block, c->scope);
     if (loop == HONE_NO_ID) return HONE_OK;
     return sch_refuse(
@@ -27,11 +27,10 @@ static hone_status check_alone(const caching *c) {
 }
 
 /* The copies move what the block reads, so it must write just there. */
-static hone_status check_inplace(caching *c) {
+static hone_status check_inplace(sch_staging *c) {
     hone_schedule *sch = c->sch;
     const hone_block *block = sch_block(sch, c->block);
     const char *name = hone_func_buffer(sch->func, c->buffer)->name;
-    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
     const hone_region *read = NULL, *written = NULL;
     for (uint32_t i = 0; i < block->read_count; i++) {
         if (block->reads[i].buffer == c->buffer) read = &block->reads[i];
@@ -43,7 +42,7 @@ static hone_status check_inplace(caching *c) {
         return sch_refuse(sch, c->block, "%s does not write '%s'", sch_block_name(sch, c->block),
                           name);
     }
-    for (uint32_t d = 0; d < rank; d++) {
+    for (uint32_t d = 0; d < c->rank; d++) {
         if (hone_expr_same(read->ranges[d].min, written->ranges[d].min) &&
             hone_expr_same(read->ranges[d].extent, written->ranges[d].extent)) {
             continue;
@@ -57,39 +56,31 @@ static hone_status check_inplace(caching *c) {
                       sch_block_name(sch, c->block));
 }
 
-static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_node_id copies[2]) {
-    HONE_TRY(sch_make_cache(in, storage_scope));
-    caching out = *in;
-    out.is_write = true;
+static hone_status copy_both_ways(sch_staging *in, const char *storage_scope,
+                                  hone_node_id copies[2]) {
+    HONE_TRY(sch_make_stage_of_box(in, storage_scope));
     for (int i = 0; i < 2; i++) {
-        caching *c = i ? &out : in;
-        sch_axis_domain *domains = NULL;
-        uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
+        sch_staging one = *in;
         sch_box box;
         sch_nest nest;
-        HONE_TRY(sch_make_cache_copy(c, &copies[i]));
+        one.is_write = i == 1;
         /* of this instance alone, also where threads share the buffer */
-        HONE_TRY(sch_box_shared(c->sch, c->place, 1, c->users, c->buffer, false, NULL, &box, NULL));
-        HONE_TRY(sch_check_not_empty(c, &box));
-        box.buffer = c->is_write ? c->buffer : c->cache;
-        domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
-        if (!domains) return sch_no_memory();
-        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, SCH_SOLVE_COPY, domains));
-        HONE_TRY(sch_make_nest(c->sch, rank, domains, true, &nest));
-        const hone_expr *outer = NULL;
-        HONE_TRY(sch_outer_conditions(c->sch, c->block, c->place, &outer));
-        if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
-        HONE_TRY(sch_insert_cache_copy(c, copies[i], nest));
+        HONE_TRY(
+            sch_box_shared(in->sch, in->place, 1, in->users, in->buffer, false, NULL, &box, NULL));
+        HONE_TRY(sch_check_not_empty(in, &box));
+        HONE_TRY(sch_make_cache_copy(&one, &box, 1, in->users, &nest));
+        sch_place_copy(&one, &nest);
+        copies[i] = one.copy;
     }
-    return sch_redirect_to_cache(in, in->block, true);
+    return sch_redirect_accesses(in->sch, in->block, in->buffer, in->stage, NULL, true);
 }
 
 hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
                                    const char *storage_scope, const hone_rv **out_blocks) {
-    caching c = {.sch = sch};
+    sch_staging c = {.sch = sch};
     hone_node_id copies[2];
     hone_func *saved = NULL;
-    HONE_TRY(sch_begin_cache(&c, block, read_buffer_index, storage_scope));
+    HONE_TRY(sch_begin_staging(&c, block, read_buffer_index, storage_scope));
     c.user_count = 1;
     c.users = &c.block;
     c.place = sch_node(sch, c.block)->parent;

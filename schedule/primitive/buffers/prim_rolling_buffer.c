@@ -453,9 +453,7 @@ static hone_status apply(rolling *r) {
 hone_status hone_sch_rolling_buffer(hone_schedule *sch, hone_rv block_rv,
                                     int64_t write_buffer_index) {
     rolling r = {.sch = sch};
-    HONE_TRY(sch_resolve_block(sch, block_rv, &r.block));
-    r.scope = sch_scope_of(sch, r.block);
-    if (r.scope == HONE_NO_ID) return sch_refuse(sch, r.block, "the root block has no scope");
+    HONE_TRY(sch_resolve_in_scope(sch, block_rv, &r.block, &r.scope));
     HONE_TRY(sch_nth_buffer(sch, r.block, true, write_buffer_index, &r.buffer));
     r.rank = hone_func_buffer(sch->func, r.buffer)->rank;
     HONE_TRY(check_buffer(&r));

@@ -30,7 +30,6 @@
 
 static hone_status check_nest(einsum *e) {
     hone_schedule *sch = e->sch;
-    const char *why = NULL;
     hone_node_id n = e->block;
     bool is_alone = true;
     if (sch_block(sch, n)->match_count) {
@@ -54,9 +53,7 @@ static hone_status check_nest(einsum *e) {
                           sch_block_name(sch, e->block));
     }
     hone_node_id within = e->top == e->block ? e->scope : e->top;
-    if (sch_classify(sch, e->block, within, &why) != SCH_BLOCK_OTHER) return HONE_OK;
-    return sch_refuse(sch, e->block, "%s is neither complete nor a reduction: %s",
-                      sch_block_name(sch, e->block), why);
+    return sch_require_plain(sch, e->block, within);
 }
 
 /* The extent rounded up, or NULL when it is a multiple already. */
@@ -320,9 +317,7 @@ static hone_status apply(einsum *e) {
 hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t count,
                                 const int64_t *padding) {
     einsum e = {.sch = sch};
-    HONE_TRY(sch_resolve_block(sch, block, &e.block));
-    e.scope = sch_scope_of(sch, e.block);
-    if (e.scope == HONE_NO_ID) return sch_refuse(sch, e.block, "the root block has no scope");
+    HONE_TRY(sch_resolve_in_scope(sch, block, &e.block, &e.scope));
     HONE_TRY(check_nest(&e));
     HONE_TRY(sch_find_einsum_buffers(&e));
     HONE_TRY(find_extents(&e, count, padding));

@@ -76,11 +76,7 @@ static hone_status check_place(move *m) {
     }
     HONE_TRY(sch_require_pipeline(sch, m->scope));
     HONE_TRY(check_is_rectangular(m));
-    const char *why = NULL;
-    if (sch_classify(sch, m->block, m->scope, &why) == SCH_BLOCK_OTHER) {
-        return sch_refuse(sch, m->block, "%s is neither complete nor a reduction: %s",
-                          sch_block_name(sch, m->block), why);
-    }
+    HONE_TRY(sch_require_plain(sch, m->block, m->scope));
     if (sch_predicate_follows(sch, m->block)) return HONE_OK;
     return sch_refuse(sch, m->block, "%s has a predicate that does not follow from its axes",
                       sch_block_name(sch, m->block));

@@ -324,12 +324,8 @@ static hone_status check_open(blockizing *b) {
     uint32_t axes = 0;
     for (uint32_t i = 0; i < b->count; i++)
         axes += sch_block(sch, b->parts[i].block)->axis_count;
-    for (uint32_t i = 0; i < b->count && axes > 0; i++) {
-        if (!(sch_node(sch, b->parts[i].block)->flags & SCH_OPEN)) continue;
-        return sch_refuse(sch, b->parts[i].block,
-                          "%s uses loops around it in other ways than by its bindings",
-                          sch_block_name(sch, b->parts[i].block));
-    }
+    for (uint32_t i = 0; i < b->count && axes > 0; i++)
+        HONE_TRY(sch_require_closed(sch, b->parts[i].block));
     return HONE_OK;
 }
 
@@ -443,9 +439,7 @@ static hone_status find_parts(blockizing *b, const hone_node_id *blocks) {
         place = sch_lca(sch, place, sch_node(sch, blocks[i])->parent);
     }
     for (uint32_t i = 0; i < b->count; i++) {
-        hone_node_id top = blocks[i];
-        while (sch_node(sch, top)->parent != place)
-            top = sch_node(sch, top)->parent;
+        hone_node_id top = sch_child_towards(sch, place, blocks[i]);
         b->parts[i] = (part){.top = top, .block = blocks[i]};
         if (i == 0 || sch_node(sch, b->parts[i - 1].top)->next == top) continue;
         return sch_refuse(sch, blocks[i], "%s does not stand right behind %s",
