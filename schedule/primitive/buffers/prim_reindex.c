@@ -12,7 +12,7 @@
 
 /* The new buffer has one dimension for each axis that the access uses. */
 static hone_status lay_out_by_axes(sch_reindexing *r) {
-    hone_schedule *sch = r->sch;
+    hone_schedule *sch = r->s.sch;
     r->fresh_rank = r->axis_count;
     r->fresh_indices = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *r->fresh_indices);
     r->fresh_shape = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *r->fresh_shape);
@@ -29,13 +29,13 @@ hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write, i
     sch_reindexing r;
     HONE_TRY(sch_begin_reindexing(sch, block, is_write, buffer_index, false, &r));
     HONE_TRY(lay_out_by_axes(&r));
-    const hone_buffer_info *buffer = hone_func_buffer(sch->func, r.buffer);
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, r.s.buffer);
     const char *name = sch_name(sch, buffer->name, "_reindex", -1);
     if (!name) return sch_no_memory();
     r.block_name = is_write ? name : sch_name(sch, name, "_reindex", -1);
     HONE_TRY(sch_finish_reindexing(&r, name, buffer->scope));
     return sch_record_node(sch, HONE_INST_REINDEX,
-                           SCH_ARGS(SCH_RV(block), SCH_ACCESS(is_write, buffer_index)), r.copy,
+                           SCH_ARGS(SCH_RV(block), SCH_ACCESS(is_write, buffer_index)), r.s.copy,
                            out_block);
 }
 

@@ -22,8 +22,8 @@ static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, hon
     for (uint32_t i = 0; i < r->axis_count; i++)
         in_access = in_access || r->axes[i].var == axis;
     if (in_map == in_access) return HONE_OK;
-    return sch_refuse(sch, r->block, "axis '%s' of %s is in the %s only",
-                      sch->func->vars[axis].name, sch_block_name(sch, r->block),
+    return sch_refuse(sch, r->s.block, "axis '%s' of %s is in the %s only",
+                      sch->func->vars[axis].name, sch_block_name(sch, r->s.block),
                       in_map ? "index map" : "access");
 }
 
@@ -44,7 +44,7 @@ static bool is_in_access(const sch_reindexing *r, hone_var axis) {
 /* Where the map puts the axes. One of a single value stays in its index, where later steps find it,
  * unless the access does not use it: the copy has no such axis. */
 static hone_status apply_to_axes(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map) {
-    const hone_block *block = sch_block(sch, r->block);
+    const hone_block *block = sch_block(sch, r->s.block);
     const hone_expr **axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     r->fresh_indices = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *r->fresh_indices);
     if (!axes || !r->fresh_indices) return sch_no_memory();
@@ -79,16 +79,16 @@ static hone_status prove_injective_numbers(hone_schedule *sch, sch_reindexing *r
 /* The new buffer has the dimensions that the map gives the axes. */
 static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map,
                                   hone_dtype dtype) {
-    const hone_block *block = sch_block(sch, r->block);
+    const hone_block *block = sch_block(sch, r->s.block);
     sch_numbers n;
     sch_mapping m;
     hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++)
         iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
-    HONE_TRY(sch_resolve_map(sch, r->block, map, block->axis_count, dtype, &map));
+    HONE_TRY(sch_resolve_map(sch, r->s.block, map, block->axis_count, dtype, &map));
     HONE_TRY(sch_find_numbers(sch, map, block->axis_count, iters, &n));
-    HONE_TRY(sch_apply_map(sch, r->block, n.map, n.count, n.iters, true, &m));
+    HONE_TRY(sch_apply_map(sch, r->s.block, n.map, n.count, n.iters, true, &m));
     r->fresh_rank = m.count;
     r->fresh_shape = m.extents;
     HONE_TRY(apply_to_axes(sch, r, map));
@@ -106,20 +106,20 @@ static hone_status reindex_cache(hone_schedule *sch, hone_rv block, bool is_writ
     sch_reindexing r;
     const hone_index_map *recorded;
     HONE_TRY(sch_begin_reindexing(sch, block, is_write, index, true, &r));
-    HONE_TRY(sch_require_scope_name(sch, r.block, scope));
-    const hone_block *inner = sch_block(sch, r.block);
+    HONE_TRY(sch_require_scope_name(sch, r.s.block, scope));
+    const hone_block *inner = sch_block(sch, r.s.block);
     hone_dtype dtype =
         inner->axis_count ? sch->func->vars[inner->axes[0].var].dtype : HONE_DTYPE_I32;
     HONE_TRY(lay_out_by_map(sch, &r, map, dtype));
     const char *kept = hone_arena_strdup(sch->arena, scope);
     if (!kept) return sch_no_memory();
-    const char *name = sch_scoped_name(sch, hone_func_buffer(sch->func, r.buffer)->name, kept);
+    const char *name = sch_scoped_name(sch, hone_func_buffer(sch->func, r.s.buffer)->name, kept);
     r.block_name = name;
     HONE_TRY(sch_recorded_map(sch, map, inner->axis_count, dtype, &recorded));
     HONE_TRY(sch_finish_reindexing(&r, name, kept));
     return sch_record_node(
         sch, is_write ? HONE_INST_REINDEX_CACHE_WRITE : HONE_INST_REINDEX_CACHE_READ,
-        SCH_ARGS(SCH_RV(block), SCH_INT(index), SCH_TEXT(kept), SCH_MAP(recorded)), r.copy,
+        SCH_ARGS(SCH_RV(block), SCH_INT(index), SCH_TEXT(kept), SCH_MAP(recorded)), r.s.copy,
         out_block);
 }
 

@@ -10,17 +10,13 @@
 #ifndef HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_H
 #define HONE_SCHEDULE_PRIMITIVE_BUFFERS_REINDEXING_H
 
-#include "schedule/state/schedule_impl.h"
+#include "schedule/primitive/buffers/staging.h"
 
 typedef struct sch_reindexing {
-    hone_schedule *sch;
-    hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
-    hone_node_id place, partner;    /* the copies are children of place: the scope, or the loop that
-                                       the block shares with its partner, who writes (or reads) the
-                                       buffer */
-    hone_buffer buffer, fresh;
-    bool is_write;
-    uint32_t rank;                   /* of the buffer */
+    sch_staging s;        /* the block is its only user */
+    hone_node_id top;     /* the outermost loop of the nest, or the block */
+    hone_node_id partner; /* who writes (or reads) the buffer in the same nest, or HONE_NO_ID: the
+                             copies are children of the loop that the block shares with it */
     const hone_expr *const *indices; /* how the block accesses it, over its axes */
     uint32_t axis_count;             /* of the axes that indices use; in the order of the block */
     const hone_axis *axes;
@@ -29,8 +25,7 @@ typedef struct sch_reindexing {
     bool is_injective; /* set by the caller: fresh_indices are known to be injective */
     bool keeps_loops;  /* the copies run in loops like those that these axes are bound to, under
                           the same names; else in one loop for each axis */
-    const char *block_name;
-    hone_node_id copy; /* the copying block that was made */
+    const char *block_name; /* of the copying block */
 } sch_reindexing;
 
 /* Finds the access and fills in what is not left to the caller. buffer_index: the number of the

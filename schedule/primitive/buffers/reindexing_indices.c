@@ -102,7 +102,7 @@ static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr
 
 /* Reading: are the new indices injective in those digits that the old ones are made of? */
 static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
-    hone_schedule *sch = r->sch;
+    hone_schedule *sch = r->s.sch;
     uint32_t room = r->axis_count * 2 + 1, iter_count = 0;
     digits d = {r, hone_arena_zalloc(sch->arena, room * sizeof *d.of_axis)};
     hone_iter *iters = hone_arena_alloc(sch->arena, room * sizeof *iters);
@@ -110,7 +110,7 @@ static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
     uint32_t old_count = sch->func->var_count;
     const hone_expr **map = hone_arena_zalloc(sch->arena, (old_count + 1) * sizeof *map);
     if (!d.of_axis || !iters || !places || !map) return sch_no_memory();
-    for (uint32_t i = 0; i < r->rank; i++)
+    for (uint32_t i = 0; i < r->s.rank; i++)
         hone_expr_walk(r->indices[i], note_digits, &d);
     for (uint32_t i = 0; i < r->axis_count; i++) {
         digit *at = &d.of_axis[i];
@@ -135,17 +135,17 @@ static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
 }
 
 hone_status sch_check_new_indices(sch_reindexing *r) {
-    hone_schedule *sch = r->sch;
+    hone_schedule *sch = r->s.sch;
     if (r->is_injective) return HONE_OK;
     hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < r->axis_count; i++)
         iters[i] = (hone_iter){r->axes[i].var, r->axes[i].dom};
     bool is_fine = is_injective_map(sch, r->fresh_rank, r->fresh_indices, r->axis_count, iters);
-    if (!is_fine && !r->is_write) HONE_TRY(has_injective_digits(r, &is_fine));
+    if (!is_fine && !r->s.is_write) HONE_TRY(has_injective_digits(r, &is_fine));
     if (is_fine) return HONE_OK;
-    return sch_refuse(sch, r->block,
+    return sch_refuse(sch, r->s.block,
                       "the new indices are not shown to tell all values of the axes "
                       "of %s apart",
-                      sch_block_name(sch, r->block));
+                      sch_block_name(sch, r->s.block));
 }
