@@ -3,8 +3,18 @@
 
 #include "runner/runner_impl.h"
 
-void hone_runner_init(hone_runner *runner, const hone_runner_vtable *vtable, int32_t slots,
-                      int32_t queue_depth) {
+static const struct runner_row {
+    const char *name;
+    uint32_t facts;
+} rows[] = {
+#define HONE_RUNNER(id, name, facts) {#name, facts},
+#include "runner/runners.def"
+#undef HONE_RUNNER
+};
+
+void hone_runner_init(hone_runner *runner, hone_runner_kind kind, const hone_runner_vtable *vtable,
+                      int32_t slots, int32_t queue_depth) {
+    runner->kind = kind;
     runner->vtable = vtable;
     runner->slots = slots;
     runner->queue_depth = queue_depth;
@@ -30,7 +40,7 @@ hone_status hone_runner_submit(hone_runner *runner, const hone_run_request *requ
     if (runner->in_flight >= runner->queue_depth) {
         return HONE_ERROR(HONE_CODE_UNAVAILABLE,
                           "the %s runner has %d requests in flight, which is all it takes",
-                          runner->vtable->name, runner->in_flight);
+                          rows[runner->kind].name, runner->in_flight);
     }
     hone_ticket ticket = runner->last_ticket + 1;
     HONE_TRY(runner->vtable->submit(runner, request, ticket));
@@ -47,7 +57,7 @@ hone_status hone_runner_next_result(hone_runner *runner, int64_t deadline_ns,
     hone_run_result_init(out_result);
     if (runner->in_flight == 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "nothing is in flight on the %s runner",
-                          runner->vtable->name);
+                          rows[runner->kind].name);
     }
     HONE_TRY(runner->vtable->next_result(runner, deadline_ns, out_ticket, out_result));
     assert(*out_ticket);
@@ -60,7 +70,7 @@ int hone_runner_fd(const hone_runner *runner) {
 }
 
 bool hone_runner_times_here(const hone_runner *runner) {
-    return runner->vtable->times_here;
+    return rows[runner->kind].facts & HONE_RUNNER_TIMES_HERE;
 }
 
 hone_status hone_runner_tend(hone_runner *runner) {

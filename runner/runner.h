@@ -22,6 +22,13 @@
 typedef struct hone_runner hone_runner;
 typedef uint64_t hone_ticket; /* never 0 */
 
+/* What is to be known of a backend, by its row of runners.def. */
+typedef enum hone_runner_facts {
+    HONE_RUNNER_GIVES_TIMES = 1, /* a request may take time, can be cancelled, and gives samples */
+    HONE_RUNNER_TIMES_HERE = 2,  /* hone_runner_times_here */
+    HONE_RUNNER_CONNECTS = 4,    /* its devices are elsewhere: a lost connection ends it */
+} hone_runner_facts;
+
 typedef struct hone_runner_local_options {
     const char *executor_path;   /* hone-runner; NULL = beside this program, else in PATH */
     const char *const *launcher; /* words before it, an emulator for example; ended by NULL; NULL =

@@ -4,11 +4,16 @@
 
 #include "runner/runner.h"
 
+/* The backends: rows of runners.def. */
+typedef enum hone_runner_kind {
+#define HONE_RUNNER(id, name, facts) HONE_RUNNER_##id,
+#include "runner/runners.def"
+#undef HONE_RUNNER
+} hone_runner_kind;
+
 /* The dispatcher has checked arguments, cleared outputs and counts what is in flight. A backend
  * answers every request that it took exactly once. */
 typedef struct hone_runner_vtable {
-    const char *name;
-    bool times_here; /* it times on this machine */
     void (*destroy)(hone_runner *self);
     hone_status (*submit)(hone_runner *self, const hone_run_request *request, hone_ticket ticket);
     hone_status (*next_result)(hone_runner *self, int64_t deadline_ns, hone_ticket *out_ticket,
@@ -20,12 +25,14 @@ typedef struct hone_runner_vtable {
 } hone_runner_vtable;
 
 struct hone_runner {
+    hone_runner_kind kind;
     const hone_runner_vtable *vtable;
     int32_t slots, queue_depth, in_flight;
     hone_ticket last_ticket;
 };
 
-void hone_runner_init(hone_runner *runner, const hone_runner_vtable *vtable, int32_t slots,
-                      int32_t queue_depth);
+/* Fills in the base of a backend. queue_depth: how many requests it takes at once. */
+void hone_runner_init(hone_runner *runner, hone_runner_kind kind, const hone_runner_vtable *vtable,
+                      int32_t slots, int32_t queue_depth);
 
 #endif

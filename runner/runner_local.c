@@ -527,8 +527,6 @@ static void local_destroy(hone_runner *base) {
 }
 
 static const hone_runner_vtable local_vtable = {
-    .name = "local",
-    .times_here = true,
     .destroy = local_destroy,
     .submit = local_submit,
     .next_result = local_next_result,
@@ -640,7 +638,7 @@ hone_status hone_runner_create_local(const hone_runner_local_options *options,
     }
     runner_local *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
-    hone_runner_init(&self->base, &local_vtable, slots,
+    hone_runner_init(&self->base, HONE_RUNNER_LOCAL, &local_vtable, slots,
                      options->queue_depth > 0 ? options->queue_depth : 2 * slots + 2);
     self->clock = hone_clock_system();
     self->epoll_fd = self->done_fd = self->timer_fd = -1;

@@ -43,7 +43,6 @@ static void null_cancel_all(hone_runner *base) {
 }
 
 static const hone_runner_vtable null_vtable = {
-    .name = "null",
     .destroy = null_destroy,
     .submit = null_submit,
     .next_result = null_next_result,
@@ -55,7 +54,7 @@ hone_status hone_runner_create_null(hone_failure failure, hone_runner **out_runn
     *out_runner = NULL;
     runner_null *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "null runner");
-    hone_runner_init(&self->base, &null_vtable, 1, QUEUE_DEPTH);
+    hone_runner_init(&self->base, HONE_RUNNER_NULL, &null_vtable, 1, QUEUE_DEPTH);
     self->failure = failure;
     *out_runner = &self->base;
     return HONE_OK;

@@ -373,7 +373,6 @@ static void remote_destroy(hone_runner *base) {
 }
 
 static const hone_runner_vtable remote_vtable = {
-    .name = "remote",
     .destroy = remote_destroy,
     .submit = remote_submit,
     .next_result = remote_next_result,
@@ -494,7 +493,7 @@ hone_status hone_runner_create_remote(const hone_runner_remote_options *options,
         hone_net_destroy(options->net);
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "remote runner");
     }
-    hone_runner_init(&r->base, &remote_vtable, 0,
+    hone_runner_init(&r->base, HONE_RUNNER_REMOTE, &remote_vtable, 0,
                      options->queue_depth > 0 ? options->queue_depth : QUEUE_DEPTH);
     r->link.net = options->net;
     r->epoll_fd = r->timer_fd = -1;

@@ -136,7 +136,6 @@ static void simulated_cancel_all(hone_runner *base) {
 }
 
 static const hone_runner_vtable simulated_vtable = {
-    .name = "simulated",
     .destroy = simulated_destroy,
     .submit = simulated_submit,
     .next_result = simulated_next_result,
@@ -151,7 +150,8 @@ hone_status hone_runner_create_simulated(const hone_runner_simulated_options *op
     *out_runner = NULL;
     runner_simulated *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "simulated runner");
-    hone_runner_init(&self->base, &simulated_vtable, options->slots > 0 ? options->slots : 1,
+    hone_runner_init(&self->base, HONE_RUNNER_SIMULATED, &simulated_vtable,
+                     options->slots > 0 ? options->slots : 1,
                      options->queue_depth > 0 ? options->queue_depth : QUEUE_DEPTH);
     self->now_ns = options->start_ns;
     self->device_free_ns = hone_calloc((size_t)self->base.slots, sizeof *self->device_free_ns);

@@ -1,4 +1,5 @@
-/* tests/conformance/test_runner_conformance.c - what every runner must do; one row per backend. */
+/* tests/conformance/test_runner_conformance.c - what every runner must do; each case runs on each
+ * row of runner/runners.def. */
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -36,11 +37,11 @@ static hone_runner *make_null(void) {
 static const struct backend {
     const char *name;
     hone_runner *(*make)(void);
+    uint32_t facts;
 } backends[] = {
-    {"local",     make_local    },
-    {"remote",    make_remote   },
-    {"simulated", make_simulated},
-    {"null",      make_null     }
+#define HONE_RUNNER(id, name, facts) {#name, make_##name, facts},
+#include "runner/runners.def"
+#undef HONE_RUNNER
 };
 
 static int64_t soon(void) {
@@ -96,7 +97,7 @@ static void answers_each_ticket_once(hone_runner *r, const struct backend *backe
         seen[ticket] = true;
         answered++;
         if (result.failure != HONE_FAILURE_NONE) fail_msg("%s", result.message);
-        bool has_times = strcmp(backend->name, "null") != 0;
+        bool has_times = backend->facts & HONE_RUNNER_GIVES_TIMES;
         assert_int_equal(result.sample_count > 0, has_times);
         assert_int_equal(isnan(result.median_ns), !has_times);
         hone_run_result_deinit(&result);
@@ -153,7 +154,7 @@ static void cancels(hone_runner *r, const struct backend *backend) {
     for (int i = 0; i < 4; i++) {
         hone_run_result result;
         HONE_ASSERT_OK(hone_runner_next_result(r, soon(), &ticket, &result));
-        if (strcmp(backend->name, "null") != 0) {
+        if (backend->facts & HONE_RUNNER_GIVES_TIMES) {
             assert_int_equal(result.failure, HONE_FAILURE_CANCELLED);
         }
         hone_run_result_deinit(&result);
@@ -218,9 +219,9 @@ static hone_status submit_and_wait(void *context) {
     return HONE_OK;
 }
 
-/* A remote runner's connection is of no more use after that: it fails as a whole. */
+/* A connection is of no more use after that: it fails as a whole. */
 static void survives_want_of_memory(hone_runner *r, const struct backend *backend) {
-    if (strcmp(backend->name, "remote") == 0) return;
+    if (backend->facts & HONE_RUNNER_CONNECTS) return;
     trip t = {r, runner_fixture_request(&fixture, "ok")};
     t.request.skip_timing = true;
     hone_test_sweep_allocs(submit_and_wait, &t);
