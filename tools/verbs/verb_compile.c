@@ -69,6 +69,25 @@ static const char *what_to_emit(const compile_options *o) {
     return o->emit ? o->emit : known ? known : "so";
 }
 
+/* "c, llvm, asm or program": what kernels are written as; is_library: "so, a or obj". */
+static void list_emits(bool is_library, hone_str *out) {
+    const char *names[HONE_COMPILE_EMIT_COUNT];
+    size_t count = 0;
+    for (int i = 0; i < HONE_COMPILE_EMIT_COUNT; i++) {
+        bool makes_library = hone_compile_emits[i].facts & HONE_EMITS_LIBRARY;
+        if (makes_library == is_library) names[count++] = hone_compile_emits[i].name;
+    }
+    hone_name_list(names, count, sizeof *names, out);
+}
+
+/* The help of --emit. */
+static void describe_emits(hone_str *out) {
+    list_emits(true, out);
+    hone_str_append(out, "; ");
+    list_emits(false, out);
+    hone_str_append(out, ": the kernels as text; default: as PATH ends, else so");
+}
+
 static hone_status unknown_emit(const char *emit) {
     hone_str names = {0};
     hone_name_list(hone_compile_emits, HONE_COMPILE_EMIT_COUNT, sizeof *hone_compile_emits, &names);
@@ -111,10 +130,14 @@ static hone_status check_output(compile_job *job) {
 /* "-o -": text goes to standard output, by way of a file. */
 static hone_status open_stdout(compile_job *job) {
     if (hone_compile_emits[job->options.emit].facts & HONE_EMITS_LIBRARY) {
-        return HONE_ERROR(
+        hone_str names = {0};
+        list_emits(false, &names);
+        hone_status st = HONE_ERROR(
             HONE_CODE_INVALID,
-            "a library is a file, give its path with -o; text goes to standard output: "
-            "--emit c, llvm, asm or program");
+            "a library is a file, give its path with -o; text goes to standard output: --emit %s",
+            hone_str_text(&names));
+        hone_str_deinit(&names);
+        return st;
     }
     HONE_TRY(hone_fs_temp_dir("hone-compile", &job->temp_dir));
     job->options.output = hone_arena_printf(job->cli->arena, "%s/model", job->temp_dir);
@@ -253,6 +276,8 @@ static hone_status run(hone_cli *cli, const compile_options *o) {
 
 int hone_verb_compile(int argc, char **argv) {
     compile_options o = {.weights = "auto", .farm = {.no_device = "stop"}};
+    hone_str emits = {0};
+    describe_emits(&emits);
     const hone_cli_option options[] = {
         {.name = "output",
          .letter = 'o',
@@ -309,8 +334,7 @@ int hone_verb_compile(int argc, char **argv) {
          .value = "WHAT",
          .kind = HONE_CLI_TEXT,
          .to = &o.emit,
-         .help = "so, a, obj; c, llvm, asm, program: the kernels as text; default: as PATH "
-                 "ends, else so"},
+         .help = hone_str_text(&emits)},
         {.name = "weights",
          .value = "WHERE",
          .kind = HONE_CLI_TEXT,
@@ -345,6 +369,7 @@ int hone_verb_compile(int argc, char **argv) {
     };
     hone_cli cli;
     int code;
-    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, run(&cli, &o));
+    if (hone_cli_begin(&cli, &command, argc, argv, &code)) code = hone_cli_end(&cli, run(&cli, &o));
+    hone_str_deinit(&emits);
+    return code;
 }
