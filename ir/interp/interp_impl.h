@@ -257,33 +257,51 @@ struct machine {
     jmp_buf escape;
 };
 
-/* Ends the run with st (takes it). "…, in block 'B' (vi = 3)" is added. Never returns. */
+/* ---- the machine (interp.c) ---- */
+/* Ends the run with st, which it takes; where it stands is added: "…, in block 'B' (vi = 3)". Never
+ * returns. */
 HONE_NORETURN void machine_fail(machine *m, hone_status st);
+/* machine_fail with NO_MEMORY. */
 HONE_NORETURN void machine_out_of_memory(machine *m);
-void *machine_alloc(machine *m, size_t bytes); /* zeroed, in the arena; never NULL */
+/* Zeroed memory in the arena of the run; never NULL: ends the run where memory is short. */
+void *machine_alloc(machine *m, size_t bytes);
 
-/* ---- interp_compile.c ---- */
-const xexpr *compile_expr(machine *m, const hone_expr *e); /* never NULL */
+/* ---- compiling (interp_compile.c, interp_stmt.c) ---- */
+/* The form of an expression that runs, in the arena; never NULL. Ends the run where it has no
+ * meaning here: UNSUPPORTED. */
+const xexpr *compile_expr(machine *m, const hone_expr *e);
+/* compile_expr for a statement with all below it. */
 xstmt *compile_stmt(machine *m, hone_node_id node);
 
 /* ---- choosing evaluators ---- */
+/* Each sets x->eval, x being a compiled expression that is complete but for that. Those that return
+ * a bool return false, with x as it was, where the expression is none of theirs; the others end the
+ * run: UNSUPPORTED. */
+/* A binary operator; a: its first operand, whose type decides. */
 void choose_binary(machine *m, xexpr *x, hone_op op, const xexpr *a);
+/* A call of an intrinsic that is a function of its arguments, or runs as a statement. */
 void choose_intrin(machine *m, xexpr *x, hone_intrin intrin);
+/* A cast of `from`, its only operand. */
 void choose_cast(machine *m, xexpr *x, const xexpr *from);
+/* A load from x->u.buffer. */
 void choose_load(machine *m, xexpr *x);
+/* A call of an external function, by its name, when it comes to that (interp_extern.c). */
 void choose_extern(machine *m, xexpr *x);
-/* An instruction of a matrix unit (interp_matrix.c); false when it is none. */
+/* An instruction of a matrix unit (interp_matrix.c). */
 bool choose_matrix(xexpr *x);
-/* Does an instruction take what the other lanes of its warp hold in buffers of their own? */
-bool needs_all_lanes(const machine *m, const hone_expr *call);
 /* An atomic update or a product of bytes, by its name (interp_atomic.c). */
 bool choose_device_call(xexpr *x);
 /* An intrinsic of LLVM, or a half of a vector (interp_llvm.c). */
 bool choose_llvm(xexpr *x);
 /* An instruction for asynchronous copies (interp_async.c). */
 bool choose_async(xexpr *x);
+/* A shuffle, or another call in which threads pass values, by its name (interp_lanes.c). */
+bool choose_lanes(machine *m, xexpr *x);
+/* The call is an instruction that takes what the other lanes of its warp hold in buffers private to
+ * them. */
+bool needs_all_lanes(const machine *m, const hone_expr *call);
 
-/* Of a scope or a thread's tag, which may be NULL. */
+/* For storage scopes and thread tags: text may be NULL. */
 static inline bool starts_with(const char *text, const char *prefix) {
     return text && strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -293,9 +311,12 @@ static inline bool x_is_float(const xexpr *e) {
 }
 
 /* ---- numbers (interp_number.c) ---- */
+/* An integer of so many bits as the machine keeps it: its low bits, sign- or zero-extended. */
 int64_t wrap_slow(int64_t value, uint8_t bits, bool is_unsigned);
+/* Rounds to a float type narrower than float32. */
 double round_slow(double value, hone_dtype dtype);
 
+/* A result of e as its type holds it: wrapped, or rounded. */
 static inline int64_t wrap_to(const xexpr *e, int64_t value) {
     if (e->type == X_I32) return (int32_t)(uint32_t)(uint64_t)value;
     if (e->type == X_INT) return wrap_slow(value, e->bits, e->is_unsigned);
@@ -308,8 +329,8 @@ static inline double round_to(const xexpr *e, double value) {
 }
 
 /* ---- memory (interp_memory.c) ---- */
-/* Where in its storage an element lies. Ends the run when that is outside, or the access is one
- * that the options forbid (uninitialised, race). */
+/* Where in its storage, in scalars, an element lies. Ends the run when that is outside, the buffer
+ * is not live, or the access is one that the options forbid (uninitialised, race). */
 int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
                bool is_write);
 /* locate in a buffer whose elements are vectors: of the scalar of the present lane. */
@@ -321,77 +342,106 @@ void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write);
 void touch_register(machine *m, hone_buffer id, int64_t at);
 /* touch_element for an atomic update, which is no race with another one. */
 void touch_atomically(machine *m, hone_buffer id, int64_t at);
+/* Reads or writes the scalar at a place of the storage, which is of this type and inside; nothing
+ * is checked. Writing wraps and rounds. */
 int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
 double read_float(const xstore *s, hone_dtype dtype, int64_t at);
 void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);
 void write_float(const xstore *s, hone_dtype dtype, int64_t at, double value);
-/* Storage of its own, poisoned, with the shape that the buffer has now. */
+
+/* The next five make a buffer live, evaluating its shape first (buffer_layout). */
+/* With storage of its own, poisoned. */
 void buffer_allocate(machine *m, hone_buffer id);
-/* A view of another buffer's storage by its own shape, strides and elem_offset. */
+/* As a view of the buffer that it is an alias of, by its own shape, strides and elem_offset. Ends
+ * the run where that is not live, or of a type of another size. */
 void buffer_alias(machine *m, hone_buffer id);
+/* As a view of a region of another buffer (T.match_buffer); sizes in its shape and strides that
+ * have no other value get theirs from the region. Ends the run where the source is not live, or the
+ * shapes do not fit. */
 void buffer_match(machine *m, const xmatch *match);
-/* A parameter: storage of the caller, or a widened copy of it. Sizes must be bound before. */
+/* As a parameter: with the storage of the caller, or a widened copy of it. Sizes must be bound
+ * before. */
 void buffer_argument(machine *m, hone_buffer id, hone_tensor *argument);
-/* Evaluates shape and strides (dense where none are written). */
-void buffer_layout(machine *m, hone_buffer id);
-void buffer_drop(machine *m, hone_buffer id);
-/* Binds a size to a value when e is a variable that has none yet. */
-void bind_if_free(machine *m, const hone_expr *e, int64_t value);
-void machine_free_stores(machine *m, xbuffer *buffers);
-/* The storage that another thread has allocated for all. */
+/* With the storage that another thread has allocated for all. */
 void buffer_share(machine *m, hone_buffer id, const xbuffer *of);
+/* Evaluates shape and strides (dense where none are written). Ends the run where an extent is
+ * negative, or their product too large. */
+void buffer_layout(machine *m, hone_buffer id);
+/* The buffer is not live any more; its own storage is kept for the next time. */
+void buffer_drop(machine *m, hone_buffer id);
+/* Gives a size its value where e is a variable that has none yet. */
+void bind_if_free(machine *m, const hone_expr *e, int64_t value);
+/* Frees the own storage of all buffers in a table (NULL: none), one per buffer of the function. */
+void machine_free_stores(machine *m, xbuffer *buffers);
 
 /* ---- races (interp_race.c) ---- */
+/* Before a run with check_races: makes the first task, of which all others descend. */
 void race_begin(machine *m);
+/* Around an execution of a race loop: enter gives it a number and says which task runs it;
+ * iteration makes a task of its own below that one, for a loop's iteration or (of == NULL) a thread
+ * among those that wait for each other; leave goes back to it. */
 void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
 void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of);
 void race_leave_loop(machine *m, uint32_t parent);
+/* Notes an access of the present task to an element. Ends the run, ILLEGAL, where a concurrent task
+ * has touched it and one of the two writes, but for what threads may share. */
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
-bool race_is_repeat(const machine *m, hone_buffer id, int64_t at); /* the fresh value is there */
+/* race_touch for an atomic update: concurrent ones are no race. */
 void race_update(machine *m, xstore *s, int64_t at, hone_buffer id);
+/* The option allow_repeats is set, and the element holds the value already that is about to be
+ * stored (m->fresh): writing it again is no race. */
+bool race_is_repeat(const machine *m, hone_buffer id, int64_t at);
 
 /* ---- asynchronous copies (interp_async.c) ---- */
-/* The element is on its way with the group that is being filled. */
+/* With check_races: the element is on its way with the group that is being filled, until that was
+ * waited for. */
 void async_mark(machine *m, hone_buffer id, int64_t at);
-/* Fails when it still is. */
+/* Ends the run, ILLEGAL, where the element is still on its way. Only where s->flights is there. */
 void async_check(machine *m, xstore *s, int64_t at, hone_buffer id);
+/* The node is an attribute for asynchronous copies: commit, wait, or how many may be under way. */
 bool async_is_attr(const hone_node *node);
-/* Does a node stand in async_scope? */
+/* The node stands in async_scope: its stores are asynchronous copies. */
 bool async_is_inside(const hone_func *func, hone_node_id node);
-/* Around what stands below an attribute; begin and end for each thread in turn. */
+/* Around what stands below such an attribute: enter and leave once, for all threads; begin and end
+ * between them, for each thread in turn. */
 void async_enter(machine *m, const hone_node *node);
 void async_begin(machine *m, const hone_node *node);
 void async_end(machine *m, const hone_node *node);
 void async_leave(machine *m, const hone_node *node);
 
 /* ---- bounds (interp_bound.c): where out_bounds are asked for ---- */
-/* A store that notes how far what it stores may be off. */
+/* run_any_store, noting how far what is stored may be off. */
 xflow run_bounded_store(const xstmt *s, machine *m);
+/* Notes how far the value of a LET may be off. Ends the run where that is a vector that was
+ * rounded: UNSUPPORTED. Without out_bounds, as the next two: nothing. */
 void bound_let(machine *m, const xstmt *s);
-/* What is done depends on this value: fails when rounding may change it. */
+/* Ends the run, UNSUPPORTED, where rounding may change the value: what is done depends on it. */
 void bound_require_exact(machine *m, const xexpr *e);
-/* Fails when what is evaluated for its effect may have one. */
+/* Ends the run, UNSUPPORTED, where what is evaluated for its effect may have one. */
 void bound_require_no_effect(machine *m, const hone_expr *e);
+/* At the end of a run with out_bounds: hands the bounds of all elements of the parameters to the
+ * caller. */
 void bound_return(machine *m);
 
-/* ---- whose storage (interp_private.c) ---- */
+/* ---- private buffers (interp_private.c) ---- */
+/* Finds where the uses of each buffer meet (m->meets), before the run. */
 void private_find(machine *m);
-/* Has each iteration of this thread loop a buffer of its own? */
+/* Each iteration of the loop has a buffer of its own. */
 bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop);
 
 /* ---- threads that wait (interp_threads.c) ---- */
+/* What a thread loop that waits keeps from one execution to the next; in the arena. */
 xteam *team_create(machine *m);
+/* Runs a thread loop with all below it, for all its threads, statement by statement where they wait
+ * for each other. */
 xflow run_waiting_loop(const xstmt *s, machine *m);
-/* Is the tag of this thread loop bound around it? Then the loop is one iteration. */
+/* The tag of this thread loop is bound around it, so that the loop is one iteration: *out_index. */
 bool thread_is_bound(const machine *m, const xstmt *s, int64_t *out_index);
-/* Sets the axes; returns whether all reduction axes stand at the beginning of their domains. */
-bool block_set_axes(const xblock *b, machine *m);
+/* Frees what threads have allocated. */
 void machine_free_teams(machine *m);
 
 /* ---- values between threads (interp_lanes.c) ---- */
-/* A shuffle or another such call by its name; false when it is none. */
-bool choose_lanes(machine *m, xexpr *x);
-/* What this call, as a statement, is for the threads. */
+/* Whether the threads of a block wait for each other at this call, as a statement, and which. */
 xmeeting meeting_of(const hone_expr *call);
 /* The reducer of a tvm_thread_allreduce, from the attribute around it. */
 struct xreducer *compile_reducer(machine *m, hone_node_id node);
@@ -399,21 +449,29 @@ struct xreducer *compile_reducer(machine *m, hone_node_id node);
 /* ---- external calls (interp_extern.c) ---- */
 /* The buffer that shows the storage of a data variable, a live one first; HONE_NO_ID. */
 hone_buffer buffer_of_data(const machine *m, hone_var var);
-/* What a pointer points to: data, tvm_access_ptr or address_of. Fails when it is nothing live. */
+/* The buffer, and the place in its storage, that a pointer points to: data, tvm_access_ptr or
+ * address_of. Ends the run where it is nothing live. */
 hone_buffer place_of_pointer(machine *m, const xexpr *e, int64_t *out_at);
+/* Frees what external calls in progress hold, when a run ends early. */
 void machine_free_extern(machine *m);
 
 /* ---- statements (interp_stmt.c) ---- */
+/* The value of an expression, in the present lane; x_int: of an integer type, x_float: of a float
+ * type. */
 static inline int64_t x_int(const xexpr *e, machine *m) {
     return e->eval.i(e, m);
 }
 static inline double x_float(const xexpr *e, machine *m) {
     return e->eval.f(e, m);
 }
-/* One element, or all lanes, of which all are computed before the first one is stored. */
+/* Runs a STORE of one element, or of all lanes, which are computed before the first is stored. */
 xflow run_any_store(const xstmt *s, machine *m);
-/* Where the present lane of a store goes; nothing is checked. */
+/* Where in the storage the present lane of a STORE goes; nothing is checked. */
 int64_t place_of_lane(const xstmt *s, machine *m);
+/* Sets the axes of a block. True: all reduction axes stand at the beginning of their domains, so
+ * that an init is due. Ends the run where a value lies outside of its domain. */
+bool block_set_axes(const xblock *b, machine *m);
+/* The ends of a range, evaluated where they are not constant. */
 static inline int64_t range_min(const xrange *r, machine *m) {
     return r->is_constant ? r->constant_min : x_int(r->min, m);
 }
