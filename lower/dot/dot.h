@@ -25,17 +25,19 @@ typedef struct lower_dot_match {
     const lower_dot_copy **io_copies; /* those that were made in this function */
 } lower_dot_match;
 
-/* So many lanes of a buffer from here on; NULL in gives NULL out. */
+/* A load of `lanes` consecutive elements of a buffer, from index `start` on. As in the next two,
+ * NULL where start is NULL or memory is short. */
 const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);
 
-/* The places of so many lanes; NULL in gives NULL out. */
+/* The indices of `lanes` consecutive elements: a ramp. */
 const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
 
-/* A side of the products, as dot4 or dot2 want it; NULL in gives NULL out. */
+/* The operand of dot4 or dot2 for `lanes` sums: group elements of the buffer for each, consecutive
+ * from `start` on; bytes are widened to 16 bits for dot2. */
 const hone_expr *lower_dot_side(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);
-/* So many ones, as such a side; unsigned ones where they are bytes and that is wanted. */
+/* Such an operand with ones in it; for dot4 they are unsigned bytes where is_unsigned. */
 const hone_expr *lower_dot_ones(const lower_dot_match *d, bool is_unsigned, int64_t lanes);
 
 /* lower_dot_offset.c: adds up B in front of the loops and begins the sums with what b_scale makes
@@ -47,7 +49,7 @@ HONE_NODISCARD hone_status lower_dot_begin(const lower_dot_match *d, const hone_
 /* Whether a buffer may be written below a node, or is allocated there. */
 bool lower_dot_is_changed(const hone_func *func, hone_node_id root, hone_buffer buffer);
 
-/* lower_dot_raise.c: a copy of A whose bytes are raised by 128, with the places of A; HONE_NO_ID
+/* lower_dot_raise.c: a copy of A whose bytes are raised by 128, at the indices of A; HONE_NO_ID
  * where that does not pay. */
 HONE_NODISCARD hone_status lower_dot_raise(const lower_dot_match *d, hone_buffer *out_raised);
 

@@ -16,14 +16,14 @@ typedef struct lower_accesses {
     bool is_opaque;      /* its address is taken, or a view of it exists */
 } lower_accesses;
 
-/* In program order. NO_MEMORY only. */
+/* Finds all accesses of a buffer from root downwards. NO_MEMORY is the only failure. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
 /* A call that may do more than give a value: what is behind a pointer may be anything. */
 bool lower_has_effects(const hone_expr *e);
 /* A loop with one child and nothing annotated, from 0, of two iterations or more as a number. */
 bool lower_is_plain_loop(const hone_func *func, hone_node_id id);
-/* Is it the very element that the STORE stores to? */
+/* The load reads the element that the STORE stores to: same buffer, same indices. */
 bool lower_is_stored_element(const hone_node *store, const hone_expr *load);
 /* The number of an element in its buffer; NULL where that is not known, or memory is short. */
 const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,

@@ -13,7 +13,7 @@ typedef struct lower_conditions {
     hone_arith arith;
     bool *loops, *others; /* by variable, see lower_mark_vars */
     uint32_t var_count, capacity;
-    bool is_changed; /* for whoever uses this: the program is another */
+    bool is_changed; /* left to the pass: it has changed the program */
     uint32_t count;
     const hone_expr *conditions[LOWER_MAX_CONDITIONS]; /* conjuncts of IFs and if_then_else */
     const hone_expr *hoisted[LOWER_MAX_CONDITIONS];    /* what implies each, without the loops */
@@ -27,7 +27,7 @@ HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_
                                                  hone_var kept, bool only_in_tiles);
 /* Forgets condition number i. */
 void lower_drop_condition(lower_conditions *c, uint32_t i);
-/* Below root the conditions hold. */
+/* Replaces each of the conditions by true, wherever it stands below root. */
 HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root);
 /* What a comparison of integers says, as an expression that is below 0 where it holds; NULL for
  * other conditions. */

@@ -14,8 +14,9 @@
 /* Turns the INIT of a block into its first statement. */
 HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
 
-/* Whether nothing below root changes what the condition has read. */
+/* Nothing below root stores to what the condition loads, so that it stays what it was. */
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
+/* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
@@ -23,7 +24,7 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
 HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
                                               hone_buffer buffer, const hone_expr *index,
                                               const hone_expr *value);
-/* What a pragma says about the loops inside stays when the loop that it stands on goes. */
+/* Before a loop is taken away: the nearest loops inside get those of its pragmas that they lack. */
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
 /* Puts the body of a loop, once for each of its `extent` iterations, where the loop was. */
 HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loop, int64_t extent);

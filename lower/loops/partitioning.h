@@ -1,4 +1,4 @@
-/* lower/loops/partitioning.h - which iterations of a loop the conditions below it tell apart;
+/* lower/loops/partitioning.h - between which iterations of a loop the conditions below it change;
  * inside lower/ only. */
 #ifndef HONE_LOWER_LOOPS_PARTITIONING_H
 #define HONE_LOWER_LOOPS_PARTITIONING_H
@@ -13,15 +13,16 @@ typedef struct lower_span {
 /* Narrows the span to the iterations in which e is below 0; false, and nothing is done, when e is
  * not linear in the loop variable alone. */
 bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span);
-/* Lets the loops at and below root begin and end where their work does: iterations at both ends in
- * which all statements stand under conditions that cannot hold are left out (lower/loops/trim.c).
- */
+/* Cuts off iterations at both ends of the loops at and below root in which no statement runs, since
+ * all stand under conditions that do not hold there (lower/loops/trim.c). */
 HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id root);
-/* step * iteration + constant + terms, least..most multiples of unit (0: no terms), below 0 */
+/* The condition step * iteration + constant + terms < 0, of which is known that the terms are a
+ * multiple of unit from least to most (unit 0: there are no terms). */
 typedef struct lower_alike_sum {
     int64_t step, constant, unit, least, most;
 } lower_alike_sum;
-/* Which iterations of a loop are alike; see lower/loops/alike.c. {0}: none are. */
+/* In which iterations of a loop the same conditions hold as in the one before; see
+ * lower/loops/alike.c. {0}: not known of any. */
 typedef struct lower_alike {
     bool is_known;
     uint32_t count;
@@ -29,11 +30,11 @@ typedef struct lower_alike {
     lower_alike_sum sums[LOWER_MAX_CONDITIONS];
 } lower_alike;
 
-/* By the conditions that c has found below the loop over var. */
+/* Works that out from the conditions that c has found below the loop over var. */
 void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out);
-/* Whether the same conditions hold in this iteration and in the one before it. */
+/* The same conditions hold in this iteration and in the one before it. */
 bool lower_is_alike(const lower_alike *alike, int64_t iteration);
-/* Asks the conditions below root for this value of the loop's variable. */
+/* Puts the value in for the loop's variable in the conditions below root. */
 HONE_NODISCARD hone_status lower_fix_conditions(hone_func *func, hone_node_id root,
                                                 const lower_alike *alike, hone_var var,
                                                 const hone_expr *value);
@@ -42,7 +43,8 @@ typedef struct lower_run {
     hone_node_id first, last;
 } lower_run;
 enum { LOWER_MAX_RUNS = 8 };
-/* Those statements of a loop's body in which the conditions stand. */
+/* Which statements of a loop's body hold the conditions, so that copies of the loop for different
+ * iterations need a copy of these. */
 typedef struct lower_runs {
     enum {
         LOWER_RUNS_ALL,   /* copies need all of the body */
@@ -53,7 +55,7 @@ typedef struct lower_runs {
     lower_run items[LOWER_MAX_RUNS];
 } lower_runs;
 
-/* See lower/loops/condition_runs.c. */
+/* Finds them, of the conditions that c has found below the loop (lower/loops/condition_runs.c). */
 void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out);
 
 #endif

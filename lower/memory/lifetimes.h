@@ -5,8 +5,9 @@
 
 #include "lower/ground/accesses.h"
 
-/* Is everything that is read below root written before it is, in the innermost place that holds all
- * accesses? all: accesses of the buffer below root, none of them opaque. */
+/* Every read of the buffer is a read after write: in each run of the innermost node that is above
+ * all its accesses below root, the element was stored before it is loaded. all: those accesses,
+ * none of them opaque. */
 HONE_NODISCARD hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer,
                                           const lower_accesses *all, hone_node_id root,
                                           bool *out_is_fresh);

@@ -2,7 +2,7 @@
  * only.
  *
  * What a store writes, with the loops and conditions around it, is a box where the iterator map of
- * its indices says so; boxes that touch make larger ones. Loops outside of the place asked about
+ * its indices says so; adjacent boxes make larger ones. Loops outside of the node asked about
  * are symbols: the box is what one of their iterations writes. Memory: the arena of the function.
  */
 #ifndef HONE_LOWER_SIGNATURE_FILLED_BOXES_H
@@ -34,8 +34,9 @@ HONE_NODISCARD hone_status lower_filling_begin(lower_filling *f, hone_lower *low
 void lower_fill(lower_filling *f, hone_node_id root, const lower_access *store);
 /* What a store below a loop has written in the iterations before the present one. */
 void lower_fill_before(lower_filling *f, hone_node_id loop, const lower_access *store);
-/* Of constants or loop variables: an element that is surely written. */
+/* The element at these indices, constants or loop variables, is surely written. */
 bool lower_is_element_filled(lower_filling *f, const hone_expr *const *indices);
-bool lower_is_filled(lower_filling *f); /* the buffer as a whole */
+/* All of the buffer is surely written. */
+bool lower_is_filled(lower_filling *f);
 
 #endif

@@ -1,5 +1,5 @@
-/* lower/vectors/reduce_feed.h - what makes the numbers that a reduction adds up; inside lower/
- * only.
+/* lower/vectors/reduce_feed.h - the vectorized loop that produces what a reduction adds up; inside
+ * lower/ only.
  *
  *   for v in vectorized(n): E[v] = f(v)
  *   S[0] = 0

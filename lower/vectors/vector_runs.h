@@ -1,5 +1,5 @@
-/* lower/vectors/vector_runs.h - how far the accesses of a vector go straight on; inside lower/
- * only. */
+/* lower/vectors/vector_runs.h - runs: how many consecutive elements the accesses of a vectorized
+ * loop touch before they jump; inside lower/ only. */
 #ifndef HONE_LOWER_VECTORS_VECTOR_RUNS_H
 #define HONE_LOWER_VECTORS_VECTOR_RUNS_H
 
