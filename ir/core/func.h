@@ -314,6 +314,9 @@ HONE_NODISCARD hone_status hone_tree_transform(hone_func *func, hone_node_id roo
  * hone_tree_transform. */
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
+/* hone_expr_walk over each of these. */
+void hone_tree_walk_parts(const hone_func *func, hone_node_id root, bool with_blocks,
+                          hone_expr_visit visit, void *ctx);
 
 /* UNSUPPORTED where the function uses vectors of scalable length: such programs are read, printed
  * and verified, no more. */

@@ -364,6 +364,23 @@ void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_bl
     }
 }
 
+typedef struct part_visit {
+    hone_expr_visit visit;
+    void *ctx;
+} part_visit;
+
+static void visit_parts(void *ctx, hone_node_id at, const hone_expr *e) {
+    const part_visit *p = ctx;
+    (void)at;
+    hone_expr_walk(e, p->visit, p->ctx);
+}
+
+void hone_tree_walk_parts(const hone_func *func, hone_node_id root, bool with_blocks,
+                          hone_expr_visit visit, void *ctx) {
+    part_visit p = {visit, ctx};
+    hone_tree_walk_exprs(func, root, with_blocks, visit_parts, &p);
+}
+
 /* ---- vectors of scalable length ---- */
 
 static void visit_scalable(void *ctx, hone_node_id at, const hone_expr *e) {

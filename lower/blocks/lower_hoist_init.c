@@ -79,11 +79,6 @@ static bool note_load(void *ctx, const hone_expr *e) {
     return !t->is_touched;
 }
 
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_load, ctx);
-}
-
 /* Whether something below root, but not below except, touches the buffer. */
 static bool others_touch(hone_func *func, hone_node_id root, hone_node_id except,
                          hone_buffer buffer) {
@@ -100,7 +95,7 @@ static bool others_touch(hone_func *func, hone_node_id root, hone_node_id except
                 t.is_touched |= node->u.block.block->matches[i].source.buffer == buffer;
             }
         }
-        if (node->first == HONE_NO_ID) hone_tree_walk_exprs(func, n, false, note_expr, &t);
+        if (node->first == HONE_NO_ID) hone_tree_walk_parts(func, n, false, note_load, &t);
     }
     return t.is_touched;
 }

@@ -75,11 +75,6 @@ static bool visit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void visit_top(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit, ctx);
-}
-
 static void find_allocated(widening *w) {
     const hone_func *func = w->func;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
@@ -112,7 +107,7 @@ static uint32_t find_copies(widening *w) {
     drop_shared(w);
     do { /* a buffer that drops out may take another one with it */
         before = count;
-        hone_tree_walk_exprs(w->func, 0, false, visit_top, w);
+        hone_tree_walk_parts(w->func, 0, false, visit, w);
         count = 0;
         for (hone_buffer b = 0; b < w->func->buffer_count; b++)
             count += w->is_copy[b] &= w->is_factor[b];

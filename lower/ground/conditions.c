@@ -50,11 +50,6 @@ static bool note_choice(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_choice, ctx);
-}
-
 /* Copies have variables of their own, so there are more of them from tile to tile. */
 static hone_status make_room(lower_conditions *c) {
     hone_func *func = c->lower->func;
@@ -90,7 +85,7 @@ static void find_below(lower_conditions *c, hone_node_id root) {
         if (node->kind != HONE_NODE_IF || lower_has_else(func, n)) continue;
         lower_conjuncts(node->u.eval.value, note_condition, c);
     }
-    hone_tree_walk_exprs(func, root, false, note_expr, c);
+    hone_tree_walk_parts(func, root, false, note_choice, c);
 }
 
 hone_status lower_find_conditions(lower_conditions *c, hone_node_id root, hone_var kept,

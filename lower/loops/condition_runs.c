@@ -37,26 +37,16 @@ static bool is_load(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void look_for_condition(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, is_condition, ctx);
-}
-
-static void look_for_load(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, is_load, ctx);
-}
-
 static bool has_condition(gatherer *g, hone_node_id id) {
     g->is_found = false;
-    hone_tree_walk_exprs(g->func, id, false, look_for_condition, g);
+    hone_tree_walk_parts(g->func, id, false, is_condition, g);
     return g->is_found;
 }
 
 static bool has_load(gatherer *g, hone_node_id id, hone_buffer buffer) {
     g->is_found = false;
     g->found = lower_storage_of(g->func, buffer);
-    hone_tree_walk_exprs(g->func, id, false, look_for_load, g);
+    hone_tree_walk_parts(g->func, id, false, is_load, g);
     return g->is_found;
 }
 

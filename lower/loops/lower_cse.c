@@ -380,14 +380,9 @@ static bool count_work(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void count_in(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, count_work, ctx);
-}
-
 static bool prepare(sharer *s) {
     hone_func *func = s->func;
-    hone_tree_walk_exprs(func, 0, false, count_in, &s->capacity);
+    hone_tree_walk_parts(func, 0, false, count_work, &s->capacity);
     if (s->capacity > MAX_ENTRIES) s->capacity = MAX_ENTRIES;
     s->slot_count = 16;
     while (s->slot_count < 2 * s->capacity)

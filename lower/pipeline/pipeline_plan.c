@@ -28,11 +28,6 @@ static bool note_call(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_calls(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_call, ctx);
-}
-
 static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
     const hone_func *func = pipe->lower->func;
     for (hone_node_id n = part->node; n != HONE_NO_ID; n = hone_tree_next(func, part->node, n)) {
@@ -86,7 +81,7 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
     }
     HONE_TRY(check_nodes(pipe, part));
     calls c = {0};
-    hone_tree_walk_exprs(func, part->node, false, note_calls, &c);
+    hone_tree_walk_parts(func, part->node, false, note_call, &c);
     part->has_effect |= c.has_effect;
     return c.returns ? refuse_part(pipe, "a statement leaves it") : HONE_OK;
 }

@@ -251,11 +251,6 @@ static bool mark_choice(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void mark_choices(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, mark_choice, ctx);
-}
-
 /* What decides which elements are touched: indices, conditions, ends of loops, numbers. */
 static void mark_moves(runner *r, const lower_accesses *all) {
     for (uint32_t i = 0; i < all->count; i++) {
@@ -298,7 +293,7 @@ hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
     bool has_memory = r.touches && r.moves && r.is_known && r.values && r.is_there;
     if (has_memory) {
         mark_moves(&r, all);
-        hone_tree_walk_exprs(func, HONE_NODE_TOP, false, mark_choices, &r);
+        hone_tree_walk_parts(func, HONE_NODE_TOP, false, mark_choice, &r);
         run_children(&r, HONE_NODE_TOP);
         *out_is_filled = !r.has_failed && r.there_count == r.element_count;
     }

@@ -82,11 +82,6 @@ static bool find_extern(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void find_externs(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_extern, ctx);
-}
-
 /* A view that blocks make of several buffers may write each of them. */
 static void note_match(collector *c, const hone_match *match) {
     hone_buffer source = storage_of(c, match->source.buffer), view = match->buffer;
@@ -340,12 +335,12 @@ hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
     for (hone_buffer id = 0; id < func->buffer_count; id++)
         c.source[id] = HONE_NO_ID;
     HONE_TRY(collect(&c, arena));
-    hone_tree_walk_exprs(func, 0, false, find_externs, &c); /* counts, repeats included */
+    hone_tree_walk_parts(func, 0, false, find_extern, &c); /* counts, repeats included */
     if (out_signature->extern_count == 0) return HONE_OK;
     c.externs = hone_arena_alloc(arena, out_signature->extern_count * sizeof *c.externs);
     if (!c.externs) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     out_signature->extern_count = 0;
-    hone_tree_walk_exprs(func, 0, false, find_externs, &c);
+    hone_tree_walk_parts(func, 0, false, find_extern, &c);
     out_signature->externs = c.externs;
     return HONE_OK;
 }

@@ -229,18 +229,13 @@ static bool find_digit(void *ctx, const hone_expr *e) {
     return !f->is_found;
 }
 
-static void look_for_digit(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_digit, ctx);
-}
-
 static bool is_candidate(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
     if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED) return false;
     if (!hone_expr_is_int(node->u.loop.range.min)) return false;
     if (hone_expr_const(node->u.loop.range.extent) < 2) return false;
     finder f = {.var = node->u.loop.var};
-    hone_tree_walk_exprs(func, id, false, look_for_digit, &f);
+    hone_tree_walk_parts(func, id, false, find_digit, &f);
     return f.is_found && lower_is_plain_code(func, id, MAX_LOOP_NODES);
 }
 
@@ -301,11 +296,6 @@ static bool find_row(void *ctx, const hone_expr *e) {
     return !f->is_found;
 }
 
-static void look_for_row(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_row, ctx);
-}
-
 /* A loop of several vectors over rows that are shorter is cut into single ones first, of which some
  * are within a row. */
 static hone_status cut_long(carry *c, hone_node_id loop) {
@@ -317,7 +307,7 @@ static hone_status cut_long(carry *c, hone_node_id loop) {
     if (extent <= lanes || !only_stores(lower->func, loop)) return HONE_OK;
     HONE_TRY(lower_enter(&c->scope, loop, HONE_NO_ID));
     row_finder f = {.c = c, .least = lanes, .most = 2 * extent};
-    hone_tree_walk_exprs(lower->func, loop, false, look_for_row, &f);
+    hone_tree_walk_parts(lower->func, loop, false, find_row, &f);
     return f.is_found ? lower_cut_vector(lower, loop, extent, lanes) : HONE_OK;
 }
 

@@ -47,11 +47,6 @@ static bool note_digit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_digits(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_digit, ctx);
-}
-
 static const hone_expr *simplify_digit(void *ctx, hone_ir *ir, const hone_expr *e) {
     (void)ir;
     period *p = ctx;
@@ -148,7 +143,7 @@ static hone_status visit(period *p, hone_node_id loop) {
     hone_arith_clear(&p->arith);
     if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
     HONE_TRY(lower_bind_around(func, loop, &p->arith));
-    hone_tree_walk_exprs(func, loop, false, note_digits, p);
+    hone_tree_walk_parts(func, loop, false, note_digit, p);
     HONE_TRY(hone_ir_finish(&p->arith.ir));
     int64_t vectors = p->extent / lower_vector_lanes(p->lower, loop);
     if (p->iterations < 2 || p->iterations > most) return HONE_OK;

@@ -90,11 +90,6 @@ static bool visit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void visit_top(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit, ctx);
-}
-
 static void note_stores(prefetcher *p) {
     const hone_func *func = p->lower->func;
     for (hone_node_id n = p->loop; n != HONE_NO_ID; n = hone_tree_next(func, p->loop, n)) {
@@ -152,7 +147,7 @@ static hone_status visit_loop(prefetcher *p, hone_node_id loop, int64_t ahead) {
     if (p->is_written)
         note_stores(p);
     else
-        hone_tree_walk_exprs(func, loop, false, visit_top, p);
+        hone_tree_walk_parts(func, loop, false, visit, p);
     HONE_TRY(hone_ir_finish(&p->arith.ir));
     return add_lines(p);
 }

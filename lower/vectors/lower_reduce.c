@@ -80,16 +80,11 @@ static bool note_touch(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_touch, ctx);
-}
-
 /* Below the annotated loop nobody but these accesses touches the buffer. */
 static bool are_alone(const hone_func *func, hone_node_id root, hone_buffer buffer,
                       uint32_t accesses) {
     touch t = {.func = func, .storage = lower_storage_of(func, buffer)};
-    hone_tree_walk_exprs(func, root, false, note_expr, &t);
+    hone_tree_walk_parts(func, root, false, note_touch, &t);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE &&

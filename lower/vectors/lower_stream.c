@@ -28,11 +28,6 @@ static bool note_use(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_uses(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_use, ctx);
-}
-
 static hone_status find_kept(streamer *s) {
     const hone_func *func = s->lower->func;
     s->is_kept = hone_arena_alloc(func->arena, func->buffer_count + 1);
@@ -41,7 +36,7 @@ static hone_status find_kept(streamer *s) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].buffer != HONE_NO_ID) s->is_kept[func->params[i].buffer] = false;
     }
-    hone_tree_walk_exprs(func, HONE_NODE_TOP, false, note_uses, s);
+    hone_tree_walk_parts(func, HONE_NODE_TOP, false, note_use, s);
     return HONE_OK;
 }
 

@@ -47,13 +47,8 @@ static bool note_load(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_loads(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_load, ctx);
-}
-
 static uint32_t count_crooked(const hone_func *func, hone_node_id id, crooked c) {
-    hone_tree_walk_exprs(func, id, false, note_loads, &c);
+    hone_tree_walk_parts(func, id, false, note_load, &c);
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) continue;
