@@ -20,6 +20,7 @@
  * and but once, see lower_dot_offset.c, also for what VNNI needs where both are signed bytes; the
  * sum of A is one more dot beside the products. All of it is exact, as integers wrap around. */
 #include "lower/dot/dot.h"
+#include "lower/ground/split_loop.h"
 #include "support/core/attributes.h"
 
 enum { MAX_LANES = 64, LEAST_PART = 16, MAX_GROUP = 4, MAX_TERMS = 10, MAX_ZERO_POINT = 1 << 14 };
@@ -479,21 +480,10 @@ static const hone_expr *add_points(const dot *d, const hone_expr *value, bool is
 
 /* for j in 80: S  ⇒  for o in unrolled(5): for j in o * 16 .. o * 16 + 16: S */
 static hone_status cut(dot *d) {
-    hone_func *func = d->lower->func;
-    hone_ir *ir = &d->lower->ir;
+    hone_node_id outer;
     int64_t part = part_of(d->count);
-    hone_dtype dtype = func->vars[var_of(d, d->lanes)].dtype;
-    hone_var fresh = hone_func_add_var(func, func->vars[var_of(d, d->lanes)].name, dtype);
-    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range all = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, d->count / part)};
-    const hone_expr *at =
-        hone_expr_mul(ir, hone_func_var_expr(ir, func, fresh), hone_expr_int(ir, dtype, part));
-    hone_node_id outer = hone_func_add_loop(func, fresh, HONE_LOOP_UNROLLED, all);
-    if (outer == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range *range = &hone_func_node(func, d->lanes)->u.loop.range;
-    *range = (hone_range){hone_expr_add(ir, range->min, at), hone_expr_int(ir, dtype, part)};
-    HONE_TRY(hone_ir_finish(ir));
-    lower_wrap(func, d->outer, outer);
+    HONE_TRY(lower_in_parts(d->lower, d->lanes, part, HONE_LOOP_UNROLLED, &outer));
+    lower_wrap(d->lower->func, d->outer, outer);
     d->count = part;
     return HONE_OK;
 }
@@ -528,15 +518,10 @@ static hone_status replace(dot *d) {
     if (is_raised) HONE_TRY(raise(d, a, &raised));
     b = lower_dot_side(d, d->b_buffer, b, d->count);
     const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), raised, b};
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    if (!indices) return LOWER_NO_MEMORY();
     hone_dtype dtype = hone_dtype_with_lanes(func->buffers[to].dtype, (uint16_t)d->count);
     const hone_expr *value = hone_expr_call(ir, dtype, intrin_of(d), 3, args);
     value = add_points(d, value, is_begun, a, b);
-    hone_node *store = hone_func_node(func, d->store);
-    store->u.store.value = value;
-    indices[0] = lower_dot_lanes(ir, c, d->count);
-    store->u.store.indices = indices;
+    HONE_TRY(lower_set_store(func, d->store, lower_dot_lanes(ir, c, d->count), value));
     HONE_TRY(hone_ir_finish(ir));
     hone_tree_remove(func, d->store);
     hone_tree_replace(func, d->outer, d->store);

@@ -18,6 +18,7 @@
  * or once for all (lower_dot_raise.c). */
 #include "lower/dot/dot.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/split_loop.h"
 
 enum {
     MAX_DEPTH = 24,
@@ -349,13 +350,12 @@ static hone_status add_steps(const plan *p, const chains *c, hone_node_id where,
     hone_ir *ir = &p->d->lower->ir;
     const hone_range *steps = &node_of(p, c->steps)->u.loop.range;
     hone_dtype dtype = func->vars[p->fresh[c->steps]].dtype;
-    hone_var var = hone_func_add_var(func, func->vars[p->fresh[c->steps]].name, dtype);
-    if (var == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range range = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, times)};
-    hone_node_id loop = hone_func_add_loop(func, var, HONE_LOOP_SERIAL, range);
+    hone_range range = lower_range(ir, dtype, 0, times);
+    const char *name = func->vars[p->fresh[c->steps]].name;
+    const hone_expr *first;
+    hone_node_id loop = lower_new_loop(p->d->lower, name, HONE_LOOP_SERIAL, range, &first);
     if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *first =
-        hone_expr_mul(ir, hone_func_var_expr(ir, func, var), hone_expr_int(ir, dtype, at_a_time));
+    first = hone_expr_mul(ir, first, hone_expr_int(ir, dtype, at_a_time));
     hone_tree_append(func, where, loop);
     for (int64_t nth = 0; nth < at_a_time; nth++) {
         const hone_expr *ahead = hone_expr_int(ir, dtype, begin + nth);

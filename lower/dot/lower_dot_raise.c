@@ -12,6 +12,7 @@
  * It pays where the groups of A are used once each, on the average. Several products share a copy.
  */
 #include "lower/dot/dot.h"
+#include "lower/ground/split_loop.h"
 
 enum {
     LANES = 64,
@@ -104,15 +105,13 @@ static hone_status raise_all(const place *p, hone_node_id where, hone_buffer cop
     hone_ir *ir = &p->d->lower->ir;
     int64_t whole = p->bytes / LANES, rest = p->bytes % LANES;
     if (whole > 0) {
-        hone_var var = hone_func_add_var(func, "q", HONE_DTYPE_I32);
-        if (var == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_range range = {hone_expr_i32(ir, 0), hone_expr_i32(ir, (int32_t)whole)};
-        hone_node_id loop = hone_func_add_loop(func, var, HONE_LOOP_SERIAL, range);
+        const hone_expr *q;
+        hone_range range = lower_range(ir, HONE_DTYPE_I32, 0, whole);
+        hone_node_id loop = lower_new_loop(p->d->lower, "q", HONE_LOOP_SERIAL, range, &q);
         if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
         hone_tree_append(func, where, loop);
-        const hone_expr *at =
-            hone_expr_mul(ir, hone_func_var_expr(ir, func, var), hone_expr_i32(ir, LANES));
-        HONE_TRY(raise(p, loop, copy, at, LANES));
+        q = hone_expr_mul(ir, q, hone_expr_i32(ir, LANES));
+        HONE_TRY(raise(p, loop, copy, q, LANES));
     }
     if (rest == 0) return HONE_OK;
     return raise(p, where, copy, hone_expr_i32(ir, (int32_t)(whole * LANES)), rest);

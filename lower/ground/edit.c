@@ -34,19 +34,25 @@ bool lower_has_else(const hone_func *func, hone_node_id choice) {
     return last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE;
 }
 
-hone_status lower_append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
-                               const hone_expr *index, const hone_expr *value) {
+hone_status lower_set_store(hone_func *func, hone_node_id store, const hone_expr *index,
+                            const hone_expr *value) {
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
-    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
+    if (!indices) return LOWER_NO_MEMORY();
     indices[0] = index;
-    hone_node *node = hone_func_node(func, id);
-    node->u.store.buffer = buffer;
+    hone_node *node = hone_func_node(func, store);
     node->u.store.rank = 1;
     node->u.store.indices = indices;
     node->u.store.value = value;
-    hone_tree_append(func, parent, id);
     return HONE_OK;
+}
+
+hone_status lower_append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
+                               const hone_expr *index, const hone_expr *value) {
+    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
+    if (id == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_func_node(func, id)->u.store.buffer = buffer;
+    hone_tree_append(func, parent, id);
+    return lower_set_store(func, id, index, value);
 }
 
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
@@ -151,27 +157,4 @@ bool lower_is_plain_code(const hone_func *func, hone_node_id root, uint32_t limi
             return false;
     }
     return lower_size(func, root, limit) < limit;
-}
-
-hone_status lower_repeat_body(hone_lower *lower, hone_node_id id, int64_t extent) {
-    hone_func *func = lower->func;
-    hone_ir *ir = &lower->ir;
-    hone_var var = hone_func_node(func, id)->u.loop.var;
-    const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
-    hone_dtype dtype = func->vars[var].dtype;
-    HONE_TRY(lower_keep_wish(lower, id));
-    for (int64_t i = 0; i < extent; i++) {
-        const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
-        if (!value) return hone_ir_finish(ir);
-        value = hone_simplify_plain(ir, value);
-        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-             c = hone_func_node(func, c)->next) {
-            hone_node_id copy = hone_tree_copy(func, c);
-            if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-            HONE_TRY(lower_substitute_one(func, copy, var, value));
-            hone_tree_insert_before(func, id, copy);
-        }
-    }
-    hone_tree_remove(func, id);
-    return HONE_OK;
 }

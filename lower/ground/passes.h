@@ -20,14 +20,15 @@ bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr 
 bool lower_has_else(const hone_func *func, hone_node_id choice);
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+/* Gives a STORE this index, its only one, and this value. */
+HONE_NODISCARD hone_status lower_set_store(hone_func *func, hone_node_id store,
+                                           const hone_expr *index, const hone_expr *value);
 /* At the end of parent: buffer[index] = value. */
 HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
                                               hone_buffer buffer, const hone_expr *index,
                                               const hone_expr *value);
 /* Before a loop is taken away: the nearest loops inside get those of its pragmas that they lack. */
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
-/* Puts the body of a loop, once for each of its `extent` iterations, where the loop was. */
-HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loop, int64_t extent);
 /* "pragma_streaming_store" of a loop, or the key of an ATTR around what a loop with it held. */
 #define LOWER_STREAM_WISH "pragma_streaming_store"
 /* Before a loop is taken away: what it says about stores is said by an ATTR around it. */

@@ -15,6 +15,7 @@
  * conditions hold share a copy (alike.c). Allocations in the body are made for each copy, so that
  * each keeps its own in registers. What is left over (symbolic sizes, many iterations at an edge)
  * is lower_version's. */
+#include "lower/ground/split_loop.h"
 #include "lower/loops/partitioning.h"
 
 enum {
@@ -178,19 +179,11 @@ static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
 static hone_status new_run(hone_lower *lower, hone_var var, int64_t from, int64_t to,
                            hone_node_id *out_run, const hone_expr **out_loop) {
     hone_func *func = lower->func;
-    hone_dtype dtype = func->vars[var].dtype;
+    hone_range range = lower_range(&lower->ir, func->vars[var].dtype, from, to - from + 1);
     *out_loop = NULL;
-    if (from == to) {
-        *out_run = hone_func_add_node(func, HONE_NODE_ATTR);
-        return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
-    }
-    hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
-    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range range = {hone_expr_int(&lower->ir, dtype, from),
-                        hone_expr_int(&lower->ir, dtype, to - from + 1)};
-    *out_loop = hone_func_var_expr(&lower->ir, func, fresh);
-    HONE_TRY(hone_ir_finish(&lower->ir));
-    *out_run = hone_func_add_loop(func, fresh, HONE_LOOP_SERIAL, range);
+    *out_run = from == to
+                   ? hone_func_add_node(func, HONE_NODE_ATTR)
+                   : lower_new_loop(lower, func->vars[var].name, HONE_LOOP_SERIAL, range, out_loop);
     return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }
 
@@ -234,10 +227,8 @@ static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next)
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n));
     }
-    hone_range *range = &hone_func_node(func, loop)->u.loop.range;
-    hone_dtype dtype = func->vars[var].dtype;
-    range->min = hone_expr_int(&lower->ir, dtype, p->lo);
-    range->extent = hone_expr_int(&lower->ir, dtype, p->hi - p->lo + 1);
+    hone_func_node(func, loop)->u.loop.range =
+        lower_range(&lower->ir, func->vars[var].dtype, p->lo, p->hi - p->lo + 1);
     if (p->has_no_middle) hone_tree_remove(func, loop);
     lower_splice(func, sides[0]);
     lower_splice(func, sides[1]);

@@ -6,7 +6,7 @@
  * limit: an image has tiles of many kinds at its edges (lower_partition.c), in front of those of
  * its middle, and tiles that stay loops have their sums in memory. What is counted are statements
  * of the machine: a store of a vector that fills four registers is four. */
-#include "lower/ground/passes.h"
+#include "lower/ground/split_loop.h"
 
 enum { DEFAULT_MAX_STATEMENTS = 512, MARKED_LIMITS = 8, MAX_COPIES = 512 };
 

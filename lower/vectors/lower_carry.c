@@ -198,11 +198,8 @@ static hone_status split_lanes(carry *c, hone_node_id loop) {
         if (node->kind == HONE_NODE_IF)
             node->u.eval.value = in_two(c, ir, node->u.eval.value, is_sure);
         if (node->kind != HONE_NODE_STORE) continue;
-        const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-        if (!indices) return LOWER_NO_MEMORY();
-        indices[0] = in_two(c, ir, node->u.store.indices[0], is_sure);
-        node->u.store.indices = indices;
-        node->u.store.value = in_two(c, ir, node->u.store.value, is_sure);
+        const hone_expr *index = in_two(c, ir, node->u.store.indices[0], is_sure);
+        HONE_TRY(lower_set_store(func, n, index, in_two(c, ir, node->u.store.value, is_sure)));
     }
     return hone_ir_finish(ir);
 }

@@ -8,6 +8,7 @@
  * of two or four rows, in chunks that fill a register, where f does nothing but cast. The last
  * chunk of rows that they do not divide begins within the one before, and stores some of that once
  * more. What is square is a matter for lower_transpose.c. */
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/tile.h"
 
 enum { MAX_LANES = 64, REGISTER_BITS = 512, MAX_UNROLLED = 8 };
@@ -57,9 +58,9 @@ static hone_status replace(const lower_tile *t) {
     hone_ir *ir = &t->lower->ir;
     hone_node *outer = hone_func_node(func, t->rows), *store = hone_func_node(func, t->store);
     const hone_node *inner = hone_func_node(func, t->lanes);
-    const hone_expr *rows[4], **indices = hone_arena_alloc(func->arena, sizeof *indices);
+    const hone_expr *rows[4];
     const hone_expr *i = hone_func_var_expr(ir, func, outer->u.loop.var);
-    if (!indices || !i) return LOWER_NO_MEMORY();
+    if (!i) return LOWER_NO_MEMORY();
     int64_t count = chunk_of(t), chunks = (t->row_count + count - 1) / count;
     i = hone_expr_mul(ir, i, hone_expr_int(ir, i->dtype, count));
     if (i && t->row_count % count != 0)
@@ -77,12 +78,10 @@ static hone_status replace(const lower_tile *t) {
     at = at ? hone_simplify(t->arith, at) : NULL;
     const hone_expr *value = cast_like(ir, store->u.store.value, interleave(ir, rows[0], rows[1]));
     if (!at || !value) return hone_ir_finish(ir);
-    indices[0] = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), value->dtype.lanes);
-    store->u.store.indices = indices;
-    store->u.store.value = value;
+    at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), value->dtype.lanes);
+    HONE_TRY(lower_set_store(func, t->store, at, value));
     if (chunks <= MAX_UNROLLED) outer->loop_kind = HONE_LOOP_UNROLLED;
-    outer->u.loop.range.min = hone_expr_int(ir, i->dtype, 0);
-    outer->u.loop.range.extent = hone_expr_int(ir, i->dtype, chunks);
+    outer->u.loop.range = lower_range(ir, i->dtype, 0, chunks);
     hone_tree_remove(func, t->store);
     hone_tree_replace(func, t->lanes, t->store);
     return hone_ir_finish(ir);

@@ -12,6 +12,7 @@
  * Iterations that are left over have a loop of their own. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/vector_cut.h"
 
 enum { MAX_VECTORS = 32 };
@@ -53,25 +54,19 @@ static const hone_expr *simplify_digit(void *ctx, hone_ir *ir, const hone_expr *
     return hone_expr_is_divmod(e) && hone_expr_is_pure_index(e) ? hone_simplify(&p->arith, e) : e;
 }
 
-/* A copy of the loop around for its last iterations, behind it. */
-static hone_status copy_rest(hone_lower *lower, hone_node_id loop, int64_t first, int64_t count) {
-    hone_func *func = lower->func;
-    hone_node_id rest = hone_tree_copy(func, loop);
-    if (rest == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_node *node = hone_func_node(func, rest);
-    hone_dtype dtype = node->u.loop.range.min->dtype;
-    node->loop_kind = count <= MAX_VECTORS / 4 ? HONE_LOOP_UNROLLED : HONE_LOOP_SERIAL;
-    node->u.loop.range = (hone_range){hone_expr_int(&lower->ir, dtype, first),
-                                      hone_expr_int(&lower->ir, dtype, count)};
-    HONE_TRY(lower_rename_vars(lower, rest));
-    hone_tree_insert_after(func, loop, rest);
-    return hone_ir_finish(&lower->ir);
-}
-
 /* Of a choice stays what is done when its condition holds. */
 static void keep_first(hone_func *func, hone_node_id choice) {
     if (lower_has_else(func, choice)) hone_tree_remove(func, hone_func_node(func, choice)->last);
     lower_splice(func, choice);
+}
+
+/* Iterations that are left over get a loop of their own. */
+static hone_status set_apart(hone_lower *lower, hone_node_id loop, int64_t first, int64_t count) {
+    hone_node_id rest;
+    HONE_TRY(lower_cut_off(lower, loop, first, &rest));
+    bool is_short = count <= MAX_VECTORS / 4;
+    hone_func_node(lower->func, rest)->loop_kind = is_short ? HONE_LOOP_UNROLLED : HONE_LOOP_SERIAL;
+    return HONE_OK;
 }
 
 /* The loop makes `times` iterations at once, as long as there are `most`. */
@@ -80,21 +75,19 @@ static hone_status take_together(period *p, hone_node_id loop, int64_t most, int
     hone_func *func = lower->func;
     hone_ir *ir = &lower->ir;
     int64_t extent = hone_expr_const(hone_func_node(func, loop)->u.loop.range.extent);
-    int64_t whole = most / times;
+    int64_t whole = most / times, left = extent - whole * times;
     hone_var old = p->around;
     hone_dtype dtype = func->vars[old].dtype;
-    if (extent > whole * times)
-        HONE_TRY(copy_rest(lower, loop, whole * times, extent - whole * times));
+    if (left > 0) HONE_TRY(set_apart(lower, loop, whole * times, left));
     if (most < extent) keep_first(func, hone_func_node(func, loop)->first);
+    const hone_expr *step;
     hone_var outer = hone_func_add_var(func, func->vars[old].name, dtype);
-    hone_var step = hone_func_add_var(func, "step", dtype);
-    if (outer == HONE_NO_ID || step == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range range = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, times)};
-    hone_node_id steps = hone_func_add_loop(func, step, HONE_LOOP_UNROLLED, range);
-    if (steps == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range range = lower_range(ir, dtype, 0, times);
+    hone_node_id steps = lower_new_loop(lower, "step", HONE_LOOP_UNROLLED, range, &step);
+    if (outer == HONE_NO_ID || steps == HONE_NO_ID) return LOWER_NO_MEMORY();
     const hone_expr *value = hone_expr_add(
         ir, hone_expr_mul(ir, hone_func_var_expr(ir, func, outer), hone_expr_int(ir, dtype, times)),
-        hone_func_var_expr(ir, func, step));
+        step);
     HONE_TRY(hone_ir_finish(ir));
     hone_node *node = hone_func_node(func, loop);
     node->u.loop.var = outer;

@@ -23,7 +23,7 @@
  * annotation is a wish, like all pragmas. The value of the annotation is the number of registers to
  * collect in, 1 to 8; other values mean 4. */
 #include "lower/ground/accesses.h"
-#include "lower/ground/passes.h"
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/reduce_feed.h"
 
 enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 8, LEAST_FED = 7 };
@@ -230,15 +230,11 @@ static const hone_expr *identity_of(hone_ir *ir, const step *s, hone_dtype dtype
 
 /* ---- making statements ---- */
 
-/* A loop from 0 with a fresh variable. */
-static hone_node_id new_loop(hone_lower *lower, const char *name, hone_loop_kind kind,
-                             hone_dtype dtype, int64_t extent, const hone_expr **out_var) {
-    hone_var var = hone_func_add_var(lower->func, name, dtype);
-    if (var == HONE_NO_ID) return HONE_NO_ID;
-    *out_var = hone_func_var_expr(&lower->ir, lower->func, var);
-    hone_range range = {hone_expr_int(&lower->ir, dtype, 0),
-                        hone_expr_int(&lower->ir, dtype, extent)};
-    return hone_func_add_loop(lower->func, var, kind, range);
+/* for a in vectorized(lanes) */
+static hone_node_id new_lanes(hone_lower *lower, hone_dtype dtype, int64_t lanes,
+                              const hone_expr **out_lane) {
+    hone_range range = lower_range(&lower->ir, dtype, 0, lanes);
+    return lower_new_loop(lower, "lane", HONE_LOOP_VECTORIZED, range, out_lane);
 }
 
 static const hone_expr *combine(reducer *r, const step *s, const hone_expr *old,
@@ -261,7 +257,7 @@ static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, r->inner)->u.loop.var;
     const hone_expr *lane;
-    *out_loop = new_loop(lower, "lane", HONE_LOOP_VECTORIZED, func->vars[var].dtype, lanes, &lane);
+    *out_loop = new_lanes(lower, func->vars[var].dtype, lanes, &lane);
     if (*out_loop == HONE_NO_ID) return LOWER_NO_MEMORY();
     const hone_expr *at = hone_expr_add(&lower->ir, start, lane);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -280,7 +276,7 @@ static hone_status new_part(reducer *r, const hone_expr *start, int64_t lanes,
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, r->feed)->u.loop.var;
     const hone_expr *lane;
-    *out_loop = new_loop(lower, "lane", HONE_LOOP_VECTORIZED, func->vars[var].dtype, lanes, &lane);
+    *out_loop = new_lanes(lower, func->vars[var].dtype, lanes, &lane);
     if (*out_loop == HONE_NO_ID) return LOWER_NO_MEMORY();
     const hone_node *store = hone_func_node(func, hone_func_node(func, r->feed)->first);
     const hone_expr *at = hone_expr_add(&lower->ir, start, lane);
@@ -310,7 +306,8 @@ static hone_status replace_inner(reducer *r) {
     hone_dtype dtype = func->vars[node->u.loop.var].dtype;
     const hone_expr *min = node->u.loop.range.min, *outer_var;
     int64_t extent = hone_expr_const(node->u.loop.range.extent), whole = extent / r->width;
-    hone_node_id loop = new_loop(lower, name, HONE_LOOP_SERIAL, dtype, whole, &outer_var);
+    hone_range steps = lower_range(ir, dtype, 0, whole);
+    hone_node_id loop = lower_new_loop(lower, name, HONE_LOOP_SERIAL, steps, &outer_var);
     if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
     const hone_expr *width = hone_expr_int(ir, dtype, r->width);
     const hone_expr *start = hone_expr_add(ir, min, hone_expr_mul(ir, outer_var, width));
@@ -360,8 +357,7 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
     const hone_expr *lane;
     while (have > natural) {
         int64_t half = (have + 1) / 2;
-        hone_node_id loop =
-            new_loop(lower, "lane", HONE_LOOP_VECTORIZED, HONE_DTYPE_I32, have - half, &lane);
+        hone_node_id loop = new_lanes(lower, HONE_DTYPE_I32, have - half, &lane);
         if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
         const hone_expr *high = hone_expr_add(ir, lane, hone_expr_int(ir, HONE_DTYPE_I32, half));
         high = hone_expr_load(ir, dtype, s->collector, 1, &high);
@@ -400,8 +396,7 @@ static hone_status make_collector(reducer *r, step *s) {
     hone_dtype dtype = func->buffers[s->buffer].dtype;
     const hone_expr *lane;
     s->collector = hone_func_add_dense(func, "collector", dtype, 1, &r->width, "local");
-    hone_node_id loop =
-        new_loop(lower, "lane", HONE_LOOP_VECTORIZED, HONE_DTYPE_I32, r->width, &lane);
+    hone_node_id loop = new_lanes(lower, HONE_DTYPE_I32, r->width, &lane);
     hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
     if (s->collector == HONE_NO_ID || loop == HONE_NO_ID || alloc == HONE_NO_ID) {
         return LOWER_NO_MEMORY();

@@ -15,6 +15,7 @@
  * vector (or half of a long one); which digits an element has must not depend on its row then. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/vector_cut.h"
 
 enum { MAX_LOOPS = 4, MAX_DIGITS = 8, MAX_VECTORS = 8, MAX_TOGETHER = 16, LEAST_ROW = 16 };
@@ -323,11 +324,9 @@ static int64_t choose_row(const rows *r) {
 
 static hone_status set_loop(rows *r, hone_node_id id, hone_var var, int64_t extent) {
     hone_ir *ir = &r->lower->ir;
-    hone_dtype dtype = r->lower->func->vars[var].dtype;
     hone_node *node = hone_func_node(r->lower->func, id);
     node->u.loop.var = var;
-    node->u.loop.range =
-        (hone_range){hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, extent)};
+    node->u.loop.range = lower_range(ir, r->lower->func->vars[var].dtype, 0, extent);
     return hone_ir_finish(ir);
 }
 

@@ -16,6 +16,7 @@
  *
  * Very few rows without gaps (stride = M) are M dense vectors: if lanes are picked from those with
  * fewer instructions, the loop is unrolled, so that they are loaded once, and nothing else. */
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/tile.h"
 
 enum { MAX_TILE = 16, MIN_SIDE = 4 }; /* squares may have shorter sides */
@@ -127,44 +128,13 @@ static int64_t rows_of_tile(const tile *t) {
     return choose_size(&one) ? one.row_count : 0;
 }
 
-static hone_status set_range(tile *t, hone_node_id loop, const hone_expr *min, int64_t extent) {
-    hone_range *range = &hone_func_node(t->lower->func, loop)->u.loop.range;
-    range->extent = hone_expr_int(&t->lower->ir, range->min->dtype, extent);
-    range->min = min;
-    return hone_ir_finish(&t->lower->ir);
-}
-
-/* What the last tile leaves is a loop of its own behind the others. */
-static hone_status split_rest(tile *t, const hone_expr *min, int64_t whole) {
-    hone_func *func = t->lower->func;
-    hone_ir *ir = &t->lower->ir;
-    hone_node_id rest = hone_tree_copy(func, t->rows);
-    if (rest == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_tree_insert_after(func, t->rows, rest);
-    HONE_TRY(lower_rename_vars(t->lower, rest));
-    const hone_expr *from = hone_expr_add(ir, min, hone_expr_int(ir, min->dtype, whole));
-    return set_range(t, rest, from ? hone_simplify(t->arith, from) : NULL, t->row_count - whole);
-}
-
 /* for i in 49: S  ⇒  for o in 3: for i in o * 13 .. o * 13 + 13: S; for i in 39 .. 49: S */
 static hone_status split_rows(tile *t, int64_t rows) {
-    hone_func *func = t->lower->func;
-    hone_ir *ir = &t->lower->ir;
-    hone_var var = loop_var(t, t->rows);
-    hone_dtype dtype = func->vars[var].dtype;
-    const hone_expr *min = hone_func_node(func, t->rows)->u.loop.range.min;
-    int64_t tiles = t->row_count / rows;
-    if (t->row_count > tiles * rows) HONE_TRY(split_rest(t, min, tiles * rows));
-    hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
-    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *tile_number = hone_func_var_expr(ir, func, fresh);
-    hone_range all = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, tiles)};
-    const hone_expr *at =
-        tile_number ? hone_expr_mul(ir, tile_number, hone_expr_int(ir, dtype, rows)) : NULL;
-    HONE_TRY(set_range(t, t->rows, at ? hone_expr_add(ir, min, at) : NULL, rows));
-    hone_node_id outer = hone_func_add_loop(func, fresh, HONE_LOOP_SERIAL, all);
-    if (outer == HONE_NO_ID) return LOWER_NO_MEMORY();
-    lower_wrap(func, t->rows, outer);
+    int64_t whole = t->row_count / rows * rows;
+    hone_node_id rest, outer;
+    if (t->row_count > whole) HONE_TRY(lower_cut_off(t->lower, t->rows, whole, &rest));
+    HONE_TRY(lower_in_parts(t->lower, t->rows, rows, HONE_LOOP_SERIAL, &outer));
+    lower_wrap(t->lower->func, t->rows, outer);
     t->row_count = rows;
     return HONE_OK;
 }
@@ -211,17 +181,11 @@ static const hone_expr *load_row(const tile *t, hone_buffer rows, int64_t k) {
 /* rows[k] = value, in front of the loops. */
 static hone_status store_row(tile *t, hone_buffer rows, int64_t k, const hone_expr *value) {
     hone_func *func = t->lower->func;
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
-    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
-    indices[0] = row_at(t, k);
-    hone_node *node = hone_func_node(func, id);
-    node->u.store.buffer = rows;
-    node->u.store.rank = 1;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
+    if (id == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_func_node(func, id)->u.store.buffer = rows;
     hone_tree_insert_before(func, t->rows, id);
-    return HONE_OK;
+    return lower_set_store(func, id, row_at(t, k), value);
 }
 
 const hone_expr *lower_tile_row(const tile *t, const hone_expr *i, int64_t k, int64_t count) {

@@ -9,6 +9,7 @@
 
 #include "lower/ground/accesses.h"
 #include "lower/ground/conditions.h"
+#include "lower/ground/split_loop.h"
 #include "lower/vectors/vector_cut.h"
 #include "lower/vectors/vector_runs.h"
 
@@ -211,12 +212,10 @@ static hone_status serialize(vectorizer *v, hone_node_id node) {
     hone_ir *ir = &v->lower->ir;
     hone_dtype dtype = func->vars[v->var].dtype;
     hone_range range = {v->min, hone_expr_int(ir, dtype, v->lanes)};
-    hone_var copy = hone_func_add_var(func, func->vars[v->var].name, dtype);
-    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_node_id loop = hone_func_add_loop(func, copy, HONE_LOOP_SERIAL, range);
+    const hone_expr *value;
+    hone_node_id loop =
+        lower_new_loop(v->lower, func->vars[v->var].name, HONE_LOOP_SERIAL, range, &value);
     if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *value = hone_func_var_expr(ir, func, copy);
-    if (!value) return hone_ir_finish(ir);
     HONE_TRY(lower_substitute_one(func, node, v->var, value));
     lower_wrap(func, node, loop);
     return HONE_OK;
@@ -244,7 +243,7 @@ static hone_status vectorize_children(vectorizer *v, hone_node_id parent);
 
 static hone_status vectorize_store(vectorizer *v, hone_node_id id) {
     hone_func *func = v->lower->func;
-    hone_node *node = hone_func_node(func, id);
+    const hone_node *node = hone_func_node(func, id);
     const hone_expr *index = node->u.store.indices[0], *value = node->u.store.value;
     if (node->u.store.rank != 1 || index->dtype.lanes != 1) return serialize(v, id);
     if (!depends(v, index)) return depends(v, value) ? serialize(v, id) : HONE_OK;
@@ -253,13 +252,7 @@ static hone_status vectorize_store(vectorizer *v, hone_node_id id) {
     const hone_expr *new_value = new_index ? widen(v, vector_of(v, value)) : NULL;
     HONE_TRY(hone_ir_finish(&v->lower->ir));
     if (!new_index || !new_value || v->failed) return serialize(v, id);
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    if (!indices) return LOWER_NO_MEMORY();
-    indices[0] = new_index;
-    node = hone_func_node(func, id);
-    node->u.store.indices = indices;
-    node->u.store.value = new_value;
-    return HONE_OK;
+    return lower_set_store(func, id, new_index, new_value);
 }
 
 /* The parts of a condition that are the same for all iterations, and those that are not. */
@@ -320,11 +313,8 @@ static hone_status vectorize_if(vectorizer *v, hone_node_id id) {
     uint32_t count = 0;
     for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
          c = hone_func_node(func, c)->next) {
-        const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-        if (!indices) return LOWER_NO_MEMORY();
-        indices[0] = stores[count].index;
-        hone_func_node(func, c)->u.store.indices = indices;
-        hone_func_node(func, c)->u.store.value = stores[count++].value;
+        HONE_TRY(lower_set_store(func, c, stores[count].index, stores[count].value));
+        count++;
     }
     hone_func_node(func, id)->u.eval.value = mask;
     if (!split.uniform) return HONE_OK;

@@ -99,13 +99,11 @@ static const hone_expr *simplify_index(void *ctx, hone_ir *ir, const hone_expr *
 hone_status lower_simplify_indices(hone_func *func, hone_arith *arith, hone_node_id id) {
     HONE_TRY(hone_tree_transform(func, id, simplify_index, arith, false));
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n)) {
-        hone_node *node = hone_func_node(func, n);
+        const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) continue;
-        const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-        if (!indices) return LOWER_NO_MEMORY();
-        indices[0] = hone_simplify(arith, node->u.store.indices[0]);
-        if (!indices[0]) return hone_ir_finish(&arith->ir);
-        node->u.store.indices = indices;
+        const hone_expr *index = hone_simplify(arith, node->u.store.indices[0]);
+        if (!index) return hone_ir_finish(&arith->ir);
+        HONE_TRY(lower_set_store(func, n, index, node->u.store.value));
     }
     return HONE_OK;
 }
