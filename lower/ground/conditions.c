@@ -15,18 +15,21 @@ const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition) {
     return gap ? hone_simplify(arith, gap) : NULL;
 }
 
+hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part) {
+    bool is_known =
+        hone_expr_is_pure_index(part) && !hone_expr_uses_any(part, c->others, c->var_count);
+    const hone_expr *gap = is_known ? lower_gap_of(&c->arith, part) : NULL;
+    if (!gap) return (hone_interval){NULL, NULL};
+    return hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
+}
+
 /* What implies the condition for all iterations: the largest gap is below 0. */
 static const hone_expr *hoist(lower_conditions *c, const hone_expr *part) {
     hone_ir *ir = &c->arith.ir;
-    if (!hone_expr_is_pure_index(part)) return NULL;
-    if (hone_expr_uses_any(part, c->others, c->var_count)) return NULL;
-    if (!hone_expr_uses_any(part, c->loops, c->var_count)) return part;
-    const hone_expr *gap = lower_gap_of(&c->arith, part);
-    if (!gap) return NULL;
-    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
-    if (!interval.max || hone_expr_uses_any(interval.max, c->loops, c->var_count)) return NULL;
-    return hone_expr_binary(ir, HONE_OP_LT, interval.max,
-                            hone_expr_int(ir, interval.max->dtype, 0));
+    if (hone_expr_is_pure_index(part) && !lower_varies_below(c, part)) return part;
+    const hone_expr *most = lower_gap_range(c, part).max;
+    if (!most || hone_expr_uses_any(most, c->loops, c->var_count)) return NULL;
+    return hone_expr_binary(ir, HONE_OP_LT, most, hone_expr_int(ir, most->dtype, 0));
 }
 
 static bool note_condition(void *ctx, const hone_expr *part) {
@@ -70,6 +73,11 @@ hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept) {
     HONE_TRY(lower_mark_vars(func, root, &c->arith, c->loops, c->others));
     if (kept != HONE_NO_ID) c->loops[kept] = false;
     return HONE_OK;
+}
+
+bool lower_varies_below(const lower_conditions *c, const hone_expr *e) {
+    return hone_expr_uses_any(e, c->loops, c->var_count) ||
+           hone_expr_uses_any(e, c->others, c->var_count);
 }
 
 bool lower_is_tile(const hone_func *func, hone_node_id id) {

@@ -22,6 +22,8 @@ typedef struct lower_conditions {
 /* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
  * not marked, that of root itself for instance; HONE_NO_ID = all are. */
 HONE_NODISCARD hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept);
+/* Whether it has variables that are marked, of loops or others. */
+bool lower_varies_below(const lower_conditions *c, const hone_expr *e);
 /* Enters root and finds the conditions below; those that cannot be hoisted are left out. */
 HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_id root,
                                                  hone_var kept, bool only_in_tiles);
@@ -32,6 +34,10 @@ HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_nod
 /* What a comparison of integers says, as an expression that is below 0 where it holds; NULL for
  * other conditions. */
 const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition);
+
+/* What that lies between, whatever the loops below do, by a condition that holds loops and what is
+ * known around them; else {NULL, NULL}. */
+hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part);
 
 /* A vectorized or unrolled loop. */
 bool lower_is_tile(const hone_func *func, hone_node_id id);

@@ -10,11 +10,8 @@
 #include "lower/ground/conditions.h"
 
 typedef struct clipper {
-    hone_lower *lower;
-    hone_arith arith;
+    lower_conditions scope; /* the variables below the loop, and the ranges of all */
     hone_node_id loop, guard;
-    bool *loops, *others;
-    uint32_t var_count;
     const hone_expr *rest; /* conjuncts that stay */
     bool is_clipped;
 } clipper;
@@ -53,25 +50,22 @@ static bool may_trap(const hone_expr *e) {
 
 /* Narrows the loop when the condition says var < b or b <= var, and b does not vary inside. */
 static bool narrow(clipper *c, const hone_expr *part) {
-    hone_ir *ir = &c->lower->ir;
-    const hone_func *func = c->lower->func;
+    hone_ir *ir = &c->scope.lower->ir;
+    const hone_func *func = c->scope.lower->func;
     hone_node *loop = hone_func_node(func, c->loop);
     hone_var var = loop->u.loop.var;
     if (!hone_expr_is_pure_index(part)) return false;
-    const hone_expr *gap = lower_gap_of(&c->arith, part); /* coefficient * var + rest < 0 */
+    const hone_expr *gap = lower_gap_of(&c->scope.arith, part); /* coefficient * var + rest < 0 */
     int64_t coefficient;
     if (!gap || !hone_dtype_equal(gap->dtype, loop->u.loop.range.extent->dtype) ||
-        !hone_linear_coeff(&c->arith, gap, var, &coefficient) ||
+        !hone_linear_coeff(&c->scope.arith, gap, var, &coefficient) ||
         (coefficient != 1 && coefficient != -1)) {
         return false;
     }
     const hone_expr *zero = hone_expr_int(ir, gap->dtype, 0),
                     *one = hone_expr_int(ir, gap->dtype, 1);
     const hone_expr *rest = zero ? hone_expr_substitute_one(ir, gap, var, zero) : NULL;
-    if (!rest || may_trap(rest) || hone_expr_uses_any(rest, c->loops, c->var_count) ||
-        hone_expr_uses_any(rest, c->others, c->var_count)) {
-        return false;
-    }
+    if (!rest || may_trap(rest) || lower_varies_below(&c->scope, rest)) return false;
     const hone_expr *begin = loop->u.loop.range.min;
     const hone_expr *end = hone_expr_add(ir, begin, loop->u.loop.range.extent);
     if (coefficient > 0)
@@ -80,8 +74,8 @@ static bool narrow(clipper *c, const hone_expr *part) {
         begin = hone_expr_binary(ir, HONE_OP_MAX, begin, hone_expr_add(ir, rest, one));
     const hone_expr *extent = hone_expr_sub(ir, end, begin);
     extent = hone_expr_binary(ir, HONE_OP_MAX, extent, zero);
-    extent = extent ? hone_simplify(&c->arith, extent) : NULL;
-    begin = begin ? hone_simplify(&c->arith, begin) : NULL;
+    extent = extent ? hone_simplify(&c->scope.arith, extent) : NULL;
+    begin = begin ? hone_simplify(&c->scope.arith, begin) : NULL;
     if (!extent || !begin) return false;
     loop->u.loop.range.min = begin;
     loop->u.loop.range.extent = extent;
@@ -91,30 +85,27 @@ static bool narrow(clipper *c, const hone_expr *part) {
 
 static bool take_part(void *ctx, const hone_expr *part) {
     clipper *c = ctx;
-    if (!narrow(c, part)) c->rest = lower_and(&c->lower->ir, c->rest, part);
+    if (!narrow(c, part)) c->rest = lower_and(&c->scope.lower->ir, c->rest, part);
     return true;
 }
 
 static hone_status clip(clipper *c) {
-    hone_func *func = c->lower->func;
-    hone_arith_clear(&c->arith);
-    if (!hone_arith_bind_sizes(&c->arith, func)) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_bind_around(func, c->loop, &c->arith));
-    HONE_TRY(lower_mark_vars(func, c->loop, &c->arith, c->loops, c->others));
+    hone_func *func = c->scope.lower->func;
+    HONE_TRY(lower_enter(&c->scope, c->loop, HONE_NO_ID));
     c->rest = NULL;
     c->is_clipped = false;
     lower_conjuncts(hone_func_node(func, c->guard)->u.eval.value, take_part, c);
-    if (!c->is_clipped) return hone_ir_finish(&c->arith.ir);
+    if (!c->is_clipped) return hone_ir_finish(&c->scope.arith.ir);
     if (c->rest)
         hone_func_node(func, c->guard)->u.eval.value = c->rest;
     else
         lower_splice(func, c->guard);
-    return hone_ir_finish(&c->arith.ir);
+    return hone_ir_finish(&c->scope.arith.ir);
 }
 
 /* By all conditions below the loop that hold nothing but loops and each other. */
 static hone_status clip_by_chain(clipper *c) {
-    const hone_func *func = c->lower->func;
+    const hone_func *func = c->scope.lower->func;
     hone_node_id next;
     for (hone_node_id at = next_in_chain(func, c->loop); at != HONE_NO_ID; at = next) {
         next = next_in_chain(func, at);
@@ -127,11 +118,8 @@ static hone_status clip_by_chain(clipper *c) {
 
 hone_status lower_clip(hone_lower *lower) {
     hone_func *func = lower->func;
-    clipper c = {.lower = lower, .var_count = func->var_count};
-    hone_arith_init(&c.arith, func->arena);
-    c.loops = hone_arena_zalloc(func->arena, func->var_count + 1);
-    c.others = hone_arena_zalloc(func->arena, func->var_count + 1);
-    if (!c.loops || !c.others) return LOWER_NO_MEMORY();
+    clipper c = {.scope = {.lower = lower}};
+    hone_arith_init(&c.scope.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_SERIAL) continue;
@@ -139,5 +127,5 @@ hone_status lower_clip(hone_lower *lower) {
         c.loop = n;
         HONE_TRY(clip_by_chain(&c));
     }
-    return hone_ir_finish(&c.arith.ir);
+    return hone_ir_finish(&c.scope.arith.ir);
 }

@@ -27,72 +27,78 @@ enum {
 
 typedef struct partition {
     lower_conditions conditions;
-    int64_t lo, hi;      /* the iterations in which all conditions hold */
-    int64_t first, last; /* all iterations */
-    bool has_no_middle;  /* there is no middle: each of a few iterations has its own conditions */
+    hone_node_id loop;
+    hone_var var;
+    lower_span all, middle; /* iterations; those in which all conditions hold */
+    bool has_no_middle;     /* each of a few iterations has its own conditions */
     lower_alike alike;
     uint32_t new_nodes;
 } partition;
 
 /* ---- which iterations ---- */
 
-/* The last one of those from `from` to `to` that share a copy with the first. */
-static int64_t end_of_run(const partition *p, int64_t from, int64_t to) {
-    while (from < to && lower_is_alike(&p->alike, from + 1))
-        from++;
-    return from;
+/* The end of those behind `first` that share a copy with it. */
+static int64_t end_of_run(const partition *p, int64_t first, int64_t end) {
+    do
+        first++;
+    while (first < end && lower_is_alike(&p->alike, first));
+    return first;
 }
 
 /* How many copies these iterations take; more than MAX_EDGE + 1 count as MAX_EDGE + 2. */
-static uint32_t count_runs(const partition *p, int64_t from, int64_t to) {
-    uint32_t count = to - from >= MAX_EDGE_ITERATIONS ? MAX_EDGE + 2 : 0;
-    for (; from <= to && count < MAX_EDGE + 2; count++)
-        from = end_of_run(p, from, to) + 1;
+static uint32_t count_runs(const partition *p, int64_t first, int64_t end) {
+    uint32_t count = end - first > MAX_EDGE_ITERATIONS ? MAX_EDGE + 2 : 0;
+    for (; first < end && count < MAX_EDGE + 2; count++)
+        first = end_of_run(p, first, end);
     return count;
 }
 
-/* Narrows [lo, hi] to where the gap is below 0; false when that takes more than a few iterations
- * off an end of the loop, or all. */
-static bool narrow(partition *p, const hone_expr *gap, hone_var var) {
-    lower_span span = {p->first, p->last + 1};
-    if (!lower_span_below_zero(&p->conditions.arith, gap, var, &span)) return false;
-    int64_t lo = span.first, hi = span.end - 1;
-    if (lo > hi || count_runs(p, p->first, lo - 1) > MAX_EDGE) return false;
-    if (count_runs(p, hi + 1, p->last) > MAX_EDGE) return false;
-    if (lo < p->lo) lo = p->lo;
-    if (hi > p->hi) hi = p->hi;
-    if (lo > hi) {
-        p->has_no_middle = count_runs(p, p->first, p->last) <= MAX_EDGE + 1;
-        return p->has_no_middle;
-    }
-    p->lo = lo;
-    p->hi = hi;
+/* From {all.first, all.first} on: the next iterations beside the middle that share a copy. */
+static bool next_edge(const partition *p, lower_span *io_run) {
+    int64_t first = io_run->end == p->middle.first ? p->middle.end : io_run->end;
+    int64_t end = first < p->middle.first ? p->middle.first : p->all.end;
+    if (first >= end) return false;
+    *io_run = (lower_span){first, end_of_run(p, first, end)};
     return true;
 }
 
+/* Narrows the middle to where the gap is below 0; false when that takes more than a few iterations
+ * off an end of the loop, or all. */
+static bool narrow(partition *p, const hone_expr *gap) {
+    lower_span all = p->all, span = all;
+    if (!lower_span_below_zero(&p->conditions.arith, gap, p->var, &span)) return false;
+    if (span.first >= span.end || count_runs(p, all.first, span.first) > MAX_EDGE) return false;
+    if (count_runs(p, span.end, all.end) > MAX_EDGE) return false;
+    if (span.first < p->middle.first) span.first = p->middle.first;
+    if (span.end > p->middle.end) span.end = p->middle.end;
+    if (span.first < span.end) {
+        p->middle = span;
+        return true;
+    }
+    p->has_no_middle = count_runs(p, all.first, all.end) <= MAX_EDGE + 1;
+    return p->has_no_middle;
+}
+
 /* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
-static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
+static hone_status find_middle(partition *p, bool *out_has) {
     lower_conditions *c = &p->conditions;
-    const hone_func *func = c->lower->func;
-    const hone_node *node = hone_func_node(func, loop);
-    hone_var var = node->u.loop.var;
+    const hone_node *node = hone_func_node(c->lower->func, p->loop);
     *out_has = false;
-    HONE_TRY(lower_find_conditions(c, loop, var, true));
+    HONE_TRY(lower_find_conditions(c, p->loop, p->var, true));
     p->has_no_middle = false;
     p->alike = (lower_alike){0};
     /* the iterations of an unrolled loop have bodies of their own in any case */
-    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, var, &p->alike);
-    p->first = p->lo = node->u.loop.range.min->u.i;
-    p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
+    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, p->var, &p->alike);
+    p->all.first = node->u.loop.range.min->u.i;
+    p->all.end = p->all.first + hone_expr_const(node->u.loop.range.extent);
+    p->middle = p->all;
     for (uint32_t i = c->count; i > 0; i--) {
         const hone_expr *gap = lower_gap_of(&c->arith, c->hoisted[i - 1]);
-        if (!narrow(p, gap, var)) lower_drop_condition(c, i - 1);
+        if (!narrow(p, gap)) lower_drop_condition(c, i - 1);
     }
-    if (p->has_no_middle) {
-        p->lo = p->last + 1;
-        p->hi = p->last;
-    }
-    *out_has = c->count > 0 && (p->lo > p->first || p->hi < p->last);
+    if (p->has_no_middle) p->middle.first = p->middle.end = p->all.end;
+    lower_span edge = {p->all.first, p->all.first};
+    *out_has = c->count > 0 && next_edge(p, &edge);
     return hone_ir_finish(&c->arith.ir);
 }
 
@@ -136,35 +142,95 @@ static bool may_copy_all(const hone_func *func, hone_node_id loop, const lower_r
 
 /* The body of the loop for one iteration, below `into`, or for some that are alike, where `loop` is
  * the variable that counts them. body: a container of the loop's children. */
-static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into, hone_var var,
+static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into,
                                  int64_t iteration, const hone_expr *loop) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
     hone_node_id copy = hone_tree_copy(func, body);
-    const hone_expr *value = hone_expr_int(&lower->ir, func->vars[var].dtype, iteration);
+    const hone_expr *value = hone_expr_int(&lower->ir, func->vars[p->var].dtype, iteration);
     if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
     if (!value) return hone_ir_finish(&lower->ir);
     hone_tree_move_children(func, copy, into);
     for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
-        if (loop) HONE_TRY(lower_fix_conditions(func, n, &p->alike, var, value));
+        if (loop) HONE_TRY(lower_fix_conditions(func, n, &p->alike, p->var, value));
         /* but not in a condition of `into` */
-        HONE_TRY(lower_substitute_one(func, n, var, loop ? loop : value));
+        HONE_TRY(lower_substitute_one(func, n, p->var, loop ? loop : value));
     }
     HONE_TRY(lower_rename_vars(lower, into));
     return lower_rename_buffers(func, into);
 }
 
-/* lo <= v and v <= hi, as far as that is not plain. */
-static const hone_expr *is_middle(const partition *p, hone_ir *ir, const hone_expr *var) {
-    const hone_expr *above = NULL, *below = NULL;
-    if (p->lo > p->first) {
-        above = hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, var->dtype, p->lo), var);
+/* Below the parent, but not in the parent itself, the conditions hold. */
+static hone_status assume_below(partition *p, hone_node_id parent) {
+    hone_func *func = p->conditions.lower->func;
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_assume_conditions(&p->conditions, n));
     }
-    if (p->hi < p->last) {
-        below = hone_expr_binary(ir, HONE_OP_LT, var, hone_expr_int(ir, var->dtype, p->hi + 1));
+    return HONE_OK;
+}
+
+/* A loop over some iterations, or what one of them does, in front of `place`. */
+static hone_status add_run(partition *p, lower_span run, hone_node_id place) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    const hone_var_info *var = &func->vars[p->var];
+    int64_t count = run.end - run.first;
+    hone_range range = lower_range(&lower->ir, var->dtype, run.first, count);
+    const hone_expr *loop = NULL;
+    hone_node_id into = count == 1
+                            ? hone_func_add_node(func, HONE_NODE_ATTR)
+                            : lower_new_loop(lower, var->name, HONE_LOOP_SERIAL, range, &loop);
+    if (into == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_insert_before(func, place, into);
+    HONE_TRY(add_iteration(p, p->loop, into, run.first, loop));
+    HONE_TRY(lower_trim_loops(&p->conditions, into));
+    if (count == 1) lower_splice(func, into);
+    return HONE_OK;
+}
+
+/* A serial loop: its edges stand in front of it and behind it. *io_next: where to look next, the
+ * edges in front, which may have loops, included. */
+static hone_status peel(partition *p, hone_node_id *io_next) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_node_id front = hone_func_add_node(func, HONE_NODE_ATTR);
+    hone_node_id behind = hone_func_add_node(func, HONE_NODE_ATTR);
+    if (front == HONE_NO_ID || behind == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_hand_down_pragmas(func, p->loop));
+    hone_tree_insert_before(func, p->loop, front);
+    hone_tree_insert_after(func, p->loop, behind);
+    lower_span run = {p->all.first, p->all.first};
+    while (next_edge(p, &run))
+        HONE_TRY(add_run(p, run, run.first < p->middle.first ? p->loop : behind));
+    if (p->middle.first > p->all.first) *io_next = hone_func_node(func, front)->next;
+    HONE_TRY(assume_below(p, p->loop));
+    hone_func_node(func, p->loop)->u.loop.range = lower_range(
+        &lower->ir, func->vars[p->var].dtype, p->middle.first, p->middle.end - p->middle.first);
+    if (p->has_no_middle) hone_tree_remove(func, p->loop);
+    hone_tree_remove(func, front);
+    hone_tree_remove(func, behind);
+    return hone_ir_finish(&lower->ir);
+}
+
+/* Whether v is one of the middle, as far as that is not plain. */
+static const hone_expr *is_middle(const partition *p, hone_ir *ir, const hone_expr *v) {
+    const hone_expr *above = NULL, *below = NULL;
+    if (p->middle.first > p->all.first) {
+        above = hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, v->dtype, p->middle.first), v);
+    }
+    if (p->middle.end < p->all.end) {
+        below = hone_expr_binary(ir, HONE_OP_LT, v, hone_expr_int(ir, v->dtype, p->middle.end));
     }
     return lower_and(ir, above, below);
+}
+
+/* Whether v is one of these; none of those below comes here. */
+static const hone_expr *is_one_of(hone_ir *ir, const hone_expr *v, lower_span run) {
+    bool is_one = run.end - run.first == 1;
+    return hone_expr_binary(ir, is_one ? HONE_OP_EQ : HONE_OP_LE, v,
+                            hone_expr_int(ir, v->dtype, run.end - 1));
 }
 
 static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
@@ -175,118 +241,51 @@ static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
     return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }
 
-/* A loop over from..to, or where that is one iteration, a container for it. */
-static hone_status new_run(hone_lower *lower, hone_var var, int64_t from, int64_t to,
-                           hone_node_id *out_run, const hone_expr **out_loop) {
-    hone_func *func = lower->func;
-    hone_range range = lower_range(&lower->ir, func->vars[var].dtype, from, to - from + 1);
-    *out_loop = NULL;
-    *out_run = from == to
-                   ? hone_func_add_node(func, HONE_NODE_ATTR)
-                   : lower_new_loop(lower, func->vars[var].name, HONE_LOOP_SERIAL, range, out_loop);
-    return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
-}
-
-/* The iterations from..to, one after the other, below `into`. */
-static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id into, hone_var var,
-                                  int64_t from, int64_t to) {
+/* Below `into`: a choice among the edges, the last of which needs no question. */
+static hone_status add_choices(partition *p, hone_node_id body, hone_node_id into,
+                               const hone_expr *v) {
     hone_lower *lower = p->conditions.lower;
-    hone_func *func = lower->func;
-    for (int64_t end; from <= to; from = end + 1) {
-        hone_node_id run;
-        const hone_expr *loop;
-        end = end_of_run(p, from, to);
-        HONE_TRY(new_run(lower, var, from, end, &run, &loop));
-        hone_tree_append(func, into, run);
-        HONE_TRY(add_iteration(p, body, run, var, from, loop));
-        HONE_TRY(lower_trim_loops(&p->conditions, run));
-        if (!loop) lower_splice(func, run);
+    lower_span run = {p->all.first, p->all.first};
+    for (bool has_more = next_edge(p, &run); has_more;) {
+        lower_span next = run;
+        hone_node_id choice = into, rest = HONE_NO_ID;
+        has_more = next_edge(p, &next);
+        if (has_more) HONE_TRY(new_choice(lower, is_one_of(&lower->ir, v, run), &choice, &rest));
+        bool is_one = run.end - run.first == 1;
+        HONE_TRY(add_iteration(p, body, choice, run.first, is_one ? NULL : v));
+        if (has_more) {
+            hone_tree_append(lower->func, choice, rest);
+            hone_tree_append(lower->func, into, choice);
+        }
+        into = rest;
+        run = next;
     }
     return HONE_OK;
 }
 
-/* A serial loop: its edges stand in front of it and behind it. */
-static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next) {
-    hone_lower *lower = p->conditions.lower;
-    hone_func *func = lower->func;
-    hone_var var = hone_func_node(func, loop)->u.loop.var;
-    hone_node_id sides[2];
-    HONE_TRY(lower_hand_down_pragmas(func, loop));
-    for (int s = 0; s < 2; s++) {
-        sides[s] = hone_func_add_node(func, HONE_NODE_ATTR);
-        if (sides[s] == HONE_NO_ID) return LOWER_NO_MEMORY();
-    }
-    hone_tree_insert_before(func, loop, sides[0]);
-    hone_tree_insert_after(func, loop, sides[1]);
-    HONE_TRY(add_iterations(p, loop, sides[0], var, p->first, p->lo - 1));
-    HONE_TRY(add_iterations(p, loop, sides[1], var, p->hi + 1, p->last));
-    if (hone_func_node(func, sides[0])->first != HONE_NO_ID) {
-        *out_next = hone_func_node(func, sides[0])->first; /* loops there are looked at as well */
-    }
-    for (hone_node_id n = hone_func_node(func, loop)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
-        HONE_TRY(lower_assume_conditions(&p->conditions, n));
-    }
-    hone_func_node(func, loop)->u.loop.range =
-        lower_range(&lower->ir, func->vars[var].dtype, p->lo, p->hi - p->lo + 1);
-    if (p->has_no_middle) hone_tree_remove(func, loop);
-    lower_splice(func, sides[0]);
-    lower_splice(func, sides[1]);
-    p->conditions.is_changed = true;
-    return hone_ir_finish(&lower->ir);
-}
-
-/* Whether v is one of from..to; none of those below comes here. */
-static const hone_expr *is_one_of(hone_ir *ir, const hone_expr *v, int64_t from, int64_t to) {
-    bool is_one = from == to;
-    return hone_expr_binary(ir, is_one ? HONE_OP_EQ : HONE_OP_LE, v,
-                            hone_expr_int(ir, v->dtype, to));
-}
-
 /* Where iterations stay together: a choice among the middle and each iteration at an edge. body:
  * the loop, or a container of some of its statements. */
-static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body) {
+static hone_status split_body(partition *p, hone_node_id body) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
-    hone_var var = hone_func_node(func, loop)->u.loop.var;
-    const hone_expr *v = hone_func_var_expr(&lower->ir, func, var);
+    const hone_expr *v = hone_func_var_expr(&lower->ir, func, p->var);
     if (!v) return hone_ir_finish(&lower->ir);
-    hone_node_id middle, edges, choice;
+    hone_node_id middle, edges;
     HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
     hone_tree_move_children(func, body, middle);
-    hone_node_id into = edges;
-    int64_t end = p->hi < p->last ? p->last : p->lo - 1; /* the last of the edges */
-    for (int64_t i = p->lo > p->first ? p->first : p->hi + 1, last; i <= end;
-         i = last + 1 == p->lo ? p->hi + 1 : last + 1) {
-        last = end_of_run(p, i, i < p->lo ? p->lo - 1 : end);
-        const hone_expr *shared = last > i ? v : NULL;
-        if (last == end) {
-            HONE_TRY(add_iteration(p, middle, into, var, i, shared));
-            break;
-        }
-        hone_node_id rest;
-        HONE_TRY(new_choice(lower, is_one_of(&lower->ir, v, i, last), &choice, &rest));
-        HONE_TRY(add_iteration(p, middle, choice, var, i, shared));
-        hone_tree_append(func, choice, rest);
-        hone_tree_append(func, into, choice);
-        into = rest;
-    }
-    p->conditions.is_changed = true;
+    HONE_TRY(add_choices(p, middle, edges, v));
     if (p->has_no_middle) {
         hone_tree_move_children(func, edges, body);
         return lower_trim_loops(&p->conditions, body);
     }
-    for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
-        HONE_TRY(lower_assume_conditions(&p->conditions, n)); /* but not of the choice itself */
-    }
+    HONE_TRY(assume_below(p, middle));
     hone_tree_append(func, body, middle);
     hone_tree_append(func, middle, edges);
     return lower_trim_loops(&p->conditions, edges);
 }
 
 /* Choices among copies of those statements alone that have conditions. */
-static hone_status split_runs(partition *p, hone_node_id loop, const lower_runs *runs) {
+static hone_status split_runs(partition *p, const lower_runs *runs) {
     hone_func *func = p->conditions.lower->func;
     for (uint32_t i = 0; i < runs->count; i++) {
         hone_node_id body = hone_func_add_node(func, HONE_NODE_ATTR);
@@ -298,7 +297,7 @@ static hone_status split_runs(partition *p, hone_node_id loop, const lower_runs 
             hone_tree_append(func, body, n);
             if (n == runs->items[i].last) break;
         }
-        HONE_TRY(split_body(p, loop, body));
+        HONE_TRY(split_body(p, body));
         lower_splice(func, body);
     }
     return HONE_OK;
@@ -335,23 +334,26 @@ static bool may_peel(const hone_func *func, hone_node_id loop) {
     return hone_func_node(func, loop)->loop_kind != HONE_LOOP_PARALLEL;
 }
 
-/* *next: where to look next. */
-static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id *next) {
+/* *io_next: where to look next. */
+static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id *io_next) {
     hone_func *func = p->conditions.lower->func;
+    p->loop = loop;
+    p->var = hone_func_node(func, loop)->u.loop.var;
     bool has_middle;
-    HONE_TRY(find_middle(p, loop, &has_middle));
+    HONE_TRY(find_middle(p, &has_middle));
     if (!has_middle) return HONE_OK;
     lower_runs runs;
     uint32_t size;
     lower_find_runs(&p->conditions, loop, &runs);
     if (runs.kind == LOWER_RUNS_INNER) return HONE_OK;
     if (!may_copy_all(func, loop, &runs, &size)) return HONE_OK;
-    size *= count_runs(p, p->first, p->lo - 1) + count_runs(p, p->hi + 1, p->last);
+    size *= count_runs(p, p->all.first, p->middle.first) + count_runs(p, p->middle.end, p->all.end);
     if (p->new_nodes + size > MAX_NEW_NODES) return HONE_OK;
     p->new_nodes += size;
-    if (runs.kind == LOWER_RUNS_ALL && may_peel(func, loop)) return peel(p, loop, next);
-    HONE_TRY(runs.kind == LOWER_RUNS_SOME ? split_runs(p, loop, &runs) : split_body(p, loop, loop));
-    *next = hone_tree_next(func, 0, loop);
+    p->conditions.is_changed = true;
+    if (runs.kind == LOWER_RUNS_ALL && may_peel(func, loop)) return peel(p, io_next);
+    HONE_TRY(runs.kind == LOWER_RUNS_SOME ? split_runs(p, &runs) : split_body(p, loop));
+    *io_next = hone_tree_next(func, 0, loop);
     return HONE_OK;
 }
 

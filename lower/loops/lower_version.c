@@ -8,7 +8,6 @@
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
  * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
  * has its last value, and loops in it end where their work does: vectors of what is left. */
-#include "ir/core/fold.h"
 #include "lower/loops/partitioning.h"
 
 enum {
@@ -69,20 +68,11 @@ typedef struct edge {
 
 /* f // 32 < 5 where f // 32 is never more than 5. */
 static bool find_edge(lower_conditions *v, const hone_expr *hoisted, edge *out) {
-    hone_linear form;
-    const hone_expr *gap = lower_gap_of(&v->arith, hoisted);
-    if (!gap || !hone_linear_of(&v->arith, gap, &form) || form.count != 1) return false;
-    int64_t coeff = form.terms[0].coeff;
-    if (coeff == INT64_MIN || form.constant == INT64_MIN) return false;
-    out->term = form.terms[0].term;
-    hone_bound bound = hone_arith_bound(&v->arith, out->term);
-    /* the gap is 0 or more at the edge */
-    if (coeff > 0) {
-        out->value = -hone_floor_div(form.constant, coeff);
-        return out->value == bound.max;
-    }
-    out->value = hone_floor_div(form.constant, -coeff);
-    return out->value == bound.min;
+    lower_limit limit;
+    if (!lower_limit_of(&v->arith, lower_gap_of(&v->arith, hoisted), &limit)) return false;
+    hone_bound bound = hone_arith_bound(&v->arith, limit.term);
+    *out = (edge){limit.term, limit.is_end ? limit.at : limit.at - 1};
+    return out->value == (limit.is_end ? bound.max : bound.min);
 }
 
 static bool same_edge(const edge *a, const edge *b) {

@@ -10,6 +10,15 @@ typedef struct lower_span {
     int64_t first, end;
 } lower_span;
 
+/* A term is below `at` (is_end), or not below it. */
+typedef struct lower_limit {
+    const hone_expr *term;
+    int64_t at;
+    bool is_end;
+} lower_limit;
+
+/* Where a gap of one term is below 0; false when it has several, or none. */
+bool lower_limit_of(hone_arith *arith, const hone_expr *gap, lower_limit *out);
 /* Narrows the span to the iterations in which e is below 0; false, and nothing is done, when e is
  * not linear in the loop variable alone. */
 bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span);

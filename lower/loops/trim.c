@@ -12,19 +12,23 @@ typedef struct trimmer {
     lower_span may_work; /* the iterations in which conditions may hold */
 } trimmer;
 
+bool lower_limit_of(hone_arith *arith, const hone_expr *gap, lower_limit *out) {
+    hone_linear form;
+    if (!gap || !hone_linear_of(arith, gap, &form) || form.count != 1) return false;
+    int64_t coeff = form.terms[0].coeff, rest = form.constant;
+    if (coeff == INT64_MIN || rest == INT64_MIN || rest == INT64_MAX) return false;
+    out->term = form.terms[0].term;
+    out->is_end = coeff > 0;
+    out->at = 1 + (coeff > 0 ? hone_floor_div(-rest - 1, coeff) : hone_floor_div(rest, -coeff));
+    return true;
+}
+
 bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span) {
-    hone_linear linear;
-    if (!e || !hone_linear_of(arith, e, &linear) || linear.count != 1) return false;
-    const hone_expr *term = linear.terms[0].term;
-    if (term->kind != HONE_EXPR_VAR || term->u.var != var) return false;
-    int64_t coefficient = linear.terms[0].coeff, rest = linear.constant;
-    if (coefficient > 0) {
-        int64_t end = hone_floor_div(-rest - 1, coefficient) + 1;
-        if (end < span->end) span->end = end;
-    } else {
-        int64_t first = hone_floor_div(rest, -coefficient) + 1;
-        if (first > span->first) span->first = first;
-    }
+    lower_limit limit;
+    if (!lower_limit_of(arith, e, &limit)) return false;
+    if (limit.term->kind != HONE_EXPR_VAR || limit.term->u.var != var) return false;
+    if (limit.is_end && limit.at < span->end) span->end = limit.at;
+    if (!limit.is_end && limit.at > span->first) span->first = limit.at;
     return true;
 }
 
@@ -33,13 +37,8 @@ static bool trim_part(void *ctx, const hone_expr *part) {
     trimmer *t = ctx;
     lower_conditions *c = t->c;
     const hone_node *node = hone_func_node(c->lower->func, t->loop);
-    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, c->others, c->var_count)) {
-        return true;
-    }
-    const hone_expr *gap = lower_gap_of(&c->arith, part);
-    if (!gap) return true;
-    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
-    const hone_expr *least = interval.min ? hone_simplify(&c->arith, interval.min) : NULL;
+    hone_interval gap = lower_gap_range(c, part);
+    const hone_expr *least = gap.min ? hone_simplify(&c->arith, gap.min) : NULL;
     lower_span span = t->may_work;
     if (!lower_span_below_zero(&c->arith, least, node->u.loop.var, &span)) return true;
     t->may_work.end = span.end;

@@ -51,9 +51,7 @@ static bool find_steps(carry *c, const hone_expr *divided, const hone_expr **out
     if (!hone_linear_coeff(&scope->arith, divided, c->var, out_step) || *out_step < 1) return false;
     const hone_expr *base = hone_expr_substitute_one(&scope->arith.ir, divided, c->var, c->min);
     *out_base = base ? hone_simplify(&scope->arith, base) : NULL;
-    return *out_base && !hone_expr_may_fail(*out_base) &&
-           !hone_expr_uses_any(*out_base, scope->loops, scope->var_count) &&
-           !hone_expr_uses_any(*out_base, scope->others, scope->var_count);
+    return *out_base && !hone_expr_may_fail(*out_base) && !lower_varies_below(scope, *out_base);
 }
 
 /* Notes what must hold; false when that is never so, or there is no more room. */
