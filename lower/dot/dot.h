@@ -2,7 +2,7 @@
 #ifndef HONE_LOWER_DOT_DOT_H
 #define HONE_LOWER_DOT_DOT_H
 
-#include "lower/ground/passes.h"
+#include "lower/ground/lanes.h"
 
 typedef struct lower_dot_copy lower_dot_copy; /* lower_dot_raise.c */
 
@@ -25,16 +25,9 @@ typedef struct lower_dot_match {
     const lower_dot_copy **io_copies; /* those that were made in this function */
 } lower_dot_match;
 
-/* A load of `lanes` consecutive elements of a buffer, from index `start` on. As in the next two,
- * NULL where start is NULL or memory is short. */
-const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
-                                const hone_expr *start, int64_t lanes);
-
-/* The indices of `lanes` consecutive elements: a ramp. */
-const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
-
 /* The operand of dot4 or dot2 for `lanes` sums: group elements of the buffer for each, consecutive
- * from `start` on; bytes are widened to 16 bits for dot2. */
+ * from `start` on; bytes are widened to 16 bits for dot2. NULL where start is NULL or memory is
+ * short. */
 const hone_expr *lower_dot_side(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);
 /* Such an operand with ones in it; for dot4 they are unsigned bytes where is_unsigned. */

@@ -388,20 +388,6 @@ static const hone_expr *at_start(const dot *d, const hone_expr *index) {
     return index ? hone_simplify(d->arith, index) : NULL;
 }
 
-const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes) {
-    if (lanes == 1 || !start) return start;
-    return hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)lanes);
-}
-
-const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_expr *start,
-                                int64_t lanes) {
-    hone_ir *ir = &d->lower->ir;
-    if (!start) return NULL;
-    hone_dtype dtype = d->lower->func->buffers[buffer].dtype;
-    const hone_expr *at = lower_dot_lanes(ir, start, lanes);
-    return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
-}
-
 static bool is_wished(const dot *d) {
     const hone_func *func = d->lower->func;
     if (!hone_target_has_feature(d->lower->options->target, "avx512bf16")) return false;
@@ -421,7 +407,7 @@ static hone_intrin intrin_of(const dot *d) {
 
 const hone_expr *lower_dot_side(const dot *d, hone_buffer buffer, const hone_expr *start,
                                 int64_t lanes) {
-    const hone_expr *e = lower_dot_load(d, buffer, start, d->group * lanes);
+    const hone_expr *e = lower_load_lanes(d->lower, buffer, start, d->group * lanes);
     if (d->group == 4 || d->is_float || !e) return e;
     return hone_expr_cast(&d->lower->ir, hone_dtype_with_lanes(HONE_DTYPE_I16, e->dtype.lanes), e);
 }
@@ -495,7 +481,7 @@ static hone_status raise(const dot *d, const hone_expr *a, const hone_expr **out
     hone_buffer copy;
     HONE_TRY(lower_dot_raise(d, &copy));
     if (copy != HONE_NO_ID) {
-        *out = lower_dot_load(d, copy, at_start(d, d->a), 4);
+        *out = lower_load_lanes(d->lower, copy, at_start(d, d->a), 4);
         return HONE_OK;
     }
     *out = hone_expr_add(ir, hone_expr_cast(ir, hone_dtype_with_lanes(byte, 4), a),
@@ -517,11 +503,11 @@ static hone_status replace(dot *d) {
     const hone_expr *raised = a;
     if (is_raised) HONE_TRY(raise(d, a, &raised));
     b = lower_dot_side(d, d->b_buffer, b, d->count);
-    const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), raised, b};
+    const hone_expr *args[] = {lower_load_lanes(d->lower, to, c, d->count), raised, b};
     hone_dtype dtype = hone_dtype_with_lanes(func->buffers[to].dtype, (uint16_t)d->count);
     const hone_expr *value = hone_expr_call(ir, dtype, intrin_of(d), 3, args);
     value = add_points(d, value, is_begun, a, b);
-    HONE_TRY(lower_set_store(func, d->store, lower_dot_lanes(ir, c, d->count), value));
+    HONE_TRY(lower_set_store(func, d->store, lower_lanes(ir, c, d->count), value));
     HONE_TRY(hone_ir_finish(ir));
     hone_tree_remove(func, d->store);
     hone_tree_replace(func, d->outer, d->store);

@@ -284,16 +284,12 @@ static hone_status make_lack(plan *p, hone_node_id *out_alloc) {
     for (uint32_t i = 0; i <= p->top; i++)
         elements *= p->path[i].is_kept ? p->path[i].extent : 1;
     p->lack = hone_func_add_dense(func, "lack", dtype_of(p), 1, &elements, "global");
-    *out_alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-    if (p->lack == HONE_NO_ID || *out_alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_func_node(func, *out_alloc)->u.alloc.buffer = p->lack;
-    return HONE_OK;
+    *out_alloc = lower_new_alloc(func, p->lack);
+    return *out_alloc == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }
 
 static const hone_expr *lanes_at(const plan *p, const hone_expr *start) {
-    hone_ir *ir = &p->d->lower->ir;
-    if (!start) return NULL;
-    return hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)p->d->count);
+    return lower_lanes(&p->d->lower->ir, start, p->d->count);
 }
 
 /* What a sum of B is to be multiplied by. */
@@ -332,7 +328,7 @@ static hone_status add_step(const plan *p, const chains *c, hone_node_id where, 
     const lower_dot_match *d = p->d;
     hone_ir *ir = &d->lower->ir;
     const hone_expr *start = hone_expr_i32(ir, (int32_t)(nth * d->count));
-    const hone_expr *args[] = {lower_dot_load(d, c->sums, start, d->count),
+    const hone_expr *args[] = {lower_load_lanes(d->lower, c->sums, start, d->count),
                                lower_dot_ones(d, true, 1),
                                lower_dot_side(d, d->b_buffer, b, d->count)};
     hone_dtype dtype = hone_dtype_with_lanes(dtype_of(p), (uint16_t)d->count);
@@ -371,9 +367,8 @@ static hone_status make_sums(const plan *p, chains *c, hone_node_id *io_where) {
     hone_ir *ir = &p->d->lower->ir;
     int64_t elements = c->count * p->d->count;
     c->sums = hone_func_add_dense(func, "sums", dtype_of(p), 1, &elements, "local");
-    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-    if (c->sums == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_func_node(func, alloc)->u.alloc.buffer = c->sums;
+    hone_node_id alloc = lower_new_alloc(func, c->sums);
+    if (alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
     hone_tree_append(func, *io_where, alloc);
     *io_where = alloc;
     for (int64_t i = 0; i < c->count; i++) {
@@ -412,7 +407,7 @@ static hone_status collect(const plan *p, hone_node_id where, const hone_expr *b
     const hone_expr *start = lack_index(p, true), *sum = NULL;
     for (int64_t i = 0; i < c.count; i++) {
         const hone_expr *from = hone_expr_i32(ir, (int32_t)(i * d->count));
-        const hone_expr *one = lower_dot_load(d, c.sums, from, d->count);
+        const hone_expr *one = lower_load_lanes(d->lower, c.sums, from, d->count);
         sum = sum ? hone_expr_add(ir, sum, one) : one;
     }
     const hone_expr *scale = hone_expr_broadcast(ir, scale_of(p), (uint16_t)d->count);
@@ -435,8 +430,8 @@ static hone_status begin_sum(const plan *p, const hone_expr *c) {
     }
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
     c = in_copy(p, c, p->sum);
-    const hone_expr *lack = lower_dot_load(d, p->lack, lack_index(p, false), d->count);
-    const hone_expr *value = hone_expr_add(ir, lower_dot_load(d, to, c, d->count), lack);
+    const hone_expr *lack = lower_load_lanes(d->lower, p->lack, lack_index(p, false), d->count);
+    const hone_expr *value = hone_expr_add(ir, lower_load_lanes(d->lower, to, c, d->count), lack);
     HONE_TRY(lower_append_store(func, where, to, lanes_at(p, c), value));
     hone_node_id made = hone_func_node(func, group)->first;
     hone_tree_remove(func, made);

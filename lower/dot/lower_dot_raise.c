@@ -93,8 +93,8 @@ static hone_status raise(const place *p, hone_node_id where, hone_buffer copy, c
     const hone_expr *more = hone_expr_int(ir, byte, 128);
     if (lanes > 1) more = hone_expr_broadcast(ir, more, bytes.lanes);
     const hone_expr *value =
-        hone_expr_cast(ir, bytes, lower_dot_load(p->d, p->d->a_buffer, at, lanes));
-    HONE_TRY(lower_append_store(func, where, copy, lower_dot_lanes(ir, at, lanes),
+        hone_expr_cast(ir, bytes, lower_load_lanes(p->d->lower, p->d->a_buffer, at, lanes));
+    HONE_TRY(lower_append_store(func, where, copy, lower_lanes(ir, at, lanes),
                                 hone_expr_add(ir, value, more)));
     return hone_ir_finish(ir);
 }
@@ -134,12 +134,9 @@ static hone_status make_copy(const place *p, lower_dot_copy *made) {
     hone_func *func = p->d->lower->func;
     made->copy =
         hone_func_add_dense(func, "raised", HONE_DTYPE_MAKE(UINT, 8), 1, &p->bytes, "global");
-    made->alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
+    made->alloc = lower_new_alloc(func, made->copy);
     hone_node_id front = hone_func_add_node(func, HONE_NODE_TOP);
-    if (made->copy == HONE_NO_ID || made->alloc == HONE_NO_ID || front == HONE_NO_ID) {
-        return LOWER_NO_MEMORY();
-    }
-    hone_func_node(func, made->alloc)->u.alloc.buffer = made->copy;
+    if (made->alloc == HONE_NO_ID || front == HONE_NO_ID) return LOWER_NO_MEMORY();
     HONE_TRY(raise_all(p, front, made->copy));
     take_below(p, made->alloc);
     for (hone_node_id last; (last = hone_func_node(func, front)->last) != HONE_NO_ID;) {

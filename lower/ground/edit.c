@@ -7,6 +7,12 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
     return id;
 }
 
+hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer) {
+    hone_node_id id = buffer == HONE_NO_ID ? HONE_NO_ID : hone_func_add_node(func, HONE_NODE_ALLOC);
+    if (id != HONE_NO_ID) hone_func_node(func, id)->u.alloc.buffer = buffer;
+    return id;
+}
+
 hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out) {
     const hone_expr *one = hone_expr_i32(&lower->ir, 1);
     *out = hone_func_add_node(lower->func, HONE_NODE_ATTR);

@@ -18,8 +18,9 @@ HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, 
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 /* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
-/* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
+/* Not in the tree yet; HONE_NO_ID when memory is short, or was for the buffer. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer);
 /* Gives a STORE this index, its only one, and this value. */
 HONE_NODISCARD hone_status lower_set_store(hone_func *func, hone_node_id store,
                                            const hone_expr *index, const hone_expr *value);

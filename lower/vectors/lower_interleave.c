@@ -8,6 +8,7 @@
  * of two or four rows, in chunks that fill a register, where f does nothing but cast. The last
  * chunk of rows that they do not divide begins within the one before, and stores some of that once
  * more. What is square is a matter for lower_transpose.c. */
+#include "lower/ground/lanes.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/tile.h"
 
@@ -78,8 +79,7 @@ static hone_status replace(const lower_tile *t) {
     at = at ? hone_simplify(t->arith, at) : NULL;
     const hone_expr *value = cast_like(ir, store->u.store.value, interleave(ir, rows[0], rows[1]));
     if (!at || !value) return hone_ir_finish(ir);
-    at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), value->dtype.lanes);
-    HONE_TRY(lower_set_store(func, t->store, at, value));
+    HONE_TRY(lower_set_store(func, t->store, lower_lanes(ir, at, value->dtype.lanes), value));
     if (chunks <= MAX_UNROLLED) outer->loop_kind = HONE_LOOP_UNROLLED;
     outer->u.loop.range = lower_range(ir, i->dtype, 0, chunks);
     hone_tree_remove(func, t->store);

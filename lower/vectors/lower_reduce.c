@@ -23,6 +23,7 @@
  * annotation is a wish, like all pragmas. The value of the annotation is the number of registers to
  * collect in, 1 to 8; other values mean 4. */
 #include "lower/ground/accesses.h"
+#include "lower/ground/lanes.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/reduce_feed.h"
 
@@ -366,10 +367,7 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
         hone_tree_append(func, parent, loop);
         have = half;
     }
-    const hone_expr *at = hone_expr_int(ir, HONE_DTYPE_I32, 0);
-    if (have > 1) at = hone_expr_ramp(ir, at, hone_expr_int(ir, HONE_DTYPE_I32, 1), (uint16_t)have);
-    hone_dtype wide = hone_dtype_with_lanes(dtype, (uint16_t)have);
-    const hone_expr *total = hone_expr_load(ir, wide, s->collector, 1, &at);
+    const hone_expr *total = lower_load_lanes(lower, s->collector, hone_expr_i32(ir, 0), have);
     if (have > 1) total = hone_expr_call(ir, dtype, lanes_of(s), 1, &total);
     const hone_expr *old = hone_expr_load(ir, dtype, s->buffer, 1, &s->index);
     return lower_append_store(func, parent, s->buffer, s->index, combine(r, s, old, total));
@@ -397,11 +395,8 @@ static hone_status make_collector(reducer *r, step *s) {
     const hone_expr *lane;
     s->collector = hone_func_add_dense(func, "collector", dtype, 1, &r->width, "local");
     hone_node_id loop = new_lanes(lower, HONE_DTYPE_I32, r->width, &lane);
-    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-    if (s->collector == HONE_NO_ID || loop == HONE_NO_ID || alloc == HONE_NO_ID) {
-        return LOWER_NO_MEMORY();
-    }
-    hone_func_node(func, alloc)->u.alloc.buffer = s->collector;
+    hone_node_id alloc = lower_new_alloc(func, s->collector);
+    if (loop == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
     HONE_TRY(lower_append_store(func, loop, s->collector, lane, identity_of(&lower->ir, s, dtype)));
     lower_wrap(func, r->outer, alloc);
     hone_tree_insert_before(func, r->outer, loop);

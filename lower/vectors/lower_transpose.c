@@ -16,6 +16,7 @@
  *
  * Very few rows without gaps (stride = M) are M dense vectors: if lanes are picked from those with
  * fewer instructions, the loop is unrolled, so that they are loaded once, and nothing else. */
+#include "lower/ground/lanes.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/tile.h"
 
@@ -155,9 +156,7 @@ static hone_status match(tile *t, hone_node_id rows, bool *out_is_tile) {
 
 /* The vector of row k in a tile of rows. */
 static const hone_expr *row_at(const tile *t, int64_t k) {
-    hone_ir *ir = &t->lower->ir;
-    return hone_expr_ramp(ir, hone_expr_i32(ir, k * t->size), hone_expr_i32(ir, 1),
-                          (uint16_t)t->size);
+    return lower_lanes(&t->lower->ir, hone_expr_i32(&t->lower->ir, k * t->size), t->size);
 }
 
 /* A row of the memory that is turned, with as many lanes as a square has. */
@@ -172,10 +171,8 @@ static const hone_expr *widen(const tile *t, const hone_expr *row) {
 }
 
 static const hone_expr *load_row(const tile *t, hone_buffer rows, int64_t k) {
-    const hone_expr *at = row_at(t, k);
-    hone_dtype dtype = t->lower->func->buffers[rows].dtype;
-    return hone_expr_load(&t->lower->ir, hone_dtype_with_lanes(dtype, (uint16_t)t->size), rows, 1,
-                          &at);
+    const hone_expr *start = hone_expr_i32(&t->lower->ir, k * t->size);
+    return lower_load_lanes(t->lower, rows, start, t->size);
 }
 
 /* rows[k] = value, in front of the loops. */
@@ -192,15 +189,11 @@ const hone_expr *lower_tile_row(const tile *t, const hone_expr *i, int64_t k, in
     hone_func *func = t->lower->func;
     hone_ir *ir = &t->lower->ir;
     hone_range lane = hone_func_node(func, t->lanes)->u.loop.range;
-    hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
     const hone_expr *at = hone_expr_substitute_one(ir, t->load->args[0], loop_var(t, t->rows), i);
     const hone_expr *j = hone_expr_add(ir, lane.min, hone_expr_int(ir, lane.min->dtype, k));
     at = hone_expr_substitute_one(ir, at, loop_var(t, t->lanes), j);
     if (!at) return NULL;
-    at = hone_simplify(t->arith, at);
-    at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), (uint16_t)count);
-    return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)count), t->load->u.buffer, 1,
-                          &at);
+    return lower_load_lanes(t->lower, t->load->u.buffer, hone_simplify(t->arith, at), count);
 }
 
 /* Row k of some squares, one behind the other. */
@@ -284,9 +277,8 @@ static hone_status allocate(tile *t, const char *name, hone_buffer *out_buffer) 
     int64_t elements = t->side * t->size;
     hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
     *out_buffer = hone_func_add_dense(func, name, dtype, 1, &elements, "local");
-    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-    if (*out_buffer == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_func_node(func, alloc)->u.alloc.buffer = *out_buffer;
+    hone_node_id alloc = lower_new_alloc(func, *out_buffer);
+    if (alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
     lower_wrap(func, t->rows, alloc);
     return HONE_OK;
 }

@@ -1,0 +1,14 @@
+/* lower/ground/lanes.h - vectors of a buffer: places side by side, and what lies there; inside
+ * lower/ only. */
+#ifndef HONE_LOWER_GROUND_LANES_H
+#define HONE_LOWER_GROUND_LANES_H
+
+#include "lower/ground/passes.h"
+
+/* start, start + 1, …: so many places, or the one; NULL in gives NULL out. */
+const hone_expr *lower_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
+/* So many elements of a buffer from here on; NULL in gives NULL out. */
+const hone_expr *lower_load_lanes(hone_lower *lower, hone_buffer buffer, const hone_expr *start,
+                                  int64_t lanes);
+
+#endif
