@@ -16,6 +16,7 @@
  * of the others, or are counted by several numbers, the second loop is as it was. Rows of fewer
  * than two vectors have it alone; those of less than one are left as they are. */
 #include "lower/ground/conditions.h"
+#include "lower/vectors/digit.h"
 #include "lower/vectors/vector_cut.h"
 
 enum { MAX_DIGITS = 8, MAX_LOOP_NODES = 100 };
@@ -43,15 +44,13 @@ typedef struct carry {
     bool has_both;    /* lanes in front of its end and behind it, always */
 } carry;
 
-/* How far the loop takes a number that a constant divides, in all its iterations, and where it
- * begins. False when it is not linear in the loop, or known inside of it only. */
-static bool find_steps(carry *c, const hone_expr *divided, const hone_expr **out_base,
-                       int64_t *out_step) {
-    lower_conditions *scope = &c->scope;
-    if (!hone_linear_coeff(&scope->arith, divided, c->var, out_step) || *out_step < 1) return false;
-    const hone_expr *base = hone_expr_substitute_one(&scope->arith.ir, divided, c->var, c->min);
-    *out_base = base ? hone_simplify(&scope->arith, base) : NULL;
-    return *out_base && !hone_expr_may_fail(*out_base) && !lower_varies_below(scope, *out_base);
+/* Where the loop begins in the number that the digit is of; false when that is known inside of it
+ * only. */
+static bool find_base(carry *c, const lower_digit *digit, const hone_expr **out_base) {
+    hone_arith *arith = &c->scope.arith;
+    const hone_expr *base = hone_expr_substitute_one(&arith->ir, digit->number, c->var, c->min);
+    *out_base = base ? hone_simplify(arith, base) : NULL;
+    return *out_base && !hone_expr_may_fail(*out_base) && !lower_varies_below(&c->scope, *out_base);
 }
 
 /* Notes what must hold; false when that is never so, or there is no more room. */
@@ -120,17 +119,16 @@ static const hone_expr *fit_of(carry *c, hone_ir *ir, const hone_expr *e, const 
 
 static const hone_expr *without_carry(void *ctx, hone_ir *ir, const hone_expr *e) {
     carry *c = ctx;
-    if (!hone_expr_is_divmod(e) || !hone_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return e;
+    lower_digit d;
     const hone_expr *base;
-    int64_t step, divisor = hone_expr_const(e->args[1]);
-    if (divisor < c->least || !find_steps(c, e->args[0], &base, &step)) return e;
-    if (step > divisor / c->least) return e;
+    if (!lower_digit_of(&c->scope.arith, e, c->var, &d) || d.divisor < c->least) return e;
+    if (d.step < 1 || d.step > d.divisor / c->least || !find_base(c, &d, &base)) return e;
     if (c->part == ALL) {
-        if (!note_fit(c, fit_of(c, ir, e, base, step), divisor)) return e;
-        note_row(c, base, step, divisor);
+        if (!note_fit(c, fit_of(c, ir, e, base, d.step), d.divisor)) return e;
+        note_row(c, base, d.step, d.divisor);
     }
-    const hone_expr *digit = c->part == BACK ? carried_digit(c, ir, e, base, step)
-                                             : straight_digit(c, ir, e, base, step);
+    const hone_expr *digit = c->part == BACK ? carried_digit(c, ir, e, base, d.step)
+                                             : straight_digit(c, ir, e, base, d.step);
     return digit ? hone_simplify(&c->scope.arith, digit) : NULL;
 }
 
@@ -213,25 +211,13 @@ static bool only_stores(const hone_func *func, hone_node_id loop) {
 
 /* ---- */
 
-typedef struct finder {
-    hone_var var;
-    bool is_found;
-} finder;
-
-static bool find_digit(void *ctx, const hone_expr *e) {
-    finder *f = ctx;
-    f->is_found = f->is_found || (hone_expr_is_divmod(e) && hone_expr_uses_var(e->args[0], f->var));
-    return !f->is_found;
-}
-
 static bool is_candidate(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
     if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_VECTORIZED) return false;
     if (!hone_expr_is_int(node->u.loop.range.min)) return false;
     if (hone_expr_const(node->u.loop.range.extent) < 2) return false;
-    finder f = {.var = node->u.loop.var};
-    hone_tree_walk_parts(func, id, false, find_digit, &f);
-    return f.is_found && lower_is_plain_code(func, id, MAX_LOOP_NODES);
+    return lower_has_digit(func, id, node->u.loop.var) &&
+           lower_is_plain_code(func, id, MAX_LOOP_NODES);
 }
 
 /* Makes the loop one whose digits do not carry. */
@@ -282,12 +268,10 @@ typedef struct row_finder {
 
 static bool find_row(void *ctx, const hone_expr *e) {
     row_finder *f = ctx;
-    int64_t step;
-    if (!hone_expr_is_divmod(e) || e->dtype.lanes != 1) return true;
-    int64_t divisor = hone_expr_const(e->args[1]);
-    bool is_row = divisor >= f->least && divisor < f->most && divisor % f->least != 0;
-    f->is_found |= is_row && hone_expr_is_pure_index(e->args[0]) &&
-                   hone_linear_coeff(&f->c->scope.arith, e->args[0], f->c->var, &step);
+    lower_digit d;
+    f->is_found |= lower_digit_of(&f->c->scope.arith, e, f->c->var, &d) && d.divisor >= f->least &&
+                   d.divisor < f->most && d.divisor % f->least != 0 &&
+                   hone_expr_is_pure_index(d.number);
     return !f->is_found;
 }
 

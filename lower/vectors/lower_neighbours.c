@@ -8,6 +8,7 @@
  * One store, to the next element each time; what is read lies the same way or stays where it is,
  * and of the buffer that is written it is the very element: no iteration sees another. */
 #include "lower/ground/accesses.h"
+#include "lower/vectors/lane_nest.h"
 
 enum { LEAST_EXTENT = 8 };
 
@@ -32,32 +33,16 @@ static int64_t step_of(neighbours *s, hone_buffer buffer, uint32_t count,
 }
 
 static bool fits_load(neighbours *s, const hone_expr *load) {
-    const hone_func *func = s->lower->func;
-    bool is_stored =
-        lower_storage_of(func, load->u.buffer) == lower_storage_of(func, s->store->u.store.buffer);
-    if (is_stored) return lower_is_stored_element(s->store, load);
+    if (lower_sees_store(s->lower->func, s->store, load))
+        return lower_is_stored_element(s->store, load);
     return step_of(s, load->u.buffer, load->count, load->args) >= 0;
 }
 
 static bool look_at(void *ctx, const hone_expr *e) {
     neighbours *s = ctx;
-    if (e->dtype.lanes != 1 || hone_dtype_is_handle(e->dtype)) s->fits = false;
-    switch (e->kind) {
-    case HONE_EXPR_LOAD:
-        s->fits = s->fits && fits_load(s, e);
-        break;
-    case HONE_EXPR_CALL:
-        s->fits = s->fits && hone_intrin_is_math((hone_intrin)e->op);
-        break;
-    case HONE_EXPR_LET:
-    case HONE_EXPR_RAMP:
-    case HONE_EXPR_BROADCAST:
-    case HONE_EXPR_SHUFFLE:
-        s->fits = false;
-        break;
-    default:
-        break;
-    }
+    bool is_load = e->kind == HONE_EXPR_LOAD, is_call = e->kind == HONE_EXPR_CALL;
+    s->fits = s->fits && lower_is_lane_part(e) && (!is_load || fits_load(s, e)) &&
+              (!is_call || hone_intrin_is_math((hone_intrin)e->op));
     return s->fits;
 }
 

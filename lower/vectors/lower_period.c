@@ -13,6 +13,7 @@
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/split_loop.h"
+#include "lower/vectors/digit.h"
 #include "lower/vectors/vector_cut.h"
 
 enum { MAX_VECTORS = 32 };
@@ -29,20 +30,20 @@ typedef struct period {
  * multiple of n. */
 static bool note_digit(void *ctx, const hone_expr *e) {
     period *p = ctx;
-    int64_t lane, step, n;
-    if (!hone_expr_is_divmod(e) || !hone_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return true;
-    n = hone_expr_const(e->args[1]);
-    if (n < 2 || n >= p->extent || !hone_expr_is_pure_index(e->args[0])) return true;
-    if (!hone_linear_coeff(&p->arith, e->args[0], p->inner, &lane) || lane % n == 0) return true;
-    if (!hone_linear_coeff(&p->arith, e->args[0], p->around, &step)) return true;
+    lower_digit d;
+    int64_t step;
+    if (!lower_digit_of(&p->arith, e, p->inner, &d) || !hone_expr_is_pure_index(d.number))
+        return true;
+    if (d.divisor < 2 || d.divisor >= p->extent || d.step % d.divisor == 0) return true;
+    if (!hone_linear_coeff(&p->arith, d.number, p->around, &step)) return true;
     hone_ir *ir = &p->arith.ir;
     const hone_expr *zero = hone_expr_int(ir, p->lower->func->vars[p->around].dtype, 0);
-    const hone_expr *rest = hone_expr_substitute_one(ir, e->args[0], p->around, zero);
+    const hone_expr *rest = hone_expr_substitute_one(ir, d.number, p->around, zero);
     zero = hone_expr_int(ir, p->lower->func->vars[p->inner].dtype, 0);
     rest = rest ? hone_expr_substitute_one(ir, rest, p->inner, zero) : NULL;
     rest = rest ? hone_simplify(&p->arith, rest) : NULL;
-    if (!rest || hone_arith_modular(&p->arith, rest).coeff % n != 0) return true;
-    int64_t own = n / hone_gcd(step, n);
+    if (!rest || hone_arith_modular(&p->arith, rest).coeff % d.divisor != 0) return true;
+    int64_t own = d.divisor / hone_gcd(step, d.divisor);
     int64_t both = p->iterations ? p->iterations / hone_gcd(p->iterations, own) * own : own;
     if (both <= MAX_VECTORS) p->iterations = both;
     return true;

@@ -16,17 +16,16 @@
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/split_loop.h"
+#include "lower/vectors/digit.h"
+#include "lower/vectors/lane_nest.h"
 #include "lower/vectors/vector_cut.h"
 
-enum { MAX_LOOPS = 4, MAX_DIGITS = 8, MAX_VECTORS = 8, MAX_TOGETHER = 16, LEAST_ROW = 16 };
+enum { MAX_DIGITS = 8, MAX_VECTORS = 8, MAX_TOGETHER = 16, LEAST_ROW = 16 };
 
 typedef struct rows {
     hone_lower *lower;
     hone_arith arith;
-    hone_node_id loops[MAX_LOOPS]; /* innermost first: the vectorized one */
-    hone_var vars[MAX_LOOPS];
-    int64_t strides[MAX_LOOPS], extents[MAX_LOOPS];
-    uint32_t depth;
+    lower_nest nest;
     hone_node_id store;
     int64_t count; /* of elements */
     hone_var place, row, column;
@@ -44,14 +43,6 @@ static bool has_one_child(const hone_node *node) {
     return node->first != HONE_NO_ID && node->first == node->last;
 }
 
-static void add_loop(rows *r, hone_node_id id, int64_t stride) {
-    const hone_node *node = hone_func_node(r->lower->func, id);
-    r->loops[r->depth] = id;
-    r->vars[r->depth] = node->u.loop.var;
-    r->strides[r->depth] = stride;
-    r->extents[r->depth++] = hone_expr_const(node->u.loop.range.extent);
-}
-
 static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e) {
     rows *r = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->count < 2) return e;
@@ -59,79 +50,53 @@ static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e)
     return number ? hone_expr_load(ir, e->dtype, e->u.buffer, 1, &number) : e;
 }
 
-typedef struct digit_finder {
-    hone_var var;
-    bool is_found;
-} digit_finder;
-
-static bool find_digit(void *ctx, const hone_expr *e) {
-    digit_finder *f = ctx;
-    f->is_found = f->is_found || (hone_expr_is_divmod(e) && hone_expr_is_int(e->args[1]) &&
-                                  hone_expr_uses_var(e->args[0], f->var));
-    return !f->is_found;
-}
-
-static bool has_digit(const hone_func *func, hone_node_id store, hone_var var) {
-    const hone_node *node = hone_func_node(func, store);
-    digit_finder f = {.var = var};
-    for (uint32_t d = 0; d < node->u.store.rank; d++)
-        hone_expr_walk(node->u.store.indices[d], find_digit, &f);
-    hone_expr_walk(node->u.store.value, find_digit, &f);
-    return f.is_found;
-}
-
 /* The store below the vectorized loop, and the loops around it that count its elements on. */
 static bool find_loops(rows *r, hone_node_id vector) {
     hone_func *func = r->lower->func;
-    if (!lower_is_plain_loop(func, vector)) return false;
+    lower_nest *nest = &r->nest;
+    if (!lower_nest_begin(nest, r->lower, vector)) return false;
     const hone_node *body = hone_func_node(func, hone_func_node(func, vector)->first);
     r->store = hone_func_node(func, vector)->first;
     if (body->kind == HONE_NODE_IF && has_one_child(body)) {
         r->store = body->first;
         body = hone_func_node(func, body->first);
     }
-    r->depth = 0;
-    add_loop(r, vector, 1);
-    if (body->kind != HONE_NODE_STORE || !has_digit(func, r->store, r->vars[0])) return false;
+    if (body->kind != HONE_NODE_STORE || !lower_has_digit(func, r->store, nest->vars[0]))
+        return false;
     const hone_expr *number =
         lower_element_number(r->lower, &r->arith, body->u.store.buffer, body->u.store.indices);
     int64_t stride;
-    if (!number || !hone_linear_coeff(&r->arith, number, r->vars[0], &stride) || stride != 1)
+    if (!number || !hone_linear_coeff(&r->arith, number, nest->vars[0], &stride) || stride != 1)
         return false;
-    r->count = r->extents[0];
-    for (hone_node_id up = hone_func_node(func, vector)->parent;
-         r->depth < MAX_LOOPS && lower_is_plain_loop(func, up);
-         up = hone_func_node(func, up)->parent) {
-        const hone_node *node = hone_func_node(func, up);
-        bool is_kind = node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL;
-        hone_var var = node->u.loop.var;
-        if (!is_kind || !hone_dtype_equal(func->vars[var].dtype, func->vars[r->vars[0]].dtype) ||
-            !has_digit(func, r->store, var) ||
-            !hone_linear_coeff(&r->arith, number, var, &stride) || stride != r->count) {
+    for (hone_node_id up; (up = lower_nest_around(nest)) != HONE_NO_ID;) {
+        hone_var var = hone_func_node(func, up)->u.loop.var;
+        if (!lower_has_digit(func, r->store, var) ||
+            !hone_linear_coeff(&r->arith, number, var, &stride) || stride != nest->count) {
             break;
         }
-        add_loop(r, up, stride);
-        if (__builtin_mul_overflow(r->count, r->extents[r->depth - 1], &r->count)) return false;
+        if (!lower_nest_grow(nest, up)) return false;
     }
+    r->count = nest->count;
     return true;
 }
 
 /* A condition around the store ends the last tile early: the elements that are left. */
 static bool read_guard(rows *r) {
     hone_func *func = r->lower->func;
+    const lower_nest *nest = &r->nest;
     hone_node_id guard = hone_func_node(func, r->store)->parent;
-    if (guard == r->loops[0]) return true;
+    if (guard == nest->loops[0]) return true;
     const hone_expr *e = hone_func_node(func, guard)->u.eval.value;
     if (!hone_expr_is_op(e, HONE_OP_LT) || !hone_expr_is_int(e->args[1])) return false;
     hone_linear sum;
     int64_t unit = 0, limit = hone_expr_const(e->args[1]);
     if (!hone_linear_of(&r->arith, e->args[0], &sum) || sum.constant != 0) return false;
     uint32_t used = 0;
-    for (uint32_t l = 0; l < r->depth; l++) {
+    for (uint32_t l = 0; l < nest->depth; l++) {
         int64_t coeff;
-        if (!hone_linear_coeff(&r->arith, e->args[0], r->vars[l], &coeff)) return false;
-        if (!unit && coeff == 1) unit = r->strides[l];
-        if (coeff != (unit ? r->strides[l] / unit : 0)) return false;
+        if (!hone_linear_coeff(&r->arith, e->args[0], nest->vars[l], &coeff)) return false;
+        if (!unit && coeff == 1) unit = nest->strides[l];
+        if (coeff != (unit ? nest->strides[l] / unit : 0)) return false;
         used += coeff != 0;
     }
     if (used != sum.count || !unit || limit < 1 || limit > r->count / unit) return false;
@@ -143,17 +108,9 @@ static bool check_part(void *ctx, const hone_expr *e) {
     rows *r = ctx;
     const hone_func *func = r->lower->func;
     const hone_node *store = hone_func_node(func, r->store);
-    bool is_call = e->kind == HONE_EXPR_CALL;
-    if (e->dtype.lanes != 1 || hone_dtype_is_handle(e->dtype) || e->kind == HONE_EXPR_LET ||
-        (is_call &&
-         (!hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_CALL_PURE_EXTERN))) {
-        r->is_refused = true;
-    }
-    if (e->kind == HONE_EXPR_LOAD &&
-        lower_storage_of(func, e->u.buffer) == lower_storage_of(func, store->u.store.buffer)) {
-        r->is_refused = true;
-    }
-    r->has_math |= is_call && hone_intrin_is_math((hone_intrin)e->op);
+    r->is_refused |=
+        !lower_is_lane_part(e) || (e->kind == HONE_EXPR_LOAD && lower_sees_store(func, store, e));
+    r->has_math |= e->kind == HONE_EXPR_CALL && hone_intrin_is_math((hone_intrin)e->op);
     return !r->is_refused;
 }
 
@@ -186,14 +143,14 @@ static bool note_digit(void *ctx, const hone_expr *e) {
 static bool find_left(void *ctx, const hone_expr *e) {
     rows *r = ctx;
     if (!hone_expr_is_divmod(e) || !hone_expr_uses_var(e->args[0], r->column)) return true;
-    int64_t step, divisor = hone_expr_const(e->args[1]);
+    lower_digit d;
     hone_linear sum;
-    bool is_alike = divisor > 0 && hone_linear_coeff(&r->arith, e->args[0], r->column, &step) &&
-                    hone_linear_of(&r->arith, e->args[0], &sum) && sum.count == 1;
+    bool is_alike = lower_digit_of(&r->arith, e, r->column, &d) &&
+                    hone_linear_of(&r->arith, d.number, &sum) && sum.count == 1;
     r->is_refused |= !is_alike;
-    if (is_alike && !(step == 1 && divisor >= r->lanes)) {
-        int64_t both = r->period / hone_gcd(r->period, divisor);
-        r->is_refused |= __builtin_mul_overflow(both, divisor, &r->period);
+    if (is_alike && !(d.step == 1 && d.divisor >= r->lanes)) {
+        int64_t both = r->period / hone_gcd(r->period, d.divisor);
+        r->is_refused |= __builtin_mul_overflow(both, d.divisor, &r->period);
     }
     return !r->is_refused;
 }
@@ -261,25 +218,16 @@ static void look_at(rows *r, const statement *s, bool (*visit)(void *ctx, const 
 /* Variables of the loops as digits of the element's number. */
 static bool by_place(rows *r, const statement *from, statement *out) {
     hone_func *func = r->lower->func;
-    hone_ir *ir = &r->arith.ir;
-    hone_dtype dtype = func->vars[r->vars[0]].dtype;
-    const hone_expr **map = hone_arena_zalloc(func->arena, func->var_count * sizeof *map);
+    const hone_expr *place = hone_func_var_expr(&r->arith.ir, func, r->place);
+    const hone_expr **map = place ? lower_nest_digits(&r->nest, &r->arith.ir, place) : NULL;
     if (!map || !hone_arith_bind_const(&r->arith, r->place, 0, r->count - 1)) return false;
-    for (uint32_t l = 0; l < r->depth; l++) {
-        const hone_expr *digit = hone_expr_floordiv(ir, hone_func_var_expr(ir, func, r->place),
-                                                    hone_expr_int(ir, dtype, r->strides[l]));
-        if (l + 1 < r->depth)
-            digit = hone_expr_floormod(ir, digit, hone_expr_int(ir, dtype, r->extents[l]));
-        map[r->vars[l]] = digit;
-        if (!digit) return false;
-    }
     return rewrite_all(r, from, map, func->var_count, out);
 }
 
 static bool by_row(rows *r, const statement *from, statement *out) {
     hone_func *func = r->lower->func;
     hone_ir *ir = &r->arith.ir;
-    hone_dtype dtype = func->vars[r->vars[0]].dtype;
+    hone_dtype dtype = func->vars[r->nest.vars[0]].dtype;
     const hone_expr **map = hone_arena_zalloc(func->arena, func->var_count * sizeof *map);
     if (!map || !hone_arith_bind_const(&r->arith, r->row, 0, r->count / r->length - 1) ||
         !hone_arith_bind_const(&r->arith, r->column, 0, r->length - 1)) {
@@ -294,14 +242,6 @@ static bool by_row(rows *r, const statement *from, statement *out) {
 
 /* ---- */
 
-static bool is_parallel(const rows *r) {
-    for (uint32_t l = 0; l < r->depth; l++) {
-        if (hone_func_node(r->lower->func, r->loops[l])->loop_kind == HONE_LOOP_PARALLEL)
-            return true;
-    }
-    return false;
-}
-
 /* The length of the rows: not shorter than a vector, its last vector worth its price, as many rows
  * as threads need. 0 = there are none. */
 static int64_t choose_row(const rows *r) {
@@ -311,53 +251,31 @@ static int64_t choose_row(const rows *r) {
         if (row < least || r->count % row != 0 || row == r->count) continue;
         if (best == 0 || row < best) best = row;
     }
-    if (best == 0 || best == r->extents[0]) return 0;
+    if (best == 0 || best == r->nest.extents[0]) return 0;
     bool is_power = (best & (best - 1)) == 0;
-    if (is_power && r->extents[0] % best == 0)
+    if (is_power && r->nest.extents[0] % best == 0)
         return 0; /* vectors are cut into such (vector_runs.h) */
     int64_t full = (best + lanes - 1) / lanes * lanes;
     if (r->has_math && 4 * best < 3 * full) return 0;
-    if (is_parallel(r) && r->count / best < 2 * (int64_t)r->lower->options->target->num_threads)
-        return 0;
-    return best;
-}
-
-static hone_status set_loop(rows *r, hone_node_id id, hone_var var, int64_t extent) {
-    hone_ir *ir = &r->lower->ir;
-    hone_node *node = hone_func_node(r->lower->func, id);
-    node->u.loop.var = var;
-    node->u.loop.range = lower_range(ir, r->lower->func->vars[var].dtype, 0, extent);
-    return hone_ir_finish(ir);
+    return lower_nest_is_fed(&r->nest, r->count / best) ? best : 0;
 }
 
 static hone_status apply(rows *r, const statement *s) {
     hone_func *func = r->lower->func;
-    hone_node_id vector = r->loops[0], top = r->loops[r->depth - 1];
-    hone_loop_kind kind = is_parallel(r) ? HONE_LOOP_PARALLEL : HONE_LOOP_SERIAL;
-    if (r->depth == 1) {
-        top = hone_func_add_loop(func, r->row, kind, hone_func_node(func, vector)->u.loop.range);
-        if (top == HONE_NO_ID) return LOWER_NO_MEMORY();
-        lower_wrap(func, vector, top);
-    }
-    for (uint32_t l = 1; l + 1 < r->depth; l++)
-        lower_splice(func, r->loops[l]);
-    if (hone_func_node(func, vector)->first != r->store)
-        lower_splice(func, hone_func_node(func, vector)->first);
-    hone_func_node(func, top)->loop_kind = kind;
-    HONE_TRY(set_loop(r, top, r->row, r->count / r->length));
-    HONE_TRY(set_loop(r, vector, r->column, r->length));
+    hone_node_id below = hone_func_node(func, r->nest.loops[0])->first;
+    if (below != r->store) lower_splice(func, below);
     hone_node *store = hone_func_node(func, r->store);
     store->u.store.indices = s->indices;
     store->u.store.value = s->value;
-    return HONE_OK;
+    return lower_nest_replace(&r->nest, r->row, r->count / r->length, r->column, r->length);
 }
 
 static hone_status add_vars(rows *r) {
     hone_func *func = r->lower->func;
-    hone_dtype dtype = func->vars[r->vars[0]].dtype;
+    hone_dtype dtype = func->vars[r->nest.vars[0]].dtype;
     r->place = hone_func_add_var(func, "place", dtype);
     r->row = hone_func_add_var(func, "row", dtype);
-    r->column = hone_func_add_var(func, func->vars[r->vars[0]].name, dtype);
+    r->column = hone_func_add_var(func, func->vars[r->nest.vars[0]].name, dtype);
     bool is_made = r->place != HONE_NO_ID && r->row != HONE_NO_ID && r->column != HONE_NO_ID;
     return is_made ? HONE_OK : LOWER_NO_MEMORY();
 }

@@ -1,0 +1,31 @@
+/* lower/vectors/digit.c - see digit.h. */
+#include "lower/vectors/digit.h"
+
+static bool is_digit(const hone_expr *e) {
+    return hone_expr_is_divmod(e) && hone_dtype_is_int(e->dtype) && e->dtype.lanes == 1 &&
+           hone_expr_const(e->args[1]) > 0;
+}
+
+bool lower_digit_of(hone_arith *arith, const hone_expr *e, hone_var var, lower_digit *out) {
+    if (!is_digit(e)) return false;
+    out->number = e->args[0];
+    out->divisor = hone_expr_const(e->args[1]);
+    return hone_linear_coeff(arith, out->number, var, &out->step);
+}
+
+typedef struct finder {
+    hone_var var;
+    bool is_found;
+} finder;
+
+static bool find_digit(void *ctx, const hone_expr *e) {
+    finder *f = ctx;
+    f->is_found = f->is_found || (is_digit(e) && hone_expr_uses_var(e->args[0], f->var));
+    return !f->is_found;
+}
+
+bool lower_has_digit(const hone_func *func, hone_node_id root, hone_var var) {
+    finder f = {.var = var};
+    hone_tree_walk_parts(func, root, false, find_digit, &f);
+    return f.is_found;
+}
