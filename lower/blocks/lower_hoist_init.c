@@ -9,6 +9,7 @@
 #include "ir/arith/itermap.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/pipelined.h"
+#include "lower/ground/scope.h"
 
 enum { MAX_DEPTH = 64 };
 

@@ -174,33 +174,6 @@ hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer, const hone_
     return info->shape ? HONE_OK : LOWER_NO_MEMORY();
 }
 
-hone_status lower_mark_vars(const hone_func *func, hone_node_id root, hone_arith *arith,
-                            bool *loops, bool *others) {
-    for (uint32_t i = 0; i < func->var_count; i++)
-        loops[i] = others[i] = false;
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_LET) others[node->u.let.var] = true;
-        if (node->kind != HONE_NODE_FOR) continue;
-        loops[node->u.loop.var] = true;
-        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
-            return LOWER_NO_MEMORY();
-        }
-    }
-    return HONE_OK;
-}
-
-hone_status lower_bind_around(const hone_func *func, hone_node_id id, hone_arith *arith) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_FOR) continue;
-        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
-            return LOWER_NO_MEMORY();
-        }
-    }
-    return HONE_OK;
-}
-
 static bool reads_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
     if (e->kind == HONE_EXPR_LOAD && lower_storage_of(func, e->u.buffer) == storage) return true;
     for (uint16_t i = 0; i < e->count; i++) {

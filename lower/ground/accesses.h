@@ -40,12 +40,5 @@ const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);
-/* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
- * both have func->var_count entries. Binds the loops in arith. */
-HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,
-                                           hone_arith *arith, bool *loops, bool *others);
-/* Binds the loops around a node. */
-HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
-                                             hone_arith *arith);
 
 #endif

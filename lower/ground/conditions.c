@@ -16,19 +16,17 @@ const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition) {
 }
 
 hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part) {
-    bool is_known =
-        hone_expr_is_pure_index(part) && !hone_expr_uses_any(part, c->others, c->var_count);
-    const hone_expr *gap = is_known ? lower_gap_of(&c->arith, part) : NULL;
-    if (!gap) return (hone_interval){NULL, NULL};
-    return hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
+    const hone_expr *gap =
+        hone_expr_is_pure_index(part) ? lower_gap_of(&c->scope.arith, part) : NULL;
+    return gap ? lower_range_below(&c->scope, gap, NULL) : (hone_interval){NULL, NULL};
 }
 
 /* What implies the condition for all iterations: the largest gap is below 0. */
 static const hone_expr *hoist(lower_conditions *c, const hone_expr *part) {
-    hone_ir *ir = &c->arith.ir;
-    if (hone_expr_is_pure_index(part) && !lower_varies_below(c, part)) return part;
+    hone_ir *ir = &c->scope.arith.ir;
+    if (hone_expr_is_pure_index(part) && !lower_varies_below(&c->scope, part)) return part;
     const hone_expr *most = lower_gap_range(c, part).max;
-    if (!most || hone_expr_uses_any(most, c->loops, c->var_count)) return NULL;
+    if (!most || hone_expr_uses_any(most, c->scope.loops, c->scope.var_count)) return NULL;
     return hone_expr_binary(ir, HONE_OP_LT, most, hone_expr_int(ir, most->dtype, 0));
 }
 
@@ -53,33 +51,6 @@ static bool note_choice(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* Copies have variables of their own, so there are more of them from tile to tile. */
-static hone_status make_room(lower_conditions *c) {
-    hone_func *func = c->lower->func;
-    c->var_count = func->var_count;
-    if (c->var_count < c->capacity) return HONE_OK;
-    c->capacity = 2 * func->var_count + 64;
-    c->loops = hone_arena_zalloc(func->arena, c->capacity);
-    c->others = hone_arena_zalloc(func->arena, c->capacity);
-    return c->loops && c->others ? HONE_OK : LOWER_NO_MEMORY();
-}
-
-hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept) {
-    hone_func *func = c->lower->func;
-    HONE_TRY(make_room(c));
-    hone_arith_clear(&c->arith);
-    if (!hone_arith_bind_sizes(&c->arith, func)) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_bind_around(func, root, &c->arith));
-    HONE_TRY(lower_mark_vars(func, root, &c->arith, c->loops, c->others));
-    if (kept != HONE_NO_ID) c->loops[kept] = false;
-    return HONE_OK;
-}
-
-bool lower_varies_below(const lower_conditions *c, const hone_expr *e) {
-    return hone_expr_uses_any(e, c->loops, c->var_count) ||
-           hone_expr_uses_any(e, c->others, c->var_count);
-}
-
 bool lower_is_tile(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
     return node->kind == HONE_NODE_FOR &&
@@ -87,7 +58,7 @@ bool lower_is_tile(const hone_func *func, hone_node_id id) {
 }
 
 static void find_below(lower_conditions *c, hone_node_id root) {
-    hone_func *func = c->lower->func;
+    hone_func *func = c->scope.lower->func;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_IF || lower_has_else(func, n)) continue;
@@ -98,12 +69,12 @@ static void find_below(lower_conditions *c, hone_node_id root) {
 
 hone_status lower_find_conditions(lower_conditions *c, hone_node_id root, hone_var kept,
                                   bool only_in_tiles) {
-    hone_func *func = c->lower->func;
+    hone_func *func = c->scope.lower->func;
     c->count = 0;
-    HONE_TRY(lower_enter(c, root, kept));
+    HONE_TRY(lower_enter(&c->scope, root, kept));
     if (!only_in_tiles) {
         find_below(c, root);
-        return hone_ir_finish(&c->arith.ir);
+        return hone_ir_finish(&c->scope.arith.ir);
     }
     hone_node_id next;
     for (hone_node_id n = root; n != HONE_NO_ID; n = next) {
@@ -111,7 +82,7 @@ hone_status lower_find_conditions(lower_conditions *c, hone_node_id root, hone_v
         next = is_tile ? hone_tree_next_over(func, root, n) : hone_tree_next(func, root, n);
         if (is_tile) find_below(c, n);
     }
-    return hone_ir_finish(&c->arith.ir);
+    return hone_ir_finish(&c->scope.arith.ir);
 }
 
 void lower_drop_condition(lower_conditions *c, uint32_t i) {
@@ -130,5 +101,5 @@ static const hone_expr *make_true(void *ctx, hone_ir *ir, const hone_expr *e) {
 }
 
 hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root) {
-    return hone_tree_transform(c->lower->func, root, make_true, c, false);
+    return hone_tree_transform(c->scope.lower->func, root, make_true, c, false);
 }

@@ -4,26 +4,18 @@
 #define HONE_LOWER_GROUND_CONDITIONS_H
 
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 
 enum { LOWER_MAX_CONDITIONS = 32 };
 
-/* {.lower = …} and hone_arith_init(&arith) begin one; it may be used for one node after another. */
 typedef struct lower_conditions {
-    hone_lower *lower;
-    hone_arith arith;
-    bool *loops, *others; /* by variable, see lower_mark_vars */
-    uint32_t var_count, capacity;
+    lower_scope scope;
     bool is_changed; /* left to the pass: it has changed the program */
     uint32_t count;
     const hone_expr *conditions[LOWER_MAX_CONDITIONS]; /* conjuncts of IFs and if_then_else */
     const hone_expr *hoisted[LOWER_MAX_CONDITIONS];    /* what implies each, without the loops */
 } lower_conditions;
 
-/* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
- * not marked, that of root itself for instance; HONE_NO_ID = all are. */
-HONE_NODISCARD hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept);
-/* Whether it has variables that are marked, of loops or others. */
-bool lower_varies_below(const lower_conditions *c, const hone_expr *e);
 /* Enters root and finds the conditions below; those that cannot be hoisted are left out. */
 HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_id root,
                                                  hone_var kept, bool only_in_tiles);

@@ -51,7 +51,7 @@ void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out) {
     *out = (lower_alike){.is_known = true};
     for (uint32_t i = 0; i < c->count && out->is_known; i++) {
         out->conditions[i] = c->conditions[i];
-        out->is_known = find_sum(&c->arith, c->conditions[i], var, &out->sums[i]);
+        out->is_known = find_sum(&c->scope.arith, c->conditions[i], var, &out->sums[i]);
         out->count++;
     }
 }

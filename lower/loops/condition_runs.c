@@ -123,8 +123,8 @@ static void gather(gatherer *g, hone_node_id parent) {
 }
 
 void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out) {
-    const hone_target *target = c->lower->options->target;
-    gatherer g = {.c = c, .func = c->lower->func, .loop = loop, .runs = out};
+    const hone_target *target = c->scope.lower->options->target;
+    gatherer g = {.c = c, .func = c->scope.lower->func, .loop = loop, .runs = out};
     g.register_bytes = (int64_t)hone_target_vector_registers(target) * target->vector_bits / 8;
     out->count = 0;
     out->kind = LOWER_RUNS_SOME;

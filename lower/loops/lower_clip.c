@@ -10,7 +10,7 @@
 #include "lower/ground/conditions.h"
 
 typedef struct clipper {
-    lower_conditions scope; /* the variables below the loop, and the ranges of all */
+    lower_scope scope; /* the variables below the loop, and the ranges of all */
     hone_node_id loop, guard;
     const hone_expr *rest; /* conjuncts that stay */
     bool is_clipped;

@@ -66,7 +66,7 @@ static bool next_edge(const partition *p, lower_span *io_run) {
  * off an end of the loop, or all. */
 static bool narrow(partition *p, const hone_expr *gap) {
     lower_span all = p->all, span = all;
-    if (!lower_span_below_zero(&p->conditions.arith, gap, p->var, &span)) return false;
+    if (!lower_span_below_zero(&p->conditions.scope.arith, gap, p->var, &span)) return false;
     if (span.first >= span.end || count_runs(p, all.first, span.first) > MAX_EDGE) return false;
     if (count_runs(p, span.end, all.end) > MAX_EDGE) return false;
     if (span.first < p->middle.first) span.first = p->middle.first;
@@ -82,7 +82,7 @@ static bool narrow(partition *p, const hone_expr *gap) {
 /* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
 static hone_status find_middle(partition *p, bool *out_has) {
     lower_conditions *c = &p->conditions;
-    const hone_node *node = hone_func_node(c->lower->func, p->loop);
+    const hone_node *node = hone_func_node(c->scope.lower->func, p->loop);
     *out_has = false;
     HONE_TRY(lower_find_conditions(c, p->loop, p->var, true));
     p->has_no_middle = false;
@@ -93,13 +93,13 @@ static hone_status find_middle(partition *p, bool *out_has) {
     p->all.end = p->all.first + hone_expr_const(node->u.loop.range.extent);
     p->middle = p->all;
     for (uint32_t i = c->count; i > 0; i--) {
-        const hone_expr *gap = lower_gap_of(&c->arith, c->hoisted[i - 1]);
+        const hone_expr *gap = lower_gap_of(&c->scope.arith, c->hoisted[i - 1]);
         if (!narrow(p, gap)) lower_drop_condition(c, i - 1);
     }
     if (p->has_no_middle) p->middle.first = p->middle.end = p->all.end;
     lower_span edge = {p->all.first, p->all.first};
     *out_has = c->count > 0 && next_edge(p, &edge);
-    return hone_ir_finish(&c->arith.ir);
+    return hone_ir_finish(&c->scope.arith.ir);
 }
 
 /* ---- copies ---- */
@@ -144,7 +144,7 @@ static bool may_copy_all(const hone_func *func, hone_node_id loop, const lower_r
  * the variable that counts them. body: a container of the loop's children. */
 static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into,
                                  int64_t iteration, const hone_expr *loop) {
-    hone_lower *lower = p->conditions.lower;
+    hone_lower *lower = p->conditions.scope.lower;
     hone_func *func = lower->func;
     hone_node_id copy = hone_tree_copy(func, body);
     const hone_expr *value = hone_expr_int(&lower->ir, func->vars[p->var].dtype, iteration);
@@ -163,7 +163,7 @@ static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id i
 
 /* Below the parent, but not in the parent itself, the conditions hold. */
 static hone_status assume_below(partition *p, hone_node_id parent) {
-    hone_func *func = p->conditions.lower->func;
+    hone_func *func = p->conditions.scope.lower->func;
     for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n));
@@ -173,7 +173,7 @@ static hone_status assume_below(partition *p, hone_node_id parent) {
 
 /* A loop over some iterations, or what one of them does, in front of `place`. */
 static hone_status add_run(partition *p, lower_span run, hone_node_id place) {
-    hone_lower *lower = p->conditions.lower;
+    hone_lower *lower = p->conditions.scope.lower;
     hone_func *func = lower->func;
     const hone_var_info *var = &func->vars[p->var];
     int64_t count = run.end - run.first;
@@ -193,7 +193,7 @@ static hone_status add_run(partition *p, lower_span run, hone_node_id place) {
 /* A serial loop: its edges stand in front of it and behind it. *io_next: where to look next, the
  * edges in front, which may have loops, included. */
 static hone_status peel(partition *p, hone_node_id *io_next) {
-    hone_lower *lower = p->conditions.lower;
+    hone_lower *lower = p->conditions.scope.lower;
     hone_func *func = lower->func;
     hone_node_id front = hone_func_add_node(func, HONE_NODE_ATTR);
     hone_node_id behind = hone_func_add_node(func, HONE_NODE_ATTR);
@@ -244,7 +244,7 @@ static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
 /* Below `into`: a choice among the edges, the last of which needs no question. */
 static hone_status add_choices(partition *p, hone_node_id body, hone_node_id into,
                                const hone_expr *v) {
-    hone_lower *lower = p->conditions.lower;
+    hone_lower *lower = p->conditions.scope.lower;
     lower_span run = {p->all.first, p->all.first};
     for (bool has_more = next_edge(p, &run); has_more;) {
         lower_span next = run;
@@ -266,7 +266,7 @@ static hone_status add_choices(partition *p, hone_node_id body, hone_node_id int
 /* Where iterations stay together: a choice among the middle and each iteration at an edge. body:
  * the loop, or a container of some of its statements. */
 static hone_status split_body(partition *p, hone_node_id body) {
-    hone_lower *lower = p->conditions.lower;
+    hone_lower *lower = p->conditions.scope.lower;
     hone_func *func = lower->func;
     const hone_expr *v = hone_func_var_expr(&lower->ir, func, p->var);
     if (!v) return hone_ir_finish(&lower->ir);
@@ -286,7 +286,7 @@ static hone_status split_body(partition *p, hone_node_id body) {
 
 /* Choices among copies of those statements alone that have conditions. */
 static hone_status split_runs(partition *p, const lower_runs *runs) {
-    hone_func *func = p->conditions.lower->func;
+    hone_func *func = p->conditions.scope.lower->func;
     for (uint32_t i = 0; i < runs->count; i++) {
         hone_node_id body = hone_func_add_node(func, HONE_NODE_ATTR);
         if (body == HONE_NO_ID) return LOWER_NO_MEMORY();
@@ -336,7 +336,7 @@ static bool may_peel(const hone_func *func, hone_node_id loop) {
 
 /* *io_next: where to look next. */
 static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id *io_next) {
-    hone_func *func = p->conditions.lower->func;
+    hone_func *func = p->conditions.scope.lower->func;
     p->loop = loop;
     p->var = hone_func_node(func, loop)->u.loop.var;
     bool has_middle;
@@ -359,14 +359,14 @@ static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id 
 
 hone_status lower_partition(hone_lower *lower) {
     hone_func *func = lower->func;
-    partition p = {.conditions = {.lower = lower}};
-    hone_arith_init(&p.conditions.arith, func->arena);
+    partition p = {.conditions.scope.lower = lower};
+    hone_arith_init(&p.conditions.scope.arith, func->arena);
     HONE_TRY(lower_trim_loops(&p.conditions, 0));
     hone_node_id next = 0;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
         next = hone_tree_next(func, 0, n);
         if (is_candidate(func, n)) HONE_TRY(partition_loop(&p, n, &next));
     }
-    HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
+    HONE_TRY(hone_ir_finish(&p.conditions.scope.arith.ir));
     return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;
 }

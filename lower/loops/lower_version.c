@@ -47,7 +47,7 @@ static void make_serial(hone_func *func, hone_node_id root) {
 /* The outermost loop around the tile over which no condition changes: the choice is made there, so
  * that what a reduction loop accumulates can stay in registers. */
 static hone_node_id outermost(const lower_conditions *v, hone_node_id tile) {
-    const hone_func *func = v->lower->func;
+    const hone_func *func = v->scope.lower->func;
     for (;;) {
         hone_node_id up = hone_func_node(func, tile)->parent;
         const hone_node *loop = hone_func_node(func, up);
@@ -69,8 +69,9 @@ typedef struct edge {
 /* f // 32 < 5 where f // 32 is never more than 5. */
 static bool find_edge(lower_conditions *v, const hone_expr *hoisted, edge *out) {
     lower_limit limit;
-    if (!lower_limit_of(&v->arith, lower_gap_of(&v->arith, hoisted), &limit)) return false;
-    hone_bound bound = hone_arith_bound(&v->arith, limit.term);
+    if (!lower_limit_of(&v->scope.arith, lower_gap_of(&v->scope.arith, hoisted), &limit))
+        return false;
+    hone_bound bound = hone_arith_bound(&v->scope.arith, limit.term);
     *out = (edge){limit.term, limit.is_end ? limit.at : limit.at - 1};
     return out->value == (limit.is_end ? bound.max : bound.min);
 }
@@ -83,8 +84,8 @@ static bool same_edge(const edge *a, const edge *b) {
 static uint32_t first_edge(lower_conditions *v, const edge *edges, uint32_t count) {
     hone_linear both;
     if (count < 2) return 0;
-    const hone_expr *sum = hone_expr_add(&v->arith.ir, edges[0].term, edges[1].term);
-    bool is_second = sum && hone_linear_of(&v->arith, sum, &both) && both.count == 2 &&
+    const hone_expr *sum = hone_expr_add(&v->scope.arith.ir, edges[0].term, edges[1].term);
+    bool is_second = sum && hone_linear_of(&v->scope.arith, sum, &both) && both.count == 2 &&
                      hone_expr_same(both.terms[0].term, edges[1].term);
     return is_second ? 1 : 0;
 }
@@ -122,11 +123,11 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
                                  bool *out_has_edge) {
     edge at;
     *out_has_edge = keep_one_edge(v, &at);
-    hone_func *func = v->lower->func;
+    hone_func *func = v->scope.lower->func;
     tile = outermost(v, tile);
     const hone_expr *all = NULL;
     for (uint32_t i = 0; i < v->count; i++)
-        all = lower_and(&v->lower->ir, all, v->hoisted[i]);
+        all = lower_and(&v->scope.lower->ir, all, v->hoisted[i]);
     hone_node_id slow = hone_tree_copy(func, tile);
     if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
     if (*out_has_edge)
@@ -134,7 +135,7 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
     else
         make_serial(func, slow);
     HONE_TRY(lower_assume_conditions(v, tile));
-    HONE_TRY(lower_wrap_choice(v->lower, all, tile, slow, out_choice));
+    HONE_TRY(lower_wrap_choice(v->scope.lower, all, tile, slow, out_choice));
     return *out_has_edge ? lower_trim_loops(v, slow) : HONE_OK;
 }
 
@@ -158,24 +159,24 @@ static hone_node_id widen_tile(const hone_func *func, hone_node_id tile) {
  * are masked), nor is what always does. */
 static hone_status drop_decided(lower_conditions *v) {
     for (uint32_t i = v->count; i > 0; i--) {
-        const hone_expr *hoisted = hone_simplify(&v->arith, v->hoisted[i - 1]);
+        const hone_expr *hoisted = hone_simplify(&v->scope.arith, v->hoisted[i - 1]);
         if (!hoisted) break;
         if (hone_expr_is_int(hoisted)) lower_drop_condition(v, i - 1);
     }
-    return hone_ir_finish(&v->arith.ir);
+    return hone_ir_finish(&v->scope.arith.ir);
 }
 
 static bool is_trivial(lower_conditions *v) {
     for (uint32_t i = 0; i < v->count; i++) {
-        if (hone_expr_uses_any(v->conditions[i], v->loops, v->var_count)) return false;
+        if (hone_expr_uses_any(v->conditions[i], v->scope.loops, v->scope.var_count)) return false;
     }
     return true; /* nothing varies inside: an IF around a vector body is fine as it is */
 }
 
 hone_status lower_version(hone_lower *lower) {
     hone_func *func = lower->func;
-    lower_conditions v = {.lower = lower};
-    hone_arith_init(&v.arith, func->arena);
+    lower_conditions v = {.scope.lower = lower};
+    hone_arith_init(&v.scope.arith, func->arena);
     uint32_t made = 0;
     hone_node_id next;
     for (hone_node_id n = 0; n != HONE_NO_ID && made < MAX_VERSIONS; n = next) {
@@ -194,5 +195,5 @@ hone_status lower_version(hone_lower *lower) {
         /* over both, unless they may have other conditions */
         next = has_edge ? hone_tree_next(func, 0, choice) : hone_tree_next_over(func, 0, choice);
     }
-    return hone_ir_finish(&v.arith.ir);
+    return hone_ir_finish(&v.scope.arith.ir);
 }

@@ -36,11 +36,11 @@ bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, 
 static bool trim_part(void *ctx, const hone_expr *part) {
     trimmer *t = ctx;
     lower_conditions *c = t->c;
-    const hone_node *node = hone_func_node(c->lower->func, t->loop);
+    const hone_node *node = hone_func_node(c->scope.lower->func, t->loop);
     hone_interval gap = lower_gap_range(c, part);
-    const hone_expr *least = gap.min ? hone_simplify(&c->arith, gap.min) : NULL;
+    const hone_expr *least = gap.min ? hone_simplify(&c->scope.arith, gap.min) : NULL;
     lower_span span = t->may_work;
-    if (!lower_span_below_zero(&c->arith, least, node->u.loop.var, &span)) return true;
+    if (!lower_span_below_zero(&c->scope.arith, least, node->u.loop.var, &span)) return true;
     t->may_work.end = span.end;
     if (node->loop_kind == HONE_LOOP_SERIAL) t->may_work.first = span.first;
     return true;
@@ -49,7 +49,7 @@ static bool trim_part(void *ctx, const hone_expr *part) {
 /* The iterations, of all, in which something below the node may be done. all: not empty. */
 static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span all,
                              hone_node_id parent) {
-    const hone_func *func = c->lower->func;
+    const hone_func *func = c->scope.lower->func;
     lower_span any = {all.end, all.first};
     for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
@@ -69,15 +69,15 @@ static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span 
 
 /* A loop of whose body nothing is done in its first or last iterations. */
 static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
-    hone_func *func = c->lower->func;
-    hone_ir *ir = &c->lower->ir;
+    hone_func *func = c->scope.lower->func;
+    hone_ir *ir = &c->scope.lower->ir;
     hone_node *node = hone_func_node(func, loop);
     int64_t extent = hone_expr_const(node->u.loop.range.extent);
     if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
-    HONE_TRY(lower_enter(c, loop, node->u.loop.var));
+    HONE_TRY(lower_enter(&c->scope, loop, node->u.loop.var));
     int64_t min = node->u.loop.range.min->u.i;
     lower_span t = work_below(c, loop, (lower_span){min, min + extent}, loop);
-    HONE_TRY(hone_ir_finish(&c->arith.ir));
+    HONE_TRY(hone_ir_finish(&c->scope.arith.ir));
     if (t.end - t.first >= extent || t.end <= t.first) return HONE_OK;
     const hone_expr *first = hone_expr_int(ir, node->u.loop.range.min->dtype, t.first);
     const hone_expr *trimmed = hone_expr_int(ir, node->u.loop.range.extent->dtype, t.end - t.first);
@@ -88,7 +88,7 @@ static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
 }
 
 hone_status lower_trim_loops(lower_conditions *c, hone_node_id root) {
-    const hone_func *func = c->lower->func;
+    const hone_func *func = c->scope.lower->func;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         if (hone_func_node(func, n)->kind == HONE_NODE_FOR) HONE_TRY(trim_loop(c, n));
     }

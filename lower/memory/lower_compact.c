@@ -3,34 +3,30 @@
  * buffer shrinks to the region that is touched while it lives: every index is counted from the
  * first element that is. */
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 #include "support/data/tensor.h"
 
 typedef struct compactor {
-    hone_lower *lower;
-    hone_arith arith;
+    lower_scope scope;
     hone_buffer buffer;
     const hone_expr *mins[HONE_MAX_RANK];
-    bool *loops, *others;
 } compactor;
 
 /* The region touched in one dimension: its first element and its constant extent; false when it is
  * not known, or is no smaller than the buffer. */
 static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
                       const hone_expr **out_min, int64_t *out_extent) {
-    const hone_func *func = c->lower->func;
+    const hone_func *func = c->scope.lower->func;
     hone_interval hull = {NULL, NULL};
     for (uint32_t i = 0; i < all->count; i++) {
-        const hone_expr *index = all->items[i].indices[d];
-        if (!hone_expr_is_pure_index(index)) return false;
-        if (hone_expr_uses_any(index, c->others, func->var_count)) return false;
-        hone_interval one = hone_arith_relax(&c->arith, index, c->loops, func->var_count, NULL);
+        hone_interval one = lower_range_below(&c->scope, all->items[i].indices[d], NULL);
         if (!one.min || !one.max) return false;
-        hull = i == 0 ? one : hone_interval_union(&c->arith, hull, one);
+        hull = i == 0 ? one : hone_interval_union(&c->scope.arith, hull, one);
         if (!hull.min || !hull.max) return false;
     }
-    const hone_expr *span = hone_expr_sub(&c->arith.ir, hull.max, hull.min);
+    const hone_expr *span = hone_expr_sub(&c->scope.arith.ir, hull.max, hull.min);
     if (!span) return false;
-    hone_bound bound = hone_arith_bound(&c->arith, hone_simplify(&c->arith, span));
+    hone_bound bound = hone_arith_bound(&c->scope.arith, hone_simplify(&c->scope.arith, span));
     const hone_expr *whole = func->buffers[c->buffer].shape[d]; /* of any size: all is smaller */
     if (bound.max == HONE_BOUND_POS_INF) return false;
     if (hone_expr_is_int(whole) && bound.max + 1 >= whole->u.i) return false;
@@ -41,32 +37,29 @@ static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
 
 static const hone_expr **shifted(void *ctx, const hone_expr *const *indices) {
     compactor *c = ctx;
-    hone_func *func = c->lower->func;
+    hone_func *func = c->scope.lower->func;
     uint32_t rank = func->buffers[c->buffer].rank;
     const hone_expr **out = hone_arena_alloc(func->arena, rank * sizeof *out);
     if (!out) return NULL;
     for (uint32_t d = 0; d < rank; d++) {
         out[d] = indices[d];
         if (!c->mins[d]) continue;
-        out[d] = hone_expr_sub(&c->lower->ir, indices[d], c->mins[d]);
-        if (out[d]) out[d] = hone_simplify(&c->arith, out[d]);
+        out[d] = hone_expr_sub(&c->scope.lower->ir, indices[d], c->mins[d]);
+        if (out[d]) out[d] = hone_simplify(&c->scope.arith, out[d]);
         if (!out[d]) return NULL;
     }
     return out;
 }
 
 static hone_status compact(compactor *c, hone_node_id alloc) {
-    hone_func *func = c->lower->func;
+    hone_func *func = c->scope.lower->func;
     c->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     hone_buffer_info info = func->buffers[c->buffer];
     lower_accesses all;
     HONE_TRY(lower_find_accesses(func, alloc, c->buffer, &all));
     bool is_plain = !info.strides && !info.elem_offset && info.rank <= HONE_MAX_RANK;
     if (all.is_opaque || all.count == 0 || !is_plain) return HONE_OK;
-    hone_arith_clear(&c->arith);
-    if (!hone_arith_bind_sizes(&c->arith, func)) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_bind_around(func, alloc, &c->arith));
-    HONE_TRY(lower_mark_vars(func, alloc, &c->arith, c->loops, c->others));
+    HONE_TRY(lower_enter(&c->scope, alloc, HONE_NO_ID));
     const hone_expr **shape = hone_arena_alloc(func->arena, (info.rank + 1) * sizeof *shape);
     if (!shape) return LOWER_NO_MEMORY();
     bool is_smaller = false;
@@ -78,8 +71,8 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
             c->mins[d] = NULL;
             continue;
         }
-        shape[d] = hone_expr_int(&c->lower->ir, info.shape[d]->dtype, extent);
-        if (!shape[d]) return hone_ir_finish(&c->lower->ir);
+        shape[d] = hone_expr_int(&c->scope.lower->ir, info.shape[d]->dtype, extent);
+        if (!shape[d]) return hone_ir_finish(&c->scope.lower->ir);
         is_smaller = true;
     }
     if (!is_smaller) return HONE_OK;
@@ -89,13 +82,10 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
 
 hone_status lower_compact(hone_lower *lower) {
     hone_func *func = lower->func;
-    compactor c = {.lower = lower};
-    hone_arith_init(&c.arith, func->arena);
-    c.loops = hone_arena_zalloc(func->arena, func->var_count + 1);
-    c.others = hone_arena_zalloc(func->arena, func->var_count + 1);
-    if (!c.loops || !c.others) return LOWER_NO_MEMORY();
+    compactor c = {.scope.lower = lower};
+    hone_arith_init(&c.scope.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         if (hone_func_node(func, n)->kind == HONE_NODE_ALLOC) HONE_TRY(compact(&c, n));
     }
-    return hone_ir_finish(&c.arith.ir);
+    return hone_ir_finish(&c.scope.arith.ir);
 }

@@ -5,14 +5,13 @@
  * parallel or vectorized loop carry nothing to each other: it is entered when nothing else stands
  * around it, and when all of them store to the same elements in each round of what does. Elsewhere
  * each has a part of the buffer, see part_iterations.c. */
+#include "lower/ground/scope.h"
 #include "lower/memory/lifetimes.h"
 #include "support/data/tensor.h"
 
 typedef struct planner {
-    hone_lower *lower;
-    hone_arith arith;
+    lower_scope scope;
     hone_buffer buffer;
-    bool *loops, *others; /* by variable, see lower_mark_vars */
 } planner;
 
 /* A conjunct that takes nothing away from a store, for one of two reasons, or only one end of the
@@ -28,7 +27,7 @@ typedef struct guard {
 /* low <= high as high - low, which is not negative where it holds; NULL when it is something else,
  * as a comparison of data. */
 static const hone_expr *room_of(planner *p, const hone_expr *part) {
-    hone_ir *ir = &p->arith.ir;
+    hone_ir *ir = &p->scope.arith.ir;
     bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
     bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
     bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
@@ -37,14 +36,14 @@ static const hone_expr *room_of(planner *p, const hone_expr *part) {
     if (!hone_dtype_is_int(low->dtype)) return NULL;
     const hone_expr *room = hone_expr_sub(ir, high, low);
     if (is_strict) room = hone_expr_sub(ir, room, hone_expr_int(ir, low->dtype, 1));
-    return room ? hone_simplify(&p->arith, room) : NULL;
+    return room ? hone_simplify(&p->scope.arith, room) : NULL;
 }
 
 /* 1. It only keeps an index inside of the buffer: 0 <= index or index <= extent - 1, with terms
  * moved to the other side. */
 static bool is_bound_check(const guard *g, const hone_expr *part) {
-    hone_ir *ir = &g->p->arith.ir;
-    const hone_buffer_info *buffer = &g->p->lower->func->buffers[g->p->buffer];
+    hone_ir *ir = &g->p->scope.arith.ir;
+    const hone_buffer_info *buffer = &g->p->scope.lower->func->buffers[g->p->buffer];
     const hone_expr *room = room_of(g->p, part);
     for (uint32_t d = 0; room && d < buffer->rank; d++) {
         const hone_expr *index = g->store->indices[d];
@@ -56,8 +55,8 @@ static bool is_bound_check(const guard *g, const hone_expr *part) {
         const hone_expr *last = hone_expr_sub(ir, buffer->shape[d], one);
         const hone_expr *rest = last ? hone_expr_sub(ir, last, index) : NULL;
         if (!rest) return false;
-        if (hone_prove_equal(&g->p->arith, room, index) ||
-            hone_prove_equal(&g->p->arith, room, hone_simplify(&g->p->arith, rest))) {
+        if (hone_prove_equal(&g->p->scope.arith, room, index) ||
+            hone_prove_equal(&g->p->scope.arith, room, hone_simplify(&g->p->scope.arith, rest))) {
             return true;
         }
     }
@@ -71,7 +70,7 @@ static bool differs(void *ctx, const hone_expr *part) {
 
 /* Whether an IF between a node and root has this conjunct. */
 static bool is_under(const guard *g, hone_node_id at, const hone_expr *part) {
-    const hone_func *func = g->p->lower->func;
+    const hone_func *func = g->p->scope.lower->func;
     hone_node_id below = at;
     for (hone_node_id n = hone_func_node(func, at)->parent; below != g->root;
          below = n, n = hone_func_node(func, n)->parent) {
@@ -85,9 +84,7 @@ static bool is_under(const guard *g, hone_node_id at, const hone_expr *part) {
 
 /* Does the value stay while root's body runs? */
 static bool is_fixed(const planner *p, const hone_expr *e) {
-    uint32_t vars = p->lower->func->var_count;
-    return hone_expr_is_pure_index(e) && !hone_expr_uses_any(e, p->loops, vars) &&
-           !hone_expr_uses_any(e, p->others, vars);
+    return hone_expr_is_pure_index(e) && !lower_varies_below(&p->scope, e);
 }
 
 /* 2. It is decided before root's body begins, and whoever reads stands under it as well. */
@@ -104,13 +101,13 @@ static bool is_shared(const guard *g, const hone_expr *part) {
 static bool is_limit(const guard *g, const hone_expr *part) {
     planner *p = g->p;
     const hone_expr *room = room_of(p, part);
-    for (uint32_t d = 0; room && d < p->lower->func->buffers[p->buffer].rank; d++) {
+    for (uint32_t d = 0; room && d < p->scope.lower->func->buffers[p->buffer].rank; d++) {
         const hone_expr *index = g->store->indices[d];
         if (!hone_dtype_equal(room->dtype, index->dtype)) continue;
-        const hone_expr *most = hone_expr_add(&p->arith.ir, index, room);
-        const hone_expr *least = hone_expr_sub(&p->arith.ir, index, room);
-        most = most ? hone_simplify(&p->arith, most) : NULL;
-        least = least ? hone_simplify(&p->arith, least) : NULL;
+        const hone_expr *most = hone_expr_add(&p->scope.arith.ir, index, room);
+        const hone_expr *least = hone_expr_sub(&p->scope.arith.ir, index, room);
+        most = most ? hone_simplify(&p->scope.arith, most) : NULL;
+        least = least ? hone_simplify(&p->scope.arith, least) : NULL;
         if (!most || !least) return false;
         if (is_fixed(p, most) && !g->limits[d].max) {
             g->limits[d].max = most;
@@ -127,7 +124,7 @@ static bool is_limit(const guard *g, const hone_expr *part) {
 /* a <= min(b, c) is a <= b and a <= c. */
 static bool takes_nothing(void *ctx, const hone_expr *part) {
     const guard *g = ctx;
-    hone_arith *arith = &g->p->arith;
+    hone_arith *arith = &g->p->scope.arith;
     bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
     if (is_less && hone_expr_is_op(part->args[1], HONE_OP_MIN)) {
         for (int i = 0; i < 2; i++) {
@@ -143,14 +140,14 @@ static bool takes_nothing(void *ctx, const hone_expr *part) {
 
 static bool learn_shared(void *ctx, const hone_expr *part) {
     const guard *g = ctx;
-    if (is_shared(g, part)) hone_arith_push(&g->p->arith, part);
+    if (is_shared(g, part)) hone_arith_push(&g->p->scope.arith, part);
     return true;
 }
 
 /* Conditions under which whoever reads stands as well hold. */
 static void learn_conditions(planner *p, const lower_accesses *all, const lower_access *store,
                              hone_node_id root) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     guard g = {.p = p, .store = store, .all = all, .root = root};
     for (hone_node_id n = store->node; n != root; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
@@ -162,13 +159,13 @@ static void learn_conditions(planner *p, const lower_accesses *all, const lower_
  * outside of the buffer and beyond limits, whenever something is read. */
 static bool is_unconditional(planner *p, const lower_accesses *all, const lower_access *store,
                              hone_node_id root, hone_interval *limits) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     for (hone_node_id n = hone_func_node(func, store->node)->parent; n != root;
          n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         switch ((hone_node_kind)node->kind) {
         case HONE_NODE_FOR:
-            if (hone_arith_bound(&p->arith, node->u.loop.range.extent).min < 1) return false;
+            if (hone_arith_bound(&p->scope.arith, node->u.loop.range.extent).min < 1) return false;
             break;
         case HONE_NODE_ALLOC:
         case HONE_NODE_ATTR:
@@ -185,17 +182,13 @@ static bool is_unconditional(planner *p, const lower_accesses *all, const lower_
     return true;
 }
 
-static bool uses_marked(const hone_expr *e, const bool *marked, uint32_t count) {
-    return hone_expr_uses_any(e, marked, count);
-}
-
 /* Two dimensions that share a loop do not fill a box. */
 static bool dims_are_independent(const planner *p, const lower_access *store) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     uint32_t rank = func->buffers[p->buffer].rank;
     for (hone_var v = 0; v < func->var_count; v++) {
         uint32_t users = 0;
-        for (uint32_t d = 0; p->loops[v] && d < rank; d++) {
+        for (uint32_t d = 0; p->scope.loops[v] && d < rank; d++) {
             users += hone_expr_uses_var(store->indices[d], v);
         }
         if (users > 1) return false;
@@ -207,7 +200,7 @@ static bool dims_are_independent(const planner *p, const lower_access *store) {
  * order of size, each coefficient is at most one more than what the smaller ones reach. */
 static bool has_no_holes(planner *p, const hone_expr *index) {
     hone_linear linear;
-    if (!hone_linear_of(&p->arith, index, &linear)) return false;
+    if (!hone_linear_of(&p->scope.arith, index, &linear)) return false;
     int64_t reach = 0, last = 0;
     for (uint32_t done = 0; done < linear.count;) {
         int64_t next = INT64_MAX;
@@ -223,9 +216,9 @@ static bool has_no_holes(planner *p, const hone_expr *index) {
                 linear.terms[i].coeff < 0 ? -linear.terms[i].coeff : linear.terms[i].coeff;
             if (size != next) continue;
             done++;
-            if (!uses_marked(term, p->loops, p->lower->func->var_count)) continue;
+            if (!hone_expr_uses_any(term, p->scope.loops, p->scope.var_count)) continue;
             if (term->kind != HONE_EXPR_VAR) return false;
-            hone_bound bound = hone_arith_bound(&p->arith, term);
+            hone_bound bound = hone_arith_bound(&p->scope.arith, term);
             if (bound.max == HONE_BOUND_POS_INF || bound.min == HONE_BOUND_NEG_INF) return false;
             if (next > reach + 1 && bound.max > bound.min) return false;
             grown += next * (bound.max - bound.min);
@@ -237,13 +230,11 @@ static bool has_no_holes(planner *p, const hone_expr *index) {
 }
 
 static bool box_of(planner *p, const lower_access *access, hone_interval *out, bool *out_exact) {
-    uint32_t rank = p->lower->func->buffers[p->buffer].rank, vars = p->lower->func->var_count;
+    uint32_t rank = p->scope.lower->func->buffers[p->buffer].rank;
     *out_exact = true;
     for (uint32_t d = 0; d < rank; d++) {
         bool is_exact = false;
-        if (uses_marked(access->indices[d], p->others, vars)) return false;
-        if (!hone_expr_is_pure_index(access->indices[d])) return false;
-        out[d] = hone_arith_relax(&p->arith, access->indices[d], p->loops, vars, &is_exact);
+        out[d] = lower_range_below(&p->scope, access->indices[d], &is_exact);
         if (!out[d].min || !out[d].max) return false;
         *out_exact &= is_exact;
     }
@@ -265,8 +256,8 @@ static bool is_at_least(hone_arith *arith, const hone_interval *a, const hone_in
 /* Is inner, up to its limits, within outer, up to its own? */
 static bool covers(planner *p, const hone_interval *outer, const hone_interval *limits,
                    const hone_interval *inner, const hone_interval *inner_limits) {
-    hone_arith *arith = &p->arith;
-    const hone_buffer_info *buffer = &p->lower->func->buffers[p->buffer];
+    hone_arith *arith = &p->scope.arith;
+    const hone_buffer_info *buffer = &p->scope.lower->func->buffers[p->buffer];
     for (uint32_t d = 0; d < buffer->rank; d++) {
         /* nothing outside of the buffer is ever read */
         bool starts = is_at_least(arith, &inner[d], &inner_limits[d], outer[d].min) ||
@@ -298,7 +289,7 @@ static bool is_pure_and_around(void *ctx, const hone_expr *part) {
  * well. */
 static hone_node_id body_with(planner *p, const lower_access *other, hone_node_id root,
                               hone_node_id *io_child) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     hone_node_id body = hone_func_node(func, *io_child)->parent;
     guard g = {.p = p, .store = other, .root = root};
     while (body != root && hone_func_node(func, body)->kind == HONE_NODE_IF &&
@@ -313,7 +304,7 @@ static hone_node_id body_with(planner *p, const lower_access *other, hone_node_i
 /* Stands the access behind the store in the same body, at the same element? R[i] = 0; R[i] += … */
 static bool follows_store(planner *p, const lower_access *store, const lower_access *access,
                           hone_node_id root) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     hone_node_id first = store->node, body = body_with(p, access, root, &first);
     if (!hone_tree_is_ancestor(func, body, access->node)) return false;
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
@@ -334,31 +325,31 @@ static bool learn_limit(void *ctx, const hone_expr *part) {
 /* Does an iteration of root write what an access reads of it, whenever it does? */
 static bool is_covered(planner *p, const lower_access *access, const hone_interval *written,
                        const hone_interval *limits, hone_node_id root) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     hone_interval read[HONE_MAX_RANK], ends[HONE_MAX_RANK] = {{0}};
     guard g = {.p = p, .store = access, .root = root, .limits = ends};
     bool ignored;
     if (!box_of(p, access, read, &ignored)) return false;
-    uint32_t mark = p->arith.fact_count;
+    uint32_t mark = p->scope.arith.fact_count;
     for (hone_node_id below = access->node, n; below != root; below = n) {
         n = hone_func_node(func, below)->parent;
         const hone_node *node = hone_func_node(func, n);
         bool is_else = hone_func_node(func, below)->kind == HONE_NODE_ELSE;
         if (node->kind != HONE_NODE_IF || is_else) continue;
         if (hone_expr_is_pure_index(node->u.eval.value)) {
-            hone_arith_push(&p->arith, node->u.eval.value);
+            hone_arith_push(&p->scope.arith, node->u.eval.value);
         }
         lower_conjuncts(node->u.eval.value, learn_limit, &g);
     }
     bool is_within = covers(p, written, limits, read, ends);
-    hone_arith_pop(&p->arith, mark);
+    hone_arith_pop(&p->scope.arith, mark);
     return is_within;
 }
 
 /* Everything that is read in an iteration of root was written in it before: by one store in an
  * earlier child (or in an earlier statement of straight code). Leaves facts behind. */
 static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_id root) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     hone_interval written[HONE_MAX_RANK], limits[HONE_MAX_RANK] = {{0}};
     if (all->count == 0 || func->buffers[p->buffer].rank > HONE_MAX_RANK) return false;
     const lower_access *first = NULL;
@@ -417,14 +408,15 @@ static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
 
 /* Does what an expression says stay, whatever value these variables have? */
 static bool is_alike(const planner *p, const hone_expr *e, const bool *vars) {
-    return hone_expr_is_pure_index(e) && !hone_expr_uses_any(e, vars, p->lower->func->var_count);
+    return hone_expr_is_pure_index(e) &&
+           !hone_expr_uses_any(e, vars, p->scope.lower->func->var_count);
 }
 
 /* Does an access touch the same elements in a loop, as often, whatever value these variables have?
  */
 static bool touches_alike(const planner *p, const lower_access *access, hone_node_id loop,
                           const bool *vars) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!is_alike(p, access->indices[d], vars)) return false;
     }
@@ -459,7 +451,7 @@ static bool is_behind_stores(const hone_func *func, hone_node_id loop, const low
  * before the first. around: what these loops bind. */
 static bool has_rounds_alike(const planner *p, hone_node_id loop, const lower_accesses *all,
                              bool *around) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     hone_var var = hone_func_node(func, loop)->u.loop.var;
     for (uint32_t i = 0; i < all->count; i++) {
         const lower_access *access = &all->items[i];
@@ -474,8 +466,8 @@ static bool has_rounds_alike(const planner *p, hone_node_id loop, const lower_ac
  * each other, so each may have a buffer of its own where it is the outermost loop, and where they
  * store to the same elements, round by round. */
 static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower_accesses *all) {
-    const hone_func *func = p->lower->func;
-    bool is_outermost = true, *around = p->others;
+    const hone_func *func = p->scope.lower->func;
+    bool is_outermost = true, *around = p->scope.others;
     for (uint32_t i = 0; i < func->var_count; i++)
         around[i] = false;
     for (hone_node_id at = only_user(func, alloc, all); at != HONE_NO_ID;
@@ -497,21 +489,17 @@ static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower
 /* Whether the allocation may be made anew in each iteration of the loops down to place. */
 static hone_status may_enter(planner *p, const lower_accesses *all, hone_node_id place,
                              bool *out_may) {
-    const hone_func *func = p->lower->func;
-    hone_arith_clear(&p->arith);
-    if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_bind_around(func, place, &p->arith));
-    HONE_TRY(lower_mark_vars(func, place, &p->arith, p->loops, p->others));
-    const hone_node *node = hone_func_node(func, place);
-    if (node->kind == HONE_NODE_FOR) p->loops[node->u.loop.var] = false; /* fixed at a time */
-    uint32_t mark = p->arith.fact_count;
+    const hone_node *node = hone_func_node(p->scope.lower->func, place);
+    bool is_loop = node->kind == HONE_NODE_FOR; /* its variable is fixed at a time */
+    HONE_TRY(lower_enter(&p->scope, place, is_loop ? node->u.loop.var : HONE_NO_ID));
+    uint32_t mark = p->scope.arith.fact_count;
     *out_may = is_fresh_each_time(p, all, place);
-    hone_arith_pop(&p->arith, mark);
+    hone_arith_pop(&p->scope.arith, mark);
     return HONE_OK;
 }
 
 static hone_status plan(planner *p, hone_node_id alloc) {
-    hone_func *func = p->lower->func;
+    hone_func *func = p->scope.lower->func;
     p->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     lower_accesses all;
     HONE_TRY(lower_find_accesses(func, alloc, p->buffer, &all));
@@ -526,35 +514,30 @@ static hone_status plan(planner *p, hone_node_id alloc) {
         hone_tree_move_children(func, place, alloc);
         hone_tree_append(func, place, alloc);
     }
-    return may ? HONE_OK : lower_part_iterations(p->lower, alloc, &all);
+    return may ? HONE_OK : lower_part_iterations(p->scope.lower, alloc, &all);
 }
 
-static hone_status begin(planner *p, hone_lower *lower) {
-    hone_func *func = lower->func;
-    *p = (planner){.lower = lower};
-    hone_arith_init(&p->arith, func->arena);
-    p->loops = hone_arena_zalloc(func->arena, func->var_count + 1);
-    p->others = hone_arena_zalloc(func->arena, func->var_count + 1);
-    return p->loops && p->others ? HONE_OK : LOWER_NO_MEMORY();
+static planner begin(hone_lower *lower) {
+    planner p = {.scope.lower = lower};
+    hone_arith_init(&p.scope.arith, lower->func->arena);
+    return p;
 }
 
 hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer, const lower_accesses *all,
                            hone_node_id root, bool *out_is_fresh) {
-    planner p;
+    planner p = begin(lower);
     *out_is_fresh = false;
-    HONE_TRY(begin(&p, lower));
     p.buffer = buffer;
     HONE_TRY(may_enter(&p, all, innermost(lower->func, root, all), out_is_fresh));
-    return hone_ir_finish(&p.arith.ir);
+    return hone_ir_finish(&p.scope.arith.ir);
 }
 
 hone_status lower_plan_allocs(hone_lower *lower) {
     hone_func *func = lower->func;
-    planner p;
-    HONE_TRY(begin(&p, lower));
+    planner p = begin(lower);
     for (hone_node_id n = 0; n < func->node_count; n++) { /* by number: they move */
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_ALLOC && node->parent != HONE_NO_ID) HONE_TRY(plan(&p, n));
     }
-    return hone_ir_finish(&p.arith.ir);
+    return hone_ir_finish(&p.scope.arith.ir);
 }

@@ -30,7 +30,7 @@ static hone_status add_part(lower_pipe *pipe, hone_node_id node) {
     if (pipe->part_count == pipe->part_capacity) {
         uint32_t capacity = pipe->part_capacity ? pipe->part_capacity * 2 : 8;
         lower_part *parts =
-            hone_arena_zalloc(pipe->lower->func->arena, capacity * sizeof *pipe->parts);
+            hone_arena_zalloc(pipe->scope.lower->func->arena, capacity * sizeof *pipe->parts);
         if (!parts) return LOWER_NO_MEMORY();
         if (pipe->part_count) memcpy(parts, pipe->parts, pipe->part_count * sizeof *parts);
         pipe->parts = parts;
@@ -42,7 +42,7 @@ static hone_status add_part(lower_pipe *pipe, hone_node_id node) {
 
 /* Allocations of the body, the condition around all of it, and the parts. */
 static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
-    const hone_func *func = pipe->lower->func;
+    const hone_func *func = pipe->scope.lower->func;
     for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         const hone_node *node = hone_func_node(func, n);
@@ -54,7 +54,8 @@ static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
             HONE_TRY(gather(pipe, n));
         } else if (node->kind == HONE_NODE_IF && is_only && pipe->part_count == 0 &&
                    hone_expr_is_pure_index(node->u.eval.value)) {
-            pipe->condition = lower_and(&pipe->lower->ir, pipe->condition, node->u.eval.value);
+            pipe->condition =
+                lower_and(&pipe->scope.lower->ir, pipe->condition, node->u.eval.value);
             HONE_TRY(gather(pipe, n));
         } else {
             return refuse(pipe, "its body is more than a sequence of statements");
@@ -65,7 +66,8 @@ static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
 
 static hone_status read_list(const lower_pipe *pipe, const char *key, uint32_t i,
                              int64_t *out_value) {
-    const hone_attrs *attrs = &hone_func_node(pipe->lower->func, pipe->loop)->u.loop.annotations;
+    const hone_attrs *attrs =
+        &hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.annotations;
     const hone_value *list = hone_attrs_find(attrs, key);
     if (!list) {
         return HONE_ERROR(HONE_CODE_INVALID, "loop '%s' has no '%s' beside the other annotation",
@@ -93,7 +95,7 @@ static hone_status stages_of_wish(lower_pipe *pipe) {
     uint32_t fills = 0;
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         lower_part *part = &pipe->parts[i];
-        const hone_func *func = pipe->lower->func;
+        const hone_func *func = pipe->scope.lower->func;
         hone_node_id only = hone_func_node(func, part->node)->first;
         bool is_fill = lower_is_attr(hone_func_node(func, only), LOWER_FILL);
         fills += is_fill;
@@ -109,7 +111,7 @@ static bool is_wish(const hone_func *func, hone_node_id loop) {
 }
 
 static hone_status read_annotations(lower_pipe *pipe) {
-    if (is_wish(pipe->lower->func, pipe->loop)) return stages_of_wish(pipe);
+    if (is_wish(pipe->scope.lower->func, pipe->loop)) return stages_of_wish(pipe);
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         lower_part *part = &pipe->parts[i];
         HONE_TRY(read_list(pipe, LOWER_PIPELINE_STAGE, i, &part->stage));
@@ -127,7 +129,7 @@ static hone_status read_annotations(lower_pipe *pipe) {
 }
 
 static hone_status check_loop(const lower_pipe *pipe) {
-    const hone_node *loop = hone_func_node(pipe->lower->func, pipe->loop);
+    const hone_node *loop = hone_func_node(pipe->scope.lower->func, pipe->loop);
     if (loop->loop_kind != HONE_LOOP_SERIAL && loop->loop_kind != HONE_LOOP_UNROLLED) {
         return refuse(pipe, "its iterations have no order");
     }
@@ -148,7 +150,7 @@ typedef struct versioning {
 
 static const hone_expr **with_version(versioning *v, hone_buffer buffer, uint32_t count,
                                       const hone_expr *const *indices) {
-    hone_ir *ir = &v->pipe->lower->ir;
+    hone_ir *ir = &v->pipe->scope.lower->ir;
     const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, v->pipe->versions[buffer]);
     if (!copies) return NULL;
     return lower_with_first(ir, hone_expr_floormod(ir, v->iteration, copies), count, indices);
@@ -163,7 +165,7 @@ static const hone_expr *version_load(void *ctx, hone_ir *ir, const hone_expr *e)
 }
 
 static hone_status version_part(versioning *v, hone_node_id root) {
-    hone_func *func = v->pipe->lower->func;
+    hone_func *func = v->pipe->scope.lower->func;
     HONE_TRY(hone_tree_transform(func, root, version_load, v, false));
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         hone_node *node = hone_func_node(func, n);
@@ -178,8 +180,8 @@ static hone_status version_part(versioning *v, hone_node_id root) {
 }
 
 static hone_status make_versions(lower_pipe *pipe) {
-    hone_func *func = pipe->lower->func;
-    hone_ir *ir = &pipe->lower->ir;
+    hone_func *func = pipe->scope.lower->func;
+    hone_ir *ir = &pipe->scope.lower->ir;
     const hone_node *loop = hone_func_node(func, pipe->loop);
     const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
     versioning v = {pipe, hone_expr_sub(ir, var, loop->u.loop.range.min)};
@@ -188,7 +190,7 @@ static hone_status make_versions(lower_pipe *pipe) {
         HONE_TRY(version_part(&v, pipe->parts[i].node));
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
         if (pipe->versions[b] < 2) continue;
-        HONE_TRY(lower_grow_buffer(pipe->lower, b, hone_expr_i32(ir, pipe->versions[b])));
+        HONE_TRY(lower_grow_buffer(pipe->scope.lower, b, hone_expr_i32(ir, pipe->versions[b])));
     }
     return hone_ir_finish(ir);
 }
@@ -198,16 +200,16 @@ static hone_status make_versions(lower_pipe *pipe) {
 /* The part for one iteration, at the end of `into`. guard: NULL = always. */
 static hone_status emit(lower_pipe *pipe, hone_node_id part, const hone_expr *iteration,
                         const hone_expr *guard, hone_node_id into) {
-    hone_func *func = pipe->lower->func;
+    hone_func *func = pipe->scope.lower->func;
     hone_var var = hone_func_node(func, pipe->loop)->u.loop.var;
-    if (!iteration) return hone_ir_finish(&pipe->lower->ir);
+    if (!iteration) return hone_ir_finish(&pipe->scope.lower->ir);
     HONE_TRY(lower_substitute_one(func, part, var, iteration));
     if (pipe->condition) {
         const hone_expr *condition =
-            hone_expr_substitute_one(&pipe->lower->ir, pipe->condition, var, iteration);
-        guard = lower_and(&pipe->lower->ir, guard, condition);
+            hone_expr_substitute_one(&pipe->scope.lower->ir, pipe->condition, var, iteration);
+        guard = lower_and(&pipe->scope.lower->ir, guard, condition);
     }
-    HONE_TRY(hone_ir_finish(&pipe->lower->ir));
+    HONE_TRY(hone_ir_finish(&pipe->scope.lower->ir));
     if (!guard) {
         hone_tree_move_children(func, part, into);
         return HONE_OK;
@@ -221,10 +223,10 @@ static hone_status emit(lower_pipe *pipe, hone_node_id part, const hone_expr *it
 
 static hone_status emit_copy(lower_pipe *pipe, const lower_part *part, const hone_expr *iteration,
                              const hone_expr *guard, hone_node_id into) {
-    hone_func *func = pipe->lower->func;
+    hone_func *func = pipe->scope.lower->func;
     hone_node_id copy = hone_tree_copy(func, part->node);
     if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_rename_vars(pipe->lower, copy));
+    HONE_TRY(lower_rename_vars(pipe->scope.lower, copy));
     HONE_TRY(lower_rename_buffers(func, copy));
     return emit(pipe, copy, iteration, guard, into);
 }
@@ -238,21 +240,22 @@ static const lower_part *by_order(const lower_pipe *pipe, int64_t order) {
 
 /* base + offset */
 static const hone_expr *moved(lower_pipe *pipe, const hone_expr *base, int64_t offset) {
-    hone_ir *ir = &pipe->lower->ir;
+    hone_ir *ir = &pipe->scope.lower->ir;
     if (!base || offset == 0) return base;
     return hone_simplify_plain(ir, hone_expr_add(ir, base, hone_expr_int(ir, base->dtype, offset)));
 }
 
 /* Are there at least so many iterations? NULL = surely. */
 static const hone_expr *has_iterations(lower_pipe *pipe, int64_t count) {
-    const hone_expr *extent = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range.extent;
-    hone_ir *ir = &pipe->lower->ir;
+    const hone_expr *extent =
+        hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range.extent;
+    hone_ir *ir = &pipe->scope.lower->ir;
     if (hone_expr_is_int(extent) && extent->u.i >= count) return NULL;
     return hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, extent->dtype, count), extent);
 }
 
 static hone_status emit_prologue(lower_pipe *pipe, hone_node_id into) {
-    const hone_range range = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range;
+    const hone_range range = hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range;
     for (int64_t time = 0; time < pipe->last_stage; time++) {
         for (uint32_t order = 0; order < pipe->part_count; order++) {
             const lower_part *part = by_order(pipe, order);
@@ -266,8 +269,8 @@ static hone_status emit_prologue(lower_pipe *pipe, hone_node_id into) {
 }
 
 static hone_status emit_epilogue(lower_pipe *pipe, hone_node_id into) {
-    const hone_range range = hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range;
-    const hone_expr *end = hone_expr_add(&pipe->lower->ir, range.min, range.extent);
+    const hone_range range = hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range;
+    const hone_expr *end = hone_expr_add(&pipe->scope.lower->ir, range.min, range.extent);
     for (int64_t late = 0; late < pipe->last_stage; late++) {
         int64_t least = pipe->last_stage - late; /* else the prologue has done it */
         if (hone_expr_is_int(range.extent) && range.extent->u.i < least) continue;
@@ -283,8 +286,8 @@ static hone_status emit_epilogue(lower_pipe *pipe, hone_node_id into) {
 
 /* The loop itself, with all parts. */
 static hone_status emit_body(lower_pipe *pipe, hone_node_id into) {
-    hone_func *func = pipe->lower->func;
-    hone_ir *ir = &pipe->lower->ir;
+    hone_func *func = pipe->scope.lower->func;
+    hone_ir *ir = &pipe->scope.lower->ir;
     hone_range *range = &hone_func_node(func, pipe->loop)->u.loop.range;
     const hone_expr *none = hone_expr_int(ir, range->extent->dtype, 0);
     const hone_expr *extent = moved(pipe, range->extent, -pipe->last_stage);
@@ -311,7 +314,7 @@ static hone_status new_group(hone_lower *lower, hone_node_id parent, hone_node_i
 
 /* Takes everything that stands below the loop out of the tree. */
 static void empty_loop(lower_pipe *pipe) {
-    hone_func *func = pipe->lower->func;
+    hone_func *func = pipe->scope.lower->func;
     for (uint32_t i = 0; i < pipe->part_count; i++)
         hone_tree_remove(func, pipe->parts[i].node);
     while (hone_func_node(func, pipe->loop)->first != HONE_NO_ID)
@@ -331,12 +334,12 @@ static void join_nest(hone_func *func, hone_node_id box, hone_node_id prologue) 
 }
 
 static hone_status rewrite(lower_pipe *pipe) {
-    hone_func *func = pipe->lower->func;
+    hone_func *func = pipe->scope.lower->func;
     hone_node_id box, groups[3];
     box = hone_func_add_node(func, HONE_NODE_ATTR);
     if (box == HONE_NO_ID) return LOWER_NO_MEMORY();
     for (int i = 0; i < 3; i++)
-        HONE_TRY(new_group(pipe->lower, box, &groups[i]));
+        HONE_TRY(new_group(pipe->scope.lower, box, &groups[i]));
     hone_node_id nest = hone_func_node(func, pipe->loop)->parent;
     hone_tree_replace(func, pipe->loop, box);
     empty_loop(pipe);
@@ -376,9 +379,9 @@ static hone_status forget(hone_lower *lower, hone_node_id loop) {
 static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
     hone_func *func = lower->func;
     const hone_node *node = hone_func_node(func, loop);
-    lower_pipe pipe = {.lower = lower, .loop = loop, .buffer_count = func->buffer_count};
+    lower_pipe pipe = {.scope.lower = lower, .loop = loop, .buffer_count = func->buffer_count};
     pipe.name = func->vars[node->u.loop.var].name;
-    hone_arith_init(&pipe.arith, func->arena);
+    hone_arith_init(&pipe.scope.arith, func->arena);
     pipe.versions = hone_arena_zalloc(func->arena, func->buffer_count * sizeof *pipe.versions);
     if (!pipe.versions) return LOWER_NO_MEMORY();
     hone_status st = plan(&pipe);

@@ -29,7 +29,7 @@ static bool note_call(void *ctx, const hone_expr *e) {
 }
 
 static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
-    const hone_func *func = pipe->lower->func;
+    const hone_func *func = pipe->scope.lower->func;
     for (hone_node_id n = part->node; n != HONE_NO_ID; n = hone_tree_next(func, part->node, n)) {
         const hone_node *node = hone_func_node(func, n);
         switch ((hone_node_kind)node->kind) {
@@ -67,7 +67,7 @@ static bool is_written(const lower_accesses *a) {
 }
 
 static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
-    hone_func *func = pipe->lower->func;
+    hone_func *func = pipe->scope.lower->func;
     part->accesses = hone_arena_zalloc(func->arena, func->buffer_count * sizeof *part->accesses);
     if (!part->accesses) return LOWER_NO_MEMORY();
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
@@ -91,8 +91,8 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
 /* Is x of an iteration apart from y of the d-th iteration after it? */
 static bool is_disjoint(lower_pipe *pipe, const lower_access *x, const lower_access *y,
                         uint32_t rank, int64_t d) {
-    hone_arith *arith = &pipe->arith;
-    const hone_func *func = pipe->lower->func;
+    hone_arith *arith = &pipe->scope.arith;
+    const hone_func *func = pipe->scope.lower->func;
     hone_var var = hone_func_node(func, pipe->loop)->u.loop.var;
     const hone_expr *now = hone_func_var_expr(&arith->ir, func, var);
     if (!now) return false;
@@ -103,11 +103,8 @@ static bool is_disjoint(lower_pipe *pipe, const lower_access *x, const lower_acc
         hone_interval at[2];
         bool is_known = true;
         for (int s = 0; s < 2; s++) {
-            is_known = is_known && hone_expr_is_pure_index(pair[s]) && pair[s]->dtype.lanes == 1 &&
-                       !hone_expr_uses_any(pair[s], pipe->others, func->var_count);
-            if (!is_known) break;
-            at[s] = hone_arith_relax(arith, pair[s], pipe->loops, func->var_count, NULL);
-            is_known = at[s].min && at[s].max;
+            at[s] = lower_range_below(&pipe->scope, pair[s], NULL);
+            is_known = is_known && at[s].min && at[s].max;
         }
         if (!is_known) continue;
         at[1].min = hone_expr_substitute_one(&arith->ir, at[1].min, var, later);
@@ -126,7 +123,7 @@ static bool may_meet(lower_pipe *pipe, const lower_part *a, const lower_part *b,
     for (uint32_t i = 0; i < x->count; i++) {
         for (uint32_t j = 0; j < y->count; j++) {
             if (!x->items[i].is_store && !y->items[j].is_store) continue;
-            uint32_t rank = pipe->lower->func->buffers[buffer].rank;
+            uint32_t rank = pipe->scope.lower->func->buffers[buffer].rank;
             if (!is_disjoint(pipe, &x->items[i], &y->items[j], rank, d)) return true;
         }
     }
@@ -146,7 +143,7 @@ static hone_status refuse_pair(const lower_pipe *pipe, const lower_part *a, cons
 /* b overtakes a for the distances from first to last. */
 static hone_status check_overtaking(lower_pipe *pipe, const lower_part *a, const lower_part *b,
                                     int64_t first, int64_t last) {
-    const hone_func *func = pipe->lower->func;
+    const hone_func *func = pipe->scope.lower->func;
     if (a->has_effect && b->has_effect) {
         return refuse_pair(pipe, a, b, "and both have effects beyond memory", "");
     }
@@ -175,26 +172,19 @@ static hone_status check_pair(lower_pipe *pipe, uint32_t i, uint32_t j) {
     int64_t last = a->stage - b->stage - (a->order < b->order ? 1 : 0);
     int64_t first = i < j ? 0 : 1;
     int64_t extent =
-        hone_expr_const(hone_func_node(pipe->lower->func, pipe->loop)->u.loop.range.extent);
+        hone_expr_const(hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range.extent);
     if (extent >= 0 && last > extent - 1) last = extent - 1; /* no two are further apart */
     return last < first ? HONE_OK : check_overtaking(pipe, a, b, first, last);
 }
 
 hone_status lower_plan_pipe(lower_pipe *pipe) {
-    hone_func *func = pipe->lower->func;
-    hone_arith_clear(&pipe->arith);
-    pipe->loops = hone_arena_zalloc(func->arena, func->var_count + 1);
-    pipe->others = hone_arena_zalloc(func->arena, func->var_count + 1);
-    if (!pipe->loops || !pipe->others) return LOWER_NO_MEMORY();
-    if (!hone_arith_bind_sizes(&pipe->arith, func)) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_bind_around(func, pipe->loop, &pipe->arith));
-    HONE_TRY(lower_mark_vars(func, pipe->loop, &pipe->arith, pipe->loops, pipe->others));
-    pipe->loops[hone_func_node(func, pipe->loop)->u.loop.var] = false;
+    hone_func *func = pipe->scope.lower->func;
+    HONE_TRY(lower_enter(&pipe->scope, pipe->loop, hone_func_node(func, pipe->loop)->u.loop.var));
     for (uint32_t i = 0; i < pipe->part_count; i++)
         HONE_TRY(find_touched(pipe, &pipe->parts[i]));
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         for (uint32_t j = 0; j < pipe->part_count; j++)
             HONE_TRY(check_pair(pipe, i, j));
     }
-    return hone_ir_finish(&pipe->arith.ir);
+    return hone_ir_finish(&pipe->scope.arith.ir);
 }

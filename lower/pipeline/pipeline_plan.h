@@ -4,6 +4,7 @@
 #define HONE_LOWER_PIPELINE_PIPELINE_PLAN_H
 
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 
 enum { LOWER_MAX_STAGES = 64 };
 
@@ -16,8 +17,7 @@ typedef struct lower_part {
 } lower_part;
 
 typedef struct lower_pipe {
-    hone_lower *lower;
-    hone_arith arith;
+    lower_scope scope; /* of one iteration */
     hone_node_id loop;
     const char *name; /* of the loop, for messages */
     uint32_t part_count, part_capacity;
@@ -25,8 +25,7 @@ typedef struct lower_pipe {
     int64_t last_stage;
     const hone_expr *condition; /* that all parts stand under, or NULL */
     uint32_t buffer_count;      /* before copies were made */
-    uint32_t *versions;   /* by buffer: 0 = not made in the loop's body, else how many copies */
-    bool *loops, *others; /* by variable, see lower_mark_vars */
+    uint32_t *versions; /* by buffer: 0 = not made in the loop's body, else how many copies */
 } lower_pipe;
 
 /* Finds what the parts touch, refuses (INVALID) what would change the program, and says how many

@@ -1,6 +1,8 @@
 /* lower/signature/filled_boxes.c - boxes of iterator maps, joined where they touch. */
 #include "lower/signature/filled_boxes.h"
 
+#include "lower/ground/scope.h"
+
 enum { MAX_ITERS = 64 };
 
 /* A store with the loops and conditions between it and the root. */
@@ -245,13 +247,9 @@ bool lower_is_filled(lower_filling *f) {
 
 hone_status lower_filling_begin(lower_filling *f, hone_lower *lower, hone_buffer buffer) {
     hone_func *func = lower->func;
-    bool *loops = hone_arena_zalloc(func->arena, func->var_count + 1);
-    bool *others = hone_arena_zalloc(func->arena, func->var_count + 1);
     *f = (lower_filling){.lower = lower, .buffer = buffer, .rank = func->buffers[buffer].rank};
     f->boxes = hone_arena_alloc(func->arena, LOWER_MAX_BOXES * sizeof *f->boxes);
     hone_arith_init(&f->arith, func->arena);
-    if (!loops || !others || !f->boxes || !hone_arith_bind_sizes(&f->arith, func)) {
-        return LOWER_NO_MEMORY();
-    }
-    return lower_mark_vars(func, HONE_NODE_TOP, &f->arith, loops, others);
+    if (!f->boxes || !hone_arith_bind_sizes(&f->arith, func)) return LOWER_NO_MEMORY();
+    return lower_bind_below(func, HONE_NODE_TOP, &f->arith);
 }

@@ -29,7 +29,7 @@ typedef enum part {
 } part;
 
 typedef struct carry {
-    lower_conditions scope; /* the variables below the loop, and the ranges of those around it */
+    lower_scope scope; /* the variables below the loop, and the ranges of those around it */
     hone_var var;
     const hone_expr *min;
     int64_t extent, least; /* iterations; the shortest row that is looked at */

@@ -16,6 +16,7 @@
 
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 #include "lower/vectors/lane_nest.h"
 #include "lower/vectors/vector_cut.h"
 

@@ -12,6 +12,7 @@
  * Iterations that are left over have a loop of their own. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/digit.h"
 #include "lower/vectors/vector_cut.h"

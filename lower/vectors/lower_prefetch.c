@@ -15,6 +15,7 @@
  * at the end of this one: outputs of a tile come while its sums are made. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 #include "support/core/attributes.h"
 
 enum { MAX_LINES = 64, MAX_ITERATIONS = 4096 };
@@ -27,20 +28,18 @@ typedef struct line {
 } line;
 
 typedef struct prefetcher {
-    hone_lower *lower;
-    hone_arith arith;
+    lower_scope scope; /* of one iteration */
     hone_node_id loop;
     hone_var var;
-    int64_t ahead;        /* iterations */
-    bool is_written;      /* stores are looked at, not loads */
-    bool *loops, *others; /* by variable: bound below the loop */
-    uint32_t var_count, line_count;
+    int64_t ahead;   /* iterations */
+    bool is_written; /* stores are looked at, not loads */
+    uint32_t line_count;
     line lines[MAX_LINES];
 } prefetcher;
 
 static int64_t elements_of_line(const prefetcher *p, hone_buffer buffer) {
-    int64_t bytes = (int64_t)hone_dtype_bytes(p->lower->func->buffers[buffer].dtype);
-    int64_t line_bytes = p->lower->options->target->cache_line_bytes;
+    int64_t bytes = (int64_t)hone_dtype_bytes(p->scope.lower->func->buffers[buffer].dtype);
+    int64_t line_bytes = p->scope.lower->options->target->cache_line_bytes;
     if (line_bytes <= 0) line_bytes = 64;
     return bytes > 0 && bytes < line_bytes ? line_bytes / bytes : 1;
 }
@@ -52,8 +51,9 @@ static void note_line(prefetcher *p, hone_buffer buffer, const hone_expr *index,
         const line *known = &p->lines[i];
         hone_linear distance;
         if (known->buffer != buffer) continue;
-        const hone_expr *gap = hone_expr_sub(&p->arith.ir, index, known->first);
-        if (!gap || !hone_linear_of(&p->arith, gap, &distance) || distance.count > 0) continue;
+        const hone_expr *gap = hone_expr_sub(&p->scope.arith.ir, index, known->first);
+        if (!gap || !hone_linear_of(&p->scope.arith, gap, &distance) || distance.count > 0)
+            continue;
         new_line.first = known->first;
         new_line.number = behind + hone_floor_div(distance.constant, elements_of_line(p, buffer));
         if (new_line.number == known->number) return;
@@ -63,7 +63,7 @@ static void note_line(prefetcher *p, hone_buffer buffer, const hone_expr *index,
 
 /* Whether `ahead` steps of so many elements lead out of the buffer, from wherever they begin. */
 static bool is_passed(const prefetcher *p, hone_buffer buffer, int64_t step) {
-    int64_t elements = hone_buffer_elements(&p->lower->func->buffers[buffer]);
+    int64_t elements = hone_buffer_elements(&p->scope.lower->func->buffers[buffer]);
     return elements >= 0 && p->ahead > 0 && step >= (elements + p->ahead - 1) / p->ahead;
 }
 
@@ -75,11 +75,10 @@ static void note_access(prefetcher *p, hone_buffer buffer, const hone_expr *inde
         index = index->args[0];
     }
     if (index->dtype.lanes != 1 || !hone_expr_is_pure_index(index)) return;
-    if (!hone_linear_coeff(&p->arith, index, p->var, &stride)) return;
+    if (!hone_linear_coeff(&p->scope.arith, index, p->var, &stride)) return;
     int64_t step = stride < 0 ? -stride : stride;
     if (step < line_elements || is_passed(p, buffer, step)) return;
-    bool is_inner = hone_expr_uses_any(index, p->loops, p->var_count) ||
-                    hone_expr_uses_any(index, p->others, p->var_count);
+    bool is_inner = lower_varies_below(&p->scope, index);
     for (int64_t i = 0; i < lanes && !is_inner; i += line_elements)
         note_line(p, buffer, index, i / line_elements);
 }
@@ -91,7 +90,7 @@ static bool visit(void *ctx, const hone_expr *e) {
 }
 
 static void note_stores(prefetcher *p) {
-    const hone_func *func = p->lower->func;
+    const hone_func *func = p->scope.lower->func;
     for (hone_node_id n = p->loop; n != HONE_NO_ID; n = hone_tree_next(func, p->loop, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) continue;
@@ -101,8 +100,8 @@ static void note_stores(prefetcher *p) {
 
 /* prefetch(address_of(buffer[index, `ahead` iterations on]), is_written, 3, 1) */
 static const hone_expr *prefetch_of(prefetcher *p, const line *l) {
-    hone_func *func = p->lower->func;
-    hone_ir *ir = &p->lower->ir;
+    hone_func *func = p->scope.lower->func;
+    hone_ir *ir = &p->scope.lower->ir;
     const hone_expr *var = hone_func_var_expr(ir, func, p->var);
     const hone_expr *later =
         var ? hone_expr_add(ir, var, hone_expr_int(ir, var->dtype, p->ahead)) : NULL;
@@ -111,7 +110,7 @@ static const hone_expr *prefetch_of(prefetcher *p, const line *l) {
     int64_t behind = l->number * elements_of_line(p, l->buffer);
     index = hone_expr_add(ir, index, hone_expr_int(ir, index->dtype, behind));
     if (!index) return NULL;
-    index = hone_simplify(&p->arith, index);
+    index = hone_simplify(&p->scope.arith, index);
     hone_dtype element = hone_dtype_element(func->buffers[l->buffer].dtype);
     const hone_expr *load = hone_expr_load(ir, element, l->buffer, 1, &index);
     const hone_expr *args[] = {
@@ -122,11 +121,11 @@ static const hone_expr *prefetch_of(prefetcher *p, const line *l) {
 
 /* In front of the body. */
 static hone_status add_lines(prefetcher *p) {
-    hone_func *func = p->lower->func;
+    hone_func *func = p->scope.lower->func;
     hone_node_id first = hone_func_node(func, p->loop)->first;
     for (uint32_t i = 0; i < p->line_count; i++) {
         const hone_expr *prefetch = prefetch_of(p, &p->lines[i]);
-        if (!prefetch) return hone_ir_finish(&p->lower->ir);
+        if (!prefetch) return hone_ir_finish(&p->scope.lower->ir);
         hone_node_id eval = hone_func_add_node(func, HONE_NODE_EVAL);
         if (eval == HONE_NO_ID) return LOWER_NO_MEMORY();
         hone_func_node(func, eval)->u.eval.value = prefetch;
@@ -136,29 +135,24 @@ static hone_status add_lines(prefetcher *p) {
 }
 
 static hone_status visit_loop(prefetcher *p, hone_node_id loop, int64_t ahead) {
-    hone_func *func = p->lower->func;
+    hone_func *func = p->scope.lower->func;
     p->loop = loop;
     p->var = hone_func_node(func, loop)->u.loop.var;
     p->ahead = ahead < MAX_ITERATIONS ? ahead : MAX_ITERATIONS;
     p->line_count = 0;
-    HONE_TRY(lower_bind_around(func, loop, &p->arith));
-    HONE_TRY(lower_mark_vars(func, loop, &p->arith, p->loops, p->others));
-    p->loops[p->var] = false;
+    HONE_TRY(lower_enter(&p->scope, loop, p->var));
     if (p->is_written)
         note_stores(p);
     else
         hone_tree_walk_parts(func, loop, false, visit, p);
-    HONE_TRY(hone_ir_finish(&p->arith.ir));
+    HONE_TRY(hone_ir_finish(&p->scope.arith.ir));
     return add_lines(p);
 }
 
 hone_status lower_prefetch(hone_lower *lower) {
     hone_func *func = lower->func;
-    prefetcher p = {.lower = lower, .var_count = func->var_count};
-    hone_arith_init(&p.arith, func->arena);
-    p.loops = hone_arena_zalloc(func->arena, p.var_count + 1);
-    p.others = hone_arena_zalloc(func->arena, p.var_count + 1);
-    if (!p.loops || !p.others) return LOWER_NO_MEMORY();
+    prefetcher p = {.scope.lower = lower};
+    hone_arith_init(&p.scope.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->first == HONE_NO_ID) continue;
@@ -170,5 +164,5 @@ hone_status lower_prefetch(hone_lower *lower) {
         p.is_written = true;
         if (stores >= 0) HONE_TRY(visit_loop(&p, n, stores));
     }
-    return hone_ir_finish(&p.arith.ir);
+    return hone_ir_finish(&p.scope.arith.ir);
 }

@@ -24,6 +24,7 @@
  * collect in, 1 to 8; other values mean 4. */
 #include "lower/ground/accesses.h"
 #include "lower/ground/lanes.h"
+#include "lower/ground/scope.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/reduce_feed.h"
 

@@ -15,6 +15,7 @@
  * vector (or half of a long one); which digits an element has must not depend on its row then. */
 #include "ir/core/fold.h"
 #include "lower/ground/accesses.h"
+#include "lower/ground/scope.h"
 #include "lower/ground/split_loop.h"
 #include "lower/vectors/digit.h"
 #include "lower/vectors/lane_nest.h"

@@ -1,0 +1,30 @@
+/* lower/ground/scope.h - what is known at a node: ranges of the loops around it, and which
+ * variables are bound below it; inside lower/ only. */
+#ifndef HONE_LOWER_GROUND_SCOPE_H
+#define HONE_LOWER_GROUND_SCOPE_H
+
+#include "lower/ground/passes.h"
+
+/* {.lower = …} and hone_arith_init(&arith) begin one; it may be used for one node after another. */
+typedef struct lower_scope {
+    hone_lower *lower;
+    hone_arith arith;
+    bool *loops, *others; /* by variable: bound below, by a loop, by a LET */
+    uint32_t var_count, capacity;
+} lower_scope;
+
+/* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
+ * not marked, that of root itself for instance; HONE_NO_ID = all are. */
+HONE_NODISCARD hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept);
+/* Whether it has variables that are marked. */
+bool lower_varies_below(const lower_scope *s, const hone_expr *e);
+/* Where an index goes, whatever the loops below do; no ends where that is looked up, or defined
+ * below. out_is_exact as in hone_arith_relax. */
+hone_interval lower_range_below(lower_scope *s, const hone_expr *index, bool *out_is_exact);
+/* Bind the loops around a node, and those below one; itself too, where it is a loop. */
+HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
+                                             hone_arith *arith);
+HONE_NODISCARD hone_status lower_bind_below(const hone_func *func, hone_node_id root,
+                                            hone_arith *arith);
+
+#endif
