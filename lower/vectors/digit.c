@@ -1,6 +1,14 @@
 /* lower/vectors/digit.c - see digit.h. */
 #include "lower/vectors/digit.h"
 
+bool lower_move_of(hone_arith *arith, const hone_expr *e, hone_var var, const hone_expr *min,
+                   lower_move *out) {
+    if (!hone_linear_coeff(arith, e, var, &out->step)) return false;
+    out->start = hone_expr_substitute_one(&arith->ir, e, var, min);
+    if (out->start) out->start = hone_simplify(arith, out->start);
+    return out->start != NULL;
+}
+
 static bool is_digit(const hone_expr *e) {
     return hone_expr_is_divmod(e) && hone_dtype_is_int(e->dtype) && e->dtype.lanes == 1 &&
            hone_expr_const(e->args[1]) > 0;

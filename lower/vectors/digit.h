@@ -1,9 +1,19 @@
-/* lower/vectors/digit.h - digits of numbers that go on evenly: their quotients and remainders;
- * inside lower/ only. */
+/* lower/vectors/digit.h - how an index moves from lane to lane: evenly, or as a digit (a quotient,
+ * a remainder) of a number that does; inside lower/ only. */
 #ifndef HONE_LOWER_VECTORS_DIGIT_H
 #define HONE_LOWER_VECTORS_DIGIT_H
 
 #include "lower/ground/passes.h"
+
+/* start + step * i in iteration i of a loop */
+typedef struct lower_move {
+    const hone_expr *start; /* may hold other variables */
+    int64_t step;
+} lower_move;
+
+/* How e moves over a loop that begins at min; false when it is not linear in its variable. */
+bool lower_move_of(hone_arith *arith, const hone_expr *e, hone_var var, const hone_expr *min,
+                   lower_move *out);
 
 /* x // n or x % n, where x goes on by `step` with each iteration of a loop. */
 typedef struct lower_digit {

@@ -37,21 +37,11 @@ typedef struct carry {
     uint32_t count;
     const hone_expr *fits[MAX_DIGITS]; /* what must hold for no digit to carry */
     int64_t rows[MAX_DIGITS];          /* in rows of this length */
-    /* The number that digits are taken of, how far an iteration takes it, the shortest row. */
-    const hone_expr *base;
-    int64_t step, row;
-    bool has_one_row; /* all other rows are whole numbers of the shortest */
-    bool has_both;    /* lanes in front of its end and behind it, always */
+    lower_move number;                 /* that digits are taken of */
+    int64_t row;                       /* the shortest */
+    bool has_one_row;                  /* all other rows are whole numbers of the shortest */
+    bool has_both;                     /* lanes in front of its end and behind it, always */
 } carry;
-
-/* Where the loop begins in the number that the digit is of; false when that is known inside of it
- * only. */
-static bool find_base(carry *c, const lower_digit *digit, const hone_expr **out_base) {
-    hone_arith *arith = &c->scope.arith;
-    const hone_expr *base = hone_expr_substitute_one(&arith->ir, digit->number, c->var, c->min);
-    *out_base = base ? hone_simplify(arith, base) : NULL;
-    return *out_base && !hone_expr_may_fail(*out_base) && !lower_varies_below(&c->scope, *out_base);
-}
 
 /* Notes what must hold; false when that is never so, or there is no more room. */
 static bool note_fit(carry *c, const hone_expr *fit, int64_t row) {
@@ -66,14 +56,13 @@ static bool note_fit(carry *c, const hone_expr *fit, int64_t row) {
     return true;
 }
 
-static void note_row(carry *c, const hone_expr *base, int64_t step, int64_t divisor) {
-    if (!c->base) {
-        c->base = base;
-        c->step = step;
+static void note_row(carry *c, lower_move move, int64_t divisor) {
+    if (!c->number.start) {
+        c->number = move;
         c->row = divisor;
         c->has_one_row = true;
     }
-    c->has_one_row &= step == c->step && hone_expr_same(base, c->base);
+    c->has_one_row &= move.step == c->number.step && hone_expr_same(move.start, c->number.start);
     if (divisor % c->row != 0 && c->row % divisor != 0) c->has_one_row = false;
     if (divisor < c->row) c->row = divisor;
 }
@@ -87,32 +76,29 @@ static const hone_expr *way_gone(const carry *c, hone_ir *ir, hone_dtype dtype, 
 }
 
 /* x // n and x % n, where no iteration carries. */
-static const hone_expr *straight_digit(carry *c, hone_ir *ir, const hone_expr *e,
-                                       const hone_expr *base, int64_t step) {
-    if (hone_expr_is_op(e, HONE_OP_FLOORDIV)) return hone_expr_floordiv(ir, base, e->args[1]);
-    const hone_expr *rest = hone_expr_floormod(ir, base, e->args[1]);
-    return hone_expr_add(ir, rest, way_gone(c, ir, e->dtype, step));
+static const hone_expr *straight_digit(carry *c, hone_ir *ir, const hone_expr *e, lower_move move) {
+    if (hone_expr_is_op(e, HONE_OP_FLOORDIV)) return hone_expr_floordiv(ir, move.start, e->args[1]);
+    const hone_expr *rest = hone_expr_floormod(ir, move.start, e->args[1]);
+    return hone_expr_add(ir, rest, way_gone(c, ir, e->dtype, move.step));
 }
 
 /* The digit behind the end of a row of which n is a multiple: that row's number is one more. */
-static const hone_expr *carried_digit(carry *c, hone_ir *ir, const hone_expr *e,
-                                      const hone_expr *base, int64_t step) {
+static const hone_expr *carried_digit(carry *c, hone_ir *ir, const hone_expr *e, lower_move move) {
     const hone_expr *row = hone_expr_int(ir, e->dtype, c->row);
     const hone_expr *rows = hone_expr_int(ir, e->dtype, e->args[1]->u.i / c->row);
     const hone_expr *next =
-        hone_expr_add(ir, hone_expr_floordiv(ir, base, row), hone_expr_int(ir, e->dtype, 1));
+        hone_expr_add(ir, hone_expr_floordiv(ir, move.start, row), hone_expr_int(ir, e->dtype, 1));
     if (hone_expr_is_op(e, HONE_OP_FLOORDIV)) return hone_expr_floordiv(ir, next, rows);
     const hone_expr *begin = hone_expr_mul(ir, hone_expr_floormod(ir, next, rows), row);
-    const hone_expr *rest = hone_expr_sub(ir, hone_expr_floormod(ir, base, row), row);
-    return hone_expr_add(ir, hone_expr_add(ir, begin, rest), way_gone(c, ir, e->dtype, step));
+    const hone_expr *rest = hone_expr_sub(ir, hone_expr_floormod(ir, move.start, row), row);
+    return hone_expr_add(ir, hone_expr_add(ir, begin, rest), way_gone(c, ir, e->dtype, move.step));
 }
 
 /* Whether no digit of the loop carries in x // n or x % n. */
-static const hone_expr *fit_of(carry *c, hone_ir *ir, const hone_expr *e, const hone_expr *base,
-                               int64_t step) {
-    const hone_expr *rest = hone_expr_floormod(ir, base, e->args[1]);
+static const hone_expr *fit_of(carry *c, hone_ir *ir, const hone_expr *e, lower_move move) {
+    const hone_expr *rest = hone_expr_floormod(ir, move.start, e->args[1]);
     const hone_expr *limit =
-        hone_expr_int(ir, e->dtype, hone_expr_const(e->args[1]) - step * (c->extent - 1));
+        hone_expr_int(ir, e->dtype, hone_expr_const(e->args[1]) - move.step * (c->extent - 1));
     const hone_expr *fit = hone_expr_binary(ir, HONE_OP_LT, rest, limit);
     return fit ? hone_simplify(&c->scope.arith, fit) : NULL;
 }
@@ -120,15 +106,17 @@ static const hone_expr *fit_of(carry *c, hone_ir *ir, const hone_expr *e, const 
 static const hone_expr *without_carry(void *ctx, hone_ir *ir, const hone_expr *e) {
     carry *c = ctx;
     lower_digit d;
-    const hone_expr *base;
+    lower_move move;
     if (!lower_digit_of(&c->scope.arith, e, c->var, &d) || d.divisor < c->least) return e;
-    if (d.step < 1 || d.step > d.divisor / c->least || !find_base(c, &d, &base)) return e;
+    if (d.step < 1 || d.step > d.divisor / c->least) return e;
+    if (!lower_move_of(&c->scope.arith, d.number, c->var, c->min, &move)) return e;
+    if (hone_expr_may_fail(move.start) || lower_varies_below(&c->scope, move.start)) return e;
     if (c->part == ALL) {
-        if (!note_fit(c, fit_of(c, ir, e, base, d.step), d.divisor)) return e;
-        note_row(c, base, d.step, d.divisor);
+        if (!note_fit(c, fit_of(c, ir, e, move), d.divisor)) return e;
+        note_row(c, move, d.divisor);
     }
-    const hone_expr *digit = c->part == BACK ? carried_digit(c, ir, e, base, d.step)
-                                             : straight_digit(c, ir, e, base, d.step);
+    const hone_expr *digit =
+        c->part == BACK ? carried_digit(c, ir, e, move) : straight_digit(c, ir, e, move);
     return digit ? hone_simplify(&c->scope.arith, digit) : NULL;
 }
 
@@ -136,10 +124,10 @@ static const hone_expr *without_carry(void *ctx, hone_ir *ir, const hone_expr *e
 
 /* Whether the lane of an iteration is one in front of the end. */
 static const hone_expr *is_front(carry *c, hone_ir *ir) {
-    hone_dtype dtype = c->base->dtype;
+    hone_dtype dtype = c->number.start->dtype;
     const hone_expr *row = hone_expr_int(ir, dtype, c->row);
-    const hone_expr *rest = hone_expr_floormod(ir, c->base, row);
-    const hone_expr *at = hone_expr_add(ir, rest, way_gone(c, ir, dtype, c->step));
+    const hone_expr *rest = hone_expr_floormod(ir, c->number.start, row);
+    const hone_expr *at = hone_expr_add(ir, rest, way_gone(c, ir, dtype, c->number.step));
     if (at) at = hone_simplify(&c->scope.arith, at);
     return hone_expr_binary(ir, HONE_OP_LT, at, row);
 }
@@ -231,7 +219,7 @@ static hone_status go_straight(carry *c, hone_node_id loop, int64_t least) {
     c->least = least;
     c->part = ALL;
     c->count = 0;
-    c->base = NULL;
+    c->number.start = NULL;
     HONE_TRY(lower_enter(&c->scope, loop, HONE_NO_ID));
     HONE_TRY(hone_tree_transform(func, loop, without_carry, c, false));
     return hone_ir_finish(&c->scope.arith.ir);

@@ -255,7 +255,7 @@ static int64_t choose_row(const rows *r) {
     if (best == 0 || best == r->nest.extents[0]) return 0;
     bool is_power = (best & (best - 1)) == 0;
     if (is_power && r->nest.extents[0] % best == 0)
-        return 0; /* vectors are cut into such (vector_runs.h) */
+        return 0; /* vectors are cut into such (vector_cut.h) */
     int64_t full = (best + lanes - 1) / lanes * lanes;
     if (r->has_math && 4 * best < 3 * full) return 0;
     return lower_nest_is_fed(&r->nest, r->count / best) ? best : 0;

@@ -10,8 +10,8 @@
 #include "lower/ground/accesses.h"
 #include "lower/ground/conditions.h"
 #include "lower/ground/split_loop.h"
+#include "lower/vectors/digit.h"
 #include "lower/vectors/vector_cut.h"
-#include "lower/vectors/vector_runs.h"
 
 enum { MAX_LANES = 64 };
 
@@ -62,15 +62,13 @@ static const hone_expr *ramp_of_var(vectorizer *v, hone_dtype dtype) {
 /* The index of an access: a ramp where it is linear in the loop variable. */
 static const hone_expr *vector_index(vectorizer *v, const hone_expr *index) {
     hone_ir *ir = &v->lower->ir;
-    int64_t stride;
+    lower_move move;
     if (!depends(v, index)) return widen(v, vector_of(v, index));
-    if (hone_expr_is_pure_index(index) && hone_linear_coeff(v->arith, index, v->var, &stride)) {
-        const hone_expr *base = hone_expr_substitute_one(ir, index, v->var, v->min);
-        if (!base || depends(v, base)) return vector_of(v, index);
-        base = hone_simplify(v->arith, base);
-        return hone_expr_ramp(ir, base, hone_expr_int(ir, index->dtype, stride), v->lanes);
+    if (!hone_expr_is_pure_index(index) || !lower_move_of(v->arith, index, v->var, v->min, &move) ||
+        depends(v, move.start)) {
+        return vector_of(v, index);
     }
-    return vector_of(v, index);
+    return hone_expr_ramp(ir, move.start, hone_expr_int(ir, index->dtype, move.step), v->lanes);
 }
 
 static const hone_expr *vector_children(vectorizer *v, const hone_expr *e) {
@@ -99,23 +97,20 @@ static const hone_expr *vector_children(vectorizer *v, const hone_expr *e) {
 /* A comparison that comes out alike in all lanes, without them: j + i * 16 < 64 is i * 16 < 64. */
 static const hone_expr *without_lanes(void *ctx, hone_ir *ir, const hone_expr *e) {
     vectorizer *v = ctx;
-    int64_t step;
+    lower_move move;
     if (e->kind != HONE_EXPR_BINARY || e->dtype.lanes != 1 || !hone_expr_is_pure_index(e) ||
         !hone_expr_uses_var(e, v->var)) {
         return e;
     }
     const hone_expr *gap = lower_gap_of(v->arith, e);
-    if (!gap || !hone_linear_coeff(v->arith, gap, v->var, &step)) return e;
-    const hone_expr *first = hone_expr_substitute_one(ir, gap, v->var, v->min);
-    first = first ? hone_simplify(v->arith, first) : NULL;
-    if (!first || depends(v, first)) return e;
-    int64_t most = (int64_t)v->lanes - 1;
-    if (step == INT64_MIN || __builtin_mul_overflow(step, most, &step)) return e;
+    if (!gap || !lower_move_of(v->arith, gap, v->var, v->min, &move)) return e;
+    int64_t way, most = (int64_t)v->lanes - 1;
+    if (depends(v, move.start) || __builtin_mul_overflow(move.step, most, &way)) return e;
     /* steps of coeff go from one side of 0 to the other, what lanes add does not */
-    hone_modular m = hone_arith_modular(v->arith, first);
-    bool is_alike = step > 0 ? step < m.coeff - m.base : m.base + step >= 0;
+    hone_modular m = hone_arith_modular(v->arith, move.start);
+    bool is_alike = way > 0 ? way < m.coeff - m.base : m.base + way >= 0;
     if (m.coeff < 1 || !is_alike) return e;
-    return hone_expr_binary(ir, HONE_OP_LT, first, hone_expr_int(ir, first->dtype, 0));
+    return hone_expr_binary(ir, HONE_OP_LT, move.start, hone_expr_int(ir, move.start->dtype, 0));
 }
 
 static const hone_expr *settle(vectorizer *v, const hone_expr *condition) {
@@ -241,18 +236,29 @@ static bool must_serialize(const hone_func *func, hone_node_id root) {
 
 static hone_status vectorize_children(vectorizer *v, hone_node_id parent);
 
+typedef struct vector_store {
+    const hone_expr *index, *value;
+} vector_store;
+
+/* Whether a store has a vector form, which goes to out. */
+static bool plan_store(vectorizer *v, const hone_node *node, vector_store *out) {
+    if (node->u.store.rank != 1 || !depends(v, node->u.store.indices[0])) return false;
+    out->index = widen(v, vector_index(v, node->u.store.indices[0]));
+    out->value = out->index ? widen(v, vector_of(v, node->u.store.value)) : NULL;
+    return out->value && !v->failed;
+}
+
 static hone_status vectorize_store(vectorizer *v, hone_node_id id) {
     hone_func *func = v->lower->func;
     const hone_node *node = hone_func_node(func, id);
-    const hone_expr *index = node->u.store.indices[0], *value = node->u.store.value;
-    if (node->u.store.rank != 1 || index->dtype.lanes != 1) return serialize(v, id);
-    if (!depends(v, index)) return depends(v, value) ? serialize(v, id) : HONE_OK;
+    vector_store store;
+    if (node->u.store.rank != 1 || node->u.store.indices[0]->dtype.lanes != 1)
+        return serialize(v, id);
+    if (!depends(v, node->u.store.indices[0]) && !depends(v, node->u.store.value)) return HONE_OK;
     v->failed = false;
-    const hone_expr *new_index = widen(v, vector_index(v, index));
-    const hone_expr *new_value = new_index ? widen(v, vector_of(v, value)) : NULL;
+    bool is_possible = plan_store(v, node, &store);
     HONE_TRY(hone_ir_finish(&v->lower->ir));
-    if (!new_index || !new_value || v->failed) return serialize(v, id);
-    return lower_set_store(func, id, new_index, new_value);
+    return is_possible ? lower_set_store(func, id, store.index, store.value) : serialize(v, id);
 }
 
 /* The parts of a condition that are the same for all iterations, and those that are not. */
@@ -268,13 +274,9 @@ static bool split_part(void *ctx, const hone_expr *part) {
     return true;
 }
 
-/* Whether all children are stores that have a vector form; out has room for theirs. */
-typedef struct vector_store {
-    const hone_expr *index, *value;
-} vector_store;
-
 enum { MAX_MASKED_STORES = 16 };
 
+/* Whether all children are stores that have a vector form; out has room for theirs. */
 static bool plan_stores(vectorizer *v, hone_node_id parent, vector_store *out) {
     const hone_func *func = v->lower->func;
     uint32_t count = 0;
@@ -282,11 +284,7 @@ static bool plan_stores(vectorizer *v, hone_node_id parent, vector_store *out) {
          c = hone_func_node(func, c)->next) {
         const hone_node *node = hone_func_node(func, c);
         if (node->kind != HONE_NODE_STORE || count == MAX_MASKED_STORES) return false;
-        if (node->u.store.rank != 1 || !depends(v, node->u.store.indices[0])) return false;
-        out[count].index = widen(v, vector_index(v, node->u.store.indices[0]));
-        out[count].value = out[count].index ? widen(v, vector_of(v, node->u.store.value)) : NULL;
-        if (!out[count].value || v->failed) return false;
-        count++;
+        if (!plan_store(v, node, &out[count++])) return false;
     }
     return true;
 }
