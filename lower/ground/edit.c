@@ -67,18 +67,31 @@ void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
     hone_tree_append(func, wrapper, node);
 }
 
+hone_status lower_wrap_if(hone_lower *lower, const hone_expr *condition, hone_node_id node) {
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    hone_node_id around = lower_new_if(lower->func, condition);
+    if (around == HONE_NO_ID) return LOWER_NO_MEMORY();
+    lower_wrap(lower->func, node, around);
+    return HONE_OK;
+}
+
+hone_status lower_new_choice(hone_lower *lower, const hone_expr *condition,
+                             hone_node_id *out_choice, hone_node_id *out_else) {
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out_choice = lower_new_if(lower->func, condition);
+    *out_else = hone_func_add_node(lower->func, HONE_NODE_ELSE);
+    return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
 hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition, hone_node_id node,
                               hone_node_id copy, hone_node_id *out_choice) {
     hone_func *func = lower->func;
-    HONE_TRY(hone_ir_finish(&lower->ir));
-    hone_node_id choice = lower_new_if(func, condition);
-    hone_node_id other = hone_func_add_node(func, HONE_NODE_ELSE);
-    if (choice == HONE_NO_ID || other == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_node_id other;
+    HONE_TRY(lower_new_choice(lower, condition, out_choice, &other));
     HONE_TRY(lower_rename_vars(lower, copy));
-    lower_wrap(func, node, choice);
-    hone_tree_append(func, choice, other);
+    lower_wrap(func, node, *out_choice);
+    hone_tree_append(func, *out_choice, other);
     hone_tree_append(func, other, copy);
-    *out_choice = choice;
     return HONE_OK;
 }
 

@@ -36,6 +36,12 @@ HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id
 HONE_NODISCARD hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
+/* if condition: node */
+HONE_NODISCARD hone_status lower_wrap_if(hone_lower *lower, const hone_expr *condition,
+                                         hone_node_id node);
+/* An IF and its ELSE, which is not below it yet; neither is in the tree. */
+HONE_NODISCARD hone_status lower_new_choice(hone_lower *lower, const hone_expr *condition,
+                                            hone_node_id *out_choice, hone_node_id *out_else);
 /* if condition: node, else: copy, which is not in the tree yet and gets variables of its own. */
 HONE_NODISCARD hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition,
                                              hone_node_id node, hone_node_id copy,

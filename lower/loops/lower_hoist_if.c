@@ -112,10 +112,7 @@ static hone_status hoist_out_of(hone_lower *lower, hone_node_id id) {
     HONE_TRY(hone_ir_finish(&lower->ir));
     if (!h.hoisted) return HONE_OK;
     HONE_TRY(relieve(&h));
-    hone_node_id around = lower_new_if(func, h.hoisted);
-    if (around == HONE_NO_ID) return LOWER_NO_MEMORY();
-    lower_wrap(func, id, around);
-    return HONE_OK;
+    return lower_wrap_if(lower, h.hoisted, id);
 }
 
 static bool may_hoist_out_of(const hone_node *node) {

@@ -233,14 +233,6 @@ static const hone_expr *is_one_of(hone_ir *ir, const hone_expr *v, lower_span ru
                             hone_expr_int(ir, v->dtype, run.end - 1));
 }
 
-static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
-                              hone_node_id *out_choice, hone_node_id *out_else) {
-    HONE_TRY(hone_ir_finish(&lower->ir));
-    *out_choice = lower_new_if(lower->func, condition);
-    *out_else = hone_func_add_node(lower->func, HONE_NODE_ELSE);
-    return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
-}
-
 /* Below `into`: a choice among the edges, the last of which needs no question. */
 static hone_status add_choices(partition *p, hone_node_id body, hone_node_id into,
                                const hone_expr *v) {
@@ -250,7 +242,8 @@ static hone_status add_choices(partition *p, hone_node_id body, hone_node_id int
         lower_span next = run;
         hone_node_id choice = into, rest = HONE_NO_ID;
         has_more = next_edge(p, &next);
-        if (has_more) HONE_TRY(new_choice(lower, is_one_of(&lower->ir, v, run), &choice, &rest));
+        if (has_more)
+            HONE_TRY(lower_new_choice(lower, is_one_of(&lower->ir, v, run), &choice, &rest));
         bool is_one = run.end - run.first == 1;
         HONE_TRY(add_iteration(p, body, choice, run.first, is_one ? NULL : v));
         if (has_more) {
@@ -271,7 +264,7 @@ static hone_status split_body(partition *p, hone_node_id body) {
     const hone_expr *v = hone_func_var_expr(&lower->ir, func, p->var);
     if (!v) return hone_ir_finish(&lower->ir);
     hone_node_id middle, edges;
-    HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
+    HONE_TRY(lower_new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
     hone_tree_move_children(func, body, middle);
     HONE_TRY(add_choices(p, middle, edges, v));
     if (p->has_no_middle) {

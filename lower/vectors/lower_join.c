@@ -133,11 +133,7 @@ static hone_status guard(join *j, const hone_expr *number) {
     hone_ir *ir = &j->lower->ir;
     const hone_expr *count = hone_expr_int(ir, number->dtype, j->nest.count);
     const hone_expr *is_inside = hone_expr_binary(ir, HONE_OP_LT, number, count);
-    hone_node_id choice = is_inside ? lower_new_if(j->lower->func, is_inside) : HONE_NO_ID;
-    HONE_TRY(hone_ir_finish(ir));
-    if (choice == HONE_NO_ID) return LOWER_NO_MEMORY();
-    lower_wrap(j->lower->func, j->store, choice);
-    return HONE_OK;
+    return lower_wrap_if(j->lower, is_inside, j->store);
 }
 
 static hone_status apply(join *j, int64_t lanes) {

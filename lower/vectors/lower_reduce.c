@@ -381,11 +381,8 @@ static hone_status guard_outer(reducer *r) {
     const hone_expr *extent = hone_func_node(func, r->outer)->u.loop.range.extent;
     const hone_expr *zero = hone_expr_int(&r->lower->ir, extent->dtype, 0);
     const hone_expr *runs = hone_expr_binary(&r->lower->ir, HONE_OP_LT, zero, extent);
-    hone_node_id guard = runs ? lower_new_if(func, runs) : HONE_NO_ID;
-    if (guard == HONE_NO_ID) return LOWER_NO_MEMORY();
-    lower_wrap(func, r->outer, guard);
     r->is_guarded = true;
-    return HONE_OK;
+    return lower_wrap_if(r->lower, runs, r->outer);
 }
 
 /* A collector, allocated around the annotated loop and set in front of it. */

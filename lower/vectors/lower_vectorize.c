@@ -315,11 +315,7 @@ static hone_status vectorize_if(vectorizer *v, hone_node_id id) {
         count++;
     }
     hone_func_node(func, id)->u.eval.value = mask;
-    if (!split.uniform) return HONE_OK;
-    hone_node_id around = lower_new_if(func, split.uniform);
-    if (around == HONE_NO_ID) return LOWER_NO_MEMORY();
-    lower_wrap(func, id, around);
-    return HONE_OK;
+    return split.uniform ? lower_wrap_if(v->lower, split.uniform, id) : HONE_OK;
 }
 
 static hone_status vectorize_let(vectorizer *v, hone_node_id id) {
