@@ -30,7 +30,7 @@ hone_node_id lower_nest_around(const lower_nest *nest) {
     return is_kind && is_alike ? up : HONE_NO_ID;
 }
 
-bool lower_nest_is_parallel(const lower_nest *nest) {
+static bool is_parallel(const lower_nest *nest) {
     for (uint32_t l = 0; l < nest->depth; l++) {
         if (hone_func_node(nest->lower->func, nest->loops[l])->loop_kind == HONE_LOOP_PARALLEL)
             return true;
@@ -40,7 +40,7 @@ bool lower_nest_is_parallel(const lower_nest *nest) {
 
 bool lower_nest_is_fed(const lower_nest *nest, int64_t parts) {
     int64_t threads = nest->lower->options->target->num_threads;
-    return !lower_nest_is_parallel(nest) || parts >= 2 * threads;
+    return !is_parallel(nest) || parts >= 2 * threads;
 }
 
 const hone_expr **lower_nest_digits(const lower_nest *nest, hone_ir *ir, const hone_expr *number) {
@@ -68,7 +68,7 @@ hone_status lower_nest_replace(lower_nest *nest, hone_var part, int64_t parts, h
                                int64_t lanes) {
     hone_func *func = nest->lower->func;
     hone_node_id vector = nest->loops[0], top = nest->loops[nest->depth - 1];
-    hone_loop_kind kind = lower_nest_is_parallel(nest) ? HONE_LOOP_PARALLEL : HONE_LOOP_SERIAL;
+    hone_loop_kind kind = is_parallel(nest) ? HONE_LOOP_PARALLEL : HONE_LOOP_SERIAL;
     if (nest->depth == 1) {
         top = hone_func_add_loop(func, part, kind, hone_func_node(func, vector)->u.loop.range);
         if (top == HONE_NO_ID) return LOWER_NO_MEMORY();

@@ -27,9 +27,7 @@ bool lower_nest_begin(lower_nest *nest, hone_lower *lower, hone_node_id vector);
 hone_node_id lower_nest_around(const lower_nest *nest);
 /* Takes that loop in; false when there are too many iterations. */
 bool lower_nest_grow(lower_nest *nest, hone_node_id loop);
-/* Whether one of the loops is parallel. */
-bool lower_nest_is_parallel(const lower_nest *nest);
-/* Are so many parts enough for the threads that the nest has? */
+/* Are so many parts enough for the threads, when one of the loops is parallel? */
 bool lower_nest_is_fed(const lower_nest *nest, int64_t parts);
 /* The loops' variables as digits of the number of an iteration, by variable; NULL when memory is
  * short. */
