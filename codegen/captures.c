@@ -40,14 +40,9 @@ static bool note_use(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_use, ctx);
-}
-
 void codegen_find_captures(const hone_func *func, hone_node_id root, const codegen_captures *out) {
     walk w = {func, out};
-    hone_tree_walk_exprs(func, root, false, note_expr, &w);
+    hone_tree_walk_parts(func, root, false, note_use, &w);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE) use_buffer(&w, node->u.store.buffer);

@@ -353,11 +353,6 @@ static bool number_in_expr(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void number_exprs(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, number_in_expr, ctx);
-}
-
 static void number_params(numbering *n, const hone_func *func) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         number(n, func->params[i].var);
@@ -379,7 +374,7 @@ static void number_tree(numbering *n, const hone_func *func) {
             number(n, node->u.block.block->axes[i].var);
         }
     }
-    hone_tree_walk_exprs(func, 0, true, number_exprs, n);
+    hone_tree_walk_parts(func, 0, true, number_in_expr, n);
 }
 
 hone_func *hone_func_copy_canonical(hone_arena *arena, const hone_func *func) {

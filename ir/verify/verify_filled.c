@@ -54,11 +54,6 @@ static bool note_expr(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void note_top(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_expr, ctx);
-}
-
 /* ---- stores ---- */
 
 /* The values of one index; false where they are not known. */
@@ -182,7 +177,7 @@ void verify_find_hulls(verifier *v) {
     }
     for (hone_buffer b = 0; b < func->buffer_count; b++)
         f.items[b].first = HONE_NO_ID;
-    hone_tree_walk_exprs(func, 0, false, note_top, &f);
+    hone_tree_walk_parts(func, 0, false, note_expr, &f);
     walk(&f, 0);
     hone_code code = hone_status_consume(hone_ir_finish(&f.arith.ir));
     v->is_short_of_memory |= code == HONE_CODE_NO_MEMORY;

@@ -38,11 +38,6 @@ static bool look_at(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void look_at_top(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, look_at, ctx);
-}
-
 /* Does the piece read one of the buffers that it writes, or an alias? */
 static bool reads_its_writes(const contents *c, hone_node_id root) {
     const hone_func *func = c->v->func;
@@ -64,7 +59,7 @@ static bool contents_of(verifier *v, hone_node_id root, hone_var var, contents *
         v->is_short_of_memory = true;
         return false;
     }
-    hone_tree_walk_exprs(v->func, root, true, look_at_top, out);
+    hone_tree_walk_parts(v->func, root, true, look_at, out);
     return true;
 }
 

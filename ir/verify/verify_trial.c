@@ -32,11 +32,6 @@ static bool find_read_index(void *ctx, const hone_expr *e) {
     return !*is_found;
 }
 
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_read_index, ctx);
-}
-
 static void look_at_range(const hone_range *range, bool *is_found) {
     hone_expr_walk(range->min, find_load, is_found);
     hone_expr_walk(range->extent, find_load, is_found);
@@ -45,7 +40,7 @@ static void look_at_range(const hone_range *range, bool *is_found) {
 /* Do inputs decide which elements are touched? */
 static bool is_decided_by_data(const hone_func *func) {
     bool is_found = false;
-    hone_tree_walk_exprs(func, 0, false, look_at, &is_found);
+    hone_tree_walk_parts(func, 0, false, find_read_index, &is_found);
     for (hone_node_id id = 0; id != HONE_NO_ID && !is_found; id = hone_tree_next(func, 0, id)) {
         const hone_node *node = hone_func_node(func, id);
         if (node->kind == HONE_NODE_WHILE) return true;

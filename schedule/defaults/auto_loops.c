@@ -167,17 +167,12 @@ static bool find_math(void *ctx, const hone_expr *e) {
     return !*found;
 }
 
-static void find_math_in(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_math, ctx);
-}
-
 /* A vector of exp is dozens of instructions already: many copies only cost the compiler time. */
 static int64_t unroll_step(const nest *n) {
     enum { MATH_STEP = 16 };
     if (n->lim->unroll <= MATH_STEP) return n->lim->unroll;
     bool has_math = false;
-    hone_tree_walk_exprs(n->sch->func, n->loops[0], false, find_math_in, &has_math);
+    hone_tree_walk_parts(n->sch->func, n->loops[0], false, find_math, &has_math);
     return has_math ? MATH_STEP : n->lim->unroll;
 }
 

@@ -35,11 +35,6 @@ static bool look_at_node(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void look_at_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, look_at_node, ctx);
-}
-
 int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
     int64_t product = 1;
@@ -107,7 +102,7 @@ bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block) {
     if (r.count == 0 || r.nodes > MAX_COPIED_NODES) return false;
     if (inner->read_count == 0) return true; /* a constant */
     work w = {0};
-    hone_tree_walk_exprs(sch->func, block, false, look_at_expr, &w);
+    hone_tree_walk_parts(sch->func, block, false, look_at_node, &w);
     int64_t own = hone_nest_instances(sch, block);
     if (w.is_heavy) return r.count == 1 && r.instances <= own;
     if (r.reductions == 0) return r.count <= 2 || r.instances - own <= own; /* unknown: INT64_MAX */

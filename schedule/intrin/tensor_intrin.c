@@ -179,11 +179,6 @@ static bool find_written(void *ctx, const hone_expr *e) {
     return !w->is_found;
 }
 
-static void look_for_written(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, find_written, ctx);
-}
-
 /* By a store, or by access_ptr("w"); a handle alone says nothing. */
 static bool surely_writes(const hone_func *func, hone_buffer buffer) {
     writing w = {.data = hone_func_buffer(func, buffer)->data};
@@ -191,7 +186,7 @@ static bool surely_writes(const hone_func *func, hone_buffer buffer) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
     }
-    if (w.data != HONE_NO_ID) hone_tree_walk_exprs(func, 0, false, look_for_written, &w);
+    if (w.data != HONE_NO_ID) hone_tree_walk_parts(func, 0, false, find_written, &w);
     return w.is_found;
 }
 

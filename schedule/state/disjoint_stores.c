@@ -64,11 +64,6 @@ static bool collect(store_set *p, hone_node_id first) {
     return true;
 }
 
-static void look_at_loads(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, look_at_load, ctx);
-}
-
 /* The block stores to the buffer, which it uses in no other way. */
 static bool find_stores(store_set *p, hone_node_id block) {
     const hone_func *func = p->sch->func;
@@ -76,7 +71,7 @@ static bool find_stores(store_set *p, hone_node_id block) {
     if (hone_block_init_of(func, block) != HONE_NO_ID || !collect(p, body)) return false;
     if (p->store_count == 0 || has_views(p)) return false;
     for (hone_node_id n = body; n != HONE_NO_ID; n = sch_node(p->sch, n)->next)
-        hone_tree_walk_exprs(func, n, false, look_at_loads, p);
+        hone_tree_walk_parts(func, n, false, look_at_load, p);
     return !p->reads_others;
 }
 

@@ -224,14 +224,9 @@ static bool is_load(void *ctx, const hone_expr *e) {
     return !s->found;
 }
 
-static void search_load(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, is_load, ctx);
-}
-
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
     load_search s = {buffer, false};
-    hone_tree_walk_exprs(sch->func, top, false, search_load, &s);
+    hone_tree_walk_parts(sch->func, top, false, is_load, &s);
     return s.found;
 }
 

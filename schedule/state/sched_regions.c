@@ -29,11 +29,6 @@ static bool look_inside(void *ctx, const hone_expr *e) {
     return !s->found;
 }
 
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, look_inside, ctx);
-}
-
 bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer) {
     opaque_search s = {sch->func, buffer, false};
     hone_expr_walk(e, look_inside, &s);
@@ -42,7 +37,7 @@ bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_b
 
 bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
     opaque_search s = {sch->func, buffer, false};
-    hone_tree_walk_exprs(sch->func, top, false, look_at, &s);
+    hone_tree_walk_parts(sch->func, top, false, look_inside, &s);
     return s.found;
 }
 

@@ -110,14 +110,9 @@ static bool count_term(void *ctx, const hone_expr *e) {
     return ++*(uint64_t *)ctx <= 1000000;
 }
 
-static void count_terms(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, count_term, ctx);
-}
-
 static uint64_t terms_of(const hone_func *func) {
     uint64_t terms = 0;
-    hone_tree_walk_exprs(func, 0, false, count_terms, &terms);
+    hone_tree_walk_parts(func, 0, false, count_term, &terms);
     return terms;
 }
 

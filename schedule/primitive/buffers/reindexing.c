@@ -25,11 +25,6 @@ static bool visit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static void look_for_loads(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit, ctx);
-}
-
 /* An axis that the place does not depend on in truth (i // 8 of 8 values) is none of the copy's,
  * but for one of a single value that is an index by itself. */
 static hone_status simplify_place(sch_reindexing *r) {
@@ -63,7 +58,7 @@ static hone_status find_access(sch_reindexing *r) {
     }
     for (hone_node_id n = sch_node(sch, r->s.block)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
-        hone_tree_walk_exprs(sch->func, n, false, look_for_loads, &s);
+        hone_tree_walk_parts(sch->func, n, false, visit, &s);
     }
     if (r->indices && !s.differs) return simplify_place(r);
     return sch_refuse(sch, r->s.block, "%s accesses '%s' at %s", sch_block_name(sch, r->s.block),

@@ -224,15 +224,10 @@ static bool visit_vector(void *ctx, const hone_expr *e) {
     return !s->found;
 }
 
-static void look_for_vector(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit_vector, ctx);
-}
-
 static hone_status check_scalar(sch_layout *l) {
     hone_schedule *sch = l->sch;
     vector_search s = {.l = l};
-    hone_tree_walk_exprs(sch->func, 0, false, look_for_vector, &s);
+    hone_tree_walk_parts(sch->func, 0, false, visit_vector, &s);
     for (hone_node_id n = 0; n != HONE_NO_ID && !s.found; n = hone_tree_next(sch->func, 0, n)) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != l->buffer) continue;

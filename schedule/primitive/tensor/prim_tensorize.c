@@ -63,14 +63,9 @@ static bool look(void *ctx, const hone_expr *e) {
     return !u->is_whole;
 }
 
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, look, ctx);
-}
-
 static bool uses_whole(const hone_func *impl, hone_buffer buffer) {
     use u = {impl, buffer, false};
-    hone_tree_walk_exprs(impl, 0, false, look_at, &u);
+    hone_tree_walk_parts(impl, 0, false, look, &u);
     for (hone_node_id n = 0; n != HONE_NO_ID && !u.is_whole; n = hone_tree_next(impl, 0, n)) {
         const hone_node *node = hone_func_node(impl, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
