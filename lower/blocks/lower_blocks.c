@@ -58,12 +58,8 @@ static hone_status remove_block(hone_func *func, hone_node_id node) {
     for (uint32_t i = block->alloc_count; i > 0; i--) {
         HONE_TRY(add_alloc(func, node, block->allocs[i - 1]));
     }
-    if (predicate && !hone_expr_is_int_value(predicate, 1)) {
-        hone_node_id guard = lower_new_if(func, predicate);
-        if (guard == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_tree_move_children(func, node, guard);
-        hone_tree_append(func, node, guard);
-    }
+    if (predicate && !hone_expr_is_int_value(predicate, 1))
+        HONE_TRY(lower_guard_children(func, node, predicate));
     lower_splice(func, node);
     return HONE_OK;
 }

@@ -19,14 +19,8 @@ hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id in
     hone_func *func = lower->func;
     const hone_expr *condition = at_first(lower, hone_func_node(func, block)->u.block.block);
     HONE_TRY(hone_ir_finish(&lower->ir));
-    if (!condition) {
-        lower_splice(func, init);
-        return HONE_OK;
-    }
-    hone_node_id guard = lower_new_if(func, condition);
-    if (guard == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_tree_move_children(func, init, guard);
-    hone_tree_replace(func, init, guard);
+    if (condition) HONE_TRY(lower_guard_children(func, init, condition));
+    lower_splice(func, init);
     return HONE_OK;
 }
 

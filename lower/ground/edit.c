@@ -1,7 +1,7 @@
 /* lower/ground/edit.c - tree edits and substitutions that several passes need. */
 #include "lower/ground/passes.h"
 
-hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
+static hone_node_id new_if(hone_func *func, const hone_expr *condition) {
     hone_node_id id = hone_func_add_node(func, HONE_NODE_IF);
     if (id != HONE_NO_ID) hone_func_node(func, id)->u.eval.value = condition;
     return id;
@@ -69,16 +69,24 @@ void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
 
 hone_status lower_wrap_if(hone_lower *lower, const hone_expr *condition, hone_node_id node) {
     HONE_TRY(hone_ir_finish(&lower->ir));
-    hone_node_id around = lower_new_if(lower->func, condition);
+    hone_node_id around = new_if(lower->func, condition);
     if (around == HONE_NO_ID) return LOWER_NO_MEMORY();
     lower_wrap(lower->func, node, around);
+    return HONE_OK;
+}
+
+hone_status lower_guard_children(hone_func *func, hone_node_id parent, const hone_expr *condition) {
+    hone_node_id guard = new_if(func, condition);
+    if (guard == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_move_children(func, parent, guard);
+    hone_tree_append(func, parent, guard);
     return HONE_OK;
 }
 
 hone_status lower_new_choice(hone_lower *lower, const hone_expr *condition,
                              hone_node_id *out_choice, hone_node_id *out_else) {
     HONE_TRY(hone_ir_finish(&lower->ir));
-    *out_choice = lower_new_if(lower->func, condition);
+    *out_choice = new_if(lower->func, condition);
     *out_else = hone_func_add_node(lower->func, HONE_NODE_ELSE);
     return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }

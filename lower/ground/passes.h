@@ -18,8 +18,7 @@ HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, 
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 /* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
-/* Not in the tree yet; HONE_NO_ID when memory is short, or was for the buffer. */
-hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+/* An ALLOC that is not in the tree yet; HONE_NO_ID when memory is short, or was for the buffer. */
 hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer);
 /* Gives a STORE this index, its only one, and this value. */
 HONE_NODISCARD hone_status lower_set_store(hone_func *func, hone_node_id store,
@@ -39,6 +38,9 @@ void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
 /* if condition: node */
 HONE_NODISCARD hone_status lower_wrap_if(hone_lower *lower, const hone_expr *condition,
                                          hone_node_id node);
+/* parent: if condition: what it held */
+HONE_NODISCARD hone_status lower_guard_children(hone_func *func, hone_node_id parent,
+                                                const hone_expr *condition);
 /* An IF and its ELSE, which is not below it yet; neither is in the tree. */
 HONE_NODISCARD hone_status lower_new_choice(hone_lower *lower, const hone_expr *condition,
                                             hone_node_id *out_choice, hone_node_id *out_else);

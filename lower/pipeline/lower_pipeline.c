@@ -210,14 +210,8 @@ static hone_status emit(lower_pipe *pipe, hone_node_id part, const hone_expr *it
         guard = lower_and(&pipe->scope.lower->ir, guard, condition);
     }
     HONE_TRY(hone_ir_finish(&pipe->scope.lower->ir));
-    if (!guard) {
-        hone_tree_move_children(func, part, into);
-        return HONE_OK;
-    }
-    hone_node_id choice = lower_new_if(func, guard);
-    if (choice == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_tree_move_children(func, part, choice);
-    hone_tree_append(func, into, choice);
+    if (guard) HONE_TRY(lower_guard_children(func, part, guard));
+    hone_tree_move_children(func, part, into);
     return HONE_OK;
 }
 
