@@ -7,6 +7,7 @@
 #include "ir/core/grow.h"
 #include "ir/identity/structural.h"
 #include "support/data/map.h"
+#include "support/text/nearest.h"
 
 enum { ARENA_BYTES = 8192 };
 
@@ -124,6 +125,18 @@ hone_status hone_tasks_extract(hone_module *const *modules, size_t module_count,
     hone_map128_deinit(&x.symbolic);
     hone_strmap_deinit(&x.names);
     return st;
+}
+
+hone_status hone_task_list_check_name(const hone_task_list *list, const char *name) {
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].name, name) == 0) return HONE_OK;
+    const char *meant = hone_name_suggest(name, list->items, list->count, sizeof *list->items);
+    if (!meant) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; `hone tasks` lists them",
+                          name);
+    }
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; did you mean '%s'?", name,
+                      meant);
 }
 
 void hone_task_list_deinit(hone_task_list *list) {

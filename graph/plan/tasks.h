@@ -36,6 +36,9 @@ HONE_NODISCARD hone_status hone_tasks_extract(hone_module *const *modules, size_
                                               hone_task_list *out_list);
 void hone_task_list_deinit(hone_task_list *list);
 
+/* NOT_FOUND: no task of the list has the name; says which was meant. */
+HONE_NODISCARD hone_status hone_task_list_check_name(const hone_task_list *list, const char *name);
+
 /* Arithmetic operations of one execution of a PrimFunc: counted by walking blocks and loops
  * (selects take the dearer side; while loops count once). A symbolic extent counts as 1 and sets
  * *out_is_symbolic, which may be NULL. */

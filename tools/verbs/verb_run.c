@@ -11,6 +11,7 @@
 #include "support/os/scratch.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
+#include "tools/run/extern_library.h"
 #include "tools/run/run_job.h"
 #include "tools/verbs/kernel_table.h"
 #include "tools/verbs/verbs.h"
@@ -19,21 +20,6 @@
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "run");
-}
-
-/* ---- what is given ---- */
-
-static hone_status open_extern(hone_run_job *job) {
-    const char *path = job->o->extern_path;
-    if (!path) return HONE_OK;
-    const char *here =
-        hone_arena_printf(job->cli->arena, "%s%s", strchr(path, '/') ? "" : "./", path);
-    if (!here) return no_memory();
-    /* global: compiled models look for their external functions in the process */
-    job->extern_library = dlopen(here, RTLD_NOW | RTLD_GLOBAL);
-    if (job->extern_library) return HONE_OK;
-    const char *why = dlerror();
-    return HONE_ERROR(HONE_CODE_INVALID, "%s: cannot be loaded: %s", path, why ? why : "");
 }
 
 /* ---- a model or program: compiled on the spot ---- */
@@ -318,7 +304,8 @@ static hone_status run_file(hone_run_job *job) {
     if (job->o->check && !job->o->interpret) {
         return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
     }
-    HONE_TRY(open_extern(job));
+    if (job->o->extern_path)
+        HONE_TRY(hone_cli_open_externs(job->cli, job->o->extern_path, &job->extern_library));
     HONE_TRY(hone_cli_load_params(job->cli, job->o->params, &job->params, &job->weights));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &job->inputs));
     HONE_TRY(hone_cli_load_tensors(&job->o->expect, &job->expected));

@@ -22,6 +22,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/farm/tune_farm.h"
 #include "tools/report/report.h"
+#include "tools/run/extern_library.h"
 #include "tools/verbs/tune_inputs.h"
 #include "tools/verbs/tune_summary.h"
 #include "tools/verbs/verbs.h"
@@ -312,6 +313,8 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
+    if (o->task) HONE_TRY(hone_task_list_check_name(&run->tasks, o->task));
+    HONE_TRY(hone_cli_check_externs(run->cli, o->extern_path, &run->tasks, o->task));
     HONE_TRY(read_registered(run, o));
     HONE_TRY(hone_tune_inputs_load(run->cli, &o->inputs, &run->tasks, o->task, &run->inputs));
     catch_interrupts();

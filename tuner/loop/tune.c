@@ -51,6 +51,7 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
     hone_status first = HONE_OK;
     t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
     if (!t->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    if (t->options->only_task) HONE_TRY(hone_task_list_check_name(list, t->options->only_task));
     for (uint32_t i = 0; i < list->count; i++) {
         const hone_task *task = &list->items[i];
         if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
@@ -59,10 +60,7 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         if (!st) t->task_count++;
         if (st) HONE_TRY(excuse(t, task, of_model(t, st), &first));
     }
-    HONE_TRY(judge_space(t, first));
-    if (t->task_count || !t->options->only_task) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; `hone tasks` lists them",
-                      t->options->only_task);
+    return judge_space(t, first);
 }
 
 static hone_status make_model(hone_tuning *t) {
