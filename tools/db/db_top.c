@@ -5,6 +5,7 @@
 
 #include "database/db_targets.h"
 #include "support/os/clock.h"
+#include "support/text/nearest.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_model.h"
@@ -24,6 +25,36 @@ static bool is_wanted(const top_options *options, const hone_db_task *task) {
     size_t length = strlen(options->task);
     hone_hash128_print(task->workload, hash);
     return length >= 4 && strncmp(hash, options->task, length) == 0;
+}
+
+/* A task that is not there is a mistake, whatever else is asked for. */
+static hone_status check_task(hone_cli *cli, const top_options *options,
+                              const hone_db_rows *tasks) {
+    const top_options any = {.task = options->task};
+    const char **names = hone_arena_alloc(cli->arena, (tasks->count + 1) * sizeof *names);
+    if (!names) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tasks");
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (is_wanted(&any, &tasks->tasks[i])) return HONE_OK;
+        names[i] = tasks->tasks[i].name;
+    }
+    const char *meant = hone_name_suggest(options->task, names, tasks->count, sizeof *names);
+    if (meant) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: no task is named '%s'; did you mean '%s'?",
+                          cli->args[0], options->task, meant);
+    }
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: no task is named '%s'; 'hone db tasks' lists them",
+                      cli->args[0], options->task);
+}
+
+/* Why a table is empty, in the order in which rows are left out. */
+static void say_none(hone_cli *cli, const top_options *options, size_t found) {
+    const char *why = found ? "every trial failed; 'hone db failures' tells why"
+                      : options->target
+                          ? "none serves the target; 'hone db targets' lists those tuned for"
+                      : options->threads ? "none is for so many threads; 'hone db tasks' lists them"
+                                         : "no trial was made";
+    cli->exit_code = HONE_EXIT_NO;
+    hone_log_line(&cli->log, HONE_LOG_WARNING, "%s has no such record: %s", cli->args[0], why);
 }
 
 static bool is_confirmed(const hone_db_trial *trial) {
@@ -80,12 +111,14 @@ static const hone_db_task *task_of(const hone_db_rows *tasks, const hone_db_tria
 }
 
 static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_filter *filter,
-                          const hone_db_rows *tasks, hone_table *table, hone_json *json) {
+                          const hone_db_rows *tasks, hone_table *table, hone_json *json,
+                          size_t *io_records) {
     hone_db_rows rows = {.arena = cli->arena};
     HONE_TRY(hone_cli_list_trials(db, filter, &rows));
     for (size_t i = 0; i < rows.count; i++) {
         const hone_db_task *task = task_of(tasks, &rows.trials[i]);
         if (!task) continue;
+        ++*io_records;
         put_trial(cli, table, task, &rows.trials[i]);
         if (!json || hone_json_append(json, trial_json(task, &rows.trials[i]))) continue;
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
@@ -108,8 +141,9 @@ static bool is_covered(const hone_db_rows *tasks, size_t at, const hone_db_alike
 static hone_status top_of_all(hone_cli *cli, const top_options *options, hone_db *db,
                               const hone_db_alikes *alikes, hone_table *table, hone_json *json) {
     hone_db_rows tasks = {.arena = cli->arena};
-    size_t found = 0;
+    size_t found = 0, records = 0;
     HONE_TRY(hone_cli_list_tasks(db, &tasks));
+    if (options->task) HONE_TRY(check_task(cli, options, &tasks));
     for (size_t i = 0; i < tasks.count; i++) {
         const hone_db_task *task = &tasks.tasks[i];
         bool serves = !alikes || hone_db_alikes_find(alikes, task->target) < alikes->count;
@@ -121,9 +155,9 @@ static hone_status top_of_all(hone_cli *cli, const top_options *options, hone_db
                                  .target_count = alikes ? alikes->count : 1,
                                  .limit = options->k,
                                  .order = HONE_DB_ORDER_BEST};
-        HONE_TRY(top_of(cli, db, &filter, &tasks, table, json));
+        HONE_TRY(top_of(cli, db, &filter, &tasks, table, json, &records));
     }
-    if (found == 0) cli->exit_code = HONE_EXIT_NO;
+    if (records == 0) say_none(cli, options, found);
     return HONE_OK;
 }
 
