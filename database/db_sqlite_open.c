@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "database/db_place.h"
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
 #include "database/network_fs.h"
@@ -56,17 +57,6 @@ static hone_status check_header(const char *path, const struct stat *facts) {
                       path, (int64_t)facts->st_size);
 }
 
-/* SQLite's own words for a directory that it may not write are "No such file or directory". */
-static hone_status check_directory(const char *path) {
-    char *dir = hone_path_dirname(path);
-    if (!dir) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
-    bool is_open = access(dir, W_OK | X_OK) == 0;
-    int reason = errno;
-    hone_free(dir);
-    if (is_open) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_IO, "%s: cannot be made there: %s", path, strerror(reason));
-}
-
 static bool directory_is_writable(const char *path) {
     char *dir = hone_path_dirname(path);
     bool is_writable = dir && access(dir, W_OK) == 0;
@@ -89,10 +79,11 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     *out_facts = (file_facts){0};
     struct stat facts;
     if (stat(path, &facts) != 0) {
+        if (errno == ENAMETOOLONG) HONE_TRY(hone_fs_check_names(path, 0));
         if (errno != ENOENT) {
             return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
         }
-        if (mode == HONE_DB_CREATE) return check_directory(path);
+        if (mode == HONE_DB_CREATE) return hone_db_check_place(path);
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
     }
     if (!S_ISREG(facts.st_mode)) {
@@ -129,6 +120,7 @@ static hone_status open_connection(db_sqlite *db, hone_db_mode mode, const char 
     int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     flags |= mode == HONE_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     if (mode == HONE_DB_CREATE) flags |= SQLITE_OPEN_CREATE;
+    HONE_TRY(hone_db_check_place(db->path));
     hone_str uri = {0};
     append_uri(&uri, db->path, query);
     HONE_TRY(hone_str_check(&uri));

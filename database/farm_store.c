@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "database/db_place.h"
 #include "support/core/alloc.h"
 
 #define APPLICATION_ID 0x486f6e74 /* "Hont" */
@@ -222,6 +223,7 @@ static hone_status check_identity(hone_farm_store *store) {
 }
 
 static hone_status connect(hone_farm_store *store) {
+    HONE_TRY(hone_db_check_place(store->path));
     int rc = sqlite3_open_v2(store->path, &store->sql,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                                  SQLITE_OPEN_EXRESCODE,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "support/core/attributes.h"
+#include "support/os/fs.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -63,6 +64,7 @@ static void keep_needed(void *library) {
 
 hone_status hone_library_open(const char *path, void **out_library) {
     char here[4096];
+    HONE_TRY(hone_fs_check_names(path, 0));
     if (!strchr(path, '/')) {
         snprintf(here, sizeof here, "./%s", path);
         path = here;

@@ -15,6 +15,7 @@
 
 /* The status for errno `error` about a path. */
 static hone_status path_error(int error, const char *path, const char *what) {
+    if (error == ENAMETOOLONG) HONE_TRY(hone_fs_check_names(path, 0));
     hone_code code = error == ENOENT || error == ENOTDIR ? HONE_CODE_NOT_FOUND
                      : error == ENOMEM                   ? HONE_CODE_NO_MEMORY
                                                          : HONE_CODE_IO;
@@ -23,6 +24,7 @@ static hone_status path_error(int error, const char *path, const char *what) {
 
 /* A place that cannot be written is the world's fault, also when its directory is not there. */
 static hone_status write_error(int error, const char *path) {
+    if (error == ENAMETOOLONG) HONE_TRY(hone_fs_check_names(path, 0));
     return HONE_ERROR(error == ENOMEM ? HONE_CODE_NO_MEMORY : HONE_CODE_IO, "%s: cannot write: %s",
                       path, strerror(error));
 }

@@ -39,6 +39,14 @@ bool hone_fs_is_dir(const char *path);
 bool hone_fs_is_same(const char *path, const char *other); /* both exist, and are one file */
 HONE_NODISCARD hone_status hone_fs_size(const char *path, int64_t *out_bytes);
 
+/* May a file be made there (or replaced), as far as can be told without trying? Its name and that
+ * name with an ending of so many bytes more are not too long (INVALID), the directory is there and
+ * open to writers (IO). _new_dir: a directory, with those above it that are not there. _names:
+ * lengths alone; its message names the part that is too long, not the path. */
+HONE_NODISCARD hone_status hone_fs_check_place(const char *path, size_t ending);
+HONE_NODISCARD hone_status hone_fs_check_new_dir(const char *path);
+HONE_NODISCARD hone_status hone_fs_check_names(const char *path, size_t ending);
+
 /* Makes a directory and those above it; fine when it is there. */
 HONE_NODISCARD hone_status hone_fs_mkdirs(const char *path);
 

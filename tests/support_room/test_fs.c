@@ -216,6 +216,35 @@ static hone_status write_and_read(void *context) {
     return HONE_OK;
 }
 
+static void check_place(hone_status st, hone_code code, const char *says) {
+    assert_int_equal(hone_status_code(st), code);
+    if (says) assert_non_null(strstr(hone_status_message(st), says));
+    hone_status_free(st);
+}
+
+static void tells_places_before_they_are_made(void **state) {
+    (void)state;
+    char name[256 + 1], file[] = "file", path[4200];
+    memset(name, 'n', 256);
+    name[256] = '\0';
+    hone_status_free(hone_fs_write_atomic(file, "x", 1));
+    check_place(hone_fs_check_place(file, 0), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_place("new", 0), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_place("/dev/null", 0), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_place("no/new", 0), HONE_CODE_IO, "there is no directory 'no'");
+    check_place(hone_fs_check_place("file/new", 0), HONE_CODE_IO, "'file' is no directory");
+    check_place(hone_fs_check_place(name, 0), HONE_CODE_INVALID, "has 256 bytes, must have 255");
+    check_place(hone_fs_check_place(name + 1, 0), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_place(name + 1, 1), HONE_CODE_INVALID, "255 bytes, must have 254");
+    check_place(hone_fs_check_new_dir("no/new/dir"), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_new_dir("."), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_new_dir("file/dir"), HONE_CODE_IO, "file/dir: cannot be made there");
+    memset(path, '/', sizeof path);
+    path[4095] = '\0';
+    check_place(hone_fs_check_names(path, 0), HONE_CODE_OK, NULL);
+    check_place(hone_fs_check_names(path, 1), HONE_CODE_INVALID, "4095 bytes, must have 4094");
+}
+
 static void sweeps(void **state) {
     (void)state;
     char *path = at("file");
@@ -244,6 +273,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
         cmocka_unit_test_setup_teardown(says_what_is_missing, enter, leave),
         cmocka_unit_test_setup_teardown(reads_files_without_a_size, enter, leave),
+        cmocka_unit_test_setup_teardown(tells_places_before_they_are_made, enter, leave),
         cmocka_unit_test_setup_teardown(makes_and_removes_trees, enter, leave),
         cmocka_unit_test_setup_teardown(sweeps, enter, leave),
     };

@@ -100,10 +100,12 @@ static bool read_switch(const char *text, bool *out) {
     return false;
 }
 
-/* What is written would go into a folder, or nowhere. */
+/* What is written would go into a folder, or nowhere: told before the work. */
 static hone_status check_output(const hone_cli_option *option, const char *path) {
     bool is_folder = !*hone_path_basename(path) || hone_fs_is_dir(path);
-    if (!is_folder || strcmp(path, "-") == 0) return HONE_OK;
+    if (strcmp(path, "-") == 0) return HONE_OK;
+    if (!is_folder)
+        return hone_status_annotate(hone_fs_check_place(path, 0), "option '--%s'", option->name);
     return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' wants a file, '%s' is a directory",
                       option->name, path);
 }

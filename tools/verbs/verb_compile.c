@@ -117,6 +117,18 @@ static hone_status check_name(const char *path) {
                       path);
 }
 
+/* Told before kernels are built. "-o out/model" makes out/. */
+static hone_status check_place(const compile_job *job) {
+    const hone_compile_options *options = &job->options;
+    char *dir = hone_path_dirname(options->output);
+    if (!dir) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    hone_status st =
+        hone_fs_check_names(options->output, strlen(hone_compile_emits[options->emit].ending));
+    if (!st) st = hone_fs_check_new_dir(dir);
+    hone_free(dir);
+    return hone_status_annotate(st, "option '--output'");
+}
+
 /* `hone compile kernel.py --emit program` would write over the program that it reads. */
 static hone_status check_output(compile_job *job) {
     const char *input = job->cli->args[0];
@@ -217,6 +229,7 @@ static hone_status read_options(compile_job *job) {
     HONE_TRY(open_db(job));
     HONE_TRY(read_target(job));
     HONE_TRY(is_to_stdout(o) ? open_stdout(job) : check_output(job));
+    if (o->output && !is_to_stdout(o)) HONE_TRY(check_place(job));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
     HONE_TRY(hone_cli_load_params(job->cli, o->params, &job->params, &options->weight_values));

@@ -304,6 +304,10 @@ static hone_status run_file(hone_run_job *job) {
     if (job->o->check && !job->o->interpret) {
         return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
     }
+    if (job->o->out_dir) {
+        HONE_TRY(
+            hone_status_annotate(hone_fs_check_new_dir(job->o->out_dir), "option '--out-dir'"));
+    }
     if (job->o->extern_path)
         HONE_TRY(hone_cli_open_externs(job->cli, job->o->extern_path, &job->extern_library));
     HONE_TRY(hone_cli_load_params(job->cli, job->o->params, &job->params, &job->weights));
