@@ -226,6 +226,7 @@ void hone_target_print(const hone_target *target, hone_str *out) {
                         (int)target->max_threads_per_block, (int)target->warp_size,
                         (long long)target->max_shared_bytes,
                         (long long)target->registers_per_block);
+        if (target->l2_bytes) hone_str_printf(out, " -l2-cache=%lld", (long long)target->l2_bytes);
     } else {
         hone_str_printf(out, " -l1d-cache=%lld -l2-cache=%lld -l3-cache=%lld",
                         (long long)target->l1d_bytes, (long long)target->l2_bytes,
@@ -250,10 +251,13 @@ void hone_target_print_json(const hone_target *target, hone_str *out) {
     if (hone_target_is_gpu(target)) {
         hone_str_printf(out,
                         ", \"max_threads_per_block\": %d, \"thread_warp_size\": %d"
-                        ", \"max_shared_memory_per_block\": %lld, \"registers_per_block\": %lld}",
+                        ", \"max_shared_memory_per_block\": %lld, \"registers_per_block\": %lld",
                         (int)target->max_threads_per_block, (int)target->warp_size,
                         (long long)target->max_shared_bytes,
                         (long long)target->registers_per_block);
+        if (target->l2_bytes)
+            hone_str_printf(out, ", \"l2-cache\": %lld", (long long)target->l2_bytes);
+        hone_str_append_char(out, '}');
     } else {
         hone_str_printf(out, ", \"l1d-cache\": %lld, \"l2-cache\": %lld, \"l3-cache\": %lld}",
                         (long long)target->l1d_bytes, (long long)target->l2_bytes,

@@ -45,10 +45,11 @@ hone_status hone_target_check(const hone_target *target) {
     HONE_TRY(check_number("l1d-cache", target->l1d_bytes, 0, limit));
     HONE_TRY(check_number("l2-cache", target->l2_bytes, 0, limit));
     HONE_TRY(check_number("l3-cache", target->l3_bytes, 0, limit));
-    HONE_TRY(check_number("max_threads_per_block", target->max_threads_per_block, 0, 1 << 20));
-    HONE_TRY(check_number("thread_warp_size", target->warp_size, 0, 1024));
+    int64_t least = hone_target_is_gpu(target) ? 1 : 0;
+    HONE_TRY(check_number("max_threads_per_block", target->max_threads_per_block, least, 1 << 20));
+    HONE_TRY(check_number("thread_warp_size", target->warp_size, least, 1024));
     HONE_TRY(check_number("max_shared_memory_per_block", target->max_shared_bytes, 0, limit));
-    return check_number("registers_per_block", target->registers_per_block, 0, limit);
+    return check_number("registers_per_block", target->registers_per_block, least, limit);
 }
 
 /* ---- names ---- */
@@ -109,10 +110,28 @@ static hone_status check_features(cpu_arch arch, const char *list) {
     return HONE_OK;
 }
 
+/* "sm_90", "sm_90a": an architecture of NVIDIA's, of two digits or three, with its own features (a)
+ * or those of its family (f). New ones come each year: the form is what is known. */
+static hone_status check_gpu(const char *arch) {
+    if (strncmp(arch, "sm_", 3) == 0) {
+        size_t digits = strspn(arch + 3, "0123456789");
+        const char *end = arch + 3 + digits;
+        bool is_ended = !*end || (strchr("af", *end) && !end[1]);
+        if ((digits == 2 || digits == 3) && is_ended) return HONE_OK;
+    }
+    const char *number = strpbrk(arch, "0123456789");
+    size_t length = number ? strspn(number, "0123456789") : 0;
+    if (length == 2 || length == 3) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', did you mean 'sm_%.*s'?",
+                          arch, (int)length, number);
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', must be as 'sm_90'", arch);
+}
+
 hone_status hone_target_check_names(const hone_target *target) {
     cpu_arch arch = hone_target_cpu_arch(target);
     uint64_t set;
-    if (hone_target_is_gpu(target)) return HONE_OK;
+    if (hone_target_is_gpu(target)) return check_gpu(target->cpu);
     if (hone_target_makes_code(target) && !is_made_for(target->triple)) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "target: no code is made for '%s', must be x86_64 or aarch64 with Linux "

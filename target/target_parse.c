@@ -18,38 +18,43 @@
 
 typedef enum option_type { OPTION_TEXT, OPTION_INT32, OPTION_INT64, OPTION_IGNORED } option_type;
 
-#define TEXT(name, member)                                                                         \
-    { name, OPTION_TEXT, offsetof(hone_target, member), sizeof(((hone_target *)0)->member) }
-#define INT32(name, member)                                                                        \
-    { name, OPTION_INT32, offsetof(hone_target, member), 0 }
-#define INT64(name, member)                                                                        \
-    { name, OPTION_INT64, offsetof(hone_target, member), 0 }
+#define TEXT(name, of, member)                                                                     \
+    {                                                                                              \
+        name, OPTION_TEXT, HONE_DEVICE_##of, offsetof(hone_target, member),                        \
+            sizeof(((hone_target *)0)->member)                                                     \
+    }
+#define INT32(name, of, member)                                                                    \
+    { name, OPTION_INT32, HONE_DEVICE_##of, offsetof(hone_target, member), 0 }
+#define INT64(name, of, member)                                                                    \
+    { name, OPTION_INT64, HONE_DEVICE_##of, offsetof(hone_target, member), 0 }
 #define IGNORED(name)                                                                              \
-    { name, OPTION_IGNORED, 0, 0 }
+    { name, OPTION_IGNORED, HONE_DEVICE_ANY, 0, 0 }
 
-/* Every spelling of every option; '-' and '_' in names are the same. */
+/* Every spelling of every option, and what sort of device has it; '-' and '_' in names are the
+ * same. */
 static const struct option {
     const char *name;
     option_type type;
+    hone_device_sort of;
     size_t offset, bytes;
 } options[] = {
-    TEXT("mtriple", triple),
-    TEXT("mcpu", cpu),
-    TEXT("arch", cpu),
-    TEXT("mattr", features),
-    INT32("vector-width", vector_bits),
-    INT32("num-cores", num_cores),
-    INT32("num-threads", num_threads),
-    INT32("cache-line", cache_line_bytes),
-    INT64("l1d-cache", l1d_bytes),
-    INT64("l2-cache", l2_bytes),
-    INT64("l3-cache", l3_bytes),
-    INT32("max-threads-per-block", max_threads_per_block),
-    INT32("max-num-threads", max_threads_per_block),
-    INT32("thread-warp-size", warp_size),
-    INT64("max-shared-memory-per-block", max_shared_bytes),
-    INT64("registers-per-block", registers_per_block),
-    INT64("l2-cache-size-bytes", l2_bytes),
+    TEXT("mtriple", CPU, triple),
+    TEXT("mcpu", ANY, cpu),
+    TEXT("arch", GPU, cpu),
+    TEXT("mattr", CPU, features),
+    INT32("vector-width", ANY, vector_bits),
+    INT32("num-cores", ANY, num_cores),
+    INT32("num-threads", ANY, num_threads),
+    INT32("cache-line", ANY, cache_line_bytes),
+    INT64("l1d-cache", CPU, l1d_bytes),
+    INT64("l2-cache", ANY, l2_bytes),
+    INT64("l3-cache", CPU, l3_bytes),
+    INT32("max-threads-per-block", GPU, max_threads_per_block),
+    INT32("max-num-threads", GPU, max_threads_per_block),
+    INT32("thread-warp-size", GPU, warp_size),
+    INT64("max-shared-memory-per-block", GPU, max_shared_bytes),
+    INT64("registers-per-block", GPU, registers_per_block),
+    INT64("l2-cache-size-bytes", ANY, l2_bytes),
     /* TVM's, without a meaning here */
     IGNORED("keys"),
     IGNORED("tag"),
@@ -142,6 +147,11 @@ static hone_status apply(void *ctx, const char *name, size_t length, const char 
         if (names_match(options[i].name, name, length)) option = &options[i];
     }
     if (!option) return unknown_option(name, length);
+    if (!(option->of & hone_target_device(state->target))) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: %s is an option of %s, '%s' is none",
+                          option->name, option->of == HONE_DEVICE_GPU ? "GPUs" : "CPUs",
+                          hone_target_kind_name(state->target->kind));
+    }
     HONE_TRY(note_given(state, option));
     if (option->type == OPTION_IGNORED) return HONE_OK;
     if (option->type == OPTION_TEXT) {

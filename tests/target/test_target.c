@@ -30,6 +30,10 @@ static const struct row {
     {"aarch64-linux-gnu -num-cores=4",
      "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
      "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
+    {"cuda -arch=sm_100a -l2_cache_size_bytes=1000",
+     "cuda -arch=sm_100a -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=49152 "
+     "-registers_per_block=65536 -l2-cache=1000",                                          NULL                                          },
     {"cuda -arch=sm_90 -max_shared_memory_per_block=1000",
      "cuda -arch=sm_90 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=1000 "
@@ -49,6 +53,20 @@ static const struct row {
     {"llvm -keys=cpu -keys=cpu",                                             NULL,         "keys is given twice"                         },
     {"cuda -arch=sm_80 -mcpu=sm_80",                                         NULL,         "arch and mcpu say the same"                  },
     {"cuda -l2-cache=1 -l2_cache_size_bytes=1",                              NULL,         "say the same"                                },
+    {"cuda -arch=x",                                                         NULL,         "unknown arch 'x', must be as 'sm_90'"        },
+    {"cuda -arch=sm_",                                                       NULL,         "unknown arch 'sm_'"                          },
+    {"cuda -arch=sm_9",                                                      NULL,         "unknown arch 'sm_9'"                         },
+    {"cuda -arch=sm_90b",                                                    NULL,         "did you mean 'sm_90'?"                       },
+    {"cuda -arch=sm90",                                                      NULL,         "did you mean 'sm_90'?"                       },
+    {"cuda -mcpu=compute_120",                                               NULL,         "did you mean 'sm_120'?"                      },
+    {"cuda -mattr=+avx2",                                                    NULL,         "mattr is an option of CPUs, 'cuda' is none"  },
+    {"cuda -mtriple=aarch64-linux-gnu",                                      NULL,         "mtriple is an option of CPUs"                },
+    {"cuda -l3-cache=1",                                                     NULL,         "l3-cache is an option of CPUs"               },
+    {"cuda -max_threads_per_block=0",                                        NULL,         "max_threads_per_block is 0, must be from 1"  },
+    {"cuda -thread_warp_size=0",                                             NULL,         "thread_warp_size is 0, must be from 1"       },
+    {"llvm -arch=znver3",                                                    NULL,         "arch is an option of GPUs, 'llvm' is none"   },
+    {"c -max_num_threads=4",                                                 NULL,         "max-num-threads is an option of GPUs"        },
+    {"{\"kind\": \"cuda\", \"arch\": \"x\"}",                                NULL,         "unknown arch 'x'"                            },
     {"llvm -vector-width=96",                                                NULL,         "power of two"                                },
     {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"                    },
     {"c -mtriple=riscv64-linux-gnu -mcpu=native",                            NULL,         "this one's, and the target is"               },
