@@ -193,7 +193,9 @@ typedef enum hone_db_order {
                                lucky is     not compared with a confirmation */
     HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then uid: for whom to confirm */
     HONE_DB_ORDER_RECORD,   /* by record: for reading all of a file */
-    HONE_DB_ORDER_LATEST,   /* by record, latest first */
+    HONE_DB_ORDER_LATEST,   /* by wall_ns, latest first; of equals the higher record, whose number
+                               alone does not say when: records are merged */
+    HONE_DB_ORDER_LAST_RECORD, /* by record, the last of the file first */
 } hone_db_order;
 
 /* Which trials; zeroed = all, in proposal order. Members that are NULL or 0 do not restrict. */

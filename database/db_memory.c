@@ -342,9 +342,14 @@ static int by_record(const void *a, const void *b) {
     return compare_int(x->trial->record, y->trial->record);
 }
 
+static int by_last_record(const void *a, const void *b) {
+    return by_record(b, a);
+}
+
 static int by_latest(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
-    return compare_int(y->trial->record, x->trial->record);
+    int order = compare_int(y->trial->wall_ns, x->trial->wall_ns);
+    return order ? order : by_last_record(a, b);
 }
 
 static int by_proposal(const void *a, const void *b) {
@@ -362,6 +367,8 @@ static void sort_entries(sort_entry *entries, size_t count, const hone_db_query 
         qsort(entries, count, sizeof *entries, by_record);
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
         qsort(entries, count, sizeof *entries, by_latest);
+    } else if (query->filter.order == HONE_DB_ORDER_LAST_RECORD) {
+        qsort(entries, count, sizeof *entries, by_last_record);
     } else {
         qsort(entries, count, sizeof *entries, by_proposal);
     }

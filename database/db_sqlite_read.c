@@ -57,6 +57,8 @@ static void append_order(hone_str *text, const hone_db_query *query) {
     } else if (query->filter.order == HONE_DB_ORDER_RECORD) {
         hone_str_append(text, " ORDER BY t.id");
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
+        hone_str_append(text, " ORDER BY t.wall_ns DESC, t.id DESC");
+    } else if (query->filter.order == HONE_DB_ORDER_LAST_RECORD) {
         hone_str_append(text, " ORDER BY t.id DESC");
     } else {
         hone_str_append(text, " ORDER BY s.started_ns, s.uid, t.proposal, t.id");

@@ -103,6 +103,13 @@ static void orders_and_limits(hone_db *db) {
     filter.limit = 2;
     HONE_ASSERT_OK(hone_db_trials(db, &filter, db_see_trial, &seen));
     assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.proposal[0], 5); /* made last, however they were numbered */
+    assert_int_equal(seen.proposal[1], 4);
+
+    seen = (db_seen){0};
+    filter.order = HONE_DB_ORDER_LAST_RECORD;
+    HONE_ASSERT_OK(hone_db_trials(db, &filter, db_see_trial, &seen));
+    assert_int_equal(seen.count, 2);
     assert_int_equal(seen.proposal[0], 0);
     assert_int_equal(seen.proposal[1], 1);
 

@@ -269,7 +269,7 @@ static void prunes(hone_db *db) {
     HONE_ASSERT_OK(hone_db_prune(db, 2, &removed));
     assert_int_equal(removed, 4); /* 50, the failed one, 40 and one of 20, by uid */
     db_seen seen = {0};
-    hone_db_filter samples = {.order = HONE_DB_ORDER_LATEST, .with_samples = true};
+    hone_db_filter samples = {.order = HONE_DB_ORDER_LAST_RECORD, .with_samples = true};
     HONE_ASSERT_OK(hone_db_trials(db, &samples, db_see_trial, &seen));
     static const int64_t stays[] = {9, 8, 7, 6, 2};
     assert_int_equal(seen.count, HONE_COUNT(stays));

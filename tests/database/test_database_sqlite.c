@@ -340,15 +340,15 @@ static void finds_a_cut_end(void **state) {
 
 /* ---- migration ---- */
 
-/* What a file of version 1 holds: read from a copy of its own, or after it was migrated. */
-static void assert_version_1(const char *path, hone_db_mode mode) {
+/* What the files of older versions hold: read from a copy of its own, or after it was migrated. */
+static void assert_older(const char *path, hone_db_mode mode) {
     hone_db *db = NULL;
     hone_db_stats stats;
     int lines = 0;
     int64_t best = 0, killed = 0;
     HONE_ASSERT_OK(open_db(path, mode, &db));
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
-    assert_int_equal(stats.schema_version, 2);
+    assert_int_equal(stats.schema_version, 3);
     assert_int_equal(stats.trials, 4);
     assert_int_equal(stats.confirmed, 3);
     HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
@@ -360,22 +360,27 @@ static void assert_version_1(const char *path, hone_db_mode mode) {
     hone_db_close(db);
 }
 
-static void migrates_version_1(void **state) {
-    (void)state;
-    char *path = path_of("version1.db"), *bytes = NULL, *after = NULL;
+static void migrates(const char *name) {
+    char *path = path_of(name), *bytes = NULL, *after = NULL, fixture[64];
     size_t count = 0, after_count = 0;
-    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("tests/database/fixtures/version1.db"),
-                                1 << 24, &bytes, &count));
+    snprintf(fixture, sizeof fixture, "tests/database/fixtures/%s", name);
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(fixture), 1 << 24, &bytes, &count));
     HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count));
-    assert_version_1(path, HONE_DB_READ);
+    assert_older(path, HONE_DB_READ);
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &after, &after_count));
     assert_int_equal(after_count, count);
     assert_memory_equal(after, bytes, count);
-    assert_version_1(path, HONE_DB_WRITE);
-    assert_version_1(path, HONE_DB_READ);
+    assert_older(path, HONE_DB_WRITE);
+    assert_older(path, HONE_DB_READ);
     hone_free(after);
     hone_free(bytes);
     hone_free(path);
+}
+
+static void migrates_older_versions(void **state) {
+    (void)state;
+    migrates("version1.db");
+    migrates("version2.db");
 }
 
 /* ---- the outside world ---- */
@@ -806,7 +811,7 @@ int main(void) {
         cmocka_unit_test(survives_flipped_bits),
         cmocka_unit_test(finds_edited_rows),
         cmocka_unit_test(finds_a_cut_end),
-        cmocka_unit_test(migrates_version_1),
+        cmocka_unit_test(migrates_older_versions),
         cmocka_unit_test(reads_from_a_read_only_directory),
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_killed_process_loses_nothing),

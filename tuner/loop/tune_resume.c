@@ -131,7 +131,7 @@ static hone_status read_some(resuming *r, int64_t count) {
     hone_db_filter before = {.program = &task->before, .order = HONE_DB_ORDER_FASTEST, .limit = 1};
     hone_db_filter fastest = {.order = HONE_DB_ORDER_FASTEST, .limit = fast};
     hone_db_filter latest = {.order = HONE_DB_ORDER_LATEST, .limit = count - fast};
-    hone_db_filter last = {.order = HONE_DB_ORDER_LATEST, .limit = 1};
+    hone_db_filter last = {.order = HONE_DB_ORDER_LAST_RECORD, .limit = 1};
     task->db = r->t->options->db;
     task->target_hash = r->t->target_hash;
     HONE_TRY(hone_db_trials(task->db, &last, note_last, &task->last_record));
