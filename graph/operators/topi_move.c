@@ -16,6 +16,11 @@ static const hone_expr *flat_index(hone_topi *t, uint32_t rank, const hone_expr 
     return at;
 }
 
+/* There is one place along it, or none: nothing is computed then, nor divided by 0. */
+static bool has_one_place(const hone_expr *extent) {
+    return hone_expr_is_int_value(extent, 1) || hone_expr_is_int_value(extent, 0);
+}
+
 hone_status hone_topi_emit_reshape(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
@@ -23,10 +28,10 @@ hone_status hone_topi_emit_reshape(hone_topi *t) {
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     const hone_expr *rest = flat_index(t, s.spatial_count, t->out_shape, s.axis);
     uint32_t outermost = 0;
-    while (outermost < rank && hone_expr_is_int_value(t->shapes[0][outermost], 1))
+    while (outermost < rank && has_one_place(t->shapes[0][outermost]))
         outermost++;
     for (uint32_t d = rank; d-- > 0;) {
-        if (hone_expr_is_int_value(t->shapes[0][d], 1)) {
+        if (has_one_place(t->shapes[0][d])) {
             indices[d] = hone_te_int(t->te, 0);
         } else if (d == outermost) {
             indices[d] = rest;

@@ -41,14 +41,34 @@ static hone_status reshape_constant(hone_rewrite *rw, const hone_tensor *tensor,
     return hone_rewrite_add_constant(rw, copy, out);
 }
 
-static hone_status make_reshape(hone_rewrite *rw, hone_garg x, const hone_sinfo *to,
-                                hone_garg *out) {
+/* The 0 of a target means the extent at the same place: a size of 0 cannot be said where another
+ * stands. */
+static bool can_be_said(hone_rewrite *rw, const hone_garg *x, const hone_sinfo *to) {
+    const hone_sinfo *from = hone_rewrite_info(rw, x);
+    for (int32_t i = 0; i < to->rank; i++) {
+        if (!hone_expr_is_int_value(to->shape[i], 0)) continue;
+        if (!from || from->kind != HONE_SINFO_TENSOR || from->rank < 0) return false;
+        bool is_kept =
+            i >= from->rank || (from->shape && hone_expr_is_int_value(from->shape[i], 0));
+        if (!is_kept) return false;
+    }
+    return true;
+}
+
+/* *out_made false: the call stays as it is. */
+static hone_status make_reshape(hone_rewrite *rw, hone_garg x, const hone_sinfo *to, hone_garg *out,
+                                bool *out_made) {
     const hone_tensor *constant = hone_rewrite_constant(rw, &x);
+    *out_made = true;
     if (constant && hone_sinfo_is_static(to)) return reshape_constant(rw, constant, to, out);
     const hone_gbind *before = hone_rewrite_maker(rw, &x);
-    if (is_call(before, "reshape")) x = before->args[0];
+    if (is_call(before, "reshape") && can_be_said(rw, &before->args[0], to)) x = before->args[0];
     if (same_shape(hone_rewrite_info(rw, &x), to)) {
         *out = x;
+        return HONE_OK;
+    }
+    if (!can_be_said(rw, &x, to)) {
+        *out_made = false;
         return HONE_OK;
     }
     hone_garg args[] = {
@@ -64,9 +84,8 @@ static hone_status normalize_view(hone_rewrite *rw, const hone_gbind *bind, bool
         return HONE_OK;
     }
     HONE_TRY(hone_rewrite_arg(rw, &bind->args[0], &x));
-    HONE_TRY(make_reshape(rw, x, to, &out));
-    hone_rewrite_set(rw, bind->value, out);
-    *out_done = true;
+    HONE_TRY(make_reshape(rw, x, to, &out, out_done));
+    if (*out_done) hone_rewrite_set(rw, bind->value, out);
     return HONE_OK;
 }
 
