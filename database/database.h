@@ -337,8 +337,9 @@ typedef struct hone_db_recovery {
 } hone_db_recovery;
 
 /* Joins every row that can be read, and is what was written, into another database. The damaged
- * file stays as it is. INVALID when nothing in it looks like a row of a database of Hone's. */
-HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into,
-                                           hone_db_recovery *out_counts);
+ * file stays as it is. Each line that is reported names what took orphans along, by its hash where
+ * that is left. INVALID when nothing in the file looks like a row of a database of Hone's. */
+HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into, hone_db_report report,
+                                           void *ctx, hone_db_recovery *out_counts);
 
 #endif

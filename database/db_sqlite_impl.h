@@ -18,6 +18,7 @@
 #include <sqlite3.h>
 
 #include "database/database_impl.h"
+#include "support/data/vec.h"
 
 /* One row per statement that is kept prepared; the text is in db_sqlite_stmt.c. */
 typedef enum db_stmt_id {
@@ -189,6 +190,24 @@ typedef struct db_found_rows {
  * into the file) into an empty database, under its number. Nothing in the file is relied on. */
 HONE_NODISCARD hone_status db_sqlite_find_rows(const char *copy, db_sqlite *into,
                                                db_found_rows *out_found);
+
+/* ---- db_sqlite_orphans.c ---- */
+
+/* Trials that are sound, and one thing that they refer to. */
+typedef struct db_orphan_group {
+    size_t kind;                        /* of thing: a table */
+    int64_t row, trials;                /* its number in the file */
+    char identity[HONE_HASH_HEX_BYTES]; /* its hash or id; "" = nothing knows it any more */
+} db_orphan_group;
+
+typedef HONE_VEC(db_orphan_group) db_orphans;
+
+/* Groups trials by all that they refer to, also what is there. */
+HONE_NODISCARD hone_status db_sqlite_group_orphans(db_sqlite *db, const int64_t *trials,
+                                                   size_t count, db_orphans *orphans);
+/* A line for each group whose thing is not in the database. */
+HONE_NODISCARD hone_status db_sqlite_report_orphans(const db_orphans *orphans, hone_db *into,
+                                                    hone_db_report report, void *ctx);
 
 /* ---- db_sqlite_check.c ---- */
 hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx);

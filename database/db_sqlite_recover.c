@@ -26,6 +26,8 @@ typedef struct recovery {
     hone_db_stats before; /* of it */
     hone_db_joiner *joiner;
     hone_db_recovery *counts;
+    HONE_VEC(int64_t) orphan_rows; /* of this pass */
+    db_orphans orphans;            /* of the first that had some */
     bool has_sums;
     bool took;          /* the row that was visited */
     bool is_unsure;     /* its checksum cannot be had: samples or features cannot be read */
@@ -227,9 +229,12 @@ static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, i
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     *saved_of(r, t) += r->took;
     r->counts->lost += !r->took;
-    r->counts->orphans += is_known && !r->took && t->read == read_trial;
     hone_status_free(st);
-    return HONE_OK;
+    bool is_orphan = is_known && !r->took && t->read == read_trial;
+    if (!is_orphan) return HONE_OK;
+    r->counts->orphans++;
+    return hone_vec_push(&r->orphan_rows, row) ? HONE_OK
+                                               : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", r->db->path);
 }
 
 /* Up to where the table can be read. What lies behind that is found in its pages. */
@@ -273,6 +278,10 @@ static hone_status salvage(recovery *r) {
     hone_status st = HONE_OK;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !st; i++)
         st = salvage_table(r, &tables[i]);
+    if (!st && !r->orphans.count) {
+        st = db_sqlite_group_orphans(r->db, r->orphan_rows.data, r->orphan_rows.count, &r->orphans);
+    }
+    hone_vec_clear(&r->orphan_rows);
     return hone_status_join(st, hone_db_joiner_finish(r->joiner, &counts));
 }
 
@@ -319,7 +328,8 @@ static hone_status salvage_found(recovery *r) {
                               .partial = first.partial};
     int64_t more = all_of(&first) ? all_of(sum) - all_of(&first) : 0;
     sum->lost = lost > more ? lost - more : 0;
-    sum->orphans = orphans < sum->lost ? orphans : sum->lost;
+    if (sum->lost < orphans) sum->lost = orphans; /* these were seen */
+    sum->orphans = orphans;
     return HONE_OK;
 }
 
@@ -342,7 +352,8 @@ static hone_status recover_copy(recovery *r, const char *path, const char *dir) 
     return st;
 }
 
-hone_status hone_db_recover(const char *path, hone_db *into, hone_db_recovery *out_counts) {
+hone_status hone_db_recover(const char *path, hone_db *into, hone_db_report report, void *ctx,
+                            hone_db_recovery *out_counts) {
     char *dir = NULL;
     db_sqlite db = {0};
     recovery r = {.db = &db, .into = into, .counts = out_counts};
@@ -356,6 +367,9 @@ hone_status hone_db_recover(const char *path, hone_db *into, hone_db_recovery *o
     if (!st) st = hone_db_joiner_create(into, &r.joiner);
     if (!st) st = hone_db_get_stats(into, &r.before);
     if (!st) st = recover_copy(&r, path, dir);
+    if (!st) st = db_sqlite_report_orphans(&r.orphans, into, report, ctx);
+    hone_vec_deinit(&r.orphan_rows);
+    hone_vec_deinit(&r.orphans);
     hone_db_joiner_destroy(r.joiner);
     close_copy(&db);
     if (dir) st = hone_status_join(st, hone_fs_remove_tree(dir));

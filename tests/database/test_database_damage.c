@@ -280,12 +280,17 @@ static bool was_there(void *ctx, const hone_db_trial *trial) {
     return true;
 }
 
+static void ignore_line(void *ctx, const char *line) {
+    (void)ctx;
+    assert_true(strlen(line) < 160);
+}
+
 /* Rows of version 1 have no checksum: nobody can tell. */
 static void save(base *b, bool has_sums) {
     hone_db *into = NULL;
     hone_db_recovery counts;
     HONE_ASSERT_OK(hone_db_create_memory(&into));
-    is_answered(hone_db_recover(path, into, &counts), "recover");
+    is_answered(hone_db_recover(path, into, ignore_line, NULL, &counts), "recover");
     hone_db_filter all = {.with_features = true};
     if (has_sums) HONE_ASSERT_OK(hone_db_trials(into, &all, was_there, b));
     hone_db_close(into);

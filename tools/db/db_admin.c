@@ -49,7 +49,11 @@ int hone_db_verb_check(int argc, char **argv) {
 
 /* ---- recover ---- */
 
-static void report_recovery(hone_cli *cli, const hone_db_recovery *r) {
+static void note_loss(void *ctx, const char *line) {
+    hone_str_printf(ctx, "  %s\n", line);
+}
+
+static void report_recovery(hone_cli *cli, const hone_db_recovery *r, const hone_str *losses) {
     if (cli->quiet) return;
     hone_str_printf(
         &cli->out,
@@ -63,11 +67,13 @@ static void report_recovery(hone_cli *cli, const hone_db_recovery *r) {
                         r->orphans);
     }
     hone_str_append_char(&cli->out, '\n');
+    hone_str_append(&cli->out, hone_str_text(losses));
 }
 
 static hone_status recover(hone_cli *cli, const char *output) {
     hone_db *into = NULL;
     hone_db_recovery counts;
+    hone_str losses = {0};
     if (!output) return HONE_ERROR(HONE_CODE_INVALID, "where to? give -o NEW");
     if (hone_fs_exists(output)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is there already; give the name of a new file",
@@ -77,11 +83,12 @@ static hone_status recover(hone_cli *cli, const char *output) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", cli->args[0]);
     }
     hone_status st = hone_cli_open_db(output, HONE_DB_CREATE, &into);
-    if (!st) st = hone_db_recover(cli->args[0], into, &counts);
+    if (!st) st = hone_db_recover(cli->args[0], into, note_loss, &losses, &counts);
     hone_db_close(into);
-    if (st) return hone_status_join(st, hone_cli_remove_db(output));
-    report_recovery(cli, &counts);
-    return HONE_OK;
+    if (!st) st = hone_str_check(&losses);
+    if (!st) report_recovery(cli, &counts, &losses);
+    hone_str_deinit(&losses);
+    return st ? hone_status_join(st, hone_cli_remove_db(output)) : HONE_OK;
 }
 
 int hone_db_verb_recover(int argc, char **argv) {
