@@ -1,6 +1,7 @@
 /* tools/cli/cli_made_up.c - inputs that nobody gave, and outputs whose sizes nobody knows. */
 #include <string.h>
 
+#include "ir/values/input_fill.h"
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
 #include "support/data/rng.h"
@@ -33,8 +34,8 @@ static hone_status make_shape(const hone_cli_want *want, const hone_dim_variant 
     return HONE_OK;
 }
 
-static hone_status make_up(const hone_cli_want *want, const hone_dim_variant *sizes, hone_rng *rng,
-                           hone_cli_tensors *set) {
+static hone_status make_up(hone_cli *cli, const hone_cli_want *want, const hone_dim_variant *sizes,
+                           hone_rng *rng, hone_cli_tensors *set) {
     int64_t shape[HONE_MAX_RANK], size = 1;
     hone_tensor *tensor;
     HONE_TRY(make_shape(want, sizes, shape));
@@ -42,6 +43,11 @@ static hone_status make_up(const hone_cli_want *want, const hone_dim_variant *si
     if (want->is_size) {
         (void)hone_cli_dim_value(want->name, sizes, 1, &size);
         hone_tensor_set_i64(tensor, 0, size);
+    } else if (want->suits) {
+        if (!hone_input_values_fill(want->suits, false, cli->arena, rng, tensor)) {
+            hone_tensor_destroy(tensor);
+            return no_memory();
+        }
     } else {
         hone_tensor_fill_random(tensor, rng, hone_dtype_is_float(want->dtype) ? -1 : 0, 1);
     }
@@ -50,13 +56,13 @@ static hone_status make_up(const hone_cli_want *want, const hone_dim_variant *si
     return HONE_OK;
 }
 
-hone_status hone_cli_make_up(const hone_cli_want *wants, size_t count, const hone_cli_list *shapes,
-                             hone_cli_tensors *set) {
+hone_status hone_cli_make_up(hone_cli *cli, const hone_cli_want *wants, size_t count,
+                             const hone_cli_list *shapes, hone_cli_tensors *set) {
     hone_dim_variants sizes = {0};
     hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &sizes);
     hone_rng rng = hone_rng_from_seed(INPUT_SEED);
     for (size_t i = 0; i < count && !st; i++)
-        st = make_up(&wants[i], sizes.count ? &sizes.items[0] : NULL, &rng, set);
+        st = make_up(cli, &wants[i], sizes.count ? &sizes.items[0] : NULL, &rng, set);
     hone_dim_variants_deinit(&sizes);
     return st;
 }

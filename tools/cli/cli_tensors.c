@@ -409,7 +409,7 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     size_t *index = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *index);
     if (!*out_tensors || !index) return no_memory();
     bool are_made_up = given->count == 0;
-    if (are_made_up) HONE_TRY(hone_cli_make_up(wants, count, shapes, given));
+    if (are_made_up) HONE_TRY(hone_cli_make_up(cli, wants, count, shapes, given));
     if (are_made_up && count) HONE_LOG(&cli->log, HONE_LOG_INFO, "no --in: the inputs are made up");
     if (!are_made_up) {
         HONE_TRY(hone_cli_assign_tensors(wants, count, given, "--in", "input", index));
@@ -436,7 +436,7 @@ static bool is_size_port(const hone_model_entry *entry, const hone_model_port *p
 }
 
 hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,
-                                    const hone_cli_want **out_wants) {
+                                    hone_cli_want **out_wants) {
     size_t count = (size_t)entry->input_count;
     hone_cli_want *wants = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *wants);
     if (!wants) return no_memory();

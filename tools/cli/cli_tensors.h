@@ -13,9 +13,10 @@ typedef struct hone_cli_want {
     const char *name;
     hone_dtype dtype;
     int32_t rank;
-    int64_t shape[HONE_MAX_RANK];         /* -1 = any */
-    const char *dim_names[HONE_MAX_RANK]; /* cli_dims.h; or NULL */
-    bool is_size;                         /* a number that is the size of a dimension as well */
+    int64_t shape[HONE_MAX_RANK];          /* -1 = any */
+    const char *dim_names[HONE_MAX_RANK];  /* cli_dims.h; or NULL */
+    bool is_size;                          /* a number that is the size of a dimension as well */
+    const struct hone_input_values *suits; /* what to make up; NULL = any small numbers */
 } hone_cli_want;
 
 /* Tensors that somebody gave, or that came out. Several may have one name. */
@@ -84,7 +85,7 @@ HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_
                                                   hone_tensor ***out_tensors);
 
 /* Makes them up, into `set`. INVALID: there is no such size. */
-HONE_NODISCARD hone_status hone_cli_make_up(const hone_cli_want *wants, size_t count,
+HONE_NODISCARD hone_status hone_cli_make_up(hone_cli *cli, const hone_cli_want *wants, size_t count,
                                             const hone_cli_list *shapes, hone_cli_tensors *set);
 /* Runs a program with the inputs that are in `inputs`: when made-up ones do not suit it (an index
  * out of range, a division by 0) with others, as long as there are; the failure then says that they
@@ -107,6 +108,6 @@ HONE_NODISCARD hone_status hone_cli_check_entry_sizes(hone_cli *cli, const hone_
 
 /* The ports of a compiled model. */
 HONE_NODISCARD hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,
-                                                   const hone_cli_want **out_wants);
+                                                   hone_cli_want **out_wants);
 
 #endif

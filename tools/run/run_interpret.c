@@ -11,6 +11,7 @@
 #include "support/core/alloc.h"
 #include "tools/run/native_call.h"
 #include "tools/run/run_job.h"
+#include "tools/run/suited_inputs.h"
 
 /* ---- external functions: the convention of kernels (abi.h) ---- */
 
@@ -73,7 +74,7 @@ static hone_status name_dim(hone_arena *arena, const hone_func *vars, const hone
 /* ---- graph functions ---- */
 
 static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *graph,
-                                  const hone_cli_want **out_wants) {
+                                  hone_cli_want **out_wants) {
     hone_cli_want *wants =
         hone_arena_zalloc(job->cli->arena, (graph->param_count + 1) * sizeof *wants);
     if (!wants) return no_memory();
@@ -177,10 +178,11 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
     hone_module *plain = NULL;
     HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
     const hone_member *member = hone_module_find(plain, name);
-    const hone_cli_want *wants;
+    hone_cli_want *wants;
     hone_tensor **inputs;
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, wants_of_graph(job, member->graph, &wants), done);
+    hone_run_suit_wants(job, wants, member->graph->param_count);
     HONE_TRY_GOTO(st,
                   check_sizes(job, member->graph->vars, member->graph->var_count, wants,
                               member->graph->param_count),
@@ -339,6 +341,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
         HONE_TRY(want_of_param(arena, func, i, &wants[count++]));
     }
     HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
+    hone_run_suit_wants(job, wants, count);
     HONE_TRY(
         hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
     for (uint32_t i = 0; i < func->param_count; i++) {

@@ -21,6 +21,8 @@ typedef struct hone_run_job {
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
     hone_cli_tensors inputs, expected;
+    const hone_cli_want *suited; /* inputs of the program, with what suits it */
+    size_t suited_count;
     uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
     hone_cli_tensors outputs;          /* results by name */
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */

@@ -4,6 +4,7 @@
 #include "runtime/timing.h"
 #include "support/os/clock.h"
 #include "tools/run/run_job.h"
+#include "tools/run/suited_inputs.h"
 
 static int32_t run_many(void *ctx, int64_t count, int64_t *out_ns) {
     const hone_model_call *call = ctx;
@@ -49,10 +50,11 @@ static hone_status run_once(void *ctx) {
 
 static hone_status run_entry(hone_run_job *job, const hone_loaded_model *model,
                              const hone_model_entry *entry) {
-    const hone_cli_want *wants;
+    hone_cli_want *wants;
     hone_tensor **inputs, **outputs = NULL;
     hone_model_call *call = NULL;
     HONE_TRY(hone_cli_wants_of_entry(job->cli, entry, &wants));
+    hone_run_suit_wants(job, wants, (size_t)entry->input_count);
     bool are_made_up = job->inputs.count == 0;
     HONE_TRY(hone_cli_check_entry_sizes(job->cli, entry, wants, &job->o->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)entry->input_count, &job->o->shapes,

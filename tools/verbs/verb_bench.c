@@ -56,7 +56,7 @@ static hone_status no_memory(void) {
 /* ---- making ready ---- */
 
 static hone_status make_call(bench_job *job, contestant *c) {
-    const hone_cli_want *wants;
+    hone_cli_want *wants;
     HONE_TRY(hone_loaded_model_entry(c->model, job->o->func, &c->entry));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->given));
     HONE_TRY(hone_cli_wants_of_entry(job->cli, c->entry, &wants));

@@ -13,6 +13,7 @@
 #include "tools/cli/cli_table.h"
 #include "tools/run/extern_library.h"
 #include "tools/run/run_job.h"
+#include "tools/run/suited_inputs.h"
 #include "tools/verbs/kernel_table.h"
 #include "tools/verbs/verbs.h"
 
@@ -65,8 +66,9 @@ static hone_status run_source(hone_run_job *job, const char *path) {
         .weights = job->weights, .weight_count = job->params.count, .keeps_inputs = true};
     HONE_TRY(hone_cli_load_module(path, &given, &module));
     hone_module_freeze(module);
-    hone_status st =
-        job->o->interpret ? hone_run_interpreted(job, module) : compile_and_run(job, module);
+    hone_status st = job->inputs.count ? HONE_OK : hone_run_suit_inputs(job, module);
+    if (!st)
+        st = job->o->interpret ? hone_run_interpreted(job, module) : compile_and_run(job, module);
     hone_module_release(module);
     hone_code code = hone_status_code(st);
     bool is_of_model = code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED ||

@@ -1,11 +1,9 @@
 /* tuner/task/made_inputs.c - fills inputs: what the user gives, or values that suit the program. */
 #include "tuner/task/made_inputs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "ir/core/fold.h"
-#include "ir/values/input_values.h"
+#include "ir/values/input_fill.h"
 #include "support/data/rng.h"
 
 /* What is tried where what was derived does not do, for all that the user does not give. */
@@ -40,43 +38,6 @@ static hone_tensor view_of(const hone_arg *arg, void *data) {
     return hone_tensor_view(data, arg->dtype, (int32_t)arg->rank, arg->shape);
 }
 
-static int compare(const void *a, const void *b) {
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Rising numbers, both ends among them, and all between equally likely; strictly: no two alike,
- * where there are enough. */
-static bool fill_sorted(hone_arena *arena, hone_tensor *to, hone_span span, bool strictly,
-                        hone_rng *rng) {
-    int64_t count = hone_tensor_count(to), step = 0;
-    if (strictly && count > 1 && span.high - span.low >= (double)count - 1) {
-        span.high -= (double)count - 1;
-        step = 1;
-    }
-    int64_t *drawn = hone_arena_alloc(arena, ((size_t)count + 1) * sizeof *drawn);
-    if (!drawn) return false;
-    for (int64_t i = 0; i < count; i++)
-        drawn[i] = hone_rng_between(rng, (int64_t)span.low, (int64_t)span.high);
-    if (count > 0) drawn[0] = (int64_t)span.low;
-    if (count > 1) drawn[1] = (int64_t)span.high;
-    qsort(drawn, (size_t)count, sizeof *drawn, compare);
-    for (int64_t i = 0; i < count; i++)
-        hone_tensor_set_i64(to, i, drawn[i] + i * step);
-    return true;
-}
-
-/* Any `range` neighbours are distinct: steps of a number without a divisor in common with it. */
-static void fill_distinct(hone_tensor *to, hone_span span, hone_rng *rng) {
-    int64_t range = (int64_t)(span.high - span.low) + 1, count = hone_tensor_count(to);
-    int64_t step = range > 2 ? hone_rng_between(rng, 1, range - 1) : 1;
-    int64_t at = hone_rng_between(rng, 0, range - 1);
-    while (hone_gcd(range, step) != 1)
-        step--;
-    for (int64_t i = 0; i < count; i++, at = (at + step) % range)
-        hone_tensor_set_i64(to, i, (int64_t)span.low + at);
-}
-
 static bool make_values(hone_made_inputs *inputs, uint32_t arg, const hone_input_values *found,
                         bool strictly) {
     const hone_arg *a = &inputs->manifest->args[arg];
@@ -85,10 +46,7 @@ static bool make_values(hone_made_inputs *inputs, uint32_t arg, const hone_input
     hone_rng root = hone_rng_from_seed(inputs->seed);
     hone_rng rng = hone_rng_split(&root, arg);
     hone_tensor view = view_of(a, data);
-    if (!found->is_sorted)
-        fill_distinct(&view, found->span, &rng);
-    else if (!fill_sorted(inputs->arena, &view, found->span, strictly, &rng))
-        return false;
+    if (!hone_input_values_fill(found, strictly, inputs->arena, &rng, &view)) return false;
     inputs->items[arg].values = data;
     return true;
 }
