@@ -72,6 +72,7 @@ static hone_status run(const hone_proc_options *options, int message_fd, const c
     with.fds = fds;
     with.fd_count = 3 + options->fd_count;
     with.cpu_seconds = HONE_TOOL_CPU_SECONDS;
+    with.shares_group = true; /* the group of the build is stopped for the quiet gate */
     hone_proc proc = {0};
     HONE_TRY(hone_proc_spawn(&with, &proc));
     hone_status st = hone_proc_wait_awake(&proc, hone_clock_system(), HONE_TOOL_WALL_NS);

@@ -1,8 +1,8 @@
 /* builder/tool.h - runs a compiler, linker or the like to its end.
  *
  * It has no input, and a minute of CPU time; what it says lies in a memory file and is the message
- * of a failure. Time in which this process is stopped, as builds are for the quiet gate, counts
- * against nobody.
+ * of a failure. The tool is in the group of this process, which is stopped for the quiet gate:
+ * the tool, too, and that time counts against nobody.
  */
 #ifndef HONE_BUILDER_TOOL_H
 #define HONE_BUILDER_TOOL_H

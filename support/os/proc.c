@@ -79,24 +79,26 @@ static int plan_fds(spawn_plan *plan, const hone_proc_options *options) {
     return error;
 }
 
-/* A group of its own, default signals, nothing blocked. */
-static int plan_attributes(spawn_plan *plan) {
+/* A group of its own or the parent's, default signals, nothing blocked. */
+static int plan_attributes(spawn_plan *plan, bool shares_group) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    int error = posix_spawnattr_setpgroup(&plan->attributes, 0);
+    int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error = 0;
+    if (!shares_group) {
+        flags |= POSIX_SPAWN_SETPGROUP;
+        error = posix_spawnattr_setpgroup(&plan->attributes, 0);
+    }
     if (!error) error = posix_spawnattr_setsigmask(&plan->attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(&plan->attributes, &all);
-    if (error) return error;
-    return posix_spawnattr_setflags(
-        &plan->attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return error ? error : posix_spawnattr_setflags(&plan->attributes, (short)flags);
 }
 
 static int spawn_planned(spawn_plan *plan, const hone_proc_options *options, pid_t *out_pid) {
     /* POSIX spells the vectors without const but does not write to them */
     char *const *argv = (char *const *)(uintptr_t)options->argv;
     char *const *env = options->env ? (char *const *)(uintptr_t)options->env : environ;
-    int error = plan_attributes(plan);
+    int error = plan_attributes(plan, options->shares_group);
     if (!error) error = plan_fds(plan, options);
     if (error) return error;
     return posix_spawnp(out_pid, argv[0], &plan->actions, &plan->attributes, argv, env);
@@ -158,6 +160,7 @@ hone_status hone_proc_spawn(const hone_proc_options *options, hone_proc *out_pro
     if (error) return spawn_error(error, options->argv[0]);
     set_limits(pid, options);
     out_proc->pid = pid;
+    out_proc->shares_group = options->shares_group;
     out_proc->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by definition */
     return HONE_OK;
 }
@@ -174,11 +177,15 @@ static int64_t rusage_ns(const struct rusage *usage) {
            (int64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * HONE_NS_PER_US;
 }
 
+static void signal_all(const hone_proc *proc, int signal_number) {
+    (void)kill(proc->shares_group ? proc->pid : -proc->pid, signal_number);
+}
+
 /* The child is dead: kill what is left of its group while it still owns the id, then reap it. */
 static void reap(hone_proc *proc) {
     int status = 0;
     struct rusage usage = {0};
-    (void)kill(-proc->pid, SIGKILL);
+    signal_all(proc, SIGKILL);
     while (wait4(proc->pid, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     proc->is_ended = true;
@@ -227,7 +234,7 @@ hone_status hone_proc_wait_awake(hone_proc *proc, const hone_clock *clock, int64
 }
 
 static void send_signal(const hone_proc *proc, int signal_number) {
-    if (proc->pid > 0 && !proc->is_ended) (void)kill(-proc->pid, signal_number);
+    if (proc->pid > 0 && !proc->is_ended) signal_all(proc, signal_number);
 }
 
 void hone_proc_kill(const hone_proc *proc) {

@@ -1,8 +1,9 @@
 /* support/os/proc.h - child processes and framed messages on descriptors.
  *
- * A child runs in its own process group, so it dies with all it started; it inherits no
- * descriptors but 0, 1, 2 and those mapped for it. Programs of ours call hone_proc_follow_parent
- * first, so that they do not outlive who started them.
+ * A child runs in its own process group, so it dies with all it started, or in that of its parent,
+ * so it is stopped with it; it inherits no descriptors but 0, 1, 2 and those mapped for it.
+ * Programs of ours call hone_proc_follow_parent first, so that they do not outlive who started
+ * them.
  *
  *     spawn ──► running ──(exits, killed)──► ended, reaped once by poll or wait
  *                 │  ▲
@@ -44,11 +45,13 @@ typedef struct hone_proc_options {
     int64_t file_bytes;    /* RLIMIT_FSIZE; 0: none */
     int64_t open_files;    /* RLIMIT_NOFILE; 0: as here */
     bool is_core_allowed;  /* false: RLIMIT_CORE is 0 */
+    bool shares_group;     /* with this process: signals below are to the child alone */
 } hone_proc_options;
 
 typedef struct hone_proc {
-    pid_t pid;       /* 0: none */
-    int pid_fd;      /* readable when the child has ended: give it to poll(2) */
+    pid_t pid;  /* 0: none */
+    int pid_fd; /* readable when the child has ended: give it to poll(2) */
+    bool shares_group;
     bool is_ended;   /* reaped; the next three are set */
     int exit_code;   /* when term_signal is 0 */
     int term_signal; /* 0: it exited */
@@ -71,7 +74,7 @@ HONE_NODISCARD hone_status hone_proc_wait(hone_proc *proc, const hone_clock *clo
 HONE_NODISCARD hone_status hone_proc_wait_awake(hone_proc *proc, const hone_clock *clock,
                                                 int64_t most_ns);
 
-/* Signals to the whole group; fine when it has ended. */
+/* Signals to the whole group of the child; fine when it has ended. */
 void hone_proc_kill(const hone_proc *proc);   /* SIGKILL */
 void hone_proc_stop(const hone_proc *proc);   /* SIGSTOP */
 void hone_proc_resume(const hone_proc *proc); /* SIGCONT */

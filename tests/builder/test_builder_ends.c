@@ -1,5 +1,6 @@
 /* tests/builder/test_builder_ends.c - whatever a build has started ends with its warden, or with
- * the worker that took too long: with namespaces, in which the kernel sees to it, and without. */
+ * the worker that took too long, and is stopped with it: with namespaces, in which the kernel sees
+ * to it, and without. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,6 +70,17 @@ static bool is_own_child(const char *pid) {
     return behind_name && sscanf(behind_name + 1, " %*c %d", &parent) == 1 && parent == getpid();
 }
 
+/* Its state stands behind its name: T, when it is stopped. */
+static bool is_running_compiler(const char *pid) {
+    char path[300], line[512] = "";
+    if (!is_compiling(pid)) return false;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    const char *behind_name = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (file) fclose(file);
+    return behind_name && strncmp(behind_name, ") T", 3) != 0;
+}
+
 static void wait_until(is_wanted wanted, bool is_there) {
     const hone_clock *clock = hone_clock_system();
     const int64_t until = hone_deadline_after(clock, PATIENCE_NS);
@@ -117,11 +129,45 @@ static void check_row(void **state) {
     wait_until(is_compiling, false);
 }
 
+static const struct pause_row {
+    const char *name;
+    bool unsandboxed;
+} pause_rows[] = {
+    {"a pause",                false},
+    {"a pause, no namespaces", true },
+};
+
+/* Else it would run beside what the pause is for. */
+static void check_pause(void **state) {
+    const struct pause_row *row = *state;
+    const hone_builder_local_options options = {.worker_path = hone_test_build_path("hone-worker"),
+                                                .unsandboxed = row->unsandboxed};
+    const hone_build_request request = {.program = program,
+                                        .target = "host",
+                                        .entry = "kernel",
+                                        .timeout_ns = PATIENCE_NS,
+                                        .output_path = "/tmp/hone-none.so"};
+    hone_builder *builder = NULL;
+    hone_ticket sent;
+    HONE_ASSERT_OK(hone_builder_create_local(&options, &builder));
+    HONE_ASSERT_OK(hone_builder_submit(builder, &request, &sent));
+    wait_until(is_compiling, true);
+    hone_builder_pause(builder);
+    wait_until(is_running_compiler, false);
+    bool is_there = find_process(is_compiling) != 0;
+    hone_builder_resume(builder);
+    if (is_there) wait_until(is_running_compiler, true);
+    hone_builder_release(builder);
+    assert_true(is_there); /* stopped, not over */
+    wait_until(is_compiling, false);
+}
+
 int main(void) {
     snprintf(dir, sizeof dir, "/tmp/hone-ends-XXXXXX");
     if (!mkdtemp(dir)) return 1;
     setenv("TMPDIR", dir, 1);
     int failed = HONE_RUN_ROWS("builder/ends", rows, check_row);
+    failed += HONE_RUN_ROWS("builder/pauses", pause_rows, check_pause);
     hone_status_free(hone_fs_remove_tree(dir));
     return failed;
 }
