@@ -74,9 +74,11 @@ static const char *name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
     return has ? dim->dim_param : NULL;
 }
 
-static hone_status note_size_name(onnx_reader *r, const char *name) {
-    return hone_strmap_put(&r->size_names, name, 1) ? HONE_OK
-                                                    : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+enum { OF_FILE = 1, MADE_UP = 2 }; /* names of sizes */
+
+static hone_status note_size_name(onnx_reader *r, const char *name, uint64_t whose) {
+    return hone_strmap_put(&r->size_names, name, whose) ? HONE_OK
+                                                        : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
 }
 
 /* Notes the names of sizes that an input's dimensions have in the file. */
@@ -86,7 +88,7 @@ static hone_status note_sizes(onnx_reader *r, const Onnx__ValueInfoProto *input)
                      type->tensor_type && type->tensor_type->shape;
     for (size_t d = 0; is_tensor && d < type->tensor_type->shape->n_dim; d++) {
         const char *name = name_of_dim(type->tensor_type->shape->dim[d]);
-        if (name) HONE_TRY(note_size_name(r, name));
+        if (name) HONE_TRY(note_size_name(r, name, OF_FILE));
     }
     return HONE_OK;
 }
@@ -101,7 +103,7 @@ static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
         if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
         snprintf(suffix, sizeof suffix, "_%u", k);
     }
-    HONE_TRY(note_size_name(r, name));
+    HONE_TRY(note_size_name(r, name, MADE_UP));
     return named_size(r, name, out);
 }
 
@@ -112,7 +114,9 @@ static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
         dim->dim_value >= 0) {
         if (dim->dim_value == 0) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "dimension %zu is 0: empty tensors are not implemented", i);
+                              "dimension %zu is 0: empty tensors are not implemented; a size "
+                              "that varies has a name, as 'batch'",
+                              i);
         }
         if (dim->dim_value > INT32_MAX) {
             return HONE_ERROR(HONE_CODE_INVALID,
@@ -398,8 +402,26 @@ static hone_status check_output_shape(const onnx_reader *r, const Onnx__TensorSh
     return HONE_OK;
 }
 
+/* An unnamed size of an input that comes out as it is has the name that the output gives it. */
+static hone_status name_sizes(onnx_reader *r, const Onnx__TensorShapeProto *declared,
+                              const hone_sinfo *info) {
+    uint64_t whose;
+    for (size_t d = 0; info->shape && d < declared->n_dim && d < (size_t)info->rank; d++) {
+        const char *name = name_of_dim(declared->dim[d]);
+        const hone_expr *e = info->shape[d];
+        if (!name || e->kind != HONE_EXPR_VAR) continue;
+        hone_var_info *var = &r->graph->vars[e->u.var];
+        bool is_made_up = hone_strmap_find(&r->size_names, var->name, &whose) && whose == MADE_UP;
+        if (!is_made_up || hone_strmap_find(&r->size_names, name, NULL)) continue;
+        var->name = hone_arena_strdup(r->arena, name);
+        if (!var->name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+        HONE_TRY(note_size_name(r, name, OF_FILE));
+    }
+    return HONE_OK;
+}
+
 /* What the file says of an output must be what the operators make; it need not say anything. */
-static hone_status check_output(const onnx_reader *r, const Onnx__ValueInfoProto *output,
+static hone_status check_output(onnx_reader *r, const Onnx__ValueInfoProto *output,
                                 const hone_garg *arg) {
     const Onnx__TypeProto *type = output->type;
     const hone_sinfo *info;
@@ -414,8 +436,9 @@ static hone_status check_output(const onnx_reader *r, const Onnx__ValueInfoProto
                               HONE_DTYPE_NAME(declared), HONE_DTYPE_NAME(info->dtype));
         }
     }
-    return type->tensor_type->shape ? check_output_shape(r, type->tensor_type->shape, info)
-                                    : HONE_OK;
+    if (!type->tensor_type->shape) return HONE_OK;
+    HONE_TRY(check_output_shape(r, type->tensor_type->shape, info));
+    return name_sizes(r, type->tensor_type->shape, info);
 }
 
 static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {

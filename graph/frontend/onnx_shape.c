@@ -295,6 +295,10 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     }
     int64_t cuts[ONNX_MAX_OUTPUTS];
     for (uint32_t i = 0; i < count; i++) {
+        if (sizes[i] == 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "part %u has no element: empty tensors are not implemented", i);
+        }
         if (sizes[i] < 1 || sizes[i] > extent - sum) {
             return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld of %lld elements", i,
                               (long long)sizes[i], (long long)extent);
