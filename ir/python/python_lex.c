@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/core/strbuf.h"
 #include "support/text/utf8.h"
 
 typedef struct lexer {
@@ -28,45 +27,6 @@ typedef struct lexer {
 } lexer;
 
 /* ---- messages ---- */
-
-static size_t line_begin(const py_source *source, uint32_t line) {
-    size_t at = 0;
-    for (uint32_t now = 1; now < line && at < source->length; at++) {
-        if (source->text[at] == '\n') now++;
-    }
-    return at;
-}
-
-static void append_caret(hone_str *out, const char *text, size_t length, uint32_t column) {
-    uint32_t now = 1;
-    for (size_t i = 0; i < length && now < column; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c & 0xC0) == 0x80) continue; /* the rest of a character */
-        hone_str_append_char(out, c == '\t' ? '\t' : ' ');
-        now++;
-    }
-    hone_str_append_char(out, '^');
-}
-
-hone_status py_error_at(const py_source *source, hone_code code, uint32_t line, uint32_t column,
-                        const char *message) {
-    size_t begin = line_begin(source, line), end = begin;
-    while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r')
-        end++;
-    size_t shown = end - begin < 400 ? end - begin : 400;
-    hone_str where = {0};
-    for (size_t i = 0; i < shown; i++) {
-        char c = source->text[begin + i];
-        hone_str_append_char(
-            &where, c && (unsigned char)c != 0x7f && (c == '\t' || c < 0 || c >= ' ') ? c : '?');
-    }
-    hone_str_append_char(&where, '\n');
-    append_caret(&where, source->text + begin, shown, column);
-    hone_status st = HONE_ERROR(code, "%s:%u:%u: %s\n%s", source->name, line, column, message,
-                                hone_str_text(&where));
-    hone_str_deinit(&where);
-    return st;
-}
 
 static uint32_t column_of(lexer *lx, size_t at) {
     if (lx->column_at < lx->line_start || lx->column_at > at || !lx->column) {
@@ -433,17 +393,6 @@ static hone_status end_tokens(lexer *lx) {
         HONE_TRY(push(lx, PY_TOKEN_DEDENT, lx->at, 0, lx->line, column));
     }
     return push(lx, PY_TOKEN_END, lx->at, 0, lx->line, column);
-}
-
-hone_status py_error_at_byte(const py_source *source, hone_code code, uint32_t at,
-                             const char *message) {
-    lexer lx = {.source = source, .line = 1};
-    for (size_t i = 0; i < at && i < source->length; i++) {
-        if (source->text[i] != '\n') continue;
-        lx.line++;
-        lx.line_start = i + 1;
-    }
-    return py_error_at(source, code, lx.line, column_of(&lx, at), message);
 }
 
 hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,

@@ -50,6 +50,19 @@ HONE_NODISCARD hone_status py_error_at(const py_source *source, hone_code code, 
 HONE_NODISCARD hone_status py_error_at_byte(const py_source *source, hone_code code, uint32_t at,
                                             const char *message);
 
+/* Lines and columns of the bytes of a text, each found in constant time. */
+typedef struct py_place {
+    uint32_t line, column; /* from 1 */
+} py_place;
+
+typedef struct py_places {
+    const py_source *source;
+    const py_place *marks; /* of every so many bytes; NULL: places are asked for rarely */
+} py_places;
+HONE_NODISCARD hone_status py_places_init(py_places *out, const py_source *source,
+                                          hone_arena *arena);
+py_place py_place_of(const py_places *places, uint32_t at);
+
 /* Cuts the text; the array lives in the arena and ends with one END token. */
 HONE_NODISCARD hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
                                   uint32_t *out_count);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/python/python_parse_impl.h"
+#include "support/text/nearest.h"
 
 /* ---- tokens ---- */
 
@@ -43,16 +44,20 @@ static bool take(py_parser *p, py_token_kind kind) {
     return is;
 }
 
-hone_status py_fail_here(const py_parser *p, const char *what) {
+static hone_status fail_here(const py_parser *p, const char *what) {
     const py_token *t = py_peek(p);
     return py_error_at(p->source, HONE_CODE_INVALID, t->line, t->column, what);
 }
 
-hone_status py_expected(const py_parser *p, const char *what) {
-    char found[80], text[200];
+hone_status py_expected_hint(const py_parser *p, const char *what, const char *hint) {
+    char found[80], text[300];
     py_describe_token(p->source, py_peek(p), found, sizeof found);
-    snprintf(text, sizeof text, "expected %s, found %s", what, found);
-    return py_fail_here(p, text);
+    snprintf(text, sizeof text, "expected %s, found %s%s", what, found, hint);
+    return fail_here(p, text);
+}
+
+hone_status py_expected(const py_parser *p, const char *what) {
+    return py_expected_hint(p, what, "");
 }
 
 hone_status py_need_op(py_parser *p, const char *op, const char *where) {
@@ -73,7 +78,7 @@ hone_status py_need_name(py_parser *p, const char *what, const char **out) {
 }
 
 hone_status py_enter(py_parser *p) {
-    if (p->depth == PY_MAX_DEPTH) return py_fail_here(p, "nested too deeply");
+    if (p->depth == PY_MAX_DEPTH) return fail_here(p, "nested too deeply");
     p->depth++;
     return HONE_OK;
 }
@@ -124,15 +129,15 @@ static hone_status parse_simple_line(py_parser *p, py_nodes *out);
 static hone_status parse_statements(py_parser *p, py_nodes *out) {
     while (py_peek(p)->kind != PY_TOKEN_DEDENT && py_peek(p)->kind != PY_TOKEN_END) {
         if (py_peek(p)->kind == PY_TOKEN_INDENT) {
-            return py_fail_here(p, "unexpected indent: the line before opens no block");
+            return fail_here(p, "unexpected indent: the line before opens no block");
         }
         HONE_TRY(parse_statement(p, out));
     }
     return HONE_OK;
 }
 
-/* Behind the ':' of a statement. */
-static hone_status parse_suite(py_parser *p, const py_node **out) {
+/* Behind the ':' of a statement; mark: the word that it belongs to. */
+static hone_status parse_suite(py_parser *p, uint32_t mark, const py_node **out) {
     py_node *node;
     py_nodes statements = {0};
     HONE_TRY(py_begin(p, PY_SUITE, &node));
@@ -140,12 +145,13 @@ static hone_status parse_suite(py_parser *p, const py_node **out) {
     if (!take(p, PY_TOKEN_NEWLINE)) {
         HONE_TRY(parse_simple_line(p, &statements));
     } else if (!take(p, PY_TOKEN_INDENT)) {
-        return py_fail_here(p, "expected an indented body");
+        return py_expected(p, "an indented body");
     } else {
-        node->at = node->mark = py_peek(p)->start;
+        node->at = py_peek(p)->start;
         HONE_TRY(parse_statements(p, &statements));
         take(p, PY_TOKEN_DEDENT);
     }
+    node->mark = mark;
     py_leave(p);
     py_done(p, node, &statements);
     if (node->count) node->end = node->items[node->count - 1]->end;
@@ -153,10 +159,18 @@ static hone_status parse_suite(py_parser *p, const py_node **out) {
     return HONE_OK;
 }
 
-static hone_status push_suite(py_parser *p, py_nodes *out) {
+static hone_status need_colon(py_parser *p) {
+    if (py_take_op(p, ":")) return HONE_OK;
+    bool is_else_if = py_at_word(p, "if") && p->pos &&
+                      py_token_is(p->source, py_peek(p) - 1, PY_TOKEN_NAME, "else");
+    const char *hint = py_at_op(p, "=") ? "; '==' compares" : is_else_if ? "; write 'elif'" : "";
+    return py_expected_hint(p, "':' before the body", hint);
+}
+
+static hone_status push_suite(py_parser *p, uint32_t mark, py_nodes *out) {
     const py_node *suite;
-    HONE_TRY(py_need_op(p, ":", ""));
-    HONE_TRY(parse_suite(p, &suite));
+    HONE_TRY(need_colon(p));
+    HONE_TRY(parse_suite(p, mark, &suite));
     return py_push(p, out, suite);
 }
 
@@ -170,13 +184,13 @@ static hone_status parse_def(py_parser *p, py_node *node, py_nodes *parts) {
     HONE_TRY(py_need_op(p, ")", "or ','"));
     if (py_take_op(p, "->")) HONE_TRY(py_parse_expr(p, &result));
     HONE_TRY(py_push(p, parts, result));
-    HONE_TRY(py_need_op(p, ":", ""));
+    HONE_TRY(need_colon(p));
     bool is_heading = p->options->has_headings && py_peek(p)->kind == PY_TOKEN_NEWLINE &&
                       p->pos + 1 < p->count && p->tokens[p->pos + 1].kind != PY_TOKEN_INDENT;
     if (is_heading) {
         p->pos++;
     } else {
-        HONE_TRY(parse_suite(p, &body));
+        HONE_TRY(parse_suite(p, node->mark, &body));
     }
     return py_push(p, parts, body);
 }
@@ -184,7 +198,7 @@ static hone_status parse_def(py_parser *p, py_node *node, py_nodes *parts) {
 static hone_status parse_class(py_parser *p, py_node *node, py_nodes *parts) {
     HONE_TRY(py_need_name(p, "the name of the class", &node->name));
     if (py_take_op(p, "(")) HONE_TRY(py_parse_arguments(p, parts));
-    return push_suite(p, parts);
+    return push_suite(p, node->mark, parts);
 }
 
 static hone_status parse_decorators(py_parser *p, py_nodes *parts) {
@@ -233,20 +247,23 @@ static hone_status parse_if(py_parser *p, const py_node **out) {
     HONE_TRY(py_begin(p, PY_IF, &node));
     do {
         const py_node *condition;
+        uint32_t mark = py_peek(p)->start;
         p->pos++;
         HONE_TRY(py_parse_expr(p, &condition));
         HONE_TRY(py_push(p, &parts, condition));
-        HONE_TRY(push_suite(p, &parts));
+        HONE_TRY(push_suite(p, mark, &parts));
     } while (py_at_word(p, "elif"));
-    if (py_take_word(p, "else")) HONE_TRY(push_suite(p, &parts));
+    uint32_t mark = py_peek(p)->start;
+    if (py_take_word(p, "else")) HONE_TRY(push_suite(p, mark, &parts));
     end_with_suite(p, node, &parts);
     *out = node;
     return HONE_OK;
 }
 
 static hone_status parse_loop_else(py_parser *p, py_node *node, py_nodes *parts) {
+    uint32_t mark = py_peek(p)->start;
     if (py_take_word(p, "else")) {
-        HONE_TRY(push_suite(p, parts));
+        HONE_TRY(push_suite(p, mark, parts));
         end_with_suite(p, node, parts);
         return HONE_OK;
     }
@@ -266,7 +283,7 @@ static hone_status parse_for(py_parser *p, const py_node **out) {
     HONE_TRY(py_parse_targets(p, &targets));
     HONE_TRY(py_push(p, &parts, targets));
     HONE_TRY(py_parse_list(p, &node->base));
-    HONE_TRY(push_suite(p, &parts));
+    HONE_TRY(push_suite(p, node->at, &parts));
     *out = node;
     return parse_loop_else(p, node, &parts);
 }
@@ -277,7 +294,7 @@ static hone_status parse_while(py_parser *p, const py_node **out) {
     HONE_TRY(py_begin(p, PY_WHILE, &node));
     p->pos++;
     HONE_TRY(py_parse_expr(p, &node->base));
-    HONE_TRY(push_suite(p, &parts));
+    HONE_TRY(push_suite(p, node->at, &parts));
     *out = node;
     return parse_loop_else(p, node, &parts);
 }
@@ -325,7 +342,7 @@ static hone_status parse_with(py_parser *p, const py_node **out) {
         HONE_TRY(py_push(p, &parts, item));
     } while (py_take_op(p, ","));
     if (is_group) HONE_TRY(py_need_op(p, ")", "or ','"));
-    HONE_TRY(push_suite(p, &parts));
+    HONE_TRY(push_suite(p, node->at, &parts));
     end_with_suite(p, node, &parts);
     *out = node;
     return HONE_OK;
@@ -428,6 +445,10 @@ static hone_status parse_chain(py_parser *p, py_node *node, py_nodes *parts) {
     return HONE_OK;
 }
 
+static bool ends_line_behind(const py_parser *p) {
+    return p->pos + 1 < p->count && p->tokens[p->pos + 1].kind == PY_TOKEN_NEWLINE;
+}
+
 /* Assignments of all kinds, and values that stand alone. */
 static hone_status parse_value(py_parser *p, const py_node **out) {
     py_node *node;
@@ -436,7 +457,7 @@ static hone_status parse_value(py_parser *p, const py_node **out) {
     HONE_TRY(py_begin(p, PY_VALUE, &node));
     HONE_TRY(py_parse_list(p, &first));
     uint32_t mark = py_peek(p)->start;
-    bool is_type = py_take_op(p, ":");
+    bool is_type = !ends_line_behind(p) && py_take_op(p, ":");
     node->op = is_type ? PY_NO_OP : take_update(p);
     bool is_plain = !is_type && node->op == PY_NO_OP && !py_at_op(p, "=");
     if (is_plain) {
@@ -545,25 +566,55 @@ static hone_status parse_simple(py_parser *p, const py_node **out) {
     return parse_value(p, out);
 }
 
+/* The keyword that a name at the beginning of a line was meant for, or NULL: `fro i in …`. */
+static const char *keyword_meant(const char *name) {
+    const char *best = NULL, *word;
+    size_t least = 3;
+    for (size_t i = 0; (word = py_keyword_at(i)) != NULL; i++) {
+        size_t distance = strlen(word) > 2 ? hone_name_distance(name, word) : least;
+        if (distance >= least || distance >= strlen(name)) continue;
+        least = distance;
+        best = word;
+    }
+    return best;
+}
+
+static hone_status fail_end(const py_parser *p, const py_node *last) {
+    bool closes = py_at_op(p, ")") || py_at_op(p, "]") || py_at_op(p, "}");
+    bool opens = py_at_op(p, ":") && ends_line_behind(p);
+    bool is_loop = opens && last->kind == PY_VALUE && last->base->kind == PY_COMPARE &&
+                   last->base->items[1]->op == PY_IN;
+    bool is_name = last->kind == PY_VALUE && last->base->kind == PY_NAME && !closes && !opens;
+    const char *word = is_name ? keyword_meant(last->base->name) : NULL;
+    char meant[40] = "";
+    if (word) snprintf(meant, sizeof meant, "; did you mean '%s'?", word);
+    return py_expected_hint(p, "the end of the line",
+                            closes    ? "; no bracket is open here"
+                            : is_loop ? "; a loop begins with 'for'"
+                            : opens ? "; what has a body begins with 'with', 'for', 'while' or 'if'"
+                                    : meant);
+}
+
 static hone_status parse_simple_line(py_parser *p, py_nodes *out) {
+    const py_node *statement = NULL;
     do {
-        const py_node *statement;
         if (py_peek(p)->kind == PY_TOKEN_NEWLINE) break;
         HONE_TRY(parse_simple(p, &statement));
         HONE_TRY(py_push(p, out, statement));
     } while (py_take_op(p, ";"));
-    if (take(p, PY_TOKEN_NEWLINE)) return HONE_OK;
-    return py_expected(p, "the end of the line");
+    return take(p, PY_TOKEN_NEWLINE) ? HONE_OK : fail_end(p, statement);
 }
 
 /* ---- statements ---- */
 
-static bool is_unknown(const py_parser *p) {
+/* "else" of "try" belongs to it. */
+static bool is_unknown(const py_parser *p, const py_nodes *before) {
     static const char *const words[] = {"try", "except", "finally", "raise", "global", "nonlocal"};
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
         if (py_at_word(p, words[i])) return true;
     }
-    return false;
+    const py_node *last = before->count ? before->items[before->count - 1] : NULL;
+    return py_at_word(p, "else") && last && last->kind == PY_STATEMENT;
 }
 
 static hone_status parse_statement(py_parser *p, py_nodes *out) {
@@ -580,8 +631,10 @@ static hone_status parse_statement(py_parser *p, py_nodes *out) {
         HONE_TRY(parse_while(p, &node));
     } else if (py_at_word(p, "with")) {
         HONE_TRY(parse_with(p, &node));
-    } else if (is_unknown(p)) {
+    } else if (is_unknown(p, out)) {
         HONE_TRY(parse_unread(p, skip_statement, &node));
+    } else if (py_at_word(p, "else") || py_at_word(p, "elif")) {
+        return fail_here(p, "no 'if' stands before this at the same indentation");
     } else {
         return parse_simple_line(p, out);
     }
@@ -601,8 +654,7 @@ hone_status py_parse(const py_source *source, const py_parse_options *options, h
     HONE_TRY(parse_statements(&p, &statements));
     if (is_indented) take(&p, PY_TOKEN_DEDENT);
     if (py_peek(&p)->kind != PY_TOKEN_END) {
-        return py_fail_here(&p,
-                            "this line is indented less than its block, and as no block around");
+        return fail_here(&p, "this line is indented less than its block, and as no block around");
     }
     py_done(&p, suite, &statements);
     *out_suite = suite;

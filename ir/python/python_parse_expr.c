@@ -107,7 +107,7 @@ hone_status py_parse_arguments(py_parser *p, py_nodes *out) {
         HONE_TRY(py_push(p, out, item));
         if (!py_take_op(p, ",")) break;
     }
-    if (py_at_op(p, "=")) return py_expected(p, "')' or ',' ('==' compares)");
+    if (py_at_op(p, "=")) return py_expected_hint(p, "')' or ','", "; '==' compares");
     return py_need_op(p, ")", "or ','");
 }
 
@@ -239,9 +239,19 @@ static hone_status parse_brackets(py_parser *p, const char *close, py_node_kind 
 
 /* ---- atoms ---- */
 
+static bool is_op_behind(const py_parser *p, uint32_t back, const char *op) {
+    return p->pos >= back && py_token_is(p->source, py_peek(p) - back, PY_TOKEN_OP, op);
+}
+
 /* What stands here in other languages, and how Python says it. */
-static const char *wanted(const py_parser *p) {
-    return py_at_op(p, "//") ? "an expression (a comment begins with '#')" : "an expression";
+static const char *other_language(const py_parser *p) {
+    if (py_at_op(p, "//")) return "; a comment begins with '#'";
+    if (py_at_op(p, "&") && is_op_behind(p, 1, "&")) return "; 'and' joins conditions";
+    if (py_at_op(p, "|") && is_op_behind(p, 1, "|")) return "; 'or' joins conditions";
+    if (py_at_op(p, ">") && is_op_behind(p, 1, "<")) return "; '!=' says that two differ";
+    if (is_op_behind(p, 1, "+") && is_op_behind(p, 2, "+")) return "; write '+= 1'";
+    if (is_op_behind(p, 1, "-") && is_op_behind(p, 2, "-")) return "; write '-= 1'";
+    return "";
 }
 
 static hone_status parse_foreign(py_parser *p, const py_node **out) {
@@ -315,7 +325,7 @@ static hone_status parse_atom(py_parser *p, const py_node **out) {
     if (py_at_op(p, "(")) return parse_brackets(p, ")", PY_TUPLE, PY_ROUND, out);
     if (py_at_op(p, "[")) return parse_brackets(p, "]", PY_LIST, PY_SQUARE, out);
     if (py_at_op(p, "{")) return parse_brackets(p, "}", PY_SET, PY_CURLY, out);
-    return py_expected(p, wanted(p));
+    return py_expected_hint(p, "an expression", other_language(p));
 }
 
 /* ---- what stands behind them ---- */
@@ -349,7 +359,7 @@ static hone_status parse_slice(py_parser *p, const py_node **out) {
 static hone_status parse_subscript(py_parser *p, const py_node **out) {
     py_node *tuple;
     py_nodes items = {0};
-    if (py_at_op(p, "]")) return py_fail_here(p, "the index is missing");
+    if (py_at_op(p, "]")) return py_expected(p, "an index");
     HONE_TRY(py_begin(p, PY_TUPLE, &tuple));
     bool has_comma = false;
     while (!py_at_op(p, "]")) {
@@ -371,7 +381,7 @@ static hone_status parse_trailer(py_parser *p, const py_node *base, const py_nod
     if (py_take_op(p, ".")) {
         HONE_TRY(py_begin_at(p, PY_ATTRIBUTE, base, &node));
         mark = py_peek(p)->start;
-        HONE_TRY(py_need_name(p, "a name", &node->name));
+        HONE_TRY(py_need_name(p, "a name behind '.'", &node->name));
     } else if (py_take_op(p, "(")) {
         HONE_TRY(py_begin_at(p, PY_CALL, base, &node));
         HONE_TRY(py_parse_arguments(p, &items));
@@ -389,11 +399,14 @@ static hone_status parse_trailer(py_parser *p, const py_node *base, const py_nod
     return HONE_OK;
 }
 
+/* The tree is deeper by one for each; the first few cost nothing, so that calls may be nested as
+ * deep as brackets: T.axis.remap(…)[0]. */
 static hone_status parse_postfix(py_parser *p, const py_node **out) {
+    enum { FREE = 4 };
     uint32_t depth = p->depth;
     HONE_TRY(parse_atom(p, out));
-    while (py_at_op(p, ".") || py_at_op(p, "(") || py_at_op(p, "[")) {
-        HONE_TRY(py_enter(p)); /* the tree is deeper by one */
+    for (uint32_t n = 0; py_at_op(p, ".") || py_at_op(p, "(") || py_at_op(p, "["); n++) {
+        if (n >= FREE) HONE_TRY(py_enter(p));
         HONE_TRY(parse_trailer(p, *out, out));
     }
     p->depth = depth;

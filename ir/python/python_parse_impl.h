@@ -26,9 +26,10 @@ bool py_at_op(const py_parser *p, const char *op);
 bool py_at_word(const py_parser *p, const char *word);
 bool py_take_op(py_parser *p, const char *op);
 bool py_take_word(py_parser *p, const char *word);
-HONE_NODISCARD hone_status py_fail_here(const py_parser *p, const char *what);
 /* "expected WHAT, found …" */
 HONE_NODISCARD hone_status py_expected(const py_parser *p, const char *what);
+/* With advice behind it ("; …"). */
+HONE_NODISCARD hone_status py_expected_hint(const py_parser *p, const char *what, const char *hint);
 HONE_NODISCARD hone_status py_need_op(py_parser *p, const char *op, const char *where);
 /* A name that is no keyword. */
 HONE_NODISCARD hone_status py_need_name(py_parser *p, const char *what, const char **out);

@@ -3,8 +3,8 @@
  * A node knows its bytes of the text (at … end), and where a message about it points (mark: the
  * operator, the bracket of a call, the name behind a dot). Names are copied, literals are not: they
  * are decoded by those who want their values, so that a text may hold numbers and strings that
- * nobody could keep. What stands in a tree of depth PY_MAX_DEPTH is the deepest that there is: who
- * visits it may recurse. Chains of operators are one node, however long.
+ * nobody could keep. No tree is deeper than PY_MAX_TREE: who visits it may recurse. Chains of
+ * operators are one node, however long.
  *
  * Lifetime: the arena's; the text must outlive the tree. Immutable.
  */
@@ -12,6 +12,8 @@
 #define HONE_IR_PYTHON_PYTHON_TREE_H
 
 #include "ir/python/python_lex.h"
+
+enum { PY_MAX_TREE = 5 * PY_MAX_DEPTH };
 
 typedef enum py_node_kind {
     /* ---- expressions ---- */
@@ -53,7 +55,7 @@ typedef enum py_node_kind {
     PY_PARAM,         /* name; op: '*', '**' or none; items: annotation, default (NULL = none);
                          the name NULL: "*" or "/" alone */
     /* ---- statements ---- */
-    PY_SUITE,    /* items: statements */
+    PY_SUITE,    /* items: statements; mark: the word it belongs to (if, elif, else, for, …) */
     PY_VALUE,    /* base */
     PY_ASSIGN,   /* items: targets; base */
     PY_AUGMENT,  /* items[0] op= base */
@@ -139,6 +141,10 @@ typedef struct py_parse_options {
 /* Reads a text. INVALID with place and caret; out_suite is a PY_SUITE. */
 HONE_NODISCARD hone_status py_parse(const py_source *source, const py_parse_options *options,
                                     hone_arena *arena, const py_node **out_suite);
+
+/* A node of a tree of which is() holds, the root first; NULL: there is none. */
+typedef bool (*py_is)(void *ctx, const py_node *node);
+const py_node *py_search(const py_node *root, py_is is, void *ctx);
 
 /* The characters of PY_TEXT and of pieces; NULL when memory is short, or with a reason. */
 char *py_text_of(const py_source *source, const py_node *node, hone_arena *arena,
