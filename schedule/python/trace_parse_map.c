@@ -2,8 +2,7 @@
  * that return one, what T.index_map, IndexMap.from_func or the like make (trace_parse_outside.c),
  * and expressions of constants.
  *
- * What stands in them is an expression of programs, and the parser of programs reads those bytes of
- * the text. */
+ * What stands in them is an expression of programs. */
 #include <string.h>
 
 #include "ir/text/map/index_map_parse.h"
@@ -55,22 +54,20 @@ static bool find_numbers(void *ctx, const char *name, uint32_t *out_count,
     return numbers != NULL;
 }
 
-static hone_status parse_map(pytrace *p, const hone_index_map_text *text, py_value *out) {
-    hone_index_map_text full = *text;
-    const hone_index_map *map;
-    full.source_name = p->source.name;
-    full.names = find_ints;
-    full.numbers = find_numbers;
-    full.ctx = p;
-    HONE_TRY(hone_index_map_parse(p->arena, &full, 0, &map));
-    *out = (py_value){.kind = PYTRACE_MAP, .mark = p->epoch, .u.host = map};
-    return HONE_OK;
+static hone_index_map_scope scope_of(pytrace *p) {
+    return (hone_index_map_scope){.names = find_ints, .numbers = find_numbers, .ctx = p};
+}
+
+static py_value value_of(const pytrace *p, const hone_index_map *map) {
+    return (py_value){.kind = PYTRACE_MAP, .mark = p->epoch, .u.host = map};
 }
 
 hone_status pytrace_read_map(pytrace *p, const py_node *node, py_value *out) {
-    const hone_index_map_text text = {
-        .text = p->source.text, .from = node->at, .to = node->end, .length = p->source.length};
-    return parse_map(p, &text, out);
+    const hone_index_map_scope scope = scope_of(p);
+    const hone_index_map *map;
+    HONE_TRY(hone_index_map_read(p->arena, &p->source, node, &scope, 0, &map));
+    *out = value_of(p, map);
+    return HONE_OK;
 }
 
 /* ---- functions as maps ---- */
@@ -100,13 +97,17 @@ hone_status pytrace_map_of_func(pytrace *p, uint32_t at, const py_func *func, py
     hone_str_append(&text, ": (");
     hone_str_append_n(&text, p->source.text + result->at, result->end - result->at);
     hone_str_append(&text, ")");
-    py_scope *scope = p->run.scope;
+    py_scope *around = p->run.scope;
     p->run.scope = func->scope;
-    const hone_index_map_text whole = {
-        .text = hone_str_text(&text), .to = text.length, .length = text.length};
-    hone_status st = text.failed ? py_no_memory() : parse_map(p, &whole, out);
-    p->run.scope = scope;
+    const py_source source = {
+        .text = hone_str_text(&text), .length = text.length, .name = p->source.name};
+    const hone_index_map_scope scope = scope_of(p);
+    const hone_index_map *map = NULL;
+    hone_status st =
+        text.failed ? py_no_memory() : hone_index_map_parse(p->arena, &source, &scope, 0, &map);
+    p->run.scope = around;
     hone_str_deinit(&text);
+    *out = value_of(p, map);
     if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     return hone_status_annotate(st, "function '%s'", func->def->name);
 }
@@ -164,7 +165,7 @@ hone_status pytrace_read_map_call(pytrace *p, const py_node *call, py_value *out
         if (!took) HONE_TRY(read_keyword(p, call->items[i], &c));
     }
     if (!c.map) return py_fail_at(&p->run, call->mark, "expected a lambda");
-    *out = (py_value){.kind = PYTRACE_MAP, .mark = p->epoch, .u.host = c.map};
+    *out = value_of(p, c.map);
     bool is_index =
         hone_dtype_equal(c.dtype, HONE_DTYPE_I32) || hone_dtype_equal(c.dtype, HONE_DTYPE_I64);
     if (is_index && !c.map->variadic) {

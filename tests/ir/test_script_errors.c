@@ -197,7 +197,7 @@ static const struct row {
     {"a step of 0",                 FUNC "    for i in range(0, 4, 0):\n        pass\n",
      "p.py:3:26: the step is 0, must not be 0",                                                                                                                                             HONE_CODE_INVALID},
     {"two stars of a loop",         FUNC "    for *i, *j in T.grid(4, 4):\n        pass\n",
-     "p.py:3:13: two loop variables with '*'",                                                                                                                                              HONE_CODE_INVALID},
+     "p.py:3:13: two names with '*'",                                                                                                                                              HONE_CODE_INVALID},
     {"a star alone",                FUNC "    *i = 3\n",                                                            "a name with '*' stands in a list",                                     HONE_CODE_INVALID},
     {"too few loops for a star",    FUNC "    for i, *j, k in T.grid(4):\n        pass\n",
      "3 loop variables for 1 extent",                                                                                                                                                      HONE_CODE_INVALID},

@@ -75,11 +75,9 @@ static hone_status make_map(hone_schedule *sch, hone_rng *rng, const shape *s,
                             const hone_index_map **out) {
     hone_str text = {0};
     put_map(s, rng, &text);
-    hone_index_map_text piece = {.source_name = "random",
-                                 .text = hone_str_text(&text),
-                                 .to = text.length,
-                                 .length = text.length};
-    hone_status st = hone_index_map_parse(sch->arena, &piece, 0, out);
+    const py_source source = {
+        .name = "random", .text = hone_str_text(&text), .length = text.length};
+    hone_status st = hone_index_map_parse(sch->arena, &source, NULL, 0, out);
     hone_str_deinit(&text);
     return st;
 }

@@ -71,16 +71,11 @@ static bool number_of(void *ctx, const char *name, uint32_t *out_count, const in
 }
 
 static bool compute(const char *dim, lookup *l, int64_t *out) {
-    size_t length = strlen(dim);
     const hone_index_map *map = NULL;
-    const hone_index_map_text text = {.source_name = "size",
-                                      .text = dim,
-                                      .to = length,
-                                      .length = length,
-                                      .numbers = number_of,
-                                      .ctx = l};
+    const py_source text = {.name = "size", .text = dim, .length = strlen(dim)};
+    const hone_index_map_scope scope = {.numbers = number_of, .ctx = l};
     hone_arena *arena = hone_arena_create(1024);
-    hone_status st = arena ? hone_index_map_parse(arena, &text, 0, &map) : HONE_OK;
+    hone_status st = arena ? hone_index_map_parse(arena, &text, &scope, 0, &map) : HONE_OK;
     bool is_known = !st && map && map->count == 1 && hone_fold_sizes(map->indices[0], NULL, 0, out);
     hone_status_free(st); /* no value is an answer */
     hone_arena_destroy(arena);

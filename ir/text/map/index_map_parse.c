@@ -1,9 +1,8 @@
 /* ir/text/map/index_map_parse.c - reads index maps that are Python: lambda i, j: (i // 16, j, i %
  * 16).
  *
- * The lambda may stand anywhere in another text (a trace). It is read by the parser of programs
- * over an empty function that holds its variables: the parameters, and the names that its reader
- * knows.
+ * The reader of programs reads them, over an empty function that holds their variables: the
+ * parameters, and the names that stand for something around.
  */
 #include "ir/text/map/index_map_parse.h"
 
@@ -13,7 +12,8 @@
 
 typedef struct map_reader {
     script_parser p;
-    const hone_index_map_text *text;
+    const hone_index_map_scope *scope;
+    const py_node *node;
     hone_index_map *map;
     uint32_t *frees; /* by variable: the reader's number; parameters come behind them */
     uint32_t free_count, free_capacity;
@@ -29,7 +29,7 @@ static bool add_free(map_reader *r, const char *name, uint32_t number, hone_dtyp
     }
     r->frees[r->free_count++] = number;
     *out = SCRIPT_VALUE_EXPR(hone_expr_var(&r->p.ir, dtype, var));
-    return out->u.expr || script_check_ir(&r->p, r->p.pos);
+    return out->u.expr || script_check_ir(&r->p, r->p.at);
 }
 
 static bool define_tuple(script_parser *p, const char *name, script_value *items, uint32_t count,
@@ -44,7 +44,7 @@ static bool define_numbers(map_reader *r, const char *name, bool *out_found) {
     const int64_t *numbers = NULL;
     bool is_tuple = false;
     *out_found =
-        r->text->numbers && r->text->numbers(r->text->ctx, name, &count, &numbers, &is_tuple);
+        r->scope->numbers && r->scope->numbers(r->scope->ctx, name, &count, &numbers, &is_tuple);
     if (!*out_found) return true;
     script_value *items = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *items);
     for (uint32_t k = 0; items && k < count; k++)
@@ -57,7 +57,7 @@ static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) 
     uint32_t count = 0;
     const uint32_t *frees = NULL;
     bool is_tuple = false;
-    if (!r->text->names || !r->text->names(r->text->ctx, name, &count, &frees, &is_tuple)) {
+    if (!r->scope->names || !r->scope->names(r->scope->ctx, name, &count, &frees, &is_tuple)) {
         return true;
     }
     script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
@@ -69,31 +69,30 @@ static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) 
 }
 
 /* A parameter of the lambda hides what its name stands for outside. */
-static bool is_parameter(const script_parser *p, const char *name) {
-    if (!script_at_word(p, "lambda")) return false;
-    for (uint32_t i = p->pos + 1; i < p->token_count; i++) {
-        if (script_token_is(p, i, PY_TOKEN_OP, ":")) return false;
-        if (script_token_is(p, i, PY_TOKEN_NAME, name)) return true;
+static bool is_parameter(const py_node *node, const char *name) {
+    for (uint32_t i = 0; node->kind == PY_LAMBDA && i + 1 < node->count; i++) {
+        const char *param = node->items[i]->name;
+        if (param && strcmp(param, name) == 0) return true;
     }
     return false;
 }
 
-/* The names in the text that stand for something are variables or numbers. */
-static bool define_frees(map_reader *r, hone_dtype dtype) {
-    script_parser *p = &r->p;
-    for (uint32_t i = 0; i < p->token_count; i++) {
-        const py_token *t = &p->tokens[i];
-        bool is_member = i && p->tokens[i - 1].kind == PY_TOKEN_OP &&
-                         p->source.text[p->tokens[i - 1].start] == '.';
-        bool is_number = false;
-        if (t->kind != PY_TOKEN_NAME || is_member) continue;
-        const char *name = script_token_text(p, t);
-        if (!name) return false;
-        if (is_parameter(p, name) || script_lookup(p, name)) continue;
-        if (!define_numbers(r, name, &is_number)) return false;
-        if (!is_number && !define_variables(r, name, dtype)) return false;
-    }
-    return true;
+typedef struct free_search {
+    map_reader *r;
+    hone_dtype dtype;
+} free_search;
+
+/* The names in the map that stand for something are variables or numbers. Goes on (false) until
+ * something is wrong. */
+static bool define_free(void *ctx, const py_node *node) {
+    const free_search *s = ctx;
+    map_reader *r = s->r;
+    bool is_number = false;
+    bool is_own = node->kind != PY_NAME || is_parameter(r->node, node->name) ||
+                  script_lookup(&r->p, node->name);
+    if (is_own) return false;
+    if (!define_numbers(r, node->name, &is_number)) return true;
+    return !is_number && !define_variables(r, node->name, s->dtype);
 }
 
 static bool is_separator(const script_value *v) {
@@ -194,105 +193,104 @@ static bool number_vars(map_reader *r, const hone_lambda *lambda) {
 }
 
 /* The body says T.int64 where the map is over 64-bit indices. */
-static hone_dtype dtype_of_text(const hone_index_map_text *t) {
-    static const char word[] = "int64";
-    for (size_t at = t->from; at + sizeof word - 1 <= t->to; at++) {
-        if (memcmp(t->text + at, word, sizeof word - 1) == 0) return HONE_DTYPE_I64;
-    }
-    return HONE_DTYPE_I32;
+static bool says_int64(void *ctx, const py_node *node) {
+    const map_reader *r = ctx;
+    return (node->kind == PY_ATTRIBUTE && strcmp(node->name, "int64") == 0) ||
+           script_is_text(&r->p, node, "int64");
 }
 
 static bool read_map(map_reader *r, uint32_t rank) {
     script_parser *p = &r->p;
     hone_lambda lambda = {0};
-    hone_dtype dtype = dtype_of_text(r->text);
-    script_value body;
+    const py_node *body = r->node;
+    bool is_wide = py_search(r->node, says_int64, r) != NULL;
+    free_search frees = {r, is_wide ? HONE_DTYPE_I64 : HONE_DTYPE_I32};
+    script_value v;
     if (!script_define(p, "IndexMap", SCRIPT_VALUE_PATH("IndexMap")) ||
-        !script_define(p, "te", SCRIPT_VALUE_PATH("te")) || !define_frees(r, dtype)) {
+        !script_define(p, "te", SCRIPT_VALUE_PATH("te")) ||
+        py_search(r->node, define_free, &frees)) {
         return false;
     }
-    if (script_take_word(p, "lambda") && !script_parse_params(p, dtype, rank, &lambda)) {
-        return false;
+    if (body->kind == PY_LAMBDA) {
+        if (!script_lambda_params(p, body, frees.dtype, rank, &lambda)) return false;
+        body = body->items[body->count - 1];
     }
-    uint32_t at = p->pos;
-    if (!script_parse_expr(p, &body) || !convert_body(r, &body) || !check_pure(r, at)) {
-        return false;
-    }
-    if (script_peek(p)->kind != PY_TOKEN_NEWLINE) {
-        return script_expected(p, "the end of the index map", "");
-    }
-    return number_vars(r, &lambda);
+    return script_eval(p, body, &v) && convert_body(r, &v) && check_pure(r, body->at) &&
+           number_vars(r, &lambda);
 }
 
 /* A parameter of any number: "lambda *i" or "lambda i, *rest". */
-static bool is_variadic(const script_parser *p) {
-    bool has_star = false;
-    if (!script_at_word(p, "lambda")) return false;
-    for (uint32_t i = 1; i < p->token_count; i++) {
-        const py_token *t = &p->tokens[i];
-        if (t->kind == PY_TOKEN_NAME) continue;
-        if (t->kind != PY_TOKEN_OP || t->length != 1) return false;
-        char c = p->source.text[t->start];
-        bool stands_before_name = i + 1 < p->token_count && p->tokens[i + 1].kind == PY_TOKEN_NAME;
-        if (c == ':') return has_star;
-        if (c != ',' && !(c == '*' && stands_before_name)) return false;
-        has_star |= c == '*';
+static bool is_variadic(const py_node *node) {
+    for (uint32_t i = 0; node->kind == PY_LAMBDA && i + 1 < node->count; i++) {
+        if (node->items[i]->op == PY_ONE_STAR) return true;
     }
     return false;
 }
 
-/* Reads the piece as a text of its own; the place of an error is counted in it. */
-static hone_status read_piece(hone_arena *arena, const hone_index_map_text *text, uint32_t rank,
-                              const py_source *source, size_t from, hone_index_map *map) {
-    map_reader r = {.text = text, .map = map};
-    script_parser *p = &r.p;
-    py_token *tokens = NULL;
-    hone_status st = HONE_OK;
-    p->source = *source;
-    p->arena = p->ir.arena = arena;
-    p->budget = SCRIPT_STATEMENT_BUDGET;
-    p->value_budget = 100000;
+static bool read_node(map_reader *r, uint32_t rank) {
+    script_parser *p = &r->p;
+    const py_node *node = r->node;
+    if (rank || !is_variadic(node)) {
+        p->func = hone_func_create(p->arena, "index_map");
+        return p->func && read_map(r, rank);
+    }
+    r->map->variadic =
+        hone_arena_strndup(p->arena, p->source.text + node->at, node->end - node->at);
+    return r->map->variadic != NULL;
+}
+
+static hone_status read_with(map_reader *r, uint32_t rank) {
+    script_parser *p = &r->p;
     p->scratch = hone_arena_create(1 << 12);
     if (!p->scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-    HONE_TRY_GOTO(st,
-                  py_lex_piece(source, from, from + (text->to - text->from), p->scratch, &tokens,
-                               &p->token_count),
-                  done);
-    p->tokens = tokens;
-    p->func = hone_func_create(arena, "index_map");
-    bool ok = p->func != NULL;
-    if (ok && !rank && is_variadic(p)) {
-        map->variadic = hone_arena_strndup(arena, text->text + text->from, text->to - text->from);
-        ok = map->variadic != NULL;
-    } else if (ok) {
-        ok = read_map(&r, rank);
-    }
-    st = p->error;
+    bool ok = read_node(r, rank);
+    hone_status st = p->error;
     if (!ok && !st) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-    hone_status left = hone_ir_finish(&p->ir);
-    st = hone_status_join(st, left);
-done:
+    st = hone_status_join(st, hone_ir_finish(&p->ir));
     hone_arena_destroy(p->scratch);
     return st;
 }
 
-hone_status hone_index_map_parse(hone_arena *arena, const hone_index_map_text *text, uint32_t rank,
+hone_status hone_index_map_read(hone_arena *arena, const py_source *source, const py_node *node,
+                                const hone_index_map_scope *scope, uint32_t rank,
+                                const hone_index_map **out_map) {
+    static const hone_index_map_scope nothing = {0};
+    hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
+    *out_map = NULL;
+    if (!map) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    map_reader r = {.scope = scope ? scope : &nothing, .node = node, .map = map};
+    r.p = (script_parser){.source = *source,
+                          .places = {.source = source},
+                          .arena = arena,
+                          .ir = {.arena = arena},
+                          .budget = SCRIPT_STATEMENT_BUDGET,
+                          .value_budget = 100000};
+    HONE_TRY(read_with(&r, rank));
+    *out_map = map;
+    return HONE_OK;
+}
+
+static hone_status read_text(hone_arena *arena, hone_arena *scratch, const py_source *source,
+                             const hone_index_map_scope *scope, uint32_t rank,
+                             const hone_index_map **out_map) {
+    static const py_parse_options options = {0};
+    const py_node *suite;
+    HONE_TRY(py_parse(source, &options, scratch, &suite));
+    bool is_one = suite->count == 1 && suite->items[0]->kind == PY_VALUE;
+    if (!is_one) {
+        return py_error_at_byte(source, HONE_CODE_INVALID, suite->at, "expected an index map");
+    }
+    return hone_index_map_read(arena, source, suite->items[0]->base, scope, rank, out_map);
+}
+
+hone_status hone_index_map_parse(hone_arena *arena, const py_source *source,
+                                 const hone_index_map_scope *scope, uint32_t rank,
                                  const hone_index_map **out_map) {
     *out_map = NULL;
-    hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
-    if (!map) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-    py_source piece = {.text = text->text + text->from,
-                       .length = text->length - text->from,
-                       .name = text->source_name};
-    hone_status st = read_piece(arena, text, rank, &piece, 0, map);
-    if (st && hone_status_code(st) != HONE_CODE_NO_MEMORY) {
-        /* once more for the place in the whole text, which only a message needs */
-        hone_status_free(st);
-        py_source whole = {.text = text->text, .length = text->length, .name = text->source_name};
-        *map = (hone_index_map){0};
-        st = read_piece(arena, text, rank, &whole, text->from, map);
-    }
-    if (!st) *out_map = map;
+    hone_arena *scratch = hone_arena_create(1 << 12); /* the tree */
+    if (!scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    hone_status st = read_text(arena, scratch, source, scope, rank, out_map);
+    hone_arena_destroy(scratch);
     return st;
 }
 
@@ -300,8 +298,7 @@ hone_status hone_index_map_instantiate(hone_arena *arena, const hone_index_map *
                                        const hone_index_map **out_map) {
     *out_map = map;
     if (!map->variadic) return HONE_OK;
-    size_t length = strlen(map->variadic);
-    hone_index_map_text text = {
-        .source_name = "index map", .text = map->variadic, .to = length, .length = length};
-    return hone_index_map_parse(arena, &text, rank, out_map);
+    const py_source text = {
+        .name = "index map", .text = map->variadic, .length = strlen(map->variadic)};
+    return hone_index_map_parse(arena, &text, NULL, rank, out_map);
 }

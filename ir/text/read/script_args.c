@@ -4,50 +4,72 @@
 
 #include <string.h>
 
-bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out) {
-    script_value *args = NULL;
-    script_keyword *words = NULL;
-    uint32_t count = 0, capacity = 0, word_count = 0, word_capacity = 0;
-    if (!script_need_op(p, "(", "")) return false;
-    while (!script_at_op(p, ")")) {
-        const py_token *t = script_peek(p);
-        if (count + word_count > UINT16_MAX) return script_fail(p, p->pos, "too many arguments");
-        if (t->kind == PY_TOKEN_NAME && script_at_op_ahead(p, 1, "=")) {
-            if (!script_grow(p, p->scratch, (void **)&words, &word_capacity, word_count,
-                             sizeof *words)) {
-                return false;
-            }
-            script_keyword *word = &words[word_count++];
-            word->name = script_token_text(p, t);
-            p->pos += 2;
-            if (!word->name || !script_parse_expr(p, &word->value)) return false;
-        } else {
-            bool star = script_take_op(p, "*");
-            script_value item;
-            if (!script_parse_expr(p, &item)) return false;
-            const script_value *many = &item;
-            uint32_t more = 1;
-            if (star) script_items(&item, &many, &more);
-            for (uint32_t i = 0; i < more; i++) {
-                if (!script_grow(p, p->scratch, (void **)&args, &capacity, count, sizeof *args)) {
-                    return false;
-                }
-                args[count++] = many[i];
-            }
-        }
-        if (script_at_word(p, "for")) {
-            return script_fail(p, p->pos, "comprehensions are not part of TVMScript");
-        }
-        if (!script_take_op(p, ",")) break;
+static bool push_keyword(script_parser *p, const char *name, const script_value *value,
+                         uint32_t *io_capacity, script_keyword **io_words, script_call *call) {
+    if (!script_grow(p, p->scratch, (void **)io_words, io_capacity, call->keyword_count,
+                     sizeof **io_words)) {
+        return false;
     }
-    *out = (script_call){.callee = callee,
-                         .at = at,
-                         .count = count,
-                         .keyword_count = word_count,
-                         .args = args,
-                         .keywords = words};
-    if (script_at_op(p, "=")) return script_expected_hint(p, "')' or ','", "; '==' compares");
-    return script_need_op(p, ")", "or ','");
+    (*io_words)[call->keyword_count++] = (script_keyword){.name = name, .value = *value};
+    call->keywords = *io_words;
+    return true;
+}
+
+/* **words: a dictionary of arguments by name. */
+static bool push_keywords(script_parser *p, const py_node *node, uint32_t *io_capacity,
+                          script_keyword **io_words, script_call *call) {
+    script_value dict;
+    const char *name;
+    if (!script_eval(p, node->base, &dict)) return false;
+    if (dict.kind != SCRIPT_DICT) {
+        return script_fail(p, dict.at, "expected a dictionary, found %s", script_kind_name(&dict));
+    }
+    for (uint32_t i = 0; i < dict.count; i++) {
+        if (!script_to_string(p, &dict.u.items[2 * i], &name) ||
+            !push_keyword(p, name, &dict.u.items[2 * i + 1], io_capacity, io_words, call)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool push_argument(script_parser *p, const py_node *node, uint32_t *io_capacity,
+                          script_value **io_args, script_call *call) {
+    bool is_all = node->kind == PY_STAR;
+    script_value v;
+    const script_value *items = &v;
+    uint32_t count = 1;
+    if (!script_eval(p, is_all ? node->base : node, &v)) return false;
+    if (is_all) script_items(&v, &items, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (call->count > UINT16_MAX) return script_fail(p, node->at, "too many arguments");
+        if (!script_grow(p, p->scratch, (void **)io_args, io_capacity, call->count,
+                         sizeof **io_args)) {
+            return false;
+        }
+        (*io_args)[call->count++] = items[i];
+    }
+    call->args = *io_args;
+    return true;
+}
+
+bool script_eval_arguments(script_parser *p, const char *callee, const py_node *node,
+                           script_call *out) {
+    script_value *args = NULL, value;
+    script_keyword *words = NULL;
+    uint32_t capacity = 0, word_capacity = 0;
+    *out = (script_call){.callee = callee, .at = node->at};
+    if (node->count > UINT16_MAX) return script_fail(p, node->at, "too many arguments");
+    for (uint32_t i = 0; i < node->count; i++) {
+        const py_node *arg = node->items[i];
+        bool ok = arg->kind == PY_STARSTAR ? push_keywords(p, arg, &word_capacity, &words, out)
+                  : arg->kind != PY_KEYWORD
+                      ? push_argument(p, arg, &capacity, &args, out)
+                      : script_eval(p, arg->base, &value) &&
+                            push_keyword(p, arg->name, &value, &word_capacity, &words, out);
+        if (!ok) return false;
+    }
+    return true;
 }
 
 const script_value *script_arg(const script_call *call, uint32_t index, const char *name) {

@@ -88,7 +88,7 @@ static const char *const renames[][2] = {
 static bool extend_path(script_parser *p, const char *base, const char *name, script_value *out) {
     const char *path = hone_arena_printf(p->scratch, "%s.%s", base, name);
     if (!path) return script_no_memory(p);
-    if (strlen(path) > 200) return script_fail(p, p->pos, "this name is too long");
+    if (strlen(path) > 200) return script_fail(p, p->at, "this name is too long");
     for (size_t i = 0; i < HONE_COUNT(renames); i++) {
         if (strcmp(renames[i][0], path) == 0) path = renames[i][1];
     }
@@ -116,7 +116,7 @@ static bool strides_of(script_parser *p, const hone_buffer_info *info, script_va
                                          : script_fold_binary(&p->ir, HONE_OP_MUL, strides[i + 1],
                                                               info->shape[i + 1]);
     }
-    return script_check_ir(p, p->pos) && expr_tuple(p, info->rank, strides, out);
+    return script_check_ir(p, p->at) && expr_tuple(p, info->rank, strides, out);
 }
 
 static bool buffer_attribute(script_parser *p, hone_buffer buffer, const char *name, uint32_t at,
@@ -200,7 +200,7 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
     if (!copy) return false;
     *copy = *base;
     *out = (script_value){
-        .kind = SCRIPT_METHOD, .u.method = {.base = copy, .name = name}
+        .kind = SCRIPT_METHOD, .u.method = {.base = copy, .name = name, .at = at}
     };
     return true;
 }
@@ -443,46 +443,17 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
 
 /* ---- subscripts ---- */
 
-static bool parse_slice_item(script_parser *p, script_value *out) {
-    uint32_t at = p->pos;
-    script_value *parts = script_alloc(p, p->scratch, 3, sizeof *parts);
-    if (!parts) return false;
-    if (!script_at_op(p, ":")) {
-        if (!script_parse_expr(p, &parts[0])) return false;
-        if (!script_at_op(p, ":")) {
-            *out = parts[0];
-            return true;
-        }
-    }
-    for (int i = 1; i < 3; i++) {
-        if (!script_take_op(p, ":")) break;
-        bool empty = script_at_op(p, ":") || script_at_op(p, ",") || script_at_op(p, "]");
-        if (!empty && !script_parse_expr(p, &parts[i])) return false;
-    }
-    *out = (script_value){.kind = SCRIPT_SLICE, .at = at, .u.items = parts};
-    return true;
-}
-
-static bool parse_subscript_items(script_parser *p, const script_value **out_items,
-                                  uint32_t *out_count) {
-    script_value *items = NULL;
-    uint32_t count = 0, capacity = 0;
-    bool comma = false;
-    if (!script_need_op(p, "[", "")) return false;
-    while (!script_at_op(p, "]")) {
-        if (count > UINT16_MAX) return script_fail(p, p->pos, "too many items");
-        if (!script_grow(p, p->scratch, (void **)&items, &capacity, count, sizeof *items) ||
-            !parse_slice_item(p, &items[count++])) {
-            return false;
-        }
-        comma = script_take_op(p, ",");
-        if (!comma) break;
-    }
-    if (!script_need_op(p, "]", "or ','")) return false;
-    if (!count) return script_fail(p, p->pos - 1, "expected an index, found ']'");
-    bool is_tuple = count == 1 && !comma && items[0].kind == SCRIPT_TUPLE;
-    *out_items = is_tuple ? items[0].u.items : items;
-    *out_count = is_tuple ? items[0].count : count;
+/* A[i, j], and A[i] where i is a tuple of both. */
+static bool index_items(script_parser *p, const py_node *index, const script_value **out_items,
+                        uint32_t *out_count) {
+    const py_node alone = {.kind = PY_TUPLE, .count = 1, .items = &index};
+    bool is_tuple = index->kind == PY_TUPLE;
+    if (!script_eval_items(p, is_tuple ? index : &alone, out_items, out_count)) return false;
+    const script_value *first = *out_items;
+    bool is_one = *out_count == 1 && first->kind == SCRIPT_TUPLE && !is_tuple;
+    if (!is_one) return true;
+    *out_items = first->u.items;
+    *out_count = first->count;
     return true;
 }
 
@@ -582,10 +553,11 @@ static bool is_handle(const script_value *v) {
     return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
 }
 
-bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
+bool script_subscript(script_parser *p, const script_value *base, const py_node *node,
+                      script_value *out) {
     const script_value *items = NULL;
-    uint32_t count = 0;
-    if (!parse_subscript_items(p, &items, &count)) return false;
+    uint32_t count = 0, at = node->mark;
+    if (!index_items(p, node->items[0], &items, &count)) return false;
     switch (base->kind) {
     case SCRIPT_BUFFER:
         *out = (script_value){
@@ -625,7 +597,7 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         return script_call_graph(p, &call, out);
     }
     case SCRIPT_METHOD:
-        return script_unknown_attribute(p, base, at);
+        return script_unknown_attribute(p, base);
     default:
         return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
                            base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"

@@ -30,8 +30,8 @@ static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hon
         }
     }
     hone_var var = HONE_NO_ID;
-    if (!script_check_head(p, p->pos, binding) || !script_check_head(p, p->pos, dom.min) ||
-        !script_check_head(p, p->pos, dom.extent) ||
+    if (!script_check_head(p, p->at, binding) || !script_check_head(p, p->at, dom.min) ||
+        !script_check_head(p, p->at, dom.extent) ||
         !script_new_var(p, "v", dom.extent->dtype, &var)) {
         return false;
     }
@@ -39,7 +39,7 @@ static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hon
     b->bindings[b->axis_count++] = binding;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     out->is_fresh = true;
-    return script_check_ir(p, p->pos);
+    return script_check_ir(p, p->at);
 }
 
 static hone_axis_kind axis_kind_of(const char *callee) {
@@ -230,7 +230,7 @@ static bool merge_attrs(script_parser *p, uint32_t at, hone_attrs *into, const h
         hone_value value = more->items[i].value;
         if (known && known->kind == HONE_VALUE_MAP && value.kind == HONE_VALUE_MAP) {
             hone_attrs inner = {known->count, known->u.attrs}, added = {value.count, value.u.attrs};
-            if (!script_enter(p) || !merge_attrs(p, at, &inner, &added)) return false;
+            if (!script_enter(p, at) || !merge_attrs(p, at, &inner, &added)) return false;
             p->depth--;
             value.count = inner.count;
             value.u.attrs = inner.items;

@@ -165,7 +165,7 @@ static bool offset_of(script_parser *p, const script_call *call, const places *a
     hone_var var = HONE_NO_ID; /* TVM makes one where a factor is named */
     if (!script_new_var(p, "elem_offset", index_dtype(info), &var)) return false;
     info->elem_offset = hone_func_var_expr(&p->ir, p->func, var);
-    return info->elem_offset || script_check_ir(p, p->pos);
+    return info->elem_offset || script_check_ir(p, p->at);
 }
 
 static bool known_keywords(script_parser *p, const script_call *call) {
@@ -188,14 +188,15 @@ static bool says_no_layout(const script_call *call) {
 
 static bool describe_buffer(script_parser *p, const script_call *call, const places *at,
                             hone_buffer_info *info) {
+    const py_place place = py_place_of(&p->places, call->at);
     *info = (hone_buffer_info){.name = "buffer",
                                .dtype = HONE_DTYPE_F32,
                                .scope = "global",
                                .data = HONE_NO_ID,
                                .alias_of = HONE_NO_ID,
                                .matched_handle = HONE_NO_ID,
-                               .line = p->tokens[call->at].line,
-                               .column = p->tokens[call->at].column};
+                               .line = place.line,
+                               .column = place.column};
     const script_value *shape = NULL, *v = NULL;
     if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;

@@ -30,7 +30,7 @@ static bool shape_garg(script_parser *p, const script_value *v, hone_garg *out) 
 static bool tuple_garg(script_parser *p, const script_value *items, uint32_t count, bool shapes,
                        hone_garg *out) {
     hone_garg *gargs = script_alloc(p, p->arena, count, sizeof *gargs);
-    if (!gargs || !script_enter(p)) return false;
+    if (!gargs || !script_enter(p, p->at)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!script_to_garg(p, &items[i], shapes, &gargs[i])) return false;
     }
@@ -107,8 +107,9 @@ bool script_bind(script_parser *p, uint32_t at, const hone_gbind *bind, const ho
     made->value = value;
     made->in_dataflow = p->in_dataflow;
     made->dataflow_block = p->in_dataflow ? p->dataflow_count : 0;
-    made->line = p->tokens[at].line;
-    made->column = p->tokens[at].column;
+    const py_place place = py_place_of(&p->places, at);
+    made->line = place.line;
+    made->column = place.column;
     if (!script_garg_value(p, HONE_GARG_OF_VALUE(value), out)) return false;
     out->is_fresh = true;
     return true;

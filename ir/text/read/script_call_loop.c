@@ -18,8 +18,7 @@ static bool loop_result(script_parser *p, uint32_t count, const hone_range *rang
 
 static bool check_extent(script_parser *p, const script_value *v, const hone_expr *e) {
     if (hone_dtype_is_integer(e->dtype) && e->dtype.lanes == 1) return true;
-    bool is_tag = e->kind == HONE_EXPR_STRING &&
-                  script_token_is(p, v->at - 2, PY_TOKEN_NAME, "thread_binding");
+    bool is_tag = e->kind == HONE_EXPR_STRING && strstr(e->u.s, "Idx."); /* "threadIdx.x" */
     return script_fail_type(p, v->at, "a loop bound is %s, expected an integer%s",
                             e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype),
                             is_tag ? "; the thread stands behind it: T.thread_binding(64, "

@@ -130,28 +130,15 @@ bool script_call_named(script_parser *p, const script_call *call, script_value *
 
 /* ---- functions of the module ---- */
 
-/* What follows `->` behind `def name(...)`, void where nothing does. */
-static hone_dtype result_of(script_parser *p, const char *name) {
+/* What follows `->` of the function, void where nothing does. */
+static hone_dtype result_of(const script_parser *p, const char *name) {
     hone_dtype dtype = HONE_DTYPE_VOID;
-    const size_t length = strlen(name);
-    for (uint32_t i = 1; i + 1 < p->token_count; i++) {
-        const py_token *t = &p->tokens[i], *def = &p->tokens[i - 1];
-        bool is_it = t->kind == PY_TOKEN_NAME && t->length == length && def->length == 3 &&
-                     memcmp(p->source.text + t->start, name, length) == 0 &&
-                     memcmp(p->source.text + def->start, "def", 3) == 0;
-        if (!is_it) continue;
-        uint32_t pos = p->pos;
-        for (p->pos = i; script_peek(p)->kind != PY_TOKEN_NEWLINE && !script_at_op(p, "->");)
-            p->pos++;
-        const char *type = NULL;
-        bool says = script_take_op(p, "->") && script_take_word(p, "T") && script_take_op(p, ".") &&
-                    script_peek(p)->kind == PY_TOKEN_NAME &&
-                    (type = script_token_text(p, script_peek(p))) != NULL;
-        if (says && !script_is_dtype_word(type, &dtype)) dtype = HONE_DTYPE_VOID;
-        p->pos = pos;
-        return dtype;
-    }
-    return dtype;
+    uint32_t i = 0;
+    while (i < p->global_count && strcmp(p->globals[i], name) != 0)
+        i++;
+    const py_node *def = i < p->global_count ? p->defs[i] : NULL;
+    const char *word = def ? script_word_of_t(def->items[def->count - 2]) : NULL;
+    return word && script_is_dtype_word(word, &dtype) ? dtype : HONE_DTYPE_VOID;
 }
 
 bool script_call_function(script_parser *p, const char *name, const script_call *call,

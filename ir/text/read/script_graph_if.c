@@ -12,11 +12,6 @@
 
 #include "ir/text/read/script_graph_impl.h"
 
-static bool read_condition(script_parser *p, hone_garg *out) {
-    script_value v;
-    return script_parse_expr(p, &v) && script_to_garg(p, &v, false, out);
-}
-
 typedef struct branch_end {
     const char *name;
     const hone_sinfo *info;       /* as it is written, or NULL */
@@ -42,8 +37,15 @@ static bool take_result(script_parser *p, const char *suffix, branch_end *end) {
     return info->name || script_no_memory(p);
 }
 
-static bool read_body(script_parser *p, script_outside *o, bool is_elif, branch_end *end) {
-    uint32_t at = p->pos;
+/* A branch: a suite, or what follows "elif": the conditions and suites from the i-th item on. */
+typedef struct branch {
+    const py_node *node; /* PY_SUITE, PY_IF */
+    uint32_t i;
+} branch;
+
+static bool read_body(script_parser *p, script_outside *o, branch b, branch_end *end) {
+    bool is_elif = b.node->kind == PY_IF;
+    uint32_t at = is_elif ? b.node->items[b.i + 1]->mark : b.node->mark;
     p->graph = hone_graph_func_create(p->arena, o->in_module);
     if (!p->graph) return script_no_memory(p);
     p->graph->is_private = true;
@@ -51,7 +53,8 @@ static bool read_body(script_parser *p, script_outside *o, bool is_elif, branch_
     p->dataflow_count = 0;
     if (!script_bring_sizes(p, o) || !script_bring_values(p, o)) return false;
     uint32_t names = p->name_count;
-    bool ok = is_elif ? script_parse_if(p) : script_suite(p, script_graph_statement);
+    bool ok =
+        is_elif ? script_parse_if(p, b.node, b.i) : script_suite(p, b.node, script_graph_statement);
     if (!ok) return false;
     if (p->has_return) return script_fail(p, at, "return stands inside of this branch");
     if (p->name_count == names) return script_fail(p, at, "this branch names no value");
@@ -60,42 +63,30 @@ static bool read_body(script_parser *p, script_outside *o, bool is_elif, branch_
            script_check(p, at, hone_module_add_graph(p->module, p->graph));
 }
 
-static bool read_branch(script_parser *p, script_outside *o, bool is_elif, branch_end *end) {
-    if (!script_name_inside(p, o) || !script_enter(p)) return false;
+static bool read_branch(script_parser *p, script_outside *o, branch b, branch_end *end) {
+    if (!script_name_inside(p, o) || !script_enter(p, b.node->at)) return false;
     script_inside before = script_enter_inside(p);
-    bool ok = read_body(p, o, is_elif, end);
+    bool ok = read_body(p, o, b, end);
     script_leave_inside(p, &before);
     p->depth--;
     return ok;
 }
 
-/* From here to behind the branch, and all that follow it. */
-static bool skip_branches(script_parser *p) {
-    do {
-        if (!script_skip_function(p)) return false;
-    } while (script_at_word(p, "else") || script_at_word(p, "elif"));
-    return true;
-}
-
 /* The names that both use: what one takes from outside, the other is called with as well. */
-static bool find_both(script_parser *p, script_outside *then, script_outside *otherwise,
-                      uint32_t *out_else) {
-    uint32_t begin = p->pos;
-    if (!script_infer_graph(p, p->graph) || !script_skip_function(p)) return false;
-    *out_else = p->pos;
-    if (!script_at_word(p, "else") && !script_at_word(p, "elif")) {
-        return script_fail(p, begin, "an 'if' of a graph function has an 'else'");
+static bool find_both(script_parser *p, const py_node *node, uint32_t i, script_outside *then,
+                      script_outside *otherwise) {
+    if (!script_infer_graph(p, p->graph)) return false;
+    if (i + 2 >= node->count) {
+        return script_fail(p, node->items[i + 1]->mark,
+                           "an 'if' of a graph function has an 'else'");
     }
-    if (!skip_branches(p)) return false;
-    uint32_t end = p->pos;
-    p->pos = begin;
-    if (!script_find_names(p, then, *out_else, false)) return false;
+    if (!script_find_names(p, then, node->items[i + 1])) return false;
     otherwise->captured = then->captured;
     otherwise->captured_count = then->captured_count;
-    p->pos = *out_else;
-    if (!script_find_names(p, otherwise, end, false)) return false;
+    for (uint32_t k = i + 2; k < node->count; k++) {
+        if (!script_find_names(p, otherwise, node->items[k])) return false;
+    }
     then->captured_count = otherwise->captured_count;
-    p->pos = begin;
     return true;
 }
 
@@ -130,23 +121,27 @@ static bool type_around(script_parser *p, const branch_end *end, const hone_sinf
         }
     }
     *out = hone_sinfo_in_terms_of(&p->ir, end->info, sizes, g->var_count);
-    return *out || script_check_ir(p, p->pos);
+    return *out || script_check_ir(p, p->at);
 }
 
-bool script_parse_if(script_parser *p) {
+bool script_parse_if(script_parser *p, const py_node *node, uint32_t i) {
     script_outside then = {.is_branch = true, .graph = p->graph, .name = "then"};
     script_outside otherwise = {.is_branch = true, .graph = p->graph, .name = "else"};
     branch_end end = {0}, other = {0};
-    uint32_t at = p->pos++, else_at;
+    uint32_t at = node->items[i + 1]->mark;
     hone_garg condition;
     script_value value;
     if (p->in_dataflow) return script_fail(p, at, "'if' stands inside of R.dataflow");
-    if (!read_condition(p, &condition) || !find_both(p, &then, &otherwise, &else_at)) return false;
-    if (!read_branch(p, &then, false, &end)) return false;
-    p->pos = else_at;
-    bool is_elif = script_at_word(p, "elif");
-    if (!is_elif) p->pos++;
-    if (!read_branch(p, &otherwise, is_elif, &other)) return false;
+    if (!script_eval(p, node->items[i], &value) || !script_to_garg(p, &value, false, &condition) ||
+        !find_both(p, node, i, &then, &otherwise)) {
+        return false;
+    }
+    bool is_elif = i + 3 < node->count;
+    branch first = {.node = node->items[i + 1]};
+    branch second = {.node = is_elif ? node : node->items[i + 2], .i = i + 2};
+    if (!read_branch(p, &then, first, &end) || !read_branch(p, &otherwise, second, &other)) {
+        return false;
+    }
     if (strcmp(end.name, other.name) != 0) {
         return script_fail(p, at, "one branch ends with '%s', the other one with '%s'", end.name,
                            other.name);

@@ -36,14 +36,15 @@ struct script_outside {
     hone_gvalue *captured; /* values around, and the parameters that stand for them */
     hone_gvalue *params;
     uint32_t captured_count;
+    bool in_signature; /* while names are looked for */
 };
 
 /* Reads parameters and body of a function, and adds it to the module. outside NULL: it stands in
  * the module itself. */
-bool script_read_graph(script_parser *p, const script_value *options, const char *name,
-                       script_outside *outside);
-/* All names between here and the end that mean something around, and the values among them. */
-bool script_find_names(script_parser *p, script_outside *outside, uint32_t end, bool in_signature);
+bool script_read_graph(script_parser *p, const py_node *def, const script_value *options,
+                       const char *name, script_outside *outside);
+/* All names of the text from `node` on that mean something around, and the values among them. */
+bool script_find_names(script_parser *p, script_outside *outside, const py_node *node);
 /* "main_inner", "main_inner1", … */
 bool script_name_inside(script_parser *p, script_outside *outside);
 bool script_bring_sizes(script_parser *p, script_outside *outside);  /* in front of the signature */
@@ -51,14 +52,16 @@ bool script_bring_values(script_parser *p, script_outside *outside); /* behind i
 /* What a function inside puts back: names around are hidden meanwhile. */
 typedef struct script_inside {
     hone_graph_func *graph;
+    const py_node *def;
     bool in_dataflow, has_output, has_return;
     uint32_t dataflow_count, name_count, hidden_begin, hidden_end;
 } script_inside;
 script_inside script_enter_inside(script_parser *p);
 void script_leave_inside(script_parser *p, const script_inside *before);
-bool script_parse_if(script_parser *p); /* at 'if' or 'elif' (script_graph_if.c) */
+/* The condition that is the i-th item of a PY_IF, and the branches behind (script_graph_if.c). */
+bool script_parse_if(script_parser *p, const py_node *node, uint32_t i);
 /* Statements of a graph function; a value gets its name. */
-bool script_graph_statement(script_parser *p);
+bool script_graph_statement(script_parser *p, const py_node *node);
 bool script_bind_name(script_parser *p, const char *name, uint32_t at, const script_value *v,
                       const hone_sinfo *info);
 bool script_garg_value(script_parser *p, hone_garg garg, script_value *out);

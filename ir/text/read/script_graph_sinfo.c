@@ -17,35 +17,31 @@ const hone_expr *script_graph_size(script_parser *p, const char *name) {
         return NULL;
     }
     const hone_expr *e = hone_expr_var(&p->ir, HONE_DTYPE_I64, var);
-    return script_check_ir(p, p->pos) ? e : NULL;
+    return script_check_ir(p, p->at) ? e : NULL;
+}
+
+static bool eval_quoted(script_parser *p, const hone_expr **out) {
+    static const py_parse_options options = {0};
+    const py_node *suite;
+    script_value inner;
+    if (!script_check(p, 0, py_parse(&p->source, &options, p->scratch, &suite))) return false;
+    bool is_value = suite->count == 1 && suite->items[0]->kind == PY_VALUE;
+    return is_value && script_eval(p, suite->items[0]->base, &inner) &&
+           script_to_expr(p, &inner, out);
 }
 
 /* "n + 1": the text is read as an expression whose unknown names are sizes. */
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
-    py_source source = {.text = v->u.s, .length = strlen(v->u.s), .name = p->source.name};
-    py_token *tokens = NULL;
-    uint32_t count = 0;
-    hone_status st = py_lex(&source, p->scratch, &tokens, &count);
-    if (st) {
-        hone_status_free(st);
-        return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
-    }
-    script_parser saved = *p;
-    p->source = source;
-    p->tokens = tokens;
-    p->token_count = count;
-    p->pos = 0;
+    const py_source around = p->source;
+    uint32_t depth = p->depth;
+    p->source = (py_source){.text = v->u.s, .length = strlen(v->u.s), .name = around.name};
     p->names_are_sizes = true;
-    p->quoted_in = &saved;
-    script_value inner;
-    bool ok = script_parse_expr(p, &inner) && script_peek(p)->kind == PY_TOKEN_NEWLINE &&
-              script_to_expr(p, &inner, out);
-    p->source = saved.source;
-    p->tokens = saved.tokens;
-    p->token_count = saved.token_count;
-    p->pos = saved.pos;
+    p->quoted_at = v->at;
+    bool ok = eval_quoted(p, out);
+    p->source = around;
     p->names_are_sizes = false;
-    p->quoted_in = NULL;
+    p->depth = depth;
+    p->at = v->at;
     if (ok) return true;
     if (p->error && hone_status_code(p->error) != HONE_CODE_NO_MEMORY) {
         hone_status_free(p->error);
@@ -233,6 +229,17 @@ const char *script_graph_type_meant(const char *name) {
     return script_nearest(name, types, HONE_COUNT(types));
 }
 
+/* What stands behind the first dot there: "tuple" of `R.tuple()`. */
+static const char *member_at(script_parser *p, uint32_t at) {
+    const py_token *tokens;
+    uint32_t count, here;
+    if (!script_cut(p, at, &tokens, &count, &here) || here + 2 >= count) return NULL;
+    bool is_dotted = py_token_is(&p->source, &tokens[here + 1], PY_TOKEN_OP, ".");
+    const py_token *name = &tokens[here + 2];
+    return is_dotted ? hone_arena_strndup(p->scratch, p->source.text + name->start, name->length)
+                     : NULL;
+}
+
 bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo **out) {
     if (v->kind == SCRIPT_SINFO) {
         *out = v->u.sinfo;
@@ -257,10 +264,7 @@ bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo *
         *out = made.u.sinfo;
         return true;
     }
-    bool is_dotted = v->at + 2 < p->token_count && p->tokens[v->at + 1].length == 1 &&
-                     p->source.text[p->tokens[v->at + 1].start] == '.';
-    const char *name = is_dotted ? script_token_text(p, &p->tokens[v->at + 2]) : NULL;
-    const char *meant = name ? script_graph_type_meant(name) : NULL;
+    const char *name = member_at(p, v->at), *meant = name ? script_graph_type_meant(name) : NULL;
     if (meant) {
         return script_fail(p, v->at, "unknown type 'R.%s'; did you mean 'R.%s'?", name, meant);
     }

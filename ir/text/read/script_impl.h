@@ -1,16 +1,16 @@
-/* ir/text/read/script_impl.h - what the files of the parser share. Inside the room only.
+/* ir/text/read/script_impl.h - what the files of the reader share. Inside the room only.
  *
- * The parser is a recursive descent over tokens that evaluates as it reads, as Python would: an
+ * The text is a syntax tree (ir/python), and the reader goes through it as Python would: an
  * expression of the text becomes a script_value (a number, a tuple, a buffer, an expression of the
  * program, a dotted name such as T.axis...), a call of a known name runs a C function that builds
- * program nodes. There is no syntax tree.
+ * program nodes. Places ("at") are bytes of the text.
  *
- * Every parse function returns false after the first failure, which p->error keeps.
+ * Every function that reads returns false after the first failure, which p->error keeps.
  */
 #ifndef HONE_IR_TEXT_READ_SCRIPT_IMPL_H
 #define HONE_IR_TEXT_READ_SCRIPT_IMPL_H
 
-#include "ir/python/python_lex.h"
+#include "ir/python/python_tree.h"
 #include "ir/text/read/script.h"
 #include "ir/text/script_fold.h"
 
@@ -41,7 +41,7 @@ typedef enum script_kind {
     SCRIPT_LOCAL,    /* u.local: a function inside of a graph function */
     SCRIPT_MODULE,   /* the module itself: cls */
     SCRIPT_DTYPE,    /* u.dtype: a type as an annotation */
-    SCRIPT_LAMBDA,   /* u.i: the token where it stands; not read yet */
+    SCRIPT_LAMBDA,   /* u.node: not read yet, since its caller knows the types of its parameters */
     SCRIPT_FUNCTION, /* u.lambda: T.index_map(...), T.comm_reducer(...) */
     SCRIPT_MACRO,    /* u.macro: @T.macro, @T.inline */
 } script_kind;
@@ -92,8 +92,7 @@ typedef enum script_macro_kind {
 } script_macro_kind;
 
 typedef struct script_macro {
-    const char *name;
-    uint32_t at;         /* its '(' among the tokens */
+    const py_node *def;
     uint32_t name_count; /* names that were known when it was defined */
     bool is_hygienic;    /* sees those only, and what it defines itself */
     script_macro_kind kind;
@@ -110,7 +109,7 @@ typedef struct script_local {
 struct script_value {
     script_kind kind;
     uint32_t count;
-    uint32_t at;   /* token where it begins, for messages */
+    uint32_t at;   /* where it begins, for messages */
     bool is_meta;  /* T.meta_var: a name for the value itself, no let binding */
     bool is_fresh; /* a new buffer or graph value: takes the name that it is assigned to */
     union {
@@ -121,6 +120,7 @@ struct script_value {
         struct {
             const script_value *base;
             const char *name;
+            uint32_t at; /* of the name */
         } method;
         const hone_expr *expr;
         struct {
@@ -139,6 +139,7 @@ struct script_value {
         const hone_lambda *lambda;
         const script_macro *macro;
         const script_local *local;
+        const py_node *node;
     } u;
 };
 
@@ -178,8 +179,8 @@ typedef struct script_pending {
 
 typedef struct script_parser {
     py_source source;
-    const py_token *tokens;
-    uint32_t token_count, pos;
+    py_places places;
+    uint32_t at; /* the expression or statement being read */
     hone_module *module;
     hone_arena *arena;   /* the module's */
     hone_arena *scratch; /* dies with the parser */
@@ -198,14 +199,17 @@ typedef struct script_parser {
     script_value returned;
 
     const char **globals; /* names of all functions of the text */
+    const py_node **defs; /* and these functions */
     uint32_t global_count, global_capacity;
     const char *module_name;
 
     hone_ir ir;
-    hone_func *func;     /* the tensor program being read, or NULL */
-    hone_node_id parent; /* where statements go */
-    script_block *block; /* innermost block, or NULL */
-    script_block *root;  /* collects allocations of the top level */
+    const py_node *def;         /* the function being read */
+    const py_node *description; /* the call of T.Buffer being read, or NULL */
+    hone_func *func;            /* the tensor program being read, or NULL */
+    hone_node_id parent;        /* where statements go */
+    script_block *block;        /* innermost block, or NULL */
+    script_block *root;         /* collects allocations of the top level */
     hone_param *params;
     uint32_t param_count, param_capacity;
     script_pending *pending;
@@ -215,11 +219,11 @@ typedef struct script_parser {
     bool in_signature;       /* a buffer is the type of a parameter */
     hone_var signature_vars; /* variables that the parameters made; first of the body */
     bool in_dataflow, has_output, has_return;
-    bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
-    hone_dtype size_dtype;                 /* theirs */
-    const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */
-    bool default_s_tir;                    /* @I.ir_module(s_tir=True) */
-    bool is_classic; /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
+    bool names_are_sizes;  /* inside "n + 1": unknown names are sizes */
+    hone_dtype size_dtype; /* theirs */
+    uint32_t quoted_at;    /* then: that string */
+    bool default_s_tir;    /* @I.ir_module(s_tir=True) */
+    bool is_classic;       /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
     uint32_t dataflow_count;
 
     hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */
@@ -237,33 +241,25 @@ bool script_no_memory(script_parser *p);
 bool script_check_ir(script_parser *p, uint32_t at);
 bool script_check(script_parser *p, uint32_t at, hone_status st);
 const char *script_kind_name(const script_value *v); /* "a tuple", for messages */
-bool script_enter(script_parser *p);                 /* bounds recursion; pair with p->depth-- */
+bool script_enter(script_parser *p, uint32_t at);    /* bounds recursion; pair with p->depth-- */
+/* "expected WHAT, found …": what stands there. */
+bool script_expected(script_parser *p, uint32_t at, const char *what);
 
-/* ---- tokens ---- */
-const py_token *script_peek(const script_parser *p);
-bool script_at_op(const script_parser *p, const char *op);
-bool script_at_word(const script_parser *p, const char *word);
-bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op);
-bool script_take_op(script_parser *p, const char *op);
-bool script_take_word(script_parser *p, const char *word);
-bool script_need_op(script_parser *p, const char *op, const char *where);
-bool script_need_word(script_parser *p, const char *word, const char *where);
-bool script_need_name(script_parser *p, const char *what, const char **out_name);
-/* Fails with "expected WHAT WHERE, found ...". */
-bool script_expected(script_parser *p, const char *what, const char *where);
-/* script_expected, with advice behind the message. */
-bool script_expected_hint(script_parser *p, const char *what, const char *hint);
-bool script_need_newline(script_parser *p);
-bool script_token_is(const script_parser *p, uint32_t at, py_token_kind kind, const char *text);
-bool script_is_keyword(const script_parser *p, const py_token *token);
+/* ---- the text ---- */
+/* All tokens, for messages about what stands around a name; and which of them stands there. */
+bool script_cut(script_parser *p, uint32_t at, const py_token **out_tokens, uint32_t *out_count,
+                uint32_t *out_here);
 bool script_can_be_name(const char *text); /* of a function: lexes as a name, is no keyword */
-/* The token as text in the scratch arena; NULL when memory is short (then p->error is set). */
-const char *script_token_text(script_parser *p, const py_token *token);
-/* Skips to behind the end of this logical line. */
-void script_skip_line(script_parser *p);
-/* At ':' of a compound statement: its suite runs body once per statement. */
-typedef bool (*script_statement)(script_parser *p);
-bool script_suite(script_parser *p, script_statement statement);
+/* One string literal, as it is written between its quotes, is this text. */
+bool script_is_text(const script_parser *p, const py_node *node, const char *text);
+/* T.int64, or the call of it: what stands behind "T.", else NULL. */
+const char *script_word_of_t(const py_node *node);
+bool script_is_docstring(const py_node *node);
+const py_node *script_body(const py_node *def);
+uint32_t script_name_at(const script_parser *p, const py_node *def); /* the place of its name */
+/* Runs statement once for each one of the suite. */
+typedef bool (*script_statement)(script_parser *p, const py_node *node);
+bool script_suite(script_parser *p, const py_node *suite, script_statement statement);
 
 /* ---- memory: growing arrays in an arena ---- */
 bool script_grow(script_parser *p, hone_arena *arena, void **items, uint32_t *capacity,
@@ -310,15 +306,18 @@ const hone_expr *script_cast(script_parser *p, hone_dtype dtype, const hone_expr
 /* ---- operators of values (script_operator.c) ---- */
 /* A shift by a constant that the type has no bits for. */
 bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value, const hone_expr *by);
-bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+bool script_binary_value(script_parser *p, uint32_t at, py_op op, const script_value *a,
                          const script_value *b, script_value *out);
-bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+bool script_unary_value(script_parser *p, uint32_t at, py_op op, const script_value *a,
                         script_value *out);
 
-/* ---- expressions (script_parse_expr.c) ---- */
-bool script_parse_expr(script_parser *p, script_value *out);
-/* a, b, c without brackets make a tuple. */
-bool script_parse_expr_list(script_parser *p, script_value *out);
+/* ---- expressions (script_eval.c) ---- */
+bool script_eval(script_parser *p, const py_node *node, script_value *out);
+/* Items of a tuple, list or index, where "*x" stands for several. */
+bool script_eval_items(script_parser *p, const py_node *node, const script_value **out_items,
+                       uint32_t *out_count);
+/* What a name stands for (script_name.c). */
+bool script_eval_name(script_parser *p, const py_node *node, script_value *out);
 
 /* ---- calls ---- */
 typedef struct script_keyword {
@@ -351,14 +350,15 @@ bool script_read_params(script_parser *p, const char *params, const char **names
 /* Fails for an argument by a name that is none of these. */
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count);
-bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out);
+bool script_eval_arguments(script_parser *p, const char *callee, const py_node *node,
+                           script_call *out);
 /* Fails for a shape without brackets: T.Buffer(16, 8, "float32"). */
 bool script_check_shape(script_parser *p, const script_call *call, const script_value *shape,
                         const script_value *behind);
 /* Fails for an argument that the function called does not take, as far as that is known. */
 bool script_check_arguments(script_parser *p, const script_call *call);
-/* "a buffer has no attribute 'shap'; did you mean 'shape'?", its place at or just before at. */
-bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at);
+/* "a buffer has no attribute 'shap'; did you mean 'shape'?" */
+bool script_unknown_attribute(script_parser *p, const script_value *method);
 /* "unknown function 'T.gird'; did you mean 'T.grid'?" */
 bool script_unknown_call(script_parser *p, const script_call *call);
 bool script_unknown_operator(script_parser *p, const script_call *call);
@@ -373,7 +373,8 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
                         script_value *out);
 bool script_attribute(script_parser *p, const script_value *base, const char *name, uint32_t at,
                       script_value *out);
-bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out);
+bool script_subscript(script_parser *p, const script_value *base, const py_node *node,
+                      script_value *out);
 /* Tables of functions, one per file; each ends with a NULL name. */
 extern const script_entry script_expr_calls[];
 extern const script_entry script_type_calls[];
@@ -398,27 +399,28 @@ bool script_call_named(script_parser *p, const script_call *call, script_value *
                        bool *out_known);
 /* An argument of a call: a buffer stands for its handle. */
 bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out_expr);
-/* At `lambda`: skips it. */
-bool script_skip_lambda(script_parser *p, script_value *out);
-/* Behind `lambda`: its parameters, defined as names, and the ':'. rank: how many there are when one
- * of them is `*rest`. */
-bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda);
+/* The parameters of a lambda, defined as names. rank: how many there are when one of them is
+ * `*rest`. */
+bool script_lambda_params(script_parser *p, const py_node *node, hone_dtype dtype, uint32_t rank,
+                          hone_lambda *lambda);
 bool script_call_graph(script_parser *p, const script_call *call, script_value *out);
-/* macros (script_macro.c): the definition behind its decorator, at 'def'; and a call of one */
+/* functions that are not programs (script_macro.c, script_helper.c) */
 bool script_is_macro(const char *path);
-bool script_parse_inner_macro(script_parser *p); /* at '@' in a tensor program */
-bool script_parse_local(script_parser *p, const script_value *options); /* behind it */
-bool script_parse_inner_graph(script_parser *p); /* at '@' in a graph program */
-bool script_define_macro(script_parser *p, bool is_hygienic);
+bool script_define_macro(script_parser *p, const py_node *def, script_macro_kind kind,
+                         bool is_hygienic);
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
                        script_value *out);
-/* functions of Python (script_helper.c): the definition, at '('; statements of either kind */
-bool script_define_helper(script_parser *p, const char *name, bool *out_is_helper);
-bool script_helper_statement(script_parser *p);
-bool script_factory_statement(script_parser *p);
+/* A function without a decorator: what it is, when it is no program that lacks one. */
+bool script_define_helper(script_parser *p, const py_node *def, bool *out_is_helper);
+bool script_helper_statement(script_parser *p, const py_node *node);
+bool script_factory_statement(script_parser *p, const py_node *node);
 bool script_call_factories(script_parser *p, const script_macro *last);
 bool script_fail_empty(script_parser *p); /* a text without programs */
-bool script_parse_top(script_parser *p);
+bool script_parse_top(script_parser *p, const py_node *node);
+/* A function with decorators inside of a tensor program, of a graph program. */
+bool script_parse_inner_macro(script_parser *p, const py_node *def);
+bool script_parse_inner_graph(script_parser *p, const py_node *def);
+bool script_parse_local(script_parser *p, const py_node *def, const script_value *options);
 /* A call of a function of the module by a tensor program. */
 bool script_call_function(script_parser *p, const char *name, const script_call *call,
                           script_value *out);
@@ -433,14 +435,12 @@ bool script_call_global(script_parser *p, const char *name, const script_call *c
                         script_value *out);
 
 /* ---- statements and functions ---- */
-bool script_parse_statement(script_parser *p); /* of a tensor program */
-/* From the parameter list on; options is a dictionary of the decorator's keywords, or NULL. */
-bool script_parse_func(script_parser *p, const script_value *options, const char *name);
-bool script_parse_graph(script_parser *p, const script_value *options, const char *name);
+bool script_parse_statement(script_parser *p, const py_node *node); /* of a tensor program */
+/* options is a dictionary of the decorator's keywords, or NULL. */
+bool script_parse_func(script_parser *p, const py_node *def, const script_value *options);
+bool script_parse_graph(script_parser *p, const py_node *def, const script_value *options);
 /* Gives types to the values of a graph that have none, where that is possible. */
 bool script_infer_graph(script_parser *p, hone_graph_func *graph);
-/* From '(' to behind the body of a function. */
-bool script_skip_function(script_parser *p);
 /* "n + 1" in quotes: an expression whose unknown names are sizes, made here. */
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out);
 /* The symbolic size of that name in the graph program being read; NULL after an error. */
@@ -448,8 +448,14 @@ const hone_expr *script_graph_size(script_parser *p, const char *name);
 /* name: the tuple of what these names stand for ("*name" on the left). */
 bool script_define_spread(script_parser *p, const char *name, const char *const *parts,
                           uint32_t count);
-/* A statement that begins with no keyword. */
-bool script_parse_simple(script_parser *p);
+/* Assignments of all kinds, and expressions that stand alone. */
+bool script_parse_simple(script_parser *p, const py_node *node);
+/* A name that stands alone where something is named; else fails with "expected WHAT". */
+bool script_need_name(script_parser *p, const py_node *node, const char *what,
+                      const char **out_name);
+/* The names on the left of "=" or behind "for"; *out_star: which one has a '*', or HONE_NO_ID. */
+bool script_target_names(script_parser *p, const py_node *node, const char *what, uint32_t most,
+                         const char **out_names, uint32_t *out_count, uint32_t *out_star);
 /* x: T.int32 - one local element; out is the access to it. */
 bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
                        script_value *out);
@@ -469,7 +475,7 @@ bool script_store(script_parser *p, const script_value *target, const script_val
 bool script_open_frame(script_parser *p, const script_value *frame, script_value *out);
 /* Makes T.alloc_buffer among the statements of a block its own (script_parse_allocs.c). */
 bool script_lift_allocs(script_parser *p);
-/* A node under p->parent with the place of a token. */
+/* A node under p->parent with that place in the text. */
 bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_node_id *out_node);
 bool script_name_buffer(script_parser *p, hone_buffer buffer, const char *name);
 bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var);
@@ -481,8 +487,8 @@ bool script_buffer_with_data(script_parser *p, hone_var data, hone_buffer *out_b
 
 /* metadata = tvm.ir.load_json("…"): constants in the text itself (script_metadata.c). */
 bool script_is_constant_key(const char *key); /* is metadata[key] the list of constants? */
-bool script_at_metadata(const script_parser *p);
-bool script_parse_metadata(script_parser *p);
+bool script_is_metadata(const py_node *node);
+bool script_parse_metadata(script_parser *p, const py_node *node);
 void script_free_metadata(script_parser *p);
 
 /* Reads a module; weights (may be NULL) answer metadata[...] constants. */

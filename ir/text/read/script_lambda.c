@@ -1,34 +1,12 @@
 /* ir/text/read/script_lambda.c - `lambda i, j: (i // 4, j)`: what T.index_map and T.comm_reducer
  * take.
  *
- * The parser evaluates as it reads, and the types of the parameters stand behind the lambda (the
- * identities of a reducer). So a lambda is skipped when it is met (SCRIPT_LAMBDA keeps its token),
- * and read when its callee knows the types.
+ * The types of the parameters stand behind the lambda (the identities of a reducer), so it is read
+ * when its callee knows them: until then it is a SCRIPT_LAMBDA.
  */
 #include "ir/text/read/script_impl.h"
 
 #include <string.h>
-
-bool script_skip_lambda(script_parser *p, script_value *out) {
-    uint32_t open = 0;
-    *out = (script_value){.kind = SCRIPT_LAMBDA, .at = p->pos, .u.i = p->pos};
-    for (p->pos++;; p->pos++) {
-        const py_token *t = script_peek(p);
-        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) break;
-        if (t->kind != PY_TOKEN_OP || t->length != 1) continue;
-        char c = p->source.text[t->start];
-        bool closes = c == ')' || c == ']' || c == '}';
-        if (!open && (closes || c == ',')) {
-            if (c != ',' || out->count) break;
-            continue; /* between parameters */
-        }
-        if (!open && c == ':') out->count = 1; /* the body begins */
-        if (c == '(' || c == '[' || c == '{') open++;
-        if (closes) open--;
-    }
-    if (out->count) return true;
-    return script_fail(p, out->at, "expected ':' and the body of the lambda");
-}
 
 static bool new_param(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var) {
     if (p->func) return script_new_var(p, name, dtype, out_var);
@@ -47,18 +25,18 @@ typedef struct param_list {
 
 static bool add_param(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
                       script_value *out) {
-    if (list->count == MAX_PARAMS) return script_fail(p, p->pos, "too many parameters");
+    if (list->count == MAX_PARAMS) return script_fail(p, p->at, "too many parameters");
     hone_var *var = &list->params[list->count++];
     if (!new_param(p, name, dtype, var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_expr_var(&p->ir, dtype, *var));
-    return out->u.expr || script_check_ir(p, p->pos);
+    return out->u.expr || script_check_ir(p, p->at);
 }
 
 /* "*rest": all parameters that the map has and that no other name takes. */
 static bool add_rest(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
                      uint32_t rank, script_value *out) {
     uint32_t count = rank > list->count ? rank - list->count : 0;
-    if (!rank) return script_fail(p, p->pos, "this lambda needs a parameter per dimension");
+    if (!rank) return script_fail(p, p->at, "this lambda needs a parameter per dimension");
     script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
     if (!items) return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -70,31 +48,34 @@ static bool add_rest(script_parser *p, param_list *list, const char *name, hone_
     return true;
 }
 
-/* The names between `lambda` and ':', as new variables. */
-static bool parse_params(script_parser *p, hone_dtype dtype, const hone_expr *const *like,
-                         uint32_t like_count, uint32_t rank, hone_lambda *lambda) {
+/* The parameters, as new variables. */
+static bool define_params(script_parser *p, const py_node *node, hone_dtype dtype,
+                          const hone_expr *const *like, uint32_t like_count, uint32_t rank,
+                          hone_lambda *lambda) {
     param_list list = {.count = 0};
-    while (!script_at_op(p, ":")) {
-        const char *name = NULL;
+    for (uint32_t i = 0; i + 1 < node->count; i++) {
+        const py_node *param = node->items[i];
+        bool is_rest = param->op == PY_ONE_STAR, is_last = i + 2 == node->count;
         script_value v;
-        bool is_rest = script_take_op(p, "*");
-        if (!script_need_name(p, "a parameter of the lambda", &name)) return false;
+        if (!param->name || param->items[1] || param->op == PY_TWO_STARS || (is_rest && !is_last)) {
+            return script_fail(p, param->at, "expected a parameter of the lambda");
+        }
         if (like_count) dtype = like[list.count % like_count]->dtype;
-        bool ok = is_rest ? add_rest(p, &list, name, dtype, rank, &v)
-                          : add_param(p, &list, name, dtype, &v);
-        if (!ok || !script_define(p, name, v)) return false;
-        if (!script_take_op(p, ",") || is_rest) break;
+        bool ok = is_rest ? add_rest(p, &list, param->name, dtype, rank, &v)
+                          : add_param(p, &list, param->name, dtype, &v);
+        if (!ok || !script_define(p, param->name, v)) return false;
     }
     lambda->param_count = list.count;
     hone_var *params = script_alloc(p, p->arena, list.count, sizeof *params);
     if (!params) return false;
     if (list.count) memcpy(params, list.params, list.count * sizeof *params);
     lambda->params = params;
-    return script_need_op(p, ":", "behind the parameters of the lambda");
+    return true;
 }
 
-bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda) {
-    return parse_params(p, dtype, NULL, 0, rank, lambda);
+bool script_lambda_params(script_parser *p, const py_node *node, hone_dtype dtype, uint32_t rank,
+                          hone_lambda *lambda) {
+    return define_params(p, node, dtype, NULL, 0, rank, lambda);
 }
 
 /* A lambda says what its parameters say and constants, nothing else. */
@@ -122,23 +103,21 @@ static bool check_body(script_parser *p, uint32_t at, const hone_lambda *lambda)
     return script_fail(p, at, "a lambda may use its parameters and constants only");
 }
 
-/* Reads a skipped lambda; its parameters have this dtype, or those of like[] in turn. */
+/* Its parameters have this dtype, or those of like[] in turn. */
 static bool read_lambda(script_parser *p, const script_value *v, hone_dtype dtype,
                         const hone_expr *const *like, uint32_t like_count, hone_lambda *lambda) {
     if (v->kind != SCRIPT_LAMBDA) {
         return script_fail(p, v->at, "expected a lambda, found %s", script_kind_name(v));
     }
     if (!p->func && !p->graph) return script_fail(p, v->at, "a lambda outside of a function");
-    uint32_t back = p->pos, names = p->name_count;
+    uint32_t names = p->name_count;
+    const py_node *node = v->u.node;
     script_value body;
-    p->pos = (uint32_t)v->u.i + 1;
-    bool ok = script_enter(p) && parse_params(p, dtype, like, like_count, 0, lambda) &&
-              script_parse_expr(p, &body) &&
+    bool ok = define_params(p, node, dtype, like, like_count, 0, lambda) &&
+              script_eval(p, node->items[node->count - 1], &body) &&
               script_to_exprs(p, &body, &lambda->body_count, &lambda->bodies) &&
               check_body(p, body.at, lambda);
-    p->depth--;
     p->name_count = names;
-    p->pos = back;
     return ok;
 }
 

@@ -15,26 +15,6 @@
 
 /* ---- which names ---- */
 
-static bool is_op(const script_parser *p, uint32_t at, const char *op) {
-    const py_token *t = &p->tokens[at];
-    return t->kind == PY_TOKEN_OP && t->length == strlen(op) &&
-           memcmp(p->source.text + t->start, op, t->length) == 0;
-}
-
-typedef enum role {
-    ROLE_NONE, /* an attribute, a keyword of a call */
-    ROLE_READ,
-    ROLE_NAMED, /* a parameter, the left side of an assignment */
-} role;
-
-static role role_of(const script_parser *p, uint32_t at, bool in_signature) {
-    if (p->tokens[at].kind != PY_TOKEN_NAME || is_op(p, at - 1, ".")) return ROLE_NONE;
-    bool begins = p->tokens[at - 1].kind != PY_TOKEN_NAME &&
-                  p->tokens[at - 1].kind != PY_TOKEN_OP; /* a statement */
-    if (is_op(p, at + 1, "=")) return begins ? ROLE_NAMED : ROLE_NONE;
-    return is_op(p, at + 1, ":") && (begins || in_signature) ? ROLE_NAMED : ROLE_READ;
-}
-
 static bool is_noted(const script_outside *o, const char *name) {
     for (uint32_t i = 0; i < o->name_count; i++) {
         if (strcmp(o->names[i].name, name) == 0) return true;
@@ -72,46 +52,73 @@ static void note_size(script_outside *o, hone_var size) {
     }
 }
 
-static bool note_read(script_parser *p, script_outside *o, const char *name, bool in_signature) {
+static bool note_read(script_parser *p, script_outside *o, const char *name) {
     const script_value *value = script_lookup(p, name);
     if (!value || is_noted(o, name)) return true;
     if (!note_name(p, o, name, value)) return false;
     bool is_value = value->kind == SCRIPT_GARG && value->u.garg->kind == HONE_GARG_VALUE;
     bool is_size = value->kind == SCRIPT_EXPR && value->u.expr->kind == HONE_EXPR_VAR;
     if (is_value) note_captured(o, value->u.garg->u.value);
-    if (is_size && !in_signature) note_size(o, value->u.expr->u.var);
+    if (is_size && !o->in_signature) note_size(o, value->u.expr->u.var);
     for (uint32_t i = 0; value->kind == SCRIPT_LOCAL && i < value->u.local->count; i++)
         note_captured(o, value->u.local->captured[i]);
     return true;
 }
 
-/* Behind its line a name that was given there means that. */
-static bool note_named(script_parser *p, script_outside *o, const char *name) {
+static bool find_names(script_parser *p, script_outside *o, const py_node *node);
+
+/* Behind its statement a name that was given there means that. */
+static bool note_named(script_parser *p, script_outside *o, const py_node *target) {
     script_value none = {.kind = SCRIPT_NONE};
-    return is_noted(o, name) || note_name(p, o, name, &none);
+    if (target->kind != PY_NAME && target->kind != PY_PARAM) return find_names(p, o, target);
+    return !target->name || is_noted(o, target->name) || note_name(p, o, target->name, &none);
 }
 
-/* All names between here and the end of the body that mean something around. */
-bool script_find_names(script_parser *p, script_outside *o, uint32_t end, bool in_signature) {
+static bool find_all(script_parser *p, script_outside *o, const py_node *node) {
+    bool ok = find_names(p, o, node->base);
+    for (uint32_t i = 0; ok && i < node->count; i++)
+        ok = find_names(p, o, node->items[i]);
+    return ok;
+}
+
+static bool find_in_def(script_parser *p, script_outside *o, const py_node *def) {
+    bool is_outermost = o->in_signature, ok = true;
+    for (uint32_t i = def->count_ahead; ok && i + 1 < def->count; i++) {
+        bool is_param = i + 2 < def->count;
+        ok = is_param ? find_all(p, o, def->items[i]) : find_names(p, o, def->items[i]);
+        if (ok && is_param && is_outermost) ok = note_named(p, o, def->items[i]);
+    }
+    o->in_signature = false;
+    return ok && find_names(p, o, script_body(def));
+}
+
+static bool find_names(script_parser *p, script_outside *o, const py_node *node) {
+    bool ok = true;
+    if (!node) return true;
+    switch (node->kind) {
+    case PY_NAME:
+        return note_read(p, o, node->name);
+    case PY_DEF:
+        return find_in_def(p, o, node);
+    case PY_ASSIGN:
+        ok = find_names(p, o, node->base);
+        for (uint32_t i = 0; ok && i < node->count; i++)
+            ok = note_named(p, o, node->items[i]);
+        return ok;
+    case PY_ANNOTATE:
+        return find_names(p, o, node->items[1]) && find_names(p, o, node->base) &&
+               note_named(p, o, node->items[0]);
+    default:
+        return find_all(p, o, node);
+    }
+}
+
+bool script_find_names(script_parser *p, script_outside *o, const py_node *node) {
     if (!o->captured)
         o->captured = script_alloc(p, p->scratch, o->graph->value_count, sizeof *o->captured);
     if (!o->params)
         o->params = script_alloc(p, p->scratch, o->graph->value_count, sizeof *o->params);
-    if (!o->captured || !o->params) return false;
-    const char *named = NULL; /* in this line of the body */
-    for (uint32_t at = p->pos; at < end; at++) {
-        role what = role_of(p, at, in_signature);
-        const char *name = what == ROLE_NONE ? NULL : script_token_text(p, &p->tokens[at]);
-        if (what != ROLE_NONE && !name) return script_no_memory(p);
-        if (what == ROLE_READ && !note_read(p, o, name, in_signature)) return false;
-        if (what == ROLE_NAMED && in_signature && !note_named(p, o, name)) return false;
-        if (what == ROLE_NAMED) named = name;
-        if (p->tokens[at].kind != PY_TOKEN_NEWLINE) continue;
-        in_signature = false;
-        if (named && !note_named(p, o, named)) return false;
-        named = NULL;
-    }
-    return true;
+    return o->captured && o->params && find_names(p, o, node);
 }
 
 /* ---- what they mean inside ---- */
@@ -161,7 +168,7 @@ static bool add_params(script_parser *p, script_outside *o) {
         const hone_gvalue_info *around = &o->graph->values[o->captured[i]];
         const hone_sinfo *info =
             hone_sinfo_in_terms_of(&p->ir, around->sinfo, sizes, o->graph->var_count);
-        if (!script_check_ir(p, p->pos)) return false;
+        if (!script_check_ir(p, p->at)) return false;
         o->params[i] = hone_graph_add_param(p->graph, around->name, info);
         if (o->params[i] == HONE_NO_ID) return script_no_memory(p);
     }
@@ -216,8 +223,9 @@ bool script_name_inside(script_parser *p, script_outside *o) {
 }
 
 script_inside script_enter_inside(script_parser *p) {
-    script_inside before = {p->graph,          p->in_dataflow, p->has_output,   p->has_return,
-                            p->dataflow_count, p->name_count,  p->hidden_begin, p->hidden_end};
+    script_inside before = {p->graph,      p->def,          p->in_dataflow,
+                            p->has_output, p->has_return,   p->dataflow_count,
+                            p->name_count, p->hidden_begin, p->hidden_end};
     p->hidden_begin = 0;
     p->hidden_end = p->name_count;
     return before;
@@ -225,6 +233,7 @@ script_inside script_enter_inside(script_parser *p) {
 
 void script_leave_inside(script_parser *p, const script_inside *before) {
     p->graph = before->graph;
+    p->def = before->def;
     p->in_dataflow = before->in_dataflow;
     p->has_output = before->has_output;
     p->has_return = before->has_return;
@@ -234,26 +243,22 @@ void script_leave_inside(script_parser *p, const script_inside *before) {
     p->hidden_end = before->hidden_end;
 }
 
-static bool read_inside(script_parser *p, const script_value *options, script_outside *o) {
+static bool read_inside(script_parser *p, const py_node *def, const script_value *options,
+                        script_outside *o) {
     script_inside before = script_enter_inside(p);
-    bool ok = script_read_graph(p, options, o->in_module, o);
+    bool ok = script_read_graph(p, def, options, o->in_module, o);
     if (ok) p->graph->is_private = true;
     script_leave_inside(p, &before);
     return ok;
 }
 
-bool script_parse_local(script_parser *p, const script_value *options) {
-    script_outside o = {.graph = p->graph};
-    p->pos++; /* def */
-    if (!script_need_name(p, "the name of the function", &o.name)) return false;
-    uint32_t begin = p->pos;
-    if (!script_at_op(p, "(")) return script_expected(p, "'('", "behind the name of the function");
-    if (!script_skip_function(p)) return false;
-    uint32_t end = p->pos;
-    p->pos = begin;
-    if (!script_infer_graph(p, p->graph) || !script_find_names(p, &o, end, true)) return false;
-    if (!script_name_inside(p, &o) || !script_enter(p) || !read_inside(p, options, &o))
+bool script_parse_local(script_parser *p, const py_node *def, const script_value *options) {
+    script_outside o = {.graph = p->graph, .name = def->name, .in_signature = true};
+    if (!script_infer_graph(p, p->graph) || !script_find_names(p, &o, def)) return false;
+    if (!script_name_inside(p, &o) || !script_enter(p, def->at) ||
+        !read_inside(p, def, options, &o)) {
         return false;
+    }
     p->depth--;
     hone_gvalue *captured = script_alloc(p, p->scratch, o.captured_count, sizeof *captured);
     if (!captured) return false;

@@ -1,8 +1,8 @@
 /* ir/text/read/script_macro.c - @T.macro and @T.inline: functions whose statements are read anew at
  * each call, with the arguments as the values of their parameters.
  *
- * A macro is the place of its parameter list among the tokens. Names that it does not define itself
- * are those at its definition; with hygienic=False those at the call.
+ * Names that a macro does not define itself are those at its definition; with hygienic=False those
+ * at the call.
  */
 #include "ir/text/read/script_impl.h"
 
@@ -16,34 +16,17 @@ bool script_is_macro(const char *path) {
 
 /* ---- definitions ---- */
 
-bool script_skip_function(script_parser *p) {
-    while (script_peek(p)->kind != PY_TOKEN_NEWLINE) {
-        if (script_peek(p)->kind == PY_TOKEN_END) return script_expected(p, "a body", "");
-        p->pos++;
-    }
-    p->pos++;
-    if (script_peek(p)->kind != PY_TOKEN_INDENT) return true;
-    int depth = 0;
-    do {
-        if (script_peek(p)->kind == PY_TOKEN_END) return true;
-        depth += script_peek(p)->kind == PY_TOKEN_INDENT;
-        depth -= script_peek(p)->kind == PY_TOKEN_DEDENT;
-        p->pos++;
-    } while (depth > 0);
-    return true;
-}
-
-bool script_define_macro(script_parser *p, bool is_hygienic) {
-    const char *name = NULL;
-    p->pos++; /* def */
-    if (!script_need_name(p, "the name of the macro", &name)) return false;
+bool script_define_macro(script_parser *p, const py_node *def, script_macro_kind kind,
+                         bool is_hygienic) {
     script_macro *macro = script_alloc(p, p->scratch, 1, sizeof *macro);
     if (!macro) return false;
-    if (!script_at_op(p, "(")) return script_expected(p, "'('", "behind the name of the macro");
-    *macro = (script_macro){.name = name, .at = p->pos, .is_hygienic = is_hygienic};
+    *macro = (script_macro){.def = def, .is_hygienic = is_hygienic, .kind = kind};
     macro->name_count = p->name_count + 1; /* it may call itself */
-    return script_define(p, name, (script_value){.kind = SCRIPT_MACRO, .u.macro = macro}) &&
-           script_skip_function(p);
+    if (kind == SCRIPT_FACTORY) {
+        macro->next = p->factories;
+        p->factories = macro;
+    }
+    return script_define(p, def->name, (script_value){.kind = SCRIPT_MACRO, .u.macro = macro});
 }
 
 /* ---- calls ---- */
@@ -100,44 +83,38 @@ static bool find_argument(binding *b, const char *name, bool only_named, script_
 }
 
 /* name, name: type, name=default, *rest, **words */
-static bool bind_parameter(script_parser *p, binding *b, uint32_t mark, bool *only_named) {
-    const char *name = NULL;
-    script_value value = {.kind = SCRIPT_NONE}, ignored;
-    bool takes_words = script_take_op(p, "**");
-    bool takes_rest = !takes_words && script_take_op(p, "*");
-    if (takes_rest && (script_at_op(p, ",") || script_at_op(p, ")"))) {
-        return *only_named = true;
-    }
-    if (!script_need_name(p, "a parameter", &name)) return false;
+static bool bind_parameter(script_parser *p, binding *b, uint32_t mark, const py_node *param,
+                           bool *only_named) {
+    script_value value = {.kind = SCRIPT_NONE};
     bool is_found = true;
-    if (takes_words) {
+    if (!param->name) { /* "*" alone, or "/" */
+        *only_named |= param->op == PY_ONE_STAR;
+        return true;
+    }
+    if (param->op == PY_TWO_STARS) {
         if (!rest_of_keywords(p, b, mark, &value)) return false;
-    } else if (takes_rest) {
+    } else if (param->op == PY_ONE_STAR) {
         *only_named = true;
         value = rest_of_arguments(b);
     } else {
-        is_found = find_argument(b, name, *only_named, &value);
+        is_found = find_argument(b, param->name, *only_named, &value);
     }
-    if (script_take_op(p, ":") && !script_parse_expr(p, &ignored)) return false;
-    bool has_default = script_take_op(p, "=");
-    if (has_default && !script_parse_expr(p, is_found ? &ignored : &value)) return false;
-    if (!is_found && !has_default) {
-        return script_fail(p, b->call->at, "%s: argument '%s' is missing", b->call->callee, name);
+    if (!is_found && !param->items[1]) {
+        return script_fail(p, b->call->at, "%s: argument '%s' is missing", b->call->callee,
+                           param->name);
     }
+    if (!is_found && !script_eval(p, param->items[1], &value)) return false;
     value.is_fresh = false;
-    return script_define(p, name, value);
+    return script_define(p, param->name, value);
 }
 
-static bool bind_parameters(script_parser *p, const script_call *call) {
+static bool bind_parameters(script_parser *p, const py_node *def, const script_call *call) {
     binding b = {.call = call};
     bool only_named = false;
     uint32_t mark = p->name_count;
-    if (!script_need_op(p, "(", "of the parameters")) return false;
-    while (!script_at_op(p, ")")) {
-        if (!bind_parameter(p, &b, mark, &only_named)) return false;
-        if (!script_take_op(p, ",")) break;
+    for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
+        if (!bind_parameter(p, &b, mark, def->items[i], &only_named)) return false;
     }
-    if (!script_need_op(p, ")", "or ','")) return false;
     if (b.next < call->count) {
         return script_fail(p, call->at, "%s takes %u argument%s, %u given", call->callee, b.next,
                            b.next == 1 ? "" : "s", call->count);
@@ -147,22 +124,21 @@ static bool bind_parameters(script_parser *p, const script_call *call) {
         return script_fail(p, call->keywords[i].value.at, "%s takes no argument '%s'", call->callee,
                            call->keywords[i].name);
     }
-    script_value ignored;
-    return !script_take_op(p, "->") || script_parse_expr(p, &ignored);
+    return true;
 }
 
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
                        script_value *out) {
     *out = (script_value){.kind = SCRIPT_NONE};
+    const char *name = macro->def->name;
     if (!p->func && macro->kind == SCRIPT_STATEMENTS) {
-        return script_fail(p, call->at, "'%s' is called outside of a tensor program", macro->name);
+        return script_fail(p, call->at, "'%s' is called outside of a tensor program", name);
     }
-    if (p->expansions++ > MOST_EXPANSIONS || !script_enter(p)) {
+    if (p->expansions++ > MOST_EXPANSIONS || !script_enter(p, call->at)) {
         return script_fail(p, call->at, "macros are expanded too often");
     }
     if (p->func && macro->kind == SCRIPT_FACTORY) {
-        return script_fail(p, call->at, "'%s' defines programs and cannot be called in one",
-                           macro->name);
+        return script_fail(p, call->at, "'%s' defines programs and cannot be called in one", name);
     }
     static const script_statement statements[] = {
         [SCRIPT_STATEMENTS] = script_parse_statement,
@@ -171,15 +147,14 @@ bool script_call_macro(script_parser *p, const script_macro *macro, const script
     };
     bool has_returned = p->has_returned;
     p->has_returned = false;
-    uint32_t pos = p->pos, names = p->name_count;
+    uint32_t names = p->name_count;
     uint32_t hidden_begin = p->hidden_begin, hidden_end = p->hidden_end;
-    p->pos = macro->at;
-    bool ok = bind_parameters(p, call);
+    bool ok = bind_parameters(p, macro->def, call);
     if (macro->is_hygienic) {
         p->hidden_begin = macro->name_count;
         p->hidden_end = names;
     }
-    ok = ok && script_suite(p, statements[macro->kind]);
+    ok = ok && script_suite(p, script_body(macro->def), statements[macro->kind]);
     if (ok && macro->kind == SCRIPT_HELPER && p->has_returned) {
         *out = p->returned;
         out->is_fresh = false;
@@ -188,7 +163,6 @@ bool script_call_macro(script_parser *p, const script_macro *macro, const script
     p->hidden_begin = hidden_begin;
     p->hidden_end = hidden_end;
     p->name_count = names;
-    p->pos = pos;
     p->depth--;
     return ok;
 }

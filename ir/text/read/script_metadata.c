@@ -162,18 +162,20 @@ bool script_is_constant_key(const char *key) {
     return strcmp(key, "ir.GenericConst") == 0 || strcmp(key, "relax.expr.Constant") == 0;
 }
 
-bool script_at_metadata(const script_parser *p) {
-    return script_at_word(p, "metadata") && script_at_op_ahead(p, 1, "=") &&
-           script_at_op_ahead(p, 3, ".");
+bool script_is_metadata(const py_node *node) {
+    bool is_call = node->kind == PY_ASSIGN && node->base->kind == PY_CALL &&
+                   node->base->base->kind == PY_ATTRIBUTE;
+    return is_call && node->items[0]->kind == PY_NAME &&
+           strcmp(node->items[0]->name, "metadata") == 0;
 }
 
-bool script_parse_metadata(script_parser *p) {
-    uint32_t at = p->pos;
+bool script_parse_metadata(script_parser *p, const py_node *node) {
+    const py_node *call = node->base;
+    uint32_t at = node->at;
     script_value text;
     if (p->own_weights) return script_fail(p, at, "a text has one metadata");
-    for (p->pos += 2; script_peek(p)->kind == PY_TOKEN_NAME || script_at_op(p, ".");)
-        p->pos++;
-    if (!script_need_op(p, "(", "of load_json") || !script_parse_expr(p, &text)) return false;
+    if (call->count != 1) return script_fail(p, call->at, "load_json takes one text");
+    if (!script_eval(p, call->items[0], &text)) return false;
     if (text.kind != SCRIPT_STRING) {
         return script_fail(p, text.at, "expected JSON in a text, found %s",
                            script_kind_name(&text));
@@ -182,8 +184,7 @@ bool script_parse_metadata(script_parser *p) {
     hone_status st = hone_json_parse(text.u.s, strlen(text.u.s), &json);
     st = st ? hone_status_annotate(st, "metadata") : read_constants(p, json);
     hone_json_destroy(json);
-    return script_check(p, at, st) && script_need_op(p, ")", "of load_json") &&
-           script_need_newline(p);
+    return script_check(p, at, st);
 }
 
 void script_free_metadata(script_parser *p) {

@@ -10,37 +10,39 @@
 /* ---- operators of the text ---- */
 
 typedef struct operator_row {
+    py_op of;
     const char *text;
     hone_op op;
-    int intrin; /* -1, or the call that it means */
+    int intrin;        /* -1, or the call that it means */
+    const char *graph; /* between tensors, or NULL */
 } operator_row;
 
 static const operator_row operators[] = {
-    {"+",   HONE_OP_ADD,      -1                     },
-    {"-",   HONE_OP_SUB,      -1                     },
-    {"*",   HONE_OP_MUL,      -1                     },
-    {"/",   HONE_OP_DIV,      -1                     },
-    {"//",  HONE_OP_FLOORDIV, -1                     },
-    {"%",   HONE_OP_FLOORMOD, -1                     },
-    {"==",  HONE_OP_EQ,       -1                     },
-    {"!=",  HONE_OP_NE,       -1                     },
-    {"<",   HONE_OP_LT,       -1                     },
-    {"<=",  HONE_OP_LE,       -1                     },
-    {">",   HONE_OP_GT,       -1                     },
-    {">=",  HONE_OP_GE,       -1                     },
-    {"and", HONE_OP_AND,      -1                     },
-    {"or",  HONE_OP_OR,       -1                     },
-    {"<<",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_LEFT },
-    {">>",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_RIGHT},
-    {"&",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_AND},
-    {"|",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_OR },
-    {"^",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_XOR},
-    {"**",  HONE_OP_COUNT,    HONE_INTRIN_POW        },
+    {PY_ADD,      "+",   HONE_OP_ADD,      -1,                      "R.add"          },
+    {PY_SUB,      "-",   HONE_OP_SUB,      -1,                      "R.subtract"     },
+    {PY_MUL,      "*",   HONE_OP_MUL,      -1,                      "R.multiply"     },
+    {PY_DIV,      "/",   HONE_OP_DIV,      -1,                      "R.divide"       },
+    {PY_FLOORDIV, "//",  HONE_OP_FLOORDIV, -1,                      "R.floor_divide" },
+    {PY_MOD,      "%",   HONE_OP_FLOORMOD, -1,                      "R.floor_mod"    },
+    {PY_EQ,       "==",  HONE_OP_EQ,       -1,                      "R.equal"        },
+    {PY_NE,       "!=",  HONE_OP_NE,       -1,                      "R.not_equal"    },
+    {PY_LT,       "<",   HONE_OP_LT,       -1,                      "R.less"         },
+    {PY_LE,       "<=",  HONE_OP_LE,       -1,                      "R.less_equal"   },
+    {PY_GT,       ">",   HONE_OP_GT,       -1,                      "R.greater"      },
+    {PY_GE,       ">=",  HONE_OP_GE,       -1,                      "R.greater_equal"},
+    {PY_AND,      "and", HONE_OP_AND,      -1,                      "R.logical_and"  },
+    {PY_OR,       "or",  HONE_OP_OR,       -1,                      "R.logical_or"   },
+    {PY_SHL,      "<<",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_LEFT,  NULL             },
+    {PY_SHR,      ">>",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_RIGHT, NULL             },
+    {PY_BITAND,   "&",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_AND, "R.bitwise_and"  },
+    {PY_BITOR,    "|",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_OR,  "R.bitwise_or"   },
+    {PY_BITXOR,   "^",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_XOR, "R.bitwise_xor"  },
+    {PY_POW,      "**",  HONE_OP_COUNT,    HONE_INTRIN_POW,         "R.power"        },
 };
 
-static const operator_row *find_operator(const char *text) {
+static const operator_row *find_operator(py_op op) {
     for (size_t i = 0; i < HONE_COUNT(operators); i++) {
-        if (strcmp(operators[i].text, text) == 0) return &operators[i];
+        if (operators[i].of == op) return &operators[i];
     }
     return NULL;
 }
@@ -155,33 +157,6 @@ static bool python_binary(script_parser *p, uint32_t at, const operator_row *row
     return script_fail(p, at, "'%s' of these constants does not fit 64 bits", row->text);
 }
 
-static const char *graph_operator(const char *op) {
-    static const char *const rows[][2] = {
-        {"+",   "R.add"          },
-        {"-",   "R.subtract"     },
-        {"*",   "R.multiply"     },
-        {"/",   "R.divide"       },
-        {"**",  "R.power"        },
-        {"//",  "R.floor_divide" },
-        {"%",   "R.floor_mod"    },
-        {"==",  "R.equal"        },
-        {"!=",  "R.not_equal"    },
-        {"<",   "R.less"         },
-        {"<=",  "R.less_equal"   },
-        {">",   "R.greater"      },
-        {">=",  "R.greater_equal"},
-        {"&",   "R.bitwise_and"  },
-        {"|",   "R.bitwise_or"   },
-        {"^",   "R.bitwise_xor"  },
-        {"and", "R.logical_and"  },
-        {"or",  "R.logical_or"   }
-    };
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (strcmp(rows[i][0], op) == 0) return rows[i][1];
-    }
-    return NULL;
-}
-
 static bool is_word(const script_value *v) {
     return v->kind == SCRIPT_STRING || v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_NONE;
 }
@@ -203,12 +178,11 @@ static bool compare_words(const operator_row *row, const script_value *a, const 
     return true;
 }
 
-static bool graph_binary(script_parser *p, uint32_t at, const char *op, const script_value *a,
-                         const script_value *b, script_value *out) {
-    const char *callee = graph_operator(op);
-    if (!callee) return script_fail(p, at, "'%s' has no meaning between tensors", op);
+static bool graph_binary(script_parser *p, uint32_t at, const operator_row *row,
+                         const script_value *a, const script_value *b, script_value *out) {
+    if (!row->graph) return script_fail(p, at, "'%s' has no meaning between tensors", row->text);
     script_value args[2] = {*a, *b};
-    script_call call = {.callee = callee, .at = at, .count = 2, .args = args};
+    script_call call = {.callee = row->graph, .at = at, .count = 2, .args = args};
     return script_call_graph(p, &call, out);
 }
 
@@ -274,24 +248,32 @@ static bool operand(script_parser *p, const operator_row *row, const script_valu
                  : script_to_expr(p, v, out);
 }
 
-bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+bool script_binary_value(script_parser *p, uint32_t at, py_op of, const script_value *a,
                          const script_value *b, script_value *out) {
-    const operator_row *row = find_operator(op);
-    if (!row) return script_fail(p, at, "operator '%s' is not part of TVMScript", op);
+    const operator_row *row = find_operator(of);
+    if (!row) {
+        return script_fail(p, at, "operator '%s' is not part of TVMScript",
+                           of == PY_MATMUL ? "@"
+                           : of == PY_IN   ? "in"
+                                           : "not in");
+    }
+    const char *op = row->text;
+    bool is_equality = of == PY_EQ || of == PY_NE;
     if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
     p->budget--;
     if (is_python(a) && is_python(b)) return python_binary(p, at, row, a, b, out);
     if (compare_words(row, a, b, out)) return true;
-    if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
+    if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG)
+        return graph_binary(p, at, row, a, b, out);
     const hone_expr *x = NULL, *y = NULL;
     if (!operand(p, row, a, b, &x) || !operand(p, row, b, a, &y)) return false;
     const hone_expr *text = x->kind == HONE_EXPR_STRING ? x : y;
-    if (text->kind == HONE_EXPR_STRING && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+    if (text->kind == HONE_EXPR_STRING && !is_equality) {
         return script_fail_type(p, (text == x ? a : b)->at, "operator '%s' of a string, \"%s\"", op,
                                 text->u.s);
     }
     bool on_handle = hone_dtype_is_handle(x->dtype) || hone_dtype_is_handle(y->dtype);
-    if (on_handle && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+    if (on_handle && !is_equality) {
         return script_fail_type(p, at, "operator '%s' of %s and %s", op, HONE_DTYPE_NAME(x->dtype),
                                 HONE_DTYPE_NAME(y->dtype));
     }
@@ -322,15 +304,16 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     return script_check_ir(p, at);
 }
 
-bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+bool script_unary_value(script_parser *p, uint32_t at, py_op op, const script_value *a,
                         script_value *out) {
+    const char *text = op == PY_NEG ? "-" : op == PY_INVERT ? "~" : op == PY_POS ? "+" : "not";
     if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
     p->budget--;
-    bool negates = strcmp(op, "-") == 0, inverts = strcmp(op, "~") == 0;
+    bool negates = op == PY_NEG, inverts = op == PY_INVERT;
     *out = *a;
     out->at = at;
     if (is_python(a)) {
-        if (strcmp(op, "not") == 0) {
+        if (op == PY_NOT) {
             out->u.i = number_of(a) == 0;
             out->kind = SCRIPT_BOOL;
         } else if (inverts && a->kind != SCRIPT_FLOAT) {
@@ -353,9 +336,9 @@ bool script_unary_value(script_parser *p, uint32_t at, const char *op, const scr
     const hone_expr *x = NULL;
     if (!script_to_expr(p, a, &x)) return false;
     if (hone_dtype_is_handle(x->dtype) || (inverts && hone_dtype_is_float(x->dtype))) {
-        return script_fail_type(p, at, "operator '%s' of %s", op, HONE_DTYPE_NAME(x->dtype));
+        return script_fail_type(p, at, "operator '%s' of %s", text, HONE_DTYPE_NAME(x->dtype));
     }
-    if (strcmp(op, "not") == 0) {
+    if (op == PY_NOT) {
         if (!script_to_condition(p, a, "what 'not' negates", &x)) return false;
         x = x->kind == HONE_EXPR_INT && x->dtype.lanes == 1 ? hone_expr_bool(&p->ir, !x->u.i)
                                                             : hone_expr_not(&p->ir, x);

@@ -291,12 +291,17 @@ bool script_assign(script_parser *p, const char *name, uint32_t at, const script
 }
 
 /* x: T.int32 = value */
-static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
+static bool parse_annotated(script_parser *p, const py_node *node) {
     script_value type = {.kind = SCRIPT_NONE}, v, bound;
     hone_dtype dtype = HONE_DTYPE_VOID;
-    if (!script_parse_expr(p, &type)) return false;
+    const char *name = NULL;
+    uint32_t at = node->at;
+    if (!script_need_name(p, node->items[0], "a name", &name) ||
+        !script_eval(p, node->items[1], &type)) {
+        return false;
+    }
     bool plain = type.kind == SCRIPT_BUFFER, is_let = true;
-    if (plain && !script_at_op(p, "=")) return script_assign(p, name, at, &type); /* T.int32[4] */
+    if (plain && !node->base) return script_assign(p, name, at, &type); /* T.int32[4] */
     if (type.kind == SCRIPT_NEWVAR) {
         dtype = type.u.var.dtype;
     } else if (!plain && type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.let") == 0) {
@@ -306,10 +311,11 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
         is_let =
             type.kind != SCRIPT_PATH || hone_dtype_is_handle(dtype) || hone_dtype_is_void(dtype);
     }
-    bool has_value = script_take_op(p, "=");
-    if (!has_value && (is_let || !p->func)) return script_need_op(p, "=", "and a value");
-    if (!has_value) return assign_scalar(p, name, at, &dtype, NULL);
-    if (!script_parse_expr_list(p, &v)) return false;
+    if (!node->base && (is_let || !p->func)) {
+        return script_expected(p, node->items[1]->end, "'=' and a value");
+    }
+    if (!node->base) return assign_scalar(p, name, at, &dtype, NULL);
+    if (!script_eval(p, node->base, &v)) return false;
     const hone_expr *e = NULL;
     if (v.kind == SCRIPT_BUFFER && !is_let && p->func) { /* a buffer without indices is no number */
         return script_to_expr(p, &v, &e) && assign_scalar(p, name, at, &dtype, &v);
@@ -346,35 +352,52 @@ static bool assign_one(script_parser *p, const target *t, const script_value *v)
     return script_store(p, &t->access, v);
 }
 
-/* A name that is being assigned to (so it need not exist yet). */
-static bool at_plain_name(const script_parser *p) {
-    const py_token *t = script_peek(p);
-    if (t->kind != PY_TOKEN_NAME || script_is_keyword(p, t)) return false;
-    return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",") ||
-           script_at_op_ahead(p, 1, ":") || script_at_op_ahead(p, 1, ")") ||
-           script_at_op_ahead(p, 1, "]");
+static bool eval_target(script_parser *p, const py_node *node, target *out) {
+    const py_node *inner = node->kind == PY_STAR ? node->base : node;
+    *out = (target){.at = node->at, .is_starred = node->kind == PY_STAR};
+    if (inner->kind == PY_NAME) {
+        out->name = inner->name;
+        return true;
+    }
+    if (!script_eval(p, inner, &out->access)) return false;
+    bool takes_value = out->access.kind == SCRIPT_ACCESS && !out->is_starred;
+    return takes_value || script_fail(p, out->at, "this cannot be assigned to");
 }
 
-static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint32_t *out_count,
-                          bool *out_tuple) {
-    bool is_list = script_take_op(p, "["), bracket = is_list || script_take_op(p, "(");
-    *out_tuple = bracket;
-    for (*out_count = 0; *out_count < most;) {
-        target *t = &targets[(*out_count)++];
-        *t = (target){.at = p->pos, .is_starred = script_take_op(p, "*")};
-        if (at_plain_name(p)) {
-            if (!script_need_name(p, "a name", &t->name)) return false;
-        } else {
-            if (!script_parse_expr(p, &t->access)) return false;
-            if (t->access.kind != SCRIPT_ACCESS || t->is_starred) {
-                return script_fail(p, t->at, "this cannot be assigned to");
-            }
-        }
-        if (!script_take_op(p, ",")) break;
-        *out_tuple = true;
-        if (script_at_op(p, "=") || script_at_op(p, ")") || script_at_op(p, "]")) break;
+static bool eval_targets(script_parser *p, const py_node *node, target *targets, uint32_t most,
+                         uint32_t *out_count, bool *out_tuple) {
+    *out_tuple = node->kind == PY_TUPLE || node->kind == PY_LIST;
+    *out_count = *out_tuple ? node->count : 1;
+    if (*out_count > most) return script_fail(p, node->at, "too many names");
+    for (uint32_t i = 0; i < *out_count; i++) {
+        if (!eval_target(p, *out_tuple ? node->items[i] : node, &targets[i])) return false;
     }
-    return !bracket || script_need_op(p, is_list ? "]" : ")", "");
+    return true;
+}
+
+bool script_need_name(script_parser *p, const py_node *node, const char *what,
+                      const char **out_name) {
+    if (node->kind != PY_NAME) return script_expected(p, node->at, what);
+    *out_name = node->name;
+    return true;
+}
+
+bool script_target_names(script_parser *p, const py_node *node, const char *what, uint32_t most,
+                         const char **out_names, uint32_t *out_count, uint32_t *out_star) {
+    bool is_list = node->kind == PY_TUPLE || node->kind == PY_LIST;
+    *out_count = is_list ? node->count : 1;
+    *out_star = HONE_NO_ID;
+    if (*out_count > most) return script_fail(p, node->at, "too many names");
+    for (uint32_t i = 0; i < *out_count; i++) {
+        const py_node *one = is_list ? node->items[i] : node;
+        if (one->kind == PY_STAR) {
+            if (*out_star != HONE_NO_ID) return script_fail(p, one->at, "two names with '*'");
+            *out_star = i;
+            one = one->base;
+        }
+        if (!script_need_name(p, one, what, &out_names[i])) return false;
+    }
+    return true;
 }
 
 /* *v = …: v_0, v_1, …, and v is the tuple of them. */
@@ -407,7 +430,7 @@ static bool assign_starred(script_parser *p, const target *targets, uint32_t cou
 
 static bool assign_all(script_parser *p, const target *targets, uint32_t count, bool is_tuple,
                        const script_value *v) {
-    if (!is_tuple && targets[0].is_starred) {
+    if (count == 1 && targets[0].is_starred) {
         return script_fail(p, targets[0].at, "a name with '*' stands in a list: *a, b = …");
     }
     if (!is_tuple) return assign_one(p, &targets[0], v);
@@ -443,64 +466,30 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
     return true;
 }
 
-/* Is this line an assignment to names? Looks for '=' outside of brackets. */
-static bool line_assigns(const script_parser *p) {
-    uint32_t open = 0;
-    for (uint32_t i = p->pos; i < p->token_count; i++) {
-        const py_token *t = &p->tokens[i];
-        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) return false;
-        if (t->kind != PY_TOKEN_OP || t->length != 1) continue;
-        char c = p->source.text[t->start];
-        if (c == '(' || c == '[' || c == '{') open++;
-        if ((c == ')' || c == ']' || c == '}') && open) open--;
-        if (c == '=' && !open) return true;
-        if (c == ';' && !open) return false;
-    }
-    return false;
-}
-
-static bool parse_assignment(script_parser *p) {
+static bool parse_assignment(script_parser *p, const py_node *node) {
     enum { MOST = 64 };
     target targets[MOST];
     uint32_t count = 0;
     bool is_tuple = false;
-    if (!parse_targets(p, targets, MOST, &count, &is_tuple)) return false;
-    if (count == 1 && targets[0].name && script_take_op(p, ":")) {
-        return parse_annotated(p, targets[0].name, targets[0].at) && script_need_newline(p);
-    }
-    if (!script_need_op(p, "=", "of an assignment")) return false;
     script_value v;
-    if (!script_parse_expr_list(p, &v)) return false;
-    return assign_all(p, targets, count, is_tuple, &v) && script_need_newline(p);
+    if (node->count > 1) {
+        return script_expected(p, node->items[1]->end, "the end of the line");
+    }
+    return eval_targets(p, node->items[0], targets, MOST, &count, &is_tuple) &&
+           script_eval(p, node->base, &v) && assign_all(p, targets, count, is_tuple, &v);
 }
 
-static bool parse_augmented(script_parser *p, const script_value *left) {
-    static const char *const ops[][2] = {
-        {"+=",  "+" },
-        {"-=",  "-" },
-        {"*=",  "*" },
-        {"/=",  "/" },
-        {"%=",  "%" },
-        {"//=", "//"},
-        {"&=",  "&" },
-        {"|=",  "|" },
-        {"^=",  "^" },
-        {"<<=", "<<"},
-        {">>=", ">>"},
-        {"**=", "**"}
-    };
-    uint32_t at = p->pos;
-    for (size_t i = 0; i < HONE_COUNT(ops); i++) {
-        if (!script_take_op(p, ops[i][0])) continue;
-        script_value right, v;
-        if (left->kind != SCRIPT_ACCESS) {
-            return script_fail(p, left->at, "'%s' needs an element of a buffer", ops[i][0]);
-        }
-        return script_parse_expr(p, &right) &&
-               script_binary_value(p, at, ops[i][1], left, &right, &v) &&
-               script_store(p, left, &v) && script_need_newline(p);
+static bool parse_augmented(script_parser *p, const py_node *node) {
+    script_value left, right, v;
+    if (!script_eval(p, node->items[0], &left)) return false;
+    if (left.kind != SCRIPT_ACCESS) {
+        int length = p->source.text[node->mark + 1] == '=' ? 2 : 3;
+        return script_fail(p, left.at, "'%.*s' needs an element of a buffer", length,
+                           p->source.text + node->mark);
     }
-    return script_need_newline(p);
+    return script_eval(p, node->base, &right) &&
+           script_binary_value(p, node->mark, node->op, &left, &right, &v) &&
+           script_store(p, &left, &v);
 }
 
 /* A call for its effect. */
@@ -527,13 +516,16 @@ static bool run_expression(script_parser *p, const script_value *v) {
     return true;
 }
 
-bool script_parse_simple(script_parser *p) {
-    bool declares = script_peek(p)->kind == PY_TOKEN_NAME && script_at_op_ahead(p, 1, ":");
-    if (declares || line_assigns(p)) return parse_assignment(p);
+bool script_parse_simple(script_parser *p, const py_node *node) {
     script_value v;
-    if (!script_parse_expr(p, &v)) return false;
-    if (script_peek(p)->kind == PY_TOKEN_NEWLINE || script_at_op(p, ";")) {
-        return run_expression(p, &v) && script_need_newline(p);
+    switch (node->kind) {
+    case PY_ANNOTATE:
+        return parse_annotated(p, node);
+    case PY_ASSIGN:
+        return parse_assignment(p, node);
+    case PY_AUGMENT:
+        return parse_augmented(p, node);
+    default:
+        return script_eval(p, node->base, &v) && run_expression(p, &v);
     }
-    return parse_augmented(p, &v);
 }

@@ -28,53 +28,56 @@ static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtyp
         return false;
     if (type) script_mark_var(p, var, type);
     const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
-    return script_check_ir(p, p->pos) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
+    return script_check_ir(p, p->at) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
            add_param(p, var, HONE_NO_ID);
 }
 
 /* `n: int`: Python's types say no width. */
-static bool check_scalar_type(script_parser *p, const char *name) {
+static bool check_scalar_type(script_parser *p, const char *name, const py_node *type) {
     static const char *const types[][2] = {
         {"int",   "int32"  },
         {"float", "float32"},
         {"bool",  "bool"   }
     };
+    const char *word = type->name;
+    if (type->kind != PY_NAME) return true;
     for (size_t i = 0; i < HONE_COUNT(types); i++) {
-        if (!script_at_word(p, types[i][0])) continue;
-        return script_fail(p, p->pos, "parameter '%s' has Python's type '%s'; did you mean 'T.%s'?",
-                           name, types[i][0], types[i][1]);
+        if (strcmp(types[i][0], word) != 0) continue;
+        return script_fail(p, type->at,
+                           "parameter '%s' has Python's type '%s'; did you mean 'T.%s'?", name,
+                           types[i][0], types[i][1]);
     }
     hone_dtype dtype;
-    const char *word =
-        script_peek(p)->kind == PY_TOKEN_NAME ? script_token_text(p, script_peek(p)) : NULL;
-    bool is_bare = word && !script_lookup(p, word) && hone_dtype_parse(word, &dtype);
+    bool is_bare = !script_lookup(p, word) && hone_dtype_parse(word, &dtype);
     if (!is_bare) return true;
-    return script_fail(p, p->pos, "undefined name '%s'; did you mean 'T.%s'?", word, word);
+    return script_fail(p, type->at, "undefined name '%s'; did you mean 'T.%s'?", word, word);
 }
 
-static bool parse_param(script_parser *p) {
-    const char *name = NULL;
-    uint32_t at = p->pos;
-    if (!script_need_name(p, "a parameter", &name)) return false;
+static bool check_param(script_parser *p, const py_node *param) {
+    const char *name = param->name;
+    if (!name || param->op != PY_NO_OP) return script_expected(p, param->at, "a parameter");
     for (uint32_t i = 0; i < p->param_count; i++) {
         hone_param q = p->params[i];
         const char *other =
             q.buffer == HONE_NO_ID ? p->func->vars[q.var].name : p->func->buffers[q.buffer].name;
         if (strcmp(other, name) == 0)
-            return script_fail(p, at, "two parameters are named '%s'", name);
+            return script_fail(p, param->at, "two parameters are named '%s'", name);
     }
-    if (!script_take_op(p, ":")) {
-        return script_fail(p, at,
+    if (!param->items[0]) {
+        return script_fail(p, param->at,
                            "parameter '%s' has no type; expected ': T.Buffer(...)', "
                            "': T.handle' or another",
                            name);
     }
+    if (!param->items[1]) return check_scalar_type(p, name, param->items[0]);
+    return script_fail(p, param->items[1]->at,
+                       "parameter '%s' has a default, which TVMScript has not", name);
+}
+
+static bool parse_param(script_parser *p, const py_node *param) {
+    const char *name = param->name;
     script_value type;
-    if (!check_scalar_type(p, name) || !script_parse_expr(p, &type)) return false;
-    if (script_at_op(p, "=")) {
-        return script_fail(p, p->pos, "parameter '%s' has a default, which TVMScript has not",
-                           name);
-    }
+    if (!check_param(p, param) || !script_eval(p, param->items[0], &type)) return false;
     if (type.kind == SCRIPT_NEWVAR) {
         return add_scalar_param(p, name, type.u.var.dtype, &type);
     }
@@ -94,18 +97,16 @@ static bool parse_param(script_parser *p) {
     return add_scalar_param(p, name, dtype, NULL);
 }
 
-static bool parse_params(script_parser *p) {
-    if (!script_need_op(p, "(", "behind the name of the function")) return false;
-    while (!script_at_op(p, ")")) {
-        if (p->param_count > 4096) return script_fail(p, p->pos, "too many parameters");
+static bool parse_params(script_parser *p, const py_node *def) {
+    for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
+        if (p->param_count > 4096) return script_fail(p, def->items[i]->at, "too many parameters");
         p->budget = SCRIPT_STATEMENT_BUDGET;
-        if (!parse_param(p)) return false;
-        if (!script_take_op(p, ",")) break;
+        if (!parse_param(p, def->items[i])) return false;
     }
-    if (!script_need_op(p, ")", "or ','")) return false;
-    if (!script_take_op(p, "->")) return true;
+    const py_node *result = def->items[def->count - 2];
     script_value type;
-    if (!script_parse_expr(p, &type)) return false;
+    if (!result) return true;
+    if (!script_eval(p, result, &type)) return false;
     bool is_type = type.kind == SCRIPT_NEWVAR || type.kind == SCRIPT_PATH ||
                    type.kind == SCRIPT_DTYPE || type.kind == SCRIPT_STRING;
     if (!is_type) return true;
@@ -115,25 +116,11 @@ static bool parse_params(script_parser *p) {
 
 /* ---- form ---- */
 
-/* Does the function that begins here hold a block? */
-static bool text_has_block(const script_parser *p) {
-    int depth = 0;
-    bool entered = false;
-    for (uint32_t i = p->pos; i + 1 < p->token_count; i++) {
-        const py_token *t = &p->tokens[i];
-        if (t->kind == PY_TOKEN_INDENT) {
-            depth++;
-            entered = true;
-        }
-        if (t->kind == PY_TOKEN_DEDENT && --depth <= 0 && entered) return false;
-        if (t->kind != PY_TOKEN_NAME || i == 0) continue;
-        const char *text = p->source.text + t->start;
-        bool is_block = (t->length == 5 && memcmp(text, "block", 5) == 0) ||
-                        (t->length == 6 && memcmp(text, "sblock", 6) == 0) ||
-                        (t->length > 12 && memcmp(text, "sblock_alloc", 12) == 0);
-        if (is_block && p->source.text[p->tokens[i - 1].start] == '.') return true;
-    }
-    return false;
+static bool names_block(void *ctx, const py_node *node) {
+    (void)ctx;
+    if (node->kind != PY_ATTRIBUTE) return false;
+    return strcmp(node->name, "block") == 0 || strcmp(node->name, "sblock") == 0 ||
+           strncmp(node->name, "sblock_alloc", 12) == 0;
 }
 
 /* The only statement of the function, when it can be its root block. */
@@ -253,9 +240,9 @@ static bool decorator_flag(script_parser *p, const script_value *options, const 
     return true;
 }
 
-static bool parse_body(script_parser *p, const char *name, const script_value *options) {
+static bool parse_body(script_parser *p, const py_node *def, const script_value *options) {
     script_block root = {.node = HONE_NO_ID};
-    bool s_tir = false, has_blocks = text_has_block(p);
+    bool s_tir = false, has_blocks = py_search(script_body(def), names_block, NULL) != NULL;
     if (!decorator_flag(p, options, "private", false, &p->func->is_private) ||
         !decorator_flag(p, options, "s_tir", p->default_s_tir, &s_tir)) {
         return false;
@@ -263,10 +250,10 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
     p->root = &root;
     p->func->is_scheduled_form = s_tir || has_blocks;
     p->in_signature = true;
-    bool ok = parse_params(p);
+    bool ok = parse_params(p, def);
     p->in_signature = false;
     p->signature_vars = p->func->var_count;
-    ok = ok && script_suite(p, script_parse_statement);
+    ok = ok && script_suite(p, script_body(def), script_parse_statement);
     p->root = NULL;
     if (!ok) return false;
     hone_param *params = script_alloc(p, p->arena, p->param_count, sizeof *params);
@@ -274,17 +261,18 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
     if (p->param_count) memcpy(params, p->params, p->param_count * sizeof *params);
     p->func->params = params;
     p->func->param_count = p->param_count;
-    (void)name;
     if (p->func->is_scheduled_form && !make_root(p, &root)) return false;
     if (has_blocks && !p->is_classic && !script_lift_allocs(p)) return false;
     mark_sizes(p);
     return settle_name(p) && finish_regions(p);
 }
 
-bool script_parse_func(script_parser *p, const script_value *options, const char *name) {
-    uint32_t names = p->name_count, at = p->pos - 1;
-    p->func = hone_func_create(p->arena, name);
+bool script_parse_func(script_parser *p, const py_node *def, const script_value *options) {
+    uint32_t names = p->name_count;
+    const char *name = script_strdup(p, def->name);
+    p->func = name ? hone_func_create(p->arena, name) : NULL;
     if (!p->func) return script_no_memory(p);
+    p->def = def;
     p->parent = HONE_NODE_TOP;
     p->block = NULL;
     p->params = NULL;
@@ -292,9 +280,10 @@ bool script_parse_func(script_parser *p, const script_value *options, const char
     p->pending_count = 0;
     p->value_budget = 1000000;
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    bool ok = parse_body(p, name, options) &&
-              script_check(p, at, hone_module_add_func(p->module, p->func));
+    bool ok = parse_body(p, def, options) &&
+              script_check(p, script_name_at(p, def), hone_module_add_func(p->module, p->func));
     p->func = NULL;
+    p->def = NULL;
     p->name_count = names;
     return ok;
 }

@@ -5,48 +5,54 @@
 #include "ir/text/read/script_graph_impl.h"
 
 /* A type: its sizes are numbers and names, no results of operators. */
-static bool parse_type(script_parser *p, const hone_sinfo **out) {
-    uint32_t at = p->pos, before = p->graph->value_count;
+static bool parse_type(script_parser *p, const py_node *node, const hone_sinfo **out) {
+    uint32_t before = p->graph->value_count;
     script_value type;
-    if (!script_parse_expr(p, &type) || !script_to_sinfo(p, &type, out)) return false;
+    if (!script_eval(p, node, &type) || !script_to_sinfo(p, &type, out)) return false;
     if (p->graph->value_count == before) return true;
-    return script_fail(p, at, "a type cannot hold the call of an operator");
+    return script_fail(p, node->at, "a type cannot hold the call of an operator");
 }
 
 /* ---- parameters ---- */
 
-static bool parse_param(script_parser *p) {
-    const char *name = NULL;
-    uint32_t at = p->pos;
-    script_value value;
-    const hone_sinfo *info = NULL;
-    if (!script_need_name(p, "a parameter", &name)) return false;
+static bool check_param(script_parser *p, const py_node *param) {
+    const char *name = param->name;
+    if (!name || param->op != PY_NO_OP) return script_expected(p, param->at, "a parameter");
     for (uint32_t i = 0; i < p->graph->param_count; i++) {
         if (strcmp(p->graph->values[i].name, name) == 0) {
-            return script_fail(p, at, "two parameters are named '%s'", name);
+            return script_fail(p, param->at, "two parameters are named '%s'", name);
         }
     }
-    if (!script_take_op(p, ":")) {
-        return script_fail(
-            p, at, "parameter '%s' has no type; expected ': R.Tensor(...)' or another", name);
+    if (!param->items[0]) {
+        return script_fail(p, param->at,
+                           "parameter '%s' has no type; expected ': R.Tensor(...)' or another",
+                           name);
     }
-    if (!parse_type(p, &info)) return false;
-    hone_gvalue param = hone_graph_add_param(p->graph, name, info);
-    if (param == HONE_NO_ID) return script_no_memory(p);
-    return script_garg_value(p, HONE_GARG_OF_VALUE(param), &value) && script_define(p, name, value);
+    if (!param->items[1]) return true;
+    return script_fail(p, param->items[1]->at,
+                       "parameter '%s' has a default, which TVMScript has not", name);
 }
 
-static bool parse_signature(script_parser *p) {
-    if (!script_need_op(p, "(", "behind the name of the function")) return false;
-    while (!script_at_op(p, ")")) {
-        if (p->graph->param_count > 65535) return script_fail(p, p->pos, "too many parameters");
+static bool parse_param(script_parser *p, const py_node *param) {
+    script_value value;
+    const hone_sinfo *info = NULL;
+    if (!check_param(p, param) || !parse_type(p, param->items[0], &info)) return false;
+    hone_gvalue made = hone_graph_add_param(p->graph, param->name, info);
+    if (made == HONE_NO_ID) return script_no_memory(p);
+    return script_garg_value(p, HONE_GARG_OF_VALUE(made), &value) &&
+           script_define(p, param->name, value);
+}
+
+static bool parse_signature(script_parser *p, const py_node *def) {
+    for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
+        if (p->graph->param_count > 65535) {
+            return script_fail(p, def->items[i]->at, "too many parameters");
+        }
         p->budget = SCRIPT_STATEMENT_BUDGET;
-        if (!parse_param(p)) return false;
-        if (!script_take_op(p, ",")) break;
+        if (!parse_param(p, def->items[i])) return false;
     }
-    if (!script_need_op(p, ")", "or ','")) return false;
-    if (!script_take_op(p, "->")) return true;
-    return parse_type(p, &p->graph->result_sinfo);
+    const py_node *result = def->items[def->count - 2];
+    return !result || parse_type(p, result, &p->graph->result_sinfo);
 }
 
 /* ---- assignments ---- */
@@ -114,101 +120,77 @@ static bool assign_names(script_parser *p, const char *const *names, uint32_t co
     return true;
 }
 
-static bool parse_assignment(script_parser *p) {
-    enum { MOST = 256 };
-    const char *names[MOST];
-    uint32_t count = 0, at = p->pos;
-    script_value v;
+static bool parse_annotated(script_parser *p, const py_node *node) {
+    const char *name;
     const hone_sinfo *info = NULL;
-    bool bracket = script_take_op(p, "(");
-    do {
-        if (count == MOST) return script_fail(p, p->pos, "too many names");
-        if (!script_need_name(p, "a name", &names[count++])) return false;
-    } while (script_take_op(p, ",") && !script_at_op(p, "=") && !script_at_op(p, ")"));
-    bool comma = p->source.text[p->tokens[p->pos - 1].start] == ',';
-    if (bracket && !script_need_op(p, ")", "")) return false;
-    if (count == 1 && script_take_op(p, ":") && !parse_type(p, &info)) return false;
-    if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
-    if (count == 1 && !comma) {
-        if (!script_bind_name(p, names[0], at, &v, info)) return false;
-    } else if (!assign_names(p, names, count, at, &v)) {
+    script_value v;
+    if (!script_need_name(p, node->items[0], "a name", &name) ||
+        !parse_type(p, node->items[1], &info)) {
         return false;
     }
-    return script_need_newline(p);
+    if (!node->base) return script_expected(p, node->items[1]->end, "'=' of an assignment");
+    return script_eval(p, node->base, &v) && script_bind_name(p, name, node->at, &v, info);
+}
+
+static bool fail_change(script_parser *p, const py_node *node) {
+    return script_fail(p, node->mark,
+                       "a graph value does not change; a new one gets a name: y = R.add(x, x)");
+}
+
+static bool parse_assignment(script_parser *p, const py_node *node) {
+    enum { MOST = 256 };
+    const py_node *target = node->items[0];
+    const char *names[MOST];
+    uint32_t count = 0, star;
+    script_value v;
+    if (target->kind == PY_SUBSCRIPT) return fail_change(p, node);
+    if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
+    if (!script_target_names(p, target, "a name", MOST, names, &count, &star)) return false;
+    if (star != HONE_NO_ID) return script_expected(p, target->at, "names without '*'");
+    if (!script_eval(p, node->base, &v)) return false;
+    if (target->kind == PY_NAME) return script_bind_name(p, names[0], node->at, &v, NULL);
+    return assign_names(p, names, count, node->at, &v);
 }
 
 /* ---- statements ---- */
 
-static bool parse_with(script_parser *p) {
-    uint32_t at = p->pos++;
+static bool parse_with(script_parser *p, const py_node *node) {
     script_value v;
-    if (!script_parse_expr(p, &v)) return false;
-    if (v.kind != SCRIPT_FRAME || v.u.frame->kind != SCRIPT_FRAME_DATAFLOW) {
+    if (!script_eval(p, node->items[0]->base, &v)) return false;
+    bool is_dataflow = v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_DATAFLOW;
+    if (!is_dataflow || node->count != 2 || node->items[0]->items[0]) {
         return script_fail(p, v.at, "expected R.dataflow() behind 'with'");
     }
-    if (p->in_dataflow) return script_fail(p, at, "R.dataflow inside of R.dataflow");
+    if (p->in_dataflow) return script_fail(p, node->at, "R.dataflow inside of R.dataflow");
     p->in_dataflow = true;
     p->has_output = false;
-    bool ok = script_suite(p, script_graph_statement);
+    bool ok = script_suite(p, script_body(node), script_graph_statement);
     p->in_dataflow = false;
     p->dataflow_count++;
     return ok;
 }
 
-static bool parse_return(script_parser *p) {
-    uint32_t at = p->pos++;
+static bool parse_return(script_parser *p, const py_node *node) {
+    const py_place place = py_place_of(&p->places, node->at);
     script_value v;
-    if (p->in_dataflow) return script_fail(p, at, "return stands inside of R.dataflow");
-    if (p->has_return) return script_fail(p, at, "return stands twice in this function");
+    if (p->in_dataflow) return script_fail(p, node->at, "return stands inside of R.dataflow");
     p->has_return = true;
-    p->graph->result_line = p->tokens[at].line;
-    p->graph->result_column = p->tokens[at].column;
-    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) {
-        return script_fail(p, at, "a graph function returns a value: return x");
+    p->graph->result_line = place.line;
+    p->graph->result_column = place.column;
+    if (!node->base) {
+        return script_fail(p, node->at, "a graph function returns a value: return x");
     }
-    return script_parse_expr_list(p, &v) && script_to_garg(p, &v, false, &p->graph->result) &&
-           script_need_newline(p);
+    return script_eval(p, node->base, &v) && script_to_garg(p, &v, false, &p->graph->result);
 }
 
-static bool at_assignment(const script_parser *p) {
-    if (script_peek(p)->kind != PY_TOKEN_NAME && !script_at_op(p, "(")) return false;
-    return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ":") ||
-           script_at_op_ahead(p, 1, ",") ||
-           (script_at_op(p, "(") && (script_at_op_ahead(p, 2, ",")));
-}
-
-bool script_graph_statement(script_parser *p) {
-    p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (p->has_return) return script_fail(p, p->pos, "this statement stands behind return");
-    if (script_at_word(p, "with")) return parse_with(p);
-    if (script_at_word(p, "return")) return parse_return(p);
-    if (script_at_op(p, "@")) return script_parse_inner_graph(p);
-    if (script_at_word(p, "if")) return script_parse_if(p);
-    if (script_take_word(p, "pass")) return script_need_newline(p);
-    static const char *const others[] = {"for", "while", "def", "assert"};
-    for (size_t i = 0; i < HONE_COUNT(others); i++) {
-        if (script_at_word(p, others[i])) {
-            return script_fail(p, p->pos, "'%s' is not supported in graph functions", others[i]);
-        }
-    }
-    if (p->in_dataflow && p->has_output) {
-        return script_fail(p, p->pos,
-                           "this statement stands behind R.output, which ends its block");
-    }
-    if (at_assignment(p)) return parse_assignment(p);
+/* A call that stands for itself, or what says nothing. */
+static bool parse_value(script_parser *p, const py_node *node) {
     script_value v;
-    if (!script_parse_expr(p, &v)) return false;
+    if (!script_eval(p, node->base, &v)) return false;
     bool nothing = v.kind == SCRIPT_GARG && v.u.garg->kind == HONE_GARG_TUPLE && !v.u.garg->count;
     bool idle = nothing || v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING ||
                 v.kind == SCRIPT_ELLIPSIS; /* R.tuple() is nothing */
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
-    bool is_added = !idle && !call && script_peek(p)->kind == PY_TOKEN_OP &&
-                    p->source.text[script_peek(p)->start + script_peek(p)->length - 1] == '=';
-    if (is_added) {
-        return script_fail(p, p->pos,
-                           "a graph value does not change; a new one gets a name: "
-                           "y = R.add(x, x)");
-    }
     if (!idle && !call) {
         return script_fail(p, v.at, "expected a statement, found %s%s", script_kind_name(&v),
                            v.kind == SCRIPT_GARG ? "; a result is returned: return x" : "");
@@ -216,7 +198,56 @@ bool script_graph_statement(script_parser *p) {
     if (call && v.u.garg->kind == HONE_GARG_VALUE) {
         p->graph->values[v.u.garg->u.value].name = "_";
     }
-    return script_need_newline(p);
+    return true;
+}
+
+static bool parse_other(script_parser *p, const py_node *node) {
+    if (p->in_dataflow && p->has_output) {
+        return script_fail(p, node->at,
+                           "this statement stands behind R.output, which ends its block");
+    }
+    switch (node->kind) {
+    case PY_ASSIGN:
+        return parse_assignment(p, node);
+    case PY_ANNOTATE:
+        return parse_annotated(p, node);
+    case PY_VALUE:
+        return parse_value(p, node);
+    case PY_AUGMENT:
+        return fail_change(p, node);
+    default:
+        return script_expected(p, node->at, "a statement of a graph function");
+    }
+}
+
+bool script_graph_statement(script_parser *p, const py_node *node) {
+    p->budget = SCRIPT_STATEMENT_BUDGET;
+    if (p->has_return) {
+        return script_fail(p, node->at,
+                           node->kind == PY_RETURN ? "return stands twice in this function"
+                                                   : "this statement stands behind return");
+    }
+    switch (node->kind) {
+    case PY_WITH:
+        return parse_with(p, node);
+    case PY_RETURN:
+        return parse_return(p, node);
+    case PY_IF:
+        return script_parse_if(p, node, 0);
+    case PY_PASS:
+        return true;
+    case PY_DEF:
+        if (node->count_ahead) return script_parse_inner_graph(p, node);
+        return script_fail(p, node->at, "'def' is not supported in graph functions");
+    case PY_FOR:
+        return script_fail(p, node->at, "'for' is not supported in graph functions");
+    case PY_WHILE:
+        return script_fail(p, node->at, "'while' is not supported in graph functions");
+    case PY_ASSERT:
+        return script_fail(p, node->at, "'assert' is not supported in graph functions");
+    default:
+        return parse_other(p, node);
+    }
 }
 
 /* ---- the function ---- */
@@ -243,28 +274,31 @@ static bool settle_name(script_parser *p, uint32_t at) {
            script_no_memory(p);
 }
 
-bool script_read_graph(script_parser *p, const script_value *options, const char *name,
-                       script_outside *outside) {
-    uint32_t at = p->pos - 1; /* its name */
+bool script_read_graph(script_parser *p, const py_node *def, const script_value *options,
+                       const char *name, script_outside *outside) {
+    uint32_t at = script_name_at(p, def);
     p->graph = hone_graph_func_create(p->arena, name);
     if (!p->graph) return script_no_memory(p);
+    p->def = def;
     p->in_dataflow = p->has_return = false;
     p->dataflow_count = 0;
     p->value_budget = 1000000;
     p->budget = SCRIPT_STATEMENT_BUDGET;
     if (!parse_options(p, options)) return false;
     if (outside && !script_bring_sizes(p, outside)) return false;
-    if (!parse_signature(p)) return false;
+    if (!parse_signature(p, def)) return false;
     if (outside && !script_bring_values(p, outside)) return false;
-    if (!script_suite(p, script_graph_statement)) return false;
+    if (!script_suite(p, script_body(def), script_graph_statement)) return false;
     if (!p->has_return) return script_fail(p, at, "graph function '%s' has no return", name);
     return settle_name(p, at) && script_check(p, at, hone_module_add_graph(p->module, p->graph));
 }
 
-bool script_parse_graph(script_parser *p, const script_value *options, const char *name) {
+bool script_parse_graph(script_parser *p, const py_node *def, const script_value *options) {
     uint32_t names = p->name_count;
-    bool ok = script_read_graph(p, options, name, NULL);
+    const char *name = script_strdup(p, def->name);
+    bool ok = name && script_read_graph(p, def, options, name, NULL);
     p->graph = NULL;
+    p->def = NULL;
     p->name_count = names;
     return ok;
 }

@@ -10,23 +10,22 @@ enum { MAX_CALL_DEPTH = 200 }; /* of functions whose types are found one after t
 
 /* ---- names of functions, known before they are read ---- */
 
-static bool collect_globals(script_parser *p) {
-    for (uint32_t i = 0; i + 1 < p->token_count; i++) {
-        const py_token *t = &p->tokens[i];
-        if (t->kind != PY_TOKEN_NAME || t->length != 3 ||
-            memcmp(p->source.text + t->start, "def", 3) != 0 ||
-            p->tokens[i + 1].kind != PY_TOKEN_NAME) {
-            continue;
-        }
-        if (!script_grow(p, p->scratch, (void **)&p->globals, &p->global_capacity, p->global_count,
-                         sizeof *p->globals)) {
-            return false;
-        }
-        const char *name = script_token_text(p, &p->tokens[i + 1]);
-        if (!name) return false;
-        p->globals[p->global_count++] = name;
+static bool note_global(script_parser *p, const py_node *def) {
+    uint32_t same = p->global_capacity;
+    if (!script_grow(p, p->scratch, (void **)&p->globals, &p->global_capacity, p->global_count,
+                     sizeof *p->globals) ||
+        !script_grow(p, p->scratch, (void **)&p->defs, &same, p->global_count, sizeof *p->defs)) {
+        return false;
     }
+    p->globals[p->global_count] = def->name;
+    p->defs[p->global_count++] = def;
     return true;
+}
+
+/* Goes on (false) until memory is short. */
+static bool collect_global(void *ctx, const py_node *node) {
+    script_parser *p = ctx;
+    return node->kind == PY_DEF && !note_global(p, node);
 }
 
 /* ---- imports ---- */
@@ -50,24 +49,17 @@ static const char *meaning_of_import(const char *name) {
 }
 
 /* import a.b as c, from a.b import c as d, e: only what comes from tvm.script matters. */
-static bool parse_import(script_parser *p) {
-    const char *last = NULL;
-    for (p->pos++; script_peek(p)->kind == PY_TOKEN_NAME || script_peek(p)->kind == PY_TOKEN_OP;
-         p->pos++) {
-        if (script_at_word(p, "as")) {
-            p->pos++;
-            const char *name = NULL;
-            if (!script_need_name(p, "a name", &name)) return false;
-            const char *meaning = last ? meaning_of_import(last) : NULL;
-            if (meaning && !script_define(p, name, SCRIPT_VALUE_PATH(meaning))) return false;
-            p->pos--;
-            last = NULL;
-        } else if (script_peek(p)->kind == PY_TOKEN_NAME) {
-            last = script_token_text(p, script_peek(p));
-            if (!last) return false;
+static bool parse_import(script_parser *p, const py_node *node) {
+    for (uint32_t i = 0; i < node->count; i++) {
+        const py_node *alias = node->items[i];
+        const char *dot = strrchr(alias->name, '.');
+        const char *meaning = meaning_of_import(dot ? dot + 1 : alias->name);
+        bool matters = alias->items[0] && meaning;
+        if (matters && !script_define(p, alias->items[0]->name, SCRIPT_VALUE_PATH(meaning))) {
+            return false;
         }
     }
-    return script_need_newline(p);
+    return true;
 }
 
 /* ---- decorators ---- */
@@ -78,12 +70,12 @@ typedef struct decorator {
     uint32_t at;
 } decorator;
 
-static bool parse_options(script_parser *p, decorator *d) {
+static bool parse_options(script_parser *p, const py_node *node, decorator *d) {
     script_call call;
     static const char *const known[] = {
         "private", "s_tir", "check_well_formed", "pure", "hygienic", "persistent", "func"};
     bool is_own = strchr("TRI", d->path[0]) && d->path[1] == '.';
-    if (!script_parse_arguments(p, d->path, d->at, &call)) return false;
+    if (!script_eval_arguments(p, d->path, node, &call)) return false;
     if (is_own && call.count) {
         return script_fail(p, call.args[0].at, "'@%s' takes its options by name: s_tir=True",
                            d->path);
@@ -101,190 +93,65 @@ static bool parse_options(script_parser *p, decorator *d) {
     return true;
 }
 
-static bool parse_decorator(script_parser *p, decorator *d) {
-    *d = (decorator){.at = ++p->pos, .options = {.kind = SCRIPT_DICT}};
-    script_value v;
-    const char *name = NULL;
-    if (!script_need_name(p, "a decorator", &name)) return false;
-    p->pos--;
-    static const char *const known[] = {"T", "R", "I"};
-    bool found = script_lookup(p, name) != NULL || meaning_of_import(name) != NULL;
-    for (size_t i = 0; i < HONE_COUNT(known); i++)
-        found |= strcmp(known[i], name) == 0;
-    if (!found) {
-        return script_fail(p, p->pos,
+/* "T.prim_func" for T.prim_func, tvm.script.tir.prim_func or an import of it. */
+static bool read_path(script_parser *p, const py_node *node, script_value *out) {
+    if (node->kind == PY_ATTRIBUTE) {
+        script_value base;
+        return read_path(p, node->base, &base) &&
+               script_attribute(p, &base, node->name, node->mark, out);
+    }
+    if (node->kind != PY_NAME) return script_expected(p, node->at, "a decorator");
+    const char *name = node->name, *meaning = meaning_of_import(name);
+    const script_value *alias = script_lookup(p, name);
+    bool is_root = strcmp(name, "T") == 0 || strcmp(name, "R") == 0 || strcmp(name, "I") == 0;
+    if (!alias && !meaning && !is_root) {
+        return script_fail(p, node->at,
                            "unknown decorator '@%s'; expected @T.prim_func, @R.function "
                            "or @I.ir_module",
                            name);
     }
-    const script_value *alias = script_lookup(p, name);
-    v = SCRIPT_VALUE_PATH(alias && alias->kind == SCRIPT_PATH ? alias->u.s
-                          : meaning_of_import(name)           ? meaning_of_import(name)
-                                                              : name);
-    for (p->pos++; script_take_op(p, ".");) {
-        if (!script_need_name(p, "a name", &name)) return false;
-        script_value base = v;
-        if (!script_attribute(p, &base, name, p->pos - 1, &v)) return false;
+    bool is_path = alias && alias->kind == SCRIPT_PATH;
+    *out = SCRIPT_VALUE_PATH(is_path ? alias->u.s : meaning ? meaning : name);
+    return true;
+}
+
+static bool parse_decorator(script_parser *p, const py_node *node, decorator *d) {
+    bool is_call = node->kind == PY_CALL;
+    script_value path;
+    *d = (decorator){.at = node->at, .options = {.kind = SCRIPT_DICT}};
+    if (!read_path(p, is_call ? node->base : node, &path)) return false;
+    d->path = path.u.s;
+    return !is_call || parse_options(p, node, d);
+}
+
+static bool makes_function(const char *path) {
+    return strcmp(path, "T.prim_func") == 0 || strcmp(path, "R.function") == 0;
+}
+
+/* The innermost one decides. */
+static bool parse_decorators(script_parser *p, const py_node *def, decorator *d) {
+    const char *outer = NULL;
+    for (uint32_t i = 0; i < def->count_ahead; i++) {
+        if (!parse_decorator(p, def->items[i], d)) return false;
+        bool is_twice = outer && makes_function(outer) && makes_function(d->path);
+        if (is_twice) return script_fail(p, d->at, "this function is decorated twice");
+        outer = d->path;
     }
-    d->path = v.u.s;
-    if (script_at_op(p, "(") && !parse_options(p, d)) return false;
-    return script_need_newline(p);
+    return true;
 }
 
 /* ---- functions ---- */
 
-static bool parse_def(script_parser *p, const decorator *d) {
-    const char *name = NULL;
-    uint32_t at = p->pos++;
-    if (!script_need_name(p, "the name of the function", &name)) return false;
-    name = script_strdup(p, name);
-    if (!name) return false;
-    bool is_helper = false;
-    if (!d && !script_define_helper(p, name, &is_helper)) return false;
-    if (is_helper) return true;
-    if (!d) {
-        return script_fail(p, at,
-                           "function '%s' has no decorator; expected @T.prim_func or "
-                           "@R.function",
-                           name);
-    }
-    if (strcmp(d->path, "T.prim_func") == 0) return script_parse_func(p, &d->options, name);
-    if (strcmp(d->path, "R.function") == 0) return script_parse_graph(p, &d->options, name);
-    if (strcmp(d->path, "I.ir_module") == 0) {
-        return script_fail(p, d->at,
-                           "'@I.ir_module' stands before a function; expected @T.prim_func or "
-                           "@R.function");
-    }
-    return script_fail(p, d->at, "unknown decorator '@%s'; expected @T.prim_func or @R.function",
-                       d->path);
+/* A function without a decorator. */
+static bool parse_bare_def(script_parser *p, const py_node *def) {
+    bool is_helper;
+    if (!script_define_helper(p, def, &is_helper) || is_helper) return is_helper;
+    return script_fail(p, def->at,
+                       "function '%s' has no decorator; expected @T.prim_func or @R.function",
+                       def->name);
 }
 
-static bool parse_decorated(script_parser *p, bool in_class);
-
-static bool skip_docstring(script_parser *p) {
-    while (script_peek(p)->kind == PY_TOKEN_TEXT)
-        p->pos++;
-    return script_need_newline(p);
-}
-
-/* In the class of a module: another name of a function, or one from elsewhere. */
-static bool is_function(const script_value *v) {
-    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
-    return is_extern || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_PATH;
-}
-
-/* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
-static bool parse_constant(script_parser *p, bool in_class) {
-    enum { MOST = 32 };
-    const char *names[MOST];
-    uint32_t count = 0, have = 0, at = p->pos;
-    do {
-        if (count == MOST) return script_fail(p, p->pos, "too many names");
-        if (!script_need_name(p, "a name", &names[count++])) return false;
-    } while (script_take_op(p, ",") && !script_at_op(p, "="));
-    if (script_take_op(p, ":")) {
-        script_value ignored;
-        if (!script_parse_expr(p, &ignored)) return false;
-    }
-    script_value v;
-    const script_value *items = NULL;
-    if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
-    items = &v;
-    have = 1;
-    if (count > 1) script_items(&v, &items, &have);
-    if (have != count)
-        return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
-    for (uint32_t i = 0; i < count; i++) {
-        if (in_class && !is_function(&items[i])) {
-            return script_fail(p, at,
-                               "a module holds functions; a constant such as '%s' stands before "
-                               "the class",
-                               names[i]);
-        }
-        if (!script_define(p, names[i], items[i])) return false;
-        bool is_extern = items[i].kind == SCRIPT_GARG && items[i].u.garg->kind == HONE_GARG_EXTERN;
-        if (is_extern &&
-            !script_check(p, at, hone_module_add_extern(p->module, items[i].u.garg->u.s))) {
-            return false;
-        }
-    }
-    return script_need_newline(p);
-}
-
-/* Module attributes and what else a class may hold as a call. */
-static bool parse_module_call(script_parser *p) {
-    uint32_t at = p->pos;
-    script_value v = SCRIPT_VALUE_PATH("I");
-    const char *name = NULL;
-    if (script_peek(p)->kind != PY_TOKEN_NAME || script_is_keyword(p, script_peek(p))) {
-        return script_expected(p, "a function", "of the module");
-    }
-    if (!script_need_name(p, "a function", &name)) return false;
-    while (script_take_op(p, ".")) {
-        script_value base = v;
-        if (!script_need_name(p, "a name", &name) ||
-            !script_attribute(p, &base, name, p->pos - 1, &v)) {
-            return false;
-        }
-    }
-    script_call call;
-    if (!script_at_op(p, "(")) return script_fail(p, at, "expected a function definition");
-    p->value_budget = 1000000;
-    if (strcmp(v.u.s, "I.module_global_infos") == 0) { /* devices: nothing here depends on them */
-        script_skip_line(p);
-        return true;
-    }
-    if (!script_parse_arguments(p, v.u.s, at, &call)) return false;
-    if (strcmp(v.u.s, "I.module_attrs") == 0) {
-        const script_value *attrs = NULL;
-        if (p->module->attrs.count) {
-            return script_fail(p, at, "I.module_attrs stands twice in this module");
-        }
-        if (!script_need_arg(p, &call, 0, "attrs", &attrs) ||
-            !script_to_attrs(p, attrs, &p->module->attrs)) {
-            return false;
-        }
-        return script_need_newline(p);
-    }
-    return script_fail(p, at, "unknown statement '%s' in a module", v.u.s);
-}
-
-static bool class_statement(script_parser *p) {
-    p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (script_at_op(p, "@")) return parse_decorated(p, true);
-    if (script_at_word(p, "def")) return parse_def(p, NULL);
-    if (script_take_word(p, "pass")) return script_need_newline(p);
-    if (script_peek(p)->kind == PY_TOKEN_TEXT) return skip_docstring(p);
-    if (script_take_op(p, "...")) return script_need_newline(p);
-    if (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))
-        return parse_constant(p, true);
-    return parse_module_call(p);
-}
-
-static bool parse_class(script_parser *p) {
-    uint32_t at = p->pos++;
-    const char *name = NULL;
-    if (!script_need_name(p, "the name of the module", &name)) return false;
-    if (p->module_name || p->module->member_count) {
-        return script_fail(p, at, "a text holds one module");
-    }
-    p->module_name = name;
-    uint32_t names = p->name_count;
-    if (script_at_op(p, "(")) {
-        if (script_token_is(p, p->pos + 1, PY_TOKEN_NAME, "BasePyModule")) {
-            return script_fail(p, p->pos + 1,
-                               "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
-                               "supported; the others may stand in a module of their own");
-        }
-        while (!script_at_op(p, ":") && script_peek(p)->kind != PY_TOKEN_NEWLINE)
-            p->pos++; /* what a class inherits says nothing */
-    }
-    if (!script_suite(p, class_statement)) return false;
-    p->name_count = names;
-    return true;
-}
-
-static bool parse_macro(script_parser *p, const decorator *d) {
+static bool parse_macro(script_parser *p, const py_node *def, const decorator *d) {
     bool is_hygienic = true;
     for (uint32_t i = 0; i < d->options.count; i++) {
         if (strcmp(d->options.u.items[2 * i].u.s, "hygienic") == 0 &&
@@ -292,146 +159,244 @@ static bool parse_macro(script_parser *p, const decorator *d) {
             return false;
         }
     }
-    return script_define_macro(p, is_hygienic);
+    return script_define_macro(p, def, SCRIPT_STATEMENTS, is_hygienic);
 }
 
-bool script_parse_inner_macro(script_parser *p) {
+static bool parse_def(script_parser *p, const py_node *def) {
     decorator d;
-    uint32_t at = p->pos;
-    if (!parse_decorator(p, &d)) return false;
-    if (script_is_macro(d.path) && script_at_word(p, "def")) return parse_macro(p, &d);
-    return script_fail(p, at, "expected @T.inline or @T.macro inside of a function");
+    if (!def->count_ahead) return parse_bare_def(p, def);
+    if (!parse_decorators(p, def, &d)) return false;
+    if (script_is_macro(d.path)) return parse_macro(p, def, &d);
+    if (strcmp(d.path, "T.prim_func") == 0) return script_parse_func(p, def, &d.options);
+    if (strcmp(d.path, "R.function") == 0) return script_parse_graph(p, def, &d.options);
+    if (strcmp(d.path, "I.ir_module") == 0) {
+        return script_fail(p, d.at,
+                           "'@I.ir_module' stands before a function; expected @T.prim_func or "
+                           "@R.function");
+    }
+    return script_fail(p, d.at, "unknown decorator '@%s'; expected @T.prim_func or @R.function",
+                       d.path);
 }
 
-bool script_parse_inner_graph(script_parser *p) {
+bool script_parse_inner_macro(script_parser *p, const py_node *def) {
     decorator d;
-    uint32_t at = p->pos;
-    if (!parse_decorator(p, &d)) return false;
-    if (strcmp(d.path, "R.function") == 0 && script_at_word(p, "def")) {
-        return script_parse_local(p, &d.options);
-    }
-    return script_fail(p, at, "expected @R.function inside of a graph function");
+    if (!parse_decorators(p, def, &d)) return false;
+    if (script_is_macro(d.path)) return parse_macro(p, def, &d);
+    return script_fail(p, d.at, "expected @T.inline or @T.macro inside of a function");
 }
 
-static bool makes_function(const char *path) {
-    return strcmp(path, "T.prim_func") == 0 || strcmp(path, "R.function") == 0;
-}
-
-static bool parse_decorated(script_parser *p, bool in_class) {
+bool script_parse_inner_graph(script_parser *p, const py_node *def) {
     decorator d;
-    if (!parse_decorator(p, &d)) return false;
-    while (script_at_op(p, "@")) { /* the innermost decides */
-        const char *outer = d.path;
-        if (!parse_decorator(p, &d)) return false;
-        bool is_twice = makes_function(outer) && makes_function(d.path);
-        if (is_twice) return script_fail(p, d.at, "this function is decorated twice");
-    }
-    if (script_is_macro(d.path) && script_at_word(p, "def")) return parse_macro(p, &d);
-    if (script_at_word(p, "def")) return parse_def(p, &d);
-    if (script_at_word(p, "class") && !in_class) {
-        if (strcmp(d.path, "I.ir_module") != 0) {
-            const char *what = makes_function(d.path) ? "a class has the decorator of a function,"
-                                                      : "unknown decorator";
-            return script_fail(p, d.at, "%s '@%s'; expected @I.ir_module", what, d.path);
-        }
-        for (uint32_t i = 0; i < d.options.count; i++) {
-            if (strcmp(d.options.u.items[2 * i].u.s, "s_tir") == 0 &&
-                !script_to_bool(p, &d.options.u.items[2 * i + 1], &p->default_s_tir)) {
-                return false;
-            }
-        }
-        return parse_class(p);
-    }
-    return script_expected(p, in_class ? "'def'" : "'def' or 'class'", "behind the decorator");
+    if (!parse_decorators(p, def, &d)) return false;
+    if (strcmp(d.path, "R.function") == 0) return script_parse_local(p, def, &d.options);
+    return script_fail(p, d.at, "expected @R.function inside of a graph function");
 }
 
-/* `mod = Module`: another name for what is there. */
-static bool renames_module(const script_parser *p) {
-    if (!script_at_op_ahead(p, 1, "=") || p->pos + 3 >= p->token_count || !p->module_name) {
+/* ---- constants ---- */
+
+/* In the class of a module: another name of a function, or one from elsewhere. */
+static bool is_function(const script_value *v) {
+    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+    return is_extern || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_PATH;
+}
+
+static bool define_constant(script_parser *p, uint32_t at, const char *name, const script_value *v,
+                            bool in_class) {
+    if (in_class && !is_function(v)) {
+        return script_fail(p, at,
+                           "a module holds functions; a constant such as '%s' stands before "
+                           "the class",
+                           name);
+    }
+    if (!script_define(p, name, *v)) return false;
+    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+    return !is_extern || script_check(p, at, hone_module_add_extern(p->module, v->u.garg->u.s));
+}
+
+/* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
+static bool parse_constant(script_parser *p, const py_node *node, bool in_class) {
+    enum { MOST = 32 };
+    const py_node *target = node->items[0];
+    const char *names[MOST];
+    uint32_t count = 0, have = 1, star;
+    script_value v;
+    const script_value *items = &v;
+    if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
+    if (!script_target_names(p, target, "a name", MOST, names, &count, &star) ||
+        !script_eval(p, node->base, &v)) {
         return false;
     }
-    const py_token *right = &p->tokens[p->pos + 2];
-    return right[0].kind == PY_TOKEN_NAME && right[1].kind == PY_TOKEN_NEWLINE &&
-           right[0].length == strlen(p->module_name) &&
-           memcmp(p->source.text + right[0].start, p->module_name, right[0].length) == 0;
+    if (count > 1) script_items(&v, &items, &have);
+    if (have != count || star != HONE_NO_ID) {
+        return script_fail(p, node->at, "%u names for %u value%s", count, have,
+                           have == 1 ? "" : "s");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!define_constant(p, node->at, names[i], &items[i], in_class)) return false;
+    }
+    return true;
 }
 
-/* `A[0] = 1` belongs into a function; `lib["main"](a, b)` is a call. */
-static bool is_store(const script_parser *p) {
-    uint32_t open = 0;
-    for (uint32_t at = p->pos + 1; at < p->token_count; at++) {
-        const py_token *t = &p->tokens[at];
-        if (t->kind == PY_TOKEN_NEWLINE || t->kind == PY_TOKEN_END) return false;
-        if (t->kind != PY_TOKEN_OP) continue;
-        const char *text = p->source.text + t->start;
-        bool compares = t->length == 2 && strchr("=!<>", text[0]) != NULL;
-        bool assigns = text[t->length - 1] == '=' && !compares;
-        if (!open && assigns) return true;
-        if (text[0] == '(' || text[0] == '[' || text[0] == '{') open++;
-        if (open && (text[0] == ')' || text[0] == ']' || text[0] == '}')) open--;
+/* ---- classes ---- */
+
+static bool add_attributes(script_parser *p, const script_call *call) {
+    const script_value *attrs = NULL;
+    if (p->module->attrs.count) {
+        return script_fail(p, call->at, "I.module_attrs stands twice in this module");
     }
-    return false;
+    return script_need_arg(p, call, 0, "attrs", &attrs) &&
+           script_to_attrs(p, attrs, &p->module->attrs);
+}
+
+/* Module attributes and what else a class may hold as a call. */
+static bool parse_module_call(script_parser *p, const py_node *node) {
+    const py_node *value = node->kind == PY_VALUE ? node->base : NULL;
+    script_value callee;
+    script_call call;
+    if (!value) return script_expected(p, node->at, "a function of the module");
+    if (value->kind != PY_CALL) return script_fail(p, node->at, "expected a function definition");
+    if (!script_eval(p, value->base, &callee)) return false;
+    const char *path = callee.kind == SCRIPT_PATH ? callee.u.s : "";
+    p->value_budget = 1000000;
+    /* devices: nothing here depends on them */
+    if (strcmp(path, "I.module_global_infos") == 0) return true;
+    if (strcmp(path, "I.module_attrs") == 0) {
+        return script_eval_arguments(p, path, value, &call) && add_attributes(p, &call);
+    }
+    return script_fail(p, node->at, "unknown statement '%s' in a module", path);
+}
+
+static bool class_statement(script_parser *p, const py_node *node) {
+    p->budget = SCRIPT_STATEMENT_BUDGET;
+    if (node->kind == PY_PASS || script_is_docstring(node)) return true;
+    if (node->kind == PY_DEF) return parse_def(p, node);
+    if (node->kind == PY_CLASS) return script_expected(p, node->mark, "'def' in a module");
+    if (node->kind == PY_VALUE && node->base->kind == PY_ELLIPSIS) return true;
+    if (node->kind == PY_ASSIGN) return parse_constant(p, node, true);
+    return parse_module_call(p, node);
+}
+
+/* Functions in Python; what else a class inherits says nothing. */
+static bool is_python_module(void *ctx, const py_node *node) {
+    (void)ctx;
+    return node->kind == PY_NAME && strcmp(node->name, "BasePyModule") == 0;
+}
+
+static bool parse_class_body(script_parser *p, const py_node *node) {
+    if (p->module_name || p->module->member_count) {
+        return script_fail(p, node->mark, "a text holds one module");
+    }
+    p->module_name = node->name;
+    for (uint32_t i = node->count_ahead; i + 1 < node->count; i++) {
+        const py_node *found = py_search(node->items[i], is_python_module, NULL);
+        if (!found) continue;
+        return script_fail(p, found->at,
+                           "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
+                           "supported; the others may stand in a module of their own");
+    }
+    uint32_t names = p->name_count;
+    bool ok = script_suite(p, script_body(node), class_statement);
+    p->name_count = names;
+    return ok;
+}
+
+static bool parse_class(script_parser *p, const py_node *node) {
+    decorator d;
+    if (!node->count_ahead) {
+        return script_fail(p, node->at, "this class has no decorator; expected @I.ir_module");
+    }
+    if (!parse_decorators(p, node, &d)) return false;
+    if (strcmp(d.path, "I.ir_module") != 0) {
+        const char *what = makes_function(d.path) ? "a class has the decorator of a function,"
+                                                  : "unknown decorator";
+        return script_fail(p, d.at, "%s '@%s'; expected @I.ir_module", what, d.path);
+    }
+    for (uint32_t i = 0; i < d.options.count; i++) {
+        if (strcmp(d.options.u.items[2 * i].u.s, "s_tir") == 0 &&
+            !script_to_bool(p, &d.options.u.items[2 * i + 1], &p->default_s_tir)) {
+            return false;
+        }
+    }
+    return parse_class_body(p, node);
+}
+
+/* ---- the outermost level ---- */
+
+/* `mod = Module`: another name for what is there. */
+static bool renames_module(const script_parser *p, const py_node *node) {
+    return p->module_name && node->kind == PY_ASSIGN && node->base->kind == PY_NAME &&
+           strcmp(node->base->name, p->module_name) == 0;
+}
+
+/* The name that an expression begins with, when something is done with it: f(…), a.b, x[0]. */
+static const py_node *root_of(const py_node *node) {
+    const py_node *above = NULL;
+    for (;;) {
+        const py_node *next = NULL;
+        bool has_base =
+            node->kind == PY_CALL || node->kind == PY_ATTRIBUTE || node->kind == PY_SUBSCRIPT;
+        bool has_items = node->kind == PY_BINARY || node->kind == PY_COMPARE ||
+                         node->kind == PY_LOGIC || node->kind == PY_CHOICE ||
+                         node->kind == PY_TUPLE;
+        if (has_base) next = node->base;
+        if (has_items && node->count) next = node->items[0];
+        if (!next) return node->kind == PY_NAME && above ? node : NULL;
+        above = has_base ? node : NULL;
+        node = next;
+    }
+}
+
+/* What does a statement begin with that is done? `A[0] = 1` belongs into a function. */
+static const py_node *root_of_statement(const py_node *node) {
+    if (node->kind == PY_VALUE) return root_of(node->base);
+    bool assigns = node->kind == PY_ASSIGN || node->kind == PY_AUGMENT;
+    if (!assigns || node->items[0]->kind == PY_SUBSCRIPT) return NULL;
+    bool is_named = node->kind == PY_ASSIGN && node->items[0]->kind != PY_ATTRIBUTE;
+    return root_of(is_named ? node->base : node->items[0]);
 }
 
 /* A call of what the text does not define and TVMScript does not know, or of TVM itself: what a
  * Python program does with its tensor programs (sch = tvm.tir.Schedule(Module), np.random.seed(0)).
  * A name that is assigned so stays undefined. */
-static bool is_foreign_call(script_parser *p) {
+static bool is_foreign_call(const script_parser *p, const py_node *node) {
     static const char *const own[] = {"T",  "R",       "I",   "tir",   "tirx", "ir",
                                       "te", "TypeVar", "int", "float", "bool", "range"};
-    uint32_t ahead = 0;
-    while (p->tokens[p->pos + ahead].kind == PY_TOKEN_NAME &&
-           script_at_op_ahead(p, ahead + 1, ",")) {
-        ahead += 2;
+    const py_node *root = root_of_statement(node);
+    for (size_t i = 0; root && i < HONE_COUNT(own); i++) {
+        if (strcmp(own[i], root->name) == 0) return false;
     }
-    if (script_at_op_ahead(p, 1, "[") && is_store(p)) return false;
-    ahead = script_at_op_ahead(p, ahead + 1, "=") ? ahead + 2 : 0;
-    const py_token *root = &p->tokens[p->pos + ahead];
-    if (root->kind != PY_TOKEN_NAME || script_is_keyword(p, root)) return false;
-    if (!script_at_op_ahead(p, ahead + 1, ".") && !script_at_op_ahead(p, ahead + 1, "(") &&
-        !script_at_op_ahead(p, ahead + 1, "[")) {
-        return false;
-    }
-    const char *name = script_token_text(p, root);
-    for (size_t i = 0; name && i < HONE_COUNT(own); i++) {
-        if (strcmp(own[i], name) == 0) return false;
-    }
-    const script_value *known = name ? script_lookup(p, name) : NULL;
-    bool is_tvm = name && strcmp(name, "tvm") == 0;
-    return name && (is_tvm || !known);
+    return root && (strcmp(root->name, "tvm") == 0 || !script_lookup(p, root->name));
 }
 
-bool script_parse_top(script_parser *p) {
-    py_token_kind kind = script_peek(p)->kind;
-    p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (kind == PY_TOKEN_NEWLINE) {
-        p->pos++;
-        return true;
-    }
-    if (kind == PY_TOKEN_INDENT) return script_fail(p, p->pos, "unexpected indentation");
-    if (kind == PY_TOKEN_TEXT) return skip_docstring(p);
-    if (script_at_op(p, "@")) return parse_decorated(p, false);
-    if (script_at_word(p, "import") || script_at_word(p, "from")) return parse_import(p);
-    if (script_at_word(p, "def")) return parse_def(p, NULL);
-    if (script_at_word(p, "class")) {
-        return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
-    }
-    if (script_at_metadata(p)) return script_parse_metadata(p);
-    if (kind == PY_TOKEN_NAME && (renames_module(p) || is_foreign_call(p))) {
-        script_skip_line(p);
-        return true;
-    }
-    if (kind == PY_TOKEN_NAME && (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
-        return parse_constant(p, false);
-    }
-    bool is_decorator =
-        script_at_op_ahead(p, 1, ".") &&
-        (script_at_word(p, "T") || script_at_word(p, "R") || script_at_word(p, "I"));
-    if (is_decorator) {
-        return script_fail(p, p->pos,
+static bool fail_top(script_parser *p, const py_node *node) {
+    const py_node *root = root_of_statement(node);
+    const char *name = root ? root->name : "";
+    if (strcmp(name, "T") == 0 || strcmp(name, "R") == 0 || strcmp(name, "I") == 0) {
+        return script_fail(p, node->at,
                            "expected a function or a module; a decorator begins with '@'");
     }
-    return script_expected(p, "a function or a module", "");
+    return script_expected(p, node->at, "a function or a module");
+}
+
+bool script_parse_top(script_parser *p, const py_node *node) {
+    p->budget = SCRIPT_STATEMENT_BUDGET;
+    if (script_is_docstring(node)) return true;
+    switch (node->kind) {
+    case PY_DEF:
+        return parse_def(p, node);
+    case PY_CLASS:
+        return parse_class(p, node);
+    case PY_IMPORT:
+    case PY_FROM:
+        return parse_import(p, node);
+    default:
+        break;
+    }
+    if (script_is_metadata(node)) return script_parse_metadata(p, node);
+    if (renames_module(p, node) || is_foreign_call(p, node)) return true;
+    bool is_named = node->kind == PY_ASSIGN && node->items[0]->kind != PY_SUBSCRIPT &&
+                    node->items[0]->kind != PY_ATTRIBUTE;
+    return is_named ? parse_constant(p, node, false) : fail_top(p, node);
 }
 
 /* A function may be called before it is read, but it must come. */
@@ -511,50 +476,56 @@ static bool infer_graphs(script_parser *p) {
 
 /* ---- which dialect ---- */
 
-static bool is_spelled(const script_parser *p, uint32_t at, const char *text) {
-    if (at >= p->token_count || p->tokens[at].length != strlen(text)) return false;
-    return memcmp(p->source.text + p->tokens[at].start, text, strlen(text)) == 0;
-}
-
 /* Words of T that older releases do not have. */
-static bool is_new_member(const script_parser *p, uint32_t at) {
-    static const char *const words[] = {"s_tir",        "alloc_local",  "alloc_shared",
-                                        "alloc_scalar", "local_scalar", "shared_scalar",
-                                        "decl_scalar",  "bind"};
+static bool is_new_member(const char *name) {
+    static const char *const words[] = {"tirx",          "s_tir",        "alloc_local",
+                                        "alloc_shared",  "alloc_scalar", "local_scalar",
+                                        "shared_scalar", "decl_scalar",  "bind"};
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
-        if (is_spelled(p, at, words[i])) return true;
+        if (strcmp(words[i], name) == 0) return true;
     }
-    const py_token *token = &p->tokens[at];
-    return token->length >= 6 && memcmp(p->source.text + token->start, "sblock", 6) == 0;
+    return strncmp(name, "sblock", 6) == 0;
 }
 
-/* x += 1 at the beginning of a line. */
-static bool adds_to_name(const script_parser *p, uint32_t at) {
-    const py_token *token = &p->tokens[at];
-    if (at < 2 || token->length < 2 || p->source.text[token->start + token->length - 1] != '=')
-        return false;
-    py_token_kind before = p->tokens[at - 2].kind;
-    bool begins_line =
-        before == PY_TOKEN_NEWLINE || before == PY_TOKEN_INDENT || before == PY_TOKEN_DEDENT;
-    return begins_line && p->tokens[at - 1].kind == PY_TOKEN_NAME && !is_spelled(p, at, "==");
+/* from tvm.script import tirx, import tvm.tirx as T */
+static bool is_new_path(const char *path) {
+    bool is_new = strcmp(path, "tirx") == 0;
+    for (const char *dot = strchr(path, '.'); dot && !is_new; dot = strchr(dot + 1, '.'))
+        is_new = strncmp(dot, ".tirx", 5) == 0 || strncmp(dot, ".s_tir", 6) == 0;
+    return is_new;
+}
+
+/* {"tirx.noalias": …} */
+static bool has_new_key(const script_parser *p, const py_node *dict) {
+    for (uint32_t i = 0; i < dict->count; i += 2) {
+        const py_node *key = dict->items[i];
+        bool is_text = key && key->kind == PY_TEXT && key->end - key->at > 6;
+        if (is_text && memcmp(p->source.text + key->at + 1, "tirx.", 5) == 0) return true;
+    }
+    return false;
 }
 
 /* What TVM 0.27 alone says: T.sblock, import tirx, s_tir=True, x += 1. Names and strings of the
  * program's own may look like them. */
-static bool is_new_word(const script_parser *p, uint32_t at) {
-    const py_token *token = &p->tokens[at];
-    const char *text = p->source.text + token->start;
-    if (token->kind == PY_TOKEN_TEXT) {
-        return token->length > 6 && memcmp(text + 1, "tirx.", 5) == 0 && is_spelled(p, at + 1, ":");
+static bool is_new_word(void *ctx, const py_node *node) {
+    const script_parser *p = ctx;
+    switch (node->kind) {
+    case PY_ATTRIBUTE:
+        return is_new_member(node->name);
+    case PY_SUBSCRIPT:
+        return node->base->kind == PY_ATTRIBUTE && strcmp(node->base->name, "let") == 0;
+    case PY_KEYWORD:
+        return strcmp(node->name, "s_tir") == 0;
+    case PY_AUGMENT:
+        return node->items[0]->kind == PY_NAME;
+    case PY_ALIAS:
+    case PY_FROM:
+        return is_new_path(node->name);
+    case PY_DICT:
+        return has_new_key(p, node);
+    default:
+        return false;
     }
-    if (token->kind == PY_TOKEN_OP) return adds_to_name(p, at);
-    if (token->kind != PY_TOKEN_NAME) return false;
-    if (is_spelled(p, at, "s_tir") && is_spelled(p, at + 1, "=")) return true;
-    bool is_member = at > 0 && is_spelled(p, at - 1, ".");
-    bool is_imported = at > 0 && is_spelled(p, at - 1, "import");
-    if (is_spelled(p, at, "tirx")) return is_member || is_imported;
-    if (is_spelled(p, at, "let")) return is_member && is_spelled(p, at + 1, "[");
-    return is_member && is_new_member(p, at);
 }
 
 /* Printed programs begin with their imports as comments: "# from tvm.script import tirx as T". */
@@ -568,19 +539,15 @@ static bool has_new_import(const py_source *source) {
     return false;
 }
 
-/* Assignments mean something else in TVM 0.27 (scalars). */
-static bool is_classic_text(const script_parser *p) {
-    if (has_new_import(&p->source)) return false;
-    for (uint32_t i = 0; i < p->token_count; i++) {
-        if (is_new_word(p, i)) return false;
-    }
-    return true;
-}
+/* ---- whole texts ---- */
 
-static bool parse_all(script_parser *p) {
-    if (!collect_globals(p)) return false;
-    while (script_peek(p)->kind != PY_TOKEN_END) {
-        if (!script_parse_top(p)) return false;
+static bool parse_all(script_parser *p, const py_node *text) {
+    /* assignments mean something else in TVM 0.27 (scalars) */
+    p->is_classic = !has_new_import(&p->source) && !py_search(text, is_new_word, p);
+    if (py_search(text, collect_global, p)) return false;
+    for (uint32_t i = 0; i < text->count; i++) {
+        p->at = text->items[i]->at;
+        if (!script_parse_top(p, text->items[i])) return false;
     }
     bool is_empty = !p->module->member_count && !p->module_name;
     if (is_empty && !script_call_factories(p, p->factories)) return false;
@@ -590,31 +557,32 @@ static bool parse_all(script_parser *p) {
     return infer_graphs(p);
 }
 
+static hone_status read_text(script_parser *p) {
+    static const py_parse_options options = {0};
+    const py_node *text;
+    HONE_TRY(py_parse(&p->source, &options, p->scratch, &text));
+    HONE_TRY(py_places_init(&p->places, &p->source, p->scratch));
+    bool ok = parse_all(p, text);
+    hone_status st = p->error;
+    if (!ok && !st) {
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s: parsing failed without a reason", p->source.name);
+    }
+    hone_status left = hone_ir_finish(&p->ir);
+    return hone_status_join(st, left);
+}
+
 hone_status script_parse_module(const py_source *source, hone_tensor *const *weights,
                                 uint32_t weight_count, hone_module **out_module) {
     *out_module = NULL;
-    script_parser p = {.source = *source, .weights = weights, .weight_count = weight_count};
+    script_parser p = {.source = *source,
+                       .weights = weights,
+                       .weight_count = weight_count,
+                       .value_budget = 1000000};
     HONE_TRY(hone_module_create(&p.module));
-    hone_status st = HONE_OK;
-    py_token *tokens = NULL;
     p.arena = p.module->arena;
     p.ir.arena = p.arena;
     p.scratch = hone_arena_create(1 << 16);
-    if (!p.scratch) {
-        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
-        goto done;
-    }
-    HONE_TRY_GOTO(st, py_lex(source, p.scratch, &tokens, &p.token_count), done);
-    p.tokens = tokens;
-    p.value_budget = 1000000;
-    p.is_classic = is_classic_text(&p);
-    bool ok = parse_all(&p);
-    st = p.error;
-    if (!ok && !st)
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s: parsing failed without a reason", source->name);
-    hone_status left = hone_ir_finish(&p.ir);
-    st = hone_status_join(st, left);
-done:
+    hone_status st = p.scratch ? read_text(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
     script_free_metadata(&p);
     hone_arena_destroy(p.scratch);
     if (st) {

@@ -14,8 +14,9 @@ bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_no
     if (*out_node == HONE_NO_ID) return script_no_memory(p);
     if (p->func->node_count > 4000000) return script_fail(p, at, "this function is too large");
     hone_node *node = hone_func_node(p->func, *out_node);
-    node->line = p->tokens[at].line;
-    node->column = p->tokens[at].column;
+    const py_place place = py_place_of(&p->places, at);
+    node->line = place.line;
+    node->column = place.column;
     hone_tree_append(p->func, p->parent, *out_node);
     return true;
 }
@@ -74,6 +75,7 @@ static bool rebind_thread(script_parser *p, const char *thread, const script_val
 
 static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame,
                         script_value *out) {
+    const py_place place = py_place_of(&p->places, at);
     hone_var var = frame->var; /* of T.iter_var */
     hone_range range = {hone_expr_int(&p->ir, frame->value->dtype, 0), frame->value};
     if (var == HONE_NO_ID && !script_new_var(p, frame->text, frame->value->dtype, &var)) {
@@ -83,8 +85,8 @@ static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame
     if (node == HONE_NO_ID) return script_no_memory(p);
     hone_func_node(p->func, node)->u.loop.thread_tag = frame->text;
     hone_func_node(p->func, node)->u.loop.is_launch = true;
-    hone_func_node(p->func, node)->line = p->tokens[at].line;
-    hone_func_node(p->func, node)->column = p->tokens[at].column;
+    hone_func_node(p->func, node)->line = place.line;
+    hone_func_node(p->func, node)->column = place.column;
     hone_tree_append(p->func, p->parent, node);
     p->parent = node;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
@@ -167,13 +169,14 @@ static bool finish_block(script_parser *p, const script_block *b, const char *na
     return true;
 }
 
-static bool parse_block(script_parser *p, const script_value *v) {
+static bool parse_block(script_parser *p, const script_value *v, const py_node *suite) {
     script_block b = {.outer = p->block};
     hone_node_id parent = p->parent;
     if (!script_add_node(p, HONE_NODE_BLOCK, v->at, &b.node)) return false;
     p->block = &b;
     p->parent = b.node;
-    bool ok = script_suite(p, script_parse_statement) && finish_block(p, &b, v->u.frame->text);
+    bool ok =
+        script_suite(p, suite, script_parse_statement) && finish_block(p, &b, v->u.frame->text);
     p->block = b.outer;
     p->parent = parent;
     return ok;
@@ -181,7 +184,7 @@ static bool parse_block(script_parser *p, const script_value *v) {
 
 /* Where T.init is not the first statement of its block (behind a LET, say) it still belongs there:
  * the tree wants it as the first child. */
-static bool parse_init(script_parser *p, const script_value *v) {
+static bool parse_init(script_parser *p, const script_value *v, const py_node *suite) {
     hone_node_id parent = p->parent, node;
     script_block *b = p->block;
     if (b->has_init) return script_fail(p, v->at, "T.init stands twice in this block");
@@ -194,51 +197,52 @@ static bool parse_init(script_parser *p, const script_value *v) {
     hone_tree_remove(p->func, node);
     hone_tree_prepend(p->func, b->node, node);
     p->parent = node;
-    bool ok = script_suite(p, script_parse_statement);
+    bool ok = script_suite(p, suite, script_parse_statement);
     p->parent = parent;
     return ok;
 }
 
 /* ---- with ---- */
 
-static bool parse_with_item(script_parser *p, script_value *out) {
-    if (!script_parse_expr(p, out)) return false;
+static bool parse_with_item(script_parser *p, const py_node *item, script_value *out) {
+    if (!script_eval(p, item->base, out)) return false;
     script_value value = *out;
     if (out->kind == SCRIPT_FRAME && out->u.frame->kind != SCRIPT_FRAME_BLOCK &&
         out->u.frame->kind != SCRIPT_FRAME_INIT) {
         if (!script_open_frame(p, out, &value)) return false;
     }
-    if (!script_take_word(p, "as")) return true;
-    uint32_t at = p->pos;
-    bool is_nameless = value.kind == SCRIPT_FRAME || value.kind == SCRIPT_NONE;
-    if (is_nameless) return script_fail(p, at, "this scope has no value that 'as' could name");
+    const py_node *target = item->items[0];
     const char *name = NULL;
-    if (!script_need_name(p, "a name", &name)) return false;
-    return script_assign(p, name, at, &value);
+    if (!target) return true;
+    bool is_nameless = value.kind == SCRIPT_FRAME || value.kind == SCRIPT_NONE;
+    if (is_nameless) {
+        return script_fail(p, target->at, "this scope has no value that 'as' could name");
+    }
+    return script_need_name(p, target, "a name", &name) &&
+           script_assign(p, name, target->at, &value);
 }
 
 /* with T.target(...): what it holds is for no other target than the rest. */
-static bool is_target(const script_parser *p, const script_value *v) {
-    const py_token *t = &p->tokens[v->at];
+static bool is_target(const py_node *item, const script_value *v) {
     bool is_call = v->kind == SCRIPT_DICT || v->kind == SCRIPT_STRING;
-    return is_call && t->kind == PY_TOKEN_NAME;
+    return is_call && item->base->kind == PY_CALL;
 }
 
-static bool parse_with(script_parser *p) {
+static bool parse_with(script_parser *p, const py_node *node) {
     hone_node_id parent = p->parent;
     uint32_t names = p->name_count;
+    const py_node *suite = script_body(node), *last = node->items[node->count - 2];
     script_value v;
-    p->pos++;
-    do {
-        if (!parse_with_item(p, &v)) return false;
-    } while (script_take_op(p, ","));
+    for (uint32_t i = 0; i + 1 < node->count; i++) {
+        if (!parse_with_item(p, node->items[i], &v)) return false;
+    }
     bool ok = false;
     if (v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_BLOCK) {
-        ok = parse_block(p, &v);
+        ok = parse_block(p, &v, suite);
     } else if (v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_INIT) {
-        ok = parse_init(p, &v);
-    } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER || is_target(p, &v)) {
-        ok = script_suite(p, script_parse_statement);
+        ok = parse_init(p, &v, suite);
+    } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER || is_target(last, &v)) {
+        ok = script_suite(p, suite, script_parse_statement);
     } else {
         if (v.kind == SCRIPT_PATH) {
             return script_fail(p, v.at,
@@ -254,25 +258,9 @@ static bool parse_with(script_parser *p) {
 
 /* ---- loops ---- */
 
-/* out_star: the name with a '*', which stands for all that the others leave, or HONE_NO_ID. */
-static bool parse_loop_names(script_parser *p, const char **names, uint32_t most,
-                             uint32_t *out_count, uint32_t *out_star) {
-    bool bracket = script_take_op(p, "(");
-    *out_star = HONE_NO_ID;
-    for (*out_count = 0;;) {
-        if (*out_count == most) return script_fail(p, p->pos, "too many loop variables");
-        if (script_at_op(p, "*") && *out_star != HONE_NO_ID) {
-            return script_fail(p, p->pos, "two loop variables with '*'");
-        }
-        if (script_take_op(p, "*")) *out_star = *out_count;
-        if (!script_need_name(p, "a loop variable", &names[(*out_count)++])) return false;
-        if (!script_take_op(p, ",") || script_at_word(p, "in") || script_at_op(p, ")")) break;
-    }
-    return !bracket || script_need_op(p, ")", "");
-}
-
 static bool open_loops(script_parser *p, uint32_t at, const script_loop *loop,
                        const char *const *names) {
+    const py_place place = py_place_of(&p->places, at);
     for (uint32_t i = 0; i < loop->count; i++) {
         hone_var var = HONE_NO_ID;
         hone_dtype dtype = loop->ranges[i].extent->dtype;
@@ -280,8 +268,8 @@ static bool open_loops(script_parser *p, uint32_t at, const script_loop *loop,
         hone_node_id node = hone_func_add_loop(p->func, var, loop->kind, loop->ranges[i]);
         if (node == HONE_NO_ID) return script_no_memory(p);
         hone_node *n = hone_func_node(p->func, node);
-        n->line = p->tokens[at].line;
-        n->column = p->tokens[at].column;
+        n->line = place.line;
+        n->column = place.column;
         n->u.loop.thread_tag = loop->thread_tag;
         n->u.loop.annotations = loop->annotations;
         hone_tree_append(p->func, p->parent, node);
@@ -326,14 +314,18 @@ bool script_define_spread(script_parser *p, const char *name, const char *const 
                          (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items});
 }
 
-static bool parse_for(script_parser *p) {
+static bool parse_for(script_parser *p, const py_node *node) {
     const char *names[SCRIPT_MAX_GRID], *stem = NULL;
-    uint32_t count = 0, star = HONE_NO_ID, written = 0, at = p->pos++, mark = p->name_count;
+    uint32_t count = 0, star = HONE_NO_ID, written = 0, at = node->at, mark = p->name_count;
     hone_node_id parent = p->parent;
     script_value v;
-    if (!parse_loop_names(p, names, SCRIPT_MAX_GRID, &count, &star) ||
-        !script_need_word(p, "in", "behind the loop variables") || !script_parse_expr(p, &v)) {
+    if (!script_target_names(p, node->items[0], "a loop variable", SCRIPT_MAX_GRID, names, &count,
+                             &star) ||
+        !script_eval(p, node->base, &v)) {
         return false;
+    }
+    if (node->items[2]) {
+        return script_fail(p, node->items[2]->mark, "'else' of a loop is not part of TVMScript");
     }
     if (v.kind != SCRIPT_LOOP) {
         return script_fail(p, v.at, "expected range, T.grid, T.serial or another loop, found %s",
@@ -358,7 +350,7 @@ static bool parse_for(script_parser *p) {
     }
     bool ok = open_loops(p, at, v.u.loop, names) &&
               (!stem || script_define_spread(p, stem, names + star, count + 1 - written)) &&
-              script_suite(p, script_parse_statement);
+              script_suite(p, node->items[1], script_parse_statement);
     p->parent = parent;
     p->name_count = mark;
     return ok;
@@ -366,59 +358,64 @@ static bool parse_for(script_parser *p) {
 
 /* ---- if, while ---- */
 
-static bool scoped_suite(script_parser *p, hone_node_id node) {
+static bool scoped_suite(script_parser *p, const py_node *suite, hone_node_id node) {
     hone_node_id parent = p->parent;
     uint32_t mark = p->name_count;
     p->parent = node;
-    bool ok = script_suite(p, script_parse_statement);
+    bool ok = script_suite(p, suite, script_parse_statement);
     p->parent = parent;
     p->name_count = mark;
     return ok;
 }
 
-static bool parse_condition(script_parser *p, const char *what, const hone_expr **out) {
+static bool parse_condition(script_parser *p, const py_node *node, const char *what,
+                            const hone_expr **out) {
     script_value v;
-    if (!script_parse_expr(p, &v)) return false;
-    if (script_at_op(p, "=")) return script_to_expr(p, &v, out); /* which is said at the '=' */
-    return script_to_condition(p, &v, what, out);
+    return script_eval(p, node, &v) && script_to_condition(p, &v, what, out);
 }
 
-static bool parse_if(script_parser *p) {
-    hone_node_id node, other, parent = p->parent;
+/* The condition and suite from i on, and the branches behind them. */
+static bool parse_branches(script_parser *p, const py_node *node, uint32_t i) {
+    hone_node_id id, other, parent = p->parent;
     const hone_expr *cond = NULL;
-    uint32_t at = p->pos++;
-    if (!parse_condition(p, "the condition of an if", &cond) ||
-        !script_add_node(p, HONE_NODE_IF, at, &node)) {
+    if (!parse_condition(p, node->items[i], "the condition of an if", &cond) ||
+        !script_add_node(p, HONE_NODE_IF, node->items[i + 1]->mark, &id)) {
         return false;
     }
-    hone_func_node(p->func, node)->u.eval.value = cond;
-    if (!scoped_suite(p, node)) return false;
-    bool is_elif = script_at_word(p, "elif");
-    if (!is_elif && !script_at_word(p, "else")) return true;
-    p->parent = node;
-    bool ok = script_add_node(p, HONE_NODE_ELSE, p->pos, &other);
+    hone_func_node(p->func, id)->u.eval.value = cond;
+    if (!scoped_suite(p, node->items[i + 1], id)) return false;
+    if (i + 2 >= node->count) return true;
+    bool is_elif = i + 3 < node->count;
+    const py_node *suite = node->items[is_elif ? i + 3 : i + 2];
+    p->parent = id;
+    bool ok = script_add_node(p, HONE_NODE_ELSE, suite->mark, &other);
     if (ok && is_elif) {
         p->parent = other;
-        ok = script_enter(p) && parse_if(p);
+        ok = script_enter(p, suite->mark) && parse_branches(p, node, i + 2);
         p->depth--;
     } else if (ok) {
-        p->pos++;
-        ok = scoped_suite(p, other);
+        ok = scoped_suite(p, suite, other);
     }
     p->parent = parent;
     return ok;
 }
 
-static bool parse_while(script_parser *p) {
-    hone_node_id node;
+static bool parse_if(script_parser *p, const py_node *node) {
+    return parse_branches(p, node, 0);
+}
+
+static bool parse_while(script_parser *p, const py_node *node) {
+    hone_node_id id;
     const hone_expr *cond = NULL;
-    uint32_t at = p->pos++;
-    if (!parse_condition(p, "the condition of a while", &cond) ||
-        !script_add_node(p, HONE_NODE_WHILE, at, &node)) {
+    if (!parse_condition(p, node->base, "the condition of a while", &cond) ||
+        !script_add_node(p, HONE_NODE_WHILE, node->at, &id)) {
         return false;
     }
-    hone_func_node(p->func, node)->u.eval.value = cond;
-    return scoped_suite(p, node);
+    if (node->items[1]) {
+        return script_fail(p, node->items[1]->mark, "'else' of a loop is not part of TVMScript");
+    }
+    hone_func_node(p->func, id)->u.eval.value = cond;
+    return scoped_suite(p, node->items[0], id);
 }
 
 /* ("ValueError", ["the ", "parts"]), or the parts alone: the message is all of them in a row. */
@@ -447,48 +444,37 @@ static bool assert_parts(script_parser *p, const script_value *v, const char **o
     return *out_message || script_no_memory(p);
 }
 
-static bool parse_assert(script_parser *p) {
-    hone_node_id node;
+static bool parse_assert(script_parser *p, const py_node *node) {
+    hone_node_id id;
     const hone_expr *cond = NULL;
-    const char *message = "";
-    uint32_t at = p->pos++;
-    if (!parse_condition(p, "what is asserted", &cond)) return false;
-    script_value v = {.kind = SCRIPT_NONE};
-    const char *kind = NULL;
+    const char *message = "", *kind = NULL;
     const hone_value *parts = NULL;
-    if (script_take_op(p, ",")) {
-        if (!script_parse_expr(p, &v)) return false;
+    if (!parse_condition(p, node->base, "what is asserted", &cond)) return false;
+    if (node->items[0]) {
+        script_value v;
+        if (!script_eval(p, node->items[0], &v)) return false;
         bool many = v.kind == SCRIPT_TUPLE || v.kind == SCRIPT_LIST;
         if (many ? !assert_parts(p, &v, &kind, &message, &parts)
                  : !script_to_string(p, &v, &message)) {
             return false;
         }
     }
-    if (!script_add_node(p, HONE_NODE_ASSERT, at, &node)) return false;
+    if (!script_add_node(p, HONE_NODE_ASSERT, node->at, &id)) return false;
     message = script_strdup(p, message);
-    hone_func_node(p->func, node)->u.eval.value = cond;
-    hone_func_node(p->func, node)->u.eval.message = message;
-    hone_func_node(p->func, node)->u.eval.error_kind = kind;
-    hone_func_node(p->func, node)->u.eval.parts = parts;
-    return message && script_need_newline(p);
-}
-
-static bool parse_jump(script_parser *p) {
-    hone_node_id node;
-    uint32_t at = p->pos++;
-    bool is_break = p->source.text[p->tokens[at].start] == 'b';
-    return script_add_node(p, is_break ? HONE_NODE_BREAK : HONE_NODE_CONTINUE, at, &node) &&
-           script_need_newline(p);
+    hone_func_node(p->func, id)->u.eval.value = cond;
+    hone_func_node(p->func, id)->u.eval.message = message;
+    hone_func_node(p->func, id)->u.eval.error_kind = kind;
+    hone_func_node(p->func, id)->u.eval.parts = parts;
+    return message != NULL;
 }
 
 /* return x is T.ret(x); a bare return at the end says nothing. */
-static bool parse_return(script_parser *p) {
-    uint32_t at = p->pos++;
-    hone_node_id node;
-    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) return script_need_newline(p);
+static bool parse_return(script_parser *p, const py_node *node) {
+    hone_node_id id;
     script_value v;
     const hone_expr *e = NULL;
-    if (!script_parse_expr(p, &v)) return false;
+    if (!node->base) return true;
+    if (!script_eval(p, node->base, &v)) return false;
     if (v.kind == SCRIPT_BUFFER) {
         return script_fail(p, v.at,
                            "a tensor program returns no buffer; its results are those of its "
@@ -496,33 +482,56 @@ static bool parse_return(script_parser *p) {
     }
     if (!script_to_expr(p, &v, &e)) return false;
     e = hone_expr_call(&p->ir, HONE_DTYPE_I32, HONE_INTRIN_RETURN, 1, &e);
-    if (!script_check_ir(p, at) || !script_add_node(p, HONE_NODE_EVAL, at, &node)) return false;
-    hone_func_node(p->func, node)->u.eval.value = e;
-    return script_need_newline(p);
+    if (!script_check_ir(p, node->at) || !script_add_node(p, HONE_NODE_EVAL, node->at, &id)) {
+        return false;
+    }
+    hone_func_node(p->func, id)->u.eval.value = e;
+    return true;
 }
 
-bool script_parse_statement(script_parser *p) {
-    static const struct {
-        const char *word;
-        bool (*parse)(script_parser *p);
-    } rows[] = {
-        {"for",      parse_for   },
-        {"with",     parse_with  },
-        {"if",       parse_if    },
-        {"while",    parse_while },
-        {"assert",   parse_assert},
-        {"break",    parse_jump  },
-        {"continue", parse_jump  },
-        {"return",   parse_return}
-    };
+/* Words of Python that stand for nothing in a program. */
+static bool refuse(script_parser *p, const py_node *node) {
+    const char *word = node->kind == PY_STATEMENT ? node->name
+                       : node->kind == PY_DEL     ? "del"
+                       : node->kind == PY_FROM    ? "from"
+                       : node->kind == PY_IMPORT  ? "import"
+                       : node->kind == PY_CLASS   ? "class"
+                                                  : "def";
+    bool is_foreign = node->kind != PY_CLASS && node->kind != PY_DEF;
+    return script_fail(p, node->at, "expected an expression, found '%s'%s", word,
+                       is_foreign ? ", which is no part of TVMScript" : "");
+}
+
+bool script_parse_statement(script_parser *p, const py_node *node) {
+    hone_node_id id;
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (script_at_word(p, rows[i].word)) return rows[i].parse(p);
+    switch (node->kind) {
+    case PY_FOR:
+        return parse_for(p, node);
+    case PY_WITH:
+        return parse_with(p, node);
+    case PY_IF:
+        return parse_if(p, node);
+    case PY_WHILE:
+        return parse_while(p, node);
+    case PY_ASSERT:
+        return parse_assert(p, node);
+    case PY_BREAK:
+        return script_add_node(p, HONE_NODE_BREAK, node->at, &id);
+    case PY_CONTINUE:
+        return script_add_node(p, HONE_NODE_CONTINUE, node->at, &id);
+    case PY_RETURN:
+        return parse_return(p, node);
+    case PY_PASS:
+        return true;
+    case PY_DEF:
+        return node->count_ahead ? script_parse_inner_macro(p, node) : refuse(p, node);
+    case PY_VALUE:
+    case PY_ASSIGN:
+    case PY_AUGMENT:
+    case PY_ANNOTATE:
+        return script_parse_simple(p, node);
+    default:
+        return refuse(p, node);
     }
-    if (script_take_word(p, "pass")) return script_need_newline(p);
-    if (script_at_op(p, "@")) return script_parse_inner_macro(p);
-    if (script_at_word(p, "else") || script_at_word(p, "elif")) {
-        return script_fail(p, p->pos, "no 'if' stands before this at the same indentation");
-    }
-    return script_parse_simple(p);
 }

@@ -1,5 +1,5 @@
-/* ir/text/read/script_parser.c - what every part of the parser stands on: failing with a place,
- * tokens, growing arrays, names and their scopes. */
+/* ir/text/read/script_parser.c - what every part of the reader stands on: failing with a place,
+ * suites, growing arrays, names and their scopes. */
 #include "ir/text/read/script_impl.h"
 
 #include <stdarg.h>
@@ -15,11 +15,9 @@ static bool fail_with(script_parser *p, hone_code code, uint32_t at, const char 
 static bool fail_with(script_parser *p, hone_code code, uint32_t at, const char *format,
                       va_list args) {
     if (p->error) return false;
-    if (at >= p->token_count) at = p->token_count - 1;
     hone_str text = {0};
     hone_str_vprintf(&text, format, args);
-    const py_token *token = &p->tokens[at];
-    p->error = py_error_at(&p->source, code, token->line, token->column, hone_str_text(&text));
+    p->error = py_error_at_byte(&p->source, code, at, hone_str_text(&text));
     hone_str_deinit(&text);
     return false;
 }
@@ -128,169 +126,81 @@ const char *script_kind_name(const script_value *v) {
     return "a value";
 }
 
-bool script_enter(script_parser *p) {
-    if (p->depth >= PY_MAX_DEPTH) {
-        return script_fail(p, p->pos, "nested too deeply (more than %d levels)", PY_MAX_DEPTH);
+bool script_enter(script_parser *p, uint32_t at) {
+    enum { MOST = 2 * PY_MAX_DEPTH };
+    if (p->depth >= MOST) {
+        return script_fail(p, at, "nested too deeply (more than %d levels)", MOST);
     }
     p->depth++;
     return true;
 }
 
-/* ---- tokens ---- */
+/* ---- the text ---- */
 
-const py_token *script_peek(const script_parser *p) {
-    return &p->tokens[p->pos];
-}
-
-bool script_token_is(const script_parser *p, uint32_t at, py_token_kind kind, const char *text) {
-    return at < p->token_count && py_token_is(&p->source, &p->tokens[at], kind, text);
-}
-
-bool script_at_op(const script_parser *p, const char *op) {
-    return script_token_is(p, p->pos, PY_TOKEN_OP, op);
-}
-
-bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op) {
-    return script_token_is(p, p->pos + ahead, PY_TOKEN_OP, op);
-}
-
-bool script_at_word(const script_parser *p, const char *word) {
-    return script_token_is(p, p->pos, PY_TOKEN_NAME, word);
-}
-
-bool script_take_op(script_parser *p, const char *op) {
-    if (!script_at_op(p, op)) return false;
-    p->pos++;
+bool script_cut(script_parser *p, uint32_t at, const py_token **out_tokens, uint32_t *out_count,
+                uint32_t *out_here) {
+    py_token *tokens = NULL;
+    if (!script_check(p, at, py_lex(&p->source, p->scratch, &tokens, out_count))) return false;
+    *out_tokens = tokens;
+    for (*out_here = 0; *out_here + 1 < *out_count; ++*out_here) {
+        const py_token *t = &tokens[*out_here];
+        bool is_end = t->kind == PY_TOKEN_NEWLINE && t->start >= at;
+        if (is_end || (t->length && t->start + t->length > at)) break;
+    }
     return true;
 }
 
-bool script_take_word(script_parser *p, const char *word) {
-    if (!script_at_word(p, word)) return false;
-    p->pos++;
-    return true;
-}
-
-bool script_expected(script_parser *p, const char *what, const char *where) {
+bool script_expected(script_parser *p, uint32_t at, const char *what) {
     char found[80];
-    py_describe_token(&p->source, script_peek(p), found, sizeof found);
-    return script_fail(p, p->pos, "expected %s%s%s, found %s", what, *where ? " " : "", where,
-                       found);
-}
-
-bool script_expected_hint(script_parser *p, const char *what, const char *hint) {
-    char found[80];
-    py_describe_token(&p->source, script_peek(p), found, sizeof found);
-    return script_fail(p, p->pos, "expected %s, found %s%s", what, found, hint);
-}
-
-bool script_need_op(script_parser *p, const char *op, const char *where) {
-    if (script_take_op(p, op)) return true;
-    char quoted[16];
-    snprintf(quoted, sizeof quoted, "'%s'", op);
-    return script_expected(p, quoted, where);
-}
-
-bool script_need_word(script_parser *p, const char *word, const char *where) {
-    if (script_take_word(p, word)) return true;
-    char quoted[32];
-    snprintf(quoted, sizeof quoted, "'%s'", word);
-    return script_expected(p, quoted, where);
-}
-
-bool script_is_keyword(const script_parser *p, const py_token *token) {
-    return py_is_keyword(p->source.text + token->start, token->length);
+    const py_token *tokens;
+    uint32_t count, here;
+    if (p->error || !script_cut(p, at, &tokens, &count, &here)) return false;
+    py_describe_token(&p->source, &tokens[here], found, sizeof found);
+    return script_fail(p, tokens[here].start, "expected %s, found %s", what, found);
 }
 
 bool script_can_be_name(const char *text) {
     return py_lexes_as_name(text) && !py_is_keyword(text, strlen(text));
 }
 
-const char *script_token_text(script_parser *p, const py_token *token) {
-    char *copy = hone_arena_alloc(p->scratch, token->length + 1);
-    if (!copy) {
-        script_no_memory(p);
-        return NULL;
-    }
-    memcpy(copy, p->source.text + token->start, token->length);
-    copy[token->length] = '\0';
-    return copy;
+bool script_is_text(const script_parser *p, const py_node *node, const char *text) {
+    size_t length = strlen(text);
+    return node->kind == PY_TEXT && node->end - node->at == length + 2 &&
+           memcmp(p->source.text + node->at + 1, text, length) == 0;
 }
 
-bool script_need_name(script_parser *p, const char *what, const char **out_name) {
-    const py_token *t = script_peek(p);
-    *out_name = NULL;
-    if (t->kind != PY_TOKEN_NAME || script_is_keyword(p, t)) return script_expected(p, what, "");
-    *out_name = script_token_text(p, t);
-    p->pos++;
-    return *out_name != NULL;
+const char *script_word_of_t(const py_node *node) {
+    if (node && node->kind == PY_CALL) node = node->base;
+    bool is_member = node && node->kind == PY_ATTRIBUTE && node->base->kind == PY_NAME;
+    return is_member && strcmp(node->base->name, "T") == 0 ? node->name : NULL;
 }
 
-bool script_need_newline(script_parser *p) {
-    if (script_take_op(p, ";")) return true;
-    if (script_peek(p)->kind == PY_TOKEN_NEWLINE) {
-        p->pos++;
-        return true;
-    }
-    if (script_peek(p)->kind == PY_TOKEN_END) return true;
-    if (script_at_op(p, ":") && p->tokens[p->pos + 1].kind == PY_TOKEN_NEWLINE) {
-        return script_fail(p, p->pos,
-                           "expected the end of the line, found ':'; what has a body begins with "
-                           "'with', 'for', 'while' or 'if'");
-    }
-    bool closes = script_at_op(p, ")") || script_at_op(p, "]") || script_at_op(p, "}");
-    return script_expected_hint(p, "the end of the line",
-                                closes ? "; no bracket is open here" : "");
+bool script_is_docstring(const py_node *node) {
+    return node->kind == PY_VALUE && (node->base->kind == PY_TEXT || node->base->kind == PY_JOINED);
 }
 
-void script_skip_line(script_parser *p) {
-    while (script_peek(p)->kind != PY_TOKEN_END) {
-        if (p->tokens[p->pos++].kind == PY_TOKEN_NEWLINE) return;
-    }
+uint32_t script_name_at(const script_parser *p, const py_node *def) {
+    uint32_t at = def->mark + 3; /* behind "def" */
+    while (memcmp(p->source.text + at, def->name, strlen(def->name)) != 0)
+        at++;
+    return at;
 }
 
-static bool read_suite(script_parser *p, script_statement statement) {
-    if (script_at_op(p, "=")) {
-        return script_fail(p, p->pos, "expected ':' before the body, found '='; '==' compares");
+const py_node *script_body(const py_node *def) {
+    return def->items[def->count - 1];
+}
+
+bool script_suite(script_parser *p, const py_node *suite, script_statement statement) {
+    uint32_t outer = p->scope_begin;
+    if (!script_enter(p, suite->at)) return false;
+    p->scope_begin = p->name_count;
+    for (uint32_t i = 0; i < suite->count; i++) {
+        p->at = suite->items[i]->at;
+        if (!statement(p, suite->items[i])) return false;
     }
-    bool is_else_if = script_at_word(p, "if") && p->pos > 0 &&
-                      script_token_is(p, p->pos - 1, PY_TOKEN_NAME, "else");
-    if (is_else_if) {
-        return script_fail(p, p->pos, "expected ':' before the body, found 'if'; write 'elif'");
-    }
-    if (!script_need_op(p, ":", "before the body")) return false;
-    if (script_peek(p)->kind != PY_TOKEN_NEWLINE) { /* `if x: y = 1` */
-        do {
-            if (!statement(p)) return false;
-        } while (p->tokens[p->pos - 1].kind == PY_TOKEN_OP &&
-                 script_peek(p)->kind != PY_TOKEN_NEWLINE);
-        if (p->tokens[p->pos - 1].kind == PY_TOKEN_OP) p->pos++;
-        return true;
-    }
-    p->pos++;
-    if (script_peek(p)->kind != PY_TOKEN_INDENT) return script_expected(p, "an indented body", "");
-    p->pos++;
-    if (!script_enter(p)) return false;
-    while (script_peek(p)->kind != PY_TOKEN_DEDENT && script_peek(p)->kind != PY_TOKEN_END) {
-        if (script_peek(p)->kind == PY_TOKEN_INDENT) {
-            return script_expected(p, "a statement", "at this indentation");
-        }
-        if (script_peek(p)->kind == PY_TOKEN_NEWLINE) { /* behind `a; ` */
-            p->pos++;
-            continue;
-        }
-        if (!statement(p)) return false;
-    }
-    if (script_peek(p)->kind == PY_TOKEN_DEDENT) p->pos++;
+    p->scope_begin = outer;
     p->depth--;
     return true;
-}
-
-bool script_suite(script_parser *p, script_statement statement) {
-    uint32_t outer = p->scope_begin;
-    p->scope_begin = p->name_count;
-    bool ok = read_suite(p, statement);
-    p->scope_begin = outer;
-    return ok;
 }
 
 /* ---- memory ---- */

@@ -1,5 +1,5 @@
 /* ir/text/read/script_undefined.c - what a name or a function that nothing defines was meant for.
- */
+ * The words around it tell, so that the text is cut into tokens once more. */
 #include "ir/ops/graph_op.h"
 #include "ir/text/read/script_impl.h"
 
@@ -7,73 +7,76 @@
 
 #include "support/text/nearest.h"
 
-static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
-    const py_token *a = &p->tokens[at], *b = &p->tokens[other];
-    return a->kind == b->kind && a->length == b->length &&
-           memcmp(p->source.text + a->start, p->source.text + b->start, a->length) == 0;
+typedef struct cut {
+    script_parser *p;
+    const py_token *tokens;
+    uint32_t count;
+} cut;
+
+static bool is_token(const cut *w, uint32_t at, py_token_kind kind, const char *text) {
+    return at < w->count && py_token_is(&w->p->source, &w->tokens[at], kind, text);
 }
 
-static bool begins_line(const script_parser *p, uint32_t at) {
+static const char *text_at(const cut *w, uint32_t at) {
+    if (at >= w->count) return NULL;
+    const py_token *t = &w->tokens[at];
+    return hone_arena_strndup(w->p->scratch, w->p->source.text + t->start, t->length);
+}
+
+static bool same_text(const cut *w, uint32_t at, uint32_t other) {
+    const py_token *a = &w->tokens[at], *b = &w->tokens[other];
+    return a->kind == b->kind && a->length == b->length &&
+           memcmp(w->p->source.text + a->start, w->p->source.text + b->start, a->length) == 0;
+}
+
+static bool begins_line(const cut *w, uint32_t at) {
     if (at == 0) return true;
-    py_token_kind before = p->tokens[at - 1].kind;
+    py_token_kind before = w->tokens[at - 1].kind;
     return before == PY_TOKEN_NEWLINE || before == PY_TOKEN_INDENT || before == PY_TOKEN_DEDENT;
 }
 
 /* Does the line that begins at first, in front of or behind the name, give it a meaning:
  * `for i, j in`, `a, b =`, `as a:`? */
-static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
-    bool is_for = script_token_is(p, first, PY_TOKEN_NAME, "for");
-    bool is_with = script_token_is(p, first, PY_TOKEN_NAME, "with"), is_named = false;
-    if (same_text(p, at, first) && script_token_is(p, first + 1, PY_TOKEN_OP, ":")) return true;
-    for (uint32_t i = first + is_for; p->tokens[i].kind != PY_TOKEN_NEWLINE; i++) {
-        if (i == at || p->tokens[i].kind == PY_TOKEN_END) return false;
-        bool ends =
-            script_token_is(p, i, PY_TOKEN_NAME, "in") || script_token_is(p, i, PY_TOKEN_OP, "=");
-        bool is_list =
-            p->tokens[i].kind == PY_TOKEN_NAME || script_token_is(p, i, PY_TOKEN_OP, ",");
+static bool line_defines(const cut *w, uint32_t first, uint32_t at) {
+    bool is_for = is_token(w, first, PY_TOKEN_NAME, "for");
+    bool is_with = is_token(w, first, PY_TOKEN_NAME, "with"), is_named = false;
+    if (same_text(w, at, first) && is_token(w, first + 1, PY_TOKEN_OP, ":")) return true;
+    for (uint32_t i = first + is_for; w->tokens[i].kind != PY_TOKEN_NEWLINE; i++) {
+        if (i == at || w->tokens[i].kind == PY_TOKEN_END) return false;
+        bool ends = is_token(w, i, PY_TOKEN_NAME, "in") || is_token(w, i, PY_TOKEN_OP, "=");
+        bool is_list = w->tokens[i].kind == PY_TOKEN_NAME || is_token(w, i, PY_TOKEN_OP, ",");
         if (is_with) {
-            if (same_text(p, at, i) && script_token_is(p, i - 1, PY_TOKEN_NAME, "as")) return true;
+            if (same_text(w, at, i) && is_token(w, i - 1, PY_TOKEN_NAME, "as")) return true;
             continue;
         }
         if (ends) return is_named;
         if (!is_list) return false;
-        is_named |= same_text(p, at, i);
+        is_named |= same_text(w, at, i);
     }
     return false;
 }
 
 /* The line of this function that defines the name, in a suite that has ended; 0 = there is none. */
-static uint32_t line_of_ended(const script_parser *p, uint32_t at) {
+static uint32_t line_of_ended(const cut *w, uint32_t at) {
     for (uint32_t i = at; i-- > 0;) {
-        if (!begins_line(p, i)) continue;
-        if (script_token_is(p, i, PY_TOKEN_NAME, "def")) return 0;
-        if (p->tokens[i].line < p->tokens[at].line && line_defines(p, i, at))
-            return p->tokens[i].line;
+        if (!begins_line(w, i)) continue;
+        if (is_token(w, i, PY_TOKEN_NAME, "def")) return 0;
+        if (w->tokens[i].line < w->tokens[at].line && line_defines(w, i, at))
+            return w->tokens[i].line;
     }
     return 0;
 }
 
-/* `for k` further on, inside of the same brackets. */
-static bool is_comprehension(const script_parser *p, uint32_t at) {
-    for (uint32_t i = at + 1; i + 1 < p->token_count; i++) {
-        if (p->tokens[i].kind == PY_TOKEN_NEWLINE) return false;
-        if (script_token_is(p, i, PY_TOKEN_NAME, "for")) return same_text(p, at, i + 1);
-    }
-    return false;
-}
-
-static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
+static const char *reason_of(const cut *w, uint32_t at, const char *name) {
     static const char *const of_python[] = {
         "print", "enumerate", "zip",   "map",   "sum",    "list",       "dict",    "type",   "open",
         "iter",  "next",      "input", "tuple", "filter", "isinstance", "getattr", "hasattr"};
-    if (script_token_is(p, at + 1, PY_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
-    if (is_comprehension(p, at)) return "comprehensions are not part of TVMScript";
-    uint32_t line = line_of_ended(p, at);
+    uint32_t line = line_of_ended(w, at);
     if (line) {
-        return hone_arena_printf(p->scratch, "it is defined in line %u, in a body that has ended",
-                                 line);
+        return hone_arena_printf(w->p->scratch,
+                                 "it is defined in line %u, in a body that has ended", line);
     }
-    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
+    bool is_called = is_token(w, at + 1, PY_TOKEN_OP, "(");
     for (size_t i = 0; is_called && i < HONE_COUNT(of_python); i++) {
         if (strcmp(of_python[i], name) == 0) return "it is Python's, not part of TVMScript";
     }
@@ -81,33 +84,32 @@ static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
 }
 
 /* `axis.remap(...)`: T.axis.remap. */
-static const char *without_t(script_parser *p, uint32_t at, const char *name) {
-    const char *member = script_token_text(p, &p->tokens[at + 2]);
-    const char *full = member ? hone_arena_printf(p->scratch, "T.%s.%s", name, member) : NULL;
+static const char *without_t(const cut *w, uint32_t at, const char *name) {
+    const char *member = text_at(w, at + 2);
+    const char *full = member ? hone_arena_printf(w->p->scratch, "T.%s.%s", name, member) : NULL;
     if (!full || !script_is_function(full)) return NULL;
-    return hone_arena_printf(p->scratch, "'%s'", full);
+    return hone_arena_printf(w->p->scratch, "'%s'", full);
 }
 
 /* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
-static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
-    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
+static const char *spelled_in_t(const cut *w, uint32_t at, const char *name) {
+    bool is_called = is_token(w, at + 1, PY_TOKEN_OP, "(");
     hone_dtype dtype;
-    if (!p->func || p->graph) return NULL;
-    if (script_token_is(p, at + 1, PY_TOKEN_OP, ".") &&
-        script_token_is(p, at + 3, PY_TOKEN_OP, "(")) {
-        const char *path = without_t(p, at, name);
+    if (!w->p->func || w->p->graph) return NULL;
+    if (is_token(w, at + 1, PY_TOKEN_OP, ".") && is_token(w, at + 3, PY_TOKEN_OP, "(")) {
+        const char *path = without_t(w, at, name);
         if (path) return path;
-        name = script_token_text(p, &p->tokens[at + 2]);
+        name = text_at(w, at + 2);
         is_called = name != NULL;
     }
     if (!is_called) {
         if (hone_dtype_parse(name, &dtype) && strcmp(name, "handle") != 0)
-            return hone_arena_printf(p->scratch, "\"%s\"", name);
+            return hone_arena_printf(w->p->scratch, "\"%s\"", name);
         return NULL;
     }
-    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    const char *full = hone_arena_printf(w->p->scratch, "T.%s", name);
     if (!full || (!script_is_function(full) && !script_is_dtype_word(name, &dtype))) return NULL;
-    return hone_arena_printf(p->scratch, "'%s'", full);
+    return hone_arena_printf(w->p->scratch, "'%s'", full);
 }
 
 /* R.Tensor(("n",)) of a graph function's parameters. */
@@ -149,71 +151,67 @@ const char *script_dtype_meant(const char *name) {
 }
 
 /* `n` within brackets of their own in the description of a buffer: in its shape. */
-static bool in_shape(const script_parser *p, uint32_t at) {
+static bool in_shape(const cut *w, uint32_t at) {
     static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl", "Tensor", "Shape"};
     int depth = 0;
-    for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != PY_TOKEN_NEWLINE;) {
-        depth += script_token_is(p, i, PY_TOKEN_OP, "(");
-        depth -= script_token_is(p, i, PY_TOKEN_OP, ")");
-        for (size_t w = 0; w < HONE_COUNT(words); w++) {
-            if (script_token_is(p, i, PY_TOKEN_NAME, words[w])) return depth == 2;
+    for (uint32_t i = at; i-- > 0 && w->tokens[i].kind != PY_TOKEN_NEWLINE;) {
+        depth += is_token(w, i, PY_TOKEN_OP, "(");
+        depth -= is_token(w, i, PY_TOKEN_OP, ")");
+        for (size_t k = 0; k < HONE_COUNT(words); k++) {
+            if (is_token(w, i, PY_TOKEN_NAME, words[k])) return depth == 2;
         }
     }
     return false;
 }
 
 /* The line of this function further on that defines the name; 0 = there is none. */
-static uint32_t line_behind(const script_parser *p, uint32_t at) {
-    for (uint32_t i = at + 1; i < p->token_count; i++) {
-        if (!begins_line(p, i)) continue;
-        if (script_token_is(p, i, PY_TOKEN_NAME, "def")) return 0;
-        if (script_token_is(p, i, PY_TOKEN_OP, "@")) return 0;
-        if (!line_defines(p, i, at)) continue;
-        bool is_loop = script_token_is(p, i, PY_TOKEN_NAME, "for");
-        return is_loop ? 0 : p->tokens[i].line;
+static uint32_t line_behind(const cut *w, uint32_t at) {
+    for (uint32_t i = at + 1; i < w->count; i++) {
+        if (!begins_line(w, i)) continue;
+        if (is_token(w, i, PY_TOKEN_NAME, "def")) return 0;
+        if (is_token(w, i, PY_TOKEN_OP, "@")) return 0;
+        if (!line_defines(w, i, at)) continue;
+        bool is_loop = is_token(w, i, PY_TOKEN_NAME, "for");
+        return is_loop ? 0 : w->tokens[i].line;
     }
     return 0;
 }
 
-static bool names_block(const script_parser *p, uint32_t at) {
-    return script_token_is(p, at, PY_TOKEN_NAME, "sblock") ||
-           script_token_is(p, at, PY_TOKEN_NAME, "block");
+static bool names_block(const cut *w, uint32_t at) {
+    return is_token(w, at, PY_TOKEN_NAME, "sblock") || is_token(w, at, PY_TOKEN_NAME, "block");
 }
 
 /* What a name that nothing is near to may want: a size, infinity, the dtype of another library. */
-static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
+static const char *advice_on(const cut *w, uint32_t at, const char *name) {
     static const char *const floats[] = {"inf", "nan", "infinity"};
     static const char *const libraries[] = {"np", "numpy", "torch", "jnp"};
     hone_dtype dtype;
-    bool is_name = script_token_is(p, at - 1, PY_TOKEN_OP, "(") && names_block(p, at - 2);
-    if (is_name) return hone_arena_printf(p->scratch, "a name stands in quotes: \"%s\"", name);
-    bool is_loop = begins_line(p, at) && script_token_is(p, at + 1, PY_TOKEN_NAME, "in");
-    if (is_loop) return "a loop begins with 'for'";
-    uint32_t line = line_behind(p, at);
-    if (line) return hone_arena_printf(p->scratch, "it is defined further on, in line %u", line);
+    bool is_name = is_token(w, at - 1, PY_TOKEN_OP, "(") && names_block(w, at - 2);
+    if (is_name) return hone_arena_printf(w->p->scratch, "a name stands in quotes: \"%s\"", name);
+    uint32_t line = line_behind(w, at);
+    if (line) return hone_arena_printf(w->p->scratch, "it is defined further on, in line %u", line);
     for (size_t i = 0; i < HONE_COUNT(floats); i++) {
         if (strcmp(floats[i], name) != 0) continue;
-        return hone_arena_printf(p->scratch, "write T.float32(\"%s\")", name);
+        return hone_arena_printf(w->p->scratch, "write T.float32(\"%s\")", name);
     }
     for (size_t i = 0; i < HONE_COUNT(libraries); i++) {
-        const char *member = strcmp(libraries[i], name) == 0 && at + 2 < p->token_count
-                                 ? script_token_text(p, &p->tokens[at + 2])
-                                 : NULL;
+        const char *member =
+            strcmp(libraries[i], name) == 0 && at + 2 < w->count ? text_at(w, at + 2) : NULL;
         if (!member || !hone_dtype_parse(member, &dtype)) continue;
-        return hone_arena_printf(p->scratch, "did you mean \"%s\"?", member);
+        return hone_arena_printf(w->p->scratch, "did you mean \"%s\"?", member);
     }
-    if (p->graph && in_shape(p, at)) {
-        return hone_arena_printf(p->scratch,
+    if (w->p->graph && in_shape(w, at)) {
+        return hone_arena_printf(w->p->scratch,
                                  "a size is a string in the parameters, \"%s\", and gets a name in "
                                  "the body by %s = T.int64()",
                                  name, name);
     }
-    if (p->module_name && strcmp(name, "cls") == 0) {
-        return hone_arena_printf(p->scratch, "the functions are those of the class: cls = %s",
-                                 p->module_name);
+    if (w->p->module_name && strcmp(name, "cls") == 0) {
+        return hone_arena_printf(w->p->scratch, "the functions are those of the class: cls = %s",
+                                 w->p->module_name);
     }
-    if (p->func && in_shape(p, at)) {
-        return hone_arena_printf(p->scratch,
+    if (w->p->func && in_shape(w, at)) {
+        return hone_arena_printf(w->p->scratch,
                                  "a size gets a name before the buffers by %s = T.int32()", name);
     }
     return NULL;
@@ -221,20 +219,24 @@ static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
 
 bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     enum { MOST = 512 };
-    const char *reason = reason_of(p, at, name), *meant = spelled_in_t(p, at, name);
-    if (reason) return script_fail(p, at, "undefined name '%s'; %s", name, reason);
-    if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
+    cut all = {.p = p};
+    const cut *w = &all;
+    uint32_t place = at;
+    if (!script_cut(p, place, &all.tokens, &all.count, &at)) return false;
+    const char *reason = reason_of(w, at, name), *meant = spelled_in_t(w, at, name);
+    if (reason) return script_fail(p, place, "undefined name '%s'; %s", name, reason);
+    if (meant) return script_fail(p, place, "undefined name '%s'; did you mean %s?", name, meant);
     if (p->graph && is_size(p, name)) {
-        return script_fail(p, at,
+        return script_fail(p, place,
                            "undefined name '%s'; a size gets a name in the body by %s = T.int64()",
                            name, name);
     }
-    const char *advice = advice_on(p, at, name);
-    if (advice) return script_fail(p, at, "undefined name '%s'; %s", name, advice);
+    const char *advice = advice_on(w, at, name);
+    if (advice) return script_fail(p, place, "undefined name '%s'; %s", name, advice);
     const char *candidates[MOST];
     size_t count = 0;
-    bool is_room = script_token_is(p, at + 1, PY_TOKEN_OP, ".");
-    bool is_called = script_token_is(p, at + 1, PY_TOKEN_OP, "(");
+    bool is_room = is_token(w, at + 1, PY_TOKEN_OP, ".");
+    bool is_called = is_token(w, at + 1, PY_TOKEN_OP, "(");
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
         bool is_path = p->names[i].value.kind == SCRIPT_PATH; /* T, R, I */
         if (!is_path || is_room) candidates[count++] = p->names[i].name;
@@ -245,18 +247,18 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
         candidates[count++] = p->globals[i];
     }
     for (size_t i = 0; py_keyword_at(i) && count < MOST; i++) {
-        bool is_first = at == 0 || p->tokens[at - 1].kind != PY_TOKEN_OP;
+        bool is_first = at == 0 || w->tokens[at - 1].kind != PY_TOKEN_OP;
         if (is_first && !is_called && strlen(py_keyword_at(i)) > 2)
             candidates[count++] = py_keyword_at(i);
     }
     const char *near_name = script_nearest(name, candidates, count);
     if (near_name) {
-        return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
+        return script_fail(p, place, "undefined name '%s'; did you mean '%s'?", name, near_name);
     }
-    return script_fail(p, at, "undefined name '%s'", name);
+    return script_fail(p, place, "undefined name '%s'", name);
 }
 
-bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at) {
+bool script_unknown_attribute(script_parser *p, const script_value *method) {
     static const char *const of_buffers[] = {"shape",       "dtype", "data",       "strides",
                                              "elem_offset", "scope", "access_ptr", "ptr_to",
                                              "vload",       "vstore"};
@@ -273,13 +275,8 @@ bool script_unknown_attribute(script_parser *p, const script_value *method, uint
         hint = "; a size has a name in the type: x: R.Tensor((\"n\", 8), \"float32\") and n = "
                "T.int64()";
     }
-    for (uint32_t i = at; i-- > 0 && i + 8 > at;) { /* the name, where it stands just before */
-        if (!script_token_is(p, i, PY_TOKEN_NAME, name)) continue;
-        at = i;
-        break;
-    }
-    return script_fail(p, at, "%s has no attribute '%s'%s", script_kind_name(base), name,
-                       hint ? hint : "");
+    return script_fail(p, method->u.method.at, "%s has no attribute '%s'%s", script_kind_name(base),
+                       name, hint ? hint : "");
 }
 
 /* ---- functions ---- */

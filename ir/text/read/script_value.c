@@ -94,7 +94,7 @@ static bool handle_expr(script_parser *p, const script_value *v, const hone_expr
     const script_value *base = v->u.method.base;
     hone_var data = HONE_NO_ID;
     if (base->kind != SCRIPT_BUFFER || strcmp(v->u.method.name, "data") != 0) {
-        return script_unknown_attribute(p, v, v->at);
+        return script_unknown_attribute(p, v);
     }
     if (!script_buffer_data(p, base->u.buffer, &data)) return false;
     *out = hone_func_var_expr(&p->ir, p->func, data);

@@ -1,0 +1,171 @@
+/* ir/text/read/script_name.c - what a name of the text stands for: what was defined, words of
+ * TVMScript, functions of the module, sizes. */
+#include <string.h>
+
+#include "ir/text/read/script_impl.h"
+
+/* Names that mean something without being defined. Everything else of Python is not TVMScript. */
+static const char *const aliases[][2] = {
+    {"T",        "T"       },
+    {"R",        "R"       },
+    {"I",        "I"       },
+    {"tir",      "T"       },
+    {"tirx",     "T"       },
+    {"relax",    "R"       },
+    {"tvm",      "tvm"     },
+    {"relay",    "relay"   },
+    {"range",    "range"   },
+    {"max",      "T.max"   },
+    {"min",      "T.min"   },
+    {"abs",      "T.abs"   },
+    {"len",      "len"     },
+    {"int",      "int"     },
+    {"float",    "float"   },
+    {"bool",     "bool"    },
+    {"str",      "str"     },
+    {"Tensor",   "R.Tensor"},
+    {"Tuple",    "R.Tuple" },
+    {"Shape",    "R.Shape" },
+    {"Object",   "R.Object"},
+    {"ty",       "T"       },
+    {"meta",     "metadata"},
+    {"metadata", "metadata"},
+    {"TypeVar",  "TypeVar" },
+    {"s_tir",    "T"       }
+};
+
+/* n = TypeVar("n") beside the functions: each function has a size of its own by that name. */
+static bool shared_size(script_parser *p, const char *name, const script_value *known,
+                        script_value *out) {
+    if (p->graph) {
+        *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
+        return out->u.expr != NULL;
+    }
+    hone_var var = 0;
+    const hone_func *func = p->func;
+    while (var < func->var_count &&
+           !(func->vars[var].is_size && strcmp(func->vars[var].name, name) == 0)) {
+        var++;
+    }
+    if (var == func->var_count && !script_new_var(p, name, known->u.var.dtype, &var)) return false;
+    p->func->vars[var].is_size = true;
+    *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
+    return script_check_ir(p, p->at);
+}
+
+/* ---- sizes that a description in quotes brings in ---- */
+
+typedef struct declaration {
+    const char *name;
+    uint32_t behind;
+    const char *word; /* behind "T." */
+} declaration;
+
+/* `n: T.int64` among the parameters or `n = T.int64()` in the body. */
+static bool declares(void *ctx, const py_node *node) {
+    declaration *d = ctx;
+    bool is_param = node->kind == PY_PARAM && node->name && strcmp(node->name, d->name) == 0;
+    bool is_assigned = (node->kind == PY_ASSIGN || node->kind == PY_ANNOTATE) &&
+                       node->items[0]->kind == PY_NAME &&
+                       strcmp(node->items[0]->name, d->name) == 0;
+    if (node->at < d->behind || (!is_param && !is_assigned)) return false;
+    d->word = script_word_of_t(is_param                    ? node->items[0]
+                               : node->kind == PY_ANNOTATE ? node->items[1]
+                                                           : node->base);
+    return d->word != NULL;
+}
+
+/* A size in quotes is declared behind; else it is as others of its place. */
+static hone_dtype dtype_declared_behind(const script_parser *p, const char *name) {
+    declaration d = {.name = name, .behind = p->names_are_sizes ? p->quoted_at : p->at};
+    if (!py_search(p->def, declares, &d)) {
+        return p->names_are_sizes ? p->size_dtype : HONE_DTYPE_I32;
+    }
+    return strcmp(d.word, "int64") == 0 ? HONE_DTYPE_I64 : HONE_DTYPE_I32;
+}
+
+/* T.Buffer(("n",), ...): the size n from here on. */
+static bool signature_size(script_parser *p, const char *name, script_value *out) {
+    hone_var var = HONE_NO_ID;
+    if (!script_new_var(p, name, dtype_declared_behind(p, name), &var)) return false;
+    *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
+    return script_check_ir(p, p->at) && script_define(p, name, *out);
+}
+
+typedef struct quotation {
+    const script_parser *p;
+    const char *name;
+} quotation;
+
+static bool quotes(void *ctx, const py_node *node) {
+    const quotation *q = ctx;
+    return node->at < q->p->at && script_is_text(q->p, node, q->name);
+}
+
+/* T.Buffer(("n", n * 2)): the size in quotes stands before, in the same description. */
+static bool is_quoted_before(const script_parser *p, const char *name) {
+    quotation q = {p, name};
+    return py_search(p->description, quotes, &q) != NULL;
+}
+
+/* ---- all of them ---- */
+
+static const char *alias_of(const char *name) {
+    for (size_t i = 0; i < HONE_COUNT(aliases); i++) {
+        if (strcmp(aliases[i][0], name) == 0) return aliases[i][1];
+    }
+    return NULL;
+}
+
+static bool is_global(const script_parser *p, const char *name) {
+    for (uint32_t i = 0; i < p->global_count; i++) {
+        if (strcmp(p->globals[i], name) == 0) return true;
+    }
+    return false;
+}
+
+/* What editors of prose make of quotation marks: U+2018, U+2019, U+201C, U+201D. */
+static bool is_curly_quote(const char *name) {
+    static const char *const marks[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c",
+                                        "\xe2\x80\x9d"};
+    for (size_t i = 0; i < HONE_COUNT(marks); i++) {
+        if (strncmp(name, marks[i], 3) == 0) return true;
+    }
+    return false;
+}
+
+/* A name that nothing defines may be a size. */
+static bool eval_undefined(script_parser *p, const py_node *node, script_value *out) {
+    const char *name = node->name;
+    if (p->graph && p->names_are_sizes) {
+        *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
+        return out->u.expr != NULL;
+    }
+    bool is_size = p->func && (p->names_are_sizes || is_quoted_before(p, name));
+    if (is_size) return signature_size(p, name, out);
+    if (is_curly_quote(name)) {
+        return script_fail(p, node->at, "this is no quotation mark of Python; write \" or '");
+    }
+    return script_undefined(p, node->at, name);
+}
+
+bool script_eval_name(script_parser *p, const py_node *node, script_value *out) {
+    const char *name = node->name, *alias = alias_of(name);
+    const script_value *known = script_lookup(p, name);
+    if (known && known->kind == SCRIPT_NEWVAR && (p->graph || p->func)) {
+        return shared_size(p, name, known, out);
+    }
+    if (known) {
+        *out = *known;
+        out->is_fresh = false;
+    } else if (alias) {
+        *out = SCRIPT_VALUE_PATH(alias);
+    } else if (is_global(p, name)) {
+        *out = (script_value){.kind = SCRIPT_GLOBAL, .u.s = name};
+    } else if (p->module_name && strcmp(p->module_name, name) == 0) {
+        *out = (script_value){.kind = SCRIPT_MODULE};
+    } else {
+        return eval_undefined(p, node, out);
+    }
+    return true;
+}
