@@ -160,7 +160,9 @@ const char *py_keyword_at(size_t index) {
 }
 
 bool py_is_keyword(const char *text, size_t length) {
+    if (!length) return false;
     for (size_t i = 0; i < HONE_COUNT(keywords); i++) {
+        if (*text != *keywords[i]) continue;
         if (length == strlen(keywords[i]) && memcmp(text, keywords[i], length) == 0) return true;
     }
     return false;
@@ -309,6 +311,7 @@ static void note_bracket(lexer *lx, char c, size_t start) {
 static hone_status lex_operator(lexer *lx) {
     size_t start = lx->at, length = 0;
     for (size_t i = 0; i < HONE_COUNT(long_operators) && !length; i++) {
+        if (*long_operators[i] != peek(lx, 0)) continue;
         size_t n = strlen(long_operators[i]);
         if (lx->source->length - start >= n &&
             memcmp(lx->source->text + start, long_operators[i], n) == 0) {

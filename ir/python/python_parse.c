@@ -18,12 +18,18 @@
 
 /* ---- tokens ---- */
 
+/* Most tokens are told apart by their first letter. */
+static bool begins_with(const py_parser *p, const char *text) {
+    const py_token *t = py_peek(p);
+    return t->length && p->source->text[t->start] == *text;
+}
+
 bool py_at_op(const py_parser *p, const char *op) {
-    return py_token_is(p->source, py_peek(p), PY_TOKEN_OP, op);
+    return begins_with(p, op) && py_token_is(p->source, py_peek(p), PY_TOKEN_OP, op);
 }
 
 bool py_at_word(const py_parser *p, const char *word) {
-    return py_token_is(p->source, py_peek(p), PY_TOKEN_NAME, word);
+    return begins_with(p, word) && py_token_is(p->source, py_peek(p), PY_TOKEN_NAME, word);
 }
 
 bool py_take_op(py_parser *p, const char *op) {
