@@ -108,7 +108,6 @@ int64_t sim_device_next_ns(const hone_runner *runner) {
 hone_status sim_device_create(const hone_clock *clock, sim_device_counts *counts,
                               hone_runner **out_runner) {
     static const hone_runner_vtable vtable = {
-        .name = "simulated device",
         .destroy = device_destroy,
         .submit = device_submit,
         .next_result = device_next_result,
@@ -118,7 +117,7 @@ hone_status sim_device_create(const hone_clock *clock, sim_device_counts *counts
     sim_device *self = hone_calloc(1, sizeof *self);
     *out_runner = NULL;
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "device");
-    hone_runner_init(&self->base, &vtable, 1, 1);
+    hone_runner_init(&self->base, HONE_RUNNER_SIMULATED, &vtable, 1, 1);
     self->clock = clock;
     self->counts = counts;
     *out_runner = &self->base;

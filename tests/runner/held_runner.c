@@ -62,7 +62,6 @@ static void held_cancel_all(hone_runner *base) {
 }
 
 static const hone_runner_vtable held_vtable = {
-    .name = "held",
     .destroy = held_destroy,
     .submit = held_submit,
     .next_result = held_next_result,
@@ -74,7 +73,7 @@ hone_status held_runner_create(hone_runner **out_runner) {
     *out_runner = NULL;
     held_runner *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "held runner");
-    hone_runner_init(&self->base, &held_vtable, 1, 1);
+    hone_runner_init(&self->base, HONE_RUNNER_SIMULATED, &held_vtable, 1, 1);
     hone_run_result_init(&self->result);
     self->arena = hone_arena_create(4096);
     if (!self->arena) {

@@ -335,8 +335,7 @@ static void fading_cancel_all(hone_runner *base) {
     self->are_gone = false; /* what is cancelled is answered */
 }
 
-static const hone_runner_vtable fading_vtable = {.name = "fading",
-                                                 .destroy = fading_destroy,
+static const hone_runner_vtable fading_vtable = {.destroy = fading_destroy,
                                                  .submit = fading_submit,
                                                  .next_result = fading_next,
                                                  .tend = fading_tend,
@@ -348,7 +347,7 @@ static fading_runner *make_fading_runner(tune_world *w, int64_t leave_after, int
     hone_runner_simulated_options options = {.slots = 2};
     assert_non_null(self);
     HONE_ASSERT_OK(hone_runner_create_simulated(&options, &self->inner));
-    hone_runner_init(&self->base, &fading_vtable, 2, 64);
+    hone_runner_init(&self->base, HONE_RUNNER_SIMULATED, &fading_vtable, 2, 64);
     self->leave_after = leave_after;
     self->tends_left = tends;
     hone_runner_destroy(w->runner);
