@@ -41,7 +41,7 @@ typedef struct lower_alike {
 
 /* Works that out from the conditions that c has found below the loop over var. */
 void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out);
-/* The same conditions hold in this iteration and in the one before it. */
+/* Whether the conditions that hold in this iteration are those of the one before it. */
 bool lower_is_alike(const lower_alike *alike, int64_t iteration);
 /* Puts the value in for the loop's variable in the conditions below root. */
 HONE_NODISCARD hone_status lower_fix_conditions(hone_func *func, hone_node_id root,
