@@ -88,14 +88,18 @@ static hone_status open_ends(ends *e) {
     return HONE_OK;
 }
 
+/* What the first process waits for. It is blocked before that process is there: the first of a
+ * namespace loses a signal that comes earlier, as it does where the runner has ended already. */
+static void block_watched(sigset_t *watched, sigset_t *before) {
+    sigemptyset(watched);
+    sigaddset(watched, SIGCHLD);
+    sigaddset(watched, END_SIGNAL);
+    sigprocmask(SIG_BLOCK, watched, before);
+}
+
 /* Returns in the held process only. The other is told when the warden ends rather than killed, and
  * is in no group with it that could be: so nothing that was started outlives the two. */
-static void become_first(const hone_sandbox *box, const ends *e) {
-    sigset_t watched, before;
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGCHLD);
-    sigaddset(&watched, END_SIGNAL);
-    sigprocmask(SIG_BLOCK, &watched, &before);
+static void become_first(const hone_sandbox *box, const ends *e, const sigset_t *watched) {
     (void)prctl(PR_SET_PDEATHSIG, END_SIGNAL, 0, 0, 0);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     pid_t child = fork();
@@ -103,10 +107,9 @@ static void become_first(const hone_sandbox *box, const ends *e) {
         (void)setpgid(0, 0);
         close_all_but(e->end[1], e->end[1]);
         if (child < 0) _exit(1);
-        reap_until(child, e->end[1], &watched, box->has_namespaces);
+        reap_until(child, e->end[1], watched, box->has_namespaces);
     }
     hone_proc_follow_parent();
-    sigprocmask(SIG_SETMASK, &before, NULL);
     (void)dup3(e->channel[1], CHANNEL_FD, O_CLOEXEC);
     close_all_but(box->options.keep_fd, CHANNEL_FD);
 }
@@ -144,14 +147,14 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
     out_box->has_namespaces = !options->unsandboxed &&
                               !(options->without & HONE_SANDBOX_NAMESPACES) &&
                               hone_layer_namespaces();
+    sigset_t watched, before;
+    block_watched(&watched, &before);
     pid_t first = fork();
+    if (first < 0) st = system_error("a process");
+    if (first == 0) become_first(out_box, &e, &watched);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (first > 0) serve_as_warden(warden, first, out_box, &e);
-    if (first == 0) {
-        become_first(out_box, &e);
-    } else {
-        st = system_error("a process");
-        close_ends(&e);
-    }
+    if (first < 0) close_ends(&e);
     hone_warden_destroy(warden);
     return st;
 }

@@ -1,7 +1,10 @@
 /* tests/runner/test_hone_runner_tool.c - `hone-runner` as people type it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "runner/executor.h"
+#include "sandbox/held.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 #include "support/os/proc.h"
@@ -72,7 +75,39 @@ static void check_row(void **state) {
     hone_str_deinit(&err);
 }
 
+/* An executor whose runner has ended before the executor begins: each end of both sockets is
+ * closed. It and what it has started end, whoever of them gets to know it first. */
+static void executors_end_without_a_runner(void **unused) {
+    enum { EXECUTORS = 20 };
+    const char *argv[] = {hone_test_build_path("hone-runner"), "--executor", NULL};
+    const hone_clock *clock = hone_clock_system();
+    hone_proc executors[EXECUTORS];
+    (void)unused;
+    for (int i = 0; i < EXECUTORS; i++) {
+        int runner[2], warden[2];
+        HONE_ASSERT_OK(hone_socket_pair_open(runner));
+        HONE_ASSERT_OK(hone_socket_pair_open(warden));
+        hone_fd_close(&runner[0]);
+        hone_fd_close(&warden[0]);
+        const hone_fd_map fds[] = {
+            {-1,        STDERR_FILENO       },
+            {runner[1], HONE_EXECUTOR_FD    },
+            {warden[1], HONE_HELD_CONTROL_FD}
+        };
+        const hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds)};
+        HONE_ASSERT_OK(hone_proc_spawn(&options, &executors[i]));
+        hone_fd_close(&runner[1]);
+        hone_fd_close(&warden[1]);
+    }
+    for (int i = 0; i < EXECUTORS; i++) {
+        HONE_ASSERT_OK(
+            hone_proc_wait(&executors[i], clock, hone_deadline_after(clock, 60 * HONE_NS_PER_S)));
+        hone_proc_deinit(&executors[i]);
+    }
+}
+
 int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(executors_end_without_a_runner)};
     char *cache = NULL;
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-runner-tool", &cache));
     setenv("XDG_CACHE_HOME", cache, 1);
@@ -80,6 +115,7 @@ int main(void) {
     unsetenv("HONE_KEY_FILE");
     unsetenv("HONE_TRACKER_KEY");
     int failed = HONE_RUN_ROWS("tools/hone-runner", rows, check_row);
+    failed += cmocka_run_group_tests_name("tools/hone-runner, left alone", tests, NULL, NULL);
     HONE_ASSERT_OK(hone_fs_remove_tree(cache));
     hone_free(cache);
     return failed;
