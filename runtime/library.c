@@ -39,13 +39,15 @@ static const char *name_of(unsigned number) {
     return "another processor";
 }
 
-/* The processor that a file is for; EM_NONE when it is no library, or cannot be read. */
-static unsigned machine_of(const char *path) {
+/* The processor that a file is for; EM_NONE when it is no library, or cannot be read;
+ * *out_is_other: it is something else. */
+static unsigned machine_of(const char *path, bool *out_is_other) {
     unsigned char head[20]; /* up to e_machine, in the order of bytes that e_ident names */
     FILE *file = fopen(path, "rb");
     size_t count = file ? fread(head, 1, sizeof head, file) : 0;
     if (file) fclose(file);
-    if (count < sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0) return EM_NONE;
+    *out_is_other = count >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) != 0;
+    if (count < sizeof head || *out_is_other) return EM_NONE;
     bool is_big = head[EI_DATA] == ELFDATA2MSB;
     return is_big ? head[18] * 256U + head[19] : head[19] * 256U + head[18];
 }
@@ -76,7 +78,9 @@ hone_status hone_library_open(const char *path, void **out_library) {
         return HONE_OK;
     }
     const char *why = dlerror();
-    unsigned machine = machine_of(path);
+    bool is_other;
+    unsigned machine = machine_of(path, &is_other);
+    if (is_other) return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: it is no library");
     if (machine != EM_NONE && OWN_MACHINE != EM_NONE && machine != OWN_MACHINE) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "cannot be loaded: it is for %s, this machine is %s; compile it for this "

@@ -13,6 +13,7 @@
 #include "support/data/rng.h"
 #include "support/data/vec.h"
 #include "support/os/clock.h"
+#include "support/os/fs.h"
 #include "tools/cli/cli_table.h"
 #include "tools/cli/cli_tensors.h"
 #include "tools/verbs/verbs.h"
@@ -109,6 +110,11 @@ static hone_status compare_with_first(bench_job *job, const contestant *c) {
 }
 
 static hone_status open_one(bench_job *job, contestant *c, const char *path) {
+    const char *ending = hone_path_extension(path);
+    if (strcmp(ending, ".py") == 0 || strcmp(ending, ".onnx") == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "%s: bench times compiled models; 'hone compile' makes one", path);
+    }
     c->path = path;
     HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &c->model)); /* says the path */
     hone_status st = make_call(job, c);
