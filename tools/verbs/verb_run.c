@@ -90,15 +90,33 @@ static char *file_name(hone_arena *arena, const char *name) {
     return clean;
 }
 
+/* What npy has no letter for (bfloat16) goes into a .safetensors file. */
+static hone_status save(const hone_run_job *job, const char *path, const char *name,
+                        const hone_tensor *tensor) {
+    const char *full = hone_arena_printf(job->cli->arena, "%s.npy", path);
+    if (!full) return no_memory();
+    hone_status st = hone_npy_save(full, tensor);
+    if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) return st;
+    hone_status_free(st);
+    hone_tensor_set set = {0};
+    hone_tensor *copy;
+    full = hone_arena_printf(job->cli->arena, "%s.safetensors", path);
+    HONE_TRY(full ? hone_tensor_clone(tensor, &copy) : no_memory());
+    st = hone_tensor_set_add(&set, name, copy);
+    if (!st) st = hone_tensor_set_save(full, &set);
+    hone_tensor_set_deinit(&set);
+    return st;
+}
+
 /* DIR/NAME.npy; a name that is taken already gets a number. */
 static hone_status write_one(const hone_run_job *job, hone_strmap *taken, const char *name,
                              const hone_tensor *tensor) {
     hone_arena *arena = job->cli->arena;
-    const char *path = hone_arena_printf(arena, "%s/%s.npy", job->o->out_dir, name);
+    const char *path = hone_arena_printf(arena, "%s/%s", job->o->out_dir, name);
     for (unsigned i = 1; path && hone_strmap_find(taken, path, NULL); i++)
-        path = hone_arena_printf(arena, "%s/%s_%u.npy", job->o->out_dir, name, i);
+        path = hone_arena_printf(arena, "%s/%s_%u", job->o->out_dir, name, i);
     if (!path || !hone_strmap_put(taken, path, 1)) return no_memory();
-    return hone_npy_save(path, tensor);
+    return save(job, path, name, tensor);
 }
 
 /* Names that are names of files as they are come first: they keep them. */
@@ -341,7 +359,8 @@ int hone_verb_run(int argc, char **argv) {
     { .name = (option), .kind = HONE_CLI_SWITCH, .to = &o.field, .help = (words) }
     const hone_cli_option options[] = {
         LIST("in", in, "FILE", "inputs in order, .npy, .npz or .pb; NAME=FILE gives one a name"),
-        TEXT("out-dir", out_dir, "DIR", "write each result to DIR/NAME.npy"),
+        TEXT("out-dir", out_dir, "DIR",
+             "write each result to DIR/NAME.npy (bfloat16: .safetensors)"),
         LIST("expect", expect, "FILE", "what the results should be; exit code 1 when they are not"),
         {.name = "rtol",
                                                                                                  .value = "X",

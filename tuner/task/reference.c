@@ -272,11 +272,11 @@ static hone_status unsuited(const making *m, hone_status st) {
     hone_str made = {0};
     list_inputs(m, &made);
     const char *problem = m->inputs.problem ? m->inputs.problem : "";
-    hone_status result =
-        HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s do not suit it (%s%s%s)%s%s",
-                   made.length ? "made-up inputs" : "the inputs that --in gives",
-                   hone_status_message(st), *problem ? "; " : "", problem,
-                   made.length ? "; give them with --in NAME=FILE: " : "", hone_str_text(&made));
+    hone_status result = HONE_ERROR(
+        HONE_CODE_UNSUPPORTED, "%s%s%s (%s%s%s)%s%s", m->is_slow ? "it takes too long with " : "",
+        made.length ? "made-up inputs" : "the inputs that --in gives",
+        m->is_slow ? "" : " do not suit it", hone_status_message(st), *problem ? "; " : "", problem,
+        made.length ? "; give them with --in NAME=FILE: " : "", hone_str_text(&made));
     hone_str_deinit(&made);
     hone_status_free(st);
     return result;
