@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel_impl.h"
+#include "support/core/attributes.h"
 
 enum { MAX_FEATURES = 1 << 16 };
 
@@ -36,17 +37,39 @@ hone_status hone_costmodel_init(hone_costmodel *model, const hone_costmodel_vtab
     return HONE_OK;
 }
 
+typedef hone_status (*create_fn)(const hone_costmodel_options *options, hone_costmodel **out_model);
+
+static hone_status find(const char *name, create_fn *out_create) {
+    static const struct {
+        const char *name;
+        create_fn create;
+    } models[] = {
+        {"xgboost", hone_costmodel_create_xgboost},
+        {"random",  hone_costmodel_create_random },
+        {"null",    hone_costmodel_create_null   },
+        {"none",    hone_costmodel_create_null   },
+    };
+    for (size_t i = 0; i < HONE_COUNT(models); i++) {
+        *out_create = models[i].create;
+        if (strcmp(name, models[i].name) == 0) return HONE_OK;
+    }
+    *out_create = NULL;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "no cost model '%s'; there are 'xgboost', 'random' and 'null'", name);
+}
+
+hone_status hone_costmodel_check_name(const char *name) {
+    create_fn create;
+    return find(name, &create);
+}
+
 hone_status hone_costmodel_create(const char *name, const hone_costmodel_options *options,
                                   hone_costmodel **out_model) {
     assert(name && options && out_model);
+    create_fn create;
     *out_model = NULL;
-    if (strcmp(name, "xgboost") == 0) return hone_costmodel_create_xgboost(options, out_model);
-    if (strcmp(name, "random") == 0) return hone_costmodel_create_random(options, out_model);
-    if (strcmp(name, "null") == 0 || strcmp(name, "none") == 0) {
-        return hone_costmodel_create_null(options, out_model);
-    }
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "no cost model '%s'; there are 'xgboost', 'random' and 'null'", name);
+    HONE_TRY(find(name, &create));
+    return create(options, out_model);
 }
 
 void hone_costmodel_destroy(hone_costmodel *model) {

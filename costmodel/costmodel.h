@@ -68,6 +68,7 @@ HONE_NODISCARD hone_status hone_costmodel_create_random(const hone_costmodel_opt
 HONE_NODISCARD hone_status hone_costmodel_create_null(const hone_costmodel_options *options,
                                                       hone_costmodel **out_model);
 /* By name: "xgboost", "random", "null" (or "none"); INVALID lists them. */
+HONE_NODISCARD hone_status hone_costmodel_check_name(const char *name);
 HONE_NODISCARD hone_status hone_costmodel_create(const char *name,
                                                  const hone_costmodel_options *options,
                                                  hone_costmodel **out_model);

@@ -72,6 +72,7 @@ hone_status py_error_at(const py_source *source, hone_code code, uint32_t line, 
         end++;
     size_t shown = end - begin < 400 ? end - begin : 400;
     hone_str where = {0};
+    if (!shown) return HONE_ERROR(code, "%s:%u:%u: %s", source->name, line, column, message);
     for (size_t i = 0; i < shown; i++) {
         char c = source->text[begin + i];
         hone_str_append_char(

@@ -11,6 +11,7 @@
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
 #include "support/core/alloc.h"
+#include "support/core/attributes.h"
 #include "support/os/fs.h"
 
 static const size_t MOST_BYTES = (size_t)1 << 31;
@@ -25,13 +26,37 @@ static bool looks_like_text(const char *bytes, size_t count) {
     return true;
 }
 
+/* Files of other kinds, by their first bytes. */
+static hone_status check_kind(const char *bytes, size_t count, const char *name) {
+    static const struct {
+        const char *begin, *what;
+    } kinds[] = {
+        {"SQLite format 3", "a database of records"              },
+        {"\177ELF",         "a library or object file"           },
+        {"\x93NUMPY",       "a tensor"                           },
+        {"PK\003\004",      "an archive: of tensors, or of files"},
+        {"\x1f\x8b",        "a compressed file"                  },
+    };
+    for (size_t i = 0; i < HONE_COUNT(kinds); i++) {
+        size_t length = strlen(kinds[i].begin);
+        if (count < length || memcmp(bytes, kinds[i].begin, length) != 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is %s, a model or program is wanted", name,
+                          kinds[i].what);
+    }
+    return HONE_OK;
+}
+
 static hone_status load_by_content(const char *path, const hone_graph_options *options,
                                    bool is_outline, hone_module **out_module) {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *bytes = NULL;
     size_t count = 0;
     HONE_TRY(hone_fs_read(path, MOST_BYTES, &bytes, &count));
-    hone_status st = HONE_OK;
+    hone_status st = check_kind(bytes, count, name);
+    if (st) {
+        hone_free(bytes);
+        return st;
+    }
     if (!looks_like_text(bytes, count)) {
         st = hone_onnx_parse(bytes, count, name, NULL, options, out_module);
     } else if (is_outline) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
+#include "costmodel/costmodel.h"
 #include "database/db_targets.h"
 #include "runner/runner.h"
 #include "runner/runner_remote.h"
@@ -27,6 +28,7 @@
 #include "tools/verbs/tune_summary.h"
 #include "tools/verbs/verbs.h"
 #include "tuner/loop/tune.h"
+#include "tuner/search/search.h"
 
 typedef struct tune_options {
     hone_cli_list shapes, intrins, inputs;
@@ -105,6 +107,9 @@ static hone_status check_options(const hone_cli *cli, tune_options *o,
     if (o->extern_path && hone_fs_is_dir(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", o->extern_path);
     }
+    const hone_strategy *strategy;
+    HONE_TRY(hone_strategy_find(o->strategy, &strategy));
+    HONE_TRY(hone_costmodel_check_name(o->cost_model));
     HONE_TRY(tune_farm_check(cli, &o->farm));
     if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
     if (strcmp(o->strategy, "evolutionary") != 0)
