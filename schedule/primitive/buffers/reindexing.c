@@ -384,7 +384,7 @@ static hone_node_id early_anchor(const sch_reindexing *r) {
 
 /* Copies of what is written stand as late as they can in the same case, as cache_write has them:
  * before the first who reads what the block writes, or last in the scope. */
-static hone_node_id late_anchor(const sch_reindexing *r) {
+static hone_status find_late_anchor(sch_reindexing *r) {
     hone_schedule *sch = r->s.sch;
     const hone_block *block = sch_block(sch, r->s.block);
     hone_node_id first = r->partner;
@@ -394,8 +394,19 @@ static hone_node_id late_anchor(const sch_reindexing *r) {
             if (sch_reads(sch_block(sch, n), block->writes[i].buffer)) first = n;
         }
     }
-    if (first == HONE_NO_ID) return sch_node(sch, r->s.scope)->last;
-    return sch_node(sch, sch_child_towards(sch, r->s.place, first))->prev;
+    r->s.anchor = sch_node(sch, r->s.scope)->last;
+    if (first == HONE_NO_ID) return HONE_OK;
+    hone_node_id next = sch_child_towards(sch, r->s.place, first);
+    r->s.anchor = sch_node(sch, next)->prev;
+    if (next != sch_child_towards(sch, r->s.place, r->s.block)) return HONE_OK;
+    return sch_refuse(sch, first, "%s reads what %s writes in the same nest of loops",
+                      sch_block_name(sch, first), sch_block_name(sch, r->s.block));
+}
+
+static hone_status find_anchor(sch_reindexing *r) {
+    if (r->keeps_loops && r->s.is_write) return find_late_anchor(r);
+    r->s.anchor = r->keeps_loops ? early_anchor(r) : r->top;
+    return HONE_OK;
 }
 
 static hone_status make_copy(sch_reindexing *r) {
@@ -410,7 +421,7 @@ static hone_status make_copy(sch_reindexing *r) {
         sch_make_copy_store(&r->s, renamed(r, r->s.rank, r->indices, map, map_count),
                             renamed(r, r->fresh_rank, r->fresh_indices, map, map_count));
     HONE_TRY(sch_draft_block(sch, &d, r->block_name, store, &r->s.copy));
-    r->s.anchor = !r->keeps_loops ? r->top : r->s.is_write ? late_anchor(r) : early_anchor(r);
+    HONE_TRY(find_anchor(r));
     sch_place_copy(&r->s, &d.nest);
     return HONE_OK;
 }
