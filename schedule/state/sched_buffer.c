@@ -7,14 +7,14 @@
 
 hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id id, bool is_write, int64_t index,
                            hone_buffer *out) {
-    const hone_block *block = sch_block(sch, id);
-    uint32_t count = is_write ? block->write_count : block->read_count;
+    uint32_t count;
+    const hone_region *regions = sch_regions_of(sch_block(sch, id), is_write, &count);
     if (index < 0 || index >= count) {
         return sch_refuse(sch, id, "buffer index is %lld, %s %s %u buffer%s", (long long)index,
                           sch_block_name(sch, id), is_write ? "writes" : "reads", count,
                           count == 1 ? "" : "s");
     }
-    *out = (is_write ? block->writes : block->reads)[index].buffer;
+    *out = regions[index].buffer;
     return HONE_OK;
 }
 
@@ -27,9 +27,8 @@ static bool is_called(const char *name, const char *wanted) {
 
 hone_status sch_find_buffer(hone_schedule *sch, hone_node_id id, const char *name, bool is_write,
                             int64_t *out_index) {
-    const hone_block *block = sch_block(sch, id);
-    uint32_t count = is_write ? block->write_count : block->read_count;
-    const hone_region *regions = is_write ? block->writes : block->reads;
+    uint32_t count;
+    const hone_region *regions = sch_regions_of(sch_block(sch, id), is_write, &count);
     *out_index = -1;
     for (uint32_t i = 0; i < count; i++) {
         if (!is_called(hone_func_buffer(sch->func, regions[i].buffer)->name, name)) continue;

@@ -109,6 +109,17 @@ HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_i
                                                  const hone_range *box, bool writes_too);
 
 /* ---- regions ---- */
+/* What the block declares to write (of_writes) or to read: *out_count of them. */
+const hone_region *sch_regions_of(const hone_block *block, bool of_writes, uint32_t *out_count);
+/* The region of a single element, in the arena; NULL where memory is short. */
+const hone_region *sch_element_region(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
+                                      const hone_expr *const *indices);
+/* Lets the block declare these regions (in the arena) instead of what it declares to write
+ * (of_writes) or to read; they count as written by hand (hone_block.regions_inferred), and facts
+ * are forgotten (sch_forget_facts). */
+HONE_NODISCARD hone_status sch_declare_regions(hone_schedule *sch, hone_node_id block,
+                                               bool of_writes, uint32_t count,
+                                               const hone_region *regions);
 /* Replaces the declared reads and writes of the block by what its body is seen to touch
  * (hone_block_infer_regions). */
 HONE_NODISCARD hone_status sch_update_regions(hone_schedule *sch, hone_node_id block);

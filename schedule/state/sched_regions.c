@@ -63,6 +63,36 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
 
 /* ---- regions ---- */
 
+const hone_region *sch_regions_of(const hone_block *block, bool of_writes, uint32_t *out_count) {
+    *out_count = of_writes ? block->write_count : block->read_count;
+    return of_writes ? block->writes : block->reads;
+}
+
+const hone_region *sch_element_region(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
+                                      const hone_expr *const *indices) {
+    hone_region *region = hone_arena_alloc(sch->arena, sizeof *region);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    if (!region || !ranges) return NULL;
+    for (uint32_t d = 0; d < rank; d++) {
+        hone_dtype dtype = hone_func_buffer(sch->func, buffer)->shape[d]->dtype;
+        ranges[d] = (hone_range){indices[d], hone_expr_int(&sch->ir, dtype, 1)};
+    }
+    *region = (hone_region){buffer, ranges};
+    return region;
+}
+
+hone_status sch_declare_regions(hone_schedule *sch, hone_node_id id, bool of_writes, uint32_t count,
+                                const hone_region *regions) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    *(of_writes ? &block->write_count : &block->read_count) = count;
+    *(of_writes ? &block->writes : &block->reads) = regions;
+    block->regions_inferred = false;
+    sch_node(sch, id)->u.block.block = block;
+    sch_forget_facts(sch, id);
+    return HONE_OK;
+}
+
 hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
     if (!block) return sch_no_memory();

@@ -2,20 +2,6 @@
  */
 #include "schedule/primitive/buffers/caching.h"
 
-/* A region of a single element. */
-static const hone_region *element(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
-                                  const hone_expr *const *indices) {
-    hone_region *region = hone_arena_alloc(sch->arena, sizeof *region);
-    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
-    if (!region || !ranges) return NULL;
-    for (uint32_t d = 0; d < rank; d++) {
-        hone_dtype dtype = hone_func_buffer(sch->func, buffer)->shape[d]->dtype;
-        ranges[d] = (hone_range){indices[d], hone_expr_int(&sch->ir, dtype, 1)};
-    }
-    *region = (hone_region){buffer, ranges};
-    return region;
-}
-
 /* The block declares the element that it copies, at the indices as they are. */
 static hone_status make_block(sch_staging *s) {
     hone_schedule *sch = s->sch;
@@ -30,8 +16,8 @@ static hone_status make_block(sch_staging *s) {
         bool is_shifted = s->box && !hone_expr_is_int_value(s->box[i].min, 0);
         in_buffer[i] = is_shifted ? hone_expr_add(&sch->ir, s->box[i].min, d.vars[i]) : d.vars[i];
     }
-    const hone_region *outside = element(sch, s->buffer, s->rank, in_buffer);
-    const hone_region *inside = element(sch, s->stage, s->rank, d.vars);
+    const hone_region *outside = sch_element_region(sch, s->buffer, s->rank, in_buffer);
+    const hone_region *inside = sch_element_region(sch, s->stage, s->rank, d.vars);
     if (!inside || !outside) return sch_no_memory();
     d.read = s->is_write ? inside : outside;
     d.written = s->is_write ? outside : inside;

@@ -17,8 +17,6 @@
 #include "schedule/primitive/layout/layout_map.h"
 #include "schedule/primitive/primitive_impl.h"
 
-#include <string.h>
-
 typedef struct claim {
     hone_schedule *sch;
     hone_node_id block;
@@ -144,23 +142,16 @@ static hone_status note_index(claim *c, hone_block *block) {
 
 static hone_status replace_region(claim *c) {
     hone_schedule *sch = c->sch;
+    uint32_t count;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, c->block));
     if (!block) return sch_no_memory();
-    uint32_t count = c->is_write ? block->write_count : block->read_count;
-    hone_region *regions = hone_arena_alloc(sch->arena, (count + 1) * sizeof *regions);
+    const hone_region *old = sch_regions_of(block, c->is_write, &count);
+    hone_region *regions = hone_arena_copy(sch->arena, old, count * sizeof *regions);
     if (!regions) return sch_no_memory();
-    memcpy(regions, c->is_write ? block->writes : block->reads, count * sizeof *regions);
     regions[c->index].ranges = c->ranges;
-    if (c->is_write) {
-        block->writes = regions;
-    } else {
-        block->reads = regions;
-    }
-    block->regions_inferred = false;
     HONE_TRY(note_index(c, block));
     sch_node(sch, c->block)->u.block.block = block;
-    sch_forget_facts(sch, c->block);
-    return HONE_OK;
+    return sch_declare_regions(sch, c->block, c->is_write, count, regions);
 }
 
 hone_status hone_sch_annotate_buffer_access(hone_schedule *sch, hone_rv block, int64_t buffer_index,

@@ -197,29 +197,21 @@ static const hone_expr *use_cached(const caching_indices *c, hone_ir *ir, const 
 /* A block says that it reads what is kept of the indices, where it does. */
 static hone_status add_reads(const caching_indices *c, hone_node_id id) {
     hone_schedule *sch = c->sch;
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    if (!block) return sch_no_memory();
-    uint32_t count = block->read_count;
+    uint32_t count;
+    const hone_region *old = sch_regions_of(sch_block(sch, id), false, &count);
     hone_region *reads = hone_arena_alloc(sch->arena, (count + c->count + 1) * sizeof *reads);
     if (!reads) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++)
-        reads[i] = block->reads[i];
+        reads[i] = old[i];
     for (uint32_t i = 0; i < c->count; i++) {
         const index_use *use = &c->uses[i];
         if (id != c->block && !sch_loads_below(sch, id, use->buffer)) continue;
-        hone_range *ranges = hone_arena_alloc(sch->arena, (use->rank + 1) * sizeof *ranges);
-        if (!ranges) return sch_no_memory();
-        for (uint32_t d = 0; d < use->rank; d++) {
-            ranges[d] = (hone_range){use->at[d], hone_expr_int(&sch->ir, use->at[d]->dtype, 1)};
-        }
-        reads[count++] = (hone_region){use->buffer, ranges};
+        const hone_region *read = sch_element_region(sch, use->buffer, use->rank, use->at);
+        if (!read) return sch_no_memory();
+        reads[count++] = *read;
     }
-    block->reads = reads;
-    block->read_count = count;
-    block->regions_inferred = false;
-    sch_node(sch, id)->u.block.block = block;
-    sch_forget_facts(sch, id);
-    return sch_ir_error(sch);
+    HONE_TRY(sch_ir_error(sch));
+    return sch_declare_regions(sch, id, false, count, reads);
 }
 
 /* The regions stay as they were, indices computed: steps can go on reasoning about them. */

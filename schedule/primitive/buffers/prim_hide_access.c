@@ -25,17 +25,19 @@ static hone_status check_indices(hone_schedule *sch, hone_node_id id, bool is_wr
     return HONE_OK;
 }
 
-static hone_region *without(hone_schedule *sch, uint32_t region_count, const hone_region *regions,
-                            uint32_t count, const int64_t *indices) {
+static hone_status hide(hone_schedule *sch, hone_node_id id, bool is_write, uint32_t count,
+                        const int64_t *indices) {
+    uint32_t region_count, kept_count = 0;
+    const hone_region *regions = sch_regions_of(sch_block(sch, id), is_write, &region_count);
     hone_region *kept = hone_arena_alloc(sch->arena, (region_count + 1) * sizeof *kept);
-    uint32_t at = 0;
-    for (uint32_t r = 0; kept && r < region_count; r++) {
+    if (!kept) return sch_no_memory();
+    for (uint32_t r = 0; r < region_count; r++) {
         bool is_hidden = false;
         for (uint32_t i = 0; i < count; i++)
             is_hidden = is_hidden || indices[i] == r;
-        if (!is_hidden) kept[at++] = regions[r];
+        if (!is_hidden) kept[kept_count++] = regions[r];
     }
-    return kept;
+    return sch_declare_regions(sch, id, is_write, kept_count, kept);
 }
 
 hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block_rv,
@@ -48,19 +50,7 @@ hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block
         return sch_refuse(sch, id, "buf_type is '%s', expected read or write", buf_type);
     }
     HONE_TRY(check_indices(sch, id, is_write, count, indices));
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    if (!block) return sch_no_memory();
-    if (is_write) {
-        block->writes = without(sch, block->write_count, block->writes, count, indices);
-        block->write_count -= count;
-    } else {
-        block->reads = without(sch, block->read_count, block->reads, count, indices);
-        block->read_count -= count;
-    }
-    if (!block->reads || !block->writes) return sch_no_memory();
-    block->regions_inferred = false;
-    sch_node(sch, id)->u.block.block = block;
-    sch_forget_facts(sch, id);
+    HONE_TRY(hide(sch, id, is_write, count, indices));
     const hone_operand type = {.kind = HONE_OPERAND_STRING, .u.s = is_write ? "write" : "read"};
     return sch_record(
         sch, HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS,

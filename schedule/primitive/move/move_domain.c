@@ -143,9 +143,9 @@ hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count
     bool is_whole = false;
     if (!one) return sch_no_memory();
     for (uint32_t b = 0; b < count; b++) {
-        const hone_block *block = sch_block(sch, blocks[b]);
-        const hone_region *regions = of_writes ? block->writes : block->reads;
-        uint32_t region_count = of_writes ? block->write_count : block->read_count;
+        uint32_t region_count;
+        const hone_region *regions =
+            sch_regions_of(sch_block(sch, blocks[b]), of_writes, &region_count);
         for (uint32_t r = 0; r < region_count; r++) {
             if (regions[r].buffer != buffer) continue;
             bool *marks = NULL, is_exact = false;
@@ -509,8 +509,8 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
                            const sch_box *boxes, sch_solve_for what, sch_axis_domain *out) {
     const hone_block *block = sch_block(sch, id);
     bool of_writes = what != SCH_SOLVE_USE;
-    const hone_region *regions = of_writes ? block->writes : block->reads;
-    uint32_t region_count = of_writes ? block->write_count : block->read_count;
+    uint32_t region_count;
+    const hone_region *regions = sch_regions_of(block, of_writes, &region_count);
     hone_interval **at_once = NULL;
     if (!of_writes) HONE_TRY(check_fixed(sch, id, box_count, boxes));
     HONE_TRY(solve_at_once(sch, block, what != SCH_SOLVE_MAKE, region_count, regions, box_count,
