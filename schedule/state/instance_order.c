@@ -83,6 +83,15 @@ hone_status sch_require_order(hone_schedule *sch, hone_node_id block, const hone
                       sch_block_name(sch, block));
 }
 
+hone_iter *sch_iters_of_loops(hone_schedule *sch, uint32_t count, const hone_node_id *loops) {
+    hone_iter *iters = hone_arena_alloc(sch->arena, (count + 1) * sizeof *iters);
+    for (uint32_t i = 0; iters && i < count; i++) {
+        const hone_node *loop = sch_node(sch, loops[i]);
+        iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+    return iters;
+}
+
 hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *b) {
     hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
     for (uint32_t a = 0; iters && a < b->axis_count; a++)

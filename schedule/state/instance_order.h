@@ -24,6 +24,8 @@ bool sch_meets_in_order(hone_schedule *sch, hone_node_id block, const hone_expr 
 HONE_NODISCARD hone_status sch_require_order(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *const *then, sch_loop_chain loops);
 
+/* The loops as iterators over their ranges; an array in the arena, NULL where memory is short. */
+hone_iter *sch_iters_of_loops(hone_schedule *sch, uint32_t count, const hone_node_id *loops);
 /* The axes of a block as iterators over their whole domains, in the arena; NULL when memory is
  * short. */
 hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *block);

@@ -98,12 +98,8 @@ static bool detect_affine_map(hone_schedule *sch, hone_node_id block, hone_node_
         loop_count -= i + 1;
         break;
     }
-    hone_iter *iters = hone_arena_alloc(sch->arena, (loop_count + 1) * sizeof *iters);
+    hone_iter *iters = sch_iters_of_loops(sch, loop_count, loops);
     if (!iters) return false;
-    for (uint32_t i = 0; i < loop_count; i++) {
-        const hone_node *loop = sch_node(sch, loops[i]);
-        iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
-    }
     hone_itermap map;
     const hone_node *node = sch_node(sch, block);
     return hone_itermap_detect(&sch->arith, count, node->u.block.bindings, loop_count, iters,

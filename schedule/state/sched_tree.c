@@ -127,6 +127,13 @@ hone_node_id sch_make_loop(hone_schedule *sch, const char *name, hone_dtype dtyp
     return hone_func_add_loop(sch->func, var, HONE_LOOP_SERIAL, range);
 }
 
+bool sch_any_uses(uint32_t count, const hone_expr *const *list, hone_var var) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (hone_expr_uses_var(list[i], var)) return true;
+    }
+    return false;
+}
+
 const hone_expr *sch_var(hone_schedule *sch, hone_var var) {
     return hone_func_var_expr(&sch->ir, sch->func, var);
 }

@@ -56,6 +56,8 @@ bool sch_surely_runs(hone_schedule *sch, hone_node_id loop);
 bool sch_has_jumps(const hone_schedule *sch, hone_node_id block);
 
 /* ---- expressions ---- */
+/* One of the expressions uses the variable. */
+bool sch_any_uses(uint32_t count, const hone_expr *const *list, hone_var var);
 /* The variable as an expression. */
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
 /* The expression has one value throughout the program: it is made of constants, symbolic sizes and

@@ -14,31 +14,14 @@
 #include "schedule/primitive/layout/layout_map.h"
 #include "schedule/primitive/layout/layout_numbers.h"
 #include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/instance_order.h"
 
 static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, hone_var axis) {
-    bool in_map = false, in_access = false;
-    for (uint32_t i = 0; i < r->fresh_rank; i++)
-        in_map = in_map || hone_expr_uses_var(r->fresh_indices[i], axis);
-    for (uint32_t i = 0; i < r->axis_count; i++)
-        in_access = in_access || r->axes[i].var == axis;
-    if (in_map == in_access) return HONE_OK;
+    bool in_map = sch_any_uses(r->fresh_rank, r->fresh_indices, axis);
+    if (in_map == sch_is_copied_axis(r, axis)) return HONE_OK;
     return sch_refuse(sch, r->s.block, "axis '%s' of %s is in the %s only",
                       sch->func->vars[axis].name, sch_block_name(sch, r->s.block),
                       in_map ? "index map" : "access");
-}
-
-static bool uses_var(const sch_mapping *m, hone_var var) {
-    for (uint32_t i = 0; i < m->count; i++) {
-        if (hone_expr_uses_var(m->indices[i], var)) return true;
-    }
-    return false;
-}
-
-static bool is_in_access(const sch_reindexing *r, hone_var axis) {
-    for (uint32_t i = 0; i < r->axis_count; i++) {
-        if (r->axes[i].var == axis) return true;
-    }
-    return false;
 }
 
 /* Where the map puts the axes. One of a single value stays in its index, where later steps find it,
@@ -50,7 +33,8 @@ static hone_status apply_to_axes(hone_schedule *sch, sch_reindexing *r, const ho
     if (!axes || !r->fresh_indices) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++) {
         const hone_axis *axis = &block->axes[i];
-        bool is_gone = hone_expr_is_int_value(axis->dom.extent, 1) && !is_in_access(r, axis->var);
+        bool is_gone =
+            hone_expr_is_int_value(axis->dom.extent, 1) && !sch_is_copied_axis(r, axis->var);
         axes[i] = is_gone ? axis->dom.min : sch_var(sch, axis->var);
     }
     hone_index_map_apply(&sch->ir, map, axes, r->fresh_indices);
@@ -69,7 +53,7 @@ static hone_status prove_injective_numbers(hone_schedule *sch, sch_reindexing *r
     uint32_t used_count = 0;
     if (!used) return sch_no_memory();
     for (uint32_t i = 0; i < n->count; i++) {
-        if (uses_var(m, n->iters[i].var)) used[used_count++] = n->iters[i];
+        if (sch_any_uses(m->count, m->indices, n->iters[i].var)) used[used_count++] = n->iters[i];
     }
     r->is_injective = hone_itermap_detect(&sch->arith, m->count, m->indices, used_count, used, NULL,
                                           HONE_ITERMAP_INJECTIVE, true, &m->detected);
@@ -82,10 +66,8 @@ static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const h
     const hone_block *block = sch_block(sch, r->s.block);
     sch_numbers n;
     sch_mapping m;
-    hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
+    hone_iter *iters = sch_whole_axes(sch, block);
     if (!iters) return sch_no_memory();
-    for (uint32_t i = 0; i < block->axis_count; i++)
-        iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
     HONE_TRY(sch_resolve_map(sch, r->s.block, map, block->axis_count, dtype, &map));
     HONE_TRY(sch_find_numbers(sch, map, block->axis_count, iters, &n));
     HONE_TRY(sch_apply_map(sch, r->s.block, n.map, n.count, n.iters, true, &m));

@@ -4,6 +4,7 @@
 
 #include "ir/arith/itermap.h"
 #include "schedule/primitive/buffers/reindexing_indices.h"
+#include "schedule/state/instance_order.h"
 
 /* ---- the access ---- */
 
@@ -66,13 +67,6 @@ static hone_status find_access(sch_reindexing *r) {
                       r->indices ? "more than one place" : "no place of its own");
 }
 
-static bool uses_var(const sch_reindexing *r, hone_var var) {
-    for (uint32_t d = 0; d < r->s.rank; d++) {
-        if (hone_expr_uses_var(r->indices[d], var)) return true;
-    }
-    return false;
-}
-
 /* ---- places that are loaded: B[X[vi], vj] ---- */
 
 static bool is_in_buffer(sch_reindexing *r, const hone_expr *index, const hone_expr *size) {
@@ -105,12 +99,8 @@ static bool runs_over_all(sch_reindexing *r) {
     hone_itermap map;
     if (node->u.block.predicate) return false;
     if (hone_status_consume(sch_loops_of(sch, r->s.block, &count, &loops))) return false;
-    hone_iter *iters = hone_arena_alloc(sch->arena, (count + 1) * sizeof *iters);
+    hone_iter *iters = sch_iters_of_loops(sch, count, loops);
     if (!iters) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const hone_node *loop = sch_node(sch, loops[i]);
-        iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
-    }
     if (!hone_itermap_detect(&sch->arith, block->axis_count, node->u.block.bindings, count, iters,
                              NULL, HONE_ITERMAP_SURJECTIVE, true, &map)) {
         return false;
@@ -140,8 +130,10 @@ static hone_status check_indices(sch_reindexing *r) {
     for (hone_node_id n = r->s.block; n != HONE_NO_ID;
          n = hone_tree_next(sch->func, r->s.block, n)) {
         const hone_node *node = sch_node(sch, n);
-        bool is_used = (node->kind == HONE_NODE_FOR && uses_var(r, node->u.loop.var)) ||
-                       (node->kind == HONE_NODE_LET && uses_var(r, node->u.let.var));
+        bool is_used =
+            (node->kind == HONE_NODE_FOR &&
+             sch_any_uses(r->s.rank, r->indices, node->u.loop.var)) ||
+            (node->kind == HONE_NODE_LET && sch_any_uses(r->s.rank, r->indices, node->u.let.var));
         if (!is_used) continue;
         return sch_refuse(sch, n, "the place of '%s' in %s depends on more than its axes",
                           buffer->name, sch_block_name(sch, r->s.block));
@@ -171,7 +163,7 @@ static hone_status list_axes(sch_reindexing *r) {
     hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     if (!axes) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++) {
-        if (!uses_var(r, block->axes[i].var)) continue;
+        if (!sch_any_uses(r->s.rank, r->indices, block->axes[i].var)) continue;
         if (!hone_expr_is_int_value(block->axes[i].dom.min, 0)) {
             return sch_refuse(sch, r->s.block, "axis '%s' of %s does not start at 0",
                               sch->func->vars[block->axes[i].var].name,
@@ -347,7 +339,7 @@ static hone_status make_like_axes(sch_reindexing *r, const hone_expr **map, uint
     HONE_TRY(copy_predicate(r, &c, node.u.block.predicate, &d->nest.predicate));
     for (uint32_t i = 0; i < node.u.block.block->axis_count; i++) {
         const hone_axis *axis = &node.u.block.block->axes[i];
-        if (!uses_var(r, axis->var)) continue;
+        if (!sch_any_uses(r->s.rank, r->indices, axis->var)) continue;
         const hone_expr *binding =
             hone_expr_substitute(&sch->ir, node.u.block.bindings[i], map, map_count);
         HONE_TRY(sch_draft_axis(sch, d, sch->func->vars[axis->var].name, HONE_AXIS_SPATIAL,

@@ -46,5 +46,7 @@ HONE_NODISCARD hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv bloc
  * was never written. */
 HONE_NODISCARD hone_status sch_finish_reindexing(sch_reindexing *io, const char *buffer_name,
                                                  const char *storage_scope);
+/* The access uses the axis of the block, so that the copies have it, too. */
+bool sch_is_copied_axis(const sch_reindexing *r, hone_var axis);
 
 #endif

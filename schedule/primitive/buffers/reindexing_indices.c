@@ -74,13 +74,6 @@ static hone_status divide_digit(hone_schedule *sch, const hone_axis *axis, digit
     return sch_ir_error(sch);
 }
 
-static bool is_used(uint32_t count, const hone_expr *const *list, hone_var var) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (hone_expr_uses_var(list[i], var)) return true;
-    }
-    return false;
-}
-
 static hone_iter iter_of(hone_schedule *sch, hone_var var) {
     hone_iter iter = {.var = var};
     hone_dtype dtype = sch->func->vars[var].dtype;
@@ -127,7 +120,7 @@ static hone_status has_injective_digits(sch_reindexing *r, bool *out) {
     for (uint32_t i = 0; i < r->axis_count; i++) {
         hone_var other = d.of_axis[i].other;
         iters[iter_count++] = iter_of(sch, d.of_axis[i].needed);
-        if (other == HONE_NO_ID || !is_used(r->fresh_rank, places, other)) continue;
+        if (other == HONE_NO_ID || !sch_any_uses(r->fresh_rank, places, other)) continue;
         iters[iter_count++] = iter_of(sch, other);
     }
     *out = is_injective_map(sch, r->fresh_rank, places, iter_count, iters);

@@ -3,7 +3,7 @@
  * around it. What it reads was written there, or the block reads all of it itself. */
 #include "schedule/primitive/buffers/reindexing_indices.h"
 
-static bool is_copied_axis(const sch_reindexing *r, hone_var var) {
+bool sch_is_copied_axis(const sch_reindexing *r, hone_var var) {
     for (uint32_t i = 0; i < r->axis_count; i++) {
         if (r->axes[i].var == var) return true;
     }
@@ -13,7 +13,7 @@ static bool is_copied_axis(const sch_reindexing *r, hone_var var) {
 bool sch_is_copied_loop(const sch_reindexing *r, hone_var loop) {
     const hone_node *node = sch_node(r->s.sch, r->s.block);
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        if (is_copied_axis(r, node->u.block.block->axes[i].var) &&
+        if (sch_is_copied_axis(r, node->u.block.block->axes[i].var) &&
             hone_expr_uses_var(node->u.block.bindings[i], loop)) {
             return true;
         }
@@ -100,7 +100,7 @@ hone_status sch_check_reach(sch_reindexing *r) {
     HONE_TRY(sch_mark_loops(sch, r->s.block, r->s.scope, false, &marks));
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         const hone_axis *axis = &node->u.block.block->axes[i];
-        if (!is_copied_axis(r, axis->var)) continue;
+        if (!sch_is_copied_axis(r, axis->var)) continue;
         bool is_exact = false;
         hone_interval reach = hone_arith_relax(&sch->arith, node->u.block.bindings[i], marks,
                                                sch->func->var_count, &is_exact);

@@ -75,11 +75,8 @@ static hone_status check_nest(layout *l) {
 
 static hone_status apply_map(layout *l, const hone_index_map *map) {
     hone_schedule *sch = l->sch;
-    const hone_block *block = sch_block(sch, l->block);
-    hone_iter *iters = hone_arena_alloc(sch->arena, l->loop_count * sizeof *iters);
+    hone_iter *iters = sch_whole_axes(sch, sch_block(sch, l->block));
     if (!iters) return sch_no_memory();
-    for (uint32_t i = 0; i < l->loop_count; i++)
-        iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
     const hone_index_map *given = map;
     HONE_TRY(sch_resolve_map(sch, l->block, given, l->loop_count, l->dtype, &map));
     map = hone_index_map_with_constants(sch->arena, map, given);

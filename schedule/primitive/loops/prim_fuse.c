@@ -5,6 +5,7 @@
  * another fused loop; none has annotations, a break or a thread binding.
  */
 #include "schedule/primitive/primitive_impl.h"
+#include "schedule/state/instance_order.h"
 
 #include <string.h>
 
@@ -102,13 +103,8 @@ static hone_status iters_of(hone_schedule *sch, hone_node_id block, uint32_t *ou
                             hone_iter **out) {
     const hone_node_id *loops = NULL;
     HONE_TRY(sch_loops_of(sch, block, out_count, &loops));
-    *out = hone_arena_alloc(sch->arena, (*out_count + 1) * sizeof **out);
-    if (!*out) return sch_no_memory();
-    for (uint32_t i = 0; i < *out_count; i++) {
-        const hone_node *loop = sch_node(sch, loops[i]);
-        (*out)[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
-    }
-    return HONE_OK;
+    *out = sch_iters_of_loops(sch, *out_count, loops);
+    return *out ? HONE_OK : sch_no_memory();
 }
 
 /* Is it a number where the axis has several values? So it may be where the predicate leaves one of

@@ -2,6 +2,7 @@
 #include "schedule/primitive/move/move_inverse.h"
 
 #include "ir/arith/itermap.h"
+#include "schedule/state/instance_order.h"
 
 /* The places in a box: the only one of a dimension as it is, else a variable that runs over it,
  * marked in *out_marks. */
@@ -66,7 +67,7 @@ bool sch_axes_by_inverse(hone_schedule *sch, const hone_block *block, const hone
     if (!is_point(region, rank)) return false;
     const hone_expr **indices = hone_arena_alloc(sch->arena, rank * sizeof *indices);
     const hone_expr **points = hone_arena_alloc(sch->arena, rank * sizeof *points);
-    hone_iter *iters = hone_arena_alloc(sch->arena, (count + 1) * sizeof *iters);
+    hone_iter *iters = sch_whole_axes(sch, block);
     const hone_expr **axes = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *axes);
     const hone_iter *longer; /* an axis may end before its last digit does */
     bool *marks = NULL;
@@ -74,8 +75,6 @@ bool sch_axes_by_inverse(hone_schedule *sch, const hone_block *block, const hone
     if (!indices || !points || !iters || !axes) return false;
     for (uint32_t d = 0; d < rank; d++)
         indices[d] = region->ranges[d].min;
-    for (uint32_t a = 0; a < count; a++)
-        iters[a] = (hone_iter){block->axes[a].var, block->axes[a].dom};
     if (!hone_itermap_detect_lengthened(&sch->arith, rank, indices, count, iters, &longer, &map) ||
         !points_of(sch, box, rank, region, points, &marks) ||
         !hone_itermap_inverse(&sch->arith, &map, points, count, longer, axes)) {
