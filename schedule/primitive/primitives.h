@@ -253,10 +253,10 @@ HONE_NODISCARD hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch
                                                               const int64_t *indices);
 
 /* Keeps a buffer (number buffer_index among what the block reads or writes) in another layout: each
- * access goes to the place that the map gives it. pad_value (NULL: none): what places hold that no
- * index leads to, as a map from the new indices or one without parameters. ILLEGAL: a map that is
- * not shown to be injective; such places without a pad_value. assume_injective_transform: believed,
- * and marks the trace as unsafe. */
+ * access goes to the indices that the map makes of its own. pad_value (NULL: none): what padding
+ * holds, new elements that no old index leads to, as a map from the new indices or one without
+ * parameters. ILLEGAL: a map that is not shown to be injective; padding without a pad_value.
+ * assume_injective_transform: believed, and marks the trace as unsafe. */
 HONE_NODISCARD hone_status hone_sch_transform_layout(hone_schedule *sch, hone_rv block,
                                                      bool is_write, int64_t buffer_index,
                                                      const hone_index_map *index_map,

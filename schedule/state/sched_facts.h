@@ -49,8 +49,8 @@ typedef enum sch_block_class {
     SCH_BLOCK_COMPLETE,  /* spatial axes, no init, the only writer of its outputs, reads none of
                             them; its bindings may be any */
     SCH_BLOCK_REDUCTION, /* an init, spatial and reduce axes, affine bindings, the only writer;
-                            reads its outputs only where it writes them, at places that reduce axes
-                            do not move */
+                            reads its outputs only where it writes them, at indices that no reduce
+                            axis is part of */
     SCH_BLOCK_OTHER,
 } sch_block_class;
 /* Complete and reduction blocks stand below loops only, whose bounds load nothing, and are not open

@@ -42,7 +42,8 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
 /* `loop`, which is around a and b, carries no dependence between them through the buffer: an
  * iteration touches nothing that another one touches. Shown where, in some dimension, all that both
  * touch in an iteration lies behind (or in front of) all that they touch in those before; or where
- * both are at one index that tells the iterations of the loop apart (hone_carries_no_dependence).
+ * both are at one index that has another value in each iteration of the loop
+ * (hone_carries_no_dependence).
  */
 bool sch_carries_no_dependence_between(hone_schedule *sch, hone_node_id a, hone_node_id b,
                                        hone_buffer buffer, hone_node_id loop);

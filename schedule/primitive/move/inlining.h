@@ -29,8 +29,8 @@ HONE_NODISCARD hone_status sch_invert_indices(hone_schedule *sch, hone_node_id b
  * `value`; out_nodes: the size of `value` in nodes. */
 uint64_t sch_inlined_copies(const hone_schedule *sch, const hone_expr *value, hone_buffer buffer,
                             hone_node_id reader, uint64_t *out_nodes);
-/* ILLEGAL where putting `value` in the place of these loads makes expressions larger than anybody
- * can want. */
+/* ILLEGAL where an expression, with `value` in place of these loads, would have more than 65,536
+ * nodes. */
 HONE_NODISCARD hone_status sch_require_small_inline(hone_schedule *sch, hone_node_id blame,
                                                     const hone_expr *value, hone_buffer buffer,
                                                     hone_node_id reader);
