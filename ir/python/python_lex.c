@@ -426,16 +426,19 @@ hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_to
     return HONE_OK;
 }
 
-hone_status py_lex_piece(const py_source *source, size_t from, size_t to, hone_arena *arena,
+hone_status py_lex_piece(const py_places *places, size_t from, size_t to, hone_arena *arena,
                          py_token **out_tokens, uint32_t *out_count) {
     enum { ALWAYS_OPEN = 1 << 30 }; /* brackets of the piece itself never bring it to zero */
+    const py_source *source = places->source;
+    const py_place begin = py_place_of(places, (uint32_t)from);
     py_source piece = {.text = source->text, .length = to, .name = source->name};
-    lexer lx = {.source = &piece, .arena = arena, .line = 1, .open_brackets = ALWAYS_OPEN};
-    for (; lx.at < from; lx.at++) {
-        if (source->text[lx.at] != '\n') continue;
-        lx.line++;
-        lx.line_start = lx.at + 1;
-    }
+    lexer lx = {.source = &piece,
+                .arena = arena,
+                .at = from,
+                .line = begin.line,
+                .column_at = from,
+                .column = begin.column,
+                .open_brackets = ALWAYS_OPEN};
     HONE_TRY(lex_tokens(&lx));
     HONE_TRY(end_tokens(&lx));
     *out_tokens = lx.tokens;

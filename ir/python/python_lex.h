@@ -57,7 +57,7 @@ typedef struct py_place {
 
 typedef struct py_places {
     const py_source *source;
-    const py_place *marks; /* of every so many bytes; NULL: places are asked for rarely */
+    const py_place *marks; /* of every so many bytes; NULL: all is counted */
 } py_places;
 HONE_NODISCARD hone_status py_places_init(py_places *out, const py_source *source,
                                           hone_arena *arena);
@@ -67,9 +67,9 @@ py_place py_place_of(const py_places *places, uint32_t at);
 HONE_NODISCARD hone_status py_lex(const py_source *source, hone_arena *arena, py_token **out_tokens,
                                   uint32_t *out_count);
 
-/* py_lex of the bytes from … to, which stand inside the brackets of a text of another kind: lines
- * mean nothing, and places are counted in the whole text. */
-HONE_NODISCARD hone_status py_lex_piece(const py_source *source, size_t from, size_t to,
+/* py_lex of the bytes from … to, which stand inside of a string: lines mean nothing, and places are
+ * counted in the whole text. */
+HONE_NODISCARD hone_status py_lex_piece(const py_places *places, size_t from, size_t to,
                                         hone_arena *arena, py_token **out_tokens,
                                         uint32_t *out_count);
 

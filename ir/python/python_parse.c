@@ -649,7 +649,8 @@ static hone_status parse_statement(py_parser *p, py_nodes *out) {
 
 hone_status py_parse(const py_source *source, const py_parse_options *options, hone_arena *arena,
                      const py_node **out_suite) {
-    py_parser p = {.source = source, .arena = arena, .options = options};
+    py_places places = {.source = source};
+    py_parser p = {.source = source, .arena = arena, .options = options, .places = &places};
     py_token *tokens;
     py_node *suite;
     py_nodes statements = {0};

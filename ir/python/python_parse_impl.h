@@ -10,6 +10,7 @@ typedef struct py_parser {
     const py_token *tokens;
     uint32_t count, pos, depth;
     const py_parse_options *options;
+    py_places *places; /* for f-strings; made when the first one is met */
 } py_parser;
 
 /* Children of a node that is being read. */

@@ -57,7 +57,9 @@ static size_t end_of_expr(const field_reader *r, size_t at) {
 static hone_status parse_field_expr(field_reader *r, size_t from, size_t to, const py_node **out) {
     py_parser inner = *r->p;
     py_token *tokens = NULL;
-    HONE_TRY(py_lex_piece(r->p->source, from, to, r->p->arena, &tokens, &inner.count));
+    py_places *places = r->p->places;
+    if (!places->marks) HONE_TRY(py_places_init(places, r->p->source, r->p->arena));
+    HONE_TRY(py_lex_piece(places, from, to, r->p->arena, &tokens, &inner.count));
     inner.tokens = tokens;
     inner.pos = 0;
     HONE_TRY(py_enter(&inner));

@@ -85,7 +85,8 @@ static const char *token_text(const pytrace *p, const py_token *token) {
 hone_status pytrace_check_shown(pytrace *p, const py_node *node) {
     py_token *tokens;
     uint32_t count;
-    HONE_TRY(py_lex_piece(&p->source, node->at, node->end, p->arena, &tokens, &count));
+    const py_places places = {.source = &p->source};
+    HONE_TRY(py_lex_piece(&places, node->at, node->end, p->arena, &tokens, &count));
     for (uint32_t i = 2; i < count; i++) {
         const py_token *t = &tokens[i];
         bool is_member = t->kind == PY_TOKEN_NAME && t[-2].kind == PY_TOKEN_NAME &&
