@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/text/read/script.h"
+#include "support/core/strbuf.h"
 #include "tests/support/hone_test.h"
 
 #define FUNC "@T.prim_func\ndef f(A: T.Buffer((4, 4), \"float32\"), n: T.int32):\n"
@@ -198,6 +199,22 @@ static const struct row {
      "p.py:3:26: the step is 0, must not be 0",                                                                                                                                             HONE_CODE_INVALID},
     {"two stars of a loop",         FUNC "    for *i, *j in T.grid(4, 4):\n        pass\n",
      "p.py:3:13: two names with '*'",                                                                                                                                              HONE_CODE_INVALID},
+    {"two dots of a call",          FUNC "    T..evaluate(0)\n",
+     "p.py:3:7: expected a name behind '.', found '.'",                                                                                                                                     HONE_CODE_INVALID},
+    {"chained assignment",          FUNC "    x = y = 3\n",
+     "p.py:3:11: expected the end of the line, found '='",                                                                                                                                  HONE_CODE_INVALID},
+    {"else of a loop",              FUNC "    for i in range(4):\n        A[i, 0] = 1\n    else:\n        A[0, 0] = 1\n",
+     "p.py:5:5: 'else' of a loop is not part of TVMScript",                                                                                                                                 HONE_CODE_INVALID},
+    {"misspelt for",                FUNC "    fro i in range(4):\n        A[i, 0] = 1\n",
+     "p.py:3:9: expected the end of the line, found 'i'; did you mean 'for'?",                                                                                                              HONE_CODE_INVALID},
+    {"a loop without for",          FUNC "    i in range(4):\n        A[i, 0] = 1\n",
+     "p.py:3:18: expected the end of the line, found ':'; a loop begins with 'for'",                                                                                                        HONE_CODE_INVALID},
+    {"numbers without end",         FUNC "    A[0, 0] = 9223372036854775807 + 1\n",
+     "p.py:3:35: the number is too large",                                                                                                                                                  HONE_CODE_INVALID},
+    {"place behind wide letters",   "# \xc3\xa4\xc3\xa4\n" FUNC "    A[0, 0] = T.call_extern(\"float32\", \"\xc3\xa4\xc3\xb6\", q)\n",
+     "p.py:4:46: undefined name 'q'",                                                                                                                                                       HONE_CODE_INVALID},
+    {"import of a program",         FUNC "    import math\n",
+     "p.py:3:5: expected an expression, found 'import', which is no part of TVMScript",                                                                                                     HONE_CODE_INVALID},
     {"a star alone",                FUNC "    *i = 3\n",                                                            "a name with '*' stands in a list",                                     HONE_CODE_INVALID},
     {"too few loops for a star",    FUNC "    for i, *j, k in T.grid(4):\n        pass\n",
      "3 loop variables for 1 extent",                                                                                                                                                      HONE_CODE_INVALID},
@@ -214,6 +231,34 @@ static void check_row(void **state) {
     HONE_ASSERT_ERROR(st, row->code, row->want);
 }
 
+/* The text is read to its end, however deep calls are nested in it; brackets nobody nests so. */
+static hone_status read_nested(unsigned depth, const char *open, const char *close) {
+    hone_str text = {0};
+    hone_module *module = NULL;
+    hone_str_append(&text, FUNC "    A[0, 0] = ");
+    for (unsigned i = 0; i < depth; i++)
+        hone_str_append(&text, open);
+    hone_str_append(&text, "A[0, 0]");
+    for (unsigned i = 0; i < depth; i++)
+        hone_str_append(&text, close);
+    hone_str_append(&text, "\n");
+    assert_false(text.failed);
+    hone_status st = hone_script_parse(hone_str_text(&text), text.length, "p.py", &module);
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    return st;
+}
+
+static void check_depth(void **state) {
+    (void)state;
+    HONE_ASSERT_OK(read_nested(150, "T.max(", ", A[0, 0])"));
+    HONE_ASSERT_ERROR(read_nested(200000, "(", ")"), HONE_CODE_INVALID, "nested too deeply");
+    HONE_ASSERT_ERROR(read_nested(200000, "T.exp(", ")"), HONE_CODE_INVALID, "nested too deeply");
+    HONE_ASSERT_ERROR(read_nested(200000, "-", ""), HONE_CODE_INVALID, "nested too deeply");
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("ir/script_errors", rows, check_row);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(check_depth)};
+    int failed = cmocka_run_group_tests_name("ir/script_depth", tests, NULL, NULL);
+    return failed + HONE_RUN_ROWS("ir/script_errors", rows, check_row);
 }

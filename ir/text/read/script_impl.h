@@ -240,6 +240,7 @@ bool script_no_memory(script_parser *p);
 /* Turns an error of a constructor (p->ir) into one with a place. True when there is none. */
 bool script_check_ir(script_parser *p, uint32_t at);
 bool script_check(script_parser *p, uint32_t at, hone_status st);
+bool script_keep(script_parser *p, hone_status st);  /* a failure that has its place */
 const char *script_kind_name(const script_value *v); /* "a tuple", for messages */
 bool script_enter(script_parser *p, uint32_t at);    /* bounds recursion; pair with p->depth-- */
 /* "expected WHAT, found …": what stands there. */

@@ -1,10 +1,9 @@
 /* ir/text/read/script_operator.c - the operators of Python between the values of a text: numbers
  * are computed as Python does it, expressions become nodes, tensors become calls of graph
  * operators. */
-#include <math.h>
 #include <string.h>
 
-#include "ir/core/fold.h"
+#include "ir/python/python_run.h"
 #include "ir/text/read/script_impl.h"
 
 /* ---- operators of the text ---- */
@@ -55,106 +54,32 @@ static double number_of(const script_value *v) {
     return v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
 }
 
-static bool power(int64_t base, int64_t exponent, int64_t *out) {
-    *out = 1;
-    for (int64_t i = 0; i < exponent; i++) {
-        if (__builtin_mul_overflow(*out, base, out)) return false;
-        if (base == 0 || base == 1) break;
-        if (base == -1) {
-            *out = exponent % 2 ? -1 : 1;
-            break;
-        }
-    }
-    return exponent >= 0;
+static py_value to_python(const script_value *v) {
+    return v->kind == SCRIPT_FLOAT ? PYV_OF_FLOAT(v->u.f) : PYV_OF_INT(v->u.i);
 }
 
-static bool python_ints(const operator_row *row, int64_t x, int64_t y, int64_t *out) {
-    if (row->op != HONE_OP_COUNT) return hone_fold_ints(row->op, x, y, out);
-    switch (row->intrin) {
-    case HONE_INTRIN_SHIFT_LEFT:
-        if (y < 0 || y > 62 || x < 0 || x > (INT64_MAX >> y)) return false;
-        *out = x << y;
-        return true;
-    case HONE_INTRIN_SHIFT_RIGHT:
-        if (y < 0 || y > 63) return false;
-        *out = x >> y;
-        return true;
-    case HONE_INTRIN_BITWISE_AND:
-        *out = x & y;
-        return true;
-    case HONE_INTRIN_BITWISE_OR:
-        *out = x | y;
-        return true;
-    case HONE_INTRIN_BITWISE_XOR:
-        *out = x ^ y;
-        return true;
-    default:
-        return power(x, y, out);
-    }
-}
-
+/* Numbers are computed as Python does it. */
 static bool python_binary(script_parser *p, uint32_t at, const operator_row *row,
                           const script_value *a, const script_value *b, script_value *out) {
-    bool is_compare = row->op != HONE_OP_COUNT && hone_op_is_compare(row->op);
-    *out = (script_value){.at = a->at};
-    if (row->op == HONE_OP_DIV || a->kind == SCRIPT_FLOAT || b->kind == SCRIPT_FLOAT) {
-        double x = number_of(a), y = number_of(b), r = 0;
-        out->kind = is_compare ? SCRIPT_BOOL : SCRIPT_FLOAT;
-        switch (row->op) {
-        case HONE_OP_ADD:
-            r = x + y;
-            break;
-        case HONE_OP_SUB:
-            r = x - y;
-            break;
-        case HONE_OP_MUL:
-            r = x * y;
-            break;
-        case HONE_OP_DIV:
-            r = x / y;
-            break;
-        case HONE_OP_FLOORDIV:
-            r = floor(x / y);
-            break;
-        case HONE_OP_FLOORMOD:
-            r = x - y * floor(x / y);
-            break;
-        case HONE_OP_EQ:
-            out->u.i = x == y;
-            return true;
-        case HONE_OP_NE:
-            out->u.i = x != y;
-            return true;
-        case HONE_OP_LT:
-            out->u.i = x < y;
-            return true;
-        case HONE_OP_LE:
-            out->u.i = x <= y;
-            return true;
-        case HONE_OP_GT:
-            out->u.i = x > y;
-            return true;
-        case HONE_OP_GE:
-            out->u.i = x >= y;
-            return true;
-        default:
-            if (row->intrin != HONE_INTRIN_POW) {
-                return script_fail_type(p, at, "operands of '%s' are floats", row->text);
-            }
-            r = pow(x, y);
-        }
-        bool divides =
-            row->op == HONE_OP_DIV || row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
-        if (divides && y == 0) return script_fail(p, at, "division by zero");
-        out->u.f = r;
-        return true;
+    py_run run = {.source = &p->source, .arena = p->scratch};
+    py_value x = to_python(a), y = to_python(b);
+    bool holds = true, is_known;
+    hone_status st = HONE_OK;
+    *out = (script_value){.kind = SCRIPT_BOOL};
+    if (row->of == PY_AND || row->of == PY_OR) {
+        bool both = number_of(a) != 0 && number_of(b) != 0;
+        holds = both || (row->of == PY_OR && (number_of(a) != 0 || number_of(b) != 0));
+    } else if (row->op != HONE_OP_COUNT && hone_op_is_compare(row->op)) {
+        st = py_relate(&run, at, row->of, &x, &y, &holds, &is_known);
+    } else {
+        st = py_compute(&run, at, row->of, &y, &x);
+        out->kind = x.kind == PYV_FLOAT ? SCRIPT_FLOAT : SCRIPT_INT;
     }
-    out->kind =
-        is_compare || row->op == HONE_OP_AND || row->op == HONE_OP_OR ? SCRIPT_BOOL : SCRIPT_INT;
-    if (python_ints(row, a->u.i, b->u.i, &out->u.i)) return true;
-    bool divides = row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
-    if (divides && b->u.i == 0) return script_fail(p, at, "division by zero");
-    return script_fail(p, at, "'%s' of these constants does not fit 64 bits", row->text);
+    if (st) return script_keep(p, st);
+    if (out->kind == SCRIPT_FLOAT) out->u.f = x.u.f;
+    if (out->kind == SCRIPT_INT) out->u.i = x.u.i;
+    if (out->kind == SCRIPT_BOOL) out->u.i = holds;
+    return true;
 }
 
 static bool is_word(const script_value *v) {

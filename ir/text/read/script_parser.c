@@ -43,17 +43,19 @@ bool script_no_memory(script_parser *p) {
     return false;
 }
 
+bool script_keep(script_parser *p, hone_status st) {
+    if (p->error) {
+        hone_status_free(st);
+    } else {
+        p->error = st;
+    }
+    return false;
+}
+
 bool script_check(script_parser *p, uint32_t at, hone_status st) {
     if (!st) return true;
     hone_code code = hone_status_code(st);
-    if (p->error || code == HONE_CODE_NO_MEMORY) {
-        if (!p->error) {
-            p->error = st;
-        } else {
-            hone_status_free(st);
-        }
-        return false;
-    }
+    if (p->error || code == HONE_CODE_NO_MEMORY) return script_keep(p, st);
     if (code == HONE_CODE_TYPE) script_fail_type(p, at, "%s", hone_status_message(st));
     if (code != HONE_CODE_TYPE) script_fail(p, at, "%s", hone_status_message(st));
     hone_status_free(st);
