@@ -25,6 +25,8 @@ static const struct row {
     {"bits of a narrow integer",   "Q[0] = Q[1] & 15",                                               "Q[0] = Q[1] & T.int8(15)",                                                   true },
     {"sums of a narrow integer",   "Q[0] = Q[1] + 15",                                               "Q[0] = T.Cast(\"int32\", Q[1]) + 15",                                        true },
     {"python folds",               "A[16 // 3 - 4] = 1",                                             "A[1] = 1",                                                                   true },
+    {"a choice that is known",     "A[0] = 1.0 if 2 > 1 else no_name",  "A[0] = 1.0",  true},
+    {"arguments by a dictionary",  "A[0] = T.Cast(**{\"dtype\": \"float32\", \"value\": n})",  "A[0] = T.Cast(\"float32\", n)",  true},
     {"zero folds",                 "A[n + 0] = 1",                                                   "A[n] = 1",                                                                   true },
     {"one folds",                  "A[n * 1] = 1",                                                   "A[n] = 1",                                                                   true },
     {"a named node stays",         "A[T.Add(n, 0)] = 1",                                             "A[n] = 1",                                                                   false},

@@ -153,6 +153,11 @@ static bool call_value(script_parser *p, const script_value *callee, const scrip
     }
 }
 
+/* Sizes in quotes are names for what stands behind them in the same T.Buffer. */
+static bool is_description(const script_value *v) {
+    return v->kind == SCRIPT_PATH && strcmp(v->u.s, "T.Buffer") == 0;
+}
+
 static bool eval_call(script_parser *p, const py_node *node, script_value *out) {
     script_value callee;
     script_call call;
@@ -163,8 +168,7 @@ static bool eval_call(script_parser *p, const py_node *node, script_value *out) 
         return script_fail(p, callee.at, "%s cannot be called%s", script_kind_name(&callee), hint);
     }
     const py_node *description = p->description;
-    bool describes = callee.kind == SCRIPT_PATH && strcmp(name, "T.Buffer") == 0;
-    if (describes) p->description = node;
+    if (is_description(&callee)) p->description = node;
     bool ok = script_eval_arguments(p, name, node, &call);
     p->description = description;
     p->at = node->at;
@@ -188,8 +192,13 @@ static bool eval_slice(script_parser *p, const py_node *node, script_value *out)
 }
 
 static bool eval_subscript(script_parser *p, const py_node *node, script_value *out) {
+    const py_node *description = p->description;
     script_value base;
-    return script_eval(p, node->base, &base) && script_subscript(p, &base, node, out);
+    if (!script_eval(p, node->base, &base)) return false;
+    if (is_description(&base)) p->description = node;
+    bool ok = script_subscript(p, &base, node, out);
+    p->description = description;
+    return ok;
 }
 
 /* ---- operators ---- */

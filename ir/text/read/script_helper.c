@@ -72,20 +72,10 @@ static bool run_if(script_parser *p, const py_node *node) {
 }
 
 static bool run_assignment(script_parser *p, const py_node *node) {
-    enum { MOST = 32 };
-    const char *names[MOST];
-    uint32_t count = 0, have = 1, star;
-    script_value v;
-    const script_value *items = &v;
-    if (!script_target_names(p, node->items[0], "a name", MOST, names, &count, &star) ||
-        !script_eval(p, node->base, &v)) {
-        return false;
-    }
-    if (node->items[0]->kind != PY_NAME) script_items(&v, &items, &have);
-    if (have != count || star != HONE_NO_ID) {
-        return script_fail(p, node->at, "%u names for %u value%s", count, have,
-                           have == 1 ? "" : "s");
-    }
+    const char *names[SCRIPT_MOST_NAMES];
+    const script_value *items;
+    uint32_t count;
+    if (!script_eval_assignment(p, node, names, &items, &count)) return false;
     for (uint32_t i = 0; i < count; i++) {
         script_value item = items[i];
         item.is_fresh = false;
@@ -98,7 +88,7 @@ bool script_helper_statement(script_parser *p, const py_node *node) {
     if (p->has_returned || node->kind == PY_PASS || script_is_docstring(node)) return true;
     if (node->kind == PY_RETURN) return run_return(p, node);
     if (node->kind == PY_IF) return run_if(p, node);
-    if (node->kind == PY_ASSIGN && node->count == 1) return run_assignment(p, node);
+    if (node->kind == PY_ASSIGN) return run_assignment(p, node);
     return script_expected(p, node->at,
                            "an assignment, an if over constants or a return in a Python function "
                            "that a program calls");

@@ -205,7 +205,7 @@ typedef struct script_parser {
 
     hone_ir ir;
     const py_node *def;         /* the function being read */
-    const py_node *description; /* the call of T.Buffer being read, or NULL */
+    const py_node *description; /* the T.Buffer being read, or NULL */
     hone_func *func;            /* the tensor program being read, or NULL */
     hone_node_id parent;        /* where statements go */
     script_block *block;        /* innermost block, or NULL */
@@ -476,6 +476,12 @@ bool script_store(script_parser *p, const script_value *target, const script_val
 bool script_open_frame(script_parser *p, const script_value *frame, script_value *out);
 /* Makes T.alloc_buffer among the statements of a block its own (script_parse_allocs.c). */
 bool script_lift_allocs(script_parser *p);
+/* a, b = …: as many values as names, at most SCRIPT_MOST_NAMES. */
+enum { SCRIPT_MOST_NAMES = 32 };
+bool script_eval_assignment(script_parser *p, const py_node *node, const char **names,
+                            const script_value **out_items, uint32_t *out_count);
+/* Each parameter of a program has a name of its own, a type ("expected …") and no default. */
+bool script_check_params(script_parser *p, const py_node *def, const char *types);
 /* A node under p->parent with that place in the text. */
 bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_node_id *out_node);
 bool script_name_buffer(script_parser *p, hone_buffer buffer, const char *name);

@@ -400,6 +400,43 @@ bool script_target_names(script_parser *p, const py_node *node, const char *what
     return true;
 }
 
+bool script_eval_assignment(script_parser *p, const py_node *node, const char **names,
+                            const script_value **out_items, uint32_t *out_count) {
+    const py_node *left = node->items[0];
+    uint32_t have = 1, star;
+    script_value *v = script_alloc(p, p->scratch, 1, sizeof *v);
+    if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
+    if (!v || !script_target_names(p, left, "a name", SCRIPT_MOST_NAMES, names, out_count, &star) ||
+        !script_eval(p, node->base, v)) {
+        return false;
+    }
+    *out_items = v;
+    if (left->kind != PY_NAME) script_items(v, out_items, &have);
+    if (have == *out_count && star == HONE_NO_ID) return true;
+    return script_fail(p, node->at, "%u names for %u value%s", *out_count, have,
+                       have == 1 ? "" : "s");
+}
+
+bool script_check_params(script_parser *p, const py_node *def, const char *types) {
+    for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
+        const py_node *param = def->items[i];
+        const char *name = param->name;
+        if (!name || param->op != PY_NO_OP) return script_expected(p, param->at, "a parameter");
+        for (uint32_t k = def->count_ahead; k < i; k++) {
+            if (strcmp(def->items[k]->name, name) != 0) continue;
+            return script_fail(p, param->at, "two parameters are named '%s'", name);
+        }
+        if (!param->items[0]) {
+            return script_fail(p, param->at, "parameter '%s' has no type; expected %s", name,
+                               types);
+        }
+        if (!param->items[1]) continue;
+        return script_fail(p, param->items[1]->at,
+                           "parameter '%s' has a default, which TVMScript has not", name);
+    }
+    return true;
+}
+
 /* *v = …: v_0, v_1, …, and v is the tuple of them. */
 static bool assign_spread(script_parser *p, const target *t, const script_value *items,
                           uint32_t count) {

@@ -53,31 +53,12 @@ static bool check_scalar_type(script_parser *p, const char *name, const py_node 
     return script_fail(p, type->at, "undefined name '%s'; did you mean 'T.%s'?", word, word);
 }
 
-static bool check_param(script_parser *p, const py_node *param) {
-    const char *name = param->name;
-    if (!name || param->op != PY_NO_OP) return script_expected(p, param->at, "a parameter");
-    for (uint32_t i = 0; i < p->param_count; i++) {
-        hone_param q = p->params[i];
-        const char *other =
-            q.buffer == HONE_NO_ID ? p->func->vars[q.var].name : p->func->buffers[q.buffer].name;
-        if (strcmp(other, name) == 0)
-            return script_fail(p, param->at, "two parameters are named '%s'", name);
-    }
-    if (!param->items[0]) {
-        return script_fail(p, param->at,
-                           "parameter '%s' has no type; expected ': T.Buffer(...)', "
-                           "': T.handle' or another",
-                           name);
-    }
-    if (!param->items[1]) return check_scalar_type(p, name, param->items[0]);
-    return script_fail(p, param->items[1]->at,
-                       "parameter '%s' has a default, which TVMScript has not", name);
-}
-
 static bool parse_param(script_parser *p, const py_node *param) {
     const char *name = param->name;
     script_value type;
-    if (!check_param(p, param) || !script_eval(p, param->items[0], &type)) return false;
+    if (!check_scalar_type(p, name, param->items[0]) || !script_eval(p, param->items[0], &type)) {
+        return false;
+    }
     if (type.kind == SCRIPT_NEWVAR) {
         return add_scalar_param(p, name, type.u.var.dtype, &type);
     }
@@ -98,6 +79,7 @@ static bool parse_param(script_parser *p, const py_node *param) {
 }
 
 static bool parse_params(script_parser *p, const py_node *def) {
+    if (!script_check_params(p, def, "': T.Buffer(...)', ': T.handle' or another")) return false;
     for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
         if (p->param_count > 4096) return script_fail(p, def->items[i]->at, "too many parameters");
         p->budget = SCRIPT_STATEMENT_BUDGET;

@@ -15,28 +15,10 @@ static bool parse_type(script_parser *p, const py_node *node, const hone_sinfo *
 
 /* ---- parameters ---- */
 
-static bool check_param(script_parser *p, const py_node *param) {
-    const char *name = param->name;
-    if (!name || param->op != PY_NO_OP) return script_expected(p, param->at, "a parameter");
-    for (uint32_t i = 0; i < p->graph->param_count; i++) {
-        if (strcmp(p->graph->values[i].name, name) == 0) {
-            return script_fail(p, param->at, "two parameters are named '%s'", name);
-        }
-    }
-    if (!param->items[0]) {
-        return script_fail(p, param->at,
-                           "parameter '%s' has no type; expected ': R.Tensor(...)' or another",
-                           name);
-    }
-    if (!param->items[1]) return true;
-    return script_fail(p, param->items[1]->at,
-                       "parameter '%s' has a default, which TVMScript has not", name);
-}
-
 static bool parse_param(script_parser *p, const py_node *param) {
     script_value value;
     const hone_sinfo *info = NULL;
-    if (!check_param(p, param) || !parse_type(p, param->items[0], &info)) return false;
+    if (!parse_type(p, param->items[0], &info)) return false;
     hone_gvalue made = hone_graph_add_param(p->graph, param->name, info);
     if (made == HONE_NO_ID) return script_no_memory(p);
     return script_garg_value(p, HONE_GARG_OF_VALUE(made), &value) &&
@@ -44,6 +26,7 @@ static bool parse_param(script_parser *p, const py_node *param) {
 }
 
 static bool parse_signature(script_parser *p, const py_node *def) {
+    if (!script_check_params(p, def, "': R.Tensor(...)' or another")) return false;
     for (uint32_t i = def->count_ahead; i + 2 < def->count; i++) {
         if (p->graph->param_count > 65535) {
             return script_fail(p, def->items[i]->at, "too many parameters");

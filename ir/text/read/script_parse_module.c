@@ -215,22 +215,10 @@ static bool define_constant(script_parser *p, uint32_t at, const char *name, con
 
 /* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
 static bool parse_constant(script_parser *p, const py_node *node, bool in_class) {
-    enum { MOST = 32 };
-    const py_node *target = node->items[0];
-    const char *names[MOST];
-    uint32_t count = 0, have = 1, star;
-    script_value v;
-    const script_value *items = &v;
-    if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
-    if (!script_target_names(p, target, "a name", MOST, names, &count, &star) ||
-        !script_eval(p, node->base, &v)) {
-        return false;
-    }
-    if (count > 1) script_items(&v, &items, &have);
-    if (have != count || star != HONE_NO_ID) {
-        return script_fail(p, node->at, "%u names for %u value%s", count, have,
-                           have == 1 ? "" : "s");
-    }
+    const char *names[SCRIPT_MOST_NAMES];
+    const script_value *items;
+    uint32_t count;
+    if (!script_eval_assignment(p, node, names, &items, &count)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!define_constant(p, node->at, names[i], &items[i], in_class)) return false;
     }
