@@ -647,23 +647,31 @@ static hone_status parse_statement(py_parser *p, py_nodes *out) {
     return py_push(p, out, node);
 }
 
+static hone_status parse_text(py_parser *p, hone_arena *words, const py_node **out_suite) {
+    py_token *tokens;
+    py_node *suite;
+    py_nodes statements = {0};
+    HONE_TRY(py_lex(p->source, words, &tokens, &p->count));
+    p->tokens = tokens;
+    HONE_TRY(py_begin(p, PY_SUITE, &suite));
+    bool is_indented = take(p, PY_TOKEN_INDENT); /* a piece of a text that was */
+    HONE_TRY(parse_statements(p, &statements));
+    if (is_indented) take(p, PY_TOKEN_DEDENT);
+    if (py_peek(p)->kind != PY_TOKEN_END) {
+        return fail_here(p, "this line is indented less than its block, and as no block around");
+    }
+    py_done(p, suite, &statements);
+    *out_suite = suite;
+    return HONE_OK;
+}
+
 hone_status py_parse(const py_source *source, const py_parse_options *options, hone_arena *arena,
                      const py_node **out_suite) {
     py_places places = {.source = source};
     py_parser p = {.source = source, .arena = arena, .options = options, .places = &places};
-    py_token *tokens;
-    py_node *suite;
-    py_nodes statements = {0};
-    HONE_TRY(py_lex(source, arena, &tokens, &p.count));
-    p.tokens = tokens;
-    HONE_TRY(py_begin(&p, PY_SUITE, &suite));
-    bool is_indented = take(&p, PY_TOKEN_INDENT); /* a piece of a text that was */
-    HONE_TRY(parse_statements(&p, &statements));
-    if (is_indented) take(&p, PY_TOKEN_DEDENT);
-    if (py_peek(&p)->kind != PY_TOKEN_END) {
-        return fail_here(&p, "this line is indented less than its block, and as no block around");
-    }
-    py_done(&p, suite, &statements);
-    *out_suite = suite;
-    return HONE_OK;
+    hone_arena *words = hone_arena_create(1 << 12); /* nobody needs them when there is a tree */
+    if (!words) return HONE_ERROR(HONE_CODE_NO_MEMORY, "syntax tree");
+    hone_status st = parse_text(&p, words, out_suite);
+    hone_arena_destroy(words);
+    return st;
 }
