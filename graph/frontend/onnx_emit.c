@@ -185,6 +185,19 @@ hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_gar
     return onnx_add_constant(r, tensor, out);
 }
 
+hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, x, &info));
+    return onnx_scalar(r, info->dtype, value, out);
+}
+
+hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
+                             hone_garg *out) {
+    hone_garg scalar;
+    HONE_TRY(onnx_scalar_like(r, &x, value, &scalar));
+    return onnx_emit2(r, op, x, scalar, out);
+}
+
 hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg) {
     if (arg->kind != HONE_GARG_SHAPE && arg->kind != HONE_GARG_PRIM) return HONE_OK;
     uint32_t count = arg->kind == HONE_GARG_SHAPE ? arg->count : 1;

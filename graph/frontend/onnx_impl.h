@@ -108,6 +108,11 @@ hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hon
                              const char *what);
 /* A scalar constant of the given type. */
 hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_garg *out);
+/* One of the type of x. */
+hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out);
+/* op(x, value) */
+hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
+                             hone_garg *out);
 /* Takes tensor. */
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out);
 /* The argument as a tensor: known integers become a constant. */

@@ -109,25 +109,12 @@ static hone_status convert_extreme(onnx_reader *r, hone_garg *out) {
     return HONE_OK;
 }
 
-static hone_status scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out) {
-    const hone_sinfo *info;
-    HONE_TRY(onnx_info(r, x, &info));
-    return onnx_scalar(r, info->dtype, value, out);
-}
-
-static hone_status with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
-                               hone_garg *out) {
-    hone_garg scalar;
-    HONE_TRY(scalar_like(r, &x, value, &scalar));
-    return onnx_emit2(r, op, x, scalar, out);
-}
-
 static hone_status convert_mean(onnx_reader *r, hone_garg *out) {
     *out = r->inputs[0];
     for (uint32_t i = 1; i < r->input_count; i++) {
         HONE_TRY(onnx_emit2(r, "add", *out, r->inputs[i], out));
     }
-    return with_scalar(r, "divide", *out, r->input_count, out);
+    return onnx_with_scalar(r, "divide", *out, r->input_count, out);
 }
 
 /* Is it a constant of numbers that the type has? */
@@ -262,7 +249,7 @@ static hone_status convert_leaky_relu(onnx_reader *r, hone_garg *out) {
 /* x where x > 0, else other */
 static hone_status where_positive(onnx_reader *r, hone_garg x, hone_garg other, hone_garg *out) {
     hone_garg args[3] = {x, x, other};
-    HONE_TRY(with_scalar(r, "greater", x, 0, &args[0]));
+    HONE_TRY(onnx_with_scalar(r, "greater", x, 0, &args[0]));
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
@@ -282,17 +269,17 @@ static hone_status convert_prelu(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit2(r, "multiply", r->inputs[0], r->inputs[1], &scaled));
     HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &scaled, "the slope"));
     hone_garg args[3] = {{0}, scaled, r->inputs[0]}; /* a zero stays one, whatever the slope is */
-    HONE_TRY(with_scalar(r, "less", r->inputs[0], 0, &args[0]));
+    HONE_TRY(onnx_with_scalar(r, "less", r->inputs[0], 0, &args[0]));
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
 /* alpha * (exp(min(x, 0)) - 1) below zero: the exponent never overflows */
 static hone_status elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out) {
     hone_garg below;
-    HONE_TRY(with_scalar(r, "minimum", x, 0, &below));
+    HONE_TRY(onnx_with_scalar(r, "minimum", x, 0, &below));
     HONE_TRY(onnx_emit1(r, "exp", below, &below));
-    HONE_TRY(with_scalar(r, "subtract", below, 1, &below));
-    HONE_TRY(with_scalar(r, "multiply", below, alpha, &below));
+    HONE_TRY(onnx_with_scalar(r, "subtract", below, 1, &below));
+    HONE_TRY(onnx_with_scalar(r, "multiply", below, alpha, &below));
     return where_positive(r, x, below, out);
 }
 
@@ -307,15 +294,15 @@ static hone_status convert_selu(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_float(r, "alpha", 1.67326319217681884765625, &alpha));
     HONE_TRY(onnx_attr_float(r, "gamma", 1.05070102214813232421875, &gamma));
     HONE_TRY(elu(r, r->inputs[0], alpha, out));
-    return with_scalar(r, "multiply", *out, gamma, out);
+    return onnx_with_scalar(r, "multiply", *out, gamma, out);
 }
 
 static hone_status hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
                                 hone_garg *out) {
-    HONE_TRY(with_scalar(r, "multiply", x, alpha, out));
-    HONE_TRY(with_scalar(r, "add", *out, beta, out));
-    HONE_TRY(with_scalar(r, "maximum", *out, 0, out));
-    return with_scalar(r, "minimum", *out, 1, out);
+    HONE_TRY(onnx_with_scalar(r, "multiply", x, alpha, out));
+    HONE_TRY(onnx_with_scalar(r, "add", *out, beta, out));
+    HONE_TRY(onnx_with_scalar(r, "maximum", *out, 0, out));
+    return onnx_with_scalar(r, "minimum", *out, 1, out);
 }
 
 static hone_status convert_hard_sigmoid(onnx_reader *r, hone_garg *out) {
@@ -337,16 +324,16 @@ static hone_status convert_softplus(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &tail));
     HONE_TRY(onnx_emit1(r, "negative", tail, &tail));
     HONE_TRY(onnx_emit1(r, "exp", tail, &tail));
-    HONE_TRY(with_scalar(r, "add", tail, 1, &tail));
+    HONE_TRY(onnx_with_scalar(r, "add", tail, 1, &tail));
     HONE_TRY(onnx_emit1(r, "log", tail, &tail));
-    HONE_TRY(with_scalar(r, "maximum", r->inputs[0], 0, &top));
+    HONE_TRY(onnx_with_scalar(r, "maximum", r->inputs[0], 0, &top));
     return onnx_emit2(r, "add", top, tail, out);
 }
 
 static hone_status convert_softsign(onnx_reader *r, hone_garg *out) {
     hone_garg below;
     HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &below));
-    HONE_TRY(with_scalar(r, "add", below, 1, &below));
+    HONE_TRY(onnx_with_scalar(r, "add", below, 1, &below));
     return onnx_emit2(r, "divide", r->inputs[0], below, out);
 }
 
@@ -355,8 +342,8 @@ static hone_status convert_thresholded_relu(onnx_reader *r, hone_garg *out) {
     double alpha;
     hone_garg args[3] = {{0}, r->inputs[0]};
     HONE_TRY(onnx_attr_float(r, "alpha", 1.0, &alpha));
-    HONE_TRY(with_scalar(r, "greater", r->inputs[0], alpha, &args[0]));
-    HONE_TRY(scalar_like(r, &r->inputs[0], 0, &args[2]));
+    HONE_TRY(onnx_with_scalar(r, "greater", r->inputs[0], alpha, &args[0]));
+    HONE_TRY(onnx_scalar_like(r, &r->inputs[0], 0, &args[2]));
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
@@ -365,8 +352,8 @@ static hone_status convert_sign(onnx_reader *r, hone_garg *out) {
     hone_garg is_above, is_below, args[3] = {{0}, r->inputs[0]};
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, 0, &info));
-    HONE_TRY(with_scalar(r, "greater", r->inputs[0], 0, &is_above));
-    HONE_TRY(with_scalar(r, "less", r->inputs[0], 0, &is_below));
+    HONE_TRY(onnx_with_scalar(r, "greater", r->inputs[0], 0, &is_above));
+    HONE_TRY(onnx_with_scalar(r, "less", r->inputs[0], 0, &is_below));
     HONE_TRY(onnx_emit_cast(r, is_above, info->dtype, &is_above));
     HONE_TRY(onnx_emit_cast(r, is_below, info->dtype, &is_below));
     HONE_TRY(onnx_emit2(r, "subtract", is_above, is_below, out));
@@ -384,7 +371,7 @@ static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_reciprocal(onnx_reader *r, hone_garg *out) {
     hone_garg one;
-    HONE_TRY(scalar_like(r, &r->inputs[0], 1, &one));
+    HONE_TRY(onnx_scalar_like(r, &r->inputs[0], 1, &one));
     return onnx_emit2(r, "divide", one, r->inputs[0], out);
 }
 
@@ -407,7 +394,7 @@ static hone_status convert_matmul(onnx_reader *r, hone_garg *out) {
 static hone_status add_scaled(onnx_reader *r, hone_garg c, double beta, hone_garg *io_product) {
     hone_garg product = *io_product;
     HONE_TRY(onnx_widen(r, &c));
-    if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
+    if (beta != 1) HONE_TRY(onnx_with_scalar(r, "multiply", c, beta, &c));
     HONE_TRY(onnx_emit2(r, "add", product, c, io_product));
     return onnx_keeps_shape(r, &product, io_product, "C");
 }
@@ -442,7 +429,7 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     if (trans_b) HONE_TRY(transpose(r, &sides[1]));
     if (has_c || alpha != 1) onnx_wide_product(r, dtype, attrs, &count);
     HONE_TRY(onnx_emit(r, "matmul", 2, sides, count, attrs, out));
-    if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
+    if (alpha != 1) HONE_TRY(onnx_with_scalar(r, "multiply", *out, alpha, out));
     if (has_c) HONE_TRY(add_scaled(r, r->inputs[2], beta, out));
     return onnx_emit_cast(r, *out, dtype, out);
 }
@@ -497,8 +484,8 @@ static hone_status convert_reduce_square(onnx_reader *r, hone_garg *out) {
 static hone_status finite_or_zero(onnx_reader *r, hone_garg x, hone_garg *out) {
     hone_garg args[3] = {{0}, x};
     HONE_TRY(onnx_emit1(r, "abs", x, &args[0]));
-    HONE_TRY(with_scalar(r, "less", args[0], HUGE_VAL, &args[0]));
-    HONE_TRY(scalar_like(r, &x, 0, &args[2]));
+    HONE_TRY(onnx_with_scalar(r, "less", args[0], HUGE_VAL, &args[0]));
+    HONE_TRY(onnx_scalar_like(r, &x, 0, &args[2]));
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
