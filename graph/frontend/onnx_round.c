@@ -8,9 +8,22 @@
 #include "graph/frontend/onnx_impl.h"
 
 static const char *const of_steps[] = {
-    "Elu",      "HardSigmoid",  "HardSwish",       "InstanceNormalization", "Mean", "ReduceL1",
-    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare",       "Selu", "Softplus",
-    "Softsign", "Sum",          "ThresholdedRelu",
+    "Elu",
+    "HardSigmoid",
+    "HardSwish",
+    "InstanceNormalization",
+    "Mean",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceSumSquare",
+    "Selu",
+    "Softplus",
+    "Softsign",
+    "SoftmaxCrossEntropyLoss",
+    "Sum",
+    "ThresholdedRelu",
 };
 
 static bool takes_steps(const char *op) {
