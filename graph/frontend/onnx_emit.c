@@ -1,4 +1,5 @@
 /* graph/frontend/onnx_emit.c - values of the graph that is being read. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
@@ -154,6 +155,24 @@ hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_g
     if (hone_dtype_equal(info->dtype, dtype)) return HONE_OK;
     hone_attr attr = {"dtype", onnx_text_value(r, HONE_DTYPE_NAME(dtype))};
     return onnx_emit(r, "astype", 1, &x, 1, &attr, out);
+}
+
+/* Limits that the float does not have are inside the type. */
+hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, &x, &info));
+    double low = (double)hone_dtype_min_int(dtype), high = (double)hone_dtype_max_int(dtype);
+    int precision = info->dtype.bits > 32 ? 53 : 24;
+    if (dtype.bits > precision) high = nextafter(high, 0) - ldexp(1, dtype.bits - precision);
+    hone_garg args[3] = {{0}};
+    HONE_TRY(onnx_emit1(r, "round", x, &args[0]));
+    args[1] =
+        (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_expr_float(&r->ir, info->dtype, low)};
+    args[2] =
+        (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_expr_float(&r->ir, info->dtype, high)};
+    HONE_TRY(hone_ir_finish(&r->ir));
+    HONE_TRY(onnx_emit(r, "clip", 3, args, 0, NULL, out));
+    return onnx_emit_cast(r, *out, dtype, out);
 }
 
 hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,

@@ -6,7 +6,7 @@
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
- *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c   one converter per operator
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_resize.c   one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -58,6 +58,7 @@ extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
 extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_resize_converters[];
 const onnx_converter *onnx_find_converter(const char *op);
 
 /* ---- files ---- */
@@ -103,6 +104,8 @@ hone_status onnx_emit_reshape(onnx_reader *r, hone_garg x, uint32_t rank,
 hone_status onnx_emit_permute(onnx_reader *r, hone_garg x, uint32_t rank, const int64_t *axes,
                               hone_garg *out);
 hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
+/* The nearest whole numbers (halves: the even one), held within the type. */
+hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* INVALID where the result of broadcasting something with x has another shape than x: "what cannot
  * be broadcast". */
 hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,

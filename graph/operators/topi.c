@@ -25,6 +25,7 @@ static const struct {
     {"nn.log_softmax",         hone_topi_emit_softmax      },
     {"nn.layer_norm",          hone_topi_emit_layer_norm   },
     {"nn.nll_loss",            hone_topi_emit_nll_loss    },
+    {"resample",               hone_topi_emit_resample    },
     {"nn.pad",                 hone_topi_emit_pad          },
     {"sum",                    hone_topi_emit_reduce       },
     {"prod",                   hone_topi_emit_reduce       },

@@ -65,7 +65,13 @@ static hone_status tensor_name(const example *e, size_t index, char out[64]) {
     return HONE_OK;
 }
 
-/* Shapes and axes that the model takes as inputs are given as constants. */
+/* Shapes, axes, scales, lengths: whole numbers, or what comes behind the data. */
+static bool may_be_constant(const hone_tensor *tensor, size_t index) {
+    bool is_whole = tensor->dtype.code == HONE_DTYPE_CODE_INT && tensor->dtype.bits >= 32;
+    return tensor->rank <= 1 && (is_whole || index > 0);
+}
+
+/* What must be known and the model takes as inputs is given as constants. */
 static hone_status load_with_shapes(example *e, const char *path) {
     hone_graph_weight weights[MAX_INPUTS];
     char names[MAX_INPUTS][64];
@@ -73,7 +79,7 @@ static hone_status load_with_shapes(example *e, const char *path) {
     bool is_bound[MAX_INPUTS] = {false};
     for (size_t i = 0; i < e->input_count; i++) {
         const hone_tensor *tensor = e->inputs[i];
-        if (!hone_dtype_equal(tensor->dtype, HONE_DTYPE_I64) || tensor->rank > 1) continue;
+        if (!may_be_constant(tensor, i)) continue;
         HONE_TRY(tensor_name(e, i, names[i]));
         weights[options.weight_count++] = (hone_graph_weight){names[i], tensor};
         is_bound[i] = true;
