@@ -111,29 +111,47 @@ static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_ex
     return onnx_emit_reshape(r, vector, spatial + 2, shape, out);
 }
 
-static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data, *weight;
-    window w = {0};
-    int64_t groups, stated[MAX_SPATIAL];
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_input_info(r, 1, &weight));
-    HONE_TRY(spatial_rank(data, &w.spatial));
+/* The extents of the kernel are those of the weight, and as the file says. */
+static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data,
+                                    const hone_sinfo *weight, window *w) {
+    int64_t stated[MAX_SPATIAL];
     if (weight->rank != data->rank) {
         return HONE_ERROR(HONE_CODE_INVALID, "the weight has %d dimensions, the data has %d",
                           weight->rank, data->rank);
     }
-    for (uint32_t i = 0; i < w.spatial; i++) {
-        w.kernel[i] = hone_expr_const(weight->shape[i + 2]);
-        if (w.kernel[i] < 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size");
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        w->kernel[i] = hone_expr_const(weight->shape[i + 2]);
+        if (w->kernel[i] < 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size");
     }
-    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w.spatial, 0, stated));
-    for (uint32_t i = 0; onnx_attr(r, "kernel_shape") && i < w.spatial; i++) {
-        if (stated[i] != w.kernel[i]) {
+    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w->spatial, 0, stated));
+    for (uint32_t i = 0; onnx_attr(r, "kernel_shape") && i < w->spatial; i++) {
+        if (stated[i] != w->kernel[i]) {
             return HONE_ERROR(HONE_CODE_INVALID,
                               "attribute 'kernel_shape' says %lld, the weight has %lld",
-                              (long long)stated[i], (long long)w.kernel[i]);
+                              (long long)stated[i], (long long)w->kernel[i]);
         }
     }
+    return HONE_OK;
+}
+
+static hone_status add_bias(onnx_reader *r, const hone_expr *channels, uint32_t spatial,
+                            hone_dtype dtype, hone_garg *io) {
+    hone_garg bias;
+    if (!onnx_has_input(r, 2)) return HONE_OK;
+    HONE_TRY(channel_shape(r, r->inputs[2], channels, spatial, &bias));
+    HONE_TRY(onnx_widen(r, &bias));
+    HONE_TRY(onnx_emit2(r, "add", *io, bias, io));
+    return onnx_emit_cast(r, *io, dtype, io);
+}
+
+static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data, *weight;
+    window w = {0};
+    int64_t groups;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
+    HONE_TRY(spatial_rank(data, &w.spatial));
+    HONE_TRY(kernel_of_weight(r, data, weight, &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_window(r, data, &w));
     const char *op;
@@ -148,12 +166,83 @@ static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
     hone_dtype dtype = data->dtype;
     if (onnx_has_input(r, 2)) onnx_wide_product(r, dtype, attrs, &attr_count);
     HONE_TRY(onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out));
-    if (!onnx_has_input(r, 2)) return HONE_OK;
-    hone_garg bias;
-    HONE_TRY(channel_shape(r, r->inputs[2], weight->shape[0], w.spatial, &bias));
-    HONE_TRY(onnx_widen(r, &bias));
-    HONE_TRY(onnx_emit2(r, "add", *out, bias, out));
-    return onnx_emit_cast(r, *out, dtype, out);
+    return add_bias(r, weight->shape[0], w.spatial, dtype, out);
+}
+
+/* ---- transposed convolution ---- */
+
+/* Where the size of the result is said, or follows from auto_pad, the padding follows from it: what
+ * is odd stands in front, but for SAME_UPPER. A result that is larger than what the kernel makes
+ * ends with nothing but the bias. */
+static hone_status fit_output(const hone_sinfo *data, window *w, bool is_upper,
+                              const int64_t *wanted, int64_t *more) {
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t extent = hone_expr_const(data->shape[i + 2]);
+        if (extent < 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "the size of dimension %u is not known; give "
+                              "it with --shape",
+                              i + 2);
+        }
+        int64_t size = wanted ? wanted[i] : extent * w->strides[i];
+        int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
+        int64_t total = (extent - 1) * w->strides[i] + reach + more[i] - size;
+        if (total < 0) more[i] -= total;
+        if (total < 0) total = 0;
+        int64_t small = total / 2, large = total - small;
+        w->pads[i] = is_upper ? small : large;
+        w->pads[i + w->spatial] = is_upper ? large : small;
+    }
+    return HONE_OK;
+}
+
+static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, window *w,
+                                   int64_t *more) {
+    int64_t wanted[MAX_SPATIAL];
+    char mode[64];
+    bool has_size = onnx_attr(r, "output_shape") != NULL;
+    HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
+    HONE_TRY(onnx_attr_ints_n(r, "dilations", w->spatial, 1, w->dilations));
+    HONE_TRY(onnx_attr_ints_n(r, "pads", 2 * w->spatial, 0, w->pads));
+    HONE_TRY(onnx_attr_ints_n(r, "output_padding", w->spatial, 0, more));
+    HONE_TRY(onnx_attr_ints_n(r, "output_shape", w->spatial, 1, wanted));
+    HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
+    HONE_TRY(check_range("strides", w->spatial, w->strides, 1));
+    HONE_TRY(check_range("dilations", w->spatial, w->dilations, 1));
+    HONE_TRY(check_range("pads", 2 * w->spatial, w->pads, 0));
+    HONE_TRY(check_range("output_padding", w->spatial, more, 0));
+    HONE_TRY(check_range("output_shape", w->spatial, wanted, 1));
+    bool is_same = strncmp(mode, "SAME_", 5) == 0;
+    if (!has_size && !is_same) return HONE_OK;
+    return fit_output(data, w, strcmp(mode, "SAME_UPPER") == 0, has_size ? wanted : NULL, more);
+}
+
+static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data, *weight, *made;
+    window w = {0};
+    int64_t groups, more[MAX_SPATIAL];
+    const char *op;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
+    HONE_TRY(spatial_rank(data, &w.spatial));
+    HONE_TRY(kernel_of_weight(r, data, weight, &w));
+    HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
+    HONE_TRY(read_transposed(r, data, &w, more));
+    op = hone_arena_printf(r->arena, "nn.conv%ud_transpose", w.spatial);
+    if (!op) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_attr attrs[6] = {
+        {"strides",          onnx_ints_value(r,    w.spatial, w.strides)},
+        {"padding",        onnx_ints_value(r,                            2 * w.spatial, w.pads)},
+        {"output_padding",onnx_ints_value(r,w.spatial, more)},
+        {"dilation",                  onnx_ints_value(r,                       w.spatial, w.dilations)},
+        {"groups",         HONE_VALUE_OF_INT(groups)                                                  },
+    };
+    uint32_t attr_count = 5;
+    hone_dtype dtype = data->dtype;
+    if (onnx_has_input(r, 2)) onnx_wide_product(r, dtype, attrs, &attr_count);
+    HONE_TRY(onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out));
+    HONE_TRY(onnx_info(r, out, &made));
+    return add_bias(r, made->shape[1], w.spatial, dtype, out);
 }
 
 /* ---- pools ---- */
@@ -377,17 +466,19 @@ static hone_status convert_dropout(onnx_reader *r, hone_garg *out) {
     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads storage_order strides"
 
 const onnx_converter onnx_nn_converters[] = {
-    {"Conv",        convert_conv, 2, 3, 1, "auto_pad dilations group kernel_shape pads strides", NULL},
-    {"MaxPool",            convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
-    {"AveragePool",            convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
-    {"GlobalAveragePool",         convert_global_pool, 1, 1, 1, "", NULL},
-    {"GlobalMaxPool",     convert_global_pool, 1, 1, 1, "", NULL},
-    {"BatchNormalization",            convert_batch_norm, 5, 5, 1,
+    {"Conv",          convert_conv, 2, 3, 1, "auto_pad dilations group kernel_shape pads strides", NULL},
+    {"ConvTranspose",              convert_conv_transpose, 2, 3, 1,
+     "auto_pad dilations group kernel_shape output_padding output_shape pads strides", NULL},
+    {"MaxPool",              convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
+    {"AveragePool",           convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
+    {"GlobalAveragePool", convert_global_pool, 1, 1, 1, "", NULL},
+    {"GlobalMaxPool",              convert_global_pool, 1, 1, 1, "", NULL},
+    {"BatchNormalization",              convert_batch_norm, 5, 5, 1,
      "epsilon is_test momentum spatial training_mode", NULL},
-    {"LayerNormalization",            convert_layer_norm, 2, 3, 1, "axis epsilon stash_type", NULL},
-    {"InstanceNormalization",         convert_instance_norm, 3, 3, 1, "epsilon", NULL},
-    {"Softmax", convert_softmax, 1, 1, 1, "axis", NULL},
-    {"LogSoftmax",            convert_softmax, 1, 1, 1, "axis", NULL},
-    {"Dropout",            convert_dropout, 1, 3, 1, "is_test ratio seed", NULL},
-    {0        },
+    {"LayerNormalization",           convert_layer_norm, 2, 3, 1, "axis epsilon stash_type", NULL},
+    {"InstanceNormalization",       convert_instance_norm, 3, 3, 1, "epsilon", NULL},
+    {"Softmax",              convert_softmax, 1, 1, 1, "axis", NULL},
+    {"LogSoftmax",              convert_softmax, 1, 1, 1, "axis", NULL},
+    {"Dropout",           convert_dropout, 1, 3, 1, "is_test ratio seed", NULL},
+    {0  },
 };

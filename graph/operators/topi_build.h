@@ -40,6 +40,7 @@ hone_topi_fn hone_topi_find(const char *op);
 hone_status hone_topi_emit_elementwise(hone_topi *t);
 hone_status hone_topi_emit_matmul(hone_topi *t);
 hone_status hone_topi_emit_conv(hone_topi *t);
+hone_status hone_topi_emit_deconv(hone_topi *t);
 hone_status hone_topi_emit_pool(hone_topi *t);
 hone_status hone_topi_emit_adaptive_pool(hone_topi *t);
 hone_status hone_topi_emit_softmax(hone_topi *t);

@@ -26,6 +26,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_LAYER_NORM] = hone_infer_layer_norm,
     [HONE_INFER_NLL_LOSS] = hone_infer_nll_loss,
     [HONE_INFER_RESAMPLE] = hone_infer_resample,
+    [HONE_INFER_CONV_TRANSPOSE] = hone_infer_conv_transpose,
     [HONE_INFER_PAD] = hone_infer_pad,
     [HONE_INFER_DROPOUT] = hone_infer_dropout,
     [HONE_INFER_RESHAPE] = hone_infer_reshape,

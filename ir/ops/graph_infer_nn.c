@@ -7,6 +7,7 @@
 enum { MAX_SPATIAL = 3 };
 
 static const char *const data_layouts[] = {NULL, "NCW", "NCHW", "NCDHW"};
+static const char *const turned_layouts[] = {NULL, "IOW", "IOHW", "IODHW"};
 static const char *const kernel_layouts[] = {NULL, "OIW", "OIHW", "OIDHW"};
 
 /* "nn.conv2d" -> 2 */
@@ -120,6 +121,66 @@ hone_status hone_infer_conv(hone_infer *in) {
         if (kernel < 0) return hone_infer_doubt(in, "the kernel's size must be known");
         HONE_TRY(window_extent(in, &w, (uint32_t)spatial, (uint32_t)i, data->shape[i + 2], kernel,
                                &shape[i + 2]));
+    }
+    return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), spatial + 2, shape);
+}
+
+/* ---- transposed convolution ---- */
+
+static hone_status check_turned(const hone_infer *in, int32_t spatial, int64_t groups) {
+    const hone_sinfo *data = in->args[0], *weight = in->args[1];
+    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", turned_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
+    if (weight->kind != HONE_SINFO_TENSOR || weight->rank != spatial + 2) {
+        return hone_infer_fail(in, "the weight must have %d dimensions", spatial + 2);
+    }
+    HONE_TRY(hone_infer_factor_dtypes(in));
+    int64_t channels = hone_expr_const(weight->shape[0]);
+    if (channels < 0) return hone_infer_doubt(in, "the number of channels must be known");
+    if (groups < 1 || channels % groups != 0) {
+        return hone_infer_fail(in, "%lld channels cannot be divided into %lld groups",
+                               (long long)channels, (long long)groups);
+    }
+    if (hone_extent_same(data->shape[1], weight->shape[0])) return HONE_OK;
+    return (hone_extent_differs(data->shape[1], weight->shape[0])
+                ? hone_infer_fail
+                : hone_infer_doubt)(in, "the weight takes %lld channels", (long long)channels);
+}
+
+/* (extent - 1) * stride + what the kernel spans + output_padding - padding */
+static hone_status turned_extent(hone_infer *in, const window *w, uint32_t spatial, uint32_t i,
+                                 int64_t more, const hone_expr **out) {
+    int64_t kernel = hone_expr_const(in->args[1]->shape[i + 2]), reach;
+    if (kernel < 0) return hone_infer_doubt(in, "the kernel's size must be known");
+    if (kernel < 1 || __builtin_mul_overflow(kernel - 1, w->dilation[i], &reach) ||
+        reach > INT32_MAX || more < 0 || more > INT32_MAX) {
+        return hone_infer_fail(in, "a kernel of %lld, or output_padding of %lld, is beyond measure",
+                               (long long)kernel, (long long)more);
+    }
+    int64_t added = reach + 1 + more - w->padding[i] - w->padding[i + spatial] - w->strides[i];
+    *out = hone_extent_mul(&in->ir, in->args[0]->shape[i + 2],
+                           hone_extent_int(&in->ir, w->strides[i]));
+    *out = hone_extent_add(&in->ir, *out, added);
+    if (*out && hone_expr_is_int(*out) && (*out)->u.i < 1) {
+        return hone_infer_fail(in, "dimension %u would be %lld", i + 2, (long long)(*out)->u.i);
+    }
+    return hone_ir_finish(&in->ir);
+}
+
+hone_status hone_infer_conv_transpose(hone_infer *in) {
+    const hone_sinfo *data = in->args[0], *weight = in->args[1];
+    int32_t spatial = spatial_of(in);
+    int64_t groups = hone_attrs_int(&in->bind->attrs, "groups", 1), more[MAX_SPATIAL];
+    window w;
+    HONE_TRY(check_turned(in, spatial, groups));
+    HONE_TRY(read_window(in, (uint32_t)spatial, &w));
+    HONE_TRY(hone_graph_attr_ints(in->bind, "output_padding", (uint32_t)spatial, 0, more));
+    const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0]};
+    shape[1] = hone_extent_mul(&in->ir, weight->shape[1], hone_extent_int(&in->ir, groups));
+    for (int32_t i = 0; i < spatial; i++) {
+        HONE_TRY(turned_extent(in, &w, (uint32_t)spatial, (uint32_t)i, more[i], &shape[i + 2]));
     }
     return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), spatial + 2, shape);
 }
