@@ -6,7 +6,7 @@
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
- *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_resize.c   one converter per operator
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_resize.c   one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -58,6 +58,7 @@ extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
 extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
 const onnx_converter *onnx_find_converter(const char *op);
 

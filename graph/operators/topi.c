@@ -29,6 +29,8 @@ static const struct {
     {"nn.layer_norm",          hone_topi_emit_layer_norm   },
     {"nn.nll_loss",            hone_topi_emit_nll_loss     },
     {"resample",               hone_topi_emit_resample     },
+    {"image.grid_sample",      hone_topi_emit_grid_sample  },
+    {"roi_align",              hone_topi_emit_roi_align    },
     {"nn.pad",                 hone_topi_emit_pad          },
     {"sum",                    hone_topi_emit_reduce       },
     {"prod",                   hone_topi_emit_reduce       },

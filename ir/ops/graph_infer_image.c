@@ -25,3 +25,70 @@ hone_status hone_infer_resample(hone_infer *in) {
     shape[axis] = places->shape[0];
     return hone_infer_tensor(in, data->dtype, data->rank, shape);
 }
+
+static hone_status check_one_of(const hone_infer *in, const char *key, const char *fallback,
+                                const char *const *words) {
+    const char *word = hone_attrs_string(&in->bind->attrs, key, fallback);
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(word, words[i]) == 0) return HONE_OK;
+    }
+    return hone_infer_fail(in, "%s is '%s', which is not known", key, word);
+}
+
+/* Data is [N, C, ...], the grid [N, how many dimensions follow, ...]. */
+hone_status hone_infer_grid_sample(hone_infer *in) {
+    static const char *const methods[] = {"bilinear", "nearest", "bicubic", NULL};
+    static const char *const paddings[] = {"zeros", "border", "reflection", NULL};
+    const hone_sinfo *data = in->args[0], *grid = in->args[1];
+    const hone_expr *shape[HONE_MAX_RANK];
+    if (data->rank != 4 && data->rank != 5) {
+        return hone_infer_fail(in, "the data must have 4 or 5 dimensions");
+    }
+    HONE_TRY(check_one_of(in, "method", methods[0], methods));
+    HONE_TRY(check_one_of(in, "padding_mode", paddings[0], paddings));
+    HONE_TRY(hone_graph_check_layout(in->bind, "layout", data->rank == 4 ? "NCHW" : "NCDHW"));
+    if (grid->kind != HONE_SINFO_TENSOR || grid->rank != data->rank ||
+        !hone_dtype_is_float(grid->dtype)) {
+        return hone_infer_fail(in, "the grid must be floats of as many dimensions as the data");
+    }
+    if (!hone_expr_is_int_value(grid->shape[1], data->rank - 2) ||
+        !hone_infer_same_extent(in, grid->shape[0], data->shape[0])) {
+        return hone_infer_fail(in, "the grid must have %d numbers for each place of each image",
+                               data->rank - 2);
+    }
+    memcpy(shape, grid->shape, (size_t)grid->rank * sizeof *shape);
+    shape[1] = data->shape[1];
+    return hone_infer_tensor(in, data->dtype, data->rank, shape);
+}
+
+/* Regions are [n, 4]: x and y of the first corner, then of the last. */
+hone_status hone_infer_roi_align(hone_infer *in) {
+    static const char *const modes[] = {"avg", "max", NULL};
+    const hone_sinfo *data = in->args[0], *rois = in->args[1], *images = in->args[2];
+    int64_t size[2], ratio = hone_attrs_int(&in->bind->attrs, "sample_ratio", 1);
+    HONE_TRY(check_one_of(in, "mode", modes[0], modes));
+    HONE_TRY(hone_graph_attr_ints(in->bind, "pooled_size", 2, 1, size));
+    if (data->rank != 4 || !hone_dtype_is_float(data->dtype)) {
+        return hone_infer_fail(in, "the data must be floats of 4 dimensions");
+    }
+    if (rois->kind != HONE_SINFO_TENSOR || rois->rank != 2 ||
+        !hone_expr_is_int_value(rois->shape[1], 4) ||
+        hone_dtypes_differ(rois->dtype, data->dtype)) {
+        return hone_infer_fail(in, "the regions must be [n, 4] of the type of the data");
+    }
+    if (images->kind != HONE_SINFO_TENSOR || images->rank != 1 ||
+        !hone_dtype_is_integer(images->dtype) ||
+        !hone_infer_same_extent(in, images->shape[0], rois->shape[0])) {
+        return hone_infer_fail(in, "wants the number of an image for each region");
+    }
+    if (size[0] < 1 || size[1] < 1 || size[0] > INT32_MAX || size[1] > INT32_MAX) {
+        return hone_infer_fail(in, "pooled_size must be at least 1");
+    }
+    if (ratio < 1 || ratio > 1024) {
+        return hone_infer_doubt(in, "sample_ratio is %lld, must be from 1 to 1024",
+                                (long long)ratio);
+    }
+    const hone_expr *shape[] = {rois->shape[0], data->shape[1], hone_extent_int(&in->ir, size[0]),
+                                hone_extent_int(&in->ir, size[1])};
+    return hone_infer_tensor(in, data->dtype, 4, shape);
+}

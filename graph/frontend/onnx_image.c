@@ -1,0 +1,95 @@
+/* graph/frontend/onnx_image.c - images at places and in regions that tensors say. */
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+
+static hone_status unknown_word(const char *name, const char *word) {
+    return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' has the unknown value '%s'", name, word);
+}
+
+/* Up to opset 19 they were called bilinear and bicubic. */
+static hone_status sample_method(onnx_reader *r, const char **out) {
+    static const char *const names[][2] = {
+        {"linear",   "bilinear"},
+        {"bilinear", "bilinear"},
+        {"cubic",    "bicubic" },
+        {"bicubic",  "bicubic" },
+        {"nearest",  "nearest" }
+    };
+    char mode[64];
+    HONE_TRY(onnx_attr_text(r, "mode", "linear", mode));
+    for (size_t i = 0; i < HONE_COUNT(names); i++) {
+        *out = names[i][1];
+        if (strcmp(mode, names[i][0]) == 0) return HONE_OK;
+    }
+    return unknown_word("mode", mode);
+}
+
+/* The grid is [N, ..., numbers]; the operator wants them in front of the places. */
+static hone_status numbers_first(onnx_reader *r, hone_garg grid, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t axes[HONE_MAX_RANK] = {0};
+    HONE_TRY(onnx_info(r, &grid, &info));
+    if (info->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "a grid of %d dimensions", info->rank);
+    axes[1] = info->rank - 1;
+    for (int32_t i = 2; i < info->rank; i++)
+        axes[i] = i - 1;
+    return onnx_emit_permute(r, grid, (uint32_t)info->rank, axes, out);
+}
+
+static hone_status convert_grid_sample(onnx_reader *r, hone_garg *out) {
+    const char *method;
+    char padding[64];
+    int64_t aligns;
+    const hone_sinfo *data;
+    hone_garg args[2] = {r->inputs[0]};
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(sample_method(r, &method));
+    HONE_TRY(onnx_attr_text(r, "padding_mode", "zeros", padding));
+    HONE_TRY(onnx_attr_int(r, "align_corners", 0, &aligns));
+    HONE_TRY(numbers_first(r, r->inputs[1], &args[1]));
+    hone_attr attrs[] = {
+        {"method",                             onnx_text_value(r, method)},
+        {"layout",                                    onnx_text_value(r,                                              data->rank == 5 ? "NCDHW" : "NCHW")},
+        {"padding_mode", onnx_text_value(r,padding)},
+        {"align_corners",                   HONE_VALUE_OF_BOOL(aligns != 0)                                                       }
+    };
+    return onnx_emit(r, "image.grid_sample", 2, args, HONE_COUNT(attrs), attrs, out);
+}
+
+/* Up to opset 15 there was no half of an element to be taken off. */
+static hone_status convert_roi_align(onnx_reader *r, hone_garg *out) {
+    char mode[64], form[64];
+    int64_t size[2], ratio;
+    double scale;
+    HONE_TRY(onnx_attr_text(r, "mode", "avg", mode));
+    HONE_TRY(onnx_attr_text(r, "coordinate_transformation_mode",
+                            r->opset < 16 ? "output_half_pixel" : "half_pixel", form));
+    HONE_TRY(onnx_attr_int(r, "output_height", 1, &size[0]));
+    HONE_TRY(onnx_attr_int(r, "output_width", 1, &size[1]));
+    HONE_TRY(onnx_attr_int(r, "sampling_ratio", 0, &ratio));
+    HONE_TRY(onnx_attr_float(r, "spatial_scale", 1, &scale));
+    if (strcmp(form, "half_pixel") != 0 && strcmp(form, "output_half_pixel") != 0) {
+        return unknown_word("coordinate_transformation_mode", form);
+    }
+    if (ratio == 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "attribute 'sampling_ratio' = 0 (as many points as the region has "
+                          "elements) is not implemented");
+    }
+    hone_attr attrs[] = {
+        {"pooled_size",                   onnx_ints_value(r,        2,                size)},
+        {"spatial_scale",                               HONE_VALUE_OF_FLOAT(scale)                                        },
+        {"sample_ratio",                  HONE_VALUE_OF_INT(ratio)},
+        {"aligned", HONE_VALUE_OF_BOOL(strcmp(form,      "half_pixel") == 0)},
+        {"mode",              onnx_text_value(r,                    mode)                }
+    };
+    return onnx_emit(r, "roi_align", 3, r->inputs, HONE_COUNT(attrs), attrs, out);
+}
+
+const onnx_converter onnx_image_converters[] = {
+    {"GridSample", convert_grid_sample, 2, 2, 1, "align_corners mode padding_mode", NULL},
+    {"RoiAlign",           convert_roi_align, 3, 3, 1,
+     "coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale", NULL},
+    {0          },
+};
