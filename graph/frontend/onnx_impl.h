@@ -6,7 +6,7 @@
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
- *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_resize.c   one converter per operator
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_quant.c, onnx_resize.c   one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -58,6 +58,7 @@ extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
 extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
 const onnx_converter *onnx_find_converter(const char *op);
@@ -134,6 +135,15 @@ hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *cons
                            int32_t rank, hone_garg *out);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
+
+/* ---- several steps ---- */
+/* A convolution of these sides, data and weight, as the attributes of the node say, with `filler`
+ * around the data; of out_dtype, or NULL: that of the data. */
+hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
+                           int64_t filler, hone_garg *out);
+/* x from begin to end (not included) along the axis. */
+hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
+                            hone_garg *out);
 
 /* ---- rounding ---- */
 /* The row's converter; what takes several steps takes them in float32 where the inputs are short

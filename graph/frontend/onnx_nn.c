@@ -144,29 +144,54 @@ static hone_status add_bias(onnx_reader *r, const hone_expr *channels, uint32_t 
     return onnx_emit_cast(r, *io, dtype, io);
 }
 
-static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
+/* Data with `value` around it, as the window says, which says nothing of it afterwards. */
+static hone_status pad_with(onnx_reader *r, int64_t value, window *w, hone_garg *io) {
+    int64_t widths[2 * (MAX_SPATIAL + 2)] = {0};
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        widths[2 * (i + 2)] = w->pads[i];
+        widths[2 * (i + 2) + 1] = w->pads[i + w->spatial];
+        w->pads[i] = w->pads[i + w->spatial] = 0;
+    }
+    hone_attr attrs[] = {
+        {"pad_width", onnx_ints_value(r, 2 * (w->spatial + 2), widths)},
+        {"pad_value",    HONE_VALUE_OF_INT(value)                    },
+    };
+    return onnx_emit(r, "nn.pad", 1, io, 2, attrs, io);
+}
+
+hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
+                           int64_t filler, hone_garg *out) {
     const hone_sinfo *data, *weight;
     window w = {0};
     int64_t groups;
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_input_info(r, 1, &weight));
+    hone_garg args[2] = {sides[0], sides[1]};
+    HONE_TRY(onnx_info(r, &sides[0], &data));
+    HONE_TRY(onnx_info(r, &sides[1], &weight));
     HONE_TRY(spatial_rank(data, &w.spatial));
     HONE_TRY(kernel_of_weight(r, data, weight, &w));
     HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
     HONE_TRY(read_window(r, data, &w));
+    if (filler != 0) HONE_TRY(pad_with(r, filler, &w, &args[0]));
     const char *op;
     HONE_TRY(numbered(r, "nn.conv", w.spatial, &op));
-    hone_attr attrs[5] = {
-        {"strides",          onnx_ints_value(r,    w.spatial, w.strides)},
-        {"padding",        onnx_ints_value(r,                            2 * w.spatial, w.pads)},
-        {"dilation",onnx_ints_value(r,w.spatial, w.dilations)},
-        {"groups",                  HONE_VALUE_OF_INT(groups)                            }
+    hone_attr attrs[] = {
+        {"strides",                  onnx_ints_value(r, w.spatial,      w.strides)},
+        {"padding",                          onnx_ints_value(r,                                   2 * w.spatial,       w.pads)},
+        {"dilation",                   onnx_ints_value(r,                                    w.spatial,                                   w.dilations)},
+        {"groups",                 HONE_VALUE_OF_INT(groups)},
+        {"out_dtype",onnx_text_value(r,                out_dtype ? out_dtype : "")},
     };
-    uint32_t attr_count = 4;
+    return onnx_emit(r, op, 2, args, out_dtype ? 5 : 4, attrs, out);
+}
+
+static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data, *weight;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
     hone_dtype dtype = data->dtype;
-    if (onnx_has_input(r, 2)) onnx_wide_product(r, dtype, attrs, &attr_count);
-    HONE_TRY(onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out));
-    return add_bias(r, weight->shape[0], w.spatial, dtype, out);
+    bool is_rounded_later = onnx_has_input(r, 2) && hone_dtype_is_short_float(dtype);
+    HONE_TRY(onnx_emit_conv(r, r->inputs, is_rounded_later ? "float32" : NULL, 0, out));
+    return add_bias(r, weight->shape[0], (uint32_t)data->rank - 2, dtype, out);
 }
 
 /* ---- transposed convolution ---- */

@@ -339,6 +339,15 @@ static int64_t clamp_place(int64_t place, int64_t count) {
     return place < 0 ? 0 : place > count ? count : place;
 }
 
+hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
+                            hone_garg *out) {
+    hone_garg args[4] = {x};
+    HONE_TRY(int_items(r, 1, &axis, &args[1]));
+    HONE_TRY(int_items(r, 1, &begin, &args[2]));
+    HONE_TRY(int_items(r, 1, &end, &args[3]));
+    return onnx_emit(r, "strided_slice", 4, args, 0, NULL, out);
+}
+
 /* A slice of known integers, forwards. */
 static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step, hone_garg *out) {
     const hone_expr *from[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
