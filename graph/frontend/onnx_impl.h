@@ -6,7 +6,8 @@
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
- *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_quant.c, onnx_resize.c   one converter per operator
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_quant.c,
+ * onnx_recurrent.c, onnx_resize.c   one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -58,6 +59,7 @@ extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
 extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
@@ -137,6 +139,16 @@ hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *cons
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
 
 /* ---- several steps ---- */
+hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
+hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
+                                   hone_garg *out);
+hone_status onnx_emit_softplus(onnx_reader *r, hone_garg x, hone_garg *out);
+hone_status onnx_emit_softsign(onnx_reader *r, hone_garg x, hone_garg *out);
+/* x where x > alpha, else 0 */
+hone_status onnx_emit_thresholded(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
+/* All of them along the axis, however many. */
+hone_status onnx_emit_concat(onnx_reader *r, uint32_t count, const hone_garg *parts, int64_t axis,
+                             hone_garg *out);
 /* A convolution of these sides, data and weight, as the attributes of the node say, with `filler`
  * around the data; of out_dtype, or NULL: that of the data. */
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,

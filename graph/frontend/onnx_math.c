@@ -274,7 +274,7 @@ static hone_status convert_prelu(onnx_reader *r, hone_garg *out) {
 }
 
 /* alpha * (exp(min(x, 0)) - 1) below zero: the exponent never overflows */
-static hone_status elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out) {
+hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out) {
     hone_garg below;
     HONE_TRY(onnx_with_scalar(r, "minimum", x, 0, &below));
     HONE_TRY(onnx_emit1(r, "exp", below, &below));
@@ -286,19 +286,19 @@ static hone_status elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out
 static hone_status convert_elu(onnx_reader *r, hone_garg *out) {
     double alpha;
     HONE_TRY(onnx_attr_float(r, "alpha", 1.0, &alpha));
-    return elu(r, r->inputs[0], alpha, out);
+    return onnx_emit_elu(r, r->inputs[0], alpha, out);
 }
 
 static hone_status convert_selu(onnx_reader *r, hone_garg *out) {
     double alpha, gamma;
     HONE_TRY(onnx_attr_float(r, "alpha", 1.67326319217681884765625, &alpha));
     HONE_TRY(onnx_attr_float(r, "gamma", 1.05070102214813232421875, &gamma));
-    HONE_TRY(elu(r, r->inputs[0], alpha, out));
+    HONE_TRY(onnx_emit_elu(r, r->inputs[0], alpha, out));
     return onnx_with_scalar(r, "multiply", *out, gamma, out);
 }
 
-static hone_status hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
-                                hone_garg *out) {
+hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
+                                   hone_garg *out) {
     HONE_TRY(onnx_with_scalar(r, "multiply", x, alpha, out));
     HONE_TRY(onnx_with_scalar(r, "add", *out, beta, out));
     HONE_TRY(onnx_with_scalar(r, "maximum", *out, 0, out));
@@ -309,42 +309,54 @@ static hone_status convert_hard_sigmoid(onnx_reader *r, hone_garg *out) {
     double alpha, beta;
     HONE_TRY(onnx_attr_float(r, "alpha", 0.2, &alpha));
     HONE_TRY(onnx_attr_float(r, "beta", 0.5, &beta));
-    return hard_sigmoid(r, r->inputs[0], alpha, beta, out);
+    return onnx_emit_hard_sigmoid(r, r->inputs[0], alpha, beta, out);
 }
 
 static hone_status convert_hard_swish(onnx_reader *r, hone_garg *out) {
     hone_garg gate;
-    HONE_TRY(hard_sigmoid(r, r->inputs[0], 1.0 / 6.0, 0.5, &gate));
+    HONE_TRY(onnx_emit_hard_sigmoid(r, r->inputs[0], 1.0 / 6.0, 0.5, &gate));
     return onnx_emit2(r, "multiply", r->inputs[0], gate, out);
 }
 
 /* max(x, 0) + log(1 + exp(-|x|)) */
-static hone_status convert_softplus(onnx_reader *r, hone_garg *out) {
+hone_status onnx_emit_softplus(onnx_reader *r, hone_garg x, hone_garg *out) {
     hone_garg tail, top;
-    HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &tail));
+    HONE_TRY(onnx_emit1(r, "abs", x, &tail));
     HONE_TRY(onnx_emit1(r, "negative", tail, &tail));
     HONE_TRY(onnx_emit1(r, "exp", tail, &tail));
     HONE_TRY(onnx_with_scalar(r, "add", tail, 1, &tail));
     HONE_TRY(onnx_emit1(r, "log", tail, &tail));
-    HONE_TRY(onnx_with_scalar(r, "maximum", r->inputs[0], 0, &top));
+    HONE_TRY(onnx_with_scalar(r, "maximum", x, 0, &top));
     return onnx_emit2(r, "add", top, tail, out);
 }
 
-static hone_status convert_softsign(onnx_reader *r, hone_garg *out) {
+static hone_status convert_softplus(onnx_reader *r, hone_garg *out) {
+    return onnx_emit_softplus(r, r->inputs[0], out);
+}
+
+hone_status onnx_emit_softsign(onnx_reader *r, hone_garg x, hone_garg *out) {
     hone_garg below;
-    HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &below));
+    HONE_TRY(onnx_emit1(r, "abs", x, &below));
     HONE_TRY(onnx_with_scalar(r, "add", below, 1, &below));
-    return onnx_emit2(r, "divide", r->inputs[0], below, out);
+    return onnx_emit2(r, "divide", x, below, out);
+}
+
+static hone_status convert_softsign(onnx_reader *r, hone_garg *out) {
+    return onnx_emit_softsign(r, r->inputs[0], out);
 }
 
 /* x where x > alpha, else 0, which NaN becomes, too: so the standard has it */
+hone_status onnx_emit_thresholded(onnx_reader *r, hone_garg x, double alpha, hone_garg *out) {
+    hone_garg args[3] = {{0}, x};
+    HONE_TRY(onnx_with_scalar(r, "greater", x, alpha, &args[0]));
+    HONE_TRY(onnx_scalar_like(r, &x, 0, &args[2]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
+}
+
 static hone_status convert_thresholded_relu(onnx_reader *r, hone_garg *out) {
     double alpha;
-    hone_garg args[3] = {{0}, r->inputs[0]};
     HONE_TRY(onnx_attr_float(r, "alpha", 1.0, &alpha));
-    HONE_TRY(onnx_with_scalar(r, "greater", r->inputs[0], alpha, &args[0]));
-    HONE_TRY(onnx_scalar_like(r, &r->inputs[0], 0, &args[2]));
-    return onnx_emit(r, "where", 3, args, 0, NULL, out);
+    return onnx_emit_thresholded(r, r->inputs[0], alpha, out);
 }
 
 /* (x > 0) - (x < 0), NaN of NaN */

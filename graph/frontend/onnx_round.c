@@ -9,19 +9,22 @@
 
 static const char *const of_steps[] = {
     "Elu",
+    "GRU",
     "HardSigmoid",
     "HardSwish",
     "InstanceNormalization",
+    "LSTM",
     "Mean",
+    "RNN",
     "ReduceL1",
     "ReduceL2",
     "ReduceLogSum",
     "ReduceLogSumExp",
     "ReduceSumSquare",
     "Selu",
+    "SoftmaxCrossEntropyLoss",
     "Softplus",
     "Softsign",
-    "SoftmaxCrossEntropyLoss",
     "Sum",
     "ThresholdedRelu",
 };

@@ -247,6 +247,32 @@ static bool concat_ints(onnx_reader *r, hone_garg *out) {
     return !st;
 }
 
+/* One kernel takes so many tensors. */
+enum { MAX_PARTS = 60 };
+
+static hone_status concat_some(onnx_reader *r, uint32_t count, const hone_garg *parts, int64_t axis,
+                               hone_garg *out) {
+    hone_garg *items = hone_arena_copy(r->arena, parts, count * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "concat", 1, &tuple, 1, &attr, out);
+}
+
+hone_status onnx_emit_concat(onnx_reader *r, uint32_t count, const hone_garg *parts, int64_t axis,
+                             hone_garg *out) {
+    hone_garg groups[MAX_PARTS];
+    uint32_t size = 1, made = 0;
+    while ((count + size - 1) / size > MAX_PARTS)
+        size *= MAX_PARTS;
+    if (size == 1) return concat_some(r, count, parts, axis, out);
+    for (uint32_t at = 0; at < count; at += size, made++) {
+        uint32_t some = count - at < size ? count - at : size;
+        HONE_TRY(onnx_emit_concat(r, some, parts + at, axis, &groups[made]));
+    }
+    return concat_some(r, made, groups, axis, out);
+}
+
 static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     int64_t axis;
     if (!onnx_attr(r, "axis")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'axis' is missing");
@@ -256,11 +282,7 @@ static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
         if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
         HONE_TRY(onnx_as_tensor(r, &r->inputs[i]));
     }
-    hone_garg *items = hone_arena_copy(r->arena, r->inputs, r->input_count * sizeof *items);
-    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = r->input_count, .u.items = items};
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
-    return onnx_emit(r, "concat", 1, &tuple, 1, &attr, out);
+    return onnx_emit_concat(r, r->input_count, r->inputs, axis, out);
 }
 
 static hone_status convert_split(onnx_reader *r, hone_garg *out) {
