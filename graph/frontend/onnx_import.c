@@ -18,10 +18,11 @@ enum { MAX_NODES = 1 << 20 };
 enum { NEWEST_OPSET = 23 };
 
 const onnx_converter *onnx_find_converter(const char *op) {
-    const onnx_converter *const tables[] = {
-        onnx_math_converters,  onnx_nn_converters,     onnx_shape_converters,
-        onnx_loss_converters,  onnx_resize_converters, onnx_image_converters,
-        onnx_quant_converters, onnx_einsum_converters, onnx_recurrent_converters};
+    const onnx_converter *const tables[] = {onnx_math_converters,   onnx_nn_converters,
+                                            onnx_shape_converters,  onnx_loss_converters,
+                                            onnx_resize_converters, onnx_image_converters,
+                                            onnx_quant_converters,  onnx_signal_converters,
+                                            onnx_einsum_converters, onnx_recurrent_converters};
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
         for (const onnx_converter *row = tables[t]; row->op; row++) {
             if (strcmp(row->op, op) == 0) return row;

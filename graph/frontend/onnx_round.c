@@ -8,6 +8,7 @@
 #include "graph/frontend/onnx_impl.h"
 
 static const char *const of_steps[] = {
+    "DFT",
     "Elu",
     "GRU",
     "HardSigmoid",
@@ -21,6 +22,7 @@ static const char *const of_steps[] = {
     "ReduceLogSum",
     "ReduceLogSumExp",
     "ReduceSumSquare",
+    "STFT",
     "Selu",
     "SoftmaxCrossEntropyLoss",
     "Softplus",
