@@ -7,7 +7,7 @@
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_einsum.c, onnx_quant.c,
- * onnx_signal.c, onnx_recurrent.c, onnx_resize.c   one converter per operator
+ * onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c   one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -59,13 +59,16 @@ extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
 extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_transformer_converters[];
+extern const onnx_converter onnx_microsoft_converters[]; /* of the domain com.microsoft */
 extern const onnx_converter onnx_signal_converters[];
 extern const onnx_converter onnx_einsum_converters[];
 extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
-const onnx_converter *onnx_find_converter(const char *op);
+/* The converter of a node, by domain and name; NULL when there is none. */
+const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 
 /* ---- files ---- */
 enum { ONNX_MAX_NESTING = 32 };

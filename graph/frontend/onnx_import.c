@@ -17,18 +17,31 @@ enum { MAX_NODES = 1 << 20 };
  * one by one, a changed meaning would not be noticed. */
 enum { NEWEST_OPSET = 23 };
 
-const onnx_converter *onnx_find_converter(const char *op) {
-    const onnx_converter *const tables[] = {onnx_math_converters,   onnx_nn_converters,
-                                            onnx_shape_converters,  onnx_loss_converters,
-                                            onnx_resize_converters, onnx_image_converters,
-                                            onnx_quant_converters,  onnx_signal_converters,
-                                            onnx_einsum_converters, onnx_recurrent_converters};
-    for (size_t t = 0; t < HONE_COUNT(tables); t++) {
-        for (const onnx_converter *row = tables[t]; row->op; row++) {
-            if (strcmp(row->op, op) == 0) return row;
-        }
+static bool is_plain_domain(const char *domain) {
+    return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
+}
+
+static const onnx_converter *find_in(const onnx_converter *table, const char *op) {
+    for (const onnx_converter *row = table; row->op; row++) {
+        if (strcmp(row->op, op) == 0) return row;
     }
     return NULL;
+}
+
+const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
+    const onnx_converter *const tables[] = {
+        onnx_math_converters,   onnx_nn_converters,          onnx_shape_converters,
+        onnx_loss_converters,   onnx_resize_converters,      onnx_image_converters,
+        onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
+        onnx_einsum_converters, onnx_recurrent_converters};
+    const onnx_converter *found = NULL;
+    if (!node->op_type) return NULL;
+    if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
+        return find_in(onnx_microsoft_converters, node->op_type);
+    }
+    for (size_t t = 0; !found && is_plain_domain(node->domain) && t < HONE_COUNT(tables); t++)
+        found = find_in(tables[t], node->op_type);
+    return found;
 }
 
 static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
@@ -258,15 +271,6 @@ static hone_status at_node(const Onnx__NodeProto *node, hone_status st) {
                                 node->op_type ? node->op_type : "");
 }
 
-static bool is_plain_domain(const char *domain) {
-    return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
-}
-
-static const onnx_converter *converter_of(const Onnx__NodeProto *node) {
-    if (!node->op_type || !is_plain_domain(node->domain)) return NULL;
-    return onnx_find_converter(node->op_type);
-}
-
 /* Second outputs of some operators (the mask of Dropout) may be named, but not used. */
 static hone_status check_implemented(const hone_garg *arg, const char *name) {
     if (arg->kind != HONE_GARG_STRING) return HONE_OK;
@@ -333,7 +337,7 @@ static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *
 }
 
 static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
-    const onnx_converter *row = converter_of(node);
+    const onnx_converter *row = onnx_find_converter(node);
     hone_garg outputs[ONNX_MAX_OUTPUTS] = {{0}};
     r->node = node;
     r->output_count = 0;
@@ -360,7 +364,7 @@ static hone_status check_operators(const Onnx__GraphProto *graph) {
     hone_strmap seen = {0};
     for (size_t i = 0; i < graph->n_node; i++) {
         const Onnx__NodeProto *node = graph->node[i];
-        if (converter_of(node)) continue;
+        if (onnx_find_converter(node)) continue;
         if (!first) first = node;
         char name[160];
         snprintf(name, sizeof name, "%.60s%s%.90s",

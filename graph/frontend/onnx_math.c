@@ -6,7 +6,7 @@
 #include "graph/frontend/onnx_impl.h"
 
 static const onnx_converter *row_of(const onnx_reader *r) {
-    return onnx_find_converter(r->node->op_type);
+    return onnx_find_converter(r->node);
 }
 
 /* ---- operators with a counterpart ---- */

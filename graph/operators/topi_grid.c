@@ -73,7 +73,12 @@ static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, con
             : bin(t, HONE_OP_MUL, bin(t, HONE_OP_SUB, bin(t, HONE_OP_MUL, x, extent), one), half);
     if (g->reach == 1) x = hone_topi_intrin(t, HONE_INTRIN_NEARBYINT, x);
     ends_of(t, g, i, &first, &last);
-    if (g->outside == BORDER) x = within(t, x, num(t, g, 0), bin(t, HONE_OP_SUB, extent, one));
+    if (g->outside == BORDER) {
+        const hone_expr *held = within(t, x, num(t, g, 0), bin(t, HONE_OP_SUB, extent, one));
+        const hone_expr *is_outside =
+            bin(t, HONE_OP_OR, bin(t, HONE_OP_LT, x, first), bin(t, HONE_OP_GT, x, last));
+        x = hone_expr_select(ir, is_outside, held, x);
+    }
     if (g->outside == REFLECTION) x = reflected(t, g, i, x);
     return within(t, x, num(t, g, -MAX_REACH), bin(t, HONE_OP_ADD, extent, num(t, g, MAX_REACH)));
 }

@@ -24,6 +24,7 @@ class Value:
 
     def __init__(self, name, array, is_constant=False):
         self.name, self.array, self.is_constant = name, array, is_constant
+        self.is_exact = False  # results do not move with it, but change their shape
         self.shape, self.dtype = array.shape, array.dtype.name
         self.rank = array.ndim
 

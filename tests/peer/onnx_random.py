@@ -25,12 +25,14 @@ from onnx import defs, helper
 
 import onnx_bounds
 import onnx_graphs
+import onnx_neural
 import onnx_operators
 import onnx_reasons
 from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 
+TABLE = {**onnx_operators.TABLE, **onnx_neural.TABLE}
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
@@ -78,7 +80,7 @@ class Drawer:
         case.schema, low, high = case.draw.one_of(self.versions[case.op])
         case.opset = case.draw.between(low, high)
         case.flavour = case.draw.one_of(FLAVOURS)
-        onnx_operators.TABLE[case.op](case)
+        TABLE[case.op](case)
         if case.draw.chance(0.12):
             case.make_symbolic()
         return case
@@ -265,7 +267,7 @@ def main():
     numpy.seterr(all="ignore")
     hone, ways = Hone(), options.ways.split(",")
     operators = operators_of(hone)
-    missing = operators - set(onnx_operators.TABLE)
+    missing = operators - set(TABLE)
     for op in sorted(missing):
         print(f"{op} is read by Hone, but not drawn here: add it to onnx_operators.py")
     drawer = Drawer({options.only} if options.only else operators - missing)
