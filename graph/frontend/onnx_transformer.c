@@ -86,7 +86,11 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_attr_int(r, "num_groups", 0, &groups));
     HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
-    int64_t channels = data->rank < 3 ? -1 : hone_expr_const(data->shape[1]);
+    int64_t channels = data->rank < 3 ? 0 : hone_expr_const(data->shape[1]);
+    if (channels < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the number of channels of the data must be known");
+    }
     if (groups < 1 || channels < 1 || channels % groups != 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld channels cannot be divided into %lld groups",
                           (long long)channels, (long long)groups);
@@ -104,6 +108,11 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- rotary positions ---- */
 
+static hone_status unknown_size(int d) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "the size of dimension %d is not known; give it with --shape", d);
+}
+
 /* [batch, sequence, heads * size] as [batch, heads, sequence, size]. */
 static hone_status split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_garg *out) {
     static const int64_t axes[] = {0, 2, 1, 3};
@@ -112,6 +121,7 @@ static hone_status split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_
     int64_t width = info->rank == 3 ? hone_expr_const(info->shape[2]) : -1;
     *out = x;
     if (info->rank == 4) return HONE_OK;
+    if (info->rank == 3 && width < 0) return unknown_size(2);
     if (heads < 1 || width < 1 || width % heads != 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld numbers cannot be divided into %lld heads",
                           (long long)width, (long long)heads);
@@ -216,6 +226,7 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
     HONE_TRY(split_heads(r, r->inputs[0], heads, &x));
     HONE_TRY(onnx_info(r, &x, &info));
     int64_t size = hone_expr_const(info->shape[3]);
+    if (size < 0) return unknown_size(3);
     if (turned == 0) turned = size;
     if (turned < 2 || turned % 2 || turned > size) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld of %lld numbers cannot be turned",
@@ -369,6 +380,8 @@ static hone_status read_attention(onnx_reader *r, attention *a) {
     a->q_heads = hone_expr_const(info->shape[1]);
     HONE_TRY(onnx_info(r, &a->k, &info));
     a->kv_heads = hone_expr_const(info->shape[1]);
+    if (size < 0) return unknown_size(3);
+    if (a->q_heads < 0 || a->kv_heads < 0) return unknown_size(1);
     if (size < 1 || a->q_heads < 1 || a->kv_heads < 1 || a->q_heads % a->kv_heads != 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld heads of queries for %lld of keys",
                           (long long)a->q_heads, (long long)a->kv_heads);

@@ -174,7 +174,7 @@ static void encode_external(char *rest, hone_str *graph) {
     put_message(graph, 5, &proto);
 }
 
-enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3, TYPE_INTS = 7 };
+enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3, TYPE_INTS = 7, TYPE_STRINGS = 8 };
 
 static void encode_attr(char *word, hone_str *node) {
     hone_str attr = {0};
@@ -188,10 +188,14 @@ static void encode_attr(char *word, hone_str *node) {
     } else if (*value == '[') {
         value[strlen(value) - 1] = 0;
         char *list = value[1] ? value + 1 : NULL;
+        bool are_texts = value[1] == '\'';
         for (char *item; (item = next_item(&list)) != NULL;) {
-            put_int(&attr, 8, strtoll(item, NULL, 10));
+            if (are_texts)
+                put_bytes(&attr, 9, item + 1, strlen(item) - 2);
+            else
+                put_int(&attr, 8, strtoll(item, NULL, 10));
         }
-        put_int(&attr, 20, TYPE_INTS);
+        put_int(&attr, 20, are_texts ? TYPE_STRINGS : TYPE_INTS);
     } else if (strchr(value, '.')) {
         float number = strtof(value, NULL);
         put_varint(&attr, 2 << 3 | 5);
@@ -223,7 +227,11 @@ static void encode_node(char *rest, hone_str *graph) {
             put_text(&node, 3, first);
         }
     }
-    put_text(&node, 4, op);
+    const char *dot = strrchr(op, '.');
+    char domain[64];
+    snprintf(domain, sizeof domain, "%.*s", dot ? (int)(dot - op) : 0, op);
+    if (dot) put_text(&node, 7, domain);
+    put_text(&node, 4, dot ? dot + 1 : op);
     for (const char *word; *(word = next_word(&rest));)
         encode_attr((char *)(uintptr_t)word, &node);
     put_message(graph, 1, &node);

@@ -72,6 +72,78 @@ static const struct row {
         "0.135986328125,-0.135986328125,-0.5"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
+    ROW("a target that is no class is held within them, and one that is ignored counts nothing",
+        "opset 13\ninput x f32 3,2\nconst t i64 3 = -5,9,1\n"
+        "node NegativeLogLikelihoodLoss x,t -> y reduction='none' ignore_index=1",
+        "1,2,3,4,5,6", "-1,-4,0"),
+    ROW("the mean of losses is over what counts, by weight",
+        "opset 13\ninput x f32 3,2\nconst t i64 3 = 0,1,1\nconst w f32 2 = 3,1\n"
+        "node NegativeLogLikelihoodLoss x,t,w -> y",
+        "1,2,3,4,5,6", "-2.6"),
+    ROW("Resize to the nearest, rounded up at halves",
+        "opset 13\ninput x f32 1,3\nconst n i64 2 = 1,2\n"
+        "node Resize x,,,n -> y nearest_mode='round_prefer_ceil' "
+        "coordinate_transformation_mode='asymmetric'",
+        "1,2,3", "1,3"),
+    ROW("Resize of bytes rounds",
+        "opset 13\ninput x u8 1,2\nconst n i64 2 = 1,4\nnode Resize x,,,n -> y mode='linear'",
+        "0,255", "0,64,191,255"),
+    ROW("Resize with many taps for each element",
+        "opset 18\ninput x f32 1,8\nconst n i64 2 = 1,2\n"
+        "node Resize x,,,n -> y mode='linear' antialias=1 exclude_outside=1",
+        "1,1,1,1,2,2,2,2", "1.1428571939468384,1.8571429252624512"),
+    ROW("Resize crops, and fills what lies outside",
+        "opset 13\ninput x f32 1,3\nconst r f32 4 = 0,0,1,1.5\nconst n i64 2 = 1,4\n"
+        "node Resize x,r,,n -> y mode='linear' coordinate_transformation_mode='tf_crop_and_resize' "
+        "extrapolation_value=9.0",
+        "1,2,3", "1,2,3,9"),
+    ROW("ConvTranspose whose result is larger than what its kernel makes",
+        "input x f32 1,1,2\nconst w f32 1,1,2 = 1,10\n"
+        "node ConvTranspose x,w -> y strides=[3] output_shape=[7]",
+        "1,2", "1,10,0,2,20,0,0"),
+    ROW("ConvTranspose that is padded beyond its kernel",
+        "input x f32 1,1,4\nconst w f32 1,1,1 = 1\nnode ConvTranspose x,w -> y pads=[1,1]",
+        "1,2,3,4", "2,3"),
+    ROW("GridSample outside, thrown back at the ends",
+        "opset 16\ninput x f32 1,1,1,3\nconst g f32 1,1,3,2 = -1.5,0,0.5,0,2.5,0\n"
+        "node GridSample x,g -> y padding_mode='reflection' align_corners=1",
+        "1,2,4", "1.5,3,1.5"),
+    ROW("QuantizeLinear rounds halves to even, then adds, and stays in its type",
+        "opset 13\ninput x f32 6\nconst s f32 = 1\nconst z u8 = 1\nnode QuantizeLinear x,s,z -> y",
+        "0.5,1.5,2.5,-1000,1000,254.4", "1,3,3,0,255,255"),
+    ROW("QuantizeLinear of blocks that do not fill the data",
+        "opset 21\ninput x f32 1,3\nconst s f32 1,2 = 1,2\nconst z i8 1,2 = 0,1\n"
+        "node QuantizeLinear x,s,z -> y axis=1 block_size=2",
+        "3,5,8", "3,5,5"),
+    ROW("DynamicQuantizeLinear of zeros",
+        "opset 11\ninput x f32 2\nnode DynamicQuantizeLinear x -> y,s,z", "0,0", "0,0"),
+    ROW("MatMulInteger with a zero point of each side",
+        "opset 10\ninput x u8 1,2\nconst w i8 2,1 = -128,127\nconst a u8 = 200\nconst b i8 = -1\n"
+        "node MatMulInteger x,w,a,b -> y",
+        "255,0", "-32585"),
+    ROW("ConvInteger has its zero point around the data",
+        "opset 10\ninput x u8 1,1,1,2\nconst w u8 1,1,1,3 = 1,2,3\nconst z u8 = 5\n"
+        "node ConvInteger x,w,z -> y pads=[0,1,0,1]",
+        "6,7", "8,5"),
+    ROW("Einsum of three operands, with a broadcast",
+        "opset 12\ninput x f32 2,2\nconst a f32 2 = 1,10\nconst b f32 1,1 = 3\n"
+        "node Einsum x,a,b -> y equation='ij,...j,kl->...i'",
+        "1,2,3,4", "63,129"),
+    ROW("a sequence that ended keeps its state and gives zeros",
+        "opset 14\ninput x f32 2,2,1\nconst w f32 1,1,1 = 1\nconst r f32 1,1,1 = 0.5\n"
+        "const n i32 2 = 1,2\nnode RNN x,w,r,,n -> y activations=['Relu'] direction='reverse'",
+        "1,2,3,4", "1,4,0,4"),
+    ROW("a transform back to real numbers",
+        "opset 20\ninput x f32 1,3,2\nnode DFT x -> y inverse=1 onesided=1", "10,0,-2,2,-2,0",
+        "1,2,3,4"),
+    ROW("a normalisation of another domain",
+        "input x f32 1,2\nconst s f32 1,2 = 1,1\nconst g f32 2 = 1,2\n"
+        "node com.microsoft.SkipSimplifiedLayerNormalization x,s,g -> y epsilon=0.0",
+        "2,3", "0.8485281374238571,2.2627416997969522"),
+    ROW("a product of another domain",
+        "input x f32 2,1\nconst w f32 3,2 = 1,2,3,4,5,6\n"
+        "node com.microsoft.FusedMatMul x,w -> y transA=1 transB=1 alpha=0.5",
+        "1,10", "10.5,21.5,32.5"),
     ROW("a kernel that reads what has fewer places than sizes",
         "input x f32 1,1,1,W\nconst k f32 1,1,1,2 = 1,1\nnode Conv x,k -> c\nnode Relu c -> d\n"
         "node Conv d,k -> e\nnode Relu e -> y",
