@@ -19,6 +19,7 @@ typedef struct resizer {
     bool excludes_outside, is_smoothed;
     bool is_resized[HONE_MAX_RANK];
     int64_t in[HONE_MAX_RANK], out[HONE_MAX_RANK];
+    int64_t repeats[HONE_MAX_RANK]; /* each element so often, where the size is not known */
     float scale[HONE_MAX_RANK], first[HONE_MAX_RANK], last[HONE_MAX_RANK]; /* the latter: roi */
 } resizer;
 
@@ -269,10 +270,25 @@ static hone_status known_extent(resizer *z, int32_t d) {
                       "dimension %d is resized and its size not known; give it with --shape", d);
 }
 
+/* Is each element there `scale` times, however many there are? */
+static bool is_repeated(const resizer *z, float scale) {
+    bool is_round = strncmp(z->nearest, "round_", 6) == 0;
+    bool is_floor = strcmp(z->nearest, "floor") == 0 || strcmp(z->nearest, "simple") == 0;
+    bool is_centred = is_mode(z, "half_pixel") || is_mode(z, "half_pixel_symmetric") ||
+                      is_mode(z, "pytorch_half_pixel");
+    bool is_left = is_mode(z, "asymmetric") || is_mode(z, "tf_half_pixel_for_nn");
+    bool is_number = scale == floorf(scale) && scale < 1024;
+    return !z->method && is_number && ((is_centred && is_round) || (is_left && is_floor));
+}
+
 static hone_status set_scale(resizer *z, int32_t d, float scale) {
     bool is_whole = z->first[d] == 0 && z->last[d] == 1;
     if (!(scale > 0)) return HONE_ERROR(HONE_CODE_INVALID, "a scale of %g", (double)scale);
     if (scale == 1 && is_whole) return HONE_OK;
+    if (hone_expr_const(z->data->shape[d]) < 0 && is_repeated(z, scale)) {
+        z->repeats[d] = (int64_t)scale;
+        return HONE_OK;
+    }
     HONE_TRY(known_extent(z, d));
     z->is_resized[d] = true;
     z->scale[d] = scale;
@@ -373,6 +389,26 @@ static hone_status resize_dimension(onnx_reader *r, const resizer *z, int32_t d,
     return st;
 }
 
+static hone_status repeat(onnx_reader *r, int64_t times, int32_t d, hone_garg *io) {
+    const hone_sinfo *info;
+    const hone_expr *apart[HONE_MAX_RANK + 1], *wide[HONE_MAX_RANK + 1];
+    hone_garg args[2];
+    HONE_TRY(onnx_info(r, io, &info));
+    uint32_t rank = (uint32_t)info->rank;
+    if (rank == HONE_MAX_RANK) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many dimensions");
+    for (uint32_t i = 0; i <= rank; i++) {
+        bool is_new = i == (uint32_t)d + 1;
+        apart[i] = is_new ? hone_extent_int(&r->ir, 1) : info->shape[i > (uint32_t)d ? i - 1 : i];
+        wide[i] = is_new ? hone_extent_int(&r->ir, times) : apart[i];
+    }
+    HONE_TRY(onnx_emit_reshape(r, *io, rank + 1, apart, &args[0]));
+    HONE_TRY(onnx_make_ints(r, rank + 1, wide, 1, &args[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io));
+    memcpy(apart, info->shape, rank * sizeof *apart);
+    apart[d] = hone_extent_mul(&r->ir, info->shape[d], hone_extent_int(&r->ir, times));
+    return onnx_emit_reshape(r, *io, rank, apart, io);
+}
+
 /* What interpolates is of float32, or float64; whole numbers are rounded, and held in their type.
  */
 static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
@@ -384,6 +420,7 @@ static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
         HONE_TRY(onnx_emit_cast(r, *out, is_wide ? HONE_DTYPE_F64 : HONE_DTYPE_F32, out));
     }
     for (int32_t d = 0; d < z->data->rank; d++) {
+        if (z->repeats[d]) HONE_TRY(repeat(r, z->repeats[d], d, out));
         if (z->is_resized[d]) HONE_TRY(resize_dimension(r, z, d, out));
     }
     if (is_number || !z->method) return onnx_emit_cast(r, *out, dtype, out);

@@ -97,6 +97,10 @@ static const struct row {
         "node Resize x,r,,n -> y mode='linear' coordinate_transformation_mode='tf_crop_and_resize' "
         "extrapolation_value=9.0",
         "1,2,3", "1,2,3,9"),
+    ROW("Resize by a whole scale of sizes that come later",
+        "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
+        "mode='nearest'",
+        "1,2,3,4,5,6", "1,1,1,2,2,2,3,3,3,1,1,1,2,2,2,3,3,3,4,4,4,5,5,5,6,6,6,4,4,4,5,5,5,6,6,6"),
     ROW("ConvTranspose whose result is larger than what its kernel makes",
         "input x f32 1,1,2\nconst w f32 1,1,2 = 1,10\n"
         "node ConvTranspose x,w -> y strides=[3] output_shape=[7]",
