@@ -23,7 +23,7 @@ Cast CastLike ArgMax ArgMin ReduceMax ReduceMin MaxPool GlobalMaxPool Add Sub Mu
 UNITS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
-OF_ONE = set("LSTM GRU RNN Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax".split())
+OF_ONE = set("DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax".split())
 MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 
@@ -115,7 +115,9 @@ def same(got, want):
 
 
 def scale_of(case):
-    """What the steps of OF_ONE are multiplied with."""
+    """What the steps of OF_ONE are multiplied with; sums of waves are as large as what is summed."""
+    if case.op in ("DFT", "STFT"):
+        return max(1, *(float(numpy.abs(v.array).sum()) for v in case.values() if v.array.dtype.kind == "f"))
     return max(1, *(abs(case.attribute(name, 1.7)) for name in ("alpha", "gamma"))) ** 2
 
 

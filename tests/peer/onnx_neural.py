@@ -300,8 +300,9 @@ CELLS = {"LSTM": (4, 3), "GRU": (3, 2), "RNN": (1, 1)}
 
 
 def cell(case):
-    """Finite numbers: functions of onnxruntime's cells hold their operands within limits."""
-    case.flavour = "plain" if case.flavour == "edges" else case.flavour
+    """Small numbers: onnxruntime's cells hold operands of functions within limits, and its Softplus
+    overflows."""
+    case.flavour = "plain"
     gates, functions = CELLS[case.op]
     steps, batch, inputs, hidden = (case.draw.between(1, 4) for _ in range(4))
     direction = case.draw.one_of(("forward", "reverse", "bidirectional"))
@@ -333,6 +334,7 @@ def cell(case):
 # ---- signals ----
 
 def dft(case):
+    case.flavour = "plain"  # one number that is not finite spreads over all
     shape = case.draw.shape(1, 3, 100)
     inverse = case.draw.between(0, 1)
     data = case.tensor([*shape, case.draw.one_of((1, 2)) if not inverse else 2], "float32", 0.1)
@@ -345,6 +347,7 @@ def dft(case):
 
 
 def stft(case):
+    case.flavour = "plain"
     length, step = case.draw.between(4, 16), case.draw.between(1, 5)
     data = case.tensor([case.draw.between(1, 2), length + case.draw.between(0, 20), 1], "float32", 0.1)
     window = case.tensor([length], "float32", 0.6) if case.draw.chance(0.6) else NONE
@@ -353,9 +356,10 @@ def stft(case):
 
 
 def signal_window(case):
+    """Of float32: onnxruntime's numbers are, whatever the type."""
     size = case.constant(numpy.array(case.draw.between(2, 20), case.draw.one_of(("int32", "int64"))))
     return case.node([size], periodic=case.maybe(case.draw.between(0, 1)),
-                     output_datatype=case.maybe(case.draw.one_of((TensorProto.FLOAT, TensorProto.DOUBLE))))
+                     output_datatype=case.maybe(TensorProto.FLOAT))
 
 
 def mel_matrix(case):
