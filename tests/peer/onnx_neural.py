@@ -123,7 +123,7 @@ def resize(case):
     if form == "tf_crop_and_resize":
         low, high = case.draw.rng.random(2) * 0.4, 0.5 + case.draw.rng.random(2)
         roi = numpy.array([0, 0, *low, 1, 1, *high], "float32")
-        words["extrapolation_value"] = case.maybe(case.draw.real(-2, 2))
+        words["extrapolation_value"] = case.maybe(case.draw.real(0, 2))
     if mode == "nearest":
         words["nearest_mode"] = case.maybe(case.draw.one_of(
             ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")))
