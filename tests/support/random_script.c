@@ -130,7 +130,7 @@ void script_target(const script_tensor *t, char *out) {
     snprintf(out + length, 64 - (size_t)length, "]");
 }
 
-script_tensor *script_keep(script *w, script_tensor t) {
+script_tensor *script_keep_text(script *w, script_tensor t) {
     script_tensor *kept = &w->tensors[w->tensor_count++];
     *kept = t;
     kept->is_parameter = kept->is_used = kept->is_strided = kept->is_made = false;
@@ -188,7 +188,7 @@ static void stage_elementwise(script *w) {
     like.dtype = result_type(w, x);
     like.is_exact = true;
     script_nest nest = script_nest_over(&like);
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     script_open_block(w, out->name, &nest);
     if (script_is_bool(out->dtype) && !script_is_bool(x->dtype))
         compare(w, &nest, x, out);
@@ -201,10 +201,10 @@ static void stage_two_outputs(script *w) {
     script_tensor like = *x;
     like.is_exact = true;
     script_nest nest = script_nest_over(&like);
-    script_tensor *a = script_keep(w, like);
+    script_tensor *a = script_keep_text(w, like);
     like.dtype = result_type(w, x);
     if (script_is_bool(like.dtype)) like.dtype = x->dtype;
-    script_tensor *b = script_keep(w, like);
+    script_tensor *b = script_keep_text(w, like);
     char name[24];
     snprintf(name, sizeof name, "%s_%s", a->name, b->name);
     script_open_block(w, name, &nest);
@@ -260,7 +260,7 @@ static void stage_reduction(script *w) {
     bool is_narrow = strstr(x->dtype, "int8") || script_is_bool(x->dtype);
     if (is_narrow) like.dtype = "int32";
     give_one_dimension(&like);
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     char value[VALUE], to[64], start[48];
     out_place(out, is_scalar, to);
     script_open_block(w, out->name, &nest);
@@ -300,9 +300,9 @@ static void stage_argmax(script *w) {
     script_nest nest = reduce_some(w, x, &like);
     bool is_scalar = like.rank == 0;
     give_one_dimension(&like);
-    script_tensor *best = script_keep(w, like);
+    script_tensor *best = script_keep_text(w, like);
     like.dtype = "int32";
-    script_tensor *at = script_keep(w, like);
+    script_tensor *at = script_keep_text(w, like);
     char element[SCRIPT_TEXT], value[64], number[64], name[24], keeps[SCRIPT_VALUE];
     snprintf(name, sizeof name, "%s_%s", best->name, at->name);
     out_place(best, is_scalar, value);
@@ -360,7 +360,7 @@ static void stage_scan(script *w) {
     }
     script_nest nest = script_nest_over(x);
     nest.kinds[0] = script_dice(w, 2) ? 'C' : 'O';
-    script_tensor *out = script_keep(w, *x);
+    script_tensor *out = script_keep_text(w, *x);
     char to[64], before[64], element[SCRIPT_TEXT];
     script_target(out, to);
     snprintf(before, sizeof before, "%s[T.max(v0 - 1, 0)%s", out->name, to + strlen(out->name) + 3);
@@ -382,7 +382,7 @@ static void stage_parts(script *w) {
     script_tensor like = *x;
     int more = 1 + script_dice(w, 3);
     like.dims[0].more += more;
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     script_nest nest = script_nest_over(x);
     char to[64], element[SCRIPT_TEXT], name[24], size[24];
     int depth = w->depth;
@@ -407,7 +407,7 @@ static void stage_rows(script *w) {
         stage_elementwise(w);
         return;
     }
-    script_tensor *out = script_keep(w, *x);
+    script_tensor *out = script_keep_text(w, *x);
     char rows[24];
     int columns = x->dims[1].more, start = script_dice(w, columns), left = columns - start;
     bool has_view = script_dice(w, 2), has_copy = script_dice(w, 2);

@@ -55,7 +55,7 @@ void script_dim_text(script_dim dim, char *out);
 
 script_nest script_nest_over(const script_tensor *t);
 /* A tensor like t that the present stage makes. */
-script_tensor *script_keep(script *w, script_tensor t);
+script_tensor *script_keep_text(script *w, script_tensor t);
 /* Loops and a block over the axes; leaves w->depth inside the block. */
 void script_open_block(script *w, const char *name, const script_nest *nest);
 /* "Y[v0, v1]"; out: room for 64. */

@@ -58,7 +58,7 @@ static script_tensor *pick_ranked(script *w) {
 
 /* A neighbour, where there is one. */
 static void stage_guarded(script *w) {
-    script_tensor *x = pick_ranked(w), *out = script_keep(w, *x);
+    script_tensor *x = pick_ranked(w), *out = script_keep_text(w, *x);
     script_nest nest = script_nest_over(x);
     int d = script_dice(w, x->rank), step = 1 + script_dice(w, 2);
     char to[64], size[24], place[32], where[64], element[SCRIPT_TEXT], other[48];
@@ -85,7 +85,7 @@ static void stage_guarded(script *w) {
 
 /* An axis that begins at one; the first row by itself. */
 static void stage_late_axis(script *w) {
-    script_tensor *x = pick_ranked(w), *out = script_keep(w, *x);
+    script_tensor *x = pick_ranked(w), *out = script_keep_text(w, *x);
     char to[SCRIPT_TEXT], from[SCRIPT_TEXT], size[24], row[24];
     for (int part = 0; part < 2; part++) {
         script_dim_text(x->dims[0], size);
@@ -117,7 +117,7 @@ static void stage_late_axis(script *w) {
 
 /* Blocks below the branches of a condition. */
 static void stage_branches(script *w) {
-    script_tensor *x = pick_ranked(w), *out = script_keep(w, *x);
+    script_tensor *x = pick_ranked(w), *out = script_keep_text(w, *x);
     char to[64], from[SCRIPT_TEXT], size[24];
     int limit = 1 + script_dice(w, 3), rows = w->depth;
     script_dim_text(x->dims[0], size);
@@ -167,7 +167,7 @@ static void stage_scatter(script *w) {
     like.dims[0] = (script_dim){.more = bins};
     like.dtype = "int32";
     like.is_exact = true;
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     char from[SCRIPT_TEXT], to[SCRIPT_TEXT], name[24];
     fill(w, out, "0");
     script_nest nest = script_nest_over(x);
@@ -181,7 +181,7 @@ static void stage_scatter(script *w) {
 
 /* A loop within the block: a counted one as long as an axis says, or a while. */
 static void stage_inner_loop(script *w) {
-    script_tensor *x = pick_ranked(w), *out = script_keep(w, *x);
+    script_tensor *x = pick_ranked(w), *out = script_keep_text(w, *x);
     script_nest nest = script_nest_over(x);
     char to[64], from[SCRIPT_TEXT], start[48], value[SCRIPT_VALUE];
     script_target(out, to);
@@ -213,7 +213,7 @@ static void stage_between(script *w) {
         return;
     }
     like.dims[d].more *= 2;
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     script_nest nest = script_nest_over(x);
     char to[2][SCRIPT_TEXT], from[SCRIPT_TEXT], place[24], name[24], more[SCRIPT_VALUE];
     bool is_one = script_dice(w, 2);
@@ -244,7 +244,7 @@ static void stage_pair(script *w) {
     }
     nest.kinds[x->rank - 1] = 'R';
     like.rank--;
-    script_tensor *sum = script_keep(w, like), *most = script_keep(w, like);
+    script_tensor *sum = script_keep_text(w, like), *most = script_keep_text(w, like);
     sum->is_exact = x->is_exact && !script_is_float(x->dtype);
     char to[2][64], start[48], zero[48], from[SCRIPT_TEXT], name[24];
     snprintf(name, sizeof name, "%s_%s", sum->name, most->name);
@@ -275,7 +275,7 @@ static void stage_parts_of_sums(script *w) {
     }
     int size = x->dims[d].more, part = size % 2 == 0 ? 2 : size % 3 == 0 ? 3 : 1;
     like.rank = 1;
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     char rows[24], start[48], from[SCRIPT_TEXT], to[64], value[SCRIPT_VALUE];
     bool has_init = script_dice(w, 2);
     start_of(x->dtype, false, start);
@@ -320,7 +320,7 @@ static void stage_update(script *w) {
     }
     nest.kinds[x->rank - 1] = 'R';
     like.rank--;
-    script_tensor *out = script_keep(w, like);
+    script_tensor *out = script_keep_text(w, like);
     char to[64], start[48], from[SCRIPT_TEXT], value[SCRIPT_VALUE], name[24];
     start_of(x->dtype, false, start);
     fill(w, out, start);
@@ -339,7 +339,7 @@ static void stage_triangle(script *w) {
         stage_guarded(w);
         return;
     }
-    script_tensor *out = script_keep(w, *x);
+    script_tensor *out = script_keep_text(w, *x);
     char to[64], from[SCRIPT_TEXT], start[48], sizes[2][24];
     start_of(x->dtype, true, start);
     fill(w, out, start);
@@ -365,7 +365,7 @@ static void stage_wave(script *w) {
         stage_guarded(w);
         return;
     }
-    script_tensor *out = script_keep(w, *x);
+    script_tensor *out = script_keep_text(w, *x);
     script_nest nest = script_nest_over(x);
     nest.kinds[0] = nest.kinds[1] = 'O';
     char to[64], from[SCRIPT_TEXT], before[SCRIPT_TEXT], value[SCRIPT_VALUE], place[24];
@@ -389,7 +389,7 @@ static void stage_together(script *w) {
         stage_guarded(w);
         return;
     }
-    script_tensor *rows = script_keep(w, *x), *out = script_keep(w, *x);
+    script_tensor *rows = script_keep_text(w, *x), *out = script_keep_text(w, *x);
     rows->is_used = true;
     char sizes[2][24], to[64], from[SCRIPT_TEXT], back[64];
     for (int d = 0; d < 2; d++)
