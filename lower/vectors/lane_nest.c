@@ -25,8 +25,8 @@ hone_node_id lower_nest_around(const lower_nest *nest) {
     if (nest->depth == LOWER_MAX_NEST || !lower_is_plain_loop(func, up)) return HONE_NO_ID;
     const hone_node *node = hone_func_node(func, up);
     bool is_kind = node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL;
-    bool is_alike = hone_dtype_equal(func->vars[node->u.loop.var].dtype,
-                                     func->vars[nest->vars[0]].dtype);
+    bool is_alike =
+        hone_dtype_equal(func->vars[node->u.loop.var].dtype, func->vars[nest->vars[0]].dtype);
     return is_kind && is_alike ? up : HONE_NO_ID;
 }
 
