@@ -96,6 +96,11 @@ static hone_status transformed_axis(onnx_reader *r, int32_t rank, int32_t *out) 
 static hone_status check_parts(const hone_sinfo *data, int32_t least_rank, int64_t *out_parts) {
     *out_parts = data->rank < least_rank ? -1 : hone_expr_const(data->shape[data->rank - 1]);
     if (*out_parts == 1 || *out_parts == 2) return HONE_OK;
+    if (*out_parts < 0 && data->rank >= least_rank) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the size of dimension %d is not known; give it with --shape",
+                          data->rank - 1);
+    }
     return HONE_ERROR(HONE_CODE_INVALID, "the last dimension must hold real, or real and imaginary "
                                          "parts");
 }
@@ -177,7 +182,11 @@ static hone_status frame_length(onnx_reader *r, int64_t extent, int64_t *out) {
     *out = extent;
     if (onnx_has_input(r, 2)) {
         HONE_TRY(onnx_input_info(r, 2, &window));
-        *out = window->rank == 1 ? hone_expr_const(window->shape[0]) : -1;
+        if (window->rank == 1 && hone_expr_const(window->shape[0]) < 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "the size of dimension 0 is not known; give it with --shape");
+        }
+        *out = window->rank == 1 ? hone_expr_const(window->shape[0]) : 0;
     }
     int64_t wanted = *out;
     if (onnx_has_input(r, 3)) HONE_TRY(one_int(r, 3, "the length of a frame", out));

@@ -23,7 +23,8 @@ Cast CastLike ArgMax ArgMin ReduceMax ReduceMin MaxPool GlobalMaxPool Add Sub Mu
 UNITS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
-OF_ONE = set("Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax".split())
+OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Elu
+Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax""".split())
 MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 

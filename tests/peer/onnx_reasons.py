@@ -21,15 +21,15 @@ REFUSALS = {pattern: words for words, pattern in (
     ("what must be constant", r"\(input \d\) must be (a )?constant( scalar)?"),
     ("sizes that must be known", r"must be constant and the axis known|the extent of axis \d must be "
      r"known|the extent of axis \d is not known|needs known extents; give them with --shape|depends on "
-     r"a symbolic size; give it with --shape|its size not known; give it with --shape|sequences must be of a known "
-     r"length|a signal of unknown length|the size of dimension \d is not known; give it|a symbolic size is used as data; give its number with "
-     r"--shape|a kernel of unknown size|channels of unknown number|the number of channels of the data must "
-     r"be known"),
+     r"a symbolic size; give it with --shape|its size not known; give it with "
+     r"--shape|sequences must be of a known length|a signal of unknown length|the size of dimension \d "
+     r"is not known; give it|a symbolic size is used as data; give its number with --shape|"
+     r"a kernel of unknown size|channels of unknown number|the number of channels of the data must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
      r"are not known to be equal"),
     ("symbolic and other sizes", r"_size.* (dimension \d does not fit|argument \d must have a number for "
-     r"each channel|the targets must have the shape|the grid must have|dimension \d of operand \d does not fit|"
-     r"dimension \d of item \d differs from that of item 0)"),
+     r"each channel|the targets must have the shape|the grid must have|the weight takes "
+     r"\d+ channels|dimension \d of operand \d does not fit|dimension \d of item \d differs from that of item 0)"),
     ("symbolic and other sizes", r"the recurrent weight does not fit"),
     ("functions of whole numbers", r"'(log|exp|sqrt|erf|mean)' of u?int\d+\[.*: wants a floating-point "
      r"tensor"),
