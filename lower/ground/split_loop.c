@@ -15,6 +15,13 @@ hone_node_id lower_new_loop(hone_lower *lower, const char *name, hone_loop_kind 
     return *out_var ? hone_func_add_loop(func, var, kind, range) : HONE_NO_ID;
 }
 
+/* start + count */
+static const hone_expr *later(hone_ir *ir, const hone_expr *start, int64_t count) {
+    return hone_expr_is_int(start)
+               ? hone_expr_int(ir, start->dtype, start->u.i + count)
+               : hone_expr_add(ir, start, hone_expr_int(ir, start->dtype, count));
+}
+
 hone_status lower_cut_off(hone_lower *lower, hone_node_id loop, int64_t count,
                           hone_node_id *out_rest) {
     hone_func *func = lower->func;
@@ -27,8 +34,7 @@ hone_status lower_cut_off(hone_lower *lower, hone_node_id loop, int64_t count,
     hone_dtype dtype = range.min->dtype;
     hone_func_node(func, loop)->u.loop.range.extent = hone_expr_int(ir, dtype, count);
     hone_func_node(func, *out_rest)->u.loop.range =
-        (hone_range){hone_expr_add(ir, range.min, hone_expr_int(ir, dtype, count)),
-                     hone_expr_int(ir, dtype, rest)};
+        (hone_range){later(ir, range.min, count), hone_expr_int(ir, dtype, rest)};
     hone_tree_insert_after(func, loop, *out_rest);
     return hone_ir_finish(ir);
 }
