@@ -90,6 +90,15 @@ void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char
                              uint32_t count, const hone_buffer *out, const hone_expr *const *init,
                              const hone_expr *const *combined);
 
+/* A buffer that no stage defines as a whole: hone_te_update stores into it. */
+hone_buffer hone_te_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
+                           const hone_expr *const *shape);
+/* Ends a stage whose reduce axes are taken in order (T.axis.scan), in a block called `name`:
+ * out[indices] = value in each step. Value and indices may load what was stored before, out too;
+ * indices may be computed. `out` is that of an earlier stage or of hone_te_buffer. */
+void hone_te_update(hone_te *te, const hone_te_stage *stage, const char *name, hone_buffer out,
+                    const hone_expr *const *indices, const hone_expr *value);
+
 /* A buffer that a C function fills: a block without axes that calls function(inputs…, output) with
  * pointers to their elements. */
 hone_buffer hone_te_extern(hone_te *te, const char *name, const char *function,

@@ -12,6 +12,7 @@ typedef struct read_list {
     hone_te *te;
     const hone_buffer *skip; /* the block's own outputs */
     uint32_t skip_count;
+    const hone_region *written; /* what it reads of them; NULL: nothing, or what it has combined */
     hone_region *items;
     const hone_expr **loads; /* the load behind each item, NULL when it is a whole buffer */
     uint32_t count, capacity;
@@ -77,11 +78,23 @@ static void read_add(read_list *list, const hone_expr *load) {
                                                   : te_point(list->te, load->count, load->args)};
 }
 
+/* What earlier steps have stored: anywhere in what is written. */
+static void read_add_own(read_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].buffer == list->written->buffer) return;
+    }
+    if (!read_grow(list)) return;
+    list->loads[list->count] = NULL;
+    list->items[list->count++] = *list->written;
+}
+
 static bool read_visit(void *ctx, const hone_expr *e) {
     read_list *list = ctx;
     if (e->kind != HONE_EXPR_LOAD) return true;
     for (uint32_t i = 0; i < list->skip_count; i++) {
-        if (list->skip[i] == e->u.buffer) return true;
+        if (list->skip[i] != e->u.buffer) continue;
+        if (list->written) read_add_own(list);
+        return true;
     }
     read_add(list, e);
     return true;
@@ -89,12 +102,12 @@ static bool read_visit(void *ctx, const hone_expr *e) {
 
 /* ---- ending a stage ---- */
 
-static const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage) {
+static const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage, hone_axis_kind inner) {
     uint32_t count = stage->spatial_count + stage->reduce_count;
     hone_axis *axes = te_alloc(te, (count + 1) * sizeof *axes);
     for (uint32_t i = 0; axes && i < count; i++) {
         axes[i].var = stage->axes[i];
-        axes[i].kind = i < stage->spatial_count ? HONE_AXIS_SPATIAL : HONE_AXIS_REDUCE;
+        axes[i].kind = i < stage->spatial_count ? HONE_AXIS_SPATIAL : inner;
         axes[i].dom = (hone_range){hone_te_int(te, 0), stage->extent[i]};
     }
     return axes;
@@ -140,13 +153,54 @@ typedef struct made {
     const hone_buffer *buffers;
     const hone_expr *const *values;  /* by buffer */
     const hone_expr *const *indices; /* of all of them */
+    bool is_ordered;                 /* the axes behind the spatial ones are taken in order */
+    const hone_te_stage *stage;      /* of what is ordered */
 } made;
+
+static bool is_ordered_axis(const made *m, const hone_expr *index) {
+    for (uint32_t i = 0; i < m->stage->reduce_count; i++) {
+        if (hone_expr_same(m->stage->axis[m->stage->spatial_count + i], index)) return true;
+    }
+    return false;
+}
+
+/* One point along dimensions that an axis goes over, all places along those of computed ones. */
+static const hone_range *te_place(hone_te *te, hone_buffer buffer,
+                                  const hone_expr *const *indices) {
+    uint32_t rank = hone_func_buffer(te->func, buffer)->rank;
+    hone_range *ranges = te_alloc(te, (rank + 1) * sizeof *ranges);
+    const hone_range *whole = te_whole(te, buffer);
+    for (uint32_t d = 0; ranges && whole && d < rank; d++) {
+        bool is_axis = indices[d]->kind == HONE_EXPR_VAR;
+        ranges[d] = is_axis ? (hone_range){indices[d], hone_te_int(te, 1)} : whole[d];
+    }
+    return ranges;
+}
 
 static hone_region *te_writes(hone_te *te, const hone_te_stage *stage, const made *m) {
     hone_region *writes = te_alloc(te, (m->count + 1) * sizeof *writes);
-    for (uint32_t i = 0; writes && i < m->count; i++)
-        writes[i] = (hone_region){m->buffers[i], te_point(te, stage->spatial_count, m->indices)};
+    for (uint32_t i = 0; writes && i < m->count; i++) {
+        writes[i].buffer = m->buffers[i];
+        writes[i].ranges = m->is_ordered ? te_place(te, m->buffers[i], m->indices)
+                                         : te_point(te, stage->spatial_count, m->indices);
+    }
     return writes;
+}
+
+/* What a stage in order reads: what it has written, along the axes of computed indices all of it,
+ * and what says where. */
+static void te_own_reads(hone_te *te, const made *m, const hone_region *writes, read_list *reads) {
+    uint32_t rank = hone_func_buffer(te->func, writes->buffer)->rank;
+    hone_range *ranges = te_alloc(te, (rank + 1) * sizeof *ranges);
+    hone_region *own = te_alloc(te, sizeof *own);
+    const hone_range *whole = te_whole(te, writes->buffer);
+    for (uint32_t d = 0; ranges && whole && d < rank; d++)
+        ranges[d] = is_ordered_axis(m, m->indices[d]) ? whole[d] : writes->ranges[d];
+    if (!own || !ranges || !whole) return;
+    *own = (hone_region){writes->buffer, ranges};
+    reads->written = own;
+    for (uint32_t d = 0; d < rank; d++)
+        hone_expr_walk(m->indices[d], read_visit, reads);
 }
 
 /* The block of a stage, without body. */
@@ -155,15 +209,18 @@ static hone_node_id te_block(hone_te *te, const hone_te_stage *stage, const made
     hone_block *block = te_alloc(te, sizeof *block);
     const hone_expr **bindings = te_alloc(te, (count + 1) * sizeof *bindings);
     if (!block || !bindings) return HONE_NO_ID;
+    hone_region *writes = te_writes(te, stage, m);
+    if (!writes) return HONE_NO_ID;
     read_list reads = {.te = te, .skip = m->buffers, .skip_count = m->count};
+    if (m->is_ordered) te_own_reads(te, m, writes, &reads);
     for (uint32_t i = 0; i < m->count; i++)
         hone_expr_walk(m->values[i], read_visit, &reads);
     block->name = m->name;
     block->axis_count = count;
-    block->axes = te_axes(te, stage);
+    block->axes = te_axes(te, stage, m->is_ordered ? HONE_AXIS_SCAN : HONE_AXIS_REDUCE);
     block->reads = reads.items;
     block->read_count = reads.count;
-    block->writes = te_writes(te, stage, m);
+    block->writes = writes;
     block->write_count = m->count;
     if (!block->axes || te->ir.error) return HONE_NO_ID;
     hone_node_id parent = te_loops(te, stage, bindings);
@@ -256,6 +313,29 @@ void hone_te_compute_many(hone_te *te, const hone_te_stage *stage, const char *n
     te_add_buffers(te, stage, name, count, dtypes, out);
     if (!te_made(te, stage, &m)) return;
     hone_node_id block = te_block(te, stage, &m);
+    if (block != HONE_NO_ID) te_stores(te, block, &m);
+}
+
+/* ---- steps in order ---- */
+
+hone_buffer hone_te_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
+                           const hone_expr *const *shape) {
+    return te->ir.error ? HONE_NO_ID : te_add_buffer(te, name, dtype, rank, shape);
+}
+
+void hone_te_update(hone_te *te, const hone_te_stage *stage, const char *name, hone_buffer out,
+                    const hone_expr *const *indices, const hone_expr *value) {
+    if (te->ir.error || out == HONE_NO_ID || !value) return;
+    uint32_t rank = hone_func_buffer(te->func, out)->rank;
+    const hone_expr **copy = te_alloc(te, (rank + 1) * sizeof *copy);
+    for (uint32_t d = 0; copy && d < rank; d++) {
+        if (!indices[d]) return;
+        copy[d] = indices[d];
+    }
+    made m = {.name = name, .count = 1, .buffers = &out, .values = &value, .indices = copy};
+    m.is_ordered = true;
+    m.stage = stage;
+    hone_node_id block = copy ? te_block(te, stage, &m) : HONE_NO_ID;
     if (block != HONE_NO_ID) te_stores(te, block, &m);
 }
 
