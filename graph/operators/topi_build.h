@@ -59,6 +59,18 @@ hone_status hone_topi_emit_concat(hone_topi *t);
 hone_status hone_topi_emit_slice(hone_topi *t);
 hone_status hone_topi_emit_take(hone_topi *t);
 hone_status hone_topi_emit_pad(hone_topi *t);
+hone_status hone_topi_emit_pad_copies(hone_topi *t); /* of the data, not a number */
+hone_status hone_topi_emit_gather_elements(hone_topi *t);
+hone_status hone_topi_emit_gather_nd(hone_topi *t);
+hone_status hone_topi_emit_one_hot(hone_topi *t);
+hone_status hone_topi_emit_scatter_elements(hone_topi *t);
+hone_status hone_topi_emit_scatter_nd(hone_topi *t);
+hone_status hone_topi_emit_cumulate(hone_topi *t);
+hone_status hone_topi_emit_sort(hone_topi *t);
+hone_status hone_topi_emit_triangle(hone_topi *t);
+hone_status hone_topi_emit_flip(hone_topi *t);
+hone_status hone_topi_emit_tile(hone_topi *t);
+hone_status hone_topi_emit_repeat(hone_topi *t);
 
 /* ---- helpers ---- */
 /* Argument i at the output's axes, broadcast as numpy does. */
@@ -74,6 +86,9 @@ const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c);
 const hone_expr *hone_topi_mul_int(hone_topi *t, const hone_expr *x, int64_t c);
 /* x + y for extents and indices, constants folded */
 const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr *y);
+/* A computed index as te's index type: negative ones count from the end, and what is outside stays
+ * outside. */
+const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent);
 /* A stage over the output's shape. */
 void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
 /* A copy of argument i with `before` and `after` elements of `value` around each dimension (both

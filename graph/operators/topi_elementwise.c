@@ -160,6 +160,92 @@ static const hone_expr *logical_not(hone_topi *t, const hone_expr *const *x) {
     return hone_expr_not(&t->te->ir, x[0]);
 }
 
+/* 1, -1, or what is neither: a zero, NaN */
+static const hone_expr *sign(hone_topi *t, const hone_expr *const *x) {
+    const hone_expr *zero = num(t, x[0], 0);
+    if (x[0] && hone_dtype_is_bool(x[0]->dtype)) return x[0];
+    const hone_expr *below = bin(t, HONE_OP_LT, x[0], zero), *minus = num(t, x[0], -1);
+    const hone_expr *rest = hone_expr_select(&t->te->ir, below, minus, x[0]);
+    return hone_expr_select(&t->te->ir, bin(t, HONE_OP_GT, x[0], zero), num(t, x[0], 1), rest);
+}
+
+static const hone_expr *square(hone_topi *t, const hone_expr *const *x) {
+    return bin(t, HONE_OP_MUL, x[0], x[0]);
+}
+
+static const hone_expr *arc(hone_topi *t, const hone_expr *const *x) {
+    if (!x[0] || !x[1]) return NULL;
+    if (hone_dtype_is_float(x[0]->dtype))
+        return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_ATAN2, 2, x);
+    return hone_ir_fail(&t->te->ir, hone_topi_unsupported(t, "of whole numbers"));
+}
+
+/* A kind of float; whole numbers are finite. */
+static const hone_expr *is_kind(hone_topi *t, const hone_expr *const *x) {
+    static const struct {
+        const char *op;
+        hone_intrin intrin;
+    } kinds[] = {
+        {"isnan",    HONE_INTRIN_ISNAN   },
+        {"isinf",    HONE_INTRIN_ISINF   },
+        {"isfinite", HONE_INTRIN_ISFINITE},
+    };
+    size_t kind = 0;
+    if (!x[0]) return NULL;
+    while (strcmp(kinds[kind].op, t->op) != 0)
+        kind++;
+    bool is_float = hone_dtype_is_float(x[0]->dtype);
+    if (!is_float) return hone_expr_bool(&t->te->ir, kinds[kind].intrin == HONE_INTRIN_ISFINITE);
+    return hone_expr_call(&t->te->ir, HONE_DTYPE_BOOL, kinds[kind].intrin, 1, x);
+}
+
+/* A shift by as many bits as there are, or more, shifts all of them out. */
+static const hone_expr *shifted(hone_topi *t, hone_intrin intrin, const hone_expr *const *x) {
+    if (!x[0] || !x[1]) return NULL;
+    hone_dtype dtype = x[0]->dtype;
+    bool fills_with_sign = intrin == HONE_INTRIN_SHIFT_RIGHT && hone_dtype_is_int(dtype);
+    const hone_expr *is_far = bin(t, HONE_OP_GE, x[1], num(t, x[1], dtype.bits));
+    const hone_expr *most = num(t, x[1], dtype.bits - 1);
+    const hone_expr *args[] = {x[0], hone_expr_select(&t->te->ir, is_far, most, x[1])};
+    const hone_expr *near = hone_expr_call(&t->te->ir, dtype, intrin, 2, args);
+    if (fills_with_sign) return near;
+    return hone_expr_select(&t->te->ir, is_far, num(t, x[0], 0), near);
+}
+
+static const hone_expr *shift_left(hone_topi *t, const hone_expr *const *x) {
+    return shifted(t, HONE_INTRIN_SHIFT_LEFT, x);
+}
+
+static const hone_expr *shift_right(hone_topi *t, const hone_expr *const *x) {
+    return shifted(t, HONE_INTRIN_SHIFT_RIGHT, x);
+}
+
+/* Of truths, what has their names there. */
+static const hone_expr *bits(hone_topi *t, hone_intrin intrin, hone_op of_truths,
+                             const hone_expr *const *x) {
+    if (!x[0] || !x[1]) return NULL;
+    if (hone_dtype_is_bool(x[0]->dtype)) return bin(t, of_truths, x[0], x[1]);
+    return hone_expr_call(&t->te->ir, x[0]->dtype, intrin, 2, x);
+}
+
+static const hone_expr *bitwise_and(hone_topi *t, const hone_expr *const *x) {
+    return bits(t, HONE_INTRIN_BITWISE_AND, HONE_OP_AND, x);
+}
+
+static const hone_expr *bitwise_or(hone_topi *t, const hone_expr *const *x) {
+    return bits(t, HONE_INTRIN_BITWISE_OR, HONE_OP_OR, x);
+}
+
+static const hone_expr *bitwise_xor(hone_topi *t, const hone_expr *const *x) {
+    return bits(t, HONE_INTRIN_BITWISE_XOR, HONE_OP_NE, x);
+}
+
+static const hone_expr *bitwise_not(hone_topi *t, const hone_expr *const *x) {
+    if (!x[0]) return NULL;
+    if (hone_dtype_is_bool(x[0]->dtype)) return hone_expr_not(&t->te->ir, x[0]);
+    return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_BITWISE_NOT, 1, x);
+}
+
 static const hone_expr *identity(hone_topi *t, const hone_expr *const *x) {
     (void)t;
     return x[0];
@@ -192,6 +278,19 @@ static const struct {
     {"astype",       as_type,          false},
     {"logical_not",  logical_not,      false},
     {"broadcast_to", identity,         false},
+    {"sign",         sign,             false},
+    {"square",       square,           false},
+    {"atan2",        arc,              false},
+    {"floor_mod",    modulo,           true },
+    {"isnan",        is_kind,          false},
+    {"isinf",        is_kind,          false},
+    {"isfinite",     is_kind,          false},
+    {"left_shift",   shift_left,       false},
+    {"right_shift",  shift_right,      false},
+    {"bitwise_and",  bitwise_and,      false},
+    {"bitwise_or",   bitwise_or,       false},
+    {"bitwise_xor",  bitwise_xor,      false},
+    {"bitwise_not",  bitwise_not,      false},
 };
 
 static const struct {
@@ -219,6 +318,7 @@ static const struct {
     {"floor",   HONE_INTRIN_FLOOR    },
     {"ceil",    HONE_INTRIN_CEIL     },
     {"round",   HONE_INTRIN_NEARBYINT},
+    {"trunc",   HONE_INTRIN_TRUNC    },
 };
 
 static const struct {

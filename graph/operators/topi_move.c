@@ -123,17 +123,42 @@ hone_status hone_topi_emit_slice(hone_topi *t) {
     return HONE_OK;
 }
 
+/* A place as `mode` says: "fast" takes those that are there, "clip" the nearest of them, "wrap"
+ * counts round, and "signed" takes those that are there, negative ones from the end. */
+static const hone_expr *taken_place(hone_topi *t, const hone_expr *place, const hone_expr *extent) {
+    hone_ir *ir = &t->te->ir;
+    const char *mode = hone_attrs_string(&t->bind->attrs, "mode", "fast");
+    if (!place || !extent) return NULL;
+    if (strcmp(mode, "fast") == 0) return hone_expr_cast(ir, t->te->index, place);
+    if (strcmp(mode, "signed") == 0) return hone_topi_place(t, place, extent);
+    hone_dtype dtype = place->dtype.bits > t->te->index.bits ? place->dtype : t->te->index;
+    place = hone_expr_cast(ir, dtype, place);
+    const hone_expr *count = hone_expr_cast(ir, dtype, extent), *one = hone_expr_int(ir, dtype, 1);
+    if (strcmp(mode, "wrap") == 0) {
+        place = hone_expr_floormod(ir, place, count);
+    } else {
+        place = hone_expr_binary(ir, HONE_OP_MIN, place, hone_expr_sub(ir, count, one));
+        place = hone_expr_binary(ir, HONE_OP_MAX, place, hone_expr_int(ir, dtype, 0));
+    }
+    return hone_expr_cast(ir, t->te->index, place);
+}
+
 hone_status hone_topi_emit_take(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
+    const char *mode = hone_attrs_string(&t->bind->attrs, "mode", "fast");
+    static const char *const modes[] = {"fast", "clip", "wrap", "signed"};
+    size_t known = 0;
+    while (known < HONE_COUNT(modes) && strcmp(modes[known], mode) != 0)
+        known++;
+    if (known == HONE_COUNT(modes)) return hone_topi_unsupported(t, "mode '%s'", mode);
     int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", 0);
     uint32_t rank = (uint32_t)t->infos[0]->rank, places = (uint32_t)t->infos[1]->rank;
     if (axis < 0) axis += rank;
     hone_topi_stage(t, &s);
     for (uint32_t d = 0; d < (uint32_t)axis; d++)
         indices[d] = s.axis[d];
-    const hone_expr *place = hone_topi_load(t, 1, s.axis + axis);
-    indices[axis] = hone_expr_cast(&t->te->ir, t->te->index, place);
+    indices[axis] = taken_place(t, hone_topi_load(t, 1, s.axis + axis), t->shapes[0][axis]);
     for (uint32_t d = (uint32_t)axis + 1; d < rank; d++)
         indices[d] = s.axis[d + places - 1];
     t->result = hone_te_compute(t->te, &s, "take", hone_topi_load(t, 0, indices));
@@ -156,7 +181,7 @@ hone_status hone_topi_emit_pad(hone_topi *t) {
     int64_t widths[2 * HONE_MAX_RANK], before[HONE_MAX_RANK], after[HONE_MAX_RANK];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     const char *mode = hone_attrs_string(&t->bind->attrs, "pad_mode", "constant");
-    if (strcmp(mode, "constant") != 0) return hone_topi_unsupported(t, "pad_mode '%s'", mode);
+    if (strcmp(mode, "constant") != 0) return hone_topi_emit_pad_copies(t);
     HONE_TRY(hone_graph_attr_ints(t->bind, "pad_width", 2 * rank, 0, widths));
     bool is_needed = false;
     for (uint32_t d = 0; d < rank; d++) {

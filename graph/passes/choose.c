@@ -20,7 +20,12 @@ static bool is_total(const hone_module *module, const char *name, int depth);
 static bool is_total_operator(const hone_module *module, const hone_graph_func *graph,
                               const hone_gbind *bind) {
     static const char *const divisions[] = {"divide", "floor_divide", "mod", "fmod"};
-    if (!hone_graph_op_find(bind->callee) || strcmp(bind->callee, "take") == 0) return false;
+    static const char *const lookups[] = {"take", "gather_elements", "gather_nd",
+                                          "scatter_elements", "scatter_nd"};
+    if (!hone_graph_op_find(bind->callee)) return false;
+    for (size_t i = 0; i < HONE_COUNT(lookups); i++) {
+        if (strcmp(lookups[i], bind->callee) == 0) return false;
+    }
     for (size_t i = 0; i < HONE_COUNT(divisions); i++) {
         if (strcmp(divisions[i], bind->callee) != 0) continue;
         const hone_sinfo *info = hone_garg_sinfo(module, graph, &bind->args[0], graph->arena);

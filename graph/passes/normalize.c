@@ -3,6 +3,8 @@
  *   reshape of a reshape                 → one reshape; of a constant → another constant
  *   reshape, astype, permute_dims that change nothing, aliases, dropout → the argument
  *   items of split                       → strided_slice
+ *   items of topk                        → topk of the values, or of the indices
+ *   what is made of numbers and shapes   → see normalize_fill.h
  *   linear                               → matmul with transpose_b, add
  *   items of tuples that are written out → the item
  * needs: infer
@@ -12,6 +14,7 @@
 
 #include "graph/module/rewrite.h"
 #include "graph/passes/graph_passes.h"
+#include "graph/passes/normalize_fill.h"
 #include "ir/ops/graph_infer.h"
 
 static bool is_call(const hone_gbind *bind, const char *op) {
@@ -154,11 +157,27 @@ static hone_status slice_of_split(hone_rewrite *rw, const hone_gbind *bind, cons
     return HONE_OK;
 }
 
+static hone_status item_of_topk(hone_rewrite *rw, const hone_gbind *bind, const hone_gbind *topk,
+                                bool *out_done) {
+    hone_garg x, out;
+    hone_attrs attrs;
+    HONE_TRY(hone_rewrite_arg(rw, &topk->args[0], &x));
+    hone_value kind = HONE_VALUE_OF_STRING(bind->index == 0 ? "values" : "indices");
+    if (!hone_attrs_with(rw->module->arena, &topk->attrs, "ret_type", kind, &attrs)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "topk");
+    }
+    HONE_TRY(hone_rewrite_call(rw, "topk", 1, &x, attrs, &out));
+    hone_rewrite_set(rw, bind->value, out);
+    *out_done = true;
+    return HONE_OK;
+}
+
 static hone_status normalize_get(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     const hone_garg *tuple = &bind->args[0];
     if (tuple->kind == HONE_GARG_VALUE) {
         const hone_gbind *def = rw->defs[tuple->u.value];
         if (is_call(def, "split")) return slice_of_split(rw, bind, def, out_done);
+        if (is_call(def, "topk")) return item_of_topk(rw, bind, def, out_done);
         if (is_call(def, "nn.dropout") && bind->index == 0) {
             return alias(rw, bind, &def->args[0], out_done);
         }
@@ -207,6 +226,8 @@ static hone_status normalize_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     default:
         return HONE_OK;
     }
+    HONE_TRY(hone_normalize_fill(rw, bind, out_done));
+    if (*out_done) return HONE_OK;
     if (is_call(bind, "linear")) return normalize_linear(rw, bind, out_done);
     if (is_call(bind, "concat") && bind->args[0].kind == HONE_GARG_TUPLE &&
         bind->args[0].count == 1) {

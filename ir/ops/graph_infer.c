@@ -42,6 +42,23 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_SPLIT] = hone_infer_split,
     [HONE_INFER_SLICE] = hone_infer_slice,
     [HONE_INFER_TAKE] = hone_infer_take,
+    [HONE_INFER_GATHER_ELEMENTS] = hone_infer_gather_elements,
+    [HONE_INFER_GATHER_ND] = hone_infer_gather_nd,
+    [HONE_INFER_SCATTER_ELEMENTS] = hone_infer_scatter_elements,
+    [HONE_INFER_SCATTER_ND] = hone_infer_scatter_nd,
+    [HONE_INFER_CUMULATE] = hone_infer_cumulate,
+    [HONE_INFER_SORT] = hone_infer_sort,
+    [HONE_INFER_ARGSORT] = hone_infer_argsort,
+    [HONE_INFER_TOPK] = hone_infer_topk,
+    [HONE_INFER_TRIANGLE] = hone_infer_triangle,
+    [HONE_INFER_FLIP] = hone_infer_flip,
+    [HONE_INFER_TILE] = hone_infer_tile,
+    [HONE_INFER_REPEAT] = hone_infer_repeat,
+    [HONE_INFER_TEST] = hone_infer_test,
+    [HONE_INFER_BITS] = hone_infer_bits,
+    [HONE_INFER_ONE_HOT] = hone_infer_one_hot,
+    [HONE_INFER_FILL] = hone_infer_fill,
+    [HONE_INFER_ARANGE] = hone_infer_arange,
 };
 
 /* ---- arguments ---- */
@@ -133,10 +150,10 @@ static bool is_shape_known(const hone_sinfo *info) {
     return true;
 }
 
-/* The first argument of every operator is a tensor, or a tuple of them. */
+/* The first argument of nearly every operator is a tensor, or a tuple of them. */
 static hone_status check_first(const hone_infer *in) {
     const hone_sinfo *first = in->args[0];
-    if (!first) return HONE_OK;
+    if (!first || hone_infer_makes(in->op->infer)) return HONE_OK;
     bool wants_tuple = strchr(in->op->args, '*') != NULL;
     if (wants_tuple != (first->kind == HONE_SINFO_TUPLE) ||
         (!wants_tuple && first->kind != HONE_SINFO_TENSOR)) {

@@ -46,6 +46,23 @@ enum hone_infer_rule {
     HONE_INFER_SPLIT,
     HONE_INFER_SLICE,
     HONE_INFER_TAKE,
+    HONE_INFER_GATHER_ELEMENTS,
+    HONE_INFER_GATHER_ND,
+    HONE_INFER_SCATTER_ELEMENTS,
+    HONE_INFER_SCATTER_ND,
+    HONE_INFER_CUMULATE,
+    HONE_INFER_SORT,
+    HONE_INFER_ARGSORT,
+    HONE_INFER_TOPK,
+    HONE_INFER_TRIANGLE,
+    HONE_INFER_FLIP,
+    HONE_INFER_TILE,
+    HONE_INFER_REPEAT,
+    HONE_INFER_TEST,
+    HONE_INFER_BITS,
+    HONE_INFER_ONE_HOT,
+    HONE_INFER_FILL,
+    HONE_INFER_ARANGE,
     HONE_INFER_COUNT
 };
 
@@ -98,6 +115,26 @@ hone_status hone_infer_concat(hone_infer *in);
 hone_status hone_infer_split(hone_infer *in);
 hone_status hone_infer_slice(hone_infer *in);
 hone_status hone_infer_take(hone_infer *in);
+hone_status hone_infer_gather_elements(hone_infer *in);
+hone_status hone_infer_gather_nd(hone_infer *in);
+hone_status hone_infer_scatter_elements(hone_infer *in);
+hone_status hone_infer_scatter_nd(hone_infer *in);
+hone_status hone_infer_cumulate(hone_infer *in);
+hone_status hone_infer_sort(hone_infer *in);
+hone_status hone_infer_argsort(hone_infer *in);
+hone_status hone_infer_topk(hone_infer *in);
+hone_status hone_infer_triangle(hone_infer *in);
+hone_status hone_infer_flip(hone_infer *in);
+hone_status hone_infer_tile(hone_infer *in);
+hone_status hone_infer_repeat(hone_infer *in);
+hone_status hone_infer_test(hone_infer *in);
+hone_status hone_infer_bits(hone_infer *in);
+hone_status hone_infer_one_hot(hone_infer *in);
+hone_status hone_infer_fill(hone_infer *in);
+hone_status hone_infer_arange(hone_infer *in);
+
+/* Operators by this rule take no tensor first: they make one of a shape, or of numbers. */
+bool hone_infer_makes(int rule);
 
 /* ---- helpers ---- */
 /* TYPE: "'add' of float32[2, 3] and float32[4]: <reason>". */
@@ -110,6 +147,8 @@ hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
                               const hone_expr *const *shape);
 /* The attribute "out_dtype", or the fallback when it is void. */
 hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback);
+/* The attribute "dtype", or the fallback when it is void. */
+hone_status hone_infer_dtype(hone_infer *in, hone_dtype fallback, hone_dtype *out);
 /* Two element types surely differ: VOID, which is not known, may be any. */
 bool hone_dtypes_differ(hone_dtype a, hone_dtype b);
 /* TYPE unless the first two arguments have one element type, or "out_dtype" says the result's. */
@@ -140,6 +179,12 @@ hone_status hone_infer_broadcast(hone_infer *in, uint32_t count, const hone_sinf
                                  const hone_expr **shape, int32_t *out_rank);
 /* Padding as [before..., after...] from 1, n or 2n numbers. */
 hone_status hone_graph_attr_padding(const hone_gbind *bind, uint32_t spatial, int64_t *out);
+/* What arange goes over. */
+typedef struct hone_range_facts {
+    const hone_expr *start, *end, *step;
+    bool is_float; /* one of them is */
+} hone_range_facts;
+hone_status hone_graph_range(const hone_gbind *bind, hone_ir *ir, hone_range_facts *out);
 /* UNSUPPORTED unless the attribute `key` is the plain layout `want`, the only one implemented. */
 hone_status hone_graph_check_layout(const hone_gbind *bind, const char *key, const char *want);
 /* The integers of a tuple argument (as of strided_slice); returns how many, -1 when it is no tuple

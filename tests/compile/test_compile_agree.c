@@ -37,6 +37,26 @@ static const char dynamic_graph[] = GRAPH
     "            g = R.concat((f, e), axis=1)\n"
     "            R.output(g)\n"
     "        return g\n";
+/* Places that are computed, order and sums along an axis, what is made of sizes. */
+static const char places_graph[] =
+    GRAPH "    def main(x: R.Tensor((\"n\", 6), \"float32\")):\n"
+          "        n = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            i = R.argsort(x, axis=1, descending=True)\n"
+          "            s = R.gather_elements(x, i, axis=1)\n"
+          "            u = R.scatter_elements(x, i, s, axis=1, reduction=\"add\")\n"
+          "            c = R.cumsum(u, axis=0)\n"
+          "            p = R.cumprod(s, axis=1, exclusive=True)\n"
+          "            t = R.topk(R.add(c, p), k=3, axis=1, largest=False)\n"
+          "            v = R.triu(t[0], k=-1)\n"
+          "            w = R.flip(t[1], axis=0)\n"
+          "            a = R.arange(1, n + 1, 1, \"float32\")\n"
+          "            z = R.full((n, 6), R.const(2, \"float32\"))\n"
+          "            y = R.add(R.repeat(R.reshape(a, (n, 1)), repeats=6, axis=1), z)\n"
+          "            r = R.nn.pad(y, pad_width=[1, 2, 0, 3], pad_mode=\"replicate\")\n"
+          "            k = R.isnan(R.tile(s, repeats=[2, 1]))\n"
+          "            R.output(c, v, w, r, k)\n"
+          "        return (c, v, w, r, k)\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -120,6 +140,8 @@ static const struct row {
     {"outputs that are inputs",    alias_graph,                     false, NULL,    {1}           },
     {"open size",                  dynamic_graph,                   false, NULL,    {1, 7, 64, 13}},
     {"open size, special",         dynamic_graph,                   false, "n=7",   {7, 1, 64}    },
+    {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}},
+    {"places plain",               places_graph,                    true,  NULL,    {5}           },
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },

@@ -20,6 +20,7 @@ static const struct exception {
     {"matmul transpose_a=0",     NULL        }, /* printed as R.permute_dims */
     {"matmul transpose_b=0",     NULL        },
     {"nn.batch_norm training=0", "training=1"}, /* docs/differences.md */
+    {"arange step?",             "step=1"    },
 };
 
 /* Rows of ours, for ONNX, whose programs TVM does not read. */

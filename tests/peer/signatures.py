@@ -44,7 +44,7 @@ def main():
     options.add_argument("--update", action="store_true")
     options.add_argument("--out")
     args = options.parse_args()
-    with open(os.path.join(ROOT, "ir", "graph_ops.def"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "ir", "ops", "graph_ops.def"), encoding="utf-8") as file:
         names = re.findall(r'HONE_GRAPH_OP\("([^"]+)"', file.read())
     want = [HEAD] + [signature(name) for name in names]
     if args.update:
