@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
+#include "graph/operators/fold_call.h"
+
+/* Constants that are folded while reading; larger ones are by passes/fold_constants.c. */
+enum { MAX_FOLDED_INPUT = 4096, MAX_FOLDED_STEPS = 1 << 20 };
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -75,6 +79,37 @@ static hone_status check_not_empty(const onnx_reader *r, const hone_garg *arg) {
     return HONE_OK;
 }
 
+static int64_t count_of(const hone_sinfo *info) {
+    int64_t count = 1;
+    if (!info || !hone_sinfo_is_static(info)) return -1;
+    for (int32_t i = 0; i < info->rank; i++) {
+        if (__builtin_mul_overflow(count, info->shape[i]->u.i, &count)) return -1;
+    }
+    return count;
+}
+
+/* Few numbers that follow from constants are computed at once: shapes are made of such. What cannot
+ * be computed stays a call. */
+static hone_status fold_small(onnx_reader *r, hone_garg *out) {
+    hone_graph_func *graph = r->graph;
+    hone_gbind *bind = &graph->bindings[graph->bind_count - 1];
+    const hone_sinfo *info = graph->values[bind->value].sinfo;
+    hone_tensor *tensor = NULL;
+    int64_t count = count_of(info);
+    if (count < 1 || count > ONNX_MAX_KNOWN) return HONE_OK;
+    for (uint32_t i = 0; i < bind->arg_count; i++) {
+        const hone_tensor *constant = onnx_constant_of(r, &bind->args[i]);
+        if (constant && hone_tensor_count(constant) > MAX_FOLDED_INPUT) return HONE_OK;
+    }
+    hone_status st =
+        hone_fold_call(r->module, graph, bind, info, r->arena, MAX_FOLDED_STEPS, &tensor);
+    hone_status_free(st);
+    if (st || !tensor) return HONE_OK;
+    graph->bind_count--;
+    graph->value_count--;
+    return onnx_add_constant(r, tensor, out);
+}
+
 hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,
                       uint32_t attr_count, const hone_attr *attrs, hone_garg *out) {
     hone_attrs set = {0};
@@ -96,7 +131,8 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
     if (hone_graph_add_call(r->graph, op, arg_count, tensors, set, NULL) == HONE_NO_ID) {
         return no_memory();
     }
-    return finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], out);
+    HONE_TRY(finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], out));
+    return fold_small(r, out);
 }
 
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out) {
@@ -282,6 +318,27 @@ hone_status onnx_const_ints(onnx_reader *r, uint32_t input, const char *what, ui
         }
         out[i] = known[i]->u.i;
     }
+    return HONE_OK;
+}
+
+hone_status onnx_const_scalar(onnx_reader *r, uint32_t input, const char *what, int64_t *out) {
+    const hone_garg *arg = &r->inputs[input];
+    const hone_tensor *tensor = onnx_constant_of(r, arg);
+    const hone_expr *known = NULL;
+    if (arg->kind == HONE_GARG_PRIM) known = arg->u.expr;
+    if (arg->kind == HONE_GARG_SHAPE && arg->count == 1) known = arg->u.exprs[0];
+    if (known && hone_expr_is_int(known)) {
+        *out = known->u.i;
+        return HONE_OK;
+    }
+    if (!tensor) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", what, input);
+    }
+    if (hone_tensor_count(tensor) != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s (input %u) must be a scalar", what, input);
+    }
+    *out = hone_dtype_is_float(tensor->dtype) ? (int64_t)hone_tensor_get_f64(tensor, 0)
+                                              : hone_tensor_get_i64(tensor, 0);
     return HONE_OK;
 }
 

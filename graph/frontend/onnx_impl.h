@@ -4,10 +4,13 @@
  *   onnx_tensor.c  TensorProto → hone_tensor
  *   onnx_attr.c    attributes of a node, checked
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
+ *   onnx_known.c   arithmetic of shapes with sizes that come later
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
- *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_loss.c, onnx_image.c, onnx_einsum.c, onnx_quant.c,
- * onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c   one converter per operator
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
+ *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
+ *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c
+ *                  one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -58,6 +61,13 @@ typedef struct onnx_converter {
 extern const onnx_converter onnx_math_converters[];
 extern const onnx_converter onnx_nn_converters[];
 extern const onnx_converter onnx_shape_converters[];
+extern const onnx_converter onnx_index_converters[];
+extern const onnx_converter onnx_fill_converters[];
+extern const onnx_converter onnx_pad_converters[];
+extern const onnx_converter onnx_slice_converters[];
+extern const onnx_converter onnx_simple_converters[];
+extern const onnx_converter onnx_train_converters[]; /* of ai.onnx.preview.training */
+extern const onnx_converter onnx_places_converters[];
 extern const onnx_converter onnx_loss_converters[];
 extern const onnx_converter onnx_transformer_converters[];
 extern const onnx_converter onnx_microsoft_converters[]; /* of the domain com.microsoft */
@@ -102,7 +112,8 @@ hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sin
 hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sinfo **out_info);
 /* The constant tensor behind an argument, or NULL. */
 const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg);
-/* Adds an operator call, with shape inference; attrs may be NULL. */
+/* Adds an operator call, with shape inference; attrs may be NULL. Few numbers that follow from
+ * constants are a constant at once. */
 hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,
                       uint32_t attr_count, const hone_attr *attrs, hone_garg *out);
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
@@ -137,12 +148,38 @@ bool onnx_known_ints(onnx_reader *r, const hone_garg *arg, uint32_t *out_count,
  * names them. */
 hone_status onnx_const_ints(onnx_reader *r, uint32_t input, const char *what, uint32_t most,
                             int64_t *out, uint32_t *out_count);
+/* One number that is known while reading, of any type. */
+hone_status onnx_const_scalar(onnx_reader *r, uint32_t input, const char *what, int64_t *out);
 /* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */
 hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *const *exprs,
                            int32_t rank, hone_garg *out);
+/* Numbers as strided_slice takes them. */
+hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out);
+/* 0, 1, 2, ... along an axis of a tensor of int64 that is 1 along the others. */
+hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
+                        hone_garg *out);
+/* The node on integers that are known but for sizes that come later: false where the rest is no
+ * such arithmetic, or something else is not known. */
+bool onnx_fold_known(onnx_reader *r, hone_garg *out);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
 
+/* ---- windows and normalisations ---- */
+enum { ONNX_MAX_SPATIAL = 3 };
+/* What convolutions and pools have in common. */
+typedef struct onnx_window {
+    uint32_t spatial;
+    int64_t kernel[ONNX_MAX_SPATIAL], strides[ONNX_MAX_SPATIAL], dilations[ONNX_MAX_SPATIAL];
+    int64_t pads[2 * ONNX_MAX_SPATIAL];
+} onnx_window;
+/* Where the maxima of input 0 lie that a pool found, counted through all of it: row by row, or, in
+ * each image, column by column. */
+hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_columns,
+                             hone_garg pooled, hone_garg *out);
+/* The mean over axes, which stay as 1, what x is away from it, and the mean of the squares of that.
+ */
+hone_status onnx_spread(onnx_reader *r, hone_garg x, uint32_t count, const int64_t *axes,
+                        hone_garg *out_mean, hone_garg *out_away, hone_garg *out_variance);
 /* ---- several steps ---- */
 hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
 hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,

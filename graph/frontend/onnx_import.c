@@ -31,6 +31,8 @@ static const onnx_converter *find_in(const onnx_converter *table, const char *op
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     const onnx_converter *const tables[] = {
         onnx_math_converters,   onnx_nn_converters,          onnx_shape_converters,
+        onnx_index_converters,  onnx_fill_converters,        onnx_pad_converters,
+        onnx_slice_converters,  onnx_simple_converters,      onnx_places_converters,
         onnx_loss_converters,   onnx_resize_converters,      onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters, onnx_recurrent_converters};
@@ -38,6 +40,9 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
         return find_in(onnx_microsoft_converters, node->op_type);
+    }
+    if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
+        return find_in(onnx_train_converters, node->op_type);
     }
     for (size_t t = 0; !found && is_plain_domain(node->domain) && t < HONE_COUNT(tables); t++)
         found = find_in(tables[t], node->op_type);
@@ -271,7 +276,8 @@ static hone_status at_node(const Onnx__NodeProto *node, hone_status st) {
                                 node->op_type ? node->op_type : "");
 }
 
-/* Second outputs of some operators (the mask of Dropout) may be named, but not used. */
+/* Further outputs of some operators (the averages of BatchNormalization) may be named, but not
+ * used. */
 static hone_status check_implemented(const hone_garg *arg, const char *name) {
     if (arg->kind != HONE_GARG_STRING) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -338,16 +344,18 @@ static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *
 
 static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     const onnx_converter *row = onnx_find_converter(node);
-    hone_garg outputs[ONNX_MAX_OUTPUTS] = {{0}};
+    hone_garg outputs[ONNX_MAX_OUTPUTS];
     r->node = node;
     r->output_count = 0;
+    for (size_t i = 0; i < ONNX_MAX_OUTPUTS; i++) /* what the converter does not make */
+        outputs[i] = (hone_garg){.kind = HONE_GARG_STRING, .u.s = row->op};
     for (size_t i = 0; i < node->n_output && i < row->most_outputs; i++) {
         if (node->output[i][0]) r->output_count = (uint32_t)i + 1;
     }
     HONE_TRY(node_inputs(r, node));
     HONE_TRY(check_arity(r, row));
     HONE_TRY(onnx_check_attrs(r, row->attrs));
-    HONE_TRY(onnx_convert_rounded(r, row, outputs));
+    if (!onnx_fold_known(r, outputs)) HONE_TRY(onnx_convert_rounded(r, row, outputs));
     HONE_TRY(hone_ir_finish(&r->ir));
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;
@@ -491,6 +499,10 @@ static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
         const Onnx__OperatorSetIdProto *set = model->opset_import[i];
         if (is_plain_domain(set->domain)) r->opset = set->version;
     }
+    bool has_plain = model->n_opset_import == 0;
+    for (size_t i = 0; !has_plain && i < model->graph->n_node; i++)
+        has_plain = is_plain_domain(model->graph->node[i]->domain);
+    if (r->opset == 0 && !has_plain) r->opset = NEWEST_OPSET; /* of none of its operators */
     if (r->opset == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model names no operator set");
     if (r->opset < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "operator set %lld", (long long)r->opset);

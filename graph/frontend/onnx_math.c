@@ -539,19 +539,32 @@ static hone_status convert_reduce_log(onnx_reader *r, hone_garg *out) {
     return log_sum_exp(r, x, out);
 }
 
+/* The last place of the extreme is the first one from behind. */
+static hone_status last_place(onnx_reader *r, int64_t axis, uint32_t attr_count,
+                              const hone_attr *attrs, hone_garg *out) {
+    const hone_sinfo *data;
+    hone_garg turned, last;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    hone_attr along = {"axis", HONE_VALUE_OF_INT(at)};
+    HONE_TRY(onnx_emit(r, "flip", 1, r->inputs, 1, &along, &turned));
+    HONE_TRY(onnx_emit(r, row_of(r)->target, 1, &turned, attr_count, attrs, out));
+    const hone_expr *end = hone_extent_add(&r->ir, data->shape[at], -1);
+    HONE_TRY(onnx_make_ints(r, 1, &end, 0, &last));
+    return onnx_emit2(r, "subtract", last, *out, out);
+}
+
 static hone_status convert_arg_reduce(onnx_reader *r, hone_garg *out) {
     int64_t axis, keep, last;
     HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
     HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keep));
     HONE_TRY(onnx_attr_int(r, "select_last_index", 0, &last));
-    if (last) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "attribute 'select_last_index' = 1 is not implemented");
-    }
     hone_attr attrs[] = {
         {"axis",     HONE_VALUE_OF_INT(axis)      },
         {"keepdims", HONE_VALUE_OF_BOOL(keep != 0)}
     };
+    if (last) return last_place(r, axis, 2, attrs, out);
     return onnx_emit(r, row_of(r)->target, 1, r->inputs, 2, attrs, out);
 }
 

@@ -3,15 +3,6 @@
 
 #include "graph/frontend/onnx_impl.h"
 
-enum { MAX_SPATIAL = 3 };
-
-/* What convolutions and pools have in common. */
-typedef struct window {
-    uint32_t spatial;
-    int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilations[MAX_SPATIAL];
-    int64_t pads[2 * MAX_SPATIAL];
-} window;
-
 static hone_status check_range(const char *name, uint32_t count, const int64_t *values,
                                int64_t least) {
     for (uint32_t i = 0; i < count; i++) {
@@ -25,7 +16,7 @@ static hone_status check_range(const char *name, uint32_t count, const int64_t *
 }
 
 /* SAME: as many windows as ceil(extent / stride), the padding split evenly. */
-static hone_status same_pads(const hone_sinfo *data, window *w, bool is_upper) {
+static hone_status same_pads(const hone_sinfo *data, onnx_window *w, bool is_upper) {
     for (uint32_t i = 0; i < w->spatial; i++) {
         int64_t extent = hone_expr_const(data->shape[i + 2]);
         if (extent < 0) {
@@ -43,7 +34,7 @@ static hone_status same_pads(const hone_sinfo *data, window *w, bool is_upper) {
     return HONE_OK;
 }
 
-static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, window *w) {
+static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
     char mode[64];
     HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
     if (strcmp(mode, "NOTSET") == 0) return HONE_OK;
@@ -63,17 +54,17 @@ static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, window *w) 
 }
 
 static hone_status spatial_rank(const hone_sinfo *data, uint32_t *out) {
-    if (data->rank < 3 || data->rank > MAX_SPATIAL + 2) {
+    if (data->rank < 3 || data->rank > ONNX_MAX_SPATIAL + 2) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "the data has %d dimensions, 3 to %d are implemented", data->rank,
-                          MAX_SPATIAL + 2);
+                          ONNX_MAX_SPATIAL + 2);
     }
     *out = (uint32_t)data->rank - 2;
     return HONE_OK;
 }
 
 /* kernel is filled in. */
-static hone_status read_window(onnx_reader *r, const hone_sinfo *data, window *w) {
+static hone_status read_window(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
     HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
     HONE_TRY(onnx_attr_ints_n(r, "dilations", w->spatial, 1, w->dilations));
     HONE_TRY(onnx_attr_ints_n(r, "pads", 2 * w->spatial, 0, w->pads));
@@ -104,7 +95,7 @@ static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_ex
         return HONE_ERROR(HONE_CODE_INVALID, "the bias has %lld elements for %lld channels",
                           (long long)info->shape[0]->u.i, (long long)channels->u.i);
     }
-    const hone_expr *shape[MAX_SPATIAL + 2];
+    const hone_expr *shape[ONNX_MAX_SPATIAL + 2];
     for (uint32_t i = 0; i < spatial + 2; i++)
         shape[i] = hone_extent_int(&r->ir, 1);
     shape[1] = info->shape[0];
@@ -113,8 +104,8 @@ static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_ex
 
 /* The extents of the kernel are those of the weight, and as the file says. */
 static hone_status kernel_of_weight(onnx_reader *r, const hone_sinfo *data,
-                                    const hone_sinfo *weight, window *w) {
-    int64_t stated[MAX_SPATIAL];
+                                    const hone_sinfo *weight, onnx_window *w) {
+    int64_t stated[ONNX_MAX_SPATIAL];
     if (weight->rank != data->rank) {
         return HONE_ERROR(HONE_CODE_INVALID, "the weight has %d dimensions, the data has %d",
                           weight->rank, data->rank);
@@ -145,8 +136,8 @@ static hone_status add_bias(onnx_reader *r, const hone_expr *channels, uint32_t 
 }
 
 /* Data with `value` around it, as the window says, which says nothing of it afterwards. */
-static hone_status pad_with(onnx_reader *r, int64_t value, window *w, hone_garg *io) {
-    int64_t widths[2 * (MAX_SPATIAL + 2)] = {0};
+static hone_status pad_with(onnx_reader *r, int64_t value, onnx_window *w, hone_garg *io) {
+    int64_t widths[2 * (ONNX_MAX_SPATIAL + 2)] = {0};
     for (uint32_t i = 0; i < w->spatial; i++) {
         widths[2 * (i + 2)] = w->pads[i];
         widths[2 * (i + 2) + 1] = w->pads[i + w->spatial];
@@ -162,7 +153,7 @@ static hone_status pad_with(onnx_reader *r, int64_t value, window *w, hone_garg 
 hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
                            int64_t filler, hone_garg *out) {
     const hone_sinfo *data, *weight;
-    window w = {0};
+    onnx_window w = {0};
     int64_t groups;
     hone_garg args[2] = {sides[0], sides[1]};
     HONE_TRY(onnx_info(r, &sides[0], &data));
@@ -199,7 +190,7 @@ static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
 /* Where the size of the result is said, or follows from auto_pad, the padding follows from it: what
  * is odd stands in front, but for SAME_UPPER. A result that is larger than what the kernel makes
  * ends with nothing but the bias. */
-static hone_status fit_output(const hone_sinfo *data, window *w, bool is_upper,
+static hone_status fit_output(const hone_sinfo *data, onnx_window *w, bool is_upper,
                               const int64_t *wanted, int64_t *more) {
     for (uint32_t i = 0; i < w->spatial; i++) {
         int64_t extent = hone_expr_const(data->shape[i + 2]);
@@ -221,9 +212,9 @@ static hone_status fit_output(const hone_sinfo *data, window *w, bool is_upper,
     return HONE_OK;
 }
 
-static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, window *w,
+static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, onnx_window *w,
                                    int64_t *more) {
-    int64_t wanted[MAX_SPATIAL];
+    int64_t wanted[ONNX_MAX_SPATIAL];
     char mode[64];
     bool has_size = onnx_attr(r, "output_shape") != NULL;
     HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
@@ -244,8 +235,8 @@ static hone_status read_transposed(onnx_reader *r, const hone_sinfo *data, windo
 
 static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data, *weight, *made;
-    window w = {0};
-    int64_t groups, more[MAX_SPATIAL];
+    onnx_window w = {0};
+    int64_t groups, more[ONNX_MAX_SPATIAL];
     const char *op;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_input_info(r, 1, &weight));
@@ -274,7 +265,7 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
-    window w = {0};
+    onnx_window w = {0};
     int64_t ceil_mode, count_pad, storage_order;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(spatial_rank(data, &w.spatial));
@@ -297,7 +288,9 @@ static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
         {"ceil_mode",     HONE_VALUE_OF_BOOL(ceil_mode != 0)                                                },
         {"count_include_pad",         HONE_VALUE_OF_BOOL(count_pad != 0)}
     };
-    return onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out);
+    HONE_TRY(onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out));
+    if (r->output_count < 2) return HONE_OK;
+    return onnx_pool_places(r, &w, storage_order != 0, out[0], &out[1]);
 }
 
 static bool has_known_space(const hone_sinfo *data) {
@@ -309,11 +302,11 @@ static bool has_known_space(const hone_sinfo *data) {
 /* A mean or maximum over everything behind the channels. */
 static hone_status convert_global_pool(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
-    int64_t axes[HONE_MAX_RANK], ones[MAX_SPATIAL] = {1, 1, 1};
+    int64_t axes[HONE_MAX_RANK], ones[ONNX_MAX_SPATIAL] = {1, 1, 1};
     bool is_mean = strcmp(r->node->op_type, "GlobalAveragePool") == 0;
     HONE_TRY(onnx_input_info(r, 0, &data));
     if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "the data has no channels");
-    bool is_pool = data->rank >= 3 && data->rank <= MAX_SPATIAL + 2 && has_known_space(data);
+    bool is_pool = data->rank >= 3 && data->rank <= ONNX_MAX_SPATIAL + 2 && has_known_space(data);
     if (is_mean && is_pool) {
         const char *op;
         uint32_t spatial = (uint32_t)data->rank - 2;
@@ -332,6 +325,38 @@ static hone_status convert_global_pool(onnx_reader *r, hone_garg *out) {
 
 /* ---- normalisations ---- */
 
+/* number * old + (1 - number) * now, for each channel */
+static hone_status moved_average(onnx_reader *r, double number, hone_garg old, hone_garg now,
+                                 hone_garg *out) {
+    HONE_TRY(onnx_with_scalar(r, "multiply", old, number, &old));
+    HONE_TRY(onnx_with_scalar(r, "multiply", now, 1 - number, &now));
+    return onnx_emit2(r, "add", old, now, out);
+}
+
+/* Mean and variance are those of the batch. Since opset 14. */
+static hone_status batch_norm_in_training(onnx_reader *r, double epsilon, double momentum,
+                                          hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count = 0;
+    hone_garg away, tuple, args[5] = {r->inputs[0], r->inputs[1], r->inputs[2]};
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "the data has no channels");
+    for (int32_t d = 0; d < data->rank; d++)
+        if (d != 1) axes[count++] = d;
+    HONE_TRY(onnx_spread(r, r->inputs[0], count, axes, &args[3], &away, &args[4]));
+    for (uint32_t i = 3; i < 5; i++) {
+        HONE_TRY(onnx_emit_reshape(r, args[i], 1, &data->shape[1], &args[i]));
+        HONE_TRY(moved_average(r, momentum, r->inputs[i], args[i], &out[i - 2]));
+    }
+    hone_attr attrs[] = {
+        {"axis",    HONE_VALUE_OF_INT(1)        },
+        {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)}
+    };
+    HONE_TRY(onnx_emit(r, "nn.batch_norm", 5, args, 2, attrs, &tuple));
+    return onnx_emit_get(r, tuple, 0, out);
+}
+
 static hone_status convert_batch_norm(onnx_reader *r, hone_garg *out) {
     double epsilon, momentum;
     int64_t spatial, training, is_test;
@@ -341,6 +366,8 @@ static hone_status convert_batch_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "spatial", 1, &spatial));
     HONE_TRY(onnx_attr_int(r, "training_mode", 0, &training));
     HONE_TRY(onnx_attr_int(r, "is_test", r->opset >= 7, &is_test));
+    if (training && spatial && r->opset >= 14)
+        return batch_norm_in_training(r, epsilon, momentum, out);
     training |= !is_test;
     if (training || !spatial) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %d is not implemented",
@@ -390,6 +417,25 @@ static hone_status has_outer_dimensions(const onnx_reader *r, int32_t rank, bool
     return HONE_OK;
 }
 
+/* Mean and 1 / deviation, which the standard has in float32 whatever the data are. */
+static hone_status norm_statistics(onnx_reader *r, uint32_t rank, const int64_t *axes,
+                                   double epsilon, hone_garg *out) {
+    hone_garg x, away, variance;
+    const hone_sinfo *data;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    bool is_double = hone_dtype_equal(data->dtype, HONE_DTYPE_F64);
+    HONE_TRY(onnx_emit_cast(r, r->inputs[0], is_double ? data->dtype : HONE_DTYPE_F32, &x));
+    HONE_TRY(onnx_spread(r, x, rank, axes, &out[1], &away, &variance));
+    HONE_TRY(onnx_with_scalar(r, "add", variance, epsilon, &variance));
+    HONE_TRY(onnx_emit1(r, "sqrt", variance, &variance));
+    hone_garg one;
+    HONE_TRY(onnx_scalar_like(r, &variance, 1, &one));
+    HONE_TRY(onnx_emit2(r, "divide", one, variance, &out[2]));
+    for (uint32_t i = 1; i < 3; i++)
+        HONE_TRY(onnx_emit_cast(r, out[i], HONE_DTYPE_F32, &out[i]));
+    return HONE_OK;
+}
+
 static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     int64_t axis, stash, axes[HONE_MAX_RANK];
@@ -413,7 +459,8 @@ static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
         {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)                 }
     };
     HONE_TRY(onnx_emit(r, "nn.layer_norm", 3, args, 2, attrs, out));
-    return comes_later ? apply_later(r, out) : HONE_OK;
+    if (comes_later) HONE_TRY(apply_later(r, out));
+    return r->output_count > 1 ? norm_statistics(r, rank, axes, epsilon, out) : HONE_OK;
 }
 
 static hone_status mean_over_space(onnx_reader *r, hone_garg x, int32_t rank, hone_garg *out) {
@@ -436,7 +483,7 @@ static hone_status convert_instance_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
     if (data->rank < 3) return HONE_ERROR(HONE_CODE_INVALID, "the data has no space");
     uint32_t spatial = (uint32_t)data->rank - 2;
-    if (spatial > MAX_SPATIAL) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many dimensions");
+    if (spatial > ONNX_MAX_SPATIAL) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many dimensions");
     HONE_TRY(mean_over_space(r, r->inputs[0], data->rank, &mean));
     HONE_TRY(onnx_emit2(r, "subtract", r->inputs[0], mean, &away));
     HONE_TRY(onnx_emit2(r, "multiply", away, away, &spread));
@@ -476,15 +523,40 @@ static hone_status convert_softmax(onnx_reader *r, hone_garg *out) {
     return onnx_emit_reshape(r, rows, (uint32_t)data->rank, data->shape, out);
 }
 
-/* At inference nothing is dropped; the mask is all true. */
-static hone_status convert_dropout(onnx_reader *r, hone_garg *out) {
-    *out = r->inputs[0];
+/* Is anything dropped: in training mode, at a ratio that is not 0? */
+static hone_status drops(onnx_reader *r, bool *out) {
+    *out = false;
     if (!onnx_has_input(r, 2)) return HONE_OK;
-    const hone_tensor *training = onnx_constant_of(r, &r->inputs[2]);
-    if (!training || hone_tensor_count(training) != 1 || hone_tensor_get_f64(training, 0) != 0) {
+    const hone_tensor *training = onnx_constant_of(r, &r->inputs[2]), *ratio = NULL;
+    if (!training) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the mode (input 2) must be constant");
+    }
+    if (hone_tensor_count(training) != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the mode (input 2) must be a scalar");
+    }
+    if (hone_tensor_get_f64(training, 0) == 0) return HONE_OK;
+    if (onnx_has_input(r, 1)) ratio = onnx_constant_of(r, &r->inputs[1]);
+    *out = !ratio || hone_tensor_count(ratio) != 1 || hone_tensor_get_f64(ratio, 0) != 0;
+    return HONE_OK;
+}
+
+/* Nothing is dropped; the mask is all true, and up to opset 11, where the standard leaves it open,
+ * false, as in onnxruntime. Up to opset 9 it has the type of the data. */
+static hone_status convert_dropout(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg target[2];
+    bool is_random;
+    HONE_TRY(drops(r, &is_random));
+    if (is_random) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "dropout in training mode is not implemented");
     }
-    return HONE_OK;
+    *out = r->inputs[0];
+    if (r->output_count < 2) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    hone_dtype dtype = r->opset < 10 ? info->dtype : HONE_DTYPE_BOOL;
+    HONE_TRY(onnx_scalar(r, dtype, r->opset >= 12, &target[0]));
+    HONE_TRY(onnx_make_ints(r, (uint32_t)info->rank, info->shape, 1, &target[1]));
+    return onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &out[1]);
 }
 
 #define POOL_ATTRS                                                                                 \
@@ -494,16 +566,16 @@ const onnx_converter onnx_nn_converters[] = {
     {"Conv",          convert_conv, 2, 3, 1, "auto_pad dilations group kernel_shape pads strides", NULL},
     {"ConvTranspose",              convert_conv_transpose, 2, 3, 1,
      "auto_pad dilations group kernel_shape output_padding output_shape pads strides", NULL},
-    {"MaxPool",              convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
+    {"MaxPool",              convert_pool, 1, 1, 2, POOL_ATTRS, NULL},
     {"AveragePool",           convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
     {"GlobalAveragePool", convert_global_pool, 1, 1, 1, "", NULL},
     {"GlobalMaxPool",              convert_global_pool, 1, 1, 1, "", NULL},
-    {"BatchNormalization",              convert_batch_norm, 5, 5, 1,
+    {"BatchNormalization",              convert_batch_norm, 5, 5, 3,
      "epsilon is_test momentum spatial training_mode", NULL},
-    {"LayerNormalization",           convert_layer_norm, 2, 3, 1, "axis epsilon stash_type", NULL},
+    {"LayerNormalization",           convert_layer_norm, 2, 3, 3, "axis epsilon stash_type", NULL},
     {"InstanceNormalization",       convert_instance_norm, 3, 3, 1, "epsilon", NULL},
     {"Softmax",              convert_softmax, 1, 1, 1, "axis", NULL},
     {"LogSoftmax",              convert_softmax, 1, 1, 1, "axis", NULL},
-    {"Dropout",           convert_dropout, 1, 3, 1, "is_test ratio seed", NULL},
+    {"Dropout",           convert_dropout, 1, 3, 2, "is_test ratio seed", NULL},
     {0  },
 };

@@ -10,6 +10,7 @@
 static const char *const of_steps[] = {
     "Attention",
     "BiasGelu",
+    "Celu",
     "DFT",
     "Elu",
     "FastGelu",
@@ -19,8 +20,10 @@ static const char *const of_steps[] = {
     "HardSigmoid",
     "HardSwish",
     "InstanceNormalization",
+    "LRN",
     "LSTM",
     "Mean",
+    "MeanVarianceNormalization",
     "QuickGelu",
     "RMSNormalization",
     "RNN",

@@ -344,8 +344,7 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     return HONE_OK;
 }
 
-static hone_status int_items(onnx_reader *r, uint32_t count, const int64_t *values,
-                             hone_garg *out) {
+hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out) {
     hone_garg *items = hone_arena_zalloc(r->arena, (count + 1) * sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     for (uint32_t i = 0; i < count; i++) {
@@ -356,87 +355,13 @@ static hone_status int_items(onnx_reader *r, uint32_t count, const int64_t *valu
     return hone_ir_finish(&r->ir);
 }
 
-static int64_t clamp_place(int64_t place, int64_t count) {
-    if (place < 0) place += count;
-    return place < 0 ? 0 : place > count ? count : place;
-}
-
 hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
                             hone_garg *out) {
     hone_garg args[4] = {x};
-    HONE_TRY(int_items(r, 1, &axis, &args[1]));
-    HONE_TRY(int_items(r, 1, &begin, &args[2]));
-    HONE_TRY(int_items(r, 1, &end, &args[3]));
+    HONE_TRY(onnx_int_items(r, 1, &axis, &args[1]));
+    HONE_TRY(onnx_int_items(r, 1, &begin, &args[2]));
+    HONE_TRY(onnx_int_items(r, 1, &end, &args[3]));
     return onnx_emit(r, "strided_slice", 4, args, 0, NULL, out);
-}
-
-/* A slice of known integers, forwards. */
-static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step, hone_garg *out) {
-    const hone_expr *from[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
-    uint32_t count, taken = 0;
-    int32_t rank;
-    if (!is_known_kind(&r->inputs[0]) || step < 1 || step > ONNX_MAX_KNOWN ||
-        !onnx_known_ints(r, &r->inputs[0], &count, from, &rank)) {
-        return false;
-    }
-    begin = clamp_place(begin, count);
-    end = clamp_place(end, count);
-    for (int64_t i = begin; i < end; i += step)
-        to[taken++] = from[i];
-    hone_status st = onnx_make_ints(r, taken, to, 1, out);
-    if (st) hone_status_free(st);
-    return !st;
-}
-
-/* starts, ends, axes, steps: attributes up to opset 9, inputs since. */
-static hone_status slice_list(onnx_reader *r, uint32_t input, const char *name, int64_t *out,
-                              uint32_t *out_count) {
-    if (onnx_has_input(r, input)) {
-        return onnx_const_ints(r, input, name, HONE_MAX_RANK, out, out_count);
-    }
-    return onnx_attr_ints(r, name, HONE_MAX_RANK, out, out_count);
-}
-
-/* strided_slice begins nowhere where it runs backwards from a place in front of the data; the
- * standard clamps that to the first element. */
-static hone_status clamp_starts(onnx_reader *r, uint32_t count, const int64_t *axes,
-                                const int64_t *steps, int64_t *starts) {
-    const hone_sinfo *data;
-    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t axis;
-        HONE_TRY(onnx_axis(r, axes[i], data->rank, &axis));
-        int64_t extent = hone_expr_const(data->shape[axis]);
-        if (steps[i] < 0 && extent >= 0 && starts[i] < -extent) starts[i] = 0;
-    }
-    return HONE_OK;
-}
-
-static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
-    int64_t lists[4][HONE_MAX_RANK]; /* starts, ends, axes, steps */
-    uint32_t counts[4];
-    static const char *const names[] = {"starts", "ends", "axes", "steps"};
-    for (uint32_t i = 0; i < 4; i++) {
-        HONE_TRY(slice_list(r, i + 1, names[i], lists[i], &counts[i]));
-    }
-    uint32_t count = counts[0];
-    for (uint32_t i = 1; i < 4; i++) {
-        if (i > 1 && counts[i] == 0) {
-            for (uint32_t d = 0; d < count; d++)
-                lists[i][d] = i == 2 ? (int64_t)d : 1;
-        } else if (counts[i] != count) {
-            return HONE_ERROR(HONE_CODE_INVALID, "%u %s for %u starts", counts[i], names[i], count);
-        }
-    }
-    if (count == 1 && slice_ints(r, lists[0][0], lists[1][0], lists[3][0], out)) return HONE_OK;
-    HONE_TRY(clamp_starts(r, count, lists[2], lists[3], lists[0]));
-    hone_garg args[5] = {r->inputs[0]};
-    HONE_TRY(int_items(r, count, lists[2], &args[1]));
-    HONE_TRY(int_items(r, count, lists[0], &args[2]));
-    HONE_TRY(int_items(r, count, lists[1], &args[3]));
-    HONE_TRY(int_items(r, count, lists[3], &args[4]));
-    return onnx_emit(r, "strided_slice", 5, args, 0, NULL, out);
 }
 
 static bool gather_ints(onnx_reader *r, hone_garg *out) {
@@ -459,7 +384,8 @@ static bool gather_ints(onnx_reader *r, hone_garg *out) {
     return !st;
 }
 
-/* Places must be constants, so that none lies outside; negative ones count from the end. */
+/* Places that are constant are counted from the front, and none lies outside. Of others the kernel
+ * finds out. */
 static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     int64_t axis;
@@ -471,10 +397,11 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     int64_t extent = hone_expr_const(data->shape[at]);
     HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
     const hone_tensor *places = onnx_constant_of(r, &r->inputs[1]);
-    if (!places || extent < 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the indices (input 1) must be constant and the axis known");
-    }
+    hone_attr attrs[] = {
+        {"axis", HONE_VALUE_OF_INT(at)         },
+        {"mode", HONE_VALUE_OF_STRING("signed")}
+    };
+    if (!places || extent < 0) return onnx_emit(r, "take", 2, r->inputs, 2, attrs, out);
     if (!hone_dtype_is_integer(places->dtype)) {
         return HONE_ERROR(HONE_CODE_INVALID, "the indices (input 1) must be integers");
     }
@@ -491,138 +418,24 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     }
     hone_garg args[2] = {r->inputs[0]};
     HONE_TRY(onnx_add_constant(r, checked, &args[1]));
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(at)};
-    return onnx_emit(r, "take", 2, args, 1, &attr, out);
-}
-
-/* What is added in front of and behind each dimension, of all or of those that the axes name. */
-static hone_status pad_widths(onnx_reader *r, int32_t rank, int64_t *widths) {
-    int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK];
-    uint32_t count, axis_count = (uint32_t)rank;
-    for (int32_t i = 0; i < rank; i++)
-        axes[i] = i;
-    if (onnx_has_input(r, 1)) {
-        HONE_TRY(onnx_const_ints(r, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
-    } else {
-        HONE_TRY(onnx_attr_ints(r, "pads", 2 * HONE_MAX_RANK, pads, &count));
-    }
-    if (onnx_has_input(r, 3)) {
-        HONE_TRY(onnx_const_ints(r, 3, "axes", HONE_MAX_RANK, axes, &axis_count));
-    }
-    if (count != 2 * axis_count) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%u pads for %u dimensions", count, axis_count);
-    }
-    memset(widths, 0, 2 * (size_t)rank * sizeof *widths);
-    for (uint32_t i = 0; i < axis_count; i++) {
-        int32_t axis;
-        HONE_TRY(onnx_axis(r, axes[i], rank, &axis));
-        widths[2 * axis] = pads[i];
-        widths[2 * axis + 1] = pads[i + axis_count];
-    }
-    return HONE_OK;
-}
-
-static hone_status pad_value(onnx_reader *r, hone_value *out) {
-    double number;
-    HONE_TRY(onnx_attr_float(r, "value", 0, &number));
-    *out = HONE_VALUE_OF_FLOAT(number);
-    if (!onnx_has_input(r, 2)) return HONE_OK;
-    const hone_tensor *constant = onnx_constant_of(r, &r->inputs[2]);
-    if (!constant || hone_tensor_count(constant) != 1) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the value (input 2) must be a constant scalar");
-    }
-    *out = HONE_VALUE_OF_FLOAT(hone_tensor_get_f64(constant, 0));
-    if (!hone_dtype_is_integer(constant->dtype)) return HONE_OK;
-    *out = HONE_VALUE_OF_INT(hone_tensor_get_i64(constant, 0));
-    return HONE_OK;
-}
-
-/* A value above 2^63 - 1 cannot be said as an attribute: what is v less is padded by 0, and v is
- * added; both wrap around. */
-static bool is_beyond_attributes(const onnx_reader *r, const hone_value *value) {
-    const hone_tensor *constant = onnx_has_input(r, 2) ? onnx_constant_of(r, &r->inputs[2]) : NULL;
-    return constant && hone_dtype_is_uint(constant->dtype) && value->u.i < 0;
-}
-
-static hone_status emit_pad(onnx_reader *r, const hone_garg *data, uint32_t rank,
-                            const int64_t *widths, hone_value value, hone_garg *out) {
-    hone_attr attrs[] = {
-        {"pad_width",        onnx_ints_value(r,     2 * rank, widths)},
-        {"pad_mode",           onnx_text_value(r,                                "constant")},
-        {"pad_value",value}
-    };
-    return onnx_emit(r, "nn.pad", 1, data, 3, attrs, out);
-}
-
-static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data;
-    char mode[64];
-    int64_t widths[2 * HONE_MAX_RANK];
-    hone_value value;
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
-    if (strcmp(mode, "constant") != 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "attribute 'mode' has value '%s'; expected one of constant", mode);
-    }
-    HONE_TRY(pad_widths(r, data->rank, widths));
-    HONE_TRY(pad_value(r, &value));
-    uint32_t rank = (uint32_t)data->rank;
-    if (!is_beyond_attributes(r, &value)) return emit_pad(r, r->inputs, rank, widths, value, out);
-    HONE_TRY(onnx_emit2(r, "subtract", r->inputs[0], r->inputs[2], out));
-    HONE_TRY(emit_pad(r, out, rank, widths, HONE_VALUE_OF_INT(0), out));
-    return onnx_emit2(r, "add", *out, r->inputs[2], out);
-}
-
-static hone_status convert_constant_of_shape(onnx_reader *r, hone_garg *out) {
-    int64_t shape[HONE_MAX_RANK], elements = 1;
-    uint32_t rank;
-    const Onnx__AttributeProto *attr = onnx_attr(r, "value");
-    hone_tensor *value = NULL, *tensor = NULL;
-    HONE_TRY(onnx_const_ints(r, 0, "the shape", HONE_MAX_RANK, shape, &rank));
-    for (uint32_t i = 0; i < rank; i++) {
-        if (shape[i] == 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
-        }
-        if (shape[i] < 1 || __builtin_mul_overflow(elements, shape[i], &elements) ||
-            elements > INT64_C(1) << 28) {
-            return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is %lld", i,
-                              (long long)shape[i]);
-        }
-    }
-    if (attr && attr->t) HONE_TRY(onnx_unpack_tensor(r, attr->t, NULL, &value));
-    hone_status st = HONE_OK;
-    if (value && hone_tensor_count(value) != 1) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must hold one element");
-    }
-    hone_dtype dtype = value ? value->dtype : HONE_DTYPE_F32;
-    if (!st) st = hone_tensor_create(dtype, (int32_t)rank, shape, &tensor);
-    size_t bytes = hone_dtype_bytes(dtype);
-    for (int64_t i = 0; !st && value && i < elements; i++) {
-        memcpy((char *)tensor->data + (size_t)i * bytes, value->data, bytes);
-    }
-    hone_tensor_destroy(value);
-    return st ? st : onnx_add_constant(r, tensor, out);
+    return onnx_emit(r, "take", 2, args, 1, attrs, out);
 }
 
 const onnx_converter onnx_shape_converters[] = {
-    {"Constant",        convert_constant, 0, 0, 1, "value value_float value_floats value_int value_ints",
+    {"Constant", convert_constant, 0, 0, 1, "value value_float value_floats value_int value_ints",
      NULL},
-    {"ConstantOfShape",                convert_constant_of_shape, 1, 1, 1, "value", NULL},
-    {"Shape",                convert_shape, 1, 1, 1, "start end", NULL},
-    {"Size",              convert_size, 1, 1, 1, "", NULL},
-    {"Reshape", convert_reshape, 1, 2, 1, "allowzero shape", NULL},
-    {"Flatten",                convert_flatten, 1, 1, 1, "axis", NULL},
-    {"Squeeze",                convert_squeeze, 1, 2, 1, "axes", NULL},
-    {"Unsqueeze",             convert_unsqueeze, 1, 2, 1, "axes", NULL},
-    {"Transpose",           convert_transpose, 1, 1, 1, "perm", NULL},
-    {"DepthToSpace",                convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
-    {"SpaceToDepth",                convert_depth_space, 1, 1, 1, "blocksize", NULL},
-    {"Expand",             convert_expand, 2, 2, 1, "", NULL},
-    {"Concat",            convert_concat, 1, 255, 1, "axis", NULL},
-    {"Split",                convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
-    {"Slice",                convert_slice, 1, 5, 1, "axes ends starts steps", NULL},
-    {"Gather",             convert_gather, 2, 2, 1, "axis", NULL},
-    {"Pad",         convert_pad, 1, 4, 1, "mode pads value", NULL},
-    {0               },
+    {"Shape",         convert_shape, 1, 1, 1, "start end", NULL},
+    {"Size",         convert_size, 1, 1, 1, "", NULL},
+    {"Reshape",       convert_reshape, 1, 2, 1, "allowzero shape", NULL},
+    {"Flatten",    convert_flatten, 1, 1, 1, "axis", NULL},
+    {"Squeeze",         convert_squeeze, 1, 2, 1, "axes", NULL},
+    {"Unsqueeze",         convert_unsqueeze, 1, 2, 1, "axes", NULL},
+    {"Transpose",      convert_transpose, 1, 1, 1, "perm", NULL},
+    {"DepthToSpace",     convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
+    {"SpaceToDepth",         convert_depth_space, 1, 1, 1, "blocksize", NULL},
+    {"Expand",         convert_expand, 2, 2, 1, "", NULL},
+    {"Concat",      convert_concat, 1, 255, 1, "axis", NULL},
+    {"Split",  convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
+    {"Gather",         convert_gather, 2, 2, 1, "axis", NULL},
+    {0        },
 };

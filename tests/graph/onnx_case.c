@@ -65,10 +65,12 @@ static hone_status tensor_name(const example *e, size_t index, char out[64]) {
     return HONE_OK;
 }
 
-/* Shapes, axes, scales, lengths: whole numbers, or what comes behind the data. */
+/* Shapes, axes, scales, lengths, choices: whole numbers, single ones, or what comes behind the
+ * data.
+ */
 static bool may_be_constant(const hone_tensor *tensor, size_t index) {
     bool is_whole = tensor->dtype.code == HONE_DTYPE_CODE_INT && tensor->dtype.bits >= 32;
-    return tensor->rank <= 1 && (is_whole || index > 0);
+    return tensor->rank == 0 || (tensor->rank == 1 && (is_whole || index > 0));
 }
 
 /* What must be known and the model takes as inputs is given as constants. */

@@ -1,0 +1,145 @@
+/* graph/frontend/onnx_pad.c - padding, with numbers or with copies of the data. */
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+
+/* What is added in front of and behind each dimension, of all or of those that the axes name. */
+static hone_status pad_widths(onnx_reader *r, int32_t rank, int64_t *widths) {
+    int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK];
+    uint32_t count, axis_count = (uint32_t)rank;
+    for (int32_t i = 0; i < rank; i++)
+        axes[i] = i;
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(onnx_const_ints(r, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "pads", 2 * HONE_MAX_RANK, pads, &count));
+    }
+    if (onnx_has_input(r, 3)) {
+        HONE_TRY(onnx_const_ints(r, 3, "axes", HONE_MAX_RANK, axes, &axis_count));
+    }
+    if (count != 2 * axis_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u pads for %u dimensions", count, axis_count);
+    }
+    memset(widths, 0, 2 * (size_t)rank * sizeof *widths);
+    for (uint32_t i = 0; i < axis_count; i++) {
+        int32_t axis;
+        HONE_TRY(onnx_axis(r, axes[i], rank, &axis));
+        widths[2 * axis] = pads[i];
+        widths[2 * axis + 1] = pads[i + axis_count];
+    }
+    return HONE_OK;
+}
+
+/* Padding below 0 cuts off, before anything is added. */
+static hone_status cut_off(onnx_reader *r, const hone_sinfo *data, int64_t *widths, hone_garg *io) {
+    int64_t axes[HONE_MAX_RANK], begin[HONE_MAX_RANK], end[HONE_MAX_RANK];
+    uint32_t count = 0;
+    for (int32_t d = 0; d < data->rank; d++) {
+        int64_t before = widths[2 * d] < 0 ? -widths[2 * d] : 0;
+        int64_t after = widths[2 * d + 1] < 0 ? -widths[2 * d + 1] : 0;
+        if (before == 0 && after == 0) continue;
+        int64_t extent = hone_expr_const(data->shape[d]);
+        if (extent < 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "padding below 0 of dimension %d, whose extent is not known", d);
+        }
+        if (before >= extent || after >= extent - before) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "padding that leaves nothing of dimension %d",
+                              d);
+        }
+        axes[count] = d;
+        begin[count] = before;
+        end[count++] = extent - after;
+        if (before) widths[2 * d] = 0;
+        if (after) widths[2 * d + 1] = 0;
+    }
+    if (count == 0) return HONE_OK;
+    hone_garg args[4] = {*io};
+    HONE_TRY(onnx_int_items(r, count, axes, &args[1]));
+    HONE_TRY(onnx_int_items(r, count, begin, &args[2]));
+    HONE_TRY(onnx_int_items(r, count, end, &args[3]));
+    return onnx_emit(r, "strided_slice", 4, args, 0, NULL, io);
+}
+
+static hone_status emit_pad(onnx_reader *r, hone_garg data, uint32_t rank, const int64_t *widths,
+                            const char *mode, hone_value value, hone_garg *out) {
+    hone_attr attrs[] = {
+        {"pad_width",        onnx_ints_value(r, 2 * rank, widths)},
+        {"pad_mode",           onnx_text_value(r,                            mode)},
+        {"pad_value",value}
+    };
+    return onnx_emit(r, "nn.pad", 1, &data, 3, attrs, out);
+}
+
+/* A number that attributes can say: no whole number above 2^63 - 1. */
+static bool is_attribute(const hone_tensor *constant, hone_value *out) {
+    if (!constant || hone_tensor_count(constant) != 1) return false;
+    *out = HONE_VALUE_OF_FLOAT(hone_tensor_get_f64(constant, 0));
+    if (!hone_dtype_is_integer(constant->dtype)) return true;
+    *out = HONE_VALUE_OF_INT(hone_tensor_get_i64(constant, 0));
+    return !hone_dtype_is_uint(constant->dtype) || out->u.i >= 0;
+}
+
+/* A number that is computed, or that no attribute can say, stands where truths that are padded like
+ * the data are false. */
+static hone_status pad_with_tensor(onnx_reader *r, hone_garg data, uint32_t rank,
+                                   const int64_t *widths, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg target[2], choice[3], number = r->inputs[2];
+    hone_value zero = HONE_VALUE_OF_INT(0);
+    HONE_TRY(onnx_info(r, &data, &info));
+    HONE_TRY(onnx_as_tensor(r, &number));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_BOOL, 1, &target[0]));
+    HONE_TRY(onnx_make_ints(r, rank, info->shape, 1, &target[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &choice[0]));
+    HONE_TRY(emit_pad(r, choice[0], rank, widths, "constant", zero, &choice[0]));
+    HONE_TRY(emit_pad(r, data, rank, widths, "constant", zero, &choice[1]));
+    HONE_TRY(onnx_emit_reshape(r, number, 0, NULL, &choice[2]));
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
+}
+
+/* What Relax calls a mode. */
+static hone_status pad_mode(onnx_reader *r, const char **out) {
+    static const char *const modes[][2] = {
+        {"constant", "constant" },
+        {"reflect",  "reflect"  },
+        {"edge",     "replicate"},
+        {"wrap",     "circular" }
+    };
+    char mode[64];
+    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
+    for (size_t i = 0; i < HONE_COUNT(modes); i++) {
+        if (strcmp(mode, modes[i][0]) != 0) continue;
+        *out = modes[i][1];
+        return HONE_OK;
+    }
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "attribute 'mode' has value '%s'; expected one of constant, edge, reflect, "
+                      "wrap",
+                      mode);
+}
+
+static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const char *mode;
+    int64_t widths[2 * HONE_MAX_RANK];
+    double number;
+    hone_garg x = r->inputs[0];
+    HONE_TRY(onnx_as_tensor(r, &x));
+    HONE_TRY(onnx_info(r, &x, &data));
+    HONE_TRY(pad_mode(r, &mode));
+    HONE_TRY(pad_widths(r, data->rank, widths));
+    HONE_TRY(onnx_attr_float(r, "value", 0, &number));
+    HONE_TRY(cut_off(r, data, widths, &x));
+    hone_value value = HONE_VALUE_OF_FLOAT(number);
+    bool has_number = onnx_has_input(r, 2) && strcmp(mode, "constant") == 0;
+    if (has_number && !is_attribute(onnx_constant_of(r, &r->inputs[2]), &value)) {
+        return pad_with_tensor(r, x, (uint32_t)data->rank, widths, out);
+    }
+    return emit_pad(r, x, (uint32_t)data->rank, widths, mode, value, out);
+}
+
+const onnx_converter onnx_pad_converters[] = {
+    {"Pad", convert_pad, 1, 4, 1, "mode pads value", NULL},
+    {0   },
+};
