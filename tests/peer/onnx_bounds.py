@@ -19,12 +19,14 @@ from onnx_peer import session_of
 EXACT = set("""Identity Dropout Reshape Flatten Squeeze Unsqueeze Transpose DepthToSpace SpaceToDepth
 Expand Concat Split Slice Gather Pad Constant ConstantOfShape Shape Size Where Relu Abs Neg Floor Ceil
 Round Sign Max Min Clip ThresholdedRelu Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor Not
-Cast CastLike ArgMax ArgMin ReduceMax ReduceMin MaxPool GlobalMaxPool Add Sub Mul Div Sqrt""".split())
+Cast CastLike ArgMax ArgMin ReduceMax ReduceMin MaxPool GlobalMaxPool Add Sub Mul Div Sqrt
+GatherElements GatherND Scatter ScatterElements ScatterND TopK ReverseSequence OneHot Hardmax Compress
+EyeLike Trilu Tile IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor BitwiseNot MaxUnpool""".split())
 UNITS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
-OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Elu
-Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax""".split())
+OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Celu
+Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax""".split())
 MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 

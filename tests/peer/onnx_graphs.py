@@ -8,13 +8,16 @@ what is no number or too large, is taken back, so that graphs stay meaningful to
 import numpy
 
 import onnx_operators
+import onnx_operators_places
 import onnx_reasons
 from onnx_draw import Case, Value
 from onnx_peer import expected
 
+TABLE = {**onnx_operators.TABLE, **onnx_operators_places.TABLE}
 LARGEST, LOWEST_OPSET, HIGHEST_OPSET = 1e4, 11, 22
-# What makes nothing of values, and what has poles, where small differences become large ones.
-LEFT_OUT = set("Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal".split())
+# What makes nothing of values, and what has poles or steps, where small differences become large ones.
+LEFT_OUT = set("""Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal
+Range EyeLike HannWindow HammingWindow BlackmanWindow Compress TopK Hardmax Shrink MaxUnpool""".split())
 
 
 class Graph(Case):
@@ -91,7 +94,7 @@ class Graph(Case):
         """Adds a node; takes it back where it is not wanted."""
         before = [list(x) for x in (self.nodes, self.inputs, self.constants, self.outputs)]
         self.op, self.schema, self.flavour = op, schema, "plain"
-        onnx_operators.TABLE[op](self)
+        TABLE[op](self)
         node = self.nodes[-1]
         results = None if onnx_reasons.is_open(self) else self.computed(node)
         self.op = None
@@ -119,7 +122,7 @@ def graph(seed, versions):
     operators = {}
     for op, rows in versions.items():
         for schema, low, high in rows:
-            if low <= made.opset <= high and op not in LEFT_OUT:
+            if low <= made.opset <= high and op in TABLE and op not in LEFT_OUT:
                 operators[op] = schema
     names, wanted = sorted(operators), made.draw.between(3, 20)
     for _ in range(4 * wanted):

@@ -202,7 +202,7 @@ def reduce(case):
 def arg_reduce(case):
     data = case.data(1, 5, case.dtype())
     words = {"select_last_index": case.draw.between(0, 1)} if since(case, 12) and \
-        case.draw.chance(0.2) else {}
+        case.draw.chance(0.5) else {}
     return case.node([data], axis=case.maybe(axis_of(case, data.rank)),
                      keepdims=case.maybe(case.draw.between(0, 1)), **words)
 
@@ -274,7 +274,7 @@ def pool(case):
         words["storage_order"] = case.maybe(case.draw.between(0, 1), 0.2)
     elif not is_max:
         words["count_include_pad"] = case.maybe(case.draw.between(0, 1), 0.6)
-    outputs = 2 if is_max and since(case, 8) and case.draw.chance(0.04) else 1
+    outputs = 2 if is_max and since(case, 8) and case.draw.chance(0.4) else 1
     return case.node([data], outputs, kernel_shape=kernel, **words)
 
 
@@ -296,7 +296,7 @@ def batch_norm(case):
     vectors[3] = case.own(vectors[3], numpy.abs(vectors[3].array))
     words = {"momentum": case.maybe(0.8, 0.2)}
     if since(case, 14):
-        words["training_mode"] = case.maybe(int(case.draw.chance(0.1)), 0.4)
+        words["training_mode"] = case.maybe(int(case.draw.chance(0.5)), 0.4)
     elif not since(case, 9):
         words["spatial"] = case.maybe(int(case.draw.chance(0.9)), 0.3)
     return case.node([data, *vectors], 3 if words.get("training_mode") else 1,
@@ -313,7 +313,7 @@ def layer_norm(case):
     operands = [data, case.tensor(shape, dtype, 0.6)]
     if case.draw.chance(0.6):
         operands.append(case.tensor(shape if case.draw.chance(0.8) else inner, dtype, 0.6))
-    return case.node(operands, 3 if case.draw.chance(0.04) else 1, axis=axis, epsilon=epsilon(case),
+    return case.node(operands, 3 if case.draw.chance(0.3) else 1, axis=axis, epsilon=epsilon(case),
                      stash_type=case.maybe(1, 0.2))
 
 
@@ -549,14 +549,14 @@ def gather(case):
     if not extent:
         shape = [0]
     places = case.draw.rng.integers(low, max(extent, low + 1), shape)
-    indices = case.holding(numpy.asarray(places).astype(dtype), 0.85)
+    indices = case.holding(numpy.asarray(places).astype(dtype), 0.4)
     return case.node([data, indices], axis=axis if axis or case.draw.chance(0.5) else None)
 
 
 def pad(case):
     data = case.data(1, 5, case.dtype(), 200)
     modes = ["constant", "reflect", "edge"] + (["wrap"] if since(case, 19) else [])
-    mode = "constant" if case.draw.chance(0.85) else case.draw.one_of(modes)
+    mode = "constant" if case.draw.chance(0.5) else case.draw.one_of(modes)
     low = -1 if case.draw.chance(0.2) else 0
     pads = [case.draw.between(low if data.shape[i % data.rank] > 2 else 0, 2)
             for i in range(2 * data.rank)]

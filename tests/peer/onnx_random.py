@@ -26,13 +26,12 @@ from onnx import defs, helper
 import onnx_bounds
 import onnx_graphs
 import onnx_neural
-import onnx_operators
 import onnx_reasons
 from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 
-TABLE = {**onnx_operators.TABLE, **onnx_neural.TABLE}
+TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE}
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
@@ -58,12 +57,12 @@ def operators_of(hone):
 def versions_of(op):
     """(schema, operator sets that have it) of each version."""
     history = sorted((s for s in defs.get_all_schemas_with_history()
-                      if s.domain == "" and s.name == op and not s.deprecated),
+                      if s.domain == "" and s.name == op),
                      key=lambda s: s.since_version)
     ends = [s.since_version - 1 for s in history[1:]] + [NEWEST_OPSET]
     for schema, end in zip(history, ends):
         low, high = max(schema.since_version, OLDEST_OPSET), min(end, NEWEST_OPSET)
-        if low <= high:
+        if low <= high and not schema.deprecated:
             yield schema, low, high
 
 

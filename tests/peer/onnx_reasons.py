@@ -27,9 +27,12 @@ REFUSALS = {pattern: words for words, pattern in (
      r"a kernel of unknown size|channels of unknown number|the number of channels of the data must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
      r"are not known to be equal"),
-    ("symbolic and other sizes", r"_size.* (dimension \d does not fit|argument \d must have a number for "
-     r"each channel|the targets must have the shape|the grid must have|the weight takes "
-     r"\d+ channels|dimension \d of operand \d does not fit|dimension \d of item \d differs from that of item 0)"),
+    ("symbolic and other sizes", r"_size.* (dimension \d (of the updates )?(does not fit|is not known to "
+     r"(be the same|fit))|the last extent of the indices must be known|argument \d must have a number for "
+     r"each channel|dimension \d of item \d differs from that of item 0|the weight takes \d+ "
+     r"channels)"),
+    ("symbolic and other sizes", r"_size.* (the targets must have the shape|the grid must have|dimension \d "
+     r"of operand \d does not fit)"),
     ("symbolic and other sizes", r"the recurrent weight does not fit"),
     ("functions of whole numbers", r"'(log|exp|sqrt|erf|mean)' of u?int\d+\[.*: wants a floating-point "
      r"tensor"),
@@ -183,11 +186,91 @@ def squares_overflow(case, got, want):
         return False
     first = 2 if case.op == "InstanceNormalization" else case.attribute("axis", -1) % data.ndim
     finite = numpy.where(numpy.isfinite(data), numpy.abs(data.astype("float64")), 0)
-    largest = finite.max(axis=tuple(range(first, data.ndim)), keepdims=True)
+    axes = tuple(range(first, data.ndim))
+    if case.op == "MeanVarianceNormalization":
+        axes = tuple(case.attribute("axes", (0, 2, 3)))
+    largest = finite.max(axis=axes, keepdims=True)
+    if got.shape != data.shape:  # mean and deviation
+        is_open = (~numpy.isfinite(data)).any(axis=axes, keepdims=True)
+        return is_open | (largest > 0.1 * numpy.sqrt(float(numpy.finfo(data.dtype).max)))
     return numpy.broadcast_to(largest > 0.1 * numpy.sqrt(float(numpy.finfo(data.dtype).max)), data.shape)
 
 
+def nan_is_largest(case, got, want):
+    """Of what is ordered; onnxruntime's order of NaN is any."""
+    data, axis = array_of(case, 0), case.attribute("axis", -1)
+    if data.dtype.kind != "f":
+        return False
+    is_descending = bool(case.attribute("largest", 1))
+    if is_descending:
+        data = numpy.flip(data, axis)
+    order = numpy.argsort(data, axis=axis, kind="stable")
+    if is_descending:
+        order = data.shape[axis] - 1 - numpy.flip(order, axis)
+    order = numpy.take(order, range(got.shape[axis]), axis)
+    values = numpy.take_along_axis(array_of(case, 0), order, axis)
+    right = values if got.dtype.kind == "f" else order
+    return (got == right) | (numpy.isnan(got) & numpy.isnan(right))
+
+
+def nan_is_found(case, got, want):
+    """Where a maximum lies; column by column it is counted otherwise."""
+    data = array_of(case, 0)
+    if got.dtype.kind != "i" or data.dtype.kind != "f":
+        return False
+    if case.attribute("storage_order", 0):
+        return numpy.isnan(data).any()
+    return numpy.isnan(data.ravel()[got])
+
+
+def first_nan_is_one(case, got, want):
+    data = array_of(case, 0)
+    axis = case.attribute("axis", 1 if case.opset < 13 else -1) % data.ndim
+    rows = data.reshape(*data.shape[:axis], -1) if case.opset < 13 else data
+    places = numpy.expand_dims(numpy.argmax(rows, axis), axis)
+    right = numpy.zeros_like(rows)
+    numpy.put_along_axis(right, places, 1, axis)
+    return (got == right.reshape(data.shape)) & numpy.isnan(data).any()
+
+
+def shrunk_once(case, got, want):
+    """Whole numbers and doubles are shrunk as doubles; onnxruntime's are of float32 in between."""
+    data = array_of(case, 0).astype("float64")
+    bias, limit = (numpy.float64(numpy.float32(case.attribute(name, default)))
+                   for name, default in (("bias", 0.0), ("lambd", 0.5)))
+    right = numpy.where(data < -limit, data + bias, numpy.where(data > limit, data - bias, 0))
+    is_none = (right < 0) & (got.dtype.kind == "u")  # no number of its type
+    if is_whole(got):
+        info = numpy.iinfo(got.dtype)
+        is_none |= (right >= float(info.max)) | (right < float(info.min))
+        right = numpy.trunc(right)
+    return is_none | numpy.isclose(got.astype("float64"), right, 1e-12)
+
+
+def local_sums_are_own(case, got, want):
+    """Each place has a sum of its own: onnxruntime's goes along the channels, and keeps NaN."""
+    data, size = array_of(case, 0).astype("float64"), case.attribute("size", 1)
+    alpha, beta, bias = (case.attribute(name, default) for name, default in
+                         (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0)))
+    front, count = (size - 1) // 2, data.shape[1]
+    sums = numpy.stack([numpy.square(data[:, max(c - front, 0):c + size - front]).sum(1)
+                        for c in range(count)], 1)
+    right = data / (bias + alpha / size * sums) ** beta
+    return (numpy.isnan(got) & numpy.isnan(right)) | numpy.isclose(got, right, 1e-4, 1e-30) | \
+        (sums > 1e38)
+
+
+def scattered_nan_is_kept(case, got, want):
+    return numpy.isnan(got) & (case.attribute("reduction", b"none") in (b"max", b"min"))
+
+
 DIFFERENCES = (
+    ("TopK", nan_is_largest, "NaN is the largest"),
+    ("Shrink", shrunk_once, "what is shrunk is so in doubles"),
+    ("LRN", local_sums_are_own, "onnxruntime's sums of LRN go along the channels"),
+    ("MaxPool", nan_is_found, "NaN is kept"),
+    ("Hardmax", first_nan_is_one, "the first NaN is the greatest and the least"),
+    ("ScatterElements ScatterND", scattered_nan_is_kept, "NaN is kept"),
     ("ArgMax ArgMin", first_nan_counts, "the first NaN is the greatest and the least"),
     ("ReduceMax ReduceMin MaxPool GlobalMaxPool", nan_is_kept, "NaN is kept"),
     ("ReduceSum ReduceL1 ReduceSumSquare ReduceProd ReduceMean", whole_numbers_wrap,
@@ -198,7 +281,8 @@ DIFFERENCES = (
     ("MaxPool AveragePool", dilated_and_same, SAME_AND_DILATED),
     ("BatchNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
     ("Softmax LogSoftmax", whole_row_is_nan, "NaN and inf make NaN of a row"),
-    ("LayerNormalization InstanceNormalization", squares_overflow, "squares beyond the type"),
+    ("LayerNormalization InstanceNormalization MeanVarianceNormalization", squares_overflow,
+     "squares beyond the type"),
     ("Pow", beyond_the_type, "a power beyond its type"),
 )
 
