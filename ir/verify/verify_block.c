@@ -298,14 +298,6 @@ static void check_repeated_update(verifier *v, hone_node_id id) {
     }
 }
 
-static bool is_written_in(const verifier *v, hone_node_id root, hone_buffer buffer) {
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(v->func, root, n)) {
-        const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
-    }
-    return false;
-}
-
 static bool is_written_before(const verifier *v, hone_node_id id, hone_buffer buffer) {
     for (hone_node_id n = 0; n != HONE_NO_ID && n != id; n = hone_tree_next(v->func, 0, n)) {
         const hone_node *node = hone_func_node(v->func, n);
@@ -315,26 +307,13 @@ static bool is_written_before(const verifier *v, hone_node_id id, hone_buffer bu
     return false;
 }
 
-typedef struct load_search {
-    hone_buffer buffer;
-    bool is_found;
-} load_search;
-
-static bool find_load(void *ctx, const hone_expr *e) {
-    load_search *search = ctx;
-    search->is_found |= e->kind == HONE_EXPR_LOAD && e->u.buffer == search->buffer;
-    return !search->is_found;
-}
-
 /* C[i] = C[i] + ..., not in the T.init. */
 static bool updates(const verifier *v, hone_node_id id, hone_node_id init, hone_buffer buffer) {
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(v->func, id, n)) {
         const hone_node *node = hone_func_node(v->func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
         if (init != HONE_NO_ID && hone_tree_is_ancestor(v->func, init, n)) continue;
-        load_search search = {.buffer = buffer};
-        hone_expr_walk(node->u.store.value, find_load, &search);
-        if (search.is_found) return true;
+        if (hone_expr_loads(node->u.store.value, buffer)) return true;
     }
     return false;
 }
@@ -374,7 +353,7 @@ static void check_init(verifier *v, hone_node_id id) {
                            block->name);
             return;
         }
-        if (init != HONE_NO_ID && is_written_in(v, init, buffer)) continue;
+        if (init != HONE_NO_ID && hone_stores_below(v->func, init, buffer)) continue;
         if (is_written_before(v, id, buffer)) continue;
         verify_warning(v, id, "block '%s' adds up in '%s', which %s and nothing sets before",
                        block->name, hone_func_buffer(v->func, buffer)->name,
@@ -422,9 +401,8 @@ static void check_plain_store(verifier *v, hone_node_id id, hone_node_id at, con
                        block->name, buffer);
         return;
     }
-    load_search search = {.buffer = store->u.store.buffer};
-    hone_expr_walk(store->u.store.value, find_load, &search);
-    if (!search.is_found && hone_expr_uses_any(store->u.store.value, reduce, v->func->var_count)) {
+    if (!hone_expr_loads(store->u.store.value, store->u.store.buffer) &&
+        hone_expr_uses_any(store->u.store.value, reduce, v->func->var_count)) {
         verify_warning(v, at,
                        "block '%s' overwrites '%s' with every value of its reduction axis and "
                        "adds up nothing",

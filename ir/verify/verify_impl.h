@@ -3,6 +3,7 @@
 #define HONE_IR_VERIFY_VERIFY_IMPL_H
 
 #include "ir/region/region_facts.h"
+#include "ir/region/touches.h"
 #include "ir/verify/verify.h"
 #include "ir/verify/verify_points.h"
 

@@ -61,21 +61,6 @@ static int64_t bytes_of(const hone_buffer_info *info, int64_t limit) {
     return bytes;
 }
 
-static bool is_filled_in(const launch *l, hone_buffer buffer) {
-    for (hone_node_id n = l->root; n != HONE_NO_ID; n = hone_tree_next(l->func, l->root, n)) {
-        const hone_node *node = hone_func_node(l->func, n);
-        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
-    }
-    return false;
-}
-
-static bool has_blocks(const launch *l) {
-    for (hone_node_id n = l->root; n != HONE_NO_ID; n = hone_tree_next(l->func, l->root, n)) {
-        if (hone_func_node(l->func, n)->kind == HONE_NODE_BLOCK) return true;
-    }
-    return false;
-}
-
 /* Lowering makes buffers of blocks as small as what is used of them: before, it is a warning. */
 static void check_shared(const launch *l) {
     int64_t limit = l->target->max_shared_bytes, sum = 0;
@@ -83,11 +68,12 @@ static void check_shared(const launch *l) {
     for (hone_buffer b = 0; b < l->func->buffer_count && sum <= limit; b++) {
         const hone_buffer_info *info = hone_func_buffer(l->func, b);
         bool is_shared = info->scope && strncmp(info->scope, "shared", 6) == 0;
-        if (!is_shared || info->alias_of != HONE_NO_ID || !is_filled_in(l, b)) continue;
+        if (!is_shared || info->alias_of != HONE_NO_ID || !hone_stores_below(l->func, l->root, b))
+            continue;
         sum += bytes_of(info, limit);
     }
     if (sum <= limit) return;
-    bool is_narrowed = has_blocks(l);
+    bool is_narrowed = hone_tree_first_of(l->func, l->root, HONE_NODE_BLOCK) != HONE_NO_ID;
     say(l, is_narrowed,
         hone_arena_printf(
             l->out->arena, "a block has more shared memory than the %lld bytes of the target%s",

@@ -6,6 +6,7 @@
  * if they happened. */
 
 #include "ir/core/fold.h"
+#include "ir/region/touches.h"
 #include "lower/signature/plain_form.h"
 #include "support/core/alloc.h"
 
@@ -236,17 +237,9 @@ static bool mark_var(void *ctx, const hone_expr *e) {
     return true;
 }
 
-static bool is_touched(const runner *r, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) return true;
-    for (uint16_t i = 0; i < e->count; i++) {
-        if (is_touched(r, e->args[i])) return true;
-    }
-    return false;
-}
-
 static bool mark_choice(void *ctx, const hone_expr *e) {
     runner *r = ctx;
-    if (!is_touched(r, e)) return false;
+    if (!hone_expr_loads(e, r->buffer)) return false;
     if (is_choice(e)) hone_expr_walk(e->args[0], mark_var, r);
     return true;
 }

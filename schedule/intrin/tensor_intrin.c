@@ -7,6 +7,7 @@
 
 #include "ir/python/python_lex.h"
 #include "ir/region/region.h"
+#include "ir/region/touches.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
 #include "support/core/alloc.h"
@@ -182,10 +183,7 @@ static bool find_written(void *ctx, const hone_expr *e) {
 /* By a store, or by access_ptr("w"); a handle alone says nothing. */
 static bool surely_writes(const hone_func *func, hone_buffer buffer) {
     writing w = {.data = hone_func_buffer(func, buffer)->data};
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
-    }
+    if (hone_stores_below(func, 0, buffer)) return true;
     if (w.data != HONE_NO_ID) hone_tree_walk_parts(func, 0, false, find_written, &w);
     return w.is_found;
 }

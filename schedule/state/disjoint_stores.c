@@ -40,11 +40,9 @@ static bool look_at_load(void *ctx, const hone_expr *e) {
 /* Another buffer may be the same memory. */
 static bool has_views(const store_set *p) {
     const hone_func *func = p->sch->func;
-    bool is_found = p->block->match_count > 0 || sch_has_opaque_access(p->sch, p->buffer) ||
-                    hone_func_buffer(func, p->buffer)->alias_of != HONE_NO_ID;
-    for (hone_buffer b = 0; b < func->buffer_count && !is_found; b++)
-        is_found = hone_func_buffer(func, b)->alias_of == p->buffer;
-    return is_found;
+    return p->block->match_count > 0 || hone_has_opaque_access(func, 0, p->buffer) ||
+           hone_func_buffer(func, p->buffer)->alias_of != HONE_NO_ID ||
+           hone_has_alias(func, p->buffer);
 }
 
 /* The body is names for values, and stores to what the block declares. */

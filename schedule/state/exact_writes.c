@@ -243,7 +243,7 @@ static void add_views(sch_pieces *l, hone_node_id id) {
     for (uint32_t i = 0; i < block->match_count; i++) {
         const hone_match *match = &block->matches[i];
         if (match->source.buffer != l->buffer) continue;
-        bool is_full = sch_takes_address_below(sch, id, match->buffer);
+        bool is_full = hone_takes_address_below(sch->func, id, match->buffer);
         if (!is_full) {
             const hone_buffer_info *info = hone_func_buffer(sch->func, match->buffer);
             hone_range *ranges = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *ranges);
@@ -267,31 +267,21 @@ static bool is_shown_in_full(hone_schedule *sch, hone_node_id id, const hone_reg
     return sch_pieces_cover(l, box);
 }
 
-bool sch_has_jumps(const hone_schedule *sch, hone_node_id id) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(sch->func, id, n)) {
-        hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
-        if (kind == HONE_NODE_BREAK || kind == HONE_NODE_CONTINUE) return true;
-    }
-    return false;
-}
-
 /* What is not shown is believed where the buffer is written through views or pointers, but for what
  * somebody said by hand (annotate_buffer_access): that may be more than is written. */
 static bool writes_all(hone_schedule *sch, hone_node_id id, const hone_region *written) {
     if (is_one_store(sch, id, written)) return true;
-    if (!sch_has_jumps(sch, id) && is_shown_in_full(sch, id, written)) return true;
+    if (!hone_jumps_below(sch->func, id) && is_shown_in_full(sch, id, written)) return true;
     if (hone_attrs_find(&sch_block(sch, id)->annotations, "explicit_write_region")) return false;
-    for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
-        if (hone_func_buffer(sch->func, b)->alias_of == written->buffer) return true;
-    }
-    return sch_takes_address_below(sch, id, written->buffer);
+    return hone_has_alias(sch->func, written->buffer) ||
+           hone_takes_address_below(sch->func, id, written->buffer);
 }
 
 /* Each store by itself over the loops around the block: B[vi] and B[vi + 8] of 8 instances. */
 bool sch_stores_cover(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
                       const hone_interval *box) {
     sch_pieces *l = sch_pieces_create(sch, buffer, top);
-    if (!l || sch_has_jumps(sch, block)) return false;
+    if (!l || hone_jumps_below(sch->func, block)) return false;
     for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
         hone_region region;

@@ -177,7 +177,9 @@ static hone_status check_allocs(hone_schedule *sch, hone_node_id id) {
     hone_node_id init = hone_block_init_of(sch->func, id);
     for (uint32_t i = 0; i < block->alloc_count; i++) {
         hone_buffer buffer = block->allocs[i];
-        if (!sch_loads_below(sch, init, buffer) && !sch_stores_below(sch, init, buffer)) continue;
+        if (!hone_loads_below(sch->func, init, buffer) &&
+            !hone_stores_below(sch->func, init, buffer))
+            continue;
         return sch_refuse(sch, id, "the init of %s uses '%s', which the block allocates",
                           sch_block_name(sch, id), hone_func_buffer(sch->func, buffer)->name);
     }

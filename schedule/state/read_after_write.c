@@ -201,7 +201,9 @@ static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
 }
 
 static bool all_are_covered(read_check *o) {
-    if (sch_has_jumps(o->sch, o->block) || sch_has_opaque_access(o->sch, o->buffer)) return false;
+    if (hone_jumps_below(o->sch->func, o->block) ||
+        hone_has_opaque_access(o->sch->func, 0, o->buffer))
+        return false;
     hone_tree_walk_exprs(o->sch->func, o->block, false, look_at, o);
     return o->is_covered;
 }
@@ -215,7 +217,8 @@ bool sch_accumulates(hone_schedule *sch, hone_node_id block, hone_buffer buffer)
     bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
     if (!has_init && !sch_reads(sch_block(sch, block), buffer)) {
         /* a read may be hidden (unsafe_hide_buffer_access) */
-        return sch_single_store(sch, block) != HONE_NO_ID && sch_loads_below(sch, block, buffer);
+        return sch_single_store(sch, block) != HONE_NO_ID &&
+               hone_loads_below(sch->func, block, buffer);
     }
     read_check o = {
         .sch = sch, .block = block, .buffer = buffer, .counts_init = has_init, .is_covered = true};

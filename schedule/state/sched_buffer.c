@@ -61,7 +61,7 @@ hone_status sch_require_allocated(hone_schedule *sch, hone_node_id block, hone_b
 }
 
 hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
-    bool has_view = sch_has_opaque_access(sch, buffer);
+    bool has_view = hone_has_opaque_access(sch->func, 0, buffer);
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         has_view = has_view || hone_func_buffer(sch->func, b)->alias_of == buffer;
     }
@@ -90,7 +90,8 @@ hone_status sch_mark_views(hone_schedule *sch, hone_node_id block, hone_buffer b
     mark_matches(sch, marks); /* a view of a view stands further down */
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         hone_buffer whole = hone_func_buffer(sch->func, b)->alias_of;
-        bool is_odd = marks[b] ? sch_takes_address(sch, b) : whole != HONE_NO_ID && marks[whole];
+        bool is_odd = marks[b] ? hone_takes_address_below(sch->func, 0, b)
+                               : whole != HONE_NO_ID && marks[whole];
         if (!is_odd) continue;
         return sch_refuse(sch, block, "buffer '%s' is also used by its address",
                           hone_func_buffer(sch->func, buffer)->name);
@@ -102,7 +103,6 @@ typedef struct access_search {
     const hone_schedule *sch;
     hone_buffer buffer;
     hone_node_id home;  /* the block that allocates it, or the root */
-    bool found;         /* in the expression at hand */
     hone_node_id hider; /* a block that accesses the buffer and does not say so */
 } access_search;
 
@@ -121,17 +121,9 @@ static void note_access(access_search *s, hone_node_id at, bool is_write) {
     }
 }
 
-static bool look_for_load(void *ctx, const hone_expr *e) {
-    access_search *s = ctx;
-    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
-    return !s->found;
-}
-
 static void look_for_access(void *ctx, hone_node_id at, const hone_expr *e) {
     access_search *s = ctx;
-    s->found = false;
-    hone_expr_walk(e, look_for_load, s);
-    if (s->found) note_access(s, at, false);
+    if (hone_expr_loads(e, s->buffer)) note_access(s, at, false);
 }
 
 hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
@@ -212,37 +204,16 @@ hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer b
     return HONE_OK;
 }
 
-typedef struct load_search {
-    hone_buffer buffer;
-    bool found;
-} load_search;
-
-static bool is_load(void *ctx, const hone_expr *e) {
-    load_search *s = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer) s->found = true;
-    return !s->found;
-}
-
-bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
-    load_search s = {buffer, false};
-    hone_tree_walk_parts(sch->func, top, false, is_load, &s);
-    return s.found;
-}
-
 bool sch_bounds_load(const hone_node *loop, hone_buffer buffer) {
-    load_search s = {buffer, false};
-    hone_expr_walk(loop->u.loop.range.min, is_load, &s);
-    hone_expr_walk(loop->u.loop.range.extent, is_load, &s);
-    return s.found;
+    return hone_expr_loads(loop->u.loop.range.min, buffer) ||
+           hone_expr_loads(loop->u.loop.range.extent, buffer);
 }
 
 bool sch_condition_loads(const hone_node *node, hone_buffer buffer) {
-    load_search s = {buffer, false};
     const hone_expr *condition = NULL;
     if (node->kind == HONE_NODE_IF) condition = node->u.eval.value;
     if (node->kind == HONE_NODE_BLOCK) condition = node->u.block.predicate;
-    if (condition) hone_expr_walk(condition, is_load, &s);
-    return s.found;
+    return condition && hone_expr_loads(condition, buffer);
 }
 
 typedef struct load_list {
@@ -275,14 +246,6 @@ hone_status sch_read_loaded(hone_schedule *sch, hone_block *block, const hone_ex
     load_list list = {sch, block, true};
     hone_expr_walk(e, note_load, &list);
     return list.has_room ? sch_ir_error(sch) : sch_no_memory();
-}
-
-bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
-    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
-        const hone_node *node = sch_node(sch, n);
-        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
-    }
-    return false;
 }
 
 hone_status sch_reads_beyond(hone_schedule *sch, hone_node_id block, hone_buffer buffer,

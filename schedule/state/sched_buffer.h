@@ -45,18 +45,6 @@ HONE_NODISCARD hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope
                                           hone_buffer buffer);
 
 /* ---- addresses and views ---- */
-/* Something in the function uses the buffer's address or data pointer, so that regions need not
- * tell all accesses. */
-bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer);
-/* sch_takes_address by something from top downwards. */
-bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
-/* sch_takes_address by this expression. */
-bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer);
-/* sch_takes_address, or a T.match_buffer makes a view of the buffer: it may be accessed under
- * another name. */
-bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
-/* sch_has_opaque_access by something from top downwards. */
-bool sch_has_opaque_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* ILLEGAL where the buffer's address is used, or it shares storage with a view of either kind
  * (T.match_buffer, T.decl_buffer). */
 HONE_NODISCARD hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block,
@@ -68,10 +56,6 @@ HONE_NODISCARD hone_status sch_mark_views(hone_schedule *sch, hone_node_id block
                                           hone_buffer buffer, bool **out_marks);
 
 /* ---- accesses ---- */
-/* Something from top downwards loads from the buffer, whatever regions are declared. */
-bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
-/* Something from top downwards stores to the buffer, whatever regions are declared. */
-bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* The bounds of a loop load from the buffer. */
 bool sch_bounds_load(const hone_node *loop, hone_buffer buffer);
 /* The condition of an IF, or the predicate of a block, loads from the buffer. False for other

@@ -1,65 +1,9 @@
 /* schedule/state/sched_regions.c - what a step finds out anew of blocks that it changed: their
- * regions; and what regions do not tell: who takes the address of a buffer, or a view of it. */
+ * regions. */
 #include <string.h>
 
 #include "ir/region/region.h"
 #include "schedule/state/schedule_impl.h"
-
-/* ---- addresses and views ---- */
-
-static bool takes_address(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
-           hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR);
-}
-
-typedef struct opaque_search {
-    const hone_func *func;
-    hone_buffer buffer;
-    bool found;
-} opaque_search;
-
-static bool look_inside(void *ctx, const hone_expr *e) {
-    opaque_search *s = ctx;
-    hone_var data = hone_func_buffer(s->func, s->buffer)->data;
-    if (takes_address(e) && e->count && e->args[0]->kind == HONE_EXPR_LOAD &&
-        e->args[0]->u.buffer == s->buffer) {
-        s->found = true;
-    }
-    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) s->found = true;
-    return !s->found;
-}
-
-bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer) {
-    opaque_search s = {sch->func, buffer, false};
-    hone_expr_walk(e, look_inside, &s);
-    return s.found;
-}
-
-bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
-    opaque_search s = {sch->func, buffer, false};
-    hone_tree_walk_parts(sch->func, top, false, look_inside, &s);
-    return s.found;
-}
-
-bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer) {
-    return sch_takes_address_below(sch, 0, buffer);
-}
-
-bool sch_has_opaque_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
-    bool found = sch_takes_address_below(sch, top, buffer);
-    for (hone_node_id n = top; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, top, n)) {
-        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
-        const hone_block *block = sch_block(sch, n);
-        for (uint32_t i = 0; i < block->match_count; i++) {
-            found = found || block->matches[i].source.buffer == buffer;
-        }
-    }
-    return found;
-}
-
-bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
-    return sch_has_opaque_below(sch, 0, buffer);
-}
 
 /* ---- regions ---- */
 

@@ -52,8 +52,6 @@ HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node,
 hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
 /* The loop is proved to have at least one iteration. */
 bool sch_surely_runs(hone_schedule *sch, hone_node_id loop);
-/* A BREAK or CONTINUE stands anywhere in the block, so that a statement of it may be left out. */
-bool sch_has_jumps(const hone_schedule *sch, hone_node_id block);
 
 /* ---- expressions ---- */
 /* One of the expressions uses the variable. */

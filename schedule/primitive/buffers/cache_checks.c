@@ -14,7 +14,7 @@ static bool loads_itself(const sch_staging *c, hone_node_id n) {
     case HONE_NODE_ELSE:
         return sch_condition_loads(node, c->buffer);
     default:
-        return sch_loads_below(c->sch, n, c->buffer);
+        return hone_loads_below(c->sch->func, n, c->buffer);
     }
 }
 

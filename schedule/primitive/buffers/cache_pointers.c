@@ -38,7 +38,7 @@ static bool is_declared(const sch_staging *c, hone_node_id n) {
 
 static void check_pointer(void *ctx, hone_node_id at, const hone_expr *e) {
     pointer_check *p = ctx;
-    if (!sch_expr_takes_address(p->c->sch, e, p->c->buffer)) return;
+    if (!hone_expr_takes_address(p->c->sch->func, e, p->c->buffer)) return;
     if (!is_redirected(p->c, at) && !is_declared(p->c, at)) p->odd = at;
 }
 
@@ -67,7 +67,7 @@ static hone_status check_views(const sch_staging *c, const char *storage_scope) 
 hone_status sch_check_pointers(sch_staging *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
-    if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;
+    if (!hone_has_opaque_access(sch->func, 0, c->buffer)) return HONE_OK;
     pointer_check p = {c, HONE_NO_ID};
     hone_tree_walk_exprs(sch->func, 0, false, check_pointer, &p);
     if (p.odd != HONE_NO_ID) {
@@ -86,7 +86,7 @@ hone_status sch_check_pointers(sch_staging *c, const char *storage_scope) {
     }
     bool is_opaque = false;
     for (uint32_t i = 0; i < c->user_count; i++)
-        is_opaque = is_opaque || sch_has_opaque_below(sch, c->users[i], c->buffer);
+        is_opaque = is_opaque || hone_has_opaque_access(sch->func, c->users[i], c->buffer);
     if (!is_opaque) return HONE_OK;
     bool is_offset = info->elem_offset && !hone_expr_is_int_value(info->elem_offset, 0);
     if (info->strides || is_offset) {

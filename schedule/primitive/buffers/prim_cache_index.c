@@ -205,7 +205,7 @@ static hone_status add_reads(const caching_indices *c, hone_node_id id) {
         reads[i] = old[i];
     for (uint32_t i = 0; i < c->count; i++) {
         const index_use *use = &c->uses[i];
-        if (id != c->block && !sch_loads_below(sch, id, use->buffer)) continue;
+        if (id != c->block && !hone_loads_below(sch->func, id, use->buffer)) continue;
         const hone_region *read = sch_element_region(sch, use->buffer, use->rank, use->at);
         if (!read) return sch_no_memory();
         reads[count++] = *read;

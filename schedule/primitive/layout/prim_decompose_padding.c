@@ -229,7 +229,8 @@ static bool may_be_lifted(const padding *p) {
          n = sch_next_block(sch, p->loop, n)) {
         if (n != p->block && sch_writes(sch_block(sch, n), block->writes[0].buffer)) return false;
     }
-    return block->write_count == 1 && !sch_has_opaque_access(sch, block->writes[0].buffer);
+    return block->write_count == 1 &&
+           !hone_has_opaque_access(sch->func, 0, block->writes[0].buffer);
 }
 
 static hone_status check_place(padding *p) {

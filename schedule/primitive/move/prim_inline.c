@@ -132,7 +132,7 @@ static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) 
 /* Says so or does so: an access may be hidden (unsafe_hide_buffer_access). */
 static bool loads(const hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     if (sch_reads(sch_block(sch, block), buffer)) return true;
-    return sch_loads_below(sch, block, buffer);
+    return hone_loads_below(sch->func, block, buffer);
 }
 
 static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
@@ -146,7 +146,7 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
     HONE_TRY(sch_invert_indices(sch, block, sch_whole_axes(sch, sch_block(sch, block)),
                                 store->u.store.rank, store->u.store.indices, store->u.store.indices,
                                 &ignored));
-    if (sch_has_opaque_access(sch, store->u.store.buffer)) {
+    if (hone_has_opaque_access(sch->func, 0, store->u.store.buffer)) {
         return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
                           hone_func_buffer(sch->func, store->u.store.buffer)->name);
     }

@@ -92,8 +92,8 @@ static bool is_single_step(hone_schedule *sch, const reverse *r) {
     }
     own_loads own = {step, copy->u.store.buffer, true};
     hone_expr_walk(step->u.store.value, check_own_load, &own);
-    return own.are_there && !sch_loads_below(sch, init, step->u.store.buffer) &&
-           !sch_loads_below(sch, init, copy->u.store.buffer) &&
+    return own.are_there && !hone_loads_below(sch->func, init, step->u.store.buffer) &&
+           !hone_loads_below(sch->func, init, copy->u.store.buffer) &&
            sch_classify(sch, r->producer, sch_scope_of(sch, r->producer), NULL) ==
                SCH_BLOCK_REDUCTION;
 }
@@ -131,7 +131,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
         return sch_refuse(sch, r->producer, "%s has %u consumers, must have one",
                           sch_block_name(sch, r->producer), consumer_count);
     }
-    if (sch_has_opaque_access(sch, r->buffer)) {
+    if (hone_has_opaque_access(sch->func, 0, r->buffer)) {
         return sch_refuse(sch, r->producer, "buffer '%s' is also used by its address or as a view",
                           hone_func_buffer(sch->func, r->buffer)->name);
     }

@@ -213,24 +213,11 @@ static bool matches(hone_schedule *sch, sch_reducer *r, const hone_expr *const *
     return has_identities(r->form, r->identities);
 }
 
-typedef struct buffer_search {
-    const sch_reducer *reducer;
-    bool found;
-} buffer_search;
-
-static bool look_for_buffer(void *ctx, const hone_expr *e) {
-    buffer_search *s = ctx;
-    for (uint32_t i = 0; i < s->reducer->count && e->kind == HONE_EXPR_LOAD; i++) {
-        s->found = s->found || e->u.buffer == s->reducer->buffers[i];
-    }
-    return !s->found;
-}
-
 static bool reads_results(const sch_reducer *r) {
-    buffer_search s = {r, false};
-    for (uint32_t i = 0; i < r->count; i++)
-        hone_expr_walk(r->rhs[i], look_for_buffer, &s);
-    return s.found;
+    for (uint32_t i = 0; i < r->count * r->count; i++) {
+        if (hone_expr_loads(r->rhs[i / r->count], r->buffers[i % r->count])) return true;
+    }
+    return false;
 }
 
 static bool same_indices(const hone_node *a, const hone_node *b) {

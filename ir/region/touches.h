@@ -1,0 +1,30 @@
+/* ir/region/touches.h - does a piece of program touch a buffer at all, and how?
+ *
+ * Only what is written down counts, whatever conditions stand around it. "Below" a node includes
+ * the node. Pure; thread-compatible.
+ */
+#ifndef HONE_IR_REGION_TOUCHES_H
+#define HONE_IR_REGION_TOUCHES_H
+
+#include "ir/core/func.h"
+
+/* The expression loads from the buffer. */
+bool hone_expr_loads(const hone_expr *e, hone_buffer buffer);
+/* An expression below top loads from the buffer; what blocks declare does not count. */
+bool hone_loads_below(const hone_func *func, hone_node_id top, hone_buffer buffer);
+/* A statement below top stores to the buffer. */
+bool hone_stores_below(const hone_func *func, hone_node_id top, hone_buffer buffer);
+/* The expression has the address of an element of the buffer, or its data handle: what is done with
+ * that is not known. */
+bool hone_expr_takes_address(const hone_func *func, const hone_expr *e, hone_buffer buffer);
+/* hone_expr_takes_address of an expression below top. */
+bool hone_takes_address_below(const hone_func *func, hone_node_id top, hone_buffer buffer);
+/* hone_takes_address_below, or a block below top makes a view of the buffer (T.match_buffer): it
+ * may be accessed under another name. */
+bool hone_has_opaque_access(const hone_func *func, hone_node_id top, hone_buffer buffer);
+/* Another buffer of the function is declared to be a view of the storage of this one. */
+bool hone_has_alias(const hone_func *func, hone_buffer buffer);
+/* A break or continue stands below top, so that a statement behind it may be left out. */
+bool hone_jumps_below(const hone_func *func, hone_node_id top);
+
+#endif
