@@ -42,10 +42,11 @@ HONE_NODISCARD hone_status hone_region_relax(hone_arith *arith, const hone_func 
                                              const bool *relax, uint32_t relax_count,
                                              hone_interval *out_intervals /* rank */,
                                              bool *out_is_exact);
-/* hone_region_relax of an access in a body, whose indices use the loops themselves: there are no
- * bindings to put in, and no predicate. */
+/* hone_region_relax of what a block declares, or (HONE_NO_ID) of an access in a body, whose indices
+ * use the loops themselves, under a further condition over the loops (NULL: none). */
 HONE_NODISCARD hone_status hone_access_relax(hone_arith *arith, const hone_func *func,
-                                             const hone_region *access, const bool *relax,
+                                             hone_node_id block_or_none, const hone_region *region,
+                                             const hone_expr *under, const bool *relax,
                                              uint32_t relax_count,
                                              hone_interval *out_intervals /* rank */,
                                              bool *out_is_exact);

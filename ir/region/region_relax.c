@@ -562,35 +562,52 @@ static bool relax_digits(const relax_ctx *whole, const hone_region *region,
     return true;
 }
 
-/* buffer: only its rank and shape count. block: HONE_NO_ID when the region speaks of loops. */
-static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node_id block,
-                             const hone_region *region, const hone_buffer_info *buffer,
-                             const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+/* What is relaxed, and over what. */
+typedef struct relaxing {
+    hone_arith *arith;
+    const hone_func *func;
+    hone_node_id block;     /* HONE_NO_ID when the region speaks of loops */
+    const hone_expr *under; /* what holds beside the predicate of the block, or NULL */
+    const bool *relax;
+    uint32_t relax_count;
+} relaxing;
+
+/* buffer: only its rank and shape count. */
+static hone_status relax_box(const relaxing *r, const hone_region *region,
+                             const hone_buffer_info *buffer, hone_interval *out_intervals,
                              bool *out_is_exact) {
-    const hone_node *node = block == HONE_NO_ID ? NULL : hone_func_node(func, block);
+    const hone_node *node = r->block == HONE_NO_ID ? NULL : hone_func_node(r->func, r->block);
     assert(!node || node->kind == HONE_NODE_BLOCK);
-    relax_ctx ctx = {.arith = arith, .relax = relax, .relax_count = relax_count};
+    relax_ctx ctx = {.arith = r->arith, .relax = r->relax, .relax_count = r->relax_count};
     ctx.predicate = node ? node->u.block.predicate : NULL;
-    bool done = fill_map(&ctx, func, node) &&
+    if (r->under && ctx.predicate) {
+        ctx.predicate = hone_expr_binary(&r->arith->ir, HONE_OP_AND, ctx.predicate, r->under);
+    } else if (r->under) {
+        ctx.predicate = r->under;
+    }
+    bool done = fill_map(&ctx, r->func, node) &&
                 relax_access(&ctx, region, buffer, out_intervals, out_is_exact) &&
                 (!out_is_exact || *out_is_exact ||
                  relax_digits(&ctx, region, buffer, out_intervals, out_is_exact));
-    HONE_TRY(hone_ir_finish(&arith->ir));
+    HONE_TRY(hone_ir_finish(&r->arith->ir));
     return done ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
 }
 
 hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
                               const hone_region *region, const bool *relax, uint32_t relax_count,
                               hone_interval *out_intervals, bool *out_is_exact) {
-    return relax_box(arith, func, block, region, hone_func_buffer(func, region->buffer), relax,
-                     relax_count, out_intervals, out_is_exact);
+    const relaxing r = {arith, func, block, NULL, relax, relax_count};
+    return relax_box(&r, region, hone_func_buffer(func, region->buffer), out_intervals,
+                     out_is_exact);
 }
 
-hone_status hone_access_relax(hone_arith *arith, const hone_func *func, const hone_region *access,
-                              const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+hone_status hone_access_relax(hone_arith *arith, const hone_func *func, hone_node_id block_or_none,
+                              const hone_region *region, const hone_expr *under, const bool *relax,
+                              uint32_t relax_count, hone_interval *out_intervals,
                               bool *out_is_exact) {
-    return relax_box(arith, func, HONE_NO_ID, access, hone_func_buffer(func, access->buffer), relax,
-                     relax_count, out_intervals, out_is_exact);
+    const relaxing r = {arith, func, block_or_none, under, relax, relax_count};
+    return relax_box(&r, region, hone_func_buffer(func, region->buffer), out_intervals,
+                     out_is_exact);
 }
 
 hone_status hone_values_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
@@ -605,6 +622,6 @@ hone_status hone_values_relax(hone_arith *arith, const hone_func *func, hone_nod
     }
     HONE_TRY(hone_ir_finish(&arith->ir));
     hone_region region = {.buffer = HONE_NO_ID, .ranges = ranges};
-    return relax_box(arith, func, block, &region, &space, relax, relax_count, out_intervals,
-                     out_is_exact);
+    const relaxing r = {arith, func, block, NULL, relax, relax_count};
+    return relax_box(&r, &region, &space, out_intervals, out_is_exact);
 }

@@ -39,7 +39,9 @@ bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
 static bool has_one_use(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, loop);
     if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) return true;
-    if (sch_bounds_depend_on(sch, loop) != HONE_NO_ID || !sch_surely_runs(sch, loop)) return false;
+    if (sch_bounds_depend_on(sch, loop) != HONE_NO_ID ||
+        !hone_surely_runs(&sch->arith, sch->func, loop))
+        return false;
     return sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_SPATIAL) !=
            sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE);
 }

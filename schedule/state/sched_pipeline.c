@@ -1,13 +1,9 @@
 /* schedule/state/sched_pipeline.c - is a scope a pipeline of stages: does every block find what it
- * reads written before it, in full and done with? And what a block surely writes, on which that
- * rests. */
+ * reads written before it, in full and done with? */
 #include "schedule/state/schedule_impl.h"
 
 #include "ir/region/region.h"
 #include "schedule/state/partial_results.h"
-#include "schedule/state/pieces.h"
-
-/* ---- what is surely written ---- */
 
 /* The region (over the loops above `top`) of a block's access, into intervals. */
 static bool region_above(hone_schedule *sch, hone_node_id block, const hone_region *region,
@@ -23,35 +19,6 @@ static bool region_above(hone_schedule *sch, hone_node_id block, const hone_regi
     return false;
 }
 
-/* Is the lesser of two known to be at most e, or of (is_low) the greater to be at least e? An end
- * that predicates cut is a minimum (a maximum), each side of which may hold for its own reason. */
-static bool ends_within(hone_arith *arith, const hone_expr *e, const hone_expr *one,
-                        const hone_expr *other, bool is_low) {
-    if (hone_expr_is_op(e, is_low ? HONE_OP_MAX : HONE_OP_MIN)) {
-        return ends_within(arith, e->args[0], one, other, is_low) &&
-               ends_within(arith, e->args[1], one, other, is_low);
-    }
-    if (is_low) {
-        return hone_prove_less_equal(arith, e, one) ||
-               (other && hone_prove_less_equal(arith, e, other));
-    }
-    return hone_prove_less_equal(arith, one, e) ||
-           (other && hone_prove_less_equal(arith, other, e));
-}
-
-/* Does one dimension of what is written surely contain all that is read of it? What lies outside
- * the buffer is never read, so the ends of the buffer will do as well. */
-static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_interval written,
-                             hone_interval read) {
-    if (!written.min || !written.max) return false;
-    const hone_expr *zero = hone_expr_int(&sch->ir, written.min->dtype, 0);
-    const hone_expr *one = hone_expr_int(&sch->ir, shape->dtype, 1);
-    const hone_expr *last = hone_expr_sub(&sch->ir, shape, one);
-    if (!zero || !last) return false;
-    return ends_within(&sch->arith, written.min, zero, read.min, true) &&
-           ends_within(&sch->arith, written.max, last, read.max, false);
-}
-
 /* Does a condition stand between a block and something around it, so that it may not run? Below a
  * condition with two cases, each may be the other's. */
 static bool may_be_left_out(const hone_schedule *sch, hone_node_id block, hone_node_id top) {
@@ -60,48 +27,7 @@ static bool may_be_left_out(const hone_schedule *sch, hone_node_id block, hone_n
         hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
         if (kind == HONE_NODE_IF || kind == HONE_NODE_ELSE) return true;
     }
-    if (n == HONE_NO_ID || sch_node(sch, n)->kind != HONE_NODE_IF) return false;
-    return sch_node(sch, sch_node(sch, n)->last)->kind == HONE_NODE_ELSE;
-}
-
-/* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
-static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region *written,
-                       hone_node_id top, const hone_interval *box) {
-    const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
-    hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
-    bool is_exact = false;
-    if (may_be_left_out(sch, block, top)) return false;
-    if (!sch_writes_exactly(sch, block))
-        return sch_stores_cover(sch, block, written->buffer, top, box);
-    if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        if (!covers_dimension(sch, buffer->shape[d], out[d], box[d])) return false;
-    }
-    return true;
-}
-
-static const hone_interval *whole_buffer(hone_schedule *sch, hone_buffer buffer) {
-    const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
-    hone_interval *box = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *box);
-    for (uint32_t d = 0; box && d < info->rank; d++) {
-        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
-        box[d].min = hone_expr_int(&sch->ir, info->shape[d]->dtype, 0);
-        box[d].max = hone_expr_sub(&sch->ir, info->shape[d], one);
-        if (!box[d].min || !box[d].max) return NULL;
-    }
-    return box;
-}
-
-bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
-                       const hone_interval *box_or_null) {
-    const hone_block *writer = sch_block(sch, block);
-    const hone_interval *box = box_or_null ? box_or_null : whole_buffer(sch, buffer);
-    if (!box) return false; /* no memory, which the next step will say */
-    for (uint32_t w = 0; w < writer->write_count; w++) {
-        if (writer->writes[w].buffer != buffer) continue;
-        if (writes_box(sch, block, &writer->writes[w], top, box)) return true;
-    }
-    return false;
+    return n == HONE_NO_ID || sch_has_two_cases(sch, n);
 }
 
 /* Does what `from` writes to a buffer surely contain all that `to` reads of it? */
@@ -111,7 +37,7 @@ static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *wri
     hone_node_id top = sch_lca(sch, from, to);
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
     if (box && region_above(sch, to, read, top, box, NULL) &&
-        writes_box(sch, from, written, top, box)) {
+        sch_surely_writes(sch, from, written->buffer, top, box)) {
         return true;
     }
     return !may_be_left_out(sch, from, top) &&
@@ -250,7 +176,7 @@ static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_
     if (are_disjoint(sch, rank, box, all)) return true;
     for (uint32_t d = 0; d < rank; d++)
         box[d] = hone_interval_intersect(&sch->arith, box[d], all[d]);
-    return writes_box(sch, from, written, top, box);
+    return sch_surely_writes(sch, from, written->buffer, top, box);
 }
 
 /* Of those that surely write the buffer before the reader, in whole: where the one that it shares
@@ -271,55 +197,11 @@ static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, h
     return count > 1 ? lowest : HONE_NO_ID;
 }
 
-/* What is read, no further than the buffer goes. */
-static bool clip_to_buffer(hone_schedule *sch, hone_buffer buffer, hone_interval *box) {
-    const hone_interval *whole = whole_buffer(sch, buffer);
-    for (uint32_t d = 0; whole && d < hone_func_buffer(sch->func, buffer)->rank; d++) {
-        if (!box[d].min || !hone_prove_less_equal(&sch->arith, whole[d].min, box[d].min)) {
-            box[d].min = whole[d].min;
-        }
-        if (!box[d].max || !hone_prove_less_equal(&sch->arith, box[d].max, whole[d].max)) {
-            box[d].max = hone_simplify(&sch->arith, whole[d].max);
-        }
-    }
-    return whole != NULL;
-}
-
-static bool same_box(hone_schedule *sch, uint32_t rank, const hone_interval *a,
-                     const hone_interval *b) {
-    for (uint32_t d = 0; d < rank; d++) {
-        if (!hone_prove_equal(&sch->arith, a[d].min, b[d].min) ||
-            !hone_prove_equal(&sch->arith, a[d].max, b[d].max)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Do both cases of the condition right above a block write the same, each in a block of its own? */
-static bool is_written_in_both(hone_schedule *sch, hone_node_id block, const hone_region *written,
-                               hone_node_id top) {
-    uint32_t rank = hone_func_buffer(sch->func, written->buffer)->rank;
-    hone_node_id choice = sch_node(sch, block)->parent, other = sch_node(sch, choice)->last;
-    hone_interval *box = hone_arena_alloc(sch->arena, 2 * (rank + 1) * sizeof *box);
-    bool is_exact = false;
-    if (!box || sch_node(sch, choice)->kind != HONE_NODE_IF ||
-        sch_node(sch, other)->kind != HONE_NODE_ELSE || choice == top ||
-        may_be_left_out(sch, choice, top) ||
-        !region_above(sch, block, written, choice, box, &is_exact) || !is_exact) {
-        return false;
-    }
-    for (hone_node_id n = sch_node(sch, other)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK || !sch_writes_exactly(sch, n)) continue;
-        const hone_region *twin = hone_region_of(sch_block(sch, n)->write_count,
-                                                 sch_block(sch, n)->writes, written->buffer);
-        if (twin && region_above(sch, n, twin, other, box + rank + 1, &is_exact) && is_exact &&
-            same_box(sch, rank, box, box + rank + 1)) {
-            return true;
-        }
-    }
-    return false;
+/* The child of top that holds a node below it. */
+static hone_node_id child_of(const hone_schedule *sch, hone_node_id top, hone_node_id node) {
+    while (sch_node(sch, node)->parent != top)
+        node = sch_node(sch, node)->parent;
+    return node;
 }
 
 /* Several who write parts of a buffer: does what they surely write before contain all that is read?
@@ -328,25 +210,23 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
                            const hone_region *read) {
     uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
     hone_node_id lowest = meeting_of_writers(sch, scope, reader, read->buffer);
+    hone_node_id last = HONE_NO_ID;
     if (lowest == HONE_NO_ID) return false;
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
-    sch_pieces *pieces = sch_pieces_create(sch, read->buffer, lowest);
-    if (!box || !pieces || !region_above(sch, reader, read, lowest, box, NULL) ||
-        !clip_to_buffer(sch, read->buffer, box)) {
-        return false;
-    }
+    hone_dataflow flow = sch_dataflow(sch);
+    hone_written made;
+    hone_written_begin(&made, &flow, read->buffer, lowest);
+    if (!box || !region_above(sch, reader, read, lowest, box, NULL)) return false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
-        if (n == reader || !sch_is_before(sch, n, reader)) continue;
-        pieces->within = sch_lca(sch, n, reader);
-        const hone_region *written =
-            hone_region_of(sch_block(sch, n)->write_count, sch_block(sch, n)->writes, read->buffer);
-        if (written && (!may_be_left_out(sch, n, pieces->within) ||
-                        is_written_in_both(sch, n, written, pieces->within))) {
-            sch_pieces_add(pieces, n);
-        }
+        if (n == reader || !sch_writes(sch_block(sch, n), read->buffer)) continue;
+        made.within = sch_lca(sch, n, reader);
+        if (!sch_is_before(sch, n, reader) || sch_has_two_cases(sch, made.within)) continue;
+        hone_node_id statement = child_of(sch, made.within, n);
+        if (statement != last) hone_written_add(&made, statement);
+        last = statement;
     }
-    return sch_pieces_cover(pieces, box);
+    return hone_covers(&made, box);
 }
 
 /* Checks one read of one block against its writers in the scope. */

@@ -9,9 +9,14 @@
 #ifndef HONE_SCHEDULE_STATE_SCHED_READS_H
 #define HONE_SCHEDULE_STATE_SCHED_READS_H
 
+#include "ir/region/written.h"
 #include "schedule/state/schedule.h"
 
 /* ---- what is surely written ---- */
+/* The program, for questions of ir/region/written.h, with the exact writes that are remembered. */
+hone_dataflow sch_dataflow(hone_schedule *sch);
+/* The node is an IF with an ELSE: what is below it may stand in the other case. */
+bool sch_has_two_cases(const hone_schedule *sch, hone_node_id n);
 /* In each iteration of `top`, which is around the block (a loop, or the scope of the block), the
  * block writes every element of the box (NULL: of the buffer). */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,

@@ -50,8 +50,6 @@ HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node,
 /* The STORE that is all there is of a block's body, its init aside; HONE_NO_ID: the body is
  * something else. */
 hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
-/* The loop is proved to have at least one iteration. */
-bool sch_surely_runs(hone_schedule *sch, hone_node_id loop);
 
 /* ---- expressions ---- */
 /* One of the expressions uses the variable. */

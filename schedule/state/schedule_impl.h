@@ -15,6 +15,7 @@
 #define HONE_SCHEDULE_STATE_SCHEDULE_IMPL_H
 
 #include "ir/region/touches.h"
+#include "ir/region/written.h"
 #include "schedule/state/sched_buffer.h"
 #include "schedule/state/sched_draft.h"
 #include "schedule/state/sched_facts.h"

@@ -83,7 +83,7 @@ static bool surely_comes_to(hone_schedule *sch, hone_node_id block) {
         return false;
     for (hone_node_id n = sch_node(sch, block)->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
-        if (!sch_surely_runs(sch, n)) return false;
+        if (!hone_surely_runs(&sch->arith, sch->func, n)) return false;
     }
     return true;
 }

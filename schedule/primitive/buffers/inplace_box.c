@@ -9,7 +9,6 @@
  * it had, which is seen by iterations that run side by side. */
 #include "ir/region/region.h"
 #include "schedule/primitive/buffers/caching.h"
-#include "schedule/state/pieces.h"
 
 typedef struct load_search {
     const sch_staging *c;
@@ -22,7 +21,8 @@ static bool find_certain_load(void *ctx, const hone_expr *e) {
     load_search *s = ctx;
     hone_schedule *sch = s->c->sch;
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->c->buffer && !s->holds_all) {
-        const hone_region *loaded = sch_region_of_load(sch, e);
+        const hone_region *loaded =
+            hone_region_of_access(&sch->arith, e->u.buffer, e->count, e->args);
         s->holds_all = loaded && hone_region_covers(&sch->arith, sch->func, loaded, s->declared);
     }
     return !hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && !hone_expr_is_op(e, HONE_OP_AND) &&
