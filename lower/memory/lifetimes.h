@@ -5,12 +5,6 @@
 
 #include "lower/ground/accesses.h"
 
-/* Every read of the buffer is a read after write: in each run of the innermost node that is above
- * all its accesses below root, the element was stored before it is loaded. all: those accesses,
- * none of them opaque. */
-HONE_NODISCARD hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer,
-                                          const lower_accesses *all, hone_node_id root,
-                                          bool *out_is_fresh);
 /* Where iterations of a parallel or vectorized loop around all accesses may store to the same
  * elements, and each reads within the box that it stores to: gives the buffer a dimension for them,
  * in front, for each such loop between its ALLOC node and the accesses. all: its accesses, none of

@@ -14,9 +14,6 @@ HONE_NODISCARD hone_status lower_show_numbers(hone_lower *lower);
  * was written. */
 HONE_NODISCARD hone_status lower_is_output(hone_lower *lower, hone_buffer buffer,
                                            bool *out_is_output);
-/* lower_is_output, by following the loops with their variables as symbols. False: not shown. */
-HONE_NODISCARD hone_status lower_is_filled_in_order(hone_lower *lower, hone_buffer buffer,
-                                                    const lower_accesses *all, bool *out_is_filled);
 /* lower_is_output, of a buffer of constant shape, by running the loops over numbers. False also
  * where something is not known, or that takes too long. */
 HONE_NODISCARD hone_status lower_is_filled_by_points(const hone_func *func, hone_buffer buffer,
