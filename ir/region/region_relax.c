@@ -463,8 +463,8 @@ static bool is_relaxed_in(const relax_ctx *ctx, const hone_expr *e) {
 }
 
 /* Loops of which the ends run with other relaxed ones (j < i + 1): the longest run of what indexes
- * a dimension meets all that the shorter ones do, if the other loop indexes nothing; and what
- * indexes nothing must run at all. */
+ * a dimension meets all that the shorter ones do, if the other loop indexes nothing and no
+ * condition leaves out the longest; and what indexes nothing must run at all. */
 static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
     for (uint32_t v = 0; v < ctx->relax_count && v < ctx->arith->count; v++) {
         const hone_expr *min = ctx->arith->mins[v], *extent = ctx->arith->extents[v];
@@ -476,7 +476,8 @@ static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_
         if (is_relaxed_in(ctx, min)) return false;
         for (uint32_t u = 0; u < ctx->relax_count; u++) {
             bool is_end = ctx->relax[u] && hone_expr_uses_var(extent, (hone_var)u);
-            if (is_end && is_indexed_by(ctx, region, rank, (hone_var)u)) return false;
+            bool is_cut = ctx->predicate && hone_expr_uses_var(ctx->predicate, (hone_var)u);
+            if (is_end && (is_cut || is_indexed_by(ctx, region, rank, (hone_var)u))) return false;
         }
     }
     return true;

@@ -56,6 +56,19 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      C[vi, vi] = A[vi, 0]\n",                                       "i ",       "0..127, 0..127",                       false},
+    {"the longest run of a triangle is left out",
+     "  for i in range(1, 9):\n"
+     "    for j in range(i):\n"
+     "      with T.block(\"B\"):\n"
+     "        vj = T.axis.spatial(8, j)\n"
+     "        T.where(i < 2)\n"
+     "        C[vj, 0] = A[vj, 0]\n",                                      "i j ",     "0..7, 0..0",                           false},
+    {"the longest run of a triangle is there",
+     "  for i in range(1, 9):\n"
+     "    for j in range(i):\n"
+     "      with T.block(\"B\"):\n"
+     "        vj = T.axis.spatial(8, j)\n"
+     "        C[vj, 0] = A[vj, 0]\n",                                      "i j ",     "0..7, 0..0",                           true },
     {"a predicate on what does not run",
      "  for i, j in T.grid(64, 128):\n"
      "    with T.block(\"B\"):\n"
