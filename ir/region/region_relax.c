@@ -462,13 +462,19 @@ static bool is_relaxed_in(const relax_ctx *ctx, const hone_expr *e) {
     return e && hone_expr_uses_any(e, ctx->relax, ctx->relax_count);
 }
 
+/* Do the ends of a loop run with other relaxed ones? */
+static bool has_moving_end(const relax_ctx *ctx, hone_var var) {
+    return var < ctx->arith->count && (is_relaxed_in(ctx, ctx->arith->mins[var]) ||
+                                       is_relaxed_in(ctx, ctx->arith->extents[var]));
+}
+
 /* Loops of which the ends run with other relaxed ones (j < i + 1): the longest run of what indexes
- * a dimension meets all that the shorter ones do, if the other loop indexes nothing and no
- * condition leaves out the longest; and what indexes nothing must run at all. */
+ * a dimension meets all that the shorter ones do, if the other loop indexes nothing, has ends that
+ * stay, and no condition leaves out the longest; and what indexes nothing must run at all. */
 static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
     for (uint32_t v = 0; v < ctx->relax_count && v < ctx->arith->count; v++) {
         const hone_expr *min = ctx->arith->mins[v], *extent = ctx->arith->extents[v];
-        if (!ctx->relax[v] || (!is_relaxed_in(ctx, min) && !is_relaxed_in(ctx, extent))) continue;
+        if (!ctx->relax[v] || !has_moving_end(ctx, (hone_var)v)) continue;
         if (!is_indexed_by(ctx, region, rank, (hone_var)v)) {
             if (!extent || hone_arith_bound(ctx->arith, extent).min < 1) return false;
             continue;
@@ -477,7 +483,9 @@ static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_
         for (uint32_t u = 0; u < ctx->relax_count; u++) {
             bool is_end = ctx->relax[u] && hone_expr_uses_var(extent, (hone_var)u);
             bool is_cut = ctx->predicate && hone_expr_uses_var(ctx->predicate, (hone_var)u);
-            if (is_end && (is_cut || is_indexed_by(ctx, region, rank, (hone_var)u))) return false;
+            bool is_steady = !is_end || !has_moving_end(ctx, (hone_var)u);
+            if (is_end && (is_cut || !is_steady || is_indexed_by(ctx, region, rank, (hone_var)u)))
+                return false;
         }
     }
     return true;

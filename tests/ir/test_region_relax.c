@@ -63,6 +63,14 @@ static const struct row {
      "        vj = T.axis.spatial(8, j)\n"
      "        T.where(i < 2)\n"
      "        C[vj, 0] = A[vj, 0]\n",                                      "i j ",     "0..7, 0..0",                           false},
+    {"a triangle of a triangle is no box",
+     "  for i in range(1, 6):\n"
+     "    for k in range(i):\n"
+     "      for j in range(k):\n"
+     "        with T.block(\"B\"):\n"
+     "          vi = T.axis.spatial(6, i)\n"
+     "          vj = T.axis.spatial(6, j)\n"
+     "          C[vj, vi] = A[vj, vi]\n",                                  "i k j ",   "0..3, 1..5",                           false},
     {"the longest run of a triangle is there",
      "  for i in range(1, 9):\n"
      "    for j in range(i):\n"
