@@ -102,7 +102,8 @@ static bool may_be_left_out(hone_schedule *sch, hone_node_id id, const bool *mar
     for (hone_node_id n = sch_node(sch, id)->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
         bool is_marked = marks[sch_node(sch, n)->u.loop.var];
-        if (is_marked && !sch_uses_loop(sch, id, n) && !hone_surely_runs(&sch->arith, sch->func, n)) return true;
+        if (is_marked && !sch_uses_loop(sch, id, n) && !hone_surely_runs(&sch->arith, sch->func, n))
+            return true;
     }
     return false;
 }

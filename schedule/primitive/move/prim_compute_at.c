@@ -390,7 +390,8 @@ static hone_status check_is_run(move *m, const sch_nest *n) {
         if (hone_tree_is_ancestor(sch->func, l, m->block)) break;
         if (feeding_of(sch_block(sch, m->block), n, sch_node(sch, l)->u.loop.var) !=
                 FEEDS_NOTHING ||
-            hone_surely_runs(&sch->arith, sch->func, l) || !is_read_outside(m, l, reader_count, readers)) {
+            hone_surely_runs(&sch->arith, sch->func, l) ||
+            !is_read_outside(m, l, reader_count, readers)) {
             continue;
         }
         return sch_refuse(sch, l, "%s may have no iteration, and %s is needed without it",
