@@ -25,7 +25,8 @@ hone_status lower_bind_around(const hone_func *func, hone_node_id id, hone_arith
     return HONE_OK;
 }
 
-hone_status lower_bind_below(const hone_func *func, hone_node_id root, hone_arith *arith) {
+/* Binds the loops below a node; itself too, where it is a loop. */
+static hone_status bind_below(const hone_func *func, hone_node_id root, hone_arith *arith) {
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         if (hone_func_node(func, n)->kind == HONE_NODE_FOR)
             HONE_TRY(bind(hone_func_node(func, n), arith));
@@ -46,7 +47,7 @@ hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept) {
         if (node->kind == HONE_NODE_LET) s->others[node->u.let.var] = true;
         if (node->kind == HONE_NODE_FOR) s->loops[node->u.loop.var] = true;
     }
-    HONE_TRY(lower_bind_below(func, root, &s->arith));
+    HONE_TRY(bind_below(func, root, &s->arith));
     if (kept != HONE_NO_ID) s->loops[kept] = false;
     return HONE_OK;
 }

@@ -21,10 +21,8 @@ bool lower_varies_below(const lower_scope *s, const hone_expr *e);
 /* Where an index goes, whatever the loops below do; no ends where that is looked up, or defined
  * below. out_is_exact as in hone_arith_relax. */
 hone_interval lower_range_below(lower_scope *s, const hone_expr *index, bool *out_is_exact);
-/* Bind the loops around a node, and those below one; itself too, where it is a loop. */
+/* Binds the loops around a node; itself too, where it is a loop. */
 HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
                                              hone_arith *arith);
-HONE_NODISCARD hone_status lower_bind_below(const hone_func *func, hone_node_id root,
-                                            hone_arith *arith);
 
 #endif
