@@ -129,6 +129,18 @@ static void check_view_size(verifier *v, hone_node_id id, const hone_buffer_info
                    (long long)((have_bits + 7) / 8));
 }
 
+/* Nobody counts the bytes of a tensor in more than 63 bits. */
+static bool has_countable_bytes(const hone_buffer_info *info) {
+    int64_t bytes = (int64_t)hone_dtype_bytes(info->dtype);
+    bool is_countable = true;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        if (info->shape[d]->kind != HONE_EXPR_INT) continue;
+        if (info->shape[d]->u.i == 0) return true;
+        if (__builtin_mul_overflow(bytes, info->shape[d]->u.i, &bytes)) is_countable = false;
+    }
+    return is_countable;
+}
+
 static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) {
     const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
     if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
@@ -142,6 +154,8 @@ static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) 
         if (info->strides) verify_integer(v, info->strides[d], "the stride of a buffer");
     }
     if (info->elem_offset) verify_integer(v, info->elem_offset, "the offset of a buffer");
+    if (!has_countable_bytes(info))
+        verify_error(v, id, "buffer '%s' has more than 2^63 - 1 bytes", info->name);
     check_scope(v, id, info);
     if (info->alias_of != HONE_NO_ID &&
         (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {

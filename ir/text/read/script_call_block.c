@@ -242,6 +242,8 @@ static bool merge_attrs(script_parser *p, uint32_t at, hone_attrs *into, const h
             return script_no_memory(p);
         }
     }
+    if (into->count > SCRIPT_MAX_ATTRS)
+        return script_fail(p, at, "more than %d attributes", SCRIPT_MAX_ATTRS);
     return true;
 }
 

@@ -291,9 +291,11 @@ bool script_to_bool(script_parser *p, const script_value *v, bool *out_value);
 bool script_to_string(script_parser *p, const script_value *v, const char **out_text);
 bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dtype);
 bool script_is_dtype_name(const char *name, hone_dtype *out_dtype);
+enum { SCRIPT_MAX_ATTRS = 1024 }; /* of one thing: they are looked for one by one */
 /* Behind "T.", where f32 is float32, too. */
 bool script_is_dtype_word(const char *name, hone_dtype *out_dtype);
 bool script_to_value(script_parser *p, const script_value *v, hone_value *out_value);
+/* Of a dictionary; SCRIPT_NONE has none. */
 bool script_to_attrs(script_parser *p, const script_value *v, hone_attrs *out_attrs);
 /* Items of a tuple or list; one lone value counts as a tuple of one. */
 void script_items(const script_value *v, const script_value **out_items, uint32_t *out_count);

@@ -345,6 +345,8 @@ bool script_to_attrs(script_parser *p, const script_value *v, hone_attrs *out_at
     *out_attrs = (hone_attrs){0};
     if (v->kind == SCRIPT_NONE) return true;
     if (v->kind != SCRIPT_DICT) return wanted(p, v, "a dictionary");
+    if (v->count > SCRIPT_MAX_ATTRS)
+        return script_fail(p, v->at, "more than %d attributes", SCRIPT_MAX_ATTRS);
     hone_attr *items = script_alloc(p, p->arena, v->count, sizeof *items);
     if (!items) return false;
     uint32_t used = 0;
