@@ -45,7 +45,7 @@ expect 2 "absent.db" "$hone" compile "$models/mlp.onnx" --db absent.db
 head -c 2000 "$models/mlp.onnx" >cut.onnx
 expect 2 "cut.onnx" "$hone" compile cut.onnx
 touch file
-expect 3 "file: cannot make the directory" "$hone" compile "$models/mlp.onnx" -o file/mlp
+expect 3 "'file' is no directory" "$hone" compile "$models/mlp.onnx" -o file/mlp
 
 expect 0 "logits float32\[1, 10\]" "$hone" run out/mlp.so --out-dir results
 expect 0 "logits: right" "$hone" run "$models/mlp.onnx" --interpret --expect results/logits.npy
