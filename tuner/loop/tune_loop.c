@@ -431,6 +431,13 @@ static bool is_over(const hone_tuning *t) {
     return t->has_ended && !t->thought.is_under_way && pending(t) == 0;
 }
 
+static bool is_anything_tuned(const hone_tuning *t) {
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        if (!t->tasks[i]->is_left_out) return true;
+    }
+    return false;
+}
+
 hone_status hone_tuning_loop(hone_tuning *t) {
     hone_status st = HONE_OK;
     t->shared_until_ns = hone_clock_now(t->clock);
@@ -445,6 +452,7 @@ hone_status hone_tuning_loop(hone_tuning *t) {
     t->result->was_stopped = stop_tuning(t) != HONE_STOP_NO;
     HONE_TRY(fold_rest(t));
     t->result->is_used_up = hone_is_used_up(t);
-    t->result->has_converged = !t->result->is_used_up && hone_has_converged(t);
+    t->result->has_converged =
+        is_anything_tuned(t) && !t->result->is_used_up && hone_has_converged(t);
     return HONE_OK;
 }
