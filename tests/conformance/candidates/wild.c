@@ -43,7 +43,7 @@ static char scratch[4096];
 
 /* What might be an address, a descriptor, a length, a flag, a process. */
 static long any_word(void) {
-    void *page;
+    volatile uintptr_t here = (uintptr_t)&here; /* on the stack, unseen by the compiler */
     switch (below(12)) {
     case 0:
         return 0;
@@ -60,7 +60,7 @@ static long any_word(void) {
     case 6:
         return (long)(scratch + below(sizeof scratch));
     case 7:
-        return (long)&page;
+        return (long)here;
     case 8:
         return (long)(uintptr_t)any_word;
     case 9:
