@@ -56,6 +56,23 @@ hone_status onnx_attr_text(const onnx_reader *r, const char *name, const char *f
     return HONE_OK;
 }
 
+hone_status onnx_attr_word(const onnx_reader *r, const char *name, const char *fallback,
+                           const char *const *words, uint32_t *out) {
+    char text[64];
+    hone_str list = {0};
+    HONE_TRY(onnx_attr_text(r, name, fallback, text));
+    for (*out = 0; words[*out]; ++*out) {
+        if (strcmp(text, words[*out]) == 0) return HONE_OK;
+    }
+    for (uint32_t i = 0; words[i]; i++)
+        hone_str_printf(&list, "%s%s", i ? ", " : "", words[i]);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' has value '%s'; expected one of %s", name,
+                   text, hone_str_text(&list));
+    hone_str_deinit(&list);
+    return st;
+}
+
 hone_status onnx_attr_ints(const onnx_reader *r, const char *name, uint32_t most, int64_t *out,
                            uint32_t *out_count) {
     const Onnx__AttributeProto *attr = onnx_attr(r, name);

@@ -240,6 +240,10 @@ hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_gar
     return onnx_add_constant(r, tensor, out);
 }
 
+hone_status onnx_refuse_empty(void) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+}
+
 hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_info(r, x, &info));

@@ -49,8 +49,7 @@ static hone_status range_of_floats(onnx_reader *r, hone_dtype dtype, hone_garg *
     for (uint32_t i = 0; i < 3; i++)
         number[i] = hone_tensor_get_f64(onnx_constant_of(r, &r->inputs[i]), 0);
     double count = ceil((number[1] - number[0]) / number[2]);
-    if (!(count >= 1))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+    if (!(count >= 1)) return onnx_refuse_empty();
     if (count > MOST_ELEMENTS) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 numbers");
     int64_t extent = (int64_t)count;
     hone_tensor *tensor;
@@ -73,15 +72,14 @@ static const hone_expr *range_extent(onnx_reader *r, const hone_expr *start, con
 
 static hone_status range_of_ints(onnx_reader *r, const hone_expr *const *numbers, hone_dtype dtype,
                                  hone_garg *out) {
-    int64_t step = hone_expr_const(numbers[2]);
     if (!hone_expr_is_int(numbers[2]) || numbers[2]->u.i == 0 || numbers[2]->u.i == INT64_MIN) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "delta (input 2) must be constant and not 0");
     }
-    step = numbers[2]->u.i;
+    int64_t step = numbers[2]->u.i;
     const hone_expr *extent = range_extent(r, numbers[0], numbers[1], step);
     if (!extent) return hone_ir_finish(&r->ir);
     if (hone_expr_is_int(extent) && extent->u.i < 1) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+        return onnx_refuse_empty();
     }
     hone_garg start;
     HONE_TRY(onnx_places(r, extent, 1, 0, out));
@@ -104,16 +102,16 @@ static hone_status convert_range(onnx_reader *r, hone_garg *out) {
         dtype = info->dtype;
         const hone_tensor *tensor = onnx_constant_of(r, &r->inputs[i]);
         bool is_known = onnx_known_ints(r, &r->inputs[i], &count, known, &rank) && count == 1;
-        if (is_known) numbers[i] = known[0];
-        if (is_known || (tensor && hone_tensor_count(tensor) == 1)) continue;
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", names[i], i);
+        bool is_number = tensor && hone_tensor_count(tensor) == 1;
+        if (!is_known && !is_number)
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", names[i], i);
+        numbers[i] = is_known ? known[0]
+                     : hone_dtype_is_float(dtype)
+                         ? NULL
+                         : hone_extent_int(&r->ir, hone_tensor_get_i64(tensor, 0));
     }
-    if (hone_dtype_is_float(dtype)) return range_of_floats(r, dtype, out);
-    for (uint32_t i = 0; i < 3; i++) {
-        const hone_tensor *tensor = onnx_constant_of(r, &r->inputs[i]);
-        if (tensor) numbers[i] = hone_extent_int(&r->ir, hone_tensor_get_i64(tensor, 0));
-    }
-    return range_of_ints(r, numbers, dtype, out);
+    return hone_dtype_is_float(dtype) ? range_of_floats(r, dtype, out)
+                                      : range_of_ints(r, numbers, dtype, out);
 }
 
 /* ---- constants of a shape ---- */
@@ -135,7 +133,7 @@ static hone_status check_extents(uint32_t rank, const hone_expr *const *shape, i
     for (uint32_t i = 0; i < rank; i++) {
         sizes[i] = hone_expr_is_int(shape[i]) ? shape[i]->u.i : 1;
         if (sizes[i] == 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+            return onnx_refuse_empty();
         }
         if (sizes[i] < 1 || __builtin_mul_overflow(elements, sizes[i], &elements) ||
             elements > MOST_ELEMENTS) {
@@ -255,7 +253,7 @@ static hone_status convert_tile(onnx_reader *r, hone_garg *out) {
         is_static &= hone_expr_is_int(repeats[i]);
         times[i] = hone_expr_is_int(repeats[i]) ? repeats[i]->u.i : 1;
         if (times[i] == 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+            return onnx_refuse_empty();
         }
         if (times[i] < 0) return HONE_ERROR(HONE_CODE_INVALID, "%lld repeats", (long long)times[i]);
     }

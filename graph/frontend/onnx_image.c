@@ -3,26 +3,14 @@
 
 #include "graph/frontend/onnx_impl.h"
 
-static hone_status unknown_word(const char *name, const char *word) {
-    return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' has the unknown value '%s'", name, word);
-}
-
 /* Up to opset 19 they were called bilinear and bicubic. */
 static hone_status sample_method(onnx_reader *r, const char **out) {
-    static const char *const names[][2] = {
-        {"linear",   "bilinear"},
-        {"bilinear", "bilinear"},
-        {"cubic",    "bicubic" },
-        {"bicubic",  "bicubic" },
-        {"nearest",  "nearest" }
-    };
-    char mode[64];
-    HONE_TRY(onnx_attr_text(r, "mode", "linear", mode));
-    for (size_t i = 0; i < HONE_COUNT(names); i++) {
-        *out = names[i][1];
-        if (strcmp(mode, names[i][0]) == 0) return HONE_OK;
-    }
-    return unknown_word("mode", mode);
+    static const char *const words[] = {"linear", "bilinear", "cubic", "bicubic", "nearest", NULL};
+    static const char *const methods[] = {"bilinear", "bilinear", "bicubic", "bicubic", "nearest"};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "mode", words[0], words, &word));
+    *out = methods[word];
+    return HONE_OK;
 }
 
 /* The grid is [N, ..., numbers]; the operator wants them in front of the places. */
@@ -59,30 +47,29 @@ static hone_status convert_grid_sample(onnx_reader *r, hone_garg *out) {
 
 /* Up to opset 15 there was no half of an element to be taken off. */
 static hone_status convert_roi_align(onnx_reader *r, hone_garg *out) {
-    char mode[64], form[64];
+    static const char *const forms[] = {"half_pixel", "output_half_pixel", NULL};
+    char mode[64];
+    uint32_t form;
     int64_t size[2], ratio;
     double scale;
     HONE_TRY(onnx_attr_text(r, "mode", "avg", mode));
-    HONE_TRY(onnx_attr_text(r, "coordinate_transformation_mode",
-                            r->opset < 16 ? "output_half_pixel" : "half_pixel", form));
+    HONE_TRY(
+        onnx_attr_word(r, "coordinate_transformation_mode", forms[r->opset < 16], forms, &form));
     HONE_TRY(onnx_attr_int(r, "output_height", 1, &size[0]));
     HONE_TRY(onnx_attr_int(r, "output_width", 1, &size[1]));
     HONE_TRY(onnx_attr_int(r, "sampling_ratio", 0, &ratio));
     HONE_TRY(onnx_attr_float(r, "spatial_scale", 1, &scale));
-    if (strcmp(form, "half_pixel") != 0 && strcmp(form, "output_half_pixel") != 0) {
-        return unknown_word("coordinate_transformation_mode", form);
-    }
     if (ratio == 0) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "attribute 'sampling_ratio' = 0 (as many points as the region has "
                           "elements) is not implemented");
     }
     hone_attr attrs[] = {
-        {"pooled_size",                   onnx_ints_value(r,        2,                size)},
-        {"spatial_scale",                               HONE_VALUE_OF_FLOAT(scale)                                        },
-        {"sample_ratio",                  HONE_VALUE_OF_INT(ratio)},
-        {"aligned", HONE_VALUE_OF_BOOL(strcmp(form,      "half_pixel") == 0)},
-        {"mode",              onnx_text_value(r,                    mode)                }
+        {"pooled_size",                  onnx_ints_value(r,        2,                size)},
+        {"spatial_scale",                              HONE_VALUE_OF_FLOAT(scale)                                       },
+        {"sample_ratio",                 HONE_VALUE_OF_INT(ratio)},
+        {"aligned", HONE_VALUE_OF_BOOL(form == 0)                        },
+        {"mode",                         onnx_text_value(r,                                                 mode)}
     };
     return onnx_emit(r, "roi_align", 3, r->inputs, HONE_COUNT(attrs), attrs, out);
 }

@@ -97,6 +97,10 @@ hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallba
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out);
 hone_status onnx_attr_text(const onnx_reader *r, const char *name, const char *fallback,
                            char out[64]);
+/* *out: the place of the text among the words, which end with NULL; one of them is the fallback, or
+ * the attribute must be there. INVALID lists them. */
+hone_status onnx_attr_word(const onnx_reader *r, const char *name, const char *fallback,
+                           const char *const *words, uint32_t *out);
 /* *out_count = 0 when absent. */
 hone_status onnx_attr_ints(const onnx_reader *r, const char *name, uint32_t most, int64_t *out,
                            uint32_t *out_count);
@@ -137,6 +141,8 @@ hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, h
 /* op(x, value) */
 hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
                              hone_garg *out);
+/* UNSUPPORTED: a tensor without elements would come of it. */
+hone_status onnx_refuse_empty(void);
 /* Takes tensor. */
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out);
 /* The argument as a tensor: known integers become a constant. */

@@ -21,20 +21,11 @@ static hone_status convert_gather_nd(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status scatter_reduction(onnx_reader *r, hone_value *out) {
-    char text[64];
-    HONE_TRY(onnx_attr_text(r, "reduction", "none", text));
-    static const char *const known[] = {"add", "max", "min", "mul"};
-    *out = HONE_VALUE_OF_STRING("update");
-    if (strcmp(text, "none") == 0) return HONE_OK;
-    for (size_t i = 0; i < HONE_COUNT(known); i++) {
-        if (strcmp(text, known[i]) != 0) continue;
-        *out = HONE_VALUE_OF_STRING(known[i]);
-        return HONE_OK;
-    }
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "attribute 'reduction' has value '%s'; expected one of none, add, max, min, "
-                      "mul",
-                      text);
+    static const char *const words[] = {"none", "add", "max", "min", "mul", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "reduction", words[0], words, &word));
+    *out = HONE_VALUE_OF_STRING(word == 0 ? "update" : words[word]);
+    return HONE_OK;
 }
 
 static hone_status convert_scatter_elements(onnx_reader *r, hone_garg *out) {
@@ -222,7 +213,7 @@ static hone_status chosen_places(const hone_tensor *condition, int64_t extent, h
     if (extent >= 0 && most > extent) most = extent;
     for (int64_t i = 0; i < most; i++)
         count += hone_tensor_get_i64(condition, i) != 0;
-    if (count == 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+    if (count == 0) return onnx_refuse_empty();
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, out));
     for (int64_t i = 0, next = 0; i < most; i++) {
         if (hone_tensor_get_i64(condition, i) != 0) hone_tensor_set_i64(*out, next++, i);

@@ -388,12 +388,10 @@ static hone_status convert_reciprocal(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status convert_gelu(onnx_reader *r, hone_garg *out) {
-    char form[64];
-    HONE_TRY(onnx_attr_text(r, "approximate", "none", form));
-    if (strcmp(form, "none") == 0) return onnx_emit1(r, "nn.gelu", r->inputs[0], out);
-    if (strcmp(form, "tanh") == 0) return onnx_emit1(r, "nn.gelu_tanh", r->inputs[0], out);
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "attribute 'approximate' has value '%s'; expected one of none, tanh", form);
+    static const char *const words[] = {"none", "tanh", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "approximate", words[0], words, &word));
+    return onnx_emit1(r, word == 0 ? "nn.gelu" : "nn.gelu_tanh", r->inputs[0], out);
 }
 
 /* ---- matrix products ---- */

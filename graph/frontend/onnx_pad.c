@@ -100,23 +100,12 @@ static hone_status pad_with_tensor(onnx_reader *r, hone_garg data, uint32_t rank
 
 /* What Relax calls a mode. */
 static hone_status pad_mode(onnx_reader *r, const char **out) {
-    static const char *const modes[][2] = {
-        {"constant", "constant" },
-        {"reflect",  "reflect"  },
-        {"edge",     "replicate"},
-        {"wrap",     "circular" }
-    };
-    char mode[64];
-    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
-    for (size_t i = 0; i < HONE_COUNT(modes); i++) {
-        if (strcmp(mode, modes[i][0]) != 0) continue;
-        *out = modes[i][1];
-        return HONE_OK;
-    }
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "attribute 'mode' has value '%s'; expected one of constant, edge, reflect, "
-                      "wrap",
-                      mode);
+    static const char *const words[] = {"constant", "edge", "reflect", "wrap", NULL};
+    static const char *const modes[] = {"constant", "replicate", "reflect", "circular"};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "mode", words[0], words, &word));
+    *out = modes[word];
+    return HONE_OK;
 }
 
 static hone_status convert_pad(onnx_reader *r, hone_garg *out) {

@@ -156,13 +156,12 @@ static hone_status check_rank(const onnx_reader *r, uint32_t input, int32_t rank
 }
 
 static hone_status read_direction(const onnx_reader *r, bool *out_backwards, uint32_t *out_count) {
-    char direction[64];
-    HONE_TRY(onnx_attr_text(r, "direction", "forward", direction));
-    *out_backwards = strcmp(direction, "reverse") == 0;
-    *out_count = strcmp(direction, "bidirectional") == 0 ? 2 : 1;
-    if (*out_backwards || *out_count == 2 || strcmp(direction, "forward") == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "attribute 'direction' has the unknown value '%s'",
-                      direction);
+    static const char *const words[] = {"forward", "reverse", "bidirectional", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "direction", words[0], words, &word));
+    *out_backwards = word == 1;
+    *out_count = word == 2 ? 2 : 1;
+    return HONE_OK;
 }
 
 static hone_status read_shapes(onnx_reader *r, cell *c) {

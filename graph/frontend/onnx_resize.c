@@ -14,7 +14,7 @@ enum { NOTHING, LINEAR, CUBIC, MAX_TAPS = 1 << 14 };
 typedef struct resizer {
     const hone_sinfo *data;
     int method; /* NOTHING: nearest */
-    char coordinates[64], nearest[64];
+    const char *coordinates, *nearest;
     double cubic_a, extrapolation;
     bool excludes_outside, is_smoothed;
     bool is_resized[HONE_MAX_RANK];
@@ -172,27 +172,12 @@ static hone_status apply_table(onnx_reader *r, const resizer *z, int32_t d, tabl
 
 /* ---- what the node says ---- */
 
-static hone_status unknown_word(const char *name, const char *word) {
-    return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' has the unknown value '%s'", name, word);
-}
-
-static hone_status check_word(const char *name, const char *word, const char *const *words) {
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(word, words[i]) == 0) return HONE_OK;
-    }
-    return unknown_word(name, word);
-}
-
 static hone_status read_method(onnx_reader *r, resizer *z) {
-    char mode[64];
-    HONE_TRY(onnx_attr_text(r, "mode", "nearest", mode));
-    if (strcmp(mode, "linear") == 0 || strcmp(mode, "bilinear") == 0) {
-        z->method = LINEAR;
-    } else if (strcmp(mode, "cubic") == 0) {
-        z->method = CUBIC;
-    } else if (strcmp(mode, "nearest") != 0) {
-        return unknown_word("mode", mode);
-    }
+    static const char *const words[] = {"nearest", "linear", "bilinear", "cubic", NULL};
+    static const int methods[] = {NOTHING, LINEAR, LINEAR, CUBIC};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "mode", words[0], words, &word));
+    z->method = methods[word];
     return HONE_OK;
 }
 
@@ -204,14 +189,16 @@ static hone_status read_words(onnx_reader *r, resizer *z) {
     static const char *const nearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                           "ceil", NULL};
     int64_t excludes, smooths;
+    uint32_t word;
     HONE_TRY(read_method(r, z));
-    memcpy(z->coordinates, "asymmetric", sizeof "asymmetric");
-    memcpy(z->nearest, "simple", sizeof "simple");
+    z->coordinates = "asymmetric";
+    z->nearest = "simple";
     if (r->opset < 11) return HONE_OK;
-    HONE_TRY(onnx_attr_text(r, "coordinate_transformation_mode", coordinates[0], z->coordinates));
-    HONE_TRY(onnx_attr_text(r, "nearest_mode", nearest[0], z->nearest));
-    HONE_TRY(check_word("coordinate_transformation_mode", z->coordinates, coordinates));
-    HONE_TRY(check_word("nearest_mode", z->nearest, nearest));
+    HONE_TRY(
+        onnx_attr_word(r, "coordinate_transformation_mode", coordinates[0], coordinates, &word));
+    z->coordinates = coordinates[word];
+    HONE_TRY(onnx_attr_word(r, "nearest_mode", nearest[0], nearest, &word));
+    z->nearest = nearest[word];
     HONE_TRY(onnx_attr_float(r, "cubic_coeff_a", -0.75, &z->cubic_a));
     HONE_TRY(onnx_attr_float(r, "extrapolation_value", 0, &z->extrapolation));
     HONE_TRY(onnx_attr_int(r, "exclude_outside", 0, &excludes));
@@ -341,11 +328,10 @@ static hone_status set_size(resizer *z, int32_t d, const hone_expr *size) {
 /* One scale for all dimensions: the least or the greatest that the sizes ask for. */
 static hone_status keep_ratio(onnx_reader *r, const int32_t *axes, uint32_t count, resizer *z) {
     static const char *const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
-    char policy[64];
-    HONE_TRY(onnx_attr_text(r, "keep_aspect_ratio_policy", "stretch", policy));
-    HONE_TRY(check_word("keep_aspect_ratio_policy", policy, policies));
-    if (strcmp(policy, "stretch") == 0) return HONE_OK;
-    bool is_least = strcmp(policy, "not_larger") == 0;
+    uint32_t policy;
+    HONE_TRY(onnx_attr_word(r, "keep_aspect_ratio_policy", policies[0], policies, &policy));
+    if (policy == 0) return HONE_OK;
+    bool is_least = policy == 1;
     float chosen = z->is_resized[axes[0]] ? z->scale[axes[0]] : 1;
     for (uint32_t i = 1; i < count; i++) {
         float scale = z->is_resized[axes[i]] ? z->scale[axes[i]] : 1;

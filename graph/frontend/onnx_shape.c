@@ -167,16 +167,13 @@ static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
     static const int64_t to_depth[] = {0, 3, 5, 1, 2, 4};
     const hone_sinfo *data;
     int64_t block;
-    char mode[64];
+    static const char *const words[] = {"CRD", "DCR", NULL};
+    uint32_t word;
     bool to_space = strcmp(r->node->op_type, "DepthToSpace") == 0;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_attr_int(r, "blocksize", 0, &block));
-    HONE_TRY(onnx_attr_text(r, "mode", "DCR", mode));
-    bool is_dcr = strcmp(mode, "DCR") == 0;
-    if (!is_dcr && strcmp(mode, "CRD") != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "attribute 'mode' has value '%s'; expected one of CRD, DCR", mode);
-    }
+    HONE_TRY(onnx_attr_word(r, "mode", "DCR", words, &word));
+    bool is_dcr = word == 1;
     if (data->rank != 4 || block < 1 || block > 4096) {
         return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions with blocks of %lld",
                           data->rank, (long long)block);

@@ -21,15 +21,10 @@ static hone_status convert_is_inf(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status convert_bit_shift(onnx_reader *r, hone_garg *out) {
-    char direction[64];
-    HONE_TRY(onnx_attr_text(r, "direction", "", direction));
-    bool is_left = strcmp(direction, "LEFT") == 0;
-    if (!is_left && strcmp(direction, "RIGHT") != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "attribute 'direction' has value '%s'; expected one of LEFT, RIGHT",
-                          direction);
-    }
-    return onnx_emit2(r, is_left ? "left_shift" : "right_shift", r->inputs[0], r->inputs[1], out);
+    static const char *const words[] = {"LEFT", "RIGHT", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "direction", "", words, &word));
+    return onnx_emit2(r, word == 0 ? "left_shift" : "right_shift", r->inputs[0], r->inputs[1], out);
 }
 
 static hone_status convert_bits(onnx_reader *r, hone_garg *out) {

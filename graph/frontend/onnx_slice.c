@@ -130,7 +130,7 @@ static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int3
     }
     if (start == 0 && hone_extent_same(left, extent)) return HONE_OK;
     if (hone_expr_is_int(left) && left->u.i < 1) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+        return onnx_refuse_empty();
     }
     hone_garg args[] = {*io, {0}};
     HONE_TRY(onnx_places(r, left, 1, 0, &args[1]));
