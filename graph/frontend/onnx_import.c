@@ -542,9 +542,7 @@ static hone_status record_sizes(onnx_reader *r) {
     for (size_t i = 0; r->options && i < r->options->dim_count; i++) {
         const hone_graph_dim *dim = &r->options->dims[i];
         const char *name = hone_arena_strdup(r->arena, dim->name);
-        if (!r->dim_used[i < 64 ? i : 63]) {
-            return HONE_ERROR(HONE_CODE_INVALID, "there is no size '%s' in this model", dim->name);
-        }
+        if (!r->dim_used[i < 64 ? i : 63]) return hone_dim_unknown_in(dim->name, r->module);
         if (!name ||
             !hone_attrs_with(r->arena, &sizes, name, HONE_VALUE_OF_INT(dim->size), &sizes)) {
             return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "graph/module/graph_options.h"
+#include "support/core/strbuf.h"
+#include "support/text/nearest.h"
 
 enum { MAX_VARIANTS = 64, MAX_DIMS = 32, ARENA_BYTES = 4096 };
 
@@ -103,4 +105,56 @@ hone_status hone_dim_variants_parse(const char *const *specs, size_t count,
 void hone_dim_variants_deinit(hone_dim_variants *variants) {
     hone_arena_destroy(variants->arena);
     memset(variants, 0, sizeof *variants);
+}
+
+/* ---- names that nothing has ---- */
+
+static bool is_among(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+hone_status hone_dim_unknown(const char *name, const char *const *names, size_t count) {
+    hone_str list = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!is_among(names[i], names, i))
+            hone_str_printf(&list, "%s'%s'", list.length ? ", " : "", names[i]);
+    }
+    const char *meant = hone_name_suggest(name, names, count, sizeof *names);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_INVALID, "there is no size '%s'%s%s%s %s%s", name,
+                   meant ? "; did you mean '" : ",", meant ? meant : "", meant ? "'?" : "",
+                   count ? "there are " : "all are fixed", hone_str_text(&list));
+    hone_str_deinit(&list);
+    return st;
+}
+
+/* The names of a module's sizes, into names[] where that is given; returns how many. */
+static size_t list_sizes(const hone_module *module, const char **names) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_graph_func *graph = module->members[i].graph;
+        const hone_func *func = module->members[i].func;
+        for (uint32_t v = 0; graph && v < graph->var_count; v++, count++)
+            if (names) names[count] = graph->vars[v].name;
+        for (uint32_t v = 0; func && v < func->var_count; v++) {
+            if (!func->vars[v].is_size) continue;
+            if (names) names[count] = func->vars[v].name;
+            count++;
+        }
+    }
+    return count;
+}
+
+hone_status hone_dim_unknown_in(const char *name, const hone_module *module) {
+    size_t count = list_sizes(module, NULL);
+    hone_arena *arena = hone_arena_create(ARENA_BYTES);
+    const char **names = arena ? hone_arena_alloc(arena, (count + 1) * sizeof *names) : NULL;
+    if (names) list_sizes(module, names);
+    hone_status st = names ? hone_dim_unknown(name, names, count)
+                           : HONE_ERROR(HONE_CODE_NO_MEMORY, "names of sizes");
+    hone_arena_destroy(arena);
+    return st;
 }

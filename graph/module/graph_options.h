@@ -46,4 +46,11 @@ HONE_NODISCARD hone_status hone_dim_variants_parse(const char *const *specs, siz
                                                    hone_dim_variants *out_variants);
 void hone_dim_variants_deinit(hone_dim_variants *variants);
 
+/* INVALID: "there is no size 'N'; did you mean 'n'? there are 'n', 'm'". names[] may hold one
+ * twice, and be empty where all sizes are numbers. */
+HONE_NODISCARD hone_status hone_dim_unknown(const char *name, const char *const *names,
+                                            size_t count);
+/* The same, of the sizes that functions of a module have. */
+HONE_NODISCARD hone_status hone_dim_unknown_in(const char *name, const hone_module *module);
+
 #endif

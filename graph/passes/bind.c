@@ -262,11 +262,10 @@ static hone_status bind_graph_weights(hone_module *module, hone_graph_func *grap
 /* ---- the pass ---- */
 
 /* A name that nothing has is a slip of the user's. */
-static hone_status check_sizes(const hone_graph_options *options, const bool *used) {
+static hone_status check_sizes(const hone_module *module, const hone_graph_options *options,
+                               const bool *used) {
     for (size_t i = 0; i < options->dim_count; i++) {
-        if (used[i]) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "there is no size '%s' in this module",
-                          options->dims[i].name);
+        if (!used[i]) return hone_dim_unknown_in(options->dims[i].name, module);
     }
     return HONE_OK;
 }
@@ -341,6 +340,6 @@ hone_status hone_pass_bind(hone_module *module, const hone_graph_options *option
     }
     for (size_t i = 0; i < options->weight_count; i++)
         used[options->dim_count + i] |= has_replaced(module, options->weights[i].name);
-    HONE_TRY(check_sizes(options, used));
+    HONE_TRY(check_sizes(module, options, used));
     return check_weights(module, options, used + options->dim_count);
 }

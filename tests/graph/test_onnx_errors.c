@@ -194,7 +194,7 @@ static void checks_given_names(void **state) {
     hone_module_release(module);
     assert_true(has_result);
     HONE_ASSERT_OK(ok);
-    HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, "there is no size 'M' in this module");
+    HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, "there is no size 'M', there are 'N'");
 }
 
 static const struct spec_row {

@@ -161,25 +161,16 @@ static bool wants_size(const hone_cli_want *want, const char *name) {
     return false;
 }
 
-/* All names of sizes: a list, and the array that a slip is looked for in. */
+/* All names of sizes, for the message and the search for a slip. */
 typedef struct size_names {
     HONE_VEC(const char *) names;
-    hone_str list;
     hone_arena *arena;
 } size_names;
-
-static bool note_size_name(size_names *s, const char *name) {
-    for (size_t i = 0; i < s->names.count; i++) {
-        if (strcmp(s->names.data[i], name) == 0) return true;
-    }
-    hone_str_printf(&s->list, "%s'%s'", s->names.count ? ", " : "", name);
-    return hone_vec_push(&s->names, name);
-}
 
 static bool note_dim(void *ctx, const char *name, size_t length) {
     size_names *s = ctx;
     const char *copy = hone_arena_strndup(s->arena, name, length);
-    return copy && note_size_name(s, copy);
+    return copy && hone_vec_push(&s->names, copy);
 }
 
 static hone_status unknown_size(const char *name, const hone_cli_want *wants, size_t count,
@@ -187,20 +178,14 @@ static hone_status unknown_size(const char *name, const hone_cli_want *wants, si
     size_names s = {.arena = hone_arena_create(256)};
     bool ok = s.arena != NULL;
     for (size_t i = 0; i < count; i++) {
-        if (wants[i].is_size) ok &= note_size_name(&s, wants[i].name);
+        if (wants[i].is_size) ok &= hone_vec_push(&s.names, wants[i].name);
         for (int32_t d = 0; d < wants[i].rank; d++)
             ok &= hone_cli_dim_visit(wants[i].dim_names[d], note_dim, &s);
     }
     for (size_t i = 0; i < more_count; i++)
-        ok &= note_size_name(&s, more[i]);
-    const char *meant = hone_name_suggest(name, s.names.data, s.names.count, sizeof *s.names.data);
-    hone_status st =
-        ok ? HONE_ERROR(HONE_CODE_INVALID, "--shape: there is no size '%s'%s%s%s %s%s", name,
-                        meant ? "; did you mean '" : ",", meant ? meant : "", meant ? "'?" : "",
-                        s.names.count ? "there are " : "all are fixed", hone_str_text(&s.list))
-           : no_memory();
+        ok &= hone_vec_push(&s.names, more[i]);
+    hone_status st = ok ? hone_dim_unknown(name, s.names.data, s.names.count) : no_memory();
     hone_vec_deinit(&s.names);
-    hone_str_deinit(&s.list);
     hone_arena_destroy(s.arena);
     return st;
 }
