@@ -15,7 +15,7 @@ import numpy as np
 try:
     import onnx
     import onnxruntime
-    from onnx import TensorProto, helper
+    from onnx import helper
 except ImportError as error:
     print("skip", str(error), "(scripts/peers onnxruntime)", flush=True)
     sys.exit(0)

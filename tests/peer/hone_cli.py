@@ -10,8 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("HONE_BUILD_DIR", os.path.join(ROOT, "build", "release"))
 FIRST_SEED = int(os.environ.get("HONE_FIRST_SEED", 1))  # of what is drawn
 STEP = re.compile(r"^# step (\d+).*\n", re.M)
-REFUSED_FIRST_SEED = int(os.environ.get("HONE_FIRST_SEED", 1))  # of what is drawn
-STEP = re.compile(r"step (\d+)")
+REFUSED_STEP = re.compile(r"step (\d+)")
 
 
 class Run:
