@@ -76,7 +76,8 @@ class Hone:
                 numpy.save(self.path(f"in{number}.npy"), array)
                 words += ["--in", self.path(f"in{number}.npy")]
             for name, size in (sizes or {}).items():
-                words += ["--shape", f"{name}={size}"] if f"{name} " in program else []
+                if re.search(rf"\b{name}(: | = )T\.int(32|64)\b", program):
+                    words += ["--shape", f"{name}={size}"]
             run = self.run("run", self.write("program.py", program), "--interpret", "-q",
                            "--out-dir", folder, *words)
             if not run:
