@@ -50,7 +50,7 @@ def same_as_tvm(hone, name, mod):
         return "hone run: " + ours.message.split(": ", 2)[-1]
     names = [b.name for b in compare.buffers(mod)]
     for key, a in ours.items():
-        b = theirs[str(names.index(key.removesuffix(".npy")))]
+        b = theirs[str(names.index(key))]
         if a.shape != b.shape or not compare.close({key: a}, {key: b}):
             return "DIFFERENT " + key
     return None

@@ -1,4 +1,5 @@
 """Calls of the hone binary, for the tests beside TVM."""
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,17 @@ BUILD = os.environ.get("HONE_BUILD_DIR", os.path.join(ROOT, "build", "release"))
 FIRST_SEED = int(os.environ.get("HONE_FIRST_SEED", 1))  # of what is drawn
 STEP = re.compile(r"^# step (\d+).*\n", re.M)
 REFUSED_STEP = re.compile(r"step (\d+)")
+
+
+def tensor_in(path):
+    """The tensor of a file that hone wrote: .npy, or bfloat16, as float32, in .safetensors."""
+    if path.endswith(".npy"):
+        return numpy.load(path)
+    with open(path, "rb") as file:
+        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        (entry,) = head.values()
+        bits = numpy.frombuffer(file.read(), "<u2").astype("<u4") << 16
+    return bits.view("<f4").reshape(entry["shape"])
 
 
 class Run:
@@ -76,10 +88,11 @@ class Hone:
                 numpy.save(self.path(f"in{number}.npy"), array)
                 words += ["--in", self.path(f"in{number}.npy")]
             for name, size in (sizes or {}).items():
-                if re.search(rf"\b{name}(: | = )T\.int(32|64)\b", program):
+                if re.search(rf'\b{name}(: | = )T\.int(32|64)\b|"{name}"', program):
                     words += ["--shape", f"{name}={size}"]
             run = self.run("run", self.write("program.py", program), "--interpret", "-q",
                            "--out-dir", folder, *words)
             if not run:
                 return run
-            return {name: numpy.load(os.path.join(folder, name)) for name in os.listdir(folder)}
+            return {os.path.splitext(name)[0]: tensor_in(os.path.join(folder, name))
+                    for name in os.listdir(folder)}

@@ -35,7 +35,7 @@ def main(A: T.Buffer((64, 48), "{a}"), B: T.Buffer({b_shape}, "{b}"), C: T.Buffe
 
 
 def builtin_names():
-    path = os.path.join(ROOT, "schedule", "tensor_intrin_names.def")
+    path = os.path.join(ROOT, "schedule", "intrin", "tensor_intrin_names.def")
     with open(path, encoding="utf-8") as file:
         return [line.split('"')[1] for line in file if line.startswith("HONE_TENSOR_INTRIN(")]
 

@@ -430,7 +430,7 @@ def differences(hone, program, text, seed):
     found = []
     for number, (name, dtype) in enumerate(program.outputs):
         expected = want[len(program.inputs) + number]
-        result = got.get(name + ".npy")
+        result = got.get(name)
         if result is None:
             found.append(f"{name} is missing")
             continue

@@ -205,7 +205,7 @@ class Examiner:
             return
         labels = [b.name for b in buffers]
         for name, got in ours.items():
-            want = theirs[labels.index(name.removesuffix(".npy"))].numpy()
+            want = theirs[labels.index(name)].numpy()
             if got.shape != want.shape or not compare.close({"": got}, {"": want}):
                 self.note("different", title, f"{name}: {got.ravel()[:4]} {want.ravel()[:4]}", text)
                 return
