@@ -123,6 +123,15 @@ bool hone_prove(hone_arith *arith, const hone_expr *condition);
 bool hone_prove_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b);
 bool hone_prove_less(hone_arith *arith, const hone_expr *a, const hone_expr *b);       /* a <  b */
 bool hone_prove_less_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b); /* a <= b */
+/* ir/arith/prove_ranges.c; what is NULL is not known, and nothing is shown of it. */
+/* 0 <= index < extent: it is one of a dimension of that size. */
+bool hone_prove_index(hone_arith *arith, const hone_expr *index, const hone_expr *extent);
+/* [min, min + extent) lies in [0, size). */
+bool hone_prove_part(hone_arith *arith, hone_range part, const hone_expr *size);
+/* Every value of inner is in outer. */
+bool hone_prove_contains(hone_arith *arith, hone_interval outer, hone_interval inner);
+/* No value is in both: one ends before the other begins. */
+bool hone_prove_disjoint(hone_arith *arith, hone_interval a, hone_interval b);
 /* 0 <= index < extent. Quick, and may be asked while something is simplified. */
 bool hone_arith_is_within(hone_arith *arith, const hone_expr *index, const hone_expr *extent);
 

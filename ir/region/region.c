@@ -577,8 +577,7 @@ static bool lies_within(region_walk *walk, const hone_interval *inner, const hon
     if (!outer->min || !outer->max) return true; /* the whole dimension */
     if (!inner->min || !inner->max) return false;
     bool is_same = hone_expr_same(inner->min, outer->min) && hone_expr_same(inner->max, outer->max);
-    return is_same || (hone_prove_less_equal(&walk->arith, outer->min, inner->min) &&
-                       hone_prove_less_equal(&walk->arith, inner->max, outer->max));
+    return is_same || hone_prove_contains(&walk->arith, *outer, *inner);
 }
 
 /* All that is read of the buffer is written too. */

@@ -293,8 +293,7 @@ bool hone_is_disjoint(const hone_relation *a, const hone_relation *b) {
     for (uint32_t d = 0; d < hone_func_buffer(a->func, a->buffer)->rank; d++) {
         hone_interval one, other;
         if (!reach_in(a, d, a_runs, &one) || !reach_in(b, d, b_runs, &other)) continue;
-        if (hone_prove_less(a->arith, one.max, other.min)) return true;
-        if (hone_prove_less(a->arith, other.max, one.min)) return true;
+        if (hone_prove_disjoint(a->arith, one, other)) return true;
     }
     return false;
 }

@@ -93,9 +93,8 @@ static void verify_symbolic_bounds(verifier *v, const hone_buffer_info *info, ui
     hone_str where = {0}, sizes = {0};
     int64_t value, extent;
     const hone_expr *zero = hone_expr_int(&v->arith.ir, info->shape[d]->dtype, 0);
-    bool is_shown = index->dtype.lanes > 1 || !zero ||
-                    (hone_prove_less_equal(&v->arith, zero, index) &&
-                     hone_prove_less(&v->arith, index, info->shape[d]));
+    bool is_shown =
+        index->dtype.lanes > 1 || !zero || hone_prove_index(&v->arith, index, info->shape[d]);
     if (!is_shown && verify_leaves_for_all_sizes(v, index, zero, info->shape[d], &value, &extent,
                                                  &where, &sizes)) {
         verify_error(v, v->node,

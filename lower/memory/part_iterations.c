@@ -76,9 +76,7 @@ static bool reads_within(parting *p, const lower_access *load, const hone_interv
     learn_conditions(p, load->node);
     for (uint32_t d = 0; d < p->scope.lower->func->buffers[p->buffer].rank && is_within; d++) {
         hone_interval loaded = reach_of(p, load->indices[d]);
-        is_within = loaded.min && loaded.max &&
-                    hone_prove_less_equal(&p->scope.arith, stored[d].min, loaded.min) &&
-                    hone_prove_less_equal(&p->scope.arith, loaded.max, stored[d].max);
+        is_within = hone_prove_contains(&p->scope.arith, stored[d], loaded);
     }
     hone_arith_pop(&p->scope.arith, mark);
     return is_within;

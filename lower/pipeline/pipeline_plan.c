@@ -110,8 +110,7 @@ static bool is_disjoint(lower_pipe *pipe, const lower_access *x, const lower_acc
         at[1].min = hone_expr_substitute_one(&arith->ir, at[1].min, var, later);
         at[1].max = hone_expr_substitute_one(&arith->ir, at[1].max, var, later);
         if (!at[1].min || !at[1].max) return false;
-        if (hone_prove_less(arith, at[0].max, at[1].min)) return true;
-        if (hone_prove_less(arith, at[1].max, at[0].min)) return true;
+        if (hone_prove_disjoint(arith, at[0], at[1])) return true;
     }
     return false;
 }

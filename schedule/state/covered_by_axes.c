@@ -64,11 +64,7 @@ static bool values_below(hone_schedule *sch, hone_node_id block, hone_node_id to
 static bool is_within(hone_schedule *sch, uint32_t count, const hone_interval *inner,
                       const hone_interval *outer) {
     for (uint32_t i = 0; i < count; i++) {
-        if (!inner[i].min || !inner[i].max || !outer[i].min || !outer[i].max) return false;
-        if (!hone_prove_less_equal(&sch->arith, outer[i].min, inner[i].min) ||
-            !hone_prove_less_equal(&sch->arith, inner[i].max, outer[i].max)) {
-            return false;
-        }
+        if (!hone_prove_contains(&sch->arith, outer[i], inner[i])) return false;
     }
     return true;
 }

@@ -154,8 +154,7 @@ static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id re
 static bool are_disjoint(hone_schedule *sch, uint32_t rank, const hone_interval *a,
                          const hone_interval *b) {
     for (uint32_t d = 0; d < rank; d++) {
-        if (a[d].max && b[d].min && hone_prove_less(&sch->arith, a[d].max, b[d].min)) return true;
-        if (b[d].max && a[d].min && hone_prove_less(&sch->arith, b[d].max, a[d].min)) return true;
+        if (hone_prove_disjoint(&sch->arith, a[d], b[d])) return true;
     }
     return false;
 }

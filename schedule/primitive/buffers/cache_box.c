@@ -44,13 +44,8 @@ static bool box_of_scope(const sch_staging *c, sch_box *out) {
 }
 
 static bool holds(const sch_staging *c, const sch_box *outer, const sch_box *inner) {
-    hone_arith *arith = &c->sch->arith;
     for (uint32_t d = 0; d < c->rank; d++) {
-        const hone_interval *a = &outer->dims[d], *b = &inner->dims[d];
-        if (!b->min || !b->max || !hone_prove_less_equal(arith, a->min, b->min) ||
-            !hone_prove_less_equal(arith, b->max, a->max)) {
-            return false;
-        }
+        if (!hone_prove_contains(&c->sch->arith, outer->dims[d], inner->dims[d])) return false;
     }
     return true;
 }
@@ -170,12 +165,9 @@ static bool is_part(const sch_staging *c, const hone_range *ranges) {
     bool is_whole = true;
     for (uint32_t d = 0; d < c->rank; d++) {
         const hone_expr *size = hone_func_buffer(sch->func, c->buffer)->shape[d];
-        const hone_expr *zero = hone_expr_int(&sch->ir, size->dtype, 0);
-        const hone_expr *end = hone_expr_add(&sch->ir, ranges[d].min, ranges[d].extent);
-        if (!zero || !end || !hone_expr_is_int(ranges[d].extent)) return false;
+        if (!hone_expr_is_int(ranges[d].extent)) return false;
         if (hone_expr_is_pure_index(ranges[d].min) &&
-            (!hone_prove_less_equal(&sch->arith, zero, ranges[d].min) ||
-             !hone_prove_less_equal(&sch->arith, end, size))) {
+            !hone_prove_part(&sch->arith, ranges[d], size)) {
             return false;
         }
         is_whole = is_whole && hone_prove_equal(&sch->arith, ranges[d].extent, size);

@@ -89,12 +89,8 @@ static hone_status check_writer(copying *c) {
 
 /* The part, beginning at low in a dimension, lies in the buffer. */
 static bool lies_in(copying *c, uint32_t d, const hone_expr *low) {
-    hone_schedule *sch = c->s.sch;
-    const hone_expr *zero = hone_expr_int(&sch->ir, low->dtype, 0);
-    const hone_expr *end = hone_expr_add(&sch->ir, low, c->part[d].extent);
-    return zero && end && hone_prove_less_equal(&sch->arith, zero, low) &&
-           hone_prove_less_equal(&sch->arith, end,
-                                 hone_func_buffer(sch->func, c->s.buffer)->shape[d]);
+    return hone_prove_part(&c->s.sch->arith, (hone_range){low, c->part[d].extent},
+                           hone_func_buffer(c->s.sch->func, c->s.buffer)->shape[d]);
 }
 
 /* The box that one iteration touches (of all threads that share a cache of what is read: each of

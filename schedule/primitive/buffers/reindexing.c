@@ -69,19 +69,14 @@ static hone_status find_access(sch_reindexing *r) {
 
 /* ---- places that are loaded: B[X[vi], vj] ---- */
 
-static bool is_in_buffer(sch_reindexing *r, const hone_expr *index, const hone_expr *size) {
-    const hone_expr *zero = hone_expr_int(&r->s.sch->ir, index->dtype, 0);
-    return zero && hone_prove_less_equal(&r->s.sch->arith, zero, index) &&
-           hone_prove_less(&r->s.sch->arith, index, size);
-}
-
 /* All that the index loads is surely there, for all values of the axes. */
 static bool has_safe_loads(sch_reindexing *r, const hone_expr *e) {
-    const hone_func *func = r->s.sch->func;
+    hone_schedule *sch = r->s.sch;
     for (uint32_t i = 0; i < e->count; i++) {
         if (!has_safe_loads(r, e->args[i])) return false;
         if (e->kind == HONE_EXPR_LOAD &&
-            !is_in_buffer(r, e->args[i], hone_func_buffer(func, e->u.buffer)->shape[i])) {
+            !hone_prove_index(&sch->arith, e->args[i],
+                              hone_func_buffer(sch->func, e->u.buffer)->shape[i])) {
             return false;
         }
     }
@@ -148,7 +143,7 @@ static hone_status check_indices(sch_reindexing *r) {
                               "not do so",
                               buffer->name, sch_block_name(sch, r->s.block));
         }
-        if (is_in_buffer(r, index, buffer->shape[d])) continue;
+        if (hone_prove_index(&sch->arith, index, buffer->shape[d])) continue;
         return sch_refuse(sch, r->s.block,
                           "index %u of '%s' in %s may leave the buffer: a condition keeps it in, "
                           "which a copy would not know",

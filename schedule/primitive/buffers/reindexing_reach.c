@@ -33,9 +33,8 @@ static bool is_written(sch_reindexing *r) {
         marks[block->axes[i].var] = true;
     for (uint32_t d = 0; d < r->s.rank; d++) {
         const hone_expr *index = r->indices[d];
-        bool is_exact = false;
         if (!hone_expr_is_pure_index(index)) return false;
-        hone_interval span = hone_arith_relax(&sch->arith, index, marks, count, &is_exact);
+        hone_interval span = hone_arith_relax(&sch->arith, index, marks, count, NULL);
         if (!hone_interval_range(&sch->arith, span, index->dtype, &ranges[d])) return false;
     }
     const hone_region all = {r->s.buffer, ranges};
@@ -101,16 +100,11 @@ hone_status sch_check_reach(sch_reindexing *r) {
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         const hone_axis *axis = &node->u.block.block->axes[i];
         if (!sch_is_copied_axis(r, axis->var)) continue;
-        bool is_exact = false;
         hone_interval reach = hone_arith_relax(&sch->arith, node->u.block.bindings[i], marks,
-                                               sch->func->var_count, &is_exact);
+                                               sch->func->var_count, NULL);
         const hone_expr *one = hone_expr_int(&sch->ir, axis->dom.extent->dtype, 1);
         const hone_expr *last = hone_expr_sub(&sch->ir, axis->dom.extent, one);
-        if (reach.min && reach.max && last &&
-            hone_prove_less_equal(&sch->arith, reach.min, axis->dom.min) &&
-            hone_prove_less_equal(&sch->arith, last, reach.max)) {
-            continue;
-        }
+        if (hone_prove_contains(&sch->arith, reach, (hone_interval){axis->dom.min, last})) continue;
         return sch_refuse(sch, r->s.block, "%s runs over a part of axis '%s' only",
                           sch_block_name(sch, r->s.block), sch->func->vars[axis->var].name);
     }

@@ -35,10 +35,8 @@ static bool is_outer_axis(const einsum *e, const hone_expr *index) {
 
 /* Not by a condition alone: it may hold for more values of an axis that grows. */
 static bool is_inside(einsum *e, hone_buffer buffer, uint32_t d, const hone_expr *index) {
-    hone_arith *arith = &e->sch->arith;
-    const hone_expr *zero = hone_expr_int(&e->sch->ir, index->dtype, 0);
-    return zero && hone_prove_less_equal(arith, zero, index) &&
-           hone_prove_less(arith, index, hone_func_buffer(e->sch->func, buffer)->shape[d]);
+    return hone_prove_index(&e->sch->arith, index,
+                            hone_func_buffer(e->sch->func, buffer)->shape[d]);
 }
 
 static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,

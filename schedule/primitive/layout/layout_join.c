@@ -62,8 +62,7 @@ static hone_status make_number(joining *j, uint32_t i, hone_iter *out) {
     extent = extent ? hone_simplify(&sch->arith, extent) : NULL;
     const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
     if (!extent || !zero) return sch_ir_error(sch);
-    j->fails = j->fails || !hone_prove_less_equal(&sch->arith, zero, j->sums[i]) ||
-               !hone_prove_less(&sch->arith, j->sums[i], extent);
+    j->fails = j->fails || !hone_prove_index(&sch->arith, j->sums[i], extent);
     hone_range range = {zero, extent};
     j->vars[i] = hone_func_add_named_var(sch->func, "dim", dtype);
     if (j->vars[i] == HONE_NO_ID || !hone_arith_bind(&sch->arith, j->vars[i], range)) {

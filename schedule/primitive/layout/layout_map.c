@@ -51,23 +51,17 @@ static const hone_expr *extent_of(hone_schedule *sch, const sch_mapping *m, uint
         const hone_expr *end = hone_expr_mul(&sch->ir, sum->splits[0].extent, sum->splits[0].scale);
         if (end && hone_prove_less(&sch->arith, m->indices[i], end)) return end;
     }
-    bool is_exact = false;
     hone_interval reach =
-        hone_arith_relax(&sch->arith, m->indices[i], marks, sch->func->var_count, &is_exact);
+        hone_arith_relax(&sch->arith, m->indices[i], marks, sch->func->var_count, NULL);
     return reach.max ? hone_expr_add(&sch->ir, reach.max, one) : NULL;
 }
 
 /* 0 <= e < end, as it stands or by the values that it takes. */
 static bool is_within(hone_schedule *sch, const hone_expr *e, const hone_expr *end,
                       const bool *marks) {
-    const hone_expr *zero = hone_expr_int(&sch->ir, e->dtype, 0);
-    if (zero && hone_prove_less_equal(&sch->arith, zero, e) &&
-        hone_prove_less(&sch->arith, e, end)) {
-        return true;
-    }
-    bool is_exact = false;
-    hone_interval span = hone_arith_relax(&sch->arith, e, marks, sch->func->var_count, &is_exact);
-    return zero && span.min && span.max && hone_prove_less_equal(&sch->arith, zero, span.min) &&
+    if (hone_prove_index(&sch->arith, e, end)) return true;
+    hone_interval span = hone_arith_relax(&sch->arith, e, marks, sch->func->var_count, NULL);
+    return hone_prove_less_equal(&sch->arith, hone_expr_int(&sch->ir, e->dtype, 0), span.min) &&
            hone_prove_less(&sch->arith, span.max, end);
 }
 

@@ -366,8 +366,9 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
     span = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, span, one));
     if (!span) return false;
     /* all of the domain, shown: simpler, and exact */
-    if (!at_least && !at_most && hone_prove_less_equal(&sch->arith, low, dom.min) &&
-        hone_prove_less_equal(&sch->arith, last, high)) {
+    if (!at_least && !at_most &&
+        hone_prove_contains(&sch->arith, (hone_interval){low, high},
+                            (hone_interval){dom.min, last})) {
         return true;
     }
     const hone_expr *extent = span;
@@ -484,10 +485,7 @@ static hone_status check_fixed_dimensions(hone_schedule *sch, hone_node_id id,
         hone_interval dim = box->dims[d];
         if (is_axis) continue;
         const hone_expr *last = last_of(sch, range);
-        if (dim.min && dim.max && last && hone_prove_less_equal(&sch->arith, dim.min, range.min) &&
-            hone_prove_less_equal(&sch->arith, last, dim.max)) {
-            continue;
-        }
+        if (hone_prove_contains(&sch->arith, dim, (hone_interval){range.min, last})) continue;
         return sch_refuse(sch, id, "%s reads more of dimension %u of '%s' than one iteration makes",
                           sch_block_name(sch, id), d, buffer->name);
     }

@@ -47,12 +47,9 @@ static bool stays_inside(hone_schedule *sch, const hone_block *block, const hone
         marks[block->axes[a].var] = true;
     }
     for (uint32_t d = 0; d < rank && is_inside; d++) {
-        bool is_exact;
-        hone_interval reach = hone_arith_relax(&sch->arith, region->ranges[d].min, marks,
-                                               sch->func->var_count, &is_exact);
-        is_inside = reach.min && reach.max &&
-                    hone_prove_less_equal(&sch->arith, box->dims[d].min, reach.min) &&
-                    hone_prove_less_equal(&sch->arith, reach.max, box->dims[d].max);
+        hone_interval reach =
+            hone_arith_relax(&sch->arith, region->ranges[d].min, marks, sch->func->var_count, NULL);
+        is_inside = hone_prove_contains(&sch->arith, box->dims[d], reach);
     }
     for (uint32_t a = 0; a < block->axis_count; a++) {
         is_inside =

@@ -255,11 +255,7 @@ static hone_status find_short_axis(const move *m, const sch_nest *n, uint32_t it
         hone_interval now, then;
         HONE_TRY(sch_values_now(sch, m->block, &block->axes[a], now_marks, &now));
         then = hone_arith_relax(&sch->arith, n->bindings[a], marks, var_count, NULL);
-        if (now.min && now.max && then.min && then.max &&
-            hone_prove_less_equal(&sch->arith, then.min, now.min) &&
-            hone_prove_less_equal(&sch->arith, now.max, then.max)) {
-            continue;
-        }
+        if (hone_prove_contains(&sch->arith, then, now)) continue;
         *out_axis = a;
         break;
     }

@@ -168,13 +168,8 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
                               hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
             r->box[d].extent = hone_simplify(&sch->arith, r->box[d].extent);
         }
-        const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
-        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
         HONE_TRY(sch_ir_error(sch));
-        if (hone_prove_less_equal(&sch->arith, zero, r->box[d].min) &&
-            hone_prove_less_equal(&sch->arith, end, shape)) {
-            continue;
-        }
+        if (hone_prove_part(&sch->arith, r->box[d], shape)) continue;
         return sch_refuse(sch, r->block, "%s has instances that read outside dimension %u of '%s'",
                           sch_block_name(sch, r->block), d,
                           hone_func_buffer(sch->func, r->buffer)->name);

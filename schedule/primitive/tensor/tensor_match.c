@@ -408,14 +408,9 @@ static hone_status check_places(matching *m, const char *name, hone_node_id bloc
             uint32_t lead = info->rank - want->rank;
             hone_dtype dtype = place->base[d]->dtype;
             int64_t extent = d < lead ? 1 : hone_expr_const(want->shape[d - lead]);
-            const hone_expr *end =
-                hone_expr_add(&sch->ir, place->base[d], hone_expr_int(&sch->ir, dtype, extent));
-            const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
-            if (!end || !zero) return sch_ir_error(sch);
-            if (hone_prove_less_equal(&sch->arith, zero, place->base[d]) &&
-                hone_prove_less_equal(&sch->arith, end, info->shape[d])) {
-                continue;
-            }
+            hone_range part = {place->base[d], hone_expr_int(&sch->ir, dtype, extent)};
+            if (!part.extent) return sch_ir_error(sch);
+            if (hone_prove_part(&sch->arith, part, info->shape[d])) continue;
             return sch_refuse(sch, block, "'%s' of '%s' would reach beyond '%s'", want->name, name,
                               info->name);
         }
