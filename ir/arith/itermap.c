@@ -211,6 +211,13 @@ const hone_expr *hone_iter_sum_expr(hone_arith *arith, const hone_iter_sum *sum,
     return arith_sum_expr(arith, &s, dtype, NULL);
 }
 
+bool hone_itermap_is_injective(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
+                               uint32_t iter_count, const hone_iter *iters) {
+    hone_itermap map;
+    return hone_itermap_detect(arith, count, indices, iter_count, iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
 void hone_itermap_simplify(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
                            uint32_t iter_count, const hone_iter *iters, const hone_expr *predicate,
                            const hone_expr **out) {

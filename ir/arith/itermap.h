@@ -70,6 +70,9 @@ typedef struct hone_itermap {
 bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
                          uint32_t iter_count, const hone_iter *iters, const hone_expr *predicate,
                          hone_itermap_level level, bool trivial, hone_itermap *out);
+/* Different values of the iterators give different indices: the map is an injective one. */
+bool hone_itermap_is_injective(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
+                               uint32_t iter_count, const hone_iter *iters);
 /* The sum as an expression again, simplified by what the map knows. */
 const hone_expr *hone_iter_sum_expr(hone_arith *arith, const hone_iter_sum *sum, hone_dtype dtype);
 /* TVM's IterMapSimplify: out[i] is index i rewritten by its sum of splits, if all indices have one;

@@ -121,9 +121,8 @@ bool hone_is_injective(const hone_relation *rel, uint32_t iter_count, const hone
         in.indices[d] = index_in(&in, d);
         is_known = in.indices[d] != NULL;
     }
-    hone_itermap map;
-    is_known = is_known && hone_itermap_detect(arith, rank, in.indices, in.iter_count, in.iters,
-                                               NULL, HONE_ITERMAP_INJECTIVE, true, &map);
+    is_known =
+        is_known && hone_itermap_is_injective(arith, rank, in.indices, in.iter_count, in.iters);
     arith->count = known;
     return is_known;
 }
@@ -159,9 +158,7 @@ static bool add_iters(telling *t, const hone_expr *index) {
 }
 
 static bool is_telling(const telling *t) {
-    hone_itermap map;
-    return hone_itermap_detect(t->rel->arith, t->count, t->indices, t->iter_count, t->iters, NULL,
-                               HONE_ITERMAP_INJECTIVE, true, &map);
+    return hone_itermap_is_injective(t->rel->arith, t->count, t->indices, t->iter_count, t->iters);
 }
 
 /* The one index of all accesses in the dimension, or NULL. */

@@ -85,12 +85,10 @@ static hone_iter iter_of(hone_schedule *sch, hone_var var) {
 
 static bool is_injective_map(hone_schedule *sch, uint32_t count, const hone_expr *const *places,
                              uint32_t iter_count, const hone_iter *iters) {
-    hone_itermap map;
     for (uint32_t i = 0; i < iter_count; i++) {
         if (!iters[i].range.min || !iters[i].range.extent) return false;
     }
-    return hone_itermap_detect(&sch->arith, count, places, iter_count, iters, NULL,
-                               HONE_ITERMAP_INJECTIVE, true, &map);
+    return hone_itermap_is_injective(&sch->arith, count, places, iter_count, iters);
 }
 
 /* Reading: are the new indices injective in those digits that the old ones are made of? */
