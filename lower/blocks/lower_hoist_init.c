@@ -6,7 +6,7 @@
  * loop that serves both kinds of axes, another statement in between that touches the output, a
  * predicate that mixes both, iterations of the spatial loops that meet in an element, or of the
  * reducing ones that start anew: the later one begins it anew. */
-#include "ir/arith/itermap.h"
+#include "ir/region/relation.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/pipelined.h"
 #include "lower/ground/scope.h"
@@ -69,6 +69,8 @@ static bool find_nest(const hone_func *func, nest *n) {
 }
 
 typedef struct touch {
+    const hone_func *func;
+    hone_node_id except;
     hone_buffer buffer;
     bool is_touched;
 } touch;
@@ -80,23 +82,24 @@ static bool note_load(void *ctx, const hone_expr *e) {
     return !t->is_touched;
 }
 
+static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    touch *t = ctx;
+    bool is_own = at == t->except || hone_tree_is_ancestor(t->func, t->except, at);
+    if (!is_own) hone_expr_walk(e, note_load, t);
+}
+
 /* Whether something below root, but not below except, touches the buffer. */
-static bool others_touch(hone_func *func, hone_node_id root, hone_node_id except,
+static bool others_touch(const hone_func *func, hone_node_id root, hone_node_id except,
                          hone_buffer buffer) {
-    touch t = {.buffer = buffer};
-    hone_node_id next;
-    for (hone_node_id n = root; n != HONE_NO_ID && !t.is_touched; n = next) {
-        next = n == except ? hone_tree_next_over(func, root, n) : hone_tree_next(func, root, n);
-        if (n == except) continue;
+    touch t = {func, except, buffer, false};
+    hone_tree_walk_exprs(func, root, false, look_at, &t);
+    for (hone_node_id n = hone_tree_next(func, root, root); n != HONE_NO_ID && !t.is_touched;
+         n = n == except ? hone_tree_next_over(func, root, n) : hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_INIT) continue;
-        if (node->kind == HONE_NODE_STORE) t.is_touched |= node->u.store.buffer == buffer;
-        if (node->kind == HONE_NODE_BLOCK) {
-            for (uint32_t i = 0; i < node->u.block.block->match_count; i++) {
-                t.is_touched |= node->u.block.block->matches[i].source.buffer == buffer;
-            }
-        }
-        if (node->first == HONE_NO_ID) hone_tree_walk_parts(func, n, false, note_load, &t);
+        if (node->kind == HONE_NODE_STORE) t.is_touched = node->u.store.buffer == buffer;
+        if (node->kind != HONE_NODE_BLOCK || n == except) continue;
+        for (uint32_t i = 0; i < node->u.block.block->match_count; i++)
+            t.is_touched |= node->u.block.block->matches[i].source.buffer == buffer;
     }
     return t.is_touched;
 }
@@ -129,14 +132,6 @@ static bool init_is_isolated(hone_func *func, const nest *n) {
     return true;
 }
 
-/* Different values of the iterators give different indices. */
-static bool is_injective(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
-                         uint32_t iter_count, const hone_iter *iters) {
-    hone_itermap map;
-    return hone_itermap_detect(arith, count, indices, iter_count, iters, NULL,
-                               HONE_ITERMAP_INJECTIVE, true, &map);
-}
-
 /* No two iterations of the spatial loops in the nest drive the same instance. */
 static bool loops_are_injective(hone_lower *lower, hone_arith *arith, const nest *n) {
     const hone_node *block = hone_func_node(lower->func, n->block);
@@ -153,7 +148,8 @@ static bool loops_are_injective(hone_lower *lower, hone_arith *arith, const nest
     for (uint32_t a = 0; indices && a < b->axis_count; a++) {
         if (b->axes[a].kind != HONE_AXIS_REDUCE) indices[count++] = block->u.block.bindings[a];
     }
-    return iter_count == 0 || (indices && is_injective(arith, count, indices, iter_count, iters));
+    return iter_count == 0 ||
+           (indices && hone_itermap_is_injective(arith, count, indices, iter_count, iters));
 }
 
 /* The reducing loops run over the reduction once, from its start. */
@@ -179,7 +175,7 @@ static bool reduces_once(hone_lower *lower, hone_arith *arith, const nest *n) {
             hone_expr_substitute(&arith->ir, indices[count++], starts, var_count);
         if (!first || !hone_prove_equal(arith, first, b->axes[a].dom.min)) return false;
     }
-    return is_injective(arith, count, indices, iter_count, iters);
+    return hone_itermap_is_injective(arith, count, indices, iter_count, iters);
 }
 
 /* No two instances store to the same element. */
@@ -197,7 +193,10 @@ static bool stores_are_disjoint(hone_lower *lower, hone_arith *arith, const nest
          s = hone_func_node(func, s)->next) {
         const hone_node *node = hone_func_node(func, s);
         if (node->kind != HONE_NODE_STORE) continue; /* as blockize leaves them: apart before */
-        is_disjoint = is_injective(arith, node->u.store.rank, node->u.store.indices, count, iters);
+        hone_relation rel;
+        hone_relation_begin(&rel, arith, func, node->u.store.buffer, n->block);
+        hone_relation_add_element(&rel, s, node->u.store.indices);
+        is_disjoint = hone_is_injective(&rel, count, iters);
     }
     return is_disjoint;
 }

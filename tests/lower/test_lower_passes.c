@@ -47,6 +47,20 @@ static const struct row init_rows[] = {
      "        with T.sblock(\"S_init\"):\n"},
 };
 
+static const struct row asked_rows[] = {
+    {"one that a condition in the loop reads begins within it",
+     HEAD "    for i, k in T.grid(4, 8):\n"
+          "        if Y[i] > 0:\n"
+          "            A[i * 8 + k] = 1\n"
+          "        with T.block(\"S\"):\n"
+          "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "            T.reads(A[vi * 8 + vk])\n"
+          "            T.writes(Y[vi])\n"
+          "            with T.init():\n"
+          "                Y[vi] = 0\n"
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n", "            with T.init():\n"},
+};
+
 static const struct row flatten_rows[] = {
     {"a view begins where it says",
      HEAD "    V = T.decl_buffer((4, 4), \"int32\", data=A.data, elem_offset=n)\n"
@@ -530,6 +544,7 @@ static void grows_so_far(void **state) {
 
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_init", init_rows, begins_where_it_may) +
+           HONE_RUN_ROWS("lower/hoist_init/conditions", asked_rows, begins_where_it_may) +
            HONE_RUN_ROWS("lower/flatten", flatten_rows, counts_elements) +
            HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
