@@ -144,12 +144,15 @@ bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_
     for (hone_node_id a = sch_next_block(sch, loop, loop); a != HONE_NO_ID;
          a = sch_next_block(sch, loop, a)) {
         const hone_block *writer = sch_block(sch, a);
+        bool is_earlier = true;
         for (hone_node_id b = sch_next_block(sch, loop, loop); b != HONE_NO_ID;
              b = sch_next_block(sch, loop, b)) {
+            if (b == a) is_earlier = false;
             for (uint32_t w = 0; w < writer->write_count && b != a; w++) {
                 hone_buffer buffer = writer->writes[w].buffer;
-                if (!sch_writes(sch_block(sch, b), buffer) && !sch_reads(sch_block(sch, b), buffer))
-                    continue;
+                bool writes = sch_writes(sch_block(sch, b), buffer);
+                if (writes && is_earlier) continue; /* shown when b was the writer */
+                if (!writes && !sch_reads(sch_block(sch, b), buffer)) continue;
                 if (!share_slices_of_all(sch, a, b, buffer, loop, bottom)) return false;
             }
         }

@@ -101,11 +101,17 @@ static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_nod
            !sch_has_disjoint_slices(sch, block, loop);
 }
 
-hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+bool sch_is_independent(hone_schedule *sch, hone_node_id loop, sch_answer *io) {
+    if (!io->is_known) *io = (sch_answer){true, sch_carries_no_dependence(sch, loop, loop)};
+    return io->is_yes;
+}
+
+hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                sch_answer *io) {
     bool is_alone =
         sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
     if (sch_has_disjoint_slices(sch, block, loop) &&
-        (is_alone || sch_carries_no_dependence(sch, loop, loop)))
+        (is_alone || sch_is_independent(sch, loop, io)))
         return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
@@ -143,7 +149,7 @@ hone_status sch_require_visible(hone_schedule *sch, hone_node_id writer, hone_no
          l != place && !hone_tree_is_ancestor(sch->func, l, place); l = sch_node(sch, l)->parent) {
         if (sch_node(sch, l)->kind == HONE_NODE_BLOCK) writer = l;
         if (hone_loop_runs_at_once(sch->func, l, writer))
-            HONE_TRY(sch_require_at_once(sch, writer, l));
+            HONE_TRY(sch_require_at_once(sch, writer, l, &(sch_answer){0}));
     }
     return HONE_OK;
 }
@@ -156,10 +162,11 @@ hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_n
         if (!hone_loop_runs_at_once(sch->func, l, reader) ||
             hone_tree_is_ancestor(sch->func, l, place))
             continue;
+        sch_answer asked = {0};
         if (!producers) HONE_TRY(sch_producers(sch, reader, &count, &producers));
         for (uint32_t i = 0; i < count; i++) {
             if (!hone_tree_is_ancestor(sch->func, l, producers[i])) continue;
-            HONE_TRY(sch_require_at_once(sch, producers[i], l));
+            HONE_TRY(sch_require_at_once(sch, producers[i], l, &asked));
         }
     }
     return HONE_OK;

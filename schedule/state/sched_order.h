@@ -90,10 +90,16 @@ bool sch_has_unguarded_statements(const hone_schedule *sch, hone_node_id loop);
  * what the block writes: the scope allocates these buffers, no block outside of the loop touches
  * them, and no block inside of this one reduces over the loop. */
 bool sch_is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+/* What was answered of a loop, for those who ask again while nothing changes; {0}: nothing yet. */
+typedef struct sch_answer {
+    bool is_known, is_yes;
+} sch_answer;
+/* sch_carries_no_dependence of the loop alone. */
+bool sch_is_independent(hone_schedule *sch, hone_node_id loop, sch_answer *io);
 /* The iterations of the loop, which is around the block, may run at once, as far as this block is
- * concerned and its outputs are visible outside of the loop. */
+ * concerned and its outputs are visible outside of the loop. io: of sch_is_independent. */
 HONE_NODISCARD hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block,
-                                               hone_node_id loop);
+                                               hone_node_id loop, sch_answer *io);
 /* One of the loops between the block and the next statement above that is no loop runs its
  * iterations at once: parallel, vectorized, or bound to a thread. Not counted: vthreads, and a
  * thread loop inside of which another one has the same thread tag. */

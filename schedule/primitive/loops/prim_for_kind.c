@@ -38,28 +38,31 @@ static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_
 }
 
 static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
-                               bool allow_reduce) {
+                               bool allow_reduce, sch_answer *io) {
     HONE_TRY(check_axes(sch, block, loop, allow_reduce));
     if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return HONE_OK;
-    return sch_is_private_below(sch, block, loop) ? HONE_OK : sch_require_at_once(sch, block, loop);
+    return sch_is_private_below(sch, block, loop) ? HONE_OK
+                                                  : sch_require_at_once(sch, block, loop, io);
 }
 
 static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool allow_reduce) {
     uint32_t count = 0;
     bool all_private = true;
+    sch_answer asked = {0};
     if (sch_has_loose_statements(sch, loop)) {
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
     }
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
-        HONE_TRY(check_block(sch, n, loop, allow_reduce));
+        HONE_TRY(check_block(sch, n, loop, allow_reduce, &asked));
         all_private = all_private && sch_is_private_below(sch, n, loop);
         count++;
     }
     if (count < 2) return HONE_OK;
     if (!all_private) HONE_TRY(sch_require_compatible_writers(sch, loop, loop));
-    return sch_require_stages(sch, loop, loop);
+    if (sch_is_independent(sch, loop, &asked)) return HONE_OK;
+    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
 
 static hone_status check_constant(hone_schedule *sch, hone_node_id loop, const char *what) {
