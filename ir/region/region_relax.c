@@ -222,6 +222,8 @@ typedef struct relax_ctx {
     uint32_t relax_count;
     const hone_expr *predicate;
     region_facts facts;
+    uint32_t rank;
+    hone_range *ranges; /* of the region, with bindings put in; NULLs where a place is looked up */
 } relax_ctx;
 
 /* node: the block, or NULL where the region speaks of the loops themselves. */
@@ -238,22 +240,34 @@ static bool fill_map(relax_ctx *ctx, const hone_func *func, const hone_node *nod
     return true;
 }
 
+/* False where memory is short. */
+static bool put_in_bindings(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+    hone_ir *ir = &ctx->arith->ir;
+    ctx->rank = rank;
+    ctx->ranges = hone_arena_zalloc(ir->arena, (rank + 1) * sizeof *ctx->ranges);
+    for (uint32_t d = 0; ctx->ranges && d < rank; d++) {
+        const hone_range *range = &region->ranges[d];
+        /* A[J[i]]: what J holds is known only where J is read */
+        if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_pure_index(range->extent))
+            continue;
+        ctx->ranges[d].min = hone_expr_substitute(ir, range->min, ctx->map, ctx->map_count);
+        ctx->ranges[d].extent = hone_expr_substitute(ir, range->extent, ctx->map, ctx->map_count);
+        if (!ctx->ranges[d].min || !ctx->ranges[d].extent) return false;
+    }
+    return ctx->ranges != NULL;
+}
+
 static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *out_is_exact) {
     hone_ir *ir = &ctx->arith->ir;
+    const hone_expr *hi = range->min;
     *out_is_exact = false;
-    /* A[J[i]]: what J holds is known only where J is read */
-    if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_pure_index(range->extent)) {
-        return (hone_interval){0};
-    }
-    const hone_expr *lo = hone_expr_substitute(ir, range->min, ctx->map, ctx->map_count);
-    const hone_expr *hi = lo;
+    if (!range->min) return (hone_interval){0};
     if (!hone_expr_is_int_value(range->extent, 1)) {
-        const hone_expr *extent = hone_expr_substitute(ir, range->extent, ctx->map, ctx->map_count);
-        const hone_expr *end = hone_expr_add(ir, lo, extent);
+        const hone_expr *end = hone_expr_add(ir, range->min, range->extent);
         hi = end ? hone_expr_sub(ir, end, hone_expr_int(ir, end->dtype, 1)) : NULL;
     }
-    if (!lo || !hi) return (hone_interval){0};
-    return region_relax_span(ctx->arith, &ctx->facts, lo, hi, ctx->relax, ctx->relax_count,
+    if (!hi) return (hone_interval){0};
+    return region_relax_span(ctx->arith, &ctx->facts, range->min, hi, ctx->relax, ctx->relax_count,
                              out_is_exact);
 }
 
@@ -325,9 +339,7 @@ static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reac
 /* No element between the ends is left out. */
 static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
     hone_linear form;
-    const hone_expr *index =
-        hone_expr_substitute(&ctx->arith->ir, range->min, ctx->map, ctx->map_count);
-    if (!index || !hone_linear_of(ctx->arith, index, &form)) return false;
+    if (!range->min || !hone_linear_of(ctx->arith, range->min, &form)) return false;
     int64_t reach = range->extent->kind == HONE_EXPR_INT ? range->extent->u.i : 1;
     return largest_gap(ctx, &form, reach) <= 1;
 }
@@ -370,33 +382,30 @@ static bool cut_is_reached(relax_ctx *ctx, const hone_range *range, const hone_l
 /* True when a fact over relaxed variables cuts exactly one dimension: the index of that dimension
  * is a multiple of the relaxed part of the fact and what fills up the steps of it, so the box after
  * tightening has no holes. */
-static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const hone_region *region,
-                               uint32_t rank) {
+static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact) {
     bool runs = false;
     for (uint32_t k = 0; k < fact->count; k++) {
         runs |= hone_expr_uses_any(fact->terms[k].term, ctx->relax, ctx->relax_count);
     }
     if (!runs) return false; /* it holds or not for the whole piece: not every point is touched */
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *index =
-            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+    for (uint32_t d = 0; d < ctx->rank; d++) {
+        const hone_range *range = &ctx->ranges[d];
         hone_linear form, rest;
-        if (!index || !hone_linear_of(ctx->arith, index, &form)) continue;
+        if (!range->min || !hone_linear_of(ctx->arith, range->min, &form)) continue;
         int64_t ratio = shared_ratio(&form, fact, ctx->relax, ctx->relax_count);
         if (ratio == 0 || ratio == INT64_MIN) continue;
         if (linear_minus(ctx->arith, &form, ratio, fact, &rest) &&
             runs_within(ctx, &rest, ratio < 0 ? -ratio : ratio) &&
-            cut_is_reached(ctx, &region->ranges[d], &form, fact, ratio)) {
+            cut_is_reached(ctx, range, &form, fact, ratio)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_indexed_by(relax_ctx *ctx, const hone_region *region, uint32_t rank, hone_var var) {
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *index =
-            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+static bool is_indexed_by(const relax_ctx *ctx, hone_var var) {
+    for (uint32_t d = 0; d < ctx->rank; d++) {
+        const hone_expr *index = ctx->ranges[d].min;
         if (!index || hone_expr_uses_var(index, var)) return true;
     }
     return false;
@@ -404,15 +413,14 @@ static bool is_indexed_by(relax_ctx *ctx, const hone_region *region, uint32_t ra
 
 /* True when a fact holds where all relaxed variables that index nothing (reduce loops) begin,
  * whatever the other relaxed ones are: then each element is touched there. */
-static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
-                                   const hone_region *region, uint32_t rank) {
+static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact) {
     int64_t value = fact->constant;
     for (uint32_t k = 0; k < fact->count; k++) {
         const hone_expr *term = fact->terms[k].term;
         if (term->kind != HONE_EXPR_VAR || term->u.var >= ctx->relax_count) return false;
         if (!ctx->relax[term->u.var]) return false;
         hone_bound bound = hone_arith_bound(ctx->arith, term);
-        bool is_most = fact->terms[k].coeff > 0 && is_indexed_by(ctx, region, rank, term->u.var);
+        bool is_most = fact->terms[k].coeff > 0 && is_indexed_by(ctx, term->u.var);
         int64_t at = is_most ? bound.max : bound.min, part;
         if (at == HONE_BOUND_NEG_INF || at == HONE_BOUND_POS_INF ||
             __builtin_mul_overflow(at, fact->terms[k].coeff, &part) ||
@@ -435,24 +443,14 @@ static bool fact_is_known(relax_ctx *ctx, const hone_linear *fact) {
     return value && zero && hone_prove_less_equal(ctx->arith, value, zero);
 }
 
-/* Does a dimension of the region run with the variable, as it begins or in how long it is? */
-static bool dim_uses(relax_ctx *ctx, const hone_range *range, hone_var var) {
-    const hone_expr *ends[] = {range->min, range->extent};
-    for (int i = 0; i < 2; i++) {
-        const hone_expr *e =
-            hone_expr_substitute(&ctx->arith->ir, ends[i], ctx->map, ctx->map_count);
-        if (e && hone_expr_uses_var(e, var)) return true;
-    }
-    return false;
-}
-
 /* No two dimensions share a relaxed variable: the box is the product of its sides. */
-static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+static bool sides_are_independent(const relax_ctx *ctx) {
     for (uint32_t v = 0; v < ctx->relax_count; v++) {
         uint32_t users = 0;
         if (!ctx->relax[v]) continue;
-        for (uint32_t d = 0; d < rank; d++)
-            users += dim_uses(ctx, &region->ranges[d], (hone_var)v);
+        for (uint32_t d = 0; d < ctx->rank; d++)
+            users += hone_expr_uses_var(ctx->ranges[d].min, (hone_var)v) ||
+                     hone_expr_uses_var(ctx->ranges[d].extent, (hone_var)v);
         if (users > 1) return false;
     }
     return true;
@@ -471,11 +469,11 @@ static bool has_moving_end(const relax_ctx *ctx, hone_var var) {
 /* Loops of which the ends run with other relaxed ones (j < i + 1): the longest run of what indexes
  * a dimension meets all that the shorter ones do, if the other loop indexes nothing, has ends that
  * stay, and no condition leaves out the longest; and what indexes nothing must run at all. */
-static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+static bool ends_keep_the_box(relax_ctx *ctx) {
     for (uint32_t v = 0; v < ctx->relax_count && v < ctx->arith->count; v++) {
         const hone_expr *min = ctx->arith->mins[v], *extent = ctx->arith->extents[v];
         if (!ctx->relax[v] || !has_moving_end(ctx, (hone_var)v)) continue;
-        if (!is_indexed_by(ctx, region, rank, (hone_var)v)) {
+        if (!is_indexed_by(ctx, (hone_var)v)) {
             if (!extent || hone_arith_bound(ctx->arith, extent).min < 1) return false;
             continue;
         }
@@ -484,8 +482,7 @@ static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_
             bool is_end = ctx->relax[u] && hone_expr_uses_var(extent, (hone_var)u);
             bool is_cut = ctx->predicate && hone_expr_uses_var(ctx->predicate, (hone_var)u);
             bool is_steady = !is_end || !has_moving_end(ctx, (hone_var)u);
-            if (is_end && (is_cut || !is_steady || is_indexed_by(ctx, region, rank, (hone_var)u)))
-                return false;
+            if (is_end && (is_cut || !is_steady || is_indexed_by(ctx, (hone_var)u))) return false;
         }
     }
     return true;
@@ -522,29 +519,28 @@ static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_b
     hone_arith *arith = ctx->arith;
     ctx->facts = (region_facts){0};
     if (!region_facts_add(&ctx->facts, arith, ctx->predicate)) return false;
+    if (!put_in_bindings(ctx, region, buffer->rank)) return false;
     drop_rests(ctx);
     bool is_exact = !ctx->facts.has_others;
     for (uint32_t d = 0; d < buffer->rank; d++) {
         bool is_dim_exact;
-        out_intervals[d] = relax_range(ctx, &region->ranges[d], &is_dim_exact);
-        hone_interval whole = region_whole_dim(arith, buffer, d);
+        out_intervals[d] = relax_range(ctx, &ctx->ranges[d], &is_dim_exact);
         if (!out_intervals[d].min || !out_intervals[d].max) {
             is_dim_exact = false;
-            out_intervals[d] = whole;
+            out_intervals[d] = region_whole_dim(arith, buffer, d);
         }
         is_exact &= is_dim_exact;
-        if (out_is_exact && is_exact) is_exact = has_no_holes(ctx, &region->ranges[d]);
+        if (out_is_exact && is_exact) is_exact = has_no_holes(ctx, &ctx->ranges[d]);
     }
     if (!out_is_exact) return true;
     for (uint32_t i = 0; is_exact && i < ctx->facts.count; i++) {
         const hone_linear *fact = &ctx->facts.items[i];
-        is_exact = fact_is_a_box_side(ctx, fact, region, buffer->rank) ||
-                   fact_is_beside_the_box(ctx, fact, region, buffer->rank) ||
+        is_exact = fact_is_a_box_side(ctx, fact) || fact_is_beside_the_box(ctx, fact) ||
                    fact_is_known(ctx, fact);
     }
-    is_exact = is_exact && sides_are_independent(ctx, region, buffer->rank);
+    is_exact = is_exact && sides_are_independent(ctx);
     is_exact = is_exact || find_joint_box(ctx, region, buffer, out_intervals);
-    *out_is_exact = is_exact && ends_keep_the_box(ctx, region, buffer->rank);
+    *out_is_exact = is_exact && ends_keep_the_box(ctx);
     return true;
 }
 
