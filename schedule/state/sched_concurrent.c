@@ -108,8 +108,12 @@ bool sch_is_independent(hone_schedule *sch, hone_node_id loop, sch_answer *io) {
 
 hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                 sch_answer *io) {
+    const char *why = NULL;
     bool is_alone =
         sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
+    if (sch_is_order_free(sch, block, &why) && !is_unused(sch, block, loop) &&
+        !repeats_update(sch, block, loop) && !repeats_with_others(sch, block, loop))
+        return HONE_OK; /* most often, and cheap to ask: the first is remembered */
     if (sch_has_disjoint_slices(sch, block, loop) &&
         (is_alone || sch_is_independent(sch, loop, io)))
         return HONE_OK;
@@ -128,9 +132,7 @@ hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block, hone_nod
         return sch_refuse(sch, loop, "iterations of %s may update the same elements in %s",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
-    const char *why = NULL;
-    if (sch_is_order_free(sch, block, &why) || sch_is_order_free_alone(sch, block, loop))
-        return HONE_OK;
+    if (sch_is_order_free_alone(sch, block, loop)) return HONE_OK;
     hone_node_id around = private_around(sch, block, loop);
     if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
     return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",
