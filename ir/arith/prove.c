@@ -490,6 +490,8 @@ bool hone_prove(hone_arith *arith, const hone_expr *condition) {
 static bool prove_diff(hone_arith *a, hone_op op, const hone_expr *x, const hone_expr *y) {
     arith_sum d;
     if (!x || !y || !arith_is_index(x->dtype) || !arith_is_index(y->dtype)) return false;
+    if (hone_expr_is_int(x) && hone_expr_is_int(y) && op != HONE_OP_EQ)
+        return op == HONE_OP_LT ? x->u.i < y->u.i : x->u.i <= y->u.i;
     a->fuel = ARITH_FUEL;
     if (!arith_sum_diff(a, &d, x, y)) return false;
     return arith_decide(a, op, &d, ARITH_PROOF_FUEL) == 1;
