@@ -9,7 +9,8 @@
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
- *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c
+ *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
+ *   onnx_ngrams.c
  *                  one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
@@ -77,6 +78,7 @@ extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
+extern const onnx_converter onnx_ngram_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 

@@ -35,7 +35,7 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_slice_converters,  onnx_simple_converters,      onnx_places_converters,
         onnx_loss_converters,   onnx_resize_converters,      onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
-        onnx_einsum_converters, onnx_recurrent_converters};
+        onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters};
     const onnx_converter *found = NULL;
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {

@@ -583,6 +583,7 @@ const onnx_converter onnx_math_converters[] = {
     UNARY("Abs", "abs"),
     UNARY("Neg", "negative"),
     UNARY("Erf", "erf"),
+    UNARY("Det", "det"),
     UNARY("Floor", "floor"),
     UNARY("Ceil", "ceil"),
     UNARY("Round", "round"),

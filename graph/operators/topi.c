@@ -54,6 +54,7 @@ static const struct {
     {"one_hot",                hone_topi_emit_one_hot         },
     {"scatter_elements",       hone_topi_emit_scatter_elements},
     {"scatter_nd",             hone_topi_emit_scatter_nd      },
+    {"det",                    hone_topi_emit_det             },
     {"cumsum",                 hone_topi_emit_cumulate        },
     {"cumprod",                hone_topi_emit_cumulate        },
     {"sort",                   hone_topi_emit_sort            },

@@ -65,6 +65,7 @@ hone_status hone_topi_emit_gather_nd(hone_topi *t);
 hone_status hone_topi_emit_one_hot(hone_topi *t);
 hone_status hone_topi_emit_scatter_elements(hone_topi *t);
 hone_status hone_topi_emit_scatter_nd(hone_topi *t);
+hone_status hone_topi_emit_det(hone_topi *t);
 hone_status hone_topi_emit_cumulate(hone_topi *t);
 hone_status hone_topi_emit_sort(hone_topi *t);
 hone_status hone_topi_emit_triangle(hone_topi *t);

@@ -172,3 +172,13 @@ hone_status hone_infer_reduce(hone_infer *in) {
 hone_status hone_infer_arg_reduce(hone_infer *in) {
     return reduce_to(in, HONE_DTYPE_I64);
 }
+
+/* Matrices are the last two dimensions. */
+hone_status hone_infer_det(hone_infer *in) {
+    const hone_sinfo *x = in->args[0];
+    if (!hone_dtype_is_float(x->dtype)) return hone_infer_fail(in, "wants floats");
+    if (x->rank < 2 || !hone_infer_same_extent(in, x->shape[x->rank - 2], x->shape[x->rank - 1])) {
+        return hone_infer_fail(in, "the last two dimensions must be equal");
+    }
+    return hone_infer_tensor(in, x->dtype, x->rank - 2, x->shape);
+}

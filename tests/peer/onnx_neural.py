@@ -172,6 +172,32 @@ def roi_align(case):
                       case.holding(case.draw.rng.integers(0, 2, count))], **words)
 
 
+def determinant(case):
+    n = case.draw.between(1, 6)
+    batch = case.draw.shape(0, 2, 12)
+    return case.node([case.tensor([*batch, n, n], case.dtype())])
+
+
+def ngrams(case):
+    """Sequences of few numbers, so that some of them are found."""
+    lengths = [case.draw.between(0, 4) for _ in range(case.draw.between(1, 3))]
+    if not sum(lengths):
+        lengths[-1] = 1
+    grams = [case.draw.rng.integers(0, 4, (count, i + 1)) for i, count in enumerate(lengths)]
+    grams = [numpy.unique(g, axis=0) for g in grams]
+    starts = numpy.cumsum([0] + [g.size for g in grams[:-1]])
+    count = sum(len(g) for g in grams)
+    most = case.draw.between(1, len(grams))
+    rows = case.draw.rng.integers(0, 4, case.draw.shape(1, 2, 60)).astype(case.dtype())
+    weights = [case.draw.real(0.1, 2) for _ in range(count)]
+    return case.node([case.holding(rows)], mode=case.draw.one_of(("TF", "IDF", "TFIDF")),
+                     min_gram_length=case.draw.between(1, most), max_gram_length=most,
+                     max_skip_count=case.draw.between(0, 3), ngram_counts=[int(s) for s in starts],
+                     ngram_indexes=[int(i) for i in case.draw.rng.permutation(count)],
+                     pool_int64s=[int(x) for g in grams for x in g.ravel()],
+                     weights=case.maybe(weights))
+
+
 # ---- quantised numbers ----
 
 def scales(case, shape, dtype="float32"):
@@ -447,5 +473,5 @@ TABLE = {
     "MatMulInteger": matmul_integer, "QLinearMatMul": matmul_qlinear, "ConvInteger": conv_integer,
     "QLinearConv": conv_qlinear, "Einsum": einsum, **named("LSTM GRU RNN", cell), "DFT": dft,
     "STFT": stft, **named("HannWindow HammingWindow BlackmanWindow", signal_window),
-    "MelWeightMatrix": mel_matrix,
+    "MelWeightMatrix": mel_matrix, "Det": determinant, "TfIdfVectorizer": ngrams,
 }

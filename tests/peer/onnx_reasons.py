@@ -22,7 +22,7 @@ REFUSALS = {pattern: words for words, pattern in (
     ("sizes that must be known", r"must be constant and the axis known|the extent of axis \d must be "
      r"known|the extent of axis \d is not known|needs known extents; give them with --shape|depends on "
      r"a symbolic size; give it with --shape|its size not known; give it with "
-     r"--shape|sequences must be of a known length|a signal of unknown length|the size of dimension \d "
+     r"--shape|sequences must be of a known length|a signal of unknown length|rows of unknown length|the size of dimension \d "
      r"is not known; give it|a symbolic size is used as data; give its number with --shape|"
      r"a kernel of unknown size|channels of unknown number|the number of channels of the data must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
