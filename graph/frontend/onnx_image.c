@@ -59,11 +59,6 @@ static hone_status convert_roi_align(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "output_width", 1, &size[1]));
     HONE_TRY(onnx_attr_int(r, "sampling_ratio", 0, &ratio));
     HONE_TRY(onnx_attr_float(r, "spatial_scale", 1, &scale));
-    if (ratio == 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "attribute 'sampling_ratio' = 0 (as many points as the region has "
-                          "elements) is not implemented");
-    }
     hone_attr attrs[] = {
         {"pooled_size",                  onnx_ints_value(r,        2,                size)},
         {"spatial_scale",                              HONE_VALUE_OF_FLOAT(scale)                                       },
@@ -74,9 +69,22 @@ static hone_status convert_roi_align(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "roi_align", 3, r->inputs, HONE_COUNT(attrs), attrs, out);
 }
 
+static hone_status convert_max_roi_pool(onnx_reader *r, hone_garg *out) {
+    int64_t size[2];
+    double scale;
+    HONE_TRY(onnx_attr_ints_n(r, "pooled_shape", 2, 0, size));
+    HONE_TRY(onnx_attr_float(r, "spatial_scale", 1, &scale));
+    hone_attr attrs[] = {
+        {"pooled_size", onnx_ints_value(r, 2, size)},
+        {"spatial_scale",        HONE_VALUE_OF_FLOAT(scale)                        },
+    };
+    return onnx_emit(r, "roi_pool", 2, r->inputs, HONE_COUNT(attrs), attrs, out);
+}
+
 const onnx_converter onnx_image_converters[] = {
-    {"GridSample", convert_grid_sample, 2, 2, 1, "align_corners mode padding_mode", NULL},
+    {"MaxRoiPool", convert_max_roi_pool, 2, 2, 1, "pooled_shape spatial_scale", NULL},
+    {"GridSample",           convert_grid_sample, 2, 2, 1, "align_corners mode padding_mode", NULL},
     {"RoiAlign",           convert_roi_align, 3, 3, 1,
      "coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale", NULL},
-    {0          },
+    {0       },
 };

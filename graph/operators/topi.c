@@ -31,6 +31,7 @@ static const struct {
     {"resample",               hone_topi_emit_resample        },
     {"image.grid_sample",      hone_topi_emit_grid_sample     },
     {"roi_align",              hone_topi_emit_roi_align       },
+    {"roi_pool",               hone_topi_emit_roi_pool        },
     {"einsum",                 hone_topi_emit_einsum          },
     {"nn.pad",                 hone_topi_emit_pad             },
     {"sum",                    hone_topi_emit_reduce          },

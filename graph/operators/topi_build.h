@@ -49,6 +49,7 @@ hone_status hone_topi_emit_nll_loss(hone_topi *t);
 hone_status hone_topi_emit_resample(hone_topi *t);
 hone_status hone_topi_emit_grid_sample(hone_topi *t);
 hone_status hone_topi_emit_roi_align(hone_topi *t);
+hone_status hone_topi_emit_roi_pool(hone_topi *t);
 hone_status hone_topi_emit_einsum(hone_topi *t);
 hone_status hone_topi_emit_reduce(hone_topi *t);
 hone_status hone_topi_emit_arg_reduce(hone_topi *t);

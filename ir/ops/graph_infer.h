@@ -34,6 +34,7 @@ enum hone_infer_rule {
     HONE_INFER_CONV_TRANSPOSE,
     HONE_INFER_GRID_SAMPLE,
     HONE_INFER_ROI_ALIGN,
+    HONE_INFER_ROI_POOL,
     HONE_INFER_EINSUM,
     HONE_INFER_PAD,
     HONE_INFER_DROPOUT,
@@ -104,6 +105,7 @@ hone_status hone_infer_resample(hone_infer *in);
 hone_status hone_infer_conv_transpose(hone_infer *in);
 hone_status hone_infer_grid_sample(hone_infer *in);
 hone_status hone_infer_roi_align(hone_infer *in);
+hone_status hone_infer_roi_pool(hone_infer *in);
 hone_status hone_infer_einsum(hone_infer *in);
 hone_status hone_infer_pad(hone_infer *in);
 hone_status hone_infer_dropout(hone_infer *in);

@@ -61,34 +61,53 @@ hone_status hone_infer_grid_sample(hone_infer *in) {
     return hone_infer_tensor(in, data->dtype, data->rank, shape);
 }
 
-/* Regions are [n, 4]: x and y of the first corner, then of the last. */
-hone_status hone_infer_roi_align(hone_infer *in) {
-    static const char *const modes[] = {"avg", "max", NULL};
-    const hone_sinfo *data = in->args[0], *rois = in->args[1], *images = in->args[2];
-    int64_t size[2], ratio = hone_attrs_int(&in->bind->attrs, "sample_ratio", 1);
-    HONE_TRY(check_one_of(in, "mode", modes[0], modes));
+/* [regions, channels, how many parts they have along height and width] */
+static hone_status regions_to(hone_infer *in) {
+    const hone_sinfo *data = in->args[0], *rois = in->args[1];
+    int64_t size[2];
     HONE_TRY(hone_graph_attr_ints(in->bind, "pooled_size", 2, 1, size));
+    if (size[0] < 1 || size[1] < 1 || size[0] > INT32_MAX || size[1] > INT32_MAX) {
+        return hone_infer_fail(in, "pooled_size must be at least 1");
+    }
+    const hone_expr *shape[] = {rois->shape[0], data->shape[1], hone_extent_int(&in->ir, size[0]),
+                                hone_extent_int(&in->ir, size[1])};
+    return hone_infer_tensor(in, data->dtype, 4, shape);
+}
+
+static hone_status check_regions(const hone_infer *in, int64_t columns) {
+    const hone_sinfo *data = in->args[0], *rois = in->args[1];
     if (data->rank != 4 || !hone_dtype_is_float(data->dtype)) {
         return hone_infer_fail(in, "the data must be floats of 4 dimensions");
     }
-    if (rois->kind != HONE_SINFO_TENSOR || rois->rank != 2 ||
-        !hone_expr_is_int_value(rois->shape[1], 4) ||
-        hone_dtypes_differ(rois->dtype, data->dtype)) {
-        return hone_infer_fail(in, "the regions must be [n, 4] of the type of the data");
+    if (rois->kind == HONE_SINFO_TENSOR && rois->rank == 2 &&
+        hone_expr_is_int_value(rois->shape[1], columns) &&
+        !hone_dtypes_differ(rois->dtype, data->dtype)) {
+        return HONE_OK;
     }
+    return hone_infer_fail(in, "the regions must be [n, %lld] of the type of the data",
+                           (long long)columns);
+}
+
+/* Regions are [n, 4]: x and y of the first corner, then of the last. */
+hone_status hone_infer_roi_align(hone_infer *in) {
+    static const char *const modes[] = {"avg", "max", NULL};
+    const hone_sinfo *rois = in->args[1], *images = in->args[2];
+    int64_t ratio = hone_attrs_int(&in->bind->attrs, "sample_ratio", 1);
+    HONE_TRY(check_one_of(in, "mode", modes[0], modes));
+    HONE_TRY(check_regions(in, 4));
     if (images->kind != HONE_SINFO_TENSOR || images->rank != 1 ||
         !hone_dtype_is_integer(images->dtype) ||
         !hone_infer_same_extent(in, images->shape[0], rois->shape[0])) {
         return hone_infer_fail(in, "wants the number of an image for each region");
     }
-    if (size[0] < 1 || size[1] < 1 || size[0] > INT32_MAX || size[1] > INT32_MAX) {
-        return hone_infer_fail(in, "pooled_size must be at least 1");
+    if (ratio > 1024) {
+        return hone_infer_doubt(in, "sample_ratio is %lld, must be at most 1024", (long long)ratio);
     }
-    if (ratio < 1 || ratio > 1024) {
-        return hone_infer_doubt(in, "sample_ratio is %lld, must be from 1 to 1024",
-                                (long long)ratio);
-    }
-    const hone_expr *shape[] = {rois->shape[0], data->shape[1], hone_extent_int(&in->ir, size[0]),
-                                hone_extent_int(&in->ir, size[1])};
-    return hone_infer_tensor(in, data->dtype, 4, shape);
+    return regions_to(in);
+}
+
+/* Regions are [n, 5]: the number of an image, x and y of the first corner, then of the last. */
+hone_status hone_infer_roi_pool(hone_infer *in) {
+    HONE_TRY(check_regions(in, 5));
+    return regions_to(in);
 }

@@ -158,18 +158,34 @@ def grid_sample(case):
                      padding_mode=padding)
 
 
+def finite(case, value):
+    """What onnxruntime's maxima and weights of 0 make of NaN and infinities depends on the order."""
+    return case.own(value, numpy.nan_to_num(value.array, nan=0.5, posinf=3, neginf=-3))
+
+
 def roi_align(case):
-    data = case.tensor([2, case.draw.between(1, 3), 7, 9], "float32", 0.1)
+    data = finite(case, case.tensor([2, case.draw.between(1, 3), 7, 9], "float32", 0.1))
     count = case.draw.between(1, 4)
     first = case.draw.rng.uniform(-1, 6, [count, 2])
     rois = numpy.concatenate([first, first + case.draw.rng.uniform(0.2, 7, [count, 2])], 1)
     words = {"output_height": case.draw.between(1, 4), "output_width": case.draw.between(1, 4),
-             "sampling_ratio": case.draw.between(1, 3),
-             "spatial_scale": case.draw.one_of((1.0, 0.5)), "mode": case.maybe("avg")}
+             "sampling_ratio": case.maybe(case.draw.between(0, 3)),
+             "spatial_scale": case.draw.one_of((1.0, 0.5)), "mode": case.draw.one_of(("avg", "avg", "max"))}
     if since(case, 16):
         words["coordinate_transformation_mode"] = case.draw.one_of(("half_pixel", "output_half_pixel"))
     return case.node([data, case.holding(rois.astype("float32")),
                       case.holding(case.draw.rng.integers(0, 2, count))], **words)
+
+
+def max_roi_pool(case):
+    data = finite(case, case.tensor([2, case.draw.between(1, 3), 7, 9], "float32", 0.1))
+    count = case.draw.between(1, 4)
+    first = case.draw.rng.uniform(-2, 8, [count, 2])
+    rois = numpy.concatenate([case.draw.rng.integers(0, 2, [count, 1]), first,
+                              first + case.draw.rng.uniform(-1, 12, [count, 2])], 1)
+    shape = [case.draw.between(1, 4), case.draw.between(1, 4)]
+    return case.node([data, case.holding(rois.astype("float32"))], pooled_shape=shape,
+                     spatial_scale=case.maybe(case.draw.one_of((1.0, 0.5))))
 
 
 def determinant(case):
@@ -468,7 +484,8 @@ TABLE = {
     "Attention": attention,
     **named("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", loss),
     "ConvTranspose": convolve_transposed, "Upsample": upsample, "Resize": resize,
-    "GridSample": grid_sample, "RoiAlign": roi_align, "QuantizeLinear": quantize,
+    "GridSample": grid_sample, "RoiAlign": roi_align, "MaxRoiPool": max_roi_pool,
+    "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize, "DynamicQuantizeLinear": quantize_dynamically,
     "MatMulInteger": matmul_integer, "QLinearMatMul": matmul_qlinear, "ConvInteger": conv_integer,
     "QLinearConv": conv_qlinear, "Einsum": einsum, **named("LSTM GRU RNN", cell), "DFT": dft,
