@@ -65,20 +65,6 @@ static hone_status finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out)
     return HONE_OK;
 }
 
-/* Loops over nothing leave what reductions and means divide by without a value. */
-static hone_status check_not_empty(const onnx_reader *r, const hone_garg *arg) {
-    const hone_sinfo *info = hone_garg_sinfo(r->module, r->graph, arg, r->arena);
-    bool is_tensor = info && info->kind == HONE_SINFO_TENSOR && info->shape;
-    for (int32_t i = 0; is_tensor && i < info->rank; i++) {
-        if (hone_expr_is_int_value(info->shape[i], 0)) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "dimension %d of an input is 0: empty tensors are not implemented",
-                              i);
-        }
-    }
-    return HONE_OK;
-}
-
 static int64_t count_of(const hone_sinfo *info) {
     int64_t count = 1;
     if (!info || !hone_sinfo_is_static(info)) return -1;
@@ -86,6 +72,44 @@ static int64_t count_of(const hone_sinfo *info) {
         if (__builtin_mul_overflow(count, info->shape[i]->u.i, &count)) return -1;
     }
     return count;
+}
+
+static bool has_zero(uint32_t rank, const hone_expr *const *shape) {
+    for (uint32_t i = 0; i < rank; i++) {
+        if (hone_expr_is_int_value(shape[i], 0)) return true;
+    }
+    return false;
+}
+
+bool onnx_is_empty(const hone_sinfo *info) {
+    return info && info->kind == HONE_SINFO_TENSOR && info->shape &&
+           has_zero((uint32_t)info->rank, info->shape);
+}
+
+static void take_back(onnx_reader *r) {
+    r->graph->bind_count--;
+    r->graph->value_count--;
+}
+
+/* A tensor without elements follows from its shape; where that has other sizes that come later, a
+ * number is broadcast to it. */
+static hone_status fold_empty(onnx_reader *r, const hone_sinfo *info, hone_garg *out) {
+    int64_t shape[HONE_MAX_RANK];
+    hone_tensor *tensor;
+    hone_garg args[2];
+    if (!hone_sinfo_is_static(info)) {
+        hone_gbind *bind = &r->graph->bindings[r->graph->bind_count - 1];
+        if (strcmp(bind->callee, "broadcast_to") == 0) return HONE_OK;
+        take_back(r);
+        HONE_TRY(onnx_scalar(r, info->dtype, 0, &args[0]));
+        HONE_TRY(onnx_make_ints(r, (uint32_t)info->rank, info->shape, 1, &args[1]));
+        return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out);
+    }
+    take_back(r);
+    for (int32_t i = 0; i < info->rank; i++)
+        shape[i] = info->shape[i]->u.i;
+    HONE_TRY(hone_tensor_create(info->dtype, info->rank, shape, &tensor));
+    return onnx_add_constant(r, tensor, out);
 }
 
 /* Few numbers that follow from constants are computed at once: shapes are made of such. What cannot
@@ -96,6 +120,7 @@ static hone_status fold_small(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info = graph->values[bind->value].sinfo;
     hone_tensor *tensor = NULL;
     int64_t count = count_of(info);
+    if (onnx_is_empty(info)) return fold_empty(r, info, out);
     if (count < 1 || count > ONNX_MAX_KNOWN) return HONE_OK;
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         const hone_tensor *constant = onnx_constant_of(r, &bind->args[i]);
@@ -105,8 +130,7 @@ static hone_status fold_small(onnx_reader *r, hone_garg *out) {
         hone_fold_call(r->module, graph, bind, info, r->arena, MAX_FOLDED_STEPS, &tensor);
     hone_status_free(st);
     if (st || !tensor) return HONE_OK;
-    graph->bind_count--;
-    graph->value_count--;
+    take_back(r);
     return onnx_add_constant(r, tensor, out);
 }
 
@@ -126,7 +150,6 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
         bool is_limit = i >= 1 && strcmp(op, "clip") == 0;
         if (is_shape_arg || is_limit) continue;
         HONE_TRY(onnx_as_tensor(r, &tensors[i]));
-        HONE_TRY(check_not_empty(r, &tensors[i]));
     }
     if (hone_graph_add_call(r->graph, op, arg_count, tensors, set, NULL) == HONE_NO_ID) {
         return no_memory();
@@ -170,10 +193,17 @@ hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *cons
     return HONE_OK;
 }
 
+/* In a reshape 0 stands for the extent that x has there; what has no elements is made anew. */
 hone_status onnx_emit_reshape(onnx_reader *r, hone_garg x, uint32_t rank,
                               const hone_expr *const *shape, hone_garg *out) {
+    const hone_sinfo *info;
     hone_garg args[2] = {x};
+    HONE_TRY(onnx_info(r, &x, &info));
     HONE_TRY(onnx_make_ints(r, rank, shape, 1, &args[1]));
+    if (has_zero(rank, shape) && onnx_is_empty(info)) {
+        HONE_TRY(onnx_scalar(r, info->dtype, 0, &args[0]));
+        return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out);
+    }
     return onnx_emit(r, "reshape", 2, args, 0, NULL, out);
 }
 
@@ -238,10 +268,6 @@ hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_gar
     HONE_TRY(hone_tensor_create(dtype, 0, NULL, &tensor));
     hone_tensor_set_f64(tensor, 0, value);
     return onnx_add_constant(r, tensor, out);
-}
-
-hone_status onnx_refuse_empty(void) {
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
 }
 
 hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out) {

@@ -49,7 +49,7 @@ static hone_status range_of_floats(onnx_reader *r, hone_dtype dtype, hone_garg *
     for (uint32_t i = 0; i < 3; i++)
         number[i] = hone_tensor_get_f64(onnx_constant_of(r, &r->inputs[i]), 0);
     double count = ceil((number[1] - number[0]) / number[2]);
-    if (!(count >= 1)) return onnx_refuse_empty();
+    if (!(count >= 1)) count = 0;
     if (count > MOST_ELEMENTS) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 numbers");
     int64_t extent = (int64_t)count;
     hone_tensor *tensor;
@@ -78,9 +78,7 @@ static hone_status range_of_ints(onnx_reader *r, const hone_expr *const *numbers
     int64_t step = numbers[2]->u.i;
     const hone_expr *extent = range_extent(r, numbers[0], numbers[1], step);
     if (!extent) return hone_ir_finish(&r->ir);
-    if (hone_expr_is_int(extent) && extent->u.i < 1) {
-        return onnx_refuse_empty();
-    }
+    if (hone_expr_is_int(extent) && extent->u.i < 1) extent = hone_extent_int(&r->ir, 0);
     hone_garg start;
     HONE_TRY(onnx_places(r, extent, 1, 0, out));
     HONE_TRY(onnx_make_ints(r, 1, numbers, 0, &start));
@@ -132,10 +130,7 @@ static hone_status check_extents(uint32_t rank, const hone_expr *const *shape, i
     int64_t elements = 1;
     for (uint32_t i = 0; i < rank; i++) {
         sizes[i] = hone_expr_is_int(shape[i]) ? shape[i]->u.i : 1;
-        if (sizes[i] == 0) {
-            return onnx_refuse_empty();
-        }
-        if (sizes[i] < 1 || __builtin_mul_overflow(elements, sizes[i], &elements) ||
+        if (sizes[i] < 0 || __builtin_mul_overflow(elements, sizes[i], &elements) ||
             elements > MOST_ELEMENTS) {
             return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is %lld", i,
                               (long long)sizes[i]);
@@ -252,9 +247,6 @@ static hone_status convert_tile(onnx_reader *r, hone_garg *out) {
     for (uint32_t i = 0; i < count; i++) {
         is_static &= hone_expr_is_int(repeats[i]);
         times[i] = hone_expr_is_int(repeats[i]) ? repeats[i]->u.i : 1;
-        if (times[i] == 0) {
-            return onnx_refuse_empty();
-        }
         if (times[i] < 0) return HONE_ERROR(HONE_CODE_INVALID, "%lld repeats", (long long)times[i]);
     }
     if (!is_static) return repeat_sizes(r, data, repeats, out);

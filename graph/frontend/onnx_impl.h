@@ -132,6 +132,8 @@ hone_status onnx_emit_permute(onnx_reader *r, hone_garg x, uint32_t rank, const 
 hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* The nearest whole numbers (halves: the even one), held within the type. */
 hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
+/* A tensor that has no elements, whatever its other sizes are. */
+bool onnx_is_empty(const hone_sinfo *info);
 /* INVALID where the result of broadcasting something with x has another shape than x: "what cannot
  * be broadcast". */
 hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,
@@ -143,8 +145,6 @@ hone_status onnx_scalar_like(onnx_reader *r, const hone_garg *x, double value, h
 /* op(x, value) */
 hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
                              hone_garg *out);
-/* UNSUPPORTED: a tensor without elements would come of it. */
-hone_status onnx_refuse_empty(void);
 /* Takes tensor. */
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out);
 /* The argument as a tensor: known integers become a constant. */

@@ -133,15 +133,9 @@ static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
                                 const hone_expr **out) {
     if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
         dim->dim_value >= 0) {
-        if (dim->dim_value == 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "dimension %zu is 0: empty tensors are not implemented; a size "
-                              "that varies has a name, as 'batch'",
-                              i);
-        }
         if (dim->dim_value > INT32_MAX) {
             return HONE_ERROR(HONE_CODE_INVALID,
-                              "dimension %zu is %lld, must be from 1 to 2^31 - 1", i,
+                              "dimension %zu is %lld, must be from 0 to 2^31 - 1", i,
                               (long long)dim->dim_value);
         }
         *out = hone_extent_int(&r->ir, dim->dim_value);

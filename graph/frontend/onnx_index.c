@@ -195,6 +195,8 @@ static hone_status convert_hardmax(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_attr_int(r, "axis", r->opset < 13 ? 1 : -1, &wanted));
     HONE_TRY(onnx_axis(r, wanted, data->rank, &axis));
+    *out = r->inputs[0];
+    if (onnx_is_empty(data)) return HONE_OK;
     if (r->opset >= 13 || axis == data->rank - 1) return one_at_maximum(r, r->inputs[0], axis, out);
     const hone_expr *flat = hone_extent_int(&r->ir, 1), *shape[HONE_MAX_RANK];
     for (int32_t i = axis; i < data->rank; i++)
@@ -213,7 +215,6 @@ static hone_status chosen_places(const hone_tensor *condition, int64_t extent, h
     if (extent >= 0 && most > extent) most = extent;
     for (int64_t i = 0; i < most; i++)
         count += hone_tensor_get_i64(condition, i) != 0;
-    if (count == 0) return onnx_refuse_empty();
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, out));
     for (int64_t i = 0, next = 0; i < most; i++) {
         if (hone_tensor_get_i64(condition, i) != 0) hone_tensor_set_i64(*out, next++, i);

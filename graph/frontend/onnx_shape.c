@@ -63,6 +63,20 @@ static bool is_known_kind(const hone_garg *arg) {
 
 /* ---- views ---- */
 
+/* With allowzero 0 is 0: the data must have no elements, and then no other extent follows. */
+static hone_status check_zero(const hone_sinfo *data, uint32_t count, const hone_expr *const *shape,
+                              uint32_t i) {
+    bool is_empty = false, is_open = false;
+    if (!hone_expr_is_int_value(shape[i], 0)) return HONE_OK;
+    for (int32_t d = 0; d < data->rank; d++)
+        is_empty |= hone_expr_is_int_value(data->shape[d], 0);
+    for (uint32_t d = 0; d < count; d++)
+        is_open |= hone_expr_is_int_value(shape[d], -1);
+    if (is_empty && !is_open) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is 0%s", i,
+                      is_open ? " beside one that is to follow" : "");
+}
+
 static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     const hone_expr *shape[ONNX_MAX_KNOWN];
@@ -82,8 +96,9 @@ static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
             shape[i] = hone_extent_int(&r->ir, attr_shape[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!hone_expr_is_int_value(shape[i], 0)) continue;
-        if (allow_zero || i >= (uint32_t)data->rank) {
+        if (allow_zero) HONE_TRY(check_zero(data, count, shape, i));
+        if (allow_zero || !hone_expr_is_int_value(shape[i], 0)) continue;
+        if (i >= (uint32_t)data->rank) {
             return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is 0", i);
         }
         shape[i] = data->shape[i];
@@ -211,7 +226,7 @@ static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
         int32_t d = i - (rank - data->rank), t = i - (rank - (int32_t)count);
         both[i] =
             t < 0 || (d >= 0 && hone_expr_is_int_value(shape[t], 1)) ? data->shape[d] : shape[t];
-        if (hone_expr_is_int(both[i]) && both[i]->u.i < 1) {
+        if (hone_expr_is_int(both[i]) && both[i]->u.i < 0) {
             return HONE_ERROR(HONE_CODE_INVALID, "dimension %d of the shape is %lld", i,
                               (long long)both[i]->u.i);
         }
@@ -314,11 +329,7 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     }
     int64_t cuts[ONNX_MAX_OUTPUTS];
     for (uint32_t i = 0; i < count; i++) {
-        if (sizes[i] == 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "part %u has no element: empty tensors are not implemented", i);
-        }
-        if (sizes[i] < 1 || sizes[i] > extent - sum) {
+        if (sizes[i] < 0 || sizes[i] > extent - sum) {
             return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld of %lld elements", i,
                               (long long)sizes[i], (long long)extent);
         }

@@ -129,9 +129,7 @@ static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int3
                           axis);
     }
     if (start == 0 && hone_extent_same(left, extent)) return HONE_OK;
-    if (hone_expr_is_int(left) && left->u.i < 1) {
-        return onnx_refuse_empty();
-    }
+    if (hone_expr_is_int(left) && left->u.i < 1) left = hone_extent_int(&r->ir, 0);
     hone_garg args[] = {*io, {0}};
     HONE_TRY(onnx_places(r, left, 1, 0, &args[1]));
     if (start) HONE_TRY(onnx_with_scalar(r, "add", args[1], (double)start, &args[1]));

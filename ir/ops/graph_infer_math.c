@@ -165,11 +165,27 @@ static hone_status reduce_to(hone_infer *in, hone_dtype dtype) {
     return hone_infer_tensor(in, dtype, rank, shape);
 }
 
+/* What has no value of nothing: indices, and means of whole numbers. */
+static hone_status check_some(const hone_infer *in, const char *what) {
+    const hone_sinfo *x = in->args[0];
+    bool is_axis[HONE_MAX_RANK];
+    HONE_TRY(hone_infer_axes(in, "axis", x->rank, is_axis));
+    for (int32_t i = 0; i < x->rank; i++) {
+        if (!is_axis[i] || !hone_expr_is_int_value(x->shape[i], 0)) continue;
+        return hone_infer_fail(in, "dimension %d is 0: there is no %s of nothing", i, what);
+    }
+    return HONE_OK;
+}
+
 hone_status hone_infer_reduce(hone_infer *in) {
+    bool is_whole = hone_dtype_is_integer(in->args[0]->dtype);
+    if (is_whole && strcmp(in->op->name, "mean") == 0)
+        HONE_TRY(check_some(in, "mean of whole numbers"));
     return reduce_to(in, in->args[0]->dtype);
 }
 
 hone_status hone_infer_arg_reduce(hone_infer *in) {
+    HONE_TRY(check_some(in, "index"));
     return reduce_to(in, HONE_DTYPE_I64);
 }
 

@@ -235,6 +235,13 @@ static const char *print_type(DLDataType type, char out[48]) {
     return out;
 }
 
+static bool has_elements(const DLTensor *t) {
+    bool is_some = true;
+    for (int32_t d = 0; d < t->ndim; d++)
+        is_some &= t->shape[d] != 0;
+    return is_some;
+}
+
 static int32_t check_port(const mt_call *call, int32_t port) {
     const DLTensor *t = port_tensor(call, port);
     const hone_model_port *want = port_info(call, port);
@@ -252,7 +259,7 @@ static int32_t check_port(const mt_call *call, int32_t port) {
     int32_t code = check_dims(call, port, t);
     if (code) return code;
     if (!is_dense(t)) return bad_port(call, port, "not dense and row-major");
-    return t->data ? HONE_MODEL_OK : bad_port(call, port, "no data");
+    return t->data || !has_elements(t) ? HONE_MODEL_OK : bad_port(call, port, "no data");
 }
 
 /* ---- values ---- */
