@@ -6,7 +6,7 @@
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name) {
     for (size_t i = 0; i < r->node->n_attribute; i++) {
         const Onnx__AttributeProto *attr = r->node->attribute[i];
-        if (attr->name && strcmp(attr->name, name) == 0) return attr;
+        if (attr->name && strcmp(attr->name, name) == 0) return onnx_resolve_attr(r->call, attr);
     }
     return NULL;
 }

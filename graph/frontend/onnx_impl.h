@@ -6,6 +6,7 @@
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_known.c   arithmetic of shapes with sizes that come later
  *   onnx_round.c   operators of several steps are rounded once
+ *   onnx_function.c, onnx_missing.c  functions of a model; what of it is not implemented
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
@@ -28,6 +29,15 @@
 
 enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
 
+/* A call of a function that the model brings along (onnx_function.c), while its nodes are read. */
+typedef struct onnx_call {
+    const Onnx__NodeProto *node;
+    const Onnx__FunctionProto *function;
+    const struct onnx_call *outer; /* the call whose function this one stands in, or NULL */
+} onnx_call;
+
+enum { ONNX_MAX_CALLS = 1 << 16 }; /* of functions in a model */
+
 typedef struct onnx_reader {
     hone_module *module;
     hone_graph_func *graph;
@@ -40,8 +50,11 @@ typedef struct onnx_reader {
     hone_strmap names; /* ONNX value name → index into args */
     hone_garg *args;
     uint32_t arg_count, arg_capacity;
-    uint32_t initializer_count;  /* the first args */
-    hone_strmap size_names;      /* that some dimension has, or was given */
+    uint32_t initializer_count; /* the first args */
+    hone_strmap size_names;     /* that some dimension has, or was given */
+    const Onnx__ModelProto *model;
+    const onnx_call *call; /* that is being read, or NULL */
+    uint32_t call_count;
     const Onnx__NodeProto *node; /* being converted */
     uint32_t input_count;        /* its inputs; absent ones are HONE_GARG_NONE */
     hone_garg inputs[ONNX_MAX_INPUTS];
@@ -81,6 +94,28 @@ extern const onnx_converter onnx_resize_converters[];
 extern const onnx_converter onnx_ngram_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
+
+bool onnx_is_plain_domain(const char *domain);
+/* The name of a node, or of its first output; "" where it has neither. */
+const char *onnx_node_name(const Onnx__NodeProto *node);
+/* "node 'conv1' (Conv): ..." */
+hone_status onnx_at_node(const Onnx__NodeProto *node, hone_status st);
+hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg);
+hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes);
+/* The version of the standard's operators that holds from now on; as before where none is named. */
+hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets);
+/* UNSUPPORTED: names all operators of the model that are not implemented. */
+hone_status onnx_check_operators(const Onnx__ModelProto *model);
+
+/* ---- functions ---- */
+/* The function of the model that the node calls, or NULL. */
+const Onnx__FunctionProto *onnx_find_function(const Onnx__ModelProto *model,
+                                              const Onnx__NodeProto *node);
+hone_status onnx_convert_call(onnx_reader *r, const Onnx__NodeProto *node,
+                              const Onnx__FunctionProto *function);
+/* The attribute itself, or what it refers to of the call; NULL where that has none. */
+const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
+                                              const Onnx__AttributeProto *attr);
 
 /* ---- files ---- */
 enum { ONNX_MAX_NESTING = 32 };

@@ -17,7 +17,7 @@ enum { MAX_NODES = 1 << 20 };
  * one by one, a changed meaning would not be noticed. */
 enum { NEWEST_OPSET = 23 };
 
-static bool is_plain_domain(const char *domain) {
+bool onnx_is_plain_domain(const char *domain) {
     return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
 }
 
@@ -44,12 +44,12 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return find_in(onnx_train_converters, node->op_type);
     }
-    for (size_t t = 0; !found && is_plain_domain(node->domain) && t < HONE_COUNT(tables); t++)
+    for (size_t t = 0; !found && onnx_is_plain_domain(node->domain) && t < HONE_COUNT(tables); t++)
         found = find_in(tables[t], node->op_type);
     return found;
 }
 
-static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
+hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {
     size_t length = strlen(name);
     if (hone_utf8_valid_bytes(name, length) < length) {
         return HONE_ERROR(HONE_CODE_INVALID, "the name '%s' is not UTF-8", name);
@@ -194,12 +194,12 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
         hone_garg constant;
         HONE_TRY(hone_tensor_clone(weight, &copy));
         HONE_TRY(onnx_add_constant(r, copy, &constant));
-        return define(r, input->name, constant);
+        return onnx_define(r, input->name, constant);
     }
     HONE_TRY(hone_status_annotate(read_input_type(r, input, &info), "input '%s'", input->name));
     hone_gvalue value = hone_graph_add_param(r->graph, input->name, info);
     if (value == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    return define(r, input->name, HONE_GARG_OF_VALUE(value));
+    return onnx_define(r, input->name, HONE_GARG_OF_VALUE(value));
 }
 
 static hone_status check_replacement(const hone_tensor *own, const hone_tensor *given) {
@@ -256,17 +256,18 @@ static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *pro
     if (!st) st = replace_initializer(r, proto->name, &tensor);
     if (st) return hone_status_annotate(st, "initializer '%s'", proto->name);
     HONE_TRY(onnx_add_constant(r, tensor, &arg));
-    return define(r, proto->name, arg);
+    return onnx_define(r, proto->name, arg);
 }
 
 /* ---- nodes ---- */
 
-/* "node 'conv1' (Conv)" */
-static hone_status at_node(const Onnx__NodeProto *node, hone_status st) {
-    const char *name = node->name && node->name[0]         ? node->name
-                       : node->n_output && node->output[0] ? node->output[0]
-                                                           : "";
-    return hone_status_annotate(st, "node '%.200s' (%.100s)", name,
+const char *onnx_node_name(const Onnx__NodeProto *node) {
+    if (node->name && node->name[0]) return node->name;
+    return node->n_output ? node->output[0] : "";
+}
+
+hone_status onnx_at_node(const Onnx__NodeProto *node, hone_status st) {
+    return hone_status_annotate(st, "node '%.200s' (%.100s)", onnx_node_name(node),
                                 node->op_type ? node->op_type : "");
 }
 
@@ -285,7 +286,7 @@ static hone_status define_unimplemented(onnx_reader *r, const Onnx__NodeProto *n
     if (!op) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     for (size_t i = from; i < node->n_output; i++) {
         if (!node->output[i][0]) continue;
-        HONE_TRY(define(r, node->output[i], (hone_garg){.kind = HONE_GARG_STRING, .u.s = op}));
+        HONE_TRY(onnx_define(r, node->output[i], (hone_garg){.kind = HONE_GARG_STRING, .u.s = op}));
     }
     return HONE_OK;
 }
@@ -354,37 +355,19 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;
         HONE_TRY(name_value(r, &outputs[i], node->output[i]));
-        HONE_TRY(define(r, node->output[i], outputs[i]));
+        HONE_TRY(onnx_define(r, node->output[i], outputs[i]));
     }
     return define_unimplemented(r, node, row->most_outputs);
 }
 
-/* All operators that are missing, each once, so that nobody finds them one by one. */
-static hone_status check_operators(const Onnx__GraphProto *graph) {
-    const Onnx__NodeProto *first = NULL;
-    hone_str list = {0};
-    hone_strmap seen = {0};
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const Onnx__NodeProto *node = graph->node[i];
-        if (onnx_find_converter(node)) continue;
-        if (!first) first = node;
-        char name[160];
-        snprintf(name, sizeof name, "%.60s%s%.90s",
-                 is_plain_domain(node->domain) ? "" : node->domain,
-                 is_plain_domain(node->domain) ? "" : ".", node->op_type ? node->op_type : "?");
-        if (hone_strmap_find(&seen, name, NULL) || hone_strmap_count(&seen) >= 20) continue;
-        if (!hone_strmap_put(&seen, name, 1)) break;
-        hone_str_printf(&list, "%s%s", list.length ? ", " : "", name);
+hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes) {
+    for (size_t i = 0; i < count; i++) {
+        const Onnx__FunctionProto *function = onnx_find_function(r->model, nodes[i]);
+        hone_status st =
+            function ? onnx_convert_call(r, nodes[i], function) : convert_node(r, nodes[i]);
+        if (st) return onnx_at_node(nodes[i], st);
     }
-    hone_status st = HONE_OK;
-    if (first) {
-        st = at_node(first, HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                                       "the operator is not implemented (in this model: %s)",
-                                       hone_str_text(&list)));
-    }
-    hone_str_deinit(&list);
-    hone_strmap_deinit(&seen);
-    return st;
+    return HONE_OK;
 }
 
 /* ---- outputs ---- */
@@ -487,17 +470,10 @@ static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
 
 /* ---- models ---- */
 
-static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
-    r->opset = 0;
-    for (size_t i = 0; i < model->n_opset_import; i++) {
-        const Onnx__OperatorSetIdProto *set = model->opset_import[i];
-        if (is_plain_domain(set->domain)) r->opset = set->version;
+hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets) {
+    for (size_t i = 0; i < count; i++) {
+        if (onnx_is_plain_domain(sets[i]->domain)) r->opset = sets[i]->version;
     }
-    bool has_plain = model->n_opset_import == 0;
-    for (size_t i = 0; !has_plain && i < model->graph->n_node; i++)
-        has_plain = is_plain_domain(model->graph->node[i]->domain);
-    if (r->opset == 0 && !has_plain) r->opset = NEWEST_OPSET; /* of none of its operators */
-    if (r->opset == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model names no operator set");
     if (r->opset < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "operator set %lld", (long long)r->opset);
     }
@@ -506,6 +482,19 @@ static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
                           "operator set %lld is newer than %d, the newest that is known here",
                           (long long)r->opset, NEWEST_OPSET);
     }
+    return HONE_OK;
+}
+
+static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
+    r->opset = 0;
+    HONE_TRY(onnx_set_opset(r, model->n_opset_import, model->opset_import));
+    bool has_plain = model->n_opset_import == 0;
+    for (size_t i = 0; !has_plain && i < model->graph->n_node; i++) {
+        has_plain = onnx_is_plain_domain(model->graph->node[i]->domain) &&
+                    !onnx_find_function(model, model->graph->node[i]);
+    }
+    if (r->opset == 0 && !has_plain) r->opset = NEWEST_OPSET; /* of none of its operators */
+    if (r->opset == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model names no operator set");
     return HONE_OK;
 }
 
@@ -523,10 +512,7 @@ static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
         HONE_TRY(note_sizes(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(read_input(r, graph->input[i]));
-    for (size_t i = 0; i < graph->n_node; i++) {
-        hone_status st = convert_node(r, graph->node[i]);
-        if (st) return at_node(graph->node[i], st);
-    }
+    HONE_TRY(onnx_convert_nodes(r, graph->n_node, graph->node));
     return read_outputs(r, graph);
 }
 
@@ -552,11 +538,9 @@ static hone_status record_sizes(onnx_reader *r) {
 
 static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
     if (!model->graph) return HONE_ERROR(HONE_CODE_INVALID, "the file holds no graph");
-    if (model->n_functions) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "functions in models are not implemented");
-    }
-    HONE_TRY(check_operators(model->graph));
+    r->model = model;
     HONE_TRY(read_opset(r, model));
+    HONE_TRY(onnx_check_operators(model));
     r->graph = hone_graph_func_create(r->arena, "main");
     if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     HONE_TRY(read_graph(r, model->graph));

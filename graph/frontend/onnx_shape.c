@@ -10,18 +10,20 @@ static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "%zu attributes, expected one value",
                           node->n_attribute);
     }
-    const Onnx__AttributeProto *attr = node->attribute[0];
+    const char *kind = node->attribute[0]->name;
+    const Onnx__AttributeProto *attr = onnx_attr(r, kind);
     hone_tensor *tensor = NULL;
     int64_t count;
-    if (strcmp(attr->name, "value") == 0) {
+    if (!attr) return HONE_ERROR(HONE_CODE_INVALID, "the call gives no value for '%s'", kind);
+    if (strcmp(kind, "value") == 0) {
         if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must be a tensor");
         HONE_TRY(onnx_unpack_tensor(r, attr->t, r->directory, &tensor));
-    } else if (strcmp(attr->name, "value_float") == 0) {
+    } else if (strcmp(kind, "value_float") == 0) {
         return onnx_scalar(r, HONE_DTYPE_F32, (double)attr->f, out);
-    } else if (strcmp(attr->name, "value_int") == 0) {
+    } else if (strcmp(kind, "value_int") == 0) {
         HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 0, NULL, &tensor));
         hone_tensor_set_i64(tensor, 0, attr->i);
-    } else if (strcmp(attr->name, "value_floats") == 0) {
+    } else if (strcmp(kind, "value_floats") == 0) {
         count = (int64_t)attr->n_floats;
         HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 1, &count, &tensor));
         if (count) memcpy(tensor->data, attr->floats, attr->n_floats * sizeof *attr->floats);

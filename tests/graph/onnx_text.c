@@ -176,13 +176,15 @@ static void encode_external(char *rest, hone_str *graph) {
 
 enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3, TYPE_INTS = 7, TYPE_STRINGS = 8 };
 
-static void encode_attr(char *word, hone_str *node) {
+static void encode_attr(char *word, unsigned field, hone_str *node) {
     hone_str attr = {0};
     char *value = strchr(word, '=');
     assert_non_null(value);
     *value++ = 0;
     put_text(&attr, 1, word);
-    if (*value == '\'') {
+    if (*value == '@') {
+        put_text(&attr, 21, value + 1);
+    } else if (*value == '\'') {
         put_bytes(&attr, 4, value + 1, strlen(value) - 2);
         put_int(&attr, 20, TYPE_STRING);
     } else if (*value == '[') {
@@ -205,10 +207,46 @@ static void encode_attr(char *word, hone_str *node) {
         put_int(&attr, 3, strtoll(value, NULL, 10));
         put_int(&attr, 20, TYPE_INT);
     }
-    put_message(node, 5, &attr);
+    put_message(node, field, &attr);
 }
 
-static void encode_node(char *rest, hone_str *graph) {
+/* The domain of "my.Name", and the name. */
+static void put_names(hone_str *out, unsigned domain_field, unsigned name_field, const char *op) {
+    const char *dot = strrchr(op, '.');
+    char domain[64];
+    snprintf(domain, sizeof domain, "%.*s", dot ? (int)(dot - op) : 0, op);
+    if (dot) put_text(out, domain_field, domain);
+    put_text(out, name_field, dot ? dot + 1 : op);
+}
+
+static void encode_opset(const char *domain, int64_t version, unsigned field, hone_str *out) {
+    hone_str set = {0};
+    if (*domain) put_text(&set, 1, domain);
+    put_int(&set, 2, version);
+    put_message(out, field, &set);
+}
+
+/* The head of a function; its nodes follow. */
+static void encode_function(char *rest, hone_str *function) {
+    put_names(function, 10, 1, next_word(&rest));
+    for (unsigned field = 4; field <= 5; field++) {
+        char *list = (char *)(uintptr_t)next_word(&rest);
+        for (char *item; (item = next_item(&list)) != NULL;)
+            put_text(function, field, item);
+        if (field == 4) assert_string_equal(next_word(&rest), "->");
+    }
+    encode_opset("my", 1, 9, function);
+    for (const char *word; *(word = next_word(&rest));) {
+        if (strncmp(word, "opset=", 6) == 0)
+            encode_opset("", strtoll(word + 6, NULL, 10), 9, function);
+        else if (strchr(word, '='))
+            encode_attr((char *)(uintptr_t)word, 11, function);
+        else
+            put_text(function, 6, word);
+    }
+}
+
+static void encode_node(char *rest, unsigned out_field, hone_str *out) {
     hone_str node = {0};
     const char *op = next_word(&rest);
     for (int field = 1; field <= 2; field++) {
@@ -227,19 +265,16 @@ static void encode_node(char *rest, hone_str *graph) {
             put_text(&node, 3, first);
         }
     }
-    const char *dot = strrchr(op, '.');
-    char domain[64];
-    snprintf(domain, sizeof domain, "%.*s", dot ? (int)(dot - op) : 0, op);
-    if (dot) put_text(&node, 7, domain);
-    put_text(&node, 4, dot ? dot + 1 : op);
+    put_names(&node, 7, 4, op);
     for (const char *word; *(word = next_word(&rest));)
-        encode_attr((char *)(uintptr_t)word, &node);
-    put_message(graph, 1, &node);
+        encode_attr((char *)(uintptr_t)word, 5, &node);
+    put_message(out, out_field, &node);
 }
 
 void onnx_text_encode(const char *text, hone_str *out) {
-    hone_str graph = {0}, set = {0};
+    hone_str graph = {0}, function = {0};
     int64_t opset = 13;
+    bool is_inside = false; /* of a function */
     put_text(&graph, 2, "test");
     while (*text) {
         char line[4096], *rest = line;
@@ -260,14 +295,18 @@ void onnx_text_encode(const char *text, hone_str *out) {
         else if (strcmp(word, "external") == 0)
             encode_external(rest, &graph);
         else if (strcmp(word, "node") == 0)
-            encode_node(rest, &graph);
+            encode_node(rest, is_inside ? 7 : 1, is_inside ? &function : &graph);
+        else if (strcmp(word, "function") == 0)
+            encode_function(rest, &function), is_inside = true;
+        else if (strcmp(word, "end") == 0)
+            put_message(out, 25, &function), is_inside = false;
         else if (*word)
             fail_msg("statement '%s'", word);
     }
     put_int(out, 1, 8);
     put_message(out, 7, &graph);
-    put_int(&set, 2, opset);
-    put_message(out, 8, &set);
+    encode_opset("", opset, 8, out);
+    encode_opset("my", 1, 8, out);
 }
 
 hone_status onnx_text_load(const char *text, hone_module **out_module) {

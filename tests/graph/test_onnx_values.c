@@ -34,6 +34,17 @@ static const struct row {
         "-9223372036854775807,9223372036854775807", "-9007199254740993,9007199254740993"),
     ROW("PRelu of zero is zero, whatever the slope",
         "input x f32 3\nconst s f32 1 = inf\nnode PRelu x,s -> y", "0,-1,nan", "0,-inf,nan"),
+    ROW("a function with attributes, a default, and another one inside",
+        "function my.Inner x,none -> y,z slope add=0.5 opset=17\nnode LeakyRelu x -> b "
+        "alpha=@slope\n"
+        "node Constant -> k value_float=@add\nnode Add b,k -> y\nnode Neg y -> z\nend\n"
+        "function my.Outer x -> b s\nnode my.Inner x -> b slope=@s\nend\n"
+        "input x f32 2\nnode my.Outer x -> t s=0.25\nnode my.Inner t -> ,y slope=0.5 add=2.0",
+        "4,-4", "-6.5,-1.75"),
+    ROW("a function has operator sets of its own",
+        "function my.Sums x -> y opset=11\nnode ReduceSum x -> y axes=[1]\nend\nopset 17\n"
+        "input x f32 1,2\nnode my.Sums x -> t\nconst k i64 1 = 0\nnode ReduceSum t,k -> y",
+        "4,5", "9"),
     ROW("the sum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceSum x -> y axes=[1]", "",
         "0,0"),
     ROW("the maximum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceMax x -> y axes=[1]", "",

@@ -48,10 +48,10 @@ def operators_of(hone):
         nodes = [helper.make_node(name, [], ["y"]) for name in sorted(known)]
         graph = helper.make_graph(nodes, "operators", [], [])
         onnx.save(helper.make_model(graph), path)
-        found = re.search(r"not implemented \(in this model: (.*)\)", hone.run("print", path).err)
+        found = re.search(r"missing for this model: (.*)", hone.run("print", path).err)
         if not found:
             return known
-        known -= {name.strip() for name in found.group(1).split(",")}
+        known -= set(re.findall(r"(\w+) \(node", found.group(1)))
 
 
 def versions_of(op):
