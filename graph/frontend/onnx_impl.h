@@ -11,7 +11,7 @@
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
  *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
- *   onnx_ngrams.c
+ *   onnx_ngrams.c, onnx_cast.c
  *                  one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
@@ -92,6 +92,7 @@ extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
 extern const onnx_converter onnx_ngram_converters[];
+extern const onnx_converter onnx_cast_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 
@@ -169,6 +170,8 @@ hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_g
 hone_status onnx_emit_saturated(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* A tensor that has no elements, whatever its other sizes are. */
 bool onnx_is_empty(const hone_sinfo *info);
+/* Of float8, held within its finite numbers. */
+hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* INVALID where the result of broadcasting something with x has another shape than x: "what cannot
  * be broadcast". */
 hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,

@@ -15,7 +15,7 @@ enum { MAX_NODES = 1 << 20 };
 
 /* What a later operator set means by an operator is not known: attributes that are new are refused
  * one by one, a changed meaning would not be noticed. */
-enum { NEWEST_OPSET = 23 };
+enum { NEWEST_OPSET = 28 };
 
 bool onnx_is_plain_domain(const char *domain) {
     return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
@@ -35,7 +35,8 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_slice_converters,  onnx_simple_converters,      onnx_places_converters,
         onnx_loss_converters,   onnx_resize_converters,      onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
-        onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters};
+        onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters,
+        onnx_cast_converters};
     const onnx_converter *found = NULL;
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {

@@ -169,20 +169,6 @@ static hone_status convert_mod(onnx_reader *r, hone_garg *out) {
     return onnx_emit2(r, fmod_form ? "fmod" : "mod", r->inputs[0], r->inputs[1], out);
 }
 
-static hone_status convert_cast(onnx_reader *r, hone_garg *out) {
-    int64_t to;
-    hone_dtype dtype;
-    if (!onnx_attr(r, "to")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'to' is missing");
-    HONE_TRY(onnx_attr_int(r, "to", 0, &to));
-    HONE_TRY(onnx_dtype(to > INT32_MAX || to < 0 ? -1 : (int32_t)to, &dtype));
-    bool keeps_ints = dtype.code == HONE_DTYPE_CODE_INT && dtype.bits >= 32;
-    if (is_symbolic_kind(&r->inputs[0]) && keeps_ints && dtype.bits == 64) {
-        *out = r->inputs[0];
-        return HONE_OK;
-    }
-    return onnx_emit_cast(r, r->inputs[0], dtype, out);
-}
-
 static hone_status convert_identity(onnx_reader *r, hone_garg *out) {
     *out = r->inputs[0];
     return HONE_OK;
@@ -373,12 +359,6 @@ static hone_status convert_sign(onnx_reader *r, hone_garg *out) {
     args[2] = *out;
     HONE_TRY(onnx_emit2(r, "not_equal", r->inputs[0], r->inputs[0], &args[0]));
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
-}
-
-static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *like;
-    HONE_TRY(onnx_input_info(r, 1, &like));
-    return onnx_emit_cast(r, r->inputs[0], like->dtype, out);
 }
 
 static hone_status convert_reciprocal(onnx_reader *r, hone_garg *out) {
@@ -618,24 +598,22 @@ const onnx_converter onnx_math_converters[] = {
     {"Mod",      convert_mod, 2, 2, 1, "fmod", NULL},
     {"Pow",         convert_pow, 2, 2, 1, "", NULL},
     {"Where",         convert_where, 3, 3, 1, "", NULL},
-    {"Cast", convert_cast, 1, 1, 1, "to", NULL},
-    {"Identity",      convert_identity, 1, 1, 1, "", NULL},
-    {"Clip",         convert_clip, 1, 3, 1, "min max", NULL},
+    {"Identity", convert_identity, 1, 1, 1, "", NULL},
+    {"Clip",      convert_clip, 1, 3, 1, "min max", NULL},
     {"LeakyRelu",         convert_leaky_relu, 1, 1, 1, "alpha", NULL},
-    {"PRelu",      convert_prelu, 2, 2, 1, "", NULL},
-    {"Elu",     convert_elu, 1, 1, 1, "alpha", NULL},
-    {"Selu",         convert_selu, 1, 1, 1, "alpha gamma", NULL},
+    {"PRelu",         convert_prelu, 2, 2, 1, "", NULL},
+    {"Elu",      convert_elu, 1, 1, 1, "alpha", NULL},
+    {"Selu",     convert_selu, 1, 1, 1, "alpha gamma", NULL},
     {"HardSigmoid",         convert_hard_sigmoid, 1, 1, 1, "alpha beta", NULL},
-    {"HardSwish",      convert_hard_swish, 1, 1, 1, "", NULL},
+    {"HardSwish",         convert_hard_swish, 1, 1, 1, "", NULL},
     {"Softplus",      convert_softplus, 1, 1, 1, "", NULL},
-    {"Softsign",         convert_softsign, 1, 1, 1, "", NULL},
+    {"Softsign",      convert_softsign, 1, 1, 1, "", NULL},
     {"ThresholdedRelu",         convert_thresholded_relu, 1, 1, 1, "alpha", NULL},
-    {"Sign",      convert_sign, 1, 1, 1, "", NULL},
-    {"CastLike",      convert_cast_like, 2, 2, 1, "", NULL},
-    {"Reciprocal",         convert_reciprocal, 1, 1, 1, "", NULL},
-    {"Gelu",         convert_gelu, 1, 1, 1, "approximate", NULL},
-    {"MatMul",      convert_matmul, 2, 2, 1, "", NULL},
-    {"Gemm",    convert_gemm, 2, 3, 1, "alpha beta broadcast transA transB", NULL},
+    {"Sign",         convert_sign, 1, 1, 1, "", NULL},
+    {"Reciprocal",      convert_reciprocal, 1, 1, 1, "", NULL},
+    {"Gelu",      convert_gelu, 1, 1, 1, "approximate", NULL},
+    {"MatMul",         convert_matmul, 2, 2, 1, "", NULL},
+    {"Gemm",         convert_gemm, 2, 3, 1, "alpha beta broadcast transA transB", NULL},
     REDUCE("ReduceSum", convert_reduce, "sum"),
     REDUCE("ReduceMean", convert_reduce, "mean"),
     REDUCE("ReduceMax", convert_reduce, "max"),
@@ -646,7 +624,7 @@ const onnx_converter onnx_math_converters[] = {
     REDUCE("ReduceSumSquare", convert_reduce_square, NULL),
     REDUCE("ReduceLogSum", convert_reduce_log, NULL),
     REDUCE("ReduceLogSumExp", convert_reduce_log, NULL),
-    {"ArgMax",         convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmax"},
-    {"ArgMin",         convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmin"},
-    {0     },
+    {"ArgMax",      convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmax"},
+    {"ArgMin",    convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmin"},
+    {0        },
 };

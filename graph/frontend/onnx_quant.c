@@ -74,6 +74,20 @@ static hone_status spread_input(onnx_reader *r, uint32_t input, const hone_sinfo
 
 /* ---- rounding ---- */
 
+static bool is_float8(hone_dtype dtype) {
+    return hone_dtype_is_float(dtype) && dtype.bits == 8 &&
+           dtype.code != HONE_DTYPE_CODE_FLOAT8_E8M0FNU;
+}
+
+/* Floats of 8 or 4 bits have no zero point but 0. */
+static hone_status quantize_to_float(onnx_reader *r, hone_garg x, hone_dtype dtype,
+                                     hone_garg *out) {
+    int64_t saturates;
+    HONE_TRY(onnx_attr_int(r, "saturate", 1, &saturates));
+    if (saturates && is_float8(dtype)) return onnx_emit_float8(r, x, dtype, out);
+    return onnx_emit_cast(r, x, dtype, out);
+}
+
 /* round(x) + zero, held in dtype; without a zero point, where that is NONE. */
 static hone_status requantize(onnx_reader *r, hone_garg x, hone_garg zero, hone_dtype dtype,
                               hone_garg *out) {
@@ -99,7 +113,9 @@ static hone_status quantized_dtype(onnx_reader *r, hone_dtype *out) {
         HONE_TRY(onnx_input_info(r, 2, &info));
         *out = info->dtype;
     }
-    if (hone_dtype_is_integer(*out)) return HONE_OK;
+    bool is_known = hone_dtype_is_integer(*out) || is_float8(*out) ||
+                    out->code == HONE_DTYPE_CODE_FLOAT4_E2M1FN;
+    if (is_known) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "numbers quantised to %s", HONE_DTYPE_NAME(*out));
 }
 
@@ -123,7 +139,8 @@ static hone_status convert_quantize(onnx_reader *r, hone_garg *out) {
     HONE_TRY(as_wide_float(r, scale, &scale));
     HONE_TRY(onnx_emit2(r, "divide", x, scale, &x));
     HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &x, "the scale"));
-    return requantize(r, x, zero, dtype, out);
+    return hone_dtype_is_float(dtype) ? quantize_to_float(r, x, dtype, out)
+                                      : requantize(r, x, zero, dtype, out);
 }
 
 static hone_status convert_dequantize(onnx_reader *r, hone_garg *out) {
@@ -135,13 +152,10 @@ static hone_status convert_dequantize(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "output_dtype", 0, &type));
     hone_dtype dtype = info->dtype;
     if (type) HONE_TRY(onnx_dtype((int32_t)type, &dtype));
-    if (!hone_dtype_is_integer(data->dtype)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "numbers quantised to %s",
-                          HONE_DTYPE_NAME(data->dtype));
-    }
+    bool is_float = hone_dtype_is_float(data->dtype);
     HONE_TRY(spread_input(r, 1, data, &scale));
-    HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_I32, &x));
-    if (onnx_has_input(r, 2)) {
+    HONE_TRY(onnx_emit_cast(r, r->inputs[0], is_float ? HONE_DTYPE_F32 : HONE_DTYPE_I32, &x));
+    if (onnx_has_input(r, 2) && !is_float) {
         HONE_TRY(spread_input(r, 2, data, &zero));
         HONE_TRY(onnx_emit_cast(r, zero, HONE_DTYPE_I32, &zero));
         HONE_TRY(onnx_emit2(r, "subtract", x, zero, &x));

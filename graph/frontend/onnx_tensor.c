@@ -8,53 +8,60 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 
+static const struct {
+    Onnx__TensorProto__DataType type;
+    hone_dtype dtype;
+} types[] = {
+#define TYPE(onnx, ...)                                                                            \
+    { ONNX__TENSOR_PROTO__DATA_TYPE__##onnx, HONE_DTYPE_INIT(__VA_ARGS__, 1) }
+    TYPE(FLOAT, FLOAT, 32),
+    TYPE(DOUBLE, FLOAT, 64),
+    TYPE(FLOAT16, FLOAT, 16),
+    TYPE(BFLOAT16, BFLOAT, 16),
+    TYPE(INT8, INT, 8),
+    TYPE(INT16, INT, 16),
+    TYPE(INT32, INT, 32),
+    TYPE(INT64, INT, 64),
+    TYPE(UINT8, UINT, 8),
+    TYPE(UINT16, UINT, 16),
+    TYPE(UINT32, UINT, 32),
+    TYPE(UINT64, UINT, 64),
+    TYPE(BOOL, BOOL, 8),
+    TYPE(FLOAT8E4M3FN, FLOAT8_E4M3, 8),
+    TYPE(FLOAT8E4M3FNUZ, FLOAT8_E4M3FNUZ, 8),
+    TYPE(FLOAT8E5M2, FLOAT8_E5M2, 8),
+    TYPE(FLOAT8E5M2FNUZ, FLOAT8_E5M2FNUZ, 8),
+    TYPE(FLOAT8E8M0, FLOAT8_E8M0FNU, 8),
+    TYPE(UINT4, UINT, 4),
+    TYPE(INT4, INT, 4),
+    TYPE(FLOAT4E2M1, FLOAT4_E2M1FN, 4),
+#undef TYPE
+};
+
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
     *out_dtype = HONE_DTYPE_VOID;
-    switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        *out_dtype = HONE_DTYPE_F32;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
-        *out_dtype = HONE_DTYPE_U8;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-        *out_dtype = HONE_DTYPE_I8;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-        *out_dtype = HONE_DTYPE_U16;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-        *out_dtype = HONE_DTYPE_I16;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-        *out_dtype = HONE_DTYPE_I32;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        *out_dtype = HONE_DTYPE_I64;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-        *out_dtype = HONE_DTYPE_BOOL;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-        *out_dtype = HONE_DTYPE_F16;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        *out_dtype = HONE_DTYPE_F64;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-        *out_dtype = HONE_DTYPE_U32;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        *out_dtype = HONE_DTYPE_U64;
-        break;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
-        *out_dtype = HONE_DTYPE_BF16;
-        break;
-    default:
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "element type %d is not implemented%s", type,
-                          type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING ? " (strings)" : "");
+    for (size_t i = 0; i < HONE_COUNT(types); i++) {
+        if ((int32_t)types[i].type != type) continue;
+        *out_dtype = types[i].dtype;
+        return HONE_OK;
     }
-    return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "element type %d is not implemented%s", type,
+                      type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING ? " (strings)" : "");
+}
+
+/* Two of them lie in a byte of the file, the first one in its low bits; here each has its own. */
+static bool is_packed(hone_dtype dtype) {
+    return dtype.bits == 4;
+}
+
+static size_t file_bytes(hone_dtype dtype, size_t count) {
+    return is_packed(dtype) ? count / 2 + count % 2 : count * hone_dtype_bytes(dtype);
+}
+
+static void unpack(hone_tensor *tensor, int64_t at, unsigned byte) {
+    unsigned bits = byte >> (at % 2 ? 4 : 0) & 0xf;
+    if (hone_dtype_is_int(tensor->dtype) && bits > 7) bits |= 0xf0; /* the sign */
+    ((uint8_t *)tensor->data)[at] = (uint8_t)bits;
 }
 
 static hone_status wrong_count(const char *field, size_t have, size_t want) {
@@ -62,12 +69,17 @@ static hone_status wrong_count(const char *field, size_t have, size_t want) {
                       want);
 }
 
-/* int32_data holds every integer of up to 32 bits, and the bits of 16-bit floats. */
+/* int32_data holds every integer of up to 32 bits, and the bits of shorter floats. */
 static hone_status from_int32(const Onnx__TensorProto *proto, hone_tensor *tensor, size_t count) {
-    if (proto->n_int32_data != count) return wrong_count("int32_data", proto->n_int32_data, count);
-    bool is_half = hone_dtype_is_float(tensor->dtype);
+    bool is_four = is_packed(tensor->dtype);
+    size_t want = is_four ? file_bytes(tensor->dtype, count) : count;
+    if (proto->n_int32_data != want) return wrong_count("int32_data", proto->n_int32_data, want);
     for (size_t i = 0; i < count; i++) {
-        if (is_half) {
+        if (is_four) {
+            unpack(tensor, (int64_t)i, (unsigned)proto->int32_data[i / 2]);
+        } else if (hone_dtype_is_float(tensor->dtype) && tensor->dtype.bits == 8) {
+            ((uint8_t *)tensor->data)[i] = (uint8_t)proto->int32_data[i];
+        } else if (hone_dtype_is_float(tensor->dtype)) {
             uint16_t bits = (uint16_t)proto->int32_data[i];
             memcpy((char *)tensor->data + i * sizeof bits, &bits, sizeof bits);
         } else {
@@ -108,11 +120,15 @@ static hone_status from_typed(const Onnx__TensorProto *proto, hone_tensor *tenso
 }
 
 static hone_status from_bytes(hone_tensor *tensor, const uint8_t *bytes, size_t count) {
-    size_t want = hone_tensor_bytes(tensor);
+    int64_t elements = hone_tensor_count(tensor);
+    size_t want = file_bytes(tensor->dtype, (size_t)elements);
     if (count != want) {
         return HONE_ERROR(HONE_CODE_INVALID, "the data has %zu bytes, the shape wants %zu", count,
                           want);
     }
+    for (int64_t i = 0; is_packed(tensor->dtype) && i < elements; i++)
+        unpack(tensor, i, bytes[i / 2]);
+    if (is_packed(tensor->dtype)) return HONE_OK;
     if (count) memcpy(tensor->data, bytes, count);
     if (hone_dtype_is_bool(tensor->dtype)) { /* any other byte would be no bool */
         for (size_t i = 0; i < count; i++) {
@@ -167,7 +183,8 @@ static hone_status from_external(const Onnx__TensorProto *proto, const char *dir
                           location);
     }
     HONE_TRY(external_number(proto, "offset", 0, &offset));
-    HONE_TRY(external_number(proto, "length", hone_tensor_bytes(tensor), &length));
+    HONE_TRY(external_number(
+        proto, "length", file_bytes(tensor->dtype, (size_t)hone_tensor_count(tensor)), &length));
     char *path = hone_path_join(directory, location);
     if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "path");
     char *bytes = NULL;
@@ -206,16 +223,17 @@ static hone_status check_size(const Onnx__TensorProto *proto, hone_dtype dtype) 
             return HONE_ERROR(HONE_CODE_INVALID, "the tensor is too large");
         }
     }
+    size_t count = (size_t)(bytes / hone_dtype_bytes(dtype));
+    bytes = file_bytes(dtype, count);
     if (proto->has_raw_data && proto->raw_data.len != bytes) {
         return HONE_ERROR(HONE_CODE_INVALID, "the data has %zu bytes, the shape wants %llu",
                           proto->raw_data.len, (unsigned long long)bytes);
     }
     size_t typed = proto->n_float_data + proto->n_int32_data + proto->n_int64_data +
                    proto->n_double_data + proto->n_uint64_data;
-    if (!proto->has_raw_data && !proto->has_data_location &&
-        typed != bytes / hone_dtype_bytes(dtype)) {
-        return wrong_count("data", typed, (size_t)(bytes / hone_dtype_bytes(dtype)));
-    }
+    size_t want = is_packed(dtype) ? (size_t)bytes : count;
+    if (!proto->has_raw_data && !proto->has_data_location && typed != want)
+        return wrong_count("data", typed, want);
     return HONE_OK;
 }
 

@@ -63,17 +63,19 @@ static const struct {
     int type;
     hone_dtype dtype;
 } types[] = {
-    {"f32",  1,  HONE_DTYPE_INIT(FLOAT,  32, 1)},
-    {"u8",   2,  HONE_DTYPE_INIT(UINT,   8,  1)},
-    {"i8",   3,  HONE_DTYPE_INIT(INT,    8,  1)},
-    {"i32",  6,  HONE_DTYPE_INIT(INT,    32, 1)},
-    {"i64",  7,  HONE_DTYPE_INIT(INT,    64, 1)},
-    {"u64",  13, HONE_DTYPE_INIT(UINT,   64, 1)},
-    {"str",  8,  HONE_DTYPE_INIT(VOID,   0,  1)},
-    {"bool", 9,  HONE_DTYPE_INIT(BOOL,   8,  1)},
-    {"f16",  10, HONE_DTYPE_INIT(FLOAT,  16, 1)},
-    {"f64",  11, HONE_DTYPE_INIT(FLOAT,  64, 1)},
-    {"bf16", 16, HONE_DTYPE_INIT(BFLOAT, 16, 1)}
+    {"f32",  1,  HONE_DTYPE_INIT(FLOAT,       32, 1)},
+    {"u8",   2,  HONE_DTYPE_INIT(UINT,        8,  1)},
+    {"i8",   3,  HONE_DTYPE_INIT(INT,         8,  1)},
+    {"i32",  6,  HONE_DTYPE_INIT(INT,         32, 1)},
+    {"i64",  7,  HONE_DTYPE_INIT(INT,         64, 1)},
+    {"u64",  13, HONE_DTYPE_INIT(UINT,        64, 1)},
+    {"str",  8,  HONE_DTYPE_INIT(VOID,        0,  1)},
+    {"bool", 9,  HONE_DTYPE_INIT(BOOL,        8,  1)},
+    {"f16",  10, HONE_DTYPE_INIT(FLOAT,       16, 1)},
+    {"f64",  11, HONE_DTYPE_INIT(FLOAT,       64, 1)},
+    {"bf16", 16, HONE_DTYPE_INIT(BFLOAT,      16, 1)},
+    {"f8",   17, HONE_DTYPE_INIT(FLOAT8_E4M3, 8,  1)},
+    {"i4",   22, HONE_DTYPE_INIT(INT,         4,  1)}
 };
 
 static size_t type_row(const char *name) {
@@ -121,6 +123,15 @@ static void encode_value_info(char *rest, unsigned field, bool has_type, hone_st
     put_message(graph, field, &info);
 }
 
+/* Two numbers of four bits in a byte, the first one in the low bits; how many bytes that are. */
+static size_t pack(unsigned char *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        unsigned bits = numbers[i] & 0xfu;
+        numbers[i / 2] = (unsigned char)(i % 2 ? numbers[i / 2] | bits << 4 : bits);
+    }
+    return count / 2 + count % 2;
+}
+
 static void encode_const(char *rest, hone_str *graph) {
     hone_str proto = {0};
     int64_t shape[HONE_MAX_RANK];
@@ -147,7 +158,9 @@ static void encode_const(char *rest, hone_str *graph) {
     }
     put_int(&proto, 2, types[row].type);
     put_text(&proto, 8, name);
-    put_bytes(&proto, 9, tensor->data, hone_tensor_bytes(tensor));
+    size_t bytes = hone_tensor_bytes(tensor);
+    if (tensor->dtype.bits == 4) bytes = pack(tensor->data, bytes);
+    put_bytes(&proto, 9, tensor->data, bytes);
     hone_tensor_destroy(tensor);
     put_message(graph, 5, &proto);
 }

@@ -45,6 +45,24 @@ static const struct row {
         "function my.Sums x -> y opset=11\nnode ReduceSum x -> y axes=[1]\nend\nopset 17\n"
         "input x f32 1,2\nnode my.Sums x -> t\nconst k i64 1 = 0\nnode ReduceSum t,k -> y",
         "4,5", "9"),
+    ROW("numbers of four bits, and blocks of them",
+        "opset 21\ninput x f32 1\nconst q i4 2,3 = 7,-8,1,-1,2,3\nconst s f32 2,1 = 0.5,2\n"
+        "node DequantizeLinear q,s -> d axis=1 block_size=3\nnode Mul d,x -> y",
+        "2", "7,-8,1,-4,8,12"),
+    ROW("to four bits",
+        "opset 21\ninput x f32 3\nconst s f32 = 0.5\nconst z i4 = 1\n"
+        "node QuantizeLinear x,s,z -> q\nnode Cast q -> y to=1",
+        "1.2,9,-9", "3,7,-8"),
+    ROW("float8 is held within its numbers",
+        "opset 19\ninput x f32 4\nnode Cast x -> t to=17\nnode Cast t -> y to=1",
+        "1000,-inf,0.3,nan", "448,-448,0.3125,nan"),
+    ROW("or not",
+        "opset 19\ninput x f32 3\nnode Cast x -> t to=17 saturate=0\nnode Cast t -> y to=1",
+        "1000,-2,0.3", "nan,-2,0.3125"),
+    ROW("constants of float8",
+        "opset 19\ninput x f32 1\nconst q f8 2 = 1.5,-448\nconst s f32 = 2\n"
+        "node DequantizeLinear q,s -> d\nnode Mul d,x -> y",
+        "1", "3,-896"),
     ROW("the sum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceSum x -> y axes=[1]", "",
         "0,0"),
     ROW("the maximum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceMax x -> y axes=[1]", "",

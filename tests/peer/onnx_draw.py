@@ -13,7 +13,7 @@ NUMPY_OF = {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(flo
             "tensor(int8)": "int8", "tensor(int16)": "int16", "tensor(int32)": "int32",
             "tensor(int64)": "int64", "tensor(uint8)": "uint8", "tensor(uint16)": "uint16",
             "tensor(uint32)": "uint32", "tensor(uint64)": "uint64", "tensor(bool)": "bool"}
-NEWEST_OPSET = 23  # that Hone reads
+NEWEST_OPSET = 26  # that onnxruntime reads; Hone reads 28
 OLDEST_OPSET = 7   # that onnxruntime reads
 FLAVOURS = ("plain", "plain", "edges", "wide")
 SYMBOL = "size"

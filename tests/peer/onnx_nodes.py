@@ -9,8 +9,10 @@ where Hone wants constants, in the model. Exit code 1: something is wrong, or fe
 """
 import argparse
 import collections
+import json
 import os
 import re
+import struct
 import sys
 import warnings
 
@@ -43,9 +45,27 @@ def tensors_of(values, infos):
     return arrays
 
 
-def is_plain(array):
-    """What npy files hold."""
-    return array.dtype.kind in "fiub" and array.dtype.name in numpy.sctypeDict
+BEYOND_NPY = {"bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
+PACKED = {"int4": "int8", "uint4": "uint8"}
+
+
+def is_known(array):
+    """What files hold that Hone reads."""
+    name = array.dtype.name
+    return name in BEYOND_NPY or name in PACKED or (array.dtype.kind in "fiub" and hasattr(numpy, name))
+
+
+def save(path, array):
+    """As npy, or as safetensors of one tensor; its name."""
+    name = array.dtype.name
+    if name not in BEYOND_NPY:
+        numpy.save(path + ".npy", array.astype(PACKED.get(name, array.dtype)))
+        return path + ".npy"
+    data = array.tobytes()
+    head = json.dumps({"x": {"dtype": BEYOND_NPY[name], "shape": array.shape, "data_offsets": [0, len(data)]}})
+    with open(path + ".safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(head)) + head.encode() + data)
+    return path + ".safetensors"
 
 
 def may_be_constant(array, index):
@@ -80,9 +100,7 @@ class Runner:
         words = [path, *WAYS[way], "--rtol", str(max(case.rtol, 1e-3)), "--atol", str(max(case.atol, 1e-5))]
         for flag, values in (("--in", inputs), ("--expect", outputs)):
             for i, (name, array) in enumerate(values):
-                file = os.path.join(folder, f"{flag[2:]}_{i}.npy")
-                numpy.save(file, array)
-                words += [flag, f"{name}={file}"]
+                words += [flag, f"{name}=" + save(os.path.join(folder, f"{flag[2:]}_{i}"), array)]
         return self.hone.run("run", *words, timeout=120)
 
     def run(self, case, way):
@@ -92,8 +110,8 @@ class Runner:
         outputs = tensors_of(outputs, case.model.graph.output)
         if inputs is None or outputs is None:
             return "no tensors", ""
-        if not all(is_plain(a) for _, a in inputs + outputs):
-            return "of a type that npy does not have", ""
+        if not all(is_known(a) for _, a in inputs + outputs):
+            return "of a type that no file has", ""
         done = self.call(case, case.model, inputs, outputs, way)
         if re.search(r"must be constant|its number with --shape|give (it|them) with --shape", done.err):
             done = self.call(case, *with_constants(case.model, inputs), outputs, way)
