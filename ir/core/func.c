@@ -112,6 +112,15 @@ hone_node_id hone_func_add_loop(hone_func *func, hone_var var, hone_loop_kind ki
     return id;
 }
 
+hone_buffer hone_func_storage(const hone_func *func, hone_buffer buffer) {
+    for (uint32_t steps = 0; steps < func->buffer_count && buffer < func->buffer_count &&
+                             func->buffers[buffer].alias_of != HONE_NO_ID;
+         steps++) {
+        buffer = func->buffers[buffer].alias_of;
+    }
+    return buffer;
+}
+
 bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].buffer == buffer) return true;

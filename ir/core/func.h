@@ -257,6 +257,9 @@ static inline const hone_buffer_info *hone_func_buffer(const hone_func *func, ho
 }
 /* The buffer is a parameter of the function. */
 bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer);
+/* The buffer that holds the memory: the one given, unless that is a view of it, or a view of a view
+ * (alias_of). In a program that is not well formed what it ends at may be no buffer. */
+hone_buffer hone_func_storage(const hone_func *func, hone_buffer buffer);
 /* The variable is a parameter of the function. */
 bool hone_func_takes(const hone_func *func, hone_var var);
 /* The variable as an expression. */

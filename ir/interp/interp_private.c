@@ -81,8 +81,7 @@ bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
     const hone_node *node = hone_func_node(m->func, loop);
     bool is_thread = node->loop_kind == HONE_LOOP_THREAD, is_any = m->options.is_scheduled;
     if (node->kind != HONE_NODE_FOR || (!is_thread && !is_any)) return false;
-    while (m->func->buffers[id].alias_of < m->func->buffer_count)
-        id = m->func->buffers[id].alias_of;
+    id = hone_func_storage(m->func, id);
     const char *scope = m->func->buffers[id].scope;
     bool is_global = !scope || starts_with(scope, "global");
     bool is_common = m->buffers[id].own.is_argument || (is_global && !is_any);

@@ -13,20 +13,11 @@ typedef struct flow {
     hone_node_id at;
 } flow;
 
-static hone_buffer storage_of(const hone_func *func, hone_buffer buffer) {
-    uint32_t steps = 0;
-    while (buffer < func->buffer_count && func->buffers[buffer].alias_of != HONE_NO_ID &&
-           steps++ < func->buffer_count) {
-        buffer = func->buffers[buffer].alias_of;
-    }
-    return buffer;
-}
-
 static bool note_expr(void *ctx, const hone_expr *e) {
     flow *f = ctx;
     const hone_func *func = f->v->func;
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer < func->buffer_count) {
-        hone_buffer buffer = storage_of(func, e->u.buffer);
+        hone_buffer buffer = hone_func_storage(func, e->u.buffer);
         if (buffer < func->buffer_count && f->first_read[buffer] == HONE_NO_ID) {
             f->first_read[buffer] = f->at;
         }
@@ -37,7 +28,7 @@ static bool note_expr(void *ctx, const hone_expr *e) {
         for (uint32_t i = 0; i < e->count; i++) {
             const hone_expr *load = e->args[i];
             if (load->kind != HONE_EXPR_LOAD || load->u.buffer >= func->buffer_count) continue;
-            f->escapes[storage_of(func, load->u.buffer)] = true;
+            f->escapes[hone_func_storage(func, load->u.buffer)] = true;
         }
         if (e->op == HONE_INTRIN_ADDRESS_OF) return false;
     }
@@ -61,7 +52,7 @@ static bool is_output(const hone_func *func, hone_buffer buffer) {
 
 static void note_store(flow *f, hone_node_id id, hone_buffer buffer) {
     const hone_func *func = f->v->func;
-    buffer = storage_of(func, buffer);
+    buffer = hone_func_storage(func, buffer);
     if (buffer >= func->buffer_count) return;
     if (f->first_write[buffer] == HONE_NO_ID) f->first_write[buffer] = id;
     f->writes_output |= is_output(func, buffer);
@@ -73,7 +64,8 @@ static void note_node(flow *f, hone_node_id id) {
     if (node->kind == HONE_NODE_ASSERT) f->has_effect = true;
     if (node->kind != HONE_NODE_BLOCK) return;
     for (uint32_t i = 0; i < node->u.block.block->match_count; i++) { /* a view may be written */
-        hone_buffer source = storage_of(f->v->func, node->u.block.block->matches[i].source.buffer);
+        hone_buffer source =
+            hone_func_storage(f->v->func, node->u.block.block->matches[i].source.buffer);
         if (source >= f->v->func->buffer_count) continue;
         f->escapes[source] = true;
         f->writes_output |= is_output(f->v->func, source);

@@ -146,7 +146,7 @@ static hone_status bind_symbols(matching *m, hone_node_id root) {
 
 /* The variable that names a buffer's storage. */
 static hone_status storage_of(hone_func *func, hone_buffer id, hone_var *out) {
-    id = lower_storage_of(func, id);
+    id = hone_func_storage(func, id);
     if (func->buffers[id].data == HONE_NO_ID) {
         func->buffers[id].data = hone_func_add_var(func, func->buffers[id].name, HONE_DTYPE_HANDLE);
     }

@@ -94,10 +94,10 @@ static bool match_product(const dot *d, const hone_expr *e, factor *out_a, facto
         *out_b = swap;
     }
     hone_func *func = d->lower->func;
-    hone_buffer to = lower_storage_of(func, hone_func_node(func, d->store)->u.store.buffer);
+    hone_buffer to = hone_func_storage(func, hone_func_node(func, d->store)->u.store.buffer);
     return (d->lanes == HONE_NO_ID || out_b->lane_step == d->group) &&
-           lower_storage_of(func, out_a->load->u.buffer) != to &&
-           lower_storage_of(func, out_b->load->u.buffer) != to;
+           hone_func_storage(func, out_a->load->u.buffer) != to &&
+           hone_func_storage(func, out_b->load->u.buffer) != to;
 }
 
 /* The constant by which an index is ahead of another; -1 = none, or out of 0 to 3. */
@@ -147,7 +147,7 @@ static bool is_written(const hone_func *func, hone_buffer storage) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE &&
-            lower_storage_of(func, node->u.store.buffer) == storage) {
+            hone_func_storage(func, node->u.store.buffer) == storage) {
             return true;
         }
     }
@@ -160,7 +160,7 @@ static bool is_fixed(const dot *d, const hone_expr *e) {
     const hone_func *func = d->lower->func;
     if (hone_expr_is_int(e)) return true;
     if (e->kind == HONE_EXPR_LOAD) {
-        hone_buffer storage = lower_storage_of(func, e->u.buffer);
+        hone_buffer storage = hone_func_storage(func, e->u.buffer);
         return e->count == 1 && hone_expr_is_int(e->args[0]) &&
                hone_func_is_parameter(func, storage) && !is_written(func, storage);
     }

@@ -65,7 +65,7 @@ typedef struct scan {
 static bool scan_expr(void *ctx, const hone_expr *e) {
     scan *s = ctx;
     if (e->kind == HONE_EXPR_LOAD) {
-        s->loads += lower_storage_of(s->func, e->u.buffer) == s->storage;
+        s->loads += hone_func_storage(s->func, e->u.buffer) == s->storage;
     }
     s->is_opaque |= lower_has_effects(e);
     return true;
@@ -96,12 +96,12 @@ static void scan_top(void *ctx, hone_node_id at, const hone_expr *e) {
 
 static bool is_store_to(const scan *s, const hone_node *node) {
     return node->kind == HONE_NODE_STORE &&
-           lower_storage_of(s->func, node->u.store.buffer) == s->storage;
+           hone_func_storage(s->func, node->u.store.buffer) == s->storage;
 }
 
 /* What happens to a buffer below a node. */
 static scan look(const hone_func *func, hone_node_id root, hone_buffer buffer) {
-    scan s = {.func = func, .storage = lower_storage_of(func, buffer)};
+    scan s = {.func = func, .storage = hone_func_storage(func, buffer)};
     hone_tree_walk_exprs(func, root, false, scan_top, &s);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
@@ -110,7 +110,7 @@ static scan look(const hone_func *func, hone_node_id root, hone_buffer buffer) {
             s.is_touched |= !adds_to(node, node->u.store.value);
         }
         bool is_alloc = node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL;
-        if (is_alloc && lower_storage_of(func, node->u.alloc.buffer) == s.storage) {
+        if (is_alloc && hone_func_storage(func, node->u.alloc.buffer) == s.storage) {
             s.is_written = s.is_touched = true;
         }
     }
@@ -191,7 +191,7 @@ static bool find_top(plan *p, uint32_t sum) {
         if (!at->is_for) {
             hone_buffer buffer = node_of(p, i)->u.alloc.buffer;
             hone_func *func = d->lower->func;
-            if (lower_storage_of(func, buffer) == lower_storage_of(func, d->b_buffer)) break;
+            if (hone_func_storage(func, buffer) == hone_func_storage(func, d->b_buffer)) break;
             continue;
         }
         scan of_b = look(d->lower->func, at->node, d->b_buffer);

@@ -43,7 +43,8 @@ static bool is_limit(const place *p, const hone_node *node) {
                 d->lower->options->target->num_threads != 1);
     case HONE_NODE_ALLOC:
     case HONE_NODE_DECL:
-        return lower_storage_of(func, node->u.alloc.buffer) == lower_storage_of(func, d->a_buffer);
+        return hone_func_storage(func, node->u.alloc.buffer) ==
+               hone_func_storage(func, d->a_buffer);
     case HONE_NODE_IF:
     case HONE_NODE_ELSE:
     case HONE_NODE_LET:
@@ -150,7 +151,7 @@ hone_status lower_dot_raise(const lower_dot_match *d, hone_buffer *out_raised) {
     const hone_func *func = d->lower->func;
     const hone_buffer_info *info = &func->buffers[d->a_buffer];
     place p = {.d = d, .bytes = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1};
-    hone_buffer storage = lower_storage_of(func, d->a_buffer);
+    hone_buffer storage = hone_func_storage(func, d->a_buffer);
     *out_raised = HONE_NO_ID;
     for (const lower_dot_copy *c = *d->io_copies; c; c = c->next) {
         if (c->storage != storage || !hone_tree_is_ancestor(func, c->alloc, d->outer)) continue;

@@ -175,7 +175,7 @@ hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer, const hone_
 }
 
 static bool reads_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
-    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(func, e->u.buffer) == storage) return true;
+    if (e->kind == HONE_EXPR_LOAD && hone_func_storage(func, e->u.buffer) == storage) return true;
     for (uint16_t i = 0; i < e->count; i++) {
         if (reads_storage(func, e->args[i], storage)) return true;
     }
@@ -188,7 +188,7 @@ bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr 
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_EVAL) return false;
         if (node->kind != HONE_NODE_STORE) continue;
-        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+        hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
         if (reads_storage(func, condition, storage)) return false;
     }
     return true;

@@ -111,12 +111,6 @@ void lower_splice(hone_func *func, hone_node_id node) {
     hone_tree_remove(func, node);
 }
 
-hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
-}
-
 typedef struct substitution {
     const hone_expr *const *map;
     uint32_t count;

@@ -67,8 +67,6 @@ const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_e
 /* Calls visit for each conjunct; stops at and returns false. */
 bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
                      void *ctx);
-/* The buffer that holds the memory. */
-hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
 /* Fewer nodes than limit, and nothing below root is declared or allocated: it may be copied. */

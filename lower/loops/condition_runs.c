@@ -33,7 +33,7 @@ static bool is_condition(void *ctx, const hone_expr *e) {
 
 static bool is_load(void *ctx, const hone_expr *e) {
     gatherer *g = ctx;
-    g->is_found |= e->kind == HONE_EXPR_LOAD && lower_storage_of(g->func, e->u.buffer) == g->found;
+    g->is_found |= e->kind == HONE_EXPR_LOAD && hone_func_storage(g->func, e->u.buffer) == g->found;
     return true;
 }
 
@@ -45,7 +45,7 @@ static bool has_condition(gatherer *g, hone_node_id id) {
 
 static bool has_load(gatherer *g, hone_node_id id, hone_buffer buffer) {
     g->is_found = false;
-    g->found = lower_storage_of(g->func, buffer);
+    g->found = hone_func_storage(g->func, buffer);
     hone_tree_walk_parts(g->func, id, false, is_load, g);
     return g->is_found;
 }

@@ -73,7 +73,7 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
         lower_accesses found;
         HONE_TRY(lower_find_accesses(func, part->node, b, &found));
-        hone_buffer root = lower_storage_of(func, b);
+        hone_buffer root = hone_func_storage(func, b);
         bool was_opaque = part->accesses[b].is_opaque;
         part->accesses[b] = found;
         part->accesses[b].is_opaque |= was_opaque;

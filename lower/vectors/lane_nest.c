@@ -87,5 +87,6 @@ bool lower_is_lane_part(const hone_expr *e) {
 }
 
 bool lower_sees_store(const hone_func *func, const hone_node *store, const hone_expr *load) {
-    return lower_storage_of(func, load->u.buffer) == lower_storage_of(func, store->u.store.buffer);
+    return hone_func_storage(func, load->u.buffer) ==
+           hone_func_storage(func, store->u.store.buffer);
 }

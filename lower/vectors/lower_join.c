@@ -35,7 +35,7 @@ typedef struct join {
 /* ---- what the statement touches ---- */
 
 static bool is_own_memory(const hone_func *func, hone_node_id at, hone_buffer buffer) {
-    hone_buffer storage = lower_storage_of(func, buffer);
+    hone_buffer storage = hone_func_storage(func, buffer);
     bool is_found = false;
     for (; at != HONE_NO_ID; at = hone_func_node(func, at)->parent) {
         const hone_node *node = hone_func_node(func, at);

@@ -76,7 +76,7 @@ typedef struct touch {
 
 static bool note_touch(void *ctx, const hone_expr *e) {
     touch *t = ctx;
-    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(t->func, e->u.buffer) == t->storage)
+    if (e->kind == HONE_EXPR_LOAD && hone_func_storage(t->func, e->u.buffer) == t->storage)
         t->count++;
     t->has_effects |= lower_has_effects(e);
     return true;
@@ -85,12 +85,12 @@ static bool note_touch(void *ctx, const hone_expr *e) {
 /* Below the annotated loop nobody but these accesses touches the buffer. */
 static bool are_alone(const hone_func *func, hone_node_id root, hone_buffer buffer,
                       uint32_t accesses) {
-    touch t = {.func = func, .storage = lower_storage_of(func, buffer)};
+    touch t = {.func = func, .storage = hone_func_storage(func, buffer)};
     hone_tree_walk_parts(func, root, false, note_touch, &t);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_STORE &&
-            lower_storage_of(func, node->u.store.buffer) == t.storage) {
+            hone_func_storage(func, node->u.store.buffer) == t.storage) {
             t.count++;
         }
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == t.storage) return false;
@@ -115,7 +115,7 @@ static bool is_fixed(const reducer *r, const hone_expr *index) {
  * run at once must not share the place. */
 static bool is_own(const reducer *r, hone_buffer buffer, const hone_expr *index) {
     const hone_func *func = r->lower->func;
-    hone_buffer storage = lower_storage_of(func, buffer);
+    hone_buffer storage = hone_func_storage(func, buffer);
     for (hone_node_id n = r->outer; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == storage) return true;
@@ -168,10 +168,10 @@ static bool are_separate(const reducer *r) {
     hone_arith arith;
     hone_arith_init(&arith, func->arena);
     for (uint32_t i = 0; i < r->count; i++) {
-        hone_buffer storage = lower_storage_of(func, r->steps[i].buffer);
+        hone_buffer storage = hone_func_storage(func, r->steps[i].buffer);
         uint32_t own = 0;
         for (uint32_t k = 0; k < r->count; k++) {
-            if (lower_storage_of(func, r->steps[k].buffer) != storage) continue;
+            if (hone_func_storage(func, r->steps[k].buffer) != storage) continue;
             own += step_accesses(&r->steps[k]);
             if (k < i && !are_disjoint(&arith, &r->steps[i], &r->steps[k])) return false;
         }

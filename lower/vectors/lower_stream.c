@@ -20,10 +20,10 @@ typedef struct streamer {
 static bool note_use(void *ctx, const hone_expr *e) {
     streamer *s = ctx;
     const hone_func *func = s->lower->func;
-    if (e->kind == HONE_EXPR_LOAD) s->is_kept[lower_storage_of(func, e->u.buffer)] = true;
+    if (e->kind == HONE_EXPR_LOAD) s->is_kept[hone_func_storage(func, e->u.buffer)] = true;
     if (e->kind != HONE_EXPR_VAR || !hone_dtype_is_handle(e->dtype)) return true;
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (func->buffers[b].data == e->u.var) s->is_kept[lower_storage_of(func, b)] = true;
+        if (func->buffers[b].data == e->u.var) s->is_kept[hone_func_storage(func, b)] = true;
     }
     return true;
 }
@@ -105,7 +105,7 @@ hone_status lower_stream(hone_lower *lower) {
             return LOWER_NO_MEMORY();
         }
         if (node->kind != HONE_NODE_STORE || node->parent == HONE_NO_ID) continue;
-        hone_buffer root = lower_storage_of(func, node->u.store.buffer);
+        hone_buffer root = hone_func_storage(func, node->u.store.buffer);
         if (s.is_kept[root] || !is_wanted(&s, n, root) || is_masked(func, n)) continue;
         if (is_aligned(&s, node)) HONE_TRY(wrap(lower, n));
     }

@@ -52,7 +52,7 @@ static const hone_expr *find_load(const tile *t, const hone_expr *e) {
                         !hone_dtype_is_bool(dtype) && dtype.bits >= 8;
         if (!is_plain || !has_coefficients(t, e->args[0], &row, &lane)) return NULL;
         hone_buffer to = hone_func_node(func, t->store)->u.store.buffer;
-        bool is_disjoint = lower_storage_of(func, e->u.buffer) != lower_storage_of(func, to);
+        bool is_disjoint = hone_func_storage(func, e->u.buffer) != hone_func_storage(func, to);
         return row == 1 && lane > 1 && is_disjoint ? e : NULL;
     }
     if (e->kind == HONE_EXPR_LET || hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) ||

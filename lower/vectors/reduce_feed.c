@@ -26,7 +26,7 @@ typedef struct search {
 static bool note_use(void *ctx, const hone_expr *e) {
     search *s = ctx;
     s->is_found |= lower_has_effects(e) || (e->kind == HONE_EXPR_LOAD &&
-                                            lower_storage_of(s->func, e->u.buffer) == s->storage);
+                                            hone_func_storage(s->func, e->u.buffer) == s->storage);
     return true;
 }
 
@@ -41,7 +41,7 @@ static bool may_swap(const feed *f, hone_node_id id) {
     const hone_func *func = f->lower->func;
     const hone_node *node = hone_func_node(func, id), *own = hone_func_node(func, f->store);
     if (node->kind != HONE_NODE_STORE) return false;
-    hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+    hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
     if (storage == f->storage || uses_storage(func, own->u.store.value, storage)) return false;
     for (uint32_t i = 0; i < node->u.store.rank; i++) {
         if (uses_storage(func, node->u.store.indices[i], f->storage)) return false;
@@ -54,7 +54,8 @@ static bool note_load(void *ctx, const hone_expr *e) {
     feed *f = ctx;
     const hone_func *func = f->lower->func;
     f->is_far |= lower_has_effects(e);
-    if (e->kind != HONE_EXPR_LOAD || lower_storage_of(func, e->u.buffer) != f->storage) return true;
+    if (e->kind != HONE_EXPR_LOAD || hone_func_storage(func, e->u.buffer) != f->storage)
+        return true;
     const hone_node *store = hone_func_node(func, f->store);
     hone_ir *ir = &f->arith.ir;
     hone_linear gap;
@@ -75,7 +76,7 @@ static bool reads_in_step(feed *f) {
          c = hone_func_node(func, c)->next) {
         const hone_node *node = hone_func_node(func, c), *own = hone_func_node(func, f->store);
         if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) return false;
-        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+        hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
         if (storage == f->storage || uses_storage(func, own->u.store.value, storage)) return false;
         if (!hone_expr_is_pure_index(node->u.store.indices[0])) return false;
         hone_expr_walk(node->u.store.value, note_load, f);
@@ -102,7 +103,7 @@ static bool is_feed(feed *f, hone_node_id loop) {
     const hone_expr *index = store->u.store.indices[0];
     f->loop = loop;
     f->store = node->first;
-    f->storage = lower_storage_of(func, store->u.store.buffer);
+    f->storage = hone_func_storage(func, store->u.store.buffer);
     return func->buffers[store->u.store.buffer].dtype.lanes == 1 &&
            store->u.store.value->dtype.lanes == 1 && hone_expr_is_pure_index(index) &&
            hone_linear_coeff(&f->arith, index, node->u.loop.var, &step) && step == 1 &&

@@ -27,9 +27,7 @@ void script_mark_var(script_parser *p, hone_var var, const script_value *type) {
 }
 
 bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var) {
-    while (p->func->buffers[buffer].alias_of != HONE_NO_ID) {
-        buffer = p->func->buffers[buffer].alias_of;
-    }
+    buffer = hone_func_storage(p->func, buffer);
     *out_var = p->func->buffers[buffer].data;
     if (*out_var != HONE_NO_ID) return true;
     const char *name = p->func->buffers[buffer].name;
@@ -276,9 +274,7 @@ static bool attach_data(script_parser *p, const script_value *v, hone_buffer_inf
     info->data = e->u.var;
     hone_buffer owner = HONE_NO_ID;
     if (script_buffer_with_data(p, e->u.var, &owner)) {
-        while (p->func->buffers[owner].alias_of != HONE_NO_ID)
-            owner = p->func->buffers[owner].alias_of;
-        info->alias_of = owner;
+        info->alias_of = hone_func_storage(p->func, owner);
         info->data = HONE_NO_ID;
     }
     return true;
