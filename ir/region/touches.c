@@ -89,3 +89,68 @@ bool hone_jumps_below(const hone_func *func, hone_node_id top) {
     }
     return false;
 }
+
+/* ---- all buffers of a function ---- */
+
+typedef struct usage_search {
+    const hone_func *func;
+    hone_usage *of; /* by buffer */
+    hone_node_id at;
+} usage_search;
+
+/* NULL where there is no such buffer. */
+static hone_usage *usage_of(usage_search *s, hone_buffer buffer) {
+    buffer = hone_func_storage(s->func, buffer);
+    return buffer < s->func->buffer_count ? &s->of[buffer] : NULL;
+}
+
+/* A load that names a place: T.address_of(A[i]), T.tvm_thread_allreduce(..., r[0], tx). */
+static void note_place(usage_search *s, const hone_expr *e) {
+    hone_usage *usage = e->kind == HONE_EXPR_LOAD ? usage_of(s, e->u.buffer) : NULL;
+    if (usage) usage->is_pointed_to = true;
+}
+
+static bool note_expr(void *ctx, const hone_expr *e) {
+    usage_search *s = ctx;
+    bool is_address = hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF);
+    hone_usage *read = e->kind == HONE_EXPR_LOAD ? usage_of(s, e->u.buffer) : NULL;
+    if (read && read->first_read == HONE_NO_ID) read->first_read = s->at;
+    for (uint32_t i = 0; (is_address || hone_expr_is_call(e, HONE_INTRIN_NAMED)) && i < e->count;
+         i++) {
+        note_place(s, e->args[i]);
+    }
+    for (hone_buffer b = 0; e->kind == HONE_EXPR_VAR && b < s->func->buffer_count; b++) {
+        bool is_handle = hone_dtype_is_handle(e->dtype);
+        if (is_handle && s->func->buffers[b].data == e->u.var) s->of[b].is_pointed_to = true;
+    }
+    return !is_address;
+}
+
+static void note_exprs(void *ctx, hone_node_id at, const hone_expr *e) {
+    usage_search *s = ctx;
+    s->at = at;
+    hone_expr_walk(e, note_expr, s);
+}
+
+static void note_node(usage_search *s, hone_node_id id) {
+    const hone_node *node = hone_func_node(s->func, id);
+    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+    hone_usage *written = node->kind == HONE_NODE_STORE ? usage_of(s, node->u.store.buffer) : NULL;
+    if (written && written->first_write == HONE_NO_ID) written->first_write = id;
+    for (uint32_t i = 0; block && i < block->match_count; i++) {
+        hone_usage *source = usage_of(s, block->matches[i].source.buffer);
+        if (source) source->is_viewed = true;
+    }
+}
+
+const hone_usage *hone_usage_of(const hone_func *func, hone_arena *arena) {
+    usage_search s = {.func = func};
+    s.of = hone_arena_zalloc(arena, (func->buffer_count + 1) * sizeof *s.of);
+    if (!s.of) return NULL;
+    for (hone_buffer b = 0; b < func->buffer_count; b++)
+        s.of[b].first_read = s.of[b].first_write = HONE_NO_ID;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n))
+        note_node(&s, n);
+    hone_tree_walk_exprs(func, 0, false, note_exprs, &s);
+    return s.of;
+}

@@ -1,4 +1,5 @@
-/* ir/region/touches.h - does a piece of program touch a buffer at all, and how?
+/* ir/region/touches.h - does a piece of program touch a buffer at all, and how? Of one buffer below
+ * a node, or of all those of a function.
  *
  * Only what is written down counts, whatever conditions stand around it. "Below" a node includes
  * the node. Pure; thread-compatible.
@@ -24,6 +25,14 @@ bool hone_takes_address_below(const hone_func *func, hone_node_id top, hone_buff
 bool hone_has_opaque_access(const hone_func *func, hone_node_id top, hone_buffer buffer);
 /* Another buffer of the function is declared to be a view of the storage of this one. */
 bool hone_has_alias(const hone_func *func, hone_buffer buffer);
+/* What a whole function does to a buffer; to a view is to its source (hone_func_storage). */
+typedef struct hone_usage {
+    hone_node_id first_read, first_write; /* statements, in the order of the text; HONE_NO_ID */
+    bool is_pointed_to;                   /* its handle or an element's address is about, */
+    bool is_viewed; /* or a view in a block: it may be read and written in other ways, too */
+} hone_usage;
+/* By buffer, in the arena; NULL where memory is short. */
+const hone_usage *hone_usage_of(const hone_func *func, hone_arena *arena);
 /* A break or continue stands below top, so that a statement behind it may be left out. */
 bool hone_jumps_below(const hone_func *func, hone_node_id top);
 

@@ -11,7 +11,7 @@
 typedef struct hull {
     int64_t min[HONE_MAX_RANK], max[HONE_MAX_RANK];
     hone_node_id first; /* the first store, or HONE_NO_ID */
-    bool is_unknown, is_read, is_local;
+    bool is_unknown, is_local;
 } hull;
 
 struct verify_hulls {
@@ -36,22 +36,6 @@ static void give_up(finding_hulls *f, hone_buffer buffer) {
     h->is_unknown = true;
     hone_buffer source = f->v->func->buffers[buffer].alias_of;
     if (source < f->v->func->buffer_count) f->items[source].is_unknown = true;
-}
-
-static bool note_expr(void *ctx, const hone_expr *e) {
-    finding_hulls *f = ctx;
-    const hone_func *func = f->v->func;
-    if (e->kind == HONE_EXPR_LOAD && hull_of(f, e->u.buffer)) f->items[e->u.buffer].is_read = true;
-    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) || hone_expr_is_call(e, HONE_INTRIN_NAMED)) {
-        for (uint32_t i = 0; i < e->count; i++) {
-            if (e->args[i]->kind == HONE_EXPR_LOAD) give_up(f, e->args[i]->u.buffer);
-        }
-    }
-    if (e->kind != HONE_EXPR_VAR || !hone_dtype_is_handle(e->dtype)) return true;
-    for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (func->buffers[b].data == e->u.var) give_up(f, b);
-    }
-    return true;
 }
 
 /* ---- stores ---- */
@@ -123,10 +107,8 @@ static void walk_block(finding_hulls *f, hone_node_id id) {
     const hone_block *block = hone_func_node(f->v->func, id)->u.block.block;
     for (uint32_t i = 0; i < block->axis_count; i++)
         bind(f, block->axes[i].var, block->axes[i].dom);
-    for (uint32_t i = 0; i < block->match_count; i++) {
+    for (uint32_t i = 0; i < block->match_count; i++)
         give_up(f, block->matches[i].buffer);
-        give_up(f, block->matches[i].source.buffer);
-    }
     for (uint32_t i = 0; i < block->alloc_count; i++) {
         hull *h = hull_of(f, block->allocs[i]);
         if (h) h->is_local = true;
@@ -165,7 +147,7 @@ static void walk(finding_hulls *f, hone_node_id id) {
 
 void verify_find_hulls(verifier *v) {
     const hone_func *func = v->func;
-    if (v->out->errors_only) return;
+    if (!v->usage) return;
     finding_hulls f = {.v = v};
     f.relax = hone_arena_zalloc(v->arena, func->var_count + 1);
     f.items = hone_arena_zalloc(v->arena, (func->buffer_count + 1) * sizeof *f.items);
@@ -175,9 +157,10 @@ void verify_find_hulls(verifier *v) {
         v->is_short_of_memory = true;
         return;
     }
-    for (hone_buffer b = 0; b < func->buffer_count; b++)
+    for (hone_buffer b = 0; b < func->buffer_count; b++) {
         f.items[b].first = HONE_NO_ID;
-    hone_tree_walk_parts(func, 0, false, note_expr, &f);
+        f.items[b].is_unknown = v->usage[b].is_pointed_to || v->usage[b].is_viewed;
+    }
     walk(&f, 0);
     hone_code code = hone_status_consume(hone_ir_finish(&f.arith.ir));
     v->is_short_of_memory |= code == HONE_CODE_NO_MEMORY;
@@ -217,7 +200,8 @@ void verify_outputs(verifier *v) {
         if (buffer >= v->func->buffer_count) continue;
         const hull *h = &v->hulls->items[buffer];
         const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
-        if (h->is_unknown || h->is_read || h->first == HONE_NO_ID || info->strides) continue;
+        if (v->usage[buffer].first_read != HONE_NO_ID) continue;
+        if (h->is_unknown || h->first == HONE_NO_ID || info->strides) continue;
         for (uint32_t d = 0; d < info->rank; d++) {
             int64_t extent = hone_expr_const(info->shape[d]);
             if (extent < 1 || (h->min[d] <= 0 && h->max[d] >= extent - 1)) continue;

@@ -12,18 +12,19 @@ typedef struct verify_hulls verify_hulls;
 typedef struct verifier {
     const hone_func *func;
     hone_findings *out;
-    hone_arith arith;     /* loops and axes in force, with their ranges */
-    hone_arena *arena;    /* scratch */
-    bool *is_defined;     /* by variable */
-    bool *was_bound;      /* by variable: by a loop, an axis or a let, now or before */
-    bool *is_hidden;      /* by variable: a loop outside of the block in hand */
-    bool *is_live;        /* by buffer */
-    bool *relax;          /* by variable: all that run */
-    region_facts facts;   /* conditions in force, those that are linear */
-    verify_points points; /* the same conditions as they stand, and where variables come from */
-    verify_hulls *hulls;  /* what is ever written, by buffer; NULL: not asked for */
-    hone_node_id node;    /* the statement in hand */
-    hone_node_id block;   /* the innermost block, or HONE_NO_ID */
+    hone_arith arith;        /* loops and axes in force, with their ranges */
+    hone_arena *arena;       /* scratch */
+    bool *is_defined;        /* by variable */
+    bool *was_bound;         /* by variable: by a loop, an axis or a let, now or before */
+    bool *is_hidden;         /* by variable: a loop outside of the block in hand */
+    bool *is_live;           /* by buffer */
+    bool *relax;             /* by variable: all that run */
+    region_facts facts;      /* conditions in force, those that are linear */
+    verify_points points;    /* the same conditions as they stand, and where variables come from */
+    const hone_usage *usage; /* by buffer; NULL: not asked for */
+    verify_hulls *hulls;     /* what is ever written, by buffer; NULL: not asked for */
+    hone_node_id node;       /* the statement in hand */
+    hone_node_id block;      /* the innermost block, or HONE_NO_ID */
     const hone_buffer_info *declared; /* the buffer whose declaration is in hand, or NULL */
     bool is_short_of_memory;
     bool is_asked_for; /* the place in hand is not read: it may lie outside */
