@@ -35,6 +35,16 @@ static void comment_text(hone_str *out, const char *text) {
     }
 }
 
+/* "4", "N", "n <= 12" */
+static void comment_dim(hone_str *out, const part_port *port, uint32_t d) {
+    bool is_bound = port->sized == HONE_MODEL_AT_MOST && port->dim_names[d];
+    if (port->shape[d] < 0 || is_bound) {
+        comment_text(out, port->dim_names[d] ? port->dim_names[d] : "?");
+    }
+    if (is_bound && port->shape[d] >= 0) hone_str_append(out, " <= ");
+    if (port->shape[d] >= 0) hone_str_printf(out, "%lld", (long long)port->shape[d]);
+}
+
 static void comment_ports(hone_str *out, const char *what, const part_port *ports, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         hone_str_printf(out, " *   %s %u: ", what, i);
@@ -42,13 +52,12 @@ static void comment_ports(hone_str *out, const char *what, const part_port *port
         hone_str_printf(out, " %s[", HONE_DTYPE_NAME(ports[i].dtype));
         for (uint32_t d = 0; d < ports[i].rank; d++) {
             if (d) hone_str_append(out, ", ");
-            if (ports[i].shape[d] >= 0) {
-                hone_str_printf(out, "%lld", (long long)ports[i].shape[d]);
-            } else {
-                comment_text(out, ports[i].dim_names[d] ? ports[i].dim_names[d] : "?");
-            }
+            comment_dim(out, &ports[i], d);
         }
-        hone_str_printf(out, "]%s\n", ports[i].is_updated ? ", updated in place" : "");
+        static const char *const sized[] = {"", ", its shape set by the call",
+                                            ", made by the call"};
+        hone_str_printf(out, "]%s%s\n", ports[i].is_updated ? ", updated in place" : "",
+                        sized[ports[i].sized]);
     }
 }
 

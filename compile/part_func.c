@@ -224,8 +224,10 @@ static hone_status demand(void *ctx, const hone_size_need *need) {
 
 static hone_status make_step(func_maker *m) {
     const hone_signature *s = &m->signature;
-    part_step step = {
-        .kind = HONE_MT_KERNEL, .arg_count = s->buffer_count, .size_count = s->size_count};
+    part_step step = {.kind = HONE_MT_KERNEL,
+                      .arg_count = s->buffer_count,
+                      .size_count = s->size_count,
+                      .detail = (int32_t)m->output_count};
     int32_t *args = hone_arena_alloc(m->p->arena, (s->buffer_count + 1) * sizeof *args);
     int32_t *sizes = hone_arena_alloc(m->p->arena, (s->size_count + 1) * sizeof *sizes);
     step.name = hone_arena_strdup(m->p->arena, m->func->name);
@@ -254,17 +256,19 @@ static hone_status make(func_maker *m, bool is_special, part_entry *entry) {
     hone_arith_init(&arith, m->p->arena);
     HONE_TRY(hone_func_size_needs(m->func, &arith, demand, m));
     HONE_TRY(make_step(m));
-    m->out->workspace = part_value_const(m->out, 0);
+    int32_t nothing = part_value_const(m->out, 0);
+    m->out->workspaces = hone_arena_copy(m->p->arena, &nothing, sizeof nothing);
+    m->out->phase_count = 1;
     m->out->workspace_bytes = 0;
     if (is_special) HONE_TRY(parts_guard(m->out, m->ports, m->input_count + m->output_count));
     HONE_TRY(parts_put_ports(entry, m->ports, m->input_count, m->ports + m->input_count,
                              m->output_count));
-    return m->out->workspace < 0 ? parts_no_memory() : HONE_OK;
+    return nothing < 0 || !m->out->workspaces ? parts_no_memory() : HONE_OK;
 }
 
 hone_status parts_add_func(parts *p, const hone_func *func, bool is_special, bool takes_weights,
                            part_entry *entry) {
-    if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
+    if (!hone_vec_push(&entry->plans, (part_plan){.workspace_bytes = -1})) return parts_no_memory();
     func_maker m = {
         .p = p, .func = func, .takes_weights = takes_weights, .out = &hone_vec_last(&entry->plans)};
     return make(&m, is_special, entry);

@@ -19,17 +19,25 @@ static hone_status value_of(maker *m, const hone_expr *e, int32_t *out) {
     return *out < 0 ? bad_size(m) : HONE_OK;
 }
 
+/* Where a size is read; *out -1: nowhere, nothing depends on it. */
+static hone_status make_var(maker *m, const hone_plan_var *var, int32_t *out) {
+    *out = -1;
+    if (var->input == HONE_NO_ID && var->tensor == HONE_NO_ID) return HONE_OK;
+    if (var->tensor == HONE_NO_ID) {
+        *out = part_value_make(m->out, HONE_MT_DIM, (int32_t)var->input, (int32_t)var->dim);
+    } else {
+        hone_dtype dtype = m->plan->tensors[var->tensor].dtype;
+        *out = part_value_element(m->out, var->phase, var->tensor, var->dim,
+                                  (uint32_t)hone_dtype_bytes(dtype));
+    }
+    return *out < 0 ? parts_no_memory() : HONE_OK;
+}
+
 static hone_status make_vars(maker *m) {
     m->values = hone_arena_alloc(m->p->arena, (m->plan->var_count + 1) * sizeof *m->values);
     if (!m->values) return parts_no_memory();
-    for (uint32_t v = 0; v < m->plan->var_count; v++) {
-        const hone_plan_var *var = &m->plan->vars[v];
-        bool is_known = var->input != HONE_NO_ID;
-        m->values[v] =
-            is_known ? part_value_make(m->out, HONE_MT_DIM, (int32_t)var->input, (int32_t)var->dim)
-                     : -1;
-        if (is_known && m->values[v] < 0) return parts_no_memory();
-    }
+    for (uint32_t v = 0; v < m->plan->var_count; v++)
+        HONE_TRY(make_var(m, &m->plan->vars[v], &m->values[v]));
     return HONE_OK;
 }
 
@@ -60,6 +68,7 @@ static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
         break;
     case HONE_PLAN_WORKSPACE:
         made.row.place = HONE_MT_WORKSPACE;
+        made.row.index = (int32_t)tensor->index;
         HONE_TRY(value_of(m, tensor->offset, &made.row.value));
         break;
     }
@@ -67,10 +76,15 @@ static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
 }
 
 static hone_status make_step(maker *m, const hone_plan_step *step) {
-    part_step made = {.arg_count = step->arg_count, .size_count = step->size_count};
-    made.kind = step->kind == HONE_PLAN_KERNEL   ? HONE_MT_KERNEL
-                : step->kind == HONE_PLAN_EXTERN ? HONE_MT_EXTERN
-                                                 : HONE_MT_COPY;
+    static const hone_mt_step_kind kinds[] = {[HONE_PLAN_KERNEL] = HONE_MT_KERNEL,
+                                              [HONE_PLAN_EXTERN] = HONE_MT_EXTERN,
+                                              [HONE_PLAN_COPY] = HONE_MT_COPY,
+                                              [HONE_PLAN_SIZES] = HONE_MT_SIZES};
+    part_step made = {.kind = kinds[step->kind],
+                      .arg_count = step->arg_count,
+                      .size_count = step->size_count,
+                      .detail = (int32_t)step->output_count};
+    if (step->kind == HONE_PLAN_SIZES) made.detail = (int32_t)step->phase;
     int32_t *args = hone_arena_alloc(m->p->arena, (step->arg_count + 1) * sizeof *args);
     int32_t *sizes = hone_arena_alloc(m->p->arena, (step->size_count + 1) * sizeof *sizes);
     made.name = hone_arena_strdup(m->p->arena, step->callee);
@@ -91,13 +105,24 @@ static hone_status make_step(maker *m, const hone_plan_step *step) {
 static hone_status make_check(maker *m, const hone_plan_check *check) {
     hone_mt_check made = {.place = hone_arena_strdup(m->p->arena, check->place),
                           .what = hone_arena_strdup(m->p->arena, check->what),
-                          .relation = (int32_t)check->relation};
+                          .relation = (int32_t)check->relation,
+                          .phase = (int32_t)check->phase};
     _Static_assert((int)HONE_PLAN_AT_MOST == (int)HONE_MT_AT_MOST &&
                        (int)HONE_PLAN_AT_LEAST == (int)HONE_MT_AT_LEAST,
                    "relations have one numbering");
     HONE_TRY(value_of(m, check->got, &made.got));
     HONE_TRY(value_of(m, check->wanted, &made.wanted));
     return part_check_add(m->out, made) ? HONE_OK : parts_no_memory();
+}
+
+/* From which phase on the shape of a tensor is known. */
+static uint32_t phase_of(const hone_plan *plan, const hone_plan_tensor *tensor) {
+    uint32_t last = 0;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        uint32_t phase = hone_plan_phase_of(plan, tensor->shape[d]);
+        if (phase > last) last = phase;
+    }
+    return last;
 }
 
 static hone_status make_ports(maker *m) {
@@ -110,9 +135,27 @@ static hone_status make_ports(maker *m) {
         bool is_input = i < plan->input_count;
         uint32_t t =
             is_input ? plan->inputs[i].tensor : plan->outputs[i - plan->input_count].tensor;
-        m->out->ports[i] = (hone_mt_port){
-            .is_input = is_input, .is_written = !is_input, .shape = m->out->tensors.data[t].shape};
+        m->out->ports[i] = (hone_mt_port){.is_input = is_input,
+                                          .is_written = !is_input,
+                                          .phase = (int32_t)phase_of(plan, &plan->tensors[t]),
+                                          .shape = m->out->tensors.data[t].shape};
     }
+    return HONE_OK;
+}
+
+static hone_status make_workspaces(maker *m) {
+    const hone_plan *plan = m->plan;
+    int32_t *values = hone_arena_alloc(m->p->arena, plan->phase_count * sizeof *values);
+    if (!values) return parts_no_memory();
+    m->out->workspace_bytes = 0;
+    for (uint32_t i = 0; i < plan->phase_count; i++) {
+        const hone_expr *bytes = plan->workspace_bytes[i];
+        bool is_known = hone_expr_is_int(bytes) && m->out->workspace_bytes >= 0;
+        m->out->workspace_bytes = is_known ? m->out->workspace_bytes + bytes->u.i : -1;
+        HONE_TRY(value_of(m, bytes, &values[i]));
+    }
+    m->out->workspaces = values;
+    m->out->phase_count = plan->phase_count;
     return HONE_OK;
 }
 
@@ -126,9 +169,7 @@ static hone_status make_plan(maker *m) {
     for (uint32_t i = 0; i < plan->step_count; i++)
         HONE_TRY(make_step(m, &plan->steps[i]));
     HONE_TRY(make_ports(m));
-    m->out->workspace_bytes =
-        hone_expr_is_int(plan->workspace_bytes) ? plan->workspace_bytes->u.i : -1;
-    return value_of(m, plan->workspace_bytes, &m->out->workspace);
+    return make_workspaces(m);
 }
 
 /* ---- ports of the entry ---- */
@@ -140,6 +181,23 @@ static hone_status name_sizes(parts *p, const hone_plan *plan, hone_func *out) {
     for (uint32_t v = 0; v < plan->var_count; v++)
         vars[v].name = (char *)(uintptr_t)plan->vars[v].name;
     *out = (hone_func){.vars = vars, .var_count = plan->var_count};
+    return HONE_OK;
+}
+
+/* An output whose shape depends on data: bounded, where each such dimension is. */
+static hone_status bound_port(const hone_plan *plan, const hone_plan_tensor *tensor,
+                              part_port *out) {
+    out->sized = HONE_MODEL_AT_MOST;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        int64_t most = 0;
+        bool is_late = hone_plan_phase_of(plan, tensor->shape[d]) > 0;
+        if (is_late) HONE_TRY(hone_plan_most(plan, tensor->shape[d], &most));
+        if (is_late) out->shape[d] = most;
+        if (most < 0) out->sized = HONE_MODEL_MADE;
+    }
+    for (uint32_t d = 0; out->sized == HONE_MODEL_MADE && d < tensor->rank; d++) {
+        if (!hone_expr_is_int(tensor->shape[d])) out->shape[d] = -1;
+    }
     return HONE_OK;
 }
 
@@ -158,6 +216,7 @@ static hone_status describe_port(parts *p, const hone_plan *plan, const hone_fun
         out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
         HONE_TRY(parts_name_dim(p, vars, e, &out->dim_names[d]));
     }
+    if (phase_of(plan, tensor)) HONE_TRY(bound_port(plan, tensor, out));
     return out->name ? HONE_OK : parts_no_memory();
 }
 
@@ -191,7 +250,7 @@ hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
         hone_plan_destroy(plan);
         return parts_no_memory();
     }
-    if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
+    if (!hone_vec_push(&entry->plans, (part_plan){.workspace_bytes = -1})) return parts_no_memory();
     maker m = {.p = p, .plan = plan, .out = &hone_vec_last(&entry->plans)};
     HONE_TRY(make_plan(&m));
     return describe_entry(&m, variant != NULL, entry);

@@ -2,11 +2,21 @@
 #include "compile/parts.h"
 #include "ir/text/print/script_print.h"
 
+static bool have_one_shape(const part_port *a, const part_port *b) {
+    for (uint32_t d = 0; d < a->rank && d < b->rank; d++)
+        if (a->shape[d] != b->shape[d]) return false;
+    return true;
+}
+
+/* Bounds that differ are none. */
 static void merge(part_port *into, const part_port *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
+        if (from[i].sized > into[i].sized) into[i].sized = from[i].sized;
+        if (into[i].sized && !have_one_shape(&into[i], &from[i])) into[i].sized = HONE_MODEL_MADE;
         for (uint32_t d = 0; d < into[i].rank && d < from[i].rank; d++) {
             if (into[i].shape[d] != from[i].shape[d]) into[i].shape[d] = -1;
             if (!into[i].dim_names[d]) into[i].dim_names[d] = from[i].dim_names[d];
+            if (into[i].sized == HONE_MODEL_MADE && into[i].dim_names[d]) into[i].shape[d] = -1;
         }
     }
 }

@@ -25,14 +25,25 @@ static bool fold(hone_mt_op op, int64_t a, int64_t b, int64_t *out) {
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b) {
     int64_t k;
     if (a < 0 || b < 0) return -1;
-    bool is_computed = op >= HONE_MT_ADD;
+    bool is_computed = op >= HONE_MT_ADD && op <= HONE_MT_MAX;
     const hone_mt_value *left = is_computed ? &plan->values.data[a] : NULL;
     const hone_mt_value *right = is_computed ? &plan->values.data[b] : NULL;
     if (is_computed && left->op == HONE_MT_CONST && right->op == HONE_MT_CONST &&
         fold(op, left->k, right->k, &k)) {
         return part_value_const(plan, k);
     }
-    return add(plan, (hone_mt_value){.op = (int32_t)op, .a = a, .b = b});
+    int32_t phase = is_computed && left->phase > right->phase ? left->phase : 0;
+    if (is_computed && right->phase > phase) phase = right->phase;
+    return add(plan, (hone_mt_value){.op = (int32_t)op, .a = a, .b = b, .phase = phase});
+}
+
+int32_t part_value_element(part_plan *plan, uint32_t phase, uint32_t tensor, uint32_t element,
+                           uint32_t bytes) {
+    return add(plan, (hone_mt_value){.op = HONE_MT_ELEMENT,
+                                     .a = (int32_t)tensor,
+                                     .b = (int32_t)element,
+                                     .phase = (int32_t)phase,
+                                     .k = bytes});
 }
 
 static int32_t binary_op(hone_op op) {

@@ -36,6 +36,7 @@ typedef struct part_step {
     const char *name;
     uint32_t kernel; /* KERNEL: index */
     uint32_t arg_count, size_count;
+    int32_t detail;
     const int32_t *args, *sizes;
 } part_step;
 
@@ -47,8 +48,9 @@ typedef struct part_plan {
     HONE_VEC(part_step) steps;
     uint32_t port_count;
     hone_mt_port *ports; /* shape: in the arena */
-    int32_t workspace;
-    int64_t workspace_bytes; /* -1 = symbolic */
+    uint32_t phase_count;
+    const int32_t *workspaces; /* by phase */
+    int64_t workspace_bytes;   /* -1 = symbolic */
 } part_plan;
 
 typedef struct part_port {
@@ -58,6 +60,7 @@ typedef struct part_port {
     int64_t shape[HONE_MAX_RANK]; /* -1 = any */
     const char *dim_names[HONE_MAX_RANK];
     bool is_updated;
+    int32_t sized; /* HONE_MODEL_AT_MOST, ... */
 } part_port;
 
 typedef struct part_entry {
@@ -111,6 +114,9 @@ const char *parts_identifier(hone_arena *arena, const char *text);
  * expression is of a kind that models cannot compute. map: variable → value, -1 = unknown. */
 int32_t part_value_const(part_plan *plan, int64_t k);
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b);
+/* An element of a tensor. */
+int32_t part_value_element(part_plan *plan, uint32_t phase, uint32_t tensor, uint32_t element,
+                           uint32_t bytes);
 int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map);
 /* Demands something of two values; nothing where they are one. False when memory is short. */
 bool part_check_add(part_plan *plan, hone_mt_check check);

@@ -42,8 +42,8 @@ static void plan_constants(const part_plan *plan, size_t e, size_t n, hone_str *
     hone_str_printf(out, ".Lvalues_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->values.count; i++) {
         const hone_mt_value *v = &plan->values.data[i];
-        hone_str_printf(out, "\t.long %d, %d, %d, 0\n\t.quad %lld\n", (int)v->op, (int)v->a,
-                        (int)v->b, (long long)v->k);
+        hone_str_printf(out, "\t.long %d, %d, %d, %d\n\t.quad %lld\n", (int)v->op, (int)v->a,
+                        (int)v->b, (int)v->phase, (long long)v->k);
     }
     for (size_t i = 0; i < plan->tensors.count; i++) {
         const part_tensor *t = &plan->tensors.data[i];
@@ -54,6 +54,7 @@ static void plan_constants(const part_plan *plan, size_t e, size_t n, hone_str *
         indices(out, "args", e, n, i, s->args, s->arg_count);
         indices(out, "sizes", e, n, i, s->sizes, s->size_count);
     }
+    indices(out, "workspaces", e, n, 0, plan->workspaces, plan->phase_count);
 }
 
 static void port_shapes(const part_entry *entry, const part_plan *plan, size_t e, size_t n,
@@ -79,8 +80,9 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
     hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
     hone_str_printf(out, ".Lports_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->port_count; i++) {
-        hone_str_printf(out, "\t.long %d, %d\n\t.quad .Lpshape_%zu_%zu_%zu\n",
-                        (int)plan->ports[i].is_input, (int)plan->ports[i].is_written, e, n, i);
+        const hone_mt_port *port = &plan->ports[i];
+        hone_str_printf(out, "\t.long %d, %d, %d, 0\n\t.quad .Lpshape_%zu_%zu_%zu\n",
+                        (int)port->is_input, (int)port->is_written, (int)port->phase, e, n, i);
     }
     hone_str_printf(out, ".Ltensors_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->tensors.count; i++) {
@@ -96,15 +98,16 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
         const hone_mt_check *c = &plan->checks.data[i];
         hone_str_printf(out,
                         "\t.quad .Lcplace_%zu_%zu_%zu, .Lcwhat_%zu_%zu_%zu\n"
-                        "\t.long %d, %d, %d, 0\n",
-                        e, n, i, e, n, i, (int)c->got, (int)c->wanted, (int)c->relation);
+                        "\t.long %d, %d, %d, %d\n",
+                        e, n, i, e, n, i, (int)c->got, (int)c->wanted, (int)c->relation,
+                        (int)c->phase);
     }
     hone_str_printf(out, ".Lsteps_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const part_step *s = &plan->steps.data[i];
         bool is_kernel = s->kind == HONE_MT_KERNEL;
-        hone_str_printf(out, "\t.long %d, %u, %u, 0\n\t.quad .Lsname_%zu_%zu_%zu\n\t.quad %s\n",
-                        (int)s->kind, s->arg_count, s->size_count, e, n, i,
+        hone_str_printf(out, "\t.long %d, %u, %u, %d\n\t.quad .Lsname_%zu_%zu_%zu\n\t.quad %s\n",
+                        (int)s->kind, s->arg_count, s->size_count, (int)s->detail, e, n, i,
                         is_kernel ? p->kernels.data[s->kernel].symbol : "0");
         hone_str_printf(out, "\t.quad .Largs_%zu_%zu_%zu, .Lsizes_%zu_%zu_%zu\n", e, n, i, e, n, i);
     }
@@ -117,13 +120,14 @@ static void plan_head(const part_plan *plan, size_t e, size_t n, hone_str *out) 
         if (s->arg_count > max_args) max_args = s->arg_count;
         if (s->size_count > max_sizes) max_sizes = s->size_count;
     }
-    hone_str_printf(out, "\t.long %zu, %zu, %zu, %zu\n\t.long %u, %u, %d, %zu\n",
+    hone_str_printf(out, "\t.long %zu, %zu, %zu, %zu\n\t.long %u, %u, %u, %zu\n",
                     plan->guards.count, plan->values.count, plan->tensors.count, plan->steps.count,
-                    max_args, max_sizes, (int)plan->workspace, plan->checks.count);
-    hone_str_printf(out,
-                    "\t.quad .Lguards_%zu_%zu, .Lvalues_%zu_%zu, .Lports_%zu_%zu, "
-                    ".Ltensors_%zu_%zu, .Lchecks_%zu_%zu, .Lsteps_%zu_%zu\n",
-                    e, n, e, n, e, n, e, n, e, n, e, n);
+                    max_args, max_sizes, plan->phase_count, plan->checks.count);
+    hone_str_printf(
+        out,
+        "\t.quad .Lguards_%zu_%zu, .Lvalues_%zu_%zu, .Lports_%zu_%zu, "
+        ".Ltensors_%zu_%zu, .Lchecks_%zu_%zu, .Lsteps_%zu_%zu, .Lworkspaces_%zu_%zu_0\n",
+        e, n, e, n, e, n, e, n, e, n, e, n, e, n);
 }
 
 /* ---- what a model says of itself ---- */
@@ -189,8 +193,8 @@ static void info_rows(const part_port *ports, uint32_t count, size_t e, char kin
                         e, i);
         hone_str_printf(out, "\t.byte %d, %d\n\t.short %d\n\t.long %u\n", dlpack_code(port->dtype),
                         (int)port->dtype.bits, (int)port->dtype.lanes, port->rank);
-        hone_str_printf(out, "\t.quad .Lidims_%c_%zu_%zu, .Lidimnames_%c_%zu_%zu\n\t.long %d, 0\n",
-                        kind, e, i, kind, e, i, (int)port->is_updated);
+        hone_str_printf(out, "\t.quad .Lidims_%c_%zu_%zu, .Lidimnames_%c_%zu_%zu\n\t.long %d, %d\n",
+                        kind, e, i, kind, e, i, (int)port->is_updated, (int)port->sized);
     }
 }
 

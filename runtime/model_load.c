@@ -99,7 +99,8 @@ struct hone_model_call {
     const hone_loaded_model *model;
     const hone_model_entry *entry;
     DLTensor **inputs, **outputs; /* into tensors */
-    DLTensor tensors[];           /* shapes point into the caller's tensors */
+    hone_tensor **given;          /* by output: the caller's; NULL where it gets nothing back */
+    DLManagedTensor tensors[];    /* shapes point into the caller's tensors */
 };
 
 static void fill(DLTensor *out, hone_tensor *tensor) {
@@ -117,13 +118,16 @@ static hone_status create_call(const hone_loaded_model *model, const hone_model_
     size_t inputs = (size_t)entry->input_count, count = inputs + (size_t)entry->output_count;
     hone_model_call *call = hone_calloc(1, sizeof *call + count * sizeof *call->tensors);
     DLTensor **pointers = hone_calloc(count + 1, sizeof *pointers);
-    if (!call || !pointers) {
+    hone_tensor **given = hone_calloc(count + 1, sizeof *given);
+    if (!call || !pointers || !given) {
         hone_free(call);
         hone_free(pointers);
+        hone_free(given);
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "call of '%s'", entry->name);
     }
     for (size_t i = 0; i < count; i++)
-        pointers[i] = &call->tensors[i];
+        pointers[i] = &call->tensors[i].dl_tensor;
+    call->given = given;
     call->model = model;
     call->entry = entry;
     call->inputs = pointers;
@@ -139,17 +143,48 @@ hone_status hone_model_call_create(const hone_loaded_model *model, const hone_mo
     HONE_TRY(create_call(model, entry, out_call));
     for (int32_t i = 0; i < entry->input_count; i++)
         fill((*out_call)->inputs[i], inputs[i]);
-    for (int32_t i = 0; i < entry->output_count; i++)
+    for (int32_t i = 0; i < entry->output_count; i++) {
+        (*out_call)->given[i] = outputs[i];
         fill((*out_call)->outputs[i], outputs[i]);
+    }
     return HONE_OK;
 }
 
+/* An output that the model makes, or NULL. */
+static DLManagedTensor *made(const hone_model_call *call, int32_t output) {
+    if (call->entry->outputs[output].sized != HONE_MODEL_MADE) return NULL;
+    return (DLManagedTensor *)(void *)call->outputs[output]; /* its first member */
+}
+
+static void free_made(const hone_model_call *call) {
+    for (int32_t i = 0; i < call->entry->output_count; i++) {
+        DLManagedTensor *tensor = made(call, i);
+        if (tensor && tensor->deleter) tensor->deleter(tensor);
+    }
+}
+
+/* What was made is what the caller's tensors show, until the next run. */
+static void show_made(const hone_model_call *call) {
+    for (int32_t i = 0; i < call->entry->output_count; i++) {
+        const DLManagedTensor *tensor = made(call, i);
+        hone_tensor *given = call->given[i];
+        if (!tensor || !given) continue;
+        *given = hone_tensor_view(tensor->dl_tensor.data, given->dtype, given->rank,
+                                  tensor->dl_tensor.shape);
+    }
+}
+
 int32_t hone_model_call_run(const hone_model_call *call) {
-    return call->entry->run(call->model->rt, call->inputs, call->outputs);
+    free_made(call);
+    int32_t code = call->entry->run(call->model->rt, call->inputs, call->outputs);
+    if (code == HONE_MODEL_OK) show_made(call);
+    return code;
 }
 
 void hone_model_call_destroy(hone_model_call *call) {
     if (!call) return;
+    free_made(call);
+    hone_free(call->given);
     hone_free(call->inputs);
     hone_free(call);
 }
@@ -176,11 +211,23 @@ hone_status hone_model_call_status(const hone_model_call *call, int32_t code) {
     return HONE_ERROR(code_of(code), "%s", call->model->info->last_error());
 }
 
+/* A copy that stays when the call ends. */
+static hone_status keep_made(hone_tensor **io_tensor) {
+    hone_tensor *copy;
+    HONE_TRY(hone_tensor_clone(*io_tensor, &copy));
+    hone_tensor_destroy(*io_tensor);
+    *io_tensor = copy;
+    return HONE_OK;
+}
+
 hone_status hone_loaded_model_run(const hone_loaded_model *model, const hone_model_entry *entry,
-                                  hone_tensor *const *inputs, hone_tensor *const *outputs) {
+                                  hone_tensor *const *inputs, hone_tensor **outputs) {
     hone_model_call *call;
     HONE_TRY(hone_model_call_create(model, entry, inputs, outputs, &call));
     hone_status st = hone_model_call_status(call, hone_model_call_run(call));
+    for (int32_t i = 0; !st && i < entry->output_count; i++) {
+        if (made(call, i)) st = keep_made(&outputs[i]);
+    }
     hone_model_call_destroy(call);
     return st;
 }
@@ -205,6 +252,10 @@ static hone_status make_outputs(hone_model_call *call, const hone_model_entry *e
     HONE_TRY(hone_model_call_status(call, entry->output_shapes(call->inputs, call->outputs)));
     for (int32_t i = 0; i < entry->output_count; i++) {
         hone_dtype dtype = hone_model_port_dtype(&entry->outputs[i]);
+        for (int32_t d = 0; d < entry->outputs[i].ndim; d++) {
+            int64_t *size = &call->outputs[i]->shape[d];
+            if (*size < 0) *size = 0; /* the call makes it */
+        }
         HONE_TRY(hone_tensor_create(dtype, entry->outputs[i].ndim, call->outputs[i]->shape,
                                     &outputs[i]));
     }

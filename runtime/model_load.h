@@ -27,22 +27,25 @@ HONE_NODISCARD hone_status hone_loaded_model_entry(const hone_loaded_model *mode
 /* The element type of a port; void when it is none of ours. */
 hone_dtype hone_model_port_dtype(const hone_model_port *port);
 
-/* Makes the outputs of a call, owned by the caller (each tensor and the array). INVALID: inputs
- * that do not fit. */
+/* Makes the outputs of a call, owned by the caller (each tensor and the array); those whose shape
+ * depends on data with room for their upper bounds, or without room. INVALID: inputs that do not
+ * fit. */
 HONE_NODISCARD hone_status hone_loaded_model_make_outputs(const hone_loaded_model *model,
                                                           const hone_model_entry *entry,
                                                           hone_tensor *const *inputs,
                                                           hone_tensor ***out_outputs);
 void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **outputs);
 
-/* As many inputs and outputs as the entry has. INVALID: tensors that do not fit; UNSUPPORTED: this
+/* As many inputs and outputs as the entry has. Outputs whose shape depends on data get it; those
+ * without upper bounds are replaced. INVALID: tensors that do not fit; UNSUPPORTED: this
  * CPU; IO: weights; NOT_FOUND: an external function; NO_MEMORY; ILLEGAL: a kernel failed. */
 HONE_NODISCARD hone_status hone_loaded_model_run(const hone_loaded_model *model,
                                                  const hone_model_entry *entry,
-                                                 hone_tensor *const *inputs,
-                                                 hone_tensor *const *outputs);
+                                                 hone_tensor *const *inputs, hone_tensor **outputs);
 
-/* A call with its tensors made ready once, for timing. Returns the model's code. */
+/* A call with its tensors made ready once, for timing. Returns the model's code. Outputs whose
+ * shape depends on data have it behind a run; what those without upper bounds show is memory of the
+ * call, until its next run or its end. */
 typedef struct hone_model_call hone_model_call;
 HONE_NODISCARD hone_status hone_model_call_create(const hone_loaded_model *model,
                                                   const hone_model_entry *entry,

@@ -11,9 +11,9 @@
 
 enum { ARENA_BYTES = 16384 };
 
-/* What a graph value is: a tensor, or a tuple of values. */
+/* What a graph value is: a tensor, a tuple of values, or a shape that is in a tensor. */
 typedef struct plan_value {
-    bool is_known, is_tuple;
+    bool is_known, is_tuple, is_shape;
     uint32_t tensor; /* index, of a tensor */
     uint32_t count;  /* items of a tuple */
     uint32_t *items; /* tensors */
@@ -31,6 +31,7 @@ typedef struct planner {
     hone_plan_step *steps;
     uint32_t step_count, step_capacity;
     plan_checks checks;
+    hone_plan_var *vars; /* the plan's */
     plan_value *values;
     uint32_t *constants; /* tensor of each constant, or HONE_NO_ID */
 } planner;
@@ -74,8 +75,10 @@ static hone_status add_result(planner *p, const hone_sinfo *info, uint32_t *out)
                    sizeof *p->storages)) {
         return no_memory();
     }
+    const hone_expr *bytes = p->tensors[*out].bytes;
     p->storages[p->storage_count] = (plan_storage){.place = HONE_PLAN_WORKSPACE,
-                                                   .bytes = p->tensors[*out].bytes,
+                                                   .bytes = bytes,
+                                                   .phase = hone_plan_phase_of(p->plan, bytes),
                                                    .first = p->step_count,
                                                    .last = p->step_count};
     p->storage_of[*out] = p->storage_count++;
@@ -131,7 +134,10 @@ static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *ou
 static hone_status tensor_of_arg(planner *p, const hone_garg *arg, uint32_t *out) {
     plan_value value;
     HONE_TRY(value_of_arg(p, arg, &value));
-    if (value.is_tuple) return HONE_ERROR(HONE_CODE_INVALID, "a tuple where a tensor is wanted");
+    if (value.is_tuple || value.is_shape) {
+        return HONE_ERROR(HONE_CODE_INVALID, "a %s where a tensor is wanted",
+                          value.is_tuple ? "tuple" : "shape");
+    }
     *out = value.tensor;
     return HONE_OK;
 }
@@ -144,7 +150,7 @@ static hone_status check_extents(planner *p, const char *name, uint32_t tensor,
     const hone_plan_tensor *from = &p->tensors[tensor];
     for (uint32_t d = 0; d < from->rank && (int32_t)from->rank == info->rank; d++) {
         const char *what = hone_arena_printf(p->ir.arena, "dimension %u", d);
-        hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d]};
+        hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d], 0};
         HONE_TRY(plan_check_that(&p->checks, &check));
     }
     return HONE_OK;
@@ -201,6 +207,7 @@ static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step
     hone_arith_init(&arith, p->ir.arena);
     hone_fit fit = {.arith = &arith};
     HONE_TRY(plan_check_call(&p->checks, func, tensors, bind->symbolic, &fit));
+    HONE_TRY(plan_check_reduction(&p->checks, func, tensors, step->arg_count));
     return list_sizes(p, &fit, step);
 }
 
@@ -219,9 +226,12 @@ static hone_status add_step(planner *p, const hone_plan_step *step) {
 static hone_status check_extents_of(planner *p, const hone_gbind *bind, uint32_t tensor) {
     const hone_expr *zero = hone_extent_int(&p->ir, 0);
     for (uint32_t d = 0; zero && d < p->tensors[tensor].rank; d++) {
-        hone_plan_check check = {HONE_PLAN_AT_LEAST, p->graph->values[bind->value].name,
+        hone_plan_check check = {HONE_PLAN_AT_LEAST,
+                                 p->graph->values[bind->value].name,
                                  hone_arena_printf(p->ir.arena, "dimension %u", d),
-                                 p->tensors[tensor].shape[d], zero};
+                                 p->tensors[tensor].shape[d],
+                                 zero,
+                                 0};
         if (check.got->kind != HONE_EXPR_VAR) HONE_TRY(plan_check_that(&p->checks, &check));
     }
     return hone_ir_finish(&p->ir);
@@ -291,9 +301,36 @@ static hone_status plan_view(planner *p, const hone_gbind *bind) {
     uint32_t from = value->tensor;
     if (bind->kind != HONE_GBIND_CALL) HONE_TRY(check_extents(p, name, from, info));
     HONE_TRY(add_view(p, from, info, &value->tensor));
-    hone_plan_check check = {HONE_PLAN_SAME, name, "the number of bytes", p->tensors[from].bytes,
-                             p->tensors[value->tensor].bytes};
+    hone_plan_check check = {HONE_PLAN_SAME,
+                             name,
+                             "the number of bytes",
+                             p->tensors[from].bytes,
+                             p->tensors[value->tensor].bytes,
+                             0};
     return plan_check_that(&p->checks, &check);
+}
+
+/* ---- sizes that are computed ---- */
+
+static hone_status plan_shape(planner *p, const hone_gbind *bind) {
+    plan_value *value = &p->values[bind->value];
+    *value = (plan_value){.is_known = true, .is_shape = true};
+    return tensor_of_arg(p, &bind->args[0], &value->tensor);
+}
+
+/* A cast of a shape gives names to what it is made of. */
+static hone_status plan_cast(planner *p, const hone_gbind *bind) {
+    plan_value *value = &p->values[bind->value];
+    const hone_sinfo *info = p->graph->values[bind->value].sinfo;
+    hone_plan_step step = {.kind = HONE_PLAN_SIZES, .callee = "sizes", .arg_count = 1};
+    HONE_TRY(value_of_arg(p, &bind->args[0], value));
+    if (!value->is_shape) return plan_view(p, bind);
+    if (!info || info->kind != HONE_SINFO_SHAPE) return HONE_OK;
+    touch(p, value->tensor);
+    HONE_TRY(plan_bind_sizes(&p->checks, p->vars, bind, value->tensor, &step.phase));
+    if (step.phase == 0) return HONE_OK;
+    step.args = hone_arena_copy(p->ir.arena, &value->tensor, sizeof value->tensor);
+    return step.args ? add_step(p, &step) : no_memory();
 }
 
 static hone_status plan_get(planner *p, const hone_gbind *bind) {
@@ -314,10 +351,12 @@ static hone_status plan_bind(planner *p, const hone_gbind *bind) {
     case HONE_GBIND_TUPLE_GET:
         return plan_get(p, bind);
     case HONE_GBIND_ARG:
-    case HONE_GBIND_MATCH_CAST:
         return plan_view(p, bind);
+    case HONE_GBIND_MATCH_CAST:
+        return plan_cast(p, bind);
     case HONE_GBIND_CALL:
         if (strcmp(bind->callee, "reshape") == 0) return plan_view(p, bind);
+        if (strcmp(bind->callee, "tensor_to_shape") == 0) return plan_shape(p, bind);
         return HONE_ERROR(HONE_CODE_INVALID, "operator '%s' is left; prepare the module first",
                           bind->callee);
     case HONE_GBIND_CALL_FUNC:
@@ -363,11 +402,20 @@ static const char *output_name(planner *p, uint32_t i, uint32_t count) {
     return count == 1 ? "output" : hone_arena_printf(p->ir.arena, "output%u", i);
 }
 
+/* Memory of a shape that is known only after it is written is no output yet then. */
+static bool is_early(const planner *p, const plan_storage *storage, const hone_plan_tensor *t) {
+    for (uint32_t d = 0; d < t->rank; d++) {
+        if (hone_plan_phase_of(p->plan, t->shape[d]) > storage->phase) return true;
+    }
+    return false;
+}
+
 /* The storage becomes the output itself when it can, else it is copied there at the end. */
 static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
                                hone_plan_port *out_port) {
     uint32_t storage = p->storage_of[tensor];
-    if (storage != HONE_NO_ID && p->storages[storage].place == HONE_PLAN_WORKSPACE) {
+    if (storage != HONE_NO_ID && p->storages[storage].place == HONE_PLAN_WORKSPACE &&
+        !is_early(p, &p->storages[storage], &p->tensors[tensor])) {
         p->storages[storage].place = HONE_PLAN_OUTPUT;
         p->storages[storage].index = index;
         out_port->tensor = tensor;
@@ -402,27 +450,6 @@ static hone_status plan_outputs(planner *p) {
     return HONE_OK;
 }
 
-/* Where each symbolic size can be read. */
-static hone_status plan_vars(planner *p) {
-    hone_plan_var *vars = hone_arena_zalloc(p->ir.arena, (p->graph->var_count + 1) * sizeof *vars);
-    if (!vars) return no_memory();
-    for (uint32_t v = 0; v < p->graph->var_count; v++) {
-        bool found = false;
-        vars[v].name = p->graph->vars[v].name;
-        for (uint32_t i = 0; i < p->plan->input_count && !found; i++) {
-            const hone_plan_tensor *tensor = &p->tensors[p->plan->inputs[i].tensor];
-            for (uint32_t d = 0; d < tensor->rank && !found; d++) {
-                found = tensor->shape[d]->kind == HONE_EXPR_VAR && tensor->shape[d]->u.var == v;
-                if (found) vars[v].input = i, vars[v].dim = d;
-            }
-        }
-        if (!found) vars[v].input = HONE_NO_ID; /* bound to a number, or unused */
-    }
-    p->plan->vars = vars;
-    p->plan->var_count = p->graph->var_count;
-    return HONE_OK;
-}
-
 typedef struct var_check {
     const hone_plan *plan;
     const char *missing;
@@ -430,13 +457,14 @@ typedef struct var_check {
 
 static bool check_var(void *ctx, const hone_expr *e) {
     var_check *c = ctx;
-    if (e->kind == HONE_EXPR_VAR && c->plan->vars[e->u.var].input == HONE_NO_ID) {
+    if (e->kind == HONE_EXPR_VAR && c->plan->vars[e->u.var].input == HONE_NO_ID &&
+        c->plan->vars[e->u.var].tensor == HONE_NO_ID) {
         c->missing = c->plan->vars[e->u.var].name;
     }
     return true;
 }
 
-/* Every size that something depends on must be known from an input. */
+/* Every size that something depends on must be known. */
 static hone_status check_vars(const planner *p) {
     var_check c = {p->plan, NULL};
     for (uint32_t i = 0; i < p->tensor_count; i++)
@@ -448,12 +476,27 @@ static hone_status check_vars(const planner *p) {
 
 /* ---- the plan ---- */
 
+static hone_status place_storages(planner *p) {
+    hone_plan *plan = p->plan;
+    const hone_expr **bytes =
+        hone_arena_zalloc(p->ir.arena, (plan->phase_count + 1) * sizeof *bytes);
+    if (!bytes) return no_memory();
+    for (uint32_t i = 0; i < plan->phase_count; i++) {
+        HONE_TRY(plan_place(&p->ir, i, p->storages, p->storage_count, &bytes[i],
+                            &plan->unplanned_bytes));
+    }
+    if (plan->phase_count > 1) plan->unplanned_bytes = -1;
+    plan->workspace_bytes = bytes;
+    return HONE_OK;
+}
+
 static void place_tensors(planner *p) {
     for (uint32_t i = 0; i < p->tensor_count; i++) {
         if (p->storage_of[i] == HONE_NO_ID) continue;
         const plan_storage *storage = &p->storages[p->storage_of[i]];
         p->tensors[i].place = storage->place;
-        p->tensors[i].index = storage->index;
+        p->tensors[i].index =
+            storage->place == HONE_PLAN_WORKSPACE ? storage->phase : storage->index;
         p->tensors[i].offset = storage->offset;
     }
 }
@@ -468,16 +511,15 @@ static hone_status plan_graph(planner *p) {
     for (uint32_t i = 0; i < constants; i++)
         p->constants[i] = HONE_NO_ID;
     HONE_TRY(plan_inputs(p));
+    HONE_TRY(plan_vars_begin(plan, graph, p->tensors, &p->vars));
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
         hone_status st = plan_bind(p, bind);
         if (st) return hone_status_annotate(st, "'%s'", graph->values[bind->value].name);
     }
     HONE_TRY(plan_outputs(p));
-    HONE_TRY(plan_vars(p));
     HONE_TRY(check_vars(p));
-    HONE_TRY(plan_place(&p->ir, p->storages, p->storage_count, &plan->workspace_bytes,
-                        &plan->unplanned_bytes));
+    HONE_TRY(place_storages(p));
     place_tensors(p);
     plan->tensors = p->tensors;
     plan->tensor_count = p->tensor_count;
@@ -504,7 +546,7 @@ hone_status hone_plan_create(hone_module *module, const char *name, hone_plan **
         st = no_memory();
     } else {
         planner p = {.plan = plan, .graph = member->graph, .ir = {.arena = plan->arena}};
-        p.checks = (plan_checks){.arena = plan->arena, .graph = member->graph};
+        p.checks = (plan_checks){.arena = plan->arena, .plan = plan, .graph = member->graph};
         plan->name = hone_arena_strdup(plan->arena, member->name);
         st = plan->name ? plan_graph(&p) : no_memory();
         st = hone_status_join(st, hone_ir_finish(&p.ir));

@@ -8,8 +8,13 @@
  *              parameters (outputs last); sizes[] are the values of its symbolic sizes in order.
  *
  * Sizes and offsets are expressions over vars[] (constants when the shapes are static: use
- * hone_expr_const). Each var is read off an input's dimension before anything else; all other
- * dimensions of inputs must equal their expression.
+ * hone_expr_const). A var is read off an input's dimension before anything else; all other
+ * dimensions of inputs must equal their expression. Or it is an element of a tensor that a step
+ * computes: then it is known from a SIZES step on, which begins a phase. A phase has a workspace of
+ * its own, for what has a size that was not known before, and checks of its own.
+ *
+ *   phase 0  sizes of inputs ─► checks ─► workspace 0 ─► steps ─┐
+ *   phase 1  SIZES: elements of a tensor ─► checks ─► workspace 1 ─► steps ─► ...
  * Lifetime: owned by the plan's arena; the module is retained. Threads: constant after making.
  */
 #ifndef HONE_GRAPH_PLAN_PLAN_H
@@ -23,7 +28,7 @@ typedef enum hone_plan_place {
     HONE_PLAN_INPUT,     /* index: which input */
     HONE_PLAN_OUTPUT,    /* index: which output */
     HONE_PLAN_CONSTANT,  /* index: of module->constants */
-    HONE_PLAN_WORKSPACE, /* offset: bytes from its start */
+    HONE_PLAN_WORKSPACE, /* index: of which phase; offset: bytes from its start */
 } hone_plan_place;
 
 typedef struct hone_plan_tensor {
@@ -40,17 +45,19 @@ typedef enum hone_plan_step_kind {
     HONE_PLAN_KERNEL, /* func */
     HONE_PLAN_EXTERN, /* callee: call_dps_packed; the last argument is the output */
     HONE_PLAN_COPY,   /* args[0] to args[1], bytes of args[1] (an output that is an input, ...) */
+    HONE_PLAN_SIZES,  /* begins `phase`: its vars are elements of args[0] */
 } hone_plan_step_kind;
 
 typedef struct hone_plan_step {
     hone_plan_step_kind kind;
-    const char *callee;    /* name of the PrimFunc or of the external function; "copy" */
+    const char *callee;    /* name of the PrimFunc or of the external function; "copy", "sizes" */
     const hone_func *func; /* KERNEL */
     uint32_t arg_count;
     const uint32_t *args;  /* indices into tensors[] */
     uint32_t output_count; /* how many of the last args are written */
     uint32_t size_count;
     const hone_expr *const *sizes; /* KERNEL: symbolic sizes and scalar parameters, in ABI order */
+    uint32_t phase;                /* SIZES */
 } hone_plan_step;
 
 typedef enum hone_plan_relation {
@@ -66,6 +73,7 @@ typedef struct hone_plan_check {
     const char *place; /* whose demand it is: the PrimFunc, or the value that is cast */
     const char *what;  /* "dimension 0 of 'B'" */
     const hone_expr *got, *wanted;
+    uint32_t phase; /* from which on both are known */
 } hone_plan_check;
 
 /* What a caller passes in or gets back. */
@@ -74,10 +82,13 @@ typedef struct hone_plan_port {
     uint32_t tensor; /* index into tensors[] */
 } hone_plan_port;
 
-/* A symbolic size is dimension `dim` of input `input`. */
+/* A symbolic size is dimension `dim` of input `input`, or element `dim` of tensor `tensor`. */
 typedef struct hone_plan_var {
     const char *name;
-    uint32_t input, dim;
+    uint32_t input, dim; /* input HONE_NO_ID: none */
+    uint32_t tensor;     /* HONE_NO_ID: none */
+    uint32_t phase;
+    int64_t most; /* of an element: the greatest it can be; -1 = that is not known */
 } hone_plan_var;
 
 typedef struct hone_plan {
@@ -89,17 +100,24 @@ typedef struct hone_plan {
     const hone_plan_tensor *tensors;
     const hone_plan_step *steps;
     uint32_t check_count;
-    const hone_plan_check *checks;    /* before the first step */
-    const hone_plan_var *vars;        /* index = hone_var of the expressions */
-    const hone_expr *workspace_bytes; /* int64, 0 when nothing is needed */
+    const hone_plan_check *checks;           /* before the first step of their phase */
+    const hone_plan_var *vars;               /* index = hone_var of the expressions */
+    uint32_t phase_count;                    /* at least 1 */
+    const hone_expr *const *workspace_bytes; /* by phase: int64, 0 when nothing is needed */
     int64_t unplanned_bytes; /* what the intermediates would take without sharing; -1 = symbolic */
 } hone_plan;
 
 /* Plans one graph function of a prepared module (NULL = "main" or the only one). INVALID when it
- * is not prepared, a symbolic size is no dimension of an input, or a call gets a tensor that does
- * not fit whatever the sizes are. */
+ * is not prepared, a symbolic size is given by nothing, or a call gets a tensor that does not fit
+ * whatever the sizes are. */
 HONE_NODISCARD hone_status hone_plan_create(hone_module *module, const char *name,
                                             hone_plan **out_plan);
 void hone_plan_destroy(hone_plan *plan);
+/* From which phase on an expression is known. */
+uint32_t hone_plan_phase_of(const hone_plan *plan, const hone_expr *e);
+/* The greatest that an expression can be, for the sizes that are elements of tensors; -1 = there is
+ * no such number, or it depends on others. */
+HONE_NODISCARD hone_status hone_plan_most(const hone_plan *plan, const hone_expr *e,
+                                          int64_t *out_most);
 
 #endif

@@ -8,12 +8,16 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
 }
 
-static hone_status add(plan_checks *checks, const hone_plan_check *check) {
+hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check) {
     if (!check->what || !hone_grow(checks->arena, (void **)&checks->items, &checks->capacity,
                                    checks->count, sizeof *checks->items)) {
         return no_memory();
     }
-    checks->items[checks->count++] = *check;
+    hone_plan_check *item = &checks->items[checks->count++];
+    uint32_t got = hone_plan_phase_of(checks->plan, check->got);
+    uint32_t wanted = hone_plan_phase_of(checks->plan, check->wanted);
+    *item = *check;
+    item->phase = got > wanted ? got : wanted;
     return HONE_OK;
 }
 
@@ -33,7 +37,7 @@ static hone_status refuse(const plan_checks *checks, const hone_plan_check *chec
     return st;
 }
 
-/* Surely, for all sizes from 1 on. */
+/* Surely, for all sizes from 1 on, and elements of tensors from 0 on. */
 static bool holds(hone_arith *arith, const hone_plan_check *check) {
     if (check->relation == HONE_PLAN_SAME) {
         return hone_prove_equal(arith, check->got, check->wanted);
@@ -46,14 +50,16 @@ static bool holds(hone_arith *arith, const hone_plan_check *check) {
 hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check) {
     hone_arith arith;
     hone_arith_init(&arith, checks->arena);
-    for (uint32_t v = 0; v < checks->graph->var_count; v++) {
-        if (!hone_arith_bind_const(&arith, v, 1, INT64_MAX)) return no_memory();
+    for (uint32_t v = 0; v < checks->plan->var_count; v++) {
+        const hone_plan_var *var = &checks->plan->vars[v];
+        int64_t most = var->most < 0 ? INT64_MAX : var->most;
+        if (!hone_arith_bind_const(&arith, v, var->phase == 0, most)) return no_memory();
     }
     bool is_sure = holds(&arith, check);
     HONE_TRY(hone_ir_finish(&arith.ir));
     if (is_sure) return HONE_OK;
     bool is_known = hone_expr_is_int(check->got) && hone_expr_is_int(check->wanted);
-    return is_known ? refuse(checks, check) : add(checks, check);
+    return is_known ? refuse(checks, check) : plan_check_add(checks, check);
 }
 
 /* ---- calls ---- */
@@ -77,7 +83,7 @@ static void note_point(void *ctx, const hone_fit_point *point) {
                                    .wanted = point->wanted};
     hone_str_deinit(&what);
     bool is_open = check.wanted && !point->is_never;
-    c->st = is_open ? add(c->checks, &check) : refuse(c->checks, &check);
+    c->st = is_open ? plan_check_add(c->checks, &check) : refuse(c->checks, &check);
 }
 
 /* What compiled models can compute (compile/part_values.c). */
@@ -121,4 +127,43 @@ hone_status plan_check_call(plan_checks *checks, const hone_func *func,
     hone_arith own; /* the kernel numbers its variables differently */
     hone_arith_init(&own, checks->arena);
     return hone_func_size_needs(func, &own, note_need, &c);
+}
+
+/* ---- reductions ---- */
+
+static bool reduces(const hone_func *func) {
+    for (uint32_t i = 0; i < func->node_count; i++) {
+        if (func->nodes[i].kind == HONE_NODE_INIT) return true;
+    }
+    return false;
+}
+
+static bool has_extent(const hone_fit_tensor *tensor, const hone_expr *e) {
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        if (hone_extent_same(tensor->shape[d], e)) return true;
+    }
+    return false;
+}
+
+hone_status plan_check_reduction(plan_checks *checks, const hone_func *func,
+                                 const hone_fit_tensor *tensors, uint32_t count) {
+    hone_ir ir = {.arena = checks->arena};
+    const hone_expr *one = hone_extent_int(&ir, 1);
+    if (!one) return hone_ir_finish(&ir);
+    if (checks->plan->phase_count == 1 || !reduces(func)) return HONE_OK;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        for (uint32_t d = 0; d < tensors[i].rank; d++) {
+            const hone_expr *extent = tensors[i].shape[d];
+            bool may_be_none = hone_plan_phase_of(checks->plan, extent) > 0;
+            if (!may_be_none || has_extent(&tensors[count - 1], extent)) continue;
+            const hone_plan_check check = {
+                .relation = HONE_PLAN_AT_LEAST,
+                .place = func->name,
+                .what = hone_arena_printf(checks->arena, "dimension %u of argument %u", d, i),
+                .got = extent,
+                .wanted = one};
+            HONE_TRY(plan_check_that(checks, &check));
+        }
+    }
+    return HONE_OK;
 }

@@ -12,22 +12,26 @@ typedef struct plan_storage {
     uint32_t index;          /* of the output */
     const hone_expr *bytes;  /* int64 */
     const hone_expr *offset; /* found by plan_place */
+    uint32_t phase;          /* from which its bytes are known */
     uint32_t first, last;    /* steps that touch it, both included */
 } plan_storage;
 
-/* Gives every WORKSPACE storage an offset such that two that live at the same time do not overlap;
- * the size of the whole, and of all without sharing (-1 = symbolic). */
-hone_status plan_place(hone_ir *ir, plan_storage *storages, uint32_t count,
+/* Gives every WORKSPACE storage of a phase an offset such that two that live at the same time do
+ * not overlap; the size of the whole, and of all without sharing (-1 = symbolic). */
+hone_status plan_place(hone_ir *ir, uint32_t phase, plan_storage *storages, uint32_t count,
                        const hone_expr **out_bytes, int64_t *out_unplanned);
 
 /* What must hold of a plan's sizes, in the making (plan_checks.c). */
 typedef struct plan_checks {
     hone_arena *arena;
-    const hone_graph_func *graph; /* whose sizes they are in */
+    hone_plan *plan;              /* whose vars they are in */
+    const hone_graph_func *graph; /* which names them */
     hone_plan_check *items;
     uint32_t count, capacity;
 } plan_checks;
 
+/* To be checked whatever is known. */
+HONE_NODISCARD hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check);
 /* Nothing where it surely holds; INVALID where it surely does not. */
 HONE_NODISCARD hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check);
 /* What a call of a kernel demands: that tensors fit its parameters, and that it stays inside of
@@ -35,5 +39,22 @@ HONE_NODISCARD hone_status plan_check_that(plan_checks *checks, const hone_plan_
 HONE_NODISCARD hone_status plan_check_call(plan_checks *checks, const hone_func *func,
                                            const hone_fit_tensor *tensors,
                                            const hone_expr *const *scalars, hone_fit *fit);
+/* A reduction has a value where there is something to reduce: sizes of its inputs that may be 0 are
+ * not, but those that its output (the last of count tensors) has too. */
+HONE_NODISCARD hone_status plan_check_reduction(plan_checks *checks, const hone_func *func,
+                                                const hone_fit_tensor *tensors, uint32_t count);
+
+/* ---- sizes that are elements of tensors (plan_sizes.c) ---- */
+
+/* Makes the vars: dimensions of inputs, and room for elements; those have the names and greatest
+ * values that the graph function says. */
+HONE_NODISCARD hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
+                                           const hone_plan_tensor *tensors,
+                                           hone_plan_var **out_vars);
+/* A step that begins a phase: the shape behind `tensor` is that of the R.match_cast. *out_phase: 0
+ * where nothing has to be read. */
+HONE_NODISCARD hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars,
+                                           const hone_gbind *bind, uint32_t tensor,
+                                           uint32_t *out_phase);
 
 #endif

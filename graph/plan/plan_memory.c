@@ -4,7 +4,7 @@
  * placed already and live at the same time ("greedy by size": Pisarchyk and Lee, Efficient Memory
  * Management for Deep Neural Net Inference, 2020, section 5).
  * Symbolic sizes: in order of first use, each takes over a slot of the same size that is free, or
- * opens a new one behind the others.
+ * opens a new one behind the others. What is known in one phase lies in the workspace of it.
  */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t co
     return hone_ir_finish(ir);
 }
 
-hone_status plan_place(hone_ir *ir, plan_storage *storages, uint32_t count,
+hone_status plan_place(hone_ir *ir, uint32_t phase, plan_storage *storages, uint32_t count,
                        const hone_expr **out_bytes, int64_t *out_unplanned) {
     plan_storage **items = hone_arena_zalloc(ir->arena, (count + 1) * sizeof *items);
     uint32_t used = 0;
@@ -115,7 +115,7 @@ hone_status plan_place(hone_ir *ir, plan_storage *storages, uint32_t count,
     *out_unplanned = -1;
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
     for (uint32_t i = 0; i < count; i++) {
-        if (storages[i].place != HONE_PLAN_WORKSPACE) continue;
+        if (storages[i].place != HONE_PLAN_WORKSPACE || storages[i].phase != phase) continue;
         items[used++] = &storages[i];
         is_static &= hone_expr_is_int(storages[i].bytes);
     }

@@ -1,6 +1,8 @@
 /* ir/interp/interp_graph.c - runs graph functions: each binding makes a value, tensor programs and
  * external functions do the work. All tensors of a call live until it returns; results are copies.
  */
+#include <string.h>
+
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
 #include "support/core/alloc.h"
@@ -395,6 +397,26 @@ static hone_status tuple_get(frame *f, const hone_gbind *bind, gvalue *out_value
     return HONE_OK;
 }
 
+static hone_status tensor_to_shape(frame *f, const hone_gbind *bind, gvalue *out_value) {
+    gvalue t;
+    if (bind->arg_count != 1) return HONE_ERROR(HONE_CODE_ILLEGAL, "one value is wanted");
+    HONE_TRY(eval_arg(f, &bind->args[0], &t));
+    if (t.kind != V_TENSOR || t.tensor->rank != 1 || t.tensor->shape[0] > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "a shape is made of a tensor of one dimension");
+    }
+    uint32_t count = (uint32_t)t.tensor->shape[0];
+    int64_t *dims = hone_arena_zalloc(f->arena, (count + 1) * sizeof *dims);
+    if (!dims) return short_of_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        dims[i] = hone_tensor_get_i64(t.tensor, i);
+        if (dims[i] >= 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "dimension %u is %lld, must be at least 0", i,
+                          (long long)dims[i]);
+    }
+    *out_value = (gvalue){.kind = V_SHAPE, .count = count, .dims = dims};
+    return HONE_OK;
+}
+
 static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value) {
     const char *name = f->graph->values[bind->value].name;
     switch (bind->kind) {
@@ -415,6 +437,9 @@ static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value)
         HONE_TRY(match_info(f, name, info_of(f, bind), out_value, true));
         return match_info(f, name, info_of(f, bind), out_value, false);
     case HONE_GBIND_CALL:
+        if (bind->callee && strcmp(bind->callee, "tensor_to_shape") == 0) {
+            return tensor_to_shape(f, bind, out_value);
+        }
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "operator '%s' has no tensor program yet: legalise the graph first",
                           bind->callee ? bind->callee : "?");

@@ -61,6 +61,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_ONE_HOT] = hone_infer_one_hot,
     [HONE_INFER_FILL] = hone_infer_fill,
     [HONE_INFER_ARANGE] = hone_infer_arange,
+    [HONE_INFER_TO_SHAPE] = hone_infer_to_shape,
 };
 
 /* ---- arguments ---- */
@@ -197,7 +198,10 @@ static hone_status infer_call(hone_infer *in) {
     HONE_TRY(check_first(in));
     HONE_TRY(check_ranks(in));
     if (!is_known) {
-        in->result = plain_sinfo(in->ir.arena, HONE_SINFO_TENSOR, HONE_DTYPE_VOID, -1, NULL);
+        bool is_shape = in->op->infer == HONE_INFER_TO_SHAPE;
+        hone_dtype dtype = is_shape ? HONE_DTYPE_I64 : HONE_DTYPE_VOID;
+        in->result = plain_sinfo(in->ir.arena, is_shape ? HONE_SINFO_SHAPE : HONE_SINFO_TENSOR,
+                                 dtype, -1, NULL);
         return HONE_OK;
     }
     HONE_TRY(rules[in->op->infer](in));

@@ -65,6 +65,7 @@ enum hone_infer_rule {
     HONE_INFER_ONE_HOT,
     HONE_INFER_FILL,
     HONE_INFER_ARANGE,
+    HONE_INFER_TO_SHAPE,
     HONE_INFER_COUNT
 };
 
@@ -136,6 +137,7 @@ hone_status hone_infer_bits(hone_infer *in);
 hone_status hone_infer_one_hot(hone_infer *in);
 hone_status hone_infer_fill(hone_infer *in);
 hone_status hone_infer_arange(hone_infer *in);
+hone_status hone_infer_to_shape(hone_infer *in);
 
 /* Operators by this rule take no tensor first: they make one of a shape, or of numbers. */
 bool hone_infer_makes(int rule);

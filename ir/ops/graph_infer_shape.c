@@ -114,6 +114,21 @@ hone_status hone_infer_reshape(hone_infer *in) {
     return hone_infer_tensor(in, x->dtype, target->rank, shape);
 }
 
+/* The numbers are not known: R.match_cast gives them names. */
+hone_status hone_infer_to_shape(hone_infer *in) {
+    const hone_sinfo *t = in->args[0];
+    bool is_whole = t->dtype.code == HONE_DTYPE_CODE_INT && t->dtype.lanes == 1;
+    if (t->rank != 1) return hone_infer_fail(in, "a shape is made of one dimension");
+    if (!is_whole) return hone_infer_fail(in, "a shape is made of integers");
+    int64_t count = hone_expr_const(t->shape[0]);
+    if (count > HONE_MAX_RANK) return hone_infer_doubt(in, "too many dimensions");
+    hone_sinfo *info = hone_arena_zalloc(in->ir.arena, sizeof *info);
+    if (!info) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+    *info = (hone_sinfo){HONE_SINFO_SHAPE, HONE_DTYPE_I64, (int32_t)count, 0, NULL, NULL};
+    in->result = info;
+    return HONE_OK;
+}
+
 hone_status hone_infer_flatten(hone_infer *in) {
     const hone_expr *shape[] = {product(&in->ir, in->args[0]->rank, in->args[0]->shape)};
     return hone_infer_tensor(in, in->args[0]->dtype, 1, shape);

@@ -4,10 +4,12 @@
  * Tensors are DLPack's: include <dlpack/dlpack.h> before this header to use your own copy.
  *
  * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Data that is aligned to
- * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller.
+ * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller,
+ * but for those whose shape depends on data and has no upper bound (HONE_MODEL_MADE).
  * Threads: a model may be called from several threads at once; calls share one thread pool, and a
  * call that finds it busy computes in its own thread. No memory is allocated after the first call,
- * and the first time that a thread of the pool helps.
+ * and the first time that a thread of the pool helps, but what a model of data-dependent shapes
+ * needs more than any call before.
  */
 #ifndef HONE_MODEL_ABI_H
 #define HONE_MODEL_ABI_H
@@ -37,6 +39,11 @@ typedef struct {
     int64_t *strides; /* in elements; NULL = dense */
     uint64_t byte_offset;
 } DLTensor;
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
 #ifdef __cplusplus
 }
 #endif
@@ -63,23 +70,38 @@ enum {
 
 typedef struct hone_rt hone_rt; /* a thread pool; NULL means the model's own */
 
+/* Where an output gets its shape. */
+enum {
+    HONE_MODEL_GIVEN = 0, /* it follows from the inputs: output_shapes tells before the call */
+    /* It depends on data and is at most port->shape: the caller's memory has room for as much,
+     * whatever shape its tensor says; the call sets that. */
+    HONE_MODEL_AT_MOST = 1,
+    /* It depends on data: the tensor that is passed is the dl_tensor of a DLManagedTensor of the
+     * caller's. The call fills in all of it; `deleter` frees what the call allocated, and is the
+     * caller's to call, before the next call with it too. After a failure there is nothing to free.
+     */
+    HONE_MODEL_MADE = 2
+};
+
 /* One tensor that an entry takes or gives. */
 typedef struct hone_model_port {
     const char *name;
     const char *dtype_name; /* "float32" */
     DLDataType dtype;
     int32_t ndim;
-    const int64_t *shape; /* -1: whatever the caller's tensor has, see dim_names */
+    const int64_t *shape; /* -1: whatever the caller's tensor has, or the call finds: dim_names */
     const char *const
         *dim_names; /* per dimension: a size ("N"), what is computed of sizes ("N * 2"), or NULL */
     int32_t is_updated; /* an input that is also written */
+    int32_t sized;      /* an output: HONE_MODEL_GIVEN, ... */
 } hone_model_port;
 
 /* Takes tensors in the order of the ports. rt may be NULL. */
 typedef int32_t (*hone_model_run_fn)(const hone_rt *rt, DLTensor *const *inputs,
                                      DLTensor *const *outputs);
 /* Fills in ndim, dtype and shape of the outputs for given inputs; each output's shape must have
- * room for its dimensions, data is not looked at. */
+ * room for its dimensions, data is not looked at. Of shapes that depend on data: the upper bounds;
+ * -1 where there is none. */
 typedef int32_t (*hone_model_shapes_fn)(DLTensor *const *inputs, DLTensor *const *outputs);
 
 typedef struct hone_model_entry {

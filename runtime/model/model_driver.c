@@ -5,8 +5,10 @@
  *        ─► one piece of scratch memory: pointers, workspace, copies of unaligned tensors
  *        ─► steps ─► copied outputs go back
  *
- * Nothing is allocated here after the first call: scratch memory comes from the stack that each
- * thread keeps in the runtime (workspace.c). Threads: any number of calls at once.
+ * A step may read sizes off a tensor; that begins a phase: more values, what must hold of them, and
+ * a workspace for what has such a size. Nothing is allocated here after the first call but outputs
+ * that are made: scratch memory comes from the stack that each thread keeps in the runtime
+ * (workspace.c). Threads: any number of calls at once.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,10 +20,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/model/driver_impl.h"
 #include "runtime/model/model_rt.h"
-#include "runtime/model/model_table.h"
 
-#define ALIGNMENT 64
 enum { MAX_PORT_RANK = 32, SMALL_FRAME = 2048 };
 
 /* ---- words for the last failure ---- */
@@ -137,46 +138,26 @@ __attribute__((destructor)) static void end_states(void) {
 
 /* ---- one call ---- */
 
-typedef struct mt_call {
-    hone_rt rt; /* first: an hone_rt * of this call is a mt_call *. The caller's, with our errors */
-    const hone_rt *base;
-    const hone_model_entry *info;
-    const hone_mt_plan *plan;
-    DLTensor *const *inputs, *const *outputs;
-    atomic_flag has_message; /* kernels may fail in several threads at once */
-    char message[256];
-} mt_call;
-
 static void keep_message(const hone_rt *rt, int32_t code, const char *message) {
-    mt_call *call = (mt_call *)(uintptr_t)rt;
+    hone_mt_call *call = (hone_mt_call *)(uintptr_t)rt;
     (void)code;
     if (atomic_flag_test_and_set(&call->has_message)) return;
     snprintf(call->message, sizeof call->message, "%s", message ? message : "");
 }
 
 static void *find_extern(const hone_rt *rt, const char *name) {
-    const mt_call *call = (const mt_call *)(const void *)rt;
+    const hone_mt_call *call = (const hone_mt_call *)(const void *)rt;
     void *found = call->base->find_extern ? call->base->find_extern(call->base, name) : NULL;
     return found ? found : hone_model_rt_find_symbol(RTLD_DEFAULT, name);
 }
 
-static DLTensor *port_tensor(const mt_call *call, int32_t port) {
-    int32_t inputs = call->info->input_count;
-    return port < inputs ? call->inputs[port] : call->outputs[port - inputs];
-}
-
-static const hone_model_port *port_info(const mt_call *call, int32_t port) {
-    int32_t inputs = call->info->input_count;
-    return port < inputs ? &call->info->inputs[port] : &call->info->outputs[port - inputs];
-}
-
-static const char *port_kind(const mt_call *call, int32_t port) {
+static const char *port_kind(const hone_mt_call *call, int32_t port) {
     return port < call->info->input_count ? "input" : "output";
 }
 
-static int32_t bad_port(const mt_call *call, int32_t port, const char *what) {
+static int32_t bad_port(const hone_mt_call *call, int32_t port, const char *what) {
     return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s': %s", port_kind(call, port),
-                        port_info(call, port)->name, what);
+                        hone_mt_port_info(call, port)->name, what);
 }
 
 static bool is_type(DLDataType got, DLDataType want) {
@@ -187,14 +168,14 @@ static bool is_type(DLDataType got, DLDataType want) {
     return got.code == want.code && got.bits == want.bits && got.lanes == want.lanes;
 }
 
-static int32_t check_dims(const mt_call *call, int32_t port, const DLTensor *t) {
-    const hone_model_port *want = port_info(call, port);
+static int32_t check_dims(const hone_mt_call *call, int32_t port, const DLTensor *t) {
+    const hone_model_port *want = hone_mt_port_info(call, port);
     if (t->ndim != want->ndim) {
         return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' has %d dimensions, wants %d",
                             port_kind(call, port), want->name, (int)t->ndim, (int)want->ndim);
     }
     if (t->ndim > 0 && !t->shape) return bad_port(call, port, "no shape");
-    for (int32_t d = 0; d < t->ndim; d++) {
+    for (int32_t d = 0; d < t->ndim && !hone_mt_is_sized_late(call, port); d++) {
         if (want->shape[d] >= 0 ? t->shape[d] == want->shape[d] : t->shape[d] > 0) continue;
         if (want->shape[d] < 0) {
             return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
@@ -242,10 +223,11 @@ static bool has_elements(const DLTensor *t) {
     return is_some;
 }
 
-static int32_t check_port(const mt_call *call, int32_t port) {
-    const DLTensor *t = port_tensor(call, port);
-    const hone_model_port *want = port_info(call, port);
+static int32_t check_port(const hone_mt_call *call, int32_t port) {
+    const DLTensor *t = hone_mt_port_tensor(call, port);
+    const hone_model_port *want = hone_mt_port_info(call, port);
     if (!t) return bad_port(call, port, "no tensor");
+    if (want->sized == HONE_MODEL_MADE) return HONE_MODEL_OK;
     if (t->device.device_type != 1 && t->device.device_type != 3) {
         return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' is on device type %d, wants the CPU",
                             port_kind(call, port), want->name, (int)t->device.device_type);
@@ -258,8 +240,11 @@ static int32_t check_port(const mt_call *call, int32_t port) {
     }
     int32_t code = check_dims(call, port, t);
     if (code) return code;
-    if (!is_dense(t)) return bad_port(call, port, "not dense and row-major");
-    return t->data || !has_elements(t) ? HONE_MODEL_OK : bad_port(call, port, "no data");
+    bool is_late = hone_mt_is_sized_late(call, port);
+    if (is_late ? t->strides != NULL : !is_dense(t))
+        return bad_port(call, port, "not dense and row-major");
+    bool has_data = t->data || (!is_late && !has_elements(t));
+    return has_data ? HONE_MODEL_OK : bad_port(call, port, "no data");
 }
 
 /* ---- values ---- */
@@ -268,7 +253,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
     return b > 0 ? a / b - (a % b != 0 && a < 0) : -1;
 }
 
-static int64_t arithmetic(int32_t op, int64_t a, int64_t b) {
+int64_t hone_mt_arithmetic(int32_t op, int64_t a, int64_t b) {
     int64_t out = -1;
     switch ((hone_mt_op)op) {
     case HONE_MT_ADD:
@@ -318,35 +303,38 @@ static int64_t scalar_bits(const DLTensor *t) {
     }
 }
 
-static void compute_values(const mt_call *call, int64_t *values) {
+/* What is known from the ports. */
+static void compute_values(const hone_mt_call *call, int64_t *values) {
     const hone_mt_plan *plan = call->plan;
     for (int32_t i = 0; i < plan->value_count; i++) {
         const hone_mt_value *v = &plan->values[i];
+        if (v->phase > 0) continue;
         if (v->op == HONE_MT_CONST) {
             values[i] = v->k;
         } else if (v->op == HONE_MT_DIM) {
-            const DLTensor *t = port_tensor(call, v->a);
+            const DLTensor *t = hone_mt_port_tensor(call, v->a);
             values[i] = v->b < t->ndim ? t->shape[v->b] : -1;
         } else if (v->op == HONE_MT_SCALAR) {
-            const DLTensor *t = port_tensor(call, v->a);
+            const DLTensor *t = hone_mt_port_tensor(call, v->a);
             values[i] = t->data ? scalar_bits(t) : -1;
         } else {
-            values[i] = arithmetic(v->op, values[v->a], values[v->b]);
+            values[i] = hone_mt_arithmetic(v->op, values[v->a], values[v->b]);
         }
     }
 }
 
 /* Dimensions that are computed from others ("2 * N") and sizes that appear twice; check_dims has
  * seen the others. */
-static int32_t check_shapes(const mt_call *call, const int64_t *values) {
+static int32_t check_shapes(const hone_mt_call *call, const int64_t *values) {
     int32_t ports = call->info->input_count + call->info->output_count;
     for (int32_t p = 0; p < ports; p++) {
-        const DLTensor *t = port_tensor(call, p);
-        const hone_model_port *info = port_info(call, p);
-        for (int32_t d = 0; d < t->ndim; d++) {
+        const DLTensor *t = hone_mt_port_tensor(call, p);
+        const hone_model_port *info = hone_mt_port_info(call, p);
+        for (int32_t d = 0; info->sized != HONE_MODEL_MADE && d < t->ndim; d++) {
             if (info->shape[d] >= 0) continue;
-            int64_t want = values[call->plan->ports[p].shape[d]];
-            if (t->shape[d] == want) continue;
+            int32_t value = call->plan->ports[p].shape[d];
+            int64_t want = values[value];
+            if (call->plan->values[value].phase > 0 || t->shape[d] == want) continue;
             return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
                                 "%s '%s': dimension %d is %lld, wants %lld with these inputs",
                                 port_kind(call, p), info->name, (int)d, (long long)t->shape[d],
@@ -362,11 +350,11 @@ static bool is_so(int32_t relation, int64_t got, int64_t wanted) {
 }
 
 /* What calls inside of the plan demand of the sizes. */
-static int32_t check_calls(const mt_call *call, const int64_t *values) {
+int32_t hone_mt_check_calls(const hone_mt_call *call, const int64_t *values, int32_t phase) {
     static const char *const words[] = {"", "at least ", "at most "};
     for (int32_t i = 0; i < call->plan->check_count; i++) {
         const hone_mt_check *c = &call->plan->checks[i];
-        if (is_so(c->relation, values[c->got], values[c->wanted])) continue;
+        if (c->phase != phase || is_so(c->relation, values[c->got], values[c->wanted])) continue;
         return hone_mt_fail(
             HONE_MODEL_BAD_ARGUMENT, "'%s': %s is %lld, wants %s%lld with these inputs", c->place,
             c->what, (long long)values[c->got], words[c->relation], (long long)values[c->wanted]);
@@ -375,11 +363,11 @@ static int32_t check_calls(const mt_call *call, const int64_t *values) {
 }
 
 /* Of the first ports: all of them, or the inputs alone. */
-static bool guards_hold(const mt_call *call, const hone_mt_plan *plan, int32_t port_count) {
+static bool guards_hold(const hone_mt_call *call, const hone_mt_plan *plan, int32_t port_count) {
     for (int32_t i = 0; i < plan->guard_count; i++) {
         const hone_mt_guard *g = &plan->guards[i];
         if (g->port >= port_count) continue;
-        const DLTensor *t = port_tensor(call, g->port);
+        const DLTensor *t = hone_mt_port_tensor(call, g->port);
         if (g->dim >= t->ndim || t->shape[g->dim] != g->wanted) return false;
     }
     return true;
@@ -390,7 +378,7 @@ static int32_t no_plan(void) {
                         "the model was not compiled for inputs of these shapes");
 }
 
-static int32_t choose_plan(mt_call *call, const hone_mt_entry *entry) {
+static int32_t choose_plan(hone_mt_call *call, const hone_mt_entry *entry) {
     int32_t ports = call->info->input_count + call->info->output_count;
     for (int32_t i = 0; i < entry->plan_count; i++) {
         if (!guards_hold(call, &entry->plans[i], ports)) continue;
@@ -402,7 +390,7 @@ static int32_t choose_plan(mt_call *call, const hone_mt_entry *entry) {
 
 /* Before outputs have shapes: the general plan, the last one, where there is one; else the only
  * one that takes the inputs. */
-static int32_t choose_plan_by_inputs(mt_call *call, const hone_mt_entry *entry) {
+static int32_t choose_plan_by_inputs(hone_mt_call *call, const hone_mt_entry *entry) {
     call->plan = NULL;
     for (int32_t i = 0; i < entry->plan_count; i++) {
         const hone_mt_plan *plan = &entry->plans[i];
@@ -418,38 +406,24 @@ static int32_t choose_plan_by_inputs(mt_call *call, const hone_mt_entry *entry) 
 
 /* ---- memory ---- */
 
-/* Scratch memory of one call, in this order. */
-typedef struct mt_frame {
-    int64_t *values;
-    char **ports;   /* data of each port that kernels see */
-    int64_t *bytes; /* of each port */
-    bool *is_copy;  /* per port: it is a copy */
-    void **args;
-    int64_t *sizes;
-    const int64_t **shapes; /* of an external function's arguments */
-    int32_t *ranks;
-    int64_t *dims; /* what shapes points to */
-    char *workspace;
-} mt_frame;
-
 static char *port_data(const DLTensor *t) {
     return (char *)t->data + t->byte_offset;
 }
 
-static int64_t port_bytes(const DLTensor *t) {
-    int64_t bytes = (int64_t)t->dtype.lanes * ((t->dtype.bits + 7) / 8);
-    for (int32_t d = 0; d < t->ndim; d++)
-        bytes *= t->shape[d];
+/* Of an output with bounds: what there is room for. */
+static int64_t port_bytes(const hone_mt_call *call, int32_t port) {
+    const DLTensor *t = hone_mt_port_tensor(call, port);
+    const hone_model_port *info = hone_mt_port_info(call, port);
+    if (info->sized != HONE_MODEL_AT_MOST) return hone_mt_tensor_bytes(t);
+    int64_t bytes = (int64_t)info->dtype.lanes * ((info->dtype.bits + 7) / 8);
+    for (int32_t d = 0; d < info->ndim; d++)
+        bytes *= info->shape[d] >= 0 ? info->shape[d] : t->shape[d];
     return bytes;
-}
-
-static int64_t round_up(int64_t bytes) {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Kernels may assume that what they write shares no memory with anything else: marks the ports that
  * do. */
-static void mark_shared(const mt_call *call, mt_frame *frame, int32_t port_count) {
+static void mark_shared(const hone_mt_call *call, hone_mt_frame *frame, int32_t port_count) {
     const hone_mt_port *ports = call->plan->ports;
     for (int32_t p = 0; p < port_count; p++) {
         const char *begin = frame->ports[p], *end = begin + frame->bytes[p];
@@ -464,55 +438,59 @@ static void mark_shared(const mt_call *call, mt_frame *frame, int32_t port_count
 }
 
 /* Which ports need a copy; the bytes that all copies need. */
-static int64_t plan_copies(const mt_call *call, mt_frame *frame, int32_t port_count) {
+static int64_t plan_copies(const hone_mt_call *call, hone_mt_frame *frame, int32_t port_count) {
     int64_t bytes = 0;
     for (int32_t p = 0; p < port_count; p++) {
-        const DLTensor *t = port_tensor(call, p);
-        frame->ports[p] = port_data(t);
-        frame->bytes[p] = port_bytes(t);
-        frame->is_copy[p] = (uintptr_t)frame->ports[p] % ALIGNMENT != 0;
+        frame->ports[p] = NULL;
+        frame->bytes[p] = 0;
+        frame->is_copy[p] = false;
+        if (hone_mt_port_info(call, p)->sized == HONE_MODEL_MADE) continue;
+        frame->ports[p] = port_data(hone_mt_port_tensor(call, p));
+        frame->bytes[p] = port_bytes(call, p);
+        frame->is_copy[p] = (uintptr_t)frame->ports[p] % HONE_MT_ALIGNMENT != 0;
     }
     mark_shared(call, frame, port_count);
     for (int32_t p = 0; p < port_count; p++) {
-        if (frame->is_copy[p]) bytes += round_up(frame->bytes[p]);
+        if (frame->is_copy[p]) bytes += hone_mt_round_up(frame->bytes[p]);
     }
     return bytes;
 }
 
-static void copy_in(const mt_call *call, mt_frame *frame, int32_t port_count, char *memory) {
+static void copy_in(const hone_mt_call *call, hone_mt_frame *frame, int32_t port_count,
+                    char *memory) {
     for (int32_t p = 0; p < port_count; p++) {
         if (!frame->is_copy[p]) continue;
-        const DLTensor *t = port_tensor(call, p);
+        const DLTensor *t = hone_mt_port_tensor(call, p);
         if (call->plan->ports[p].is_input) memcpy(memory, port_data(t), (size_t)frame->bytes[p]);
         frame->ports[p] = memory;
-        memory += round_up(frame->bytes[p]);
+        memory += hone_mt_round_up(frame->bytes[p]);
     }
 }
 
-static void copy_out(const mt_call *call, const mt_frame *frame, int32_t port_count) {
+static void copy_out(const hone_mt_call *call, const hone_mt_frame *frame, int32_t port_count) {
     for (int32_t p = 0; p < port_count; p++) {
         if (!frame->is_copy[p] || !call->plan->ports[p].is_written) continue;
-        const DLTensor *t = port_tensor(call, p);
+        const DLTensor *t = hone_mt_port_tensor(call, p);
         memcpy(port_data(t), frame->ports[p], (size_t)frame->bytes[p]);
     }
 }
 
 /* ---- steps ---- */
 
-static void *tensor_data(const mt_call *call, const mt_frame *frame, const uint8_t *weights,
-                         int32_t index) {
+static void *tensor_data(const hone_mt_call *call, const hone_mt_frame *frame,
+                         const uint8_t *weights, int32_t index) {
     const hone_mt_tensor *t = &call->plan->tensors[index];
     if (t->place == HONE_MT_PORT) return frame->ports[t->index];
     if (t->place == HONE_MT_WEIGHT) return (void *)(uintptr_t)(weights + t->offset);
-    return frame->workspace + frame->values[t->value];
+    return frame->workspaces[t->index] + frame->values[t->value];
 }
 
-static int32_t step_failed(const mt_call *call, const hone_mt_step *step, int32_t code) {
+static int32_t step_failed(const hone_mt_call *call, const hone_mt_step *step, int32_t code) {
     return hone_mt_fail(HONE_MODEL_FAILED, "'%s' failed with code %d%s%s", step->name, (int)code,
                         call->message[0] ? ": " : "", call->message);
 }
 
-static int32_t run_extern(mt_call *call, const hone_mt_step *step, mt_frame *frame) {
+static int32_t run_extern(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame) {
     void *found = find_extern(&call->rt, step->name);
     if (!found) {
         return hone_mt_fail(HONE_MODEL_NO_EXTERN, "external function '%s' was not found",
@@ -532,10 +510,22 @@ static int32_t run_extern(mt_call *call, const hone_mt_step *step, mt_frame *fra
     return code ? step_failed(call, step, code) : HONE_MODEL_OK;
 }
 
-static int32_t run_step(mt_call *call, const hone_mt_step *step, mt_frame *frame,
+/* Kernels are made for sizes from 1 on: one whose outputs are all empty has nothing to do. */
+static bool writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
+                           const hone_mt_frame *frame) {
+    if (step->kind != HONE_MT_KERNEL || call->plan->phase_count == 1) return false;
+    for (int32_t i = step->arg_count - step->detail; i < step->arg_count; i++) {
+        if (frame->values[call->plan->tensors[step->args[i]].bytes] != 0) return false;
+    }
+    return step->detail > 0;
+}
+
+static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame,
                         const uint8_t *weights) {
     for (int32_t i = 0; i < step->arg_count; i++)
         frame->args[i] = tensor_data(call, frame, weights, step->args[i]);
+    if (step->kind == HONE_MT_SIZES) return hone_mt_begin_phase(call, frame, step);
+    if (writes_nothing(call, step, frame)) return HONE_MODEL_OK;
     if (step->kind == HONE_MT_COPY) {
         const hone_mt_tensor *to = &call->plan->tensors[step->args[1]];
         memmove(frame->args[1], frame->args[0], (size_t)frame->values[to->bytes]);
@@ -548,41 +538,45 @@ static int32_t run_step(mt_call *call, const hone_mt_step *step, mt_frame *frame
     return code ? step_failed(call, step, code) : HONE_MODEL_OK;
 }
 
-static int32_t run_in_frame(mt_call *call, mt_frame *frame, const uint8_t *weights) {
+static int32_t run_steps(hone_mt_call *call, hone_mt_frame *frame, const uint8_t *weights,
+                         int32_t port_count) {
     const hone_mt_plan *plan = call->plan;
-    int32_t port_count = call->info->input_count + call->info->output_count;
-    compute_values(call, frame->values);
-    int32_t code = check_shapes(call, frame->values);
-    if (!code) code = check_calls(call, frame->values);
-    if (code) return code;
-    int64_t planned = round_up(frame->values[plan->workspace]);
     int64_t copies = plan_copies(call, frame, port_count);
-    char *memory = NULL;
-    if (planned + copies != 0) {
-        memory = planned < 0 ? NULL : call->base->workspace_alloc(call->base, planned + copies);
-        if (!memory) {
-            return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory for %lld bytes of workspace",
-                                (long long)(planned + copies));
-        }
-        frame->workspace = memory;
-        copy_in(call, frame, port_count, memory + planned);
+    hone_mt_clear_made(call);
+    int32_t code = hone_mt_begin_workspace(call, frame, 0, copies);
+    if (code) return code;
+    if (copies) {
+        copy_in(call, frame, port_count,
+                frame->workspaces[0] + hone_mt_round_up(frame->values[plan->workspaces[0]]));
     }
     for (int32_t i = 0; i < plan->step_count && !code; i++)
         code = run_step(call, &plan->steps[i], frame, weights);
+    hone_mt_end_outputs(call, frame, code);
     if (!code) copy_out(call, frame, port_count);
-    if (memory) call->base->workspace_free(call->base, memory);
     return code;
 }
 
-static int64_t frame_bytes(const mt_call *call) {
+static int32_t run_in_frame(hone_mt_call *call, hone_mt_frame *frame, const uint8_t *weights) {
+    int32_t port_count = call->info->input_count + call->info->output_count;
+    compute_values(call, frame->values);
+    int32_t code = check_shapes(call, frame->values);
+    if (!code) code = hone_mt_check_calls(call, frame->values, 0);
+    if (!code) code = run_steps(call, frame, weights, port_count);
+    for (int32_t i = call->plan->phase_count; i-- > 0;) {
+        if (frame->workspaces[i]) call->base->workspace_free(call->base, frame->workspaces[i]);
+    }
+    return code;
+}
+
+static int64_t frame_bytes(const hone_mt_call *call) {
     const hone_mt_plan *plan = call->plan;
     int64_t ports = call->info->input_count + call->info->output_count;
     return 8 * ((int64_t)plan->value_count + 2 * ports + plan->max_args * (3 + MAX_PORT_RANK) +
-                plan->max_sizes) +
+                plan->max_sizes + plan->phase_count) +
            ports;
 }
 
-static void lay_out(const mt_call *call, char *memory, mt_frame *frame) {
+static void lay_out(const hone_mt_call *call, char *memory, hone_mt_frame *frame) {
     const hone_mt_plan *plan = call->plan;
     int32_t ports = call->info->input_count + call->info->output_count;
     memset(frame, 0, sizeof *frame);
@@ -591,27 +585,29 @@ static void lay_out(const mt_call *call, char *memory, mt_frame *frame) {
     frame->dims = frame->sizes + plan->max_sizes;
     frame->bytes = frame->dims + (int64_t)plan->max_args * MAX_PORT_RANK;
     frame->ports = (char **)(void *)(frame->bytes + ports);
-    frame->args = (void **)(frame->ports + ports);
+    frame->workspaces = frame->ports + ports;
+    memset(frame->workspaces, 0, (size_t)plan->phase_count * sizeof *frame->workspaces);
+    frame->args = (void **)(frame->workspaces + plan->phase_count);
     frame->shapes = (const int64_t **)(void *)(frame->args + plan->max_args);
     frame->ranks = (int32_t *)(void *)(frame->shapes + plan->max_args);
     frame->is_copy = (bool *)(frame->ranks + 2 * plan->max_args);
 }
 
 /* Small models are called often: their frames lie on the stack. */
-static int32_t run_plan(mt_call *call, const uint8_t *weights) {
-    _Alignas(ALIGNMENT) char small[SMALL_FRAME];
+static int32_t run_plan(hone_mt_call *call, const uint8_t *weights) {
+    _Alignas(HONE_MT_ALIGNMENT) char small[SMALL_FRAME];
     int64_t bytes = frame_bytes(call);
     bool is_small = bytes <= (int64_t)sizeof small;
     char *memory = is_small ? small : call->base->workspace_alloc(call->base, bytes);
     if (!memory) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
-    mt_frame frame;
+    hone_mt_frame frame;
     lay_out(call, memory, &frame);
     int32_t code = run_in_frame(call, &frame, weights);
     if (!is_small) call->base->workspace_free(call->base, memory);
     return code;
 }
 
-static int32_t check_ports(const mt_call *call) {
+static int32_t check_ports(const hone_mt_call *call) {
     int32_t ports = call->info->input_count + call->info->output_count;
     if ((call->info->input_count && !call->inputs) ||
         (call->info->output_count && !call->outputs)) {
@@ -624,7 +620,7 @@ static int32_t check_ports(const mt_call *call) {
     return HONE_MODEL_OK;
 }
 
-static int32_t begin_call(mt_call *call, mt_state *state, const hone_rt *rt) {
+static int32_t begin_call(hone_mt_call *call, mt_state *state, const hone_rt *rt) {
     call->base = rt;
     int32_t code = rt ? HONE_MODEL_OK : own_rt(state, &call->base);
     if (code) return code;
@@ -643,7 +639,7 @@ static int32_t begin_call(mt_call *call, mt_state *state, const hone_rt *rt) {
 int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *inputs,
                     DLTensor *const *outputs, int32_t entry) {
     mt_state *state;
-    mt_call call;
+    hone_mt_call call;
     int32_t code = get_state(model, &state);
     if (code) return code;
     call.info = &model->info->entries[entry];
@@ -657,9 +653,9 @@ int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *in
 
 /* ---- shapes of outputs ---- */
 
-static int32_t check_inputs(const mt_call *call) {
+static int32_t check_inputs(const hone_mt_call *call) {
     for (int32_t p = 0; p < call->info->input_count; p++) {
-        const DLTensor *t = port_tensor(call, p);
+        const DLTensor *t = hone_mt_port_tensor(call, p);
         if (!t) return bad_port(call, p, "no tensor");
         int32_t code = check_dims(call, p, t);
         if (code) return code;
@@ -672,13 +668,20 @@ static int32_t check_inputs(const mt_call *call) {
     return HONE_MODEL_OK;
 }
 
-static int32_t fill_shapes(const mt_call *call, const int64_t *values) {
+static int64_t bound_of(const hone_model_port *port, int32_t dim) {
+    return port->sized == HONE_MODEL_MADE ? -1 : port->shape[dim];
+}
+
+static int32_t fill_shapes(const hone_mt_call *call, const int64_t *values) {
     for (int32_t p = 0; p < call->info->output_count; p++) {
         int32_t port = call->info->input_count + p;
         DLTensor *t = call->outputs[p];
         for (int32_t d = 0; d < call->info->outputs[p].ndim; d++) {
-            int64_t size = values[call->plan->ports[port].shape[d]];
-            if (size < 0) return bad_port(call, port, "its shape does not follow from the inputs");
+            int32_t value = call->plan->ports[port].shape[d];
+            bool is_late = call->plan->values[value].phase > 0;
+            int64_t size = is_late ? bound_of(&call->info->outputs[p], d) : values[value];
+            if (size < 0 && !is_late)
+                return bad_port(call, port, "its shape does not follow from the inputs");
             t->shape[d] = size;
         }
         t->ndim = call->info->outputs[p].ndim;
@@ -689,7 +692,8 @@ static int32_t fill_shapes(const mt_call *call, const int64_t *values) {
 
 int32_t hone_mt_output_shapes(hone_mt_model *model, DLTensor *const *inputs,
                               DLTensor *const *outputs, int32_t entry) {
-    mt_call call = {.info = &model->info->entries[entry], .inputs = inputs, .outputs = outputs};
+    hone_mt_call call = {
+        .info = &model->info->entries[entry], .inputs = inputs, .outputs = outputs};
     int32_t code = check_inputs(&call);
     if (!code) code = choose_plan_by_inputs(&call, &model->entries[entry]);
     if (code) return code;

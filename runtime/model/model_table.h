@@ -4,7 +4,8 @@
  * the C ABI of 64-bit targets; compile/table.c writes it field by field in this order.
  *
  *   values[]   numbers of one call in order: constants, sizes read off tensors, arithmetic on
- *              earlier ones. Everything below names values by index.
+ *              earlier ones. Everything below names values by index. Those of phase 0 are known
+ *              from the ports; those of another phase from the step on that begins it.
  *   tensors[]  places in memory; the first ones are the ports: inputs, then outputs.
  *   checks[]   what must hold of values, as calls of the plan demand.
  *   steps[]    calls in order.
@@ -29,17 +30,18 @@ typedef enum hone_mt_op {
     HONE_MT_MOD,
     HONE_MT_MIN,
     HONE_MT_MAX,
+    HONE_MT_ELEMENT, /* element b, an integer of k bytes, of tensor a */
 } hone_mt_op;
 
 typedef struct hone_mt_value {
-    int32_t op, a, b, reserved;
+    int32_t op, a, b, phase;
     int64_t k;
 } hone_mt_value;
 
 typedef enum hone_mt_place {
     HONE_MT_PORT,      /* index: port */
     HONE_MT_WEIGHT,    /* offset: bytes into the weights */
-    HONE_MT_WORKSPACE, /* value: offset in bytes */
+    HONE_MT_WORKSPACE, /* index: phase; value: offset in bytes */
 } hone_mt_place;
 
 typedef struct hone_mt_tensor {
@@ -54,10 +56,12 @@ typedef enum hone_mt_step_kind {
     HONE_MT_KERNEL,
     HONE_MT_EXTERN,
     HONE_MT_COPY,
+    HONE_MT_SIZES, /* begins a phase */
 } hone_mt_step_kind;
 
 typedef struct hone_mt_step {
-    int32_t kind, arg_count, size_count, reserved;
+    int32_t kind, arg_count, size_count;
+    int32_t detail; /* KERNEL: how many of the last args it writes; SIZES: the phase */
     const char *name;
     hone_kernel kernel;   /* KERNEL */
     const int32_t *args;  /* tensors */
@@ -70,12 +74,14 @@ typedef enum hone_mt_relation { HONE_MT_SAME, HONE_MT_AT_LEAST, HONE_MT_AT_MOST 
 typedef struct hone_mt_check {
     const char *place, *what; /* "scale", "dimension 0 of 'B'" */
     int32_t got, wanted;      /* values */
-    int32_t relation, reserved;
+    int32_t relation, phase;
 } hone_mt_check;
 
 /* What a port must look like. */
 typedef struct hone_mt_port {
     int32_t is_input, is_written;
+    int32_t phase; /* from which its shape is known */
+    int32_t reserved;
     const int32_t *shape; /* values */
 } hone_mt_port;
 
@@ -88,14 +94,14 @@ typedef struct hone_mt_guard {
 typedef struct hone_mt_plan {
     int32_t guard_count, value_count, tensor_count, step_count;
     int32_t max_args, max_sizes; /* of a step */
-    int32_t workspace;           /* value: bytes */
-    int32_t check_count;
+    int32_t phase_count, check_count;
     const hone_mt_guard *guards;
     const hone_mt_value *values;
     const hone_mt_port *ports; /* of this plan, inputs first */
     const hone_mt_tensor *tensors;
-    const hone_mt_check *checks; /* before the first step */
+    const hone_mt_check *checks; /* before the first step of their phase */
     const hone_mt_step *steps;
+    const int32_t *workspaces; /* by phase: value, bytes */
 } hone_mt_plan;
 
 typedef struct hone_mt_entry {
@@ -116,7 +122,7 @@ typedef struct hone_mt_model {
     _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
-#define HONE_MT_VERSION 2
+#define HONE_MT_VERSION 3
 
 /* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
 #define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */

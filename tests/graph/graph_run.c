@@ -1,6 +1,7 @@
 /* tests/graph/graph_run.c - runs graph modules operator by operator, and as plans. */
 #include "tests/graph/graph_run.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "graph/plan/plan.h"
@@ -36,8 +37,8 @@ hone_status run_plain(const hone_module *module, const hone_graph_options *optio
 
 typedef struct machine {
     const hone_plan *plan;
-    int64_t sizes[16];
-    char *workspace;
+    int64_t sizes[64];
+    char **workspaces; /* by phase */
     hone_tensor *const *inputs;
     run_results *results;
     int64_t max_steps;
@@ -66,15 +67,81 @@ static hone_tensor view_of(const machine *m, uint32_t index) {
         data = m->plan->module->constants[tensor->index]->data;
         break;
     case HONE_PLAN_WORKSPACE:
-        data = m->workspace + eval(m->plan, tensor->offset, m->sizes);
+        data = m->workspaces[tensor->index] + eval(m->plan, tensor->offset, m->sizes);
         break;
     }
     return hone_tensor_view(data, tensor->dtype, (int32_t)tensor->rank, shape);
 }
 
-static hone_status run_step(const machine *m, const hone_plan_step *step) {
+static uint32_t phase_of(const hone_plan *plan, const hone_plan_tensor *tensor) {
+    uint32_t last = 0;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        uint32_t phase = hone_plan_phase_of(plan, tensor->shape[d]);
+        if (phase > last) last = phase;
+    }
+    return last;
+}
+
+static hone_status make_output(machine *m, uint32_t i) {
+    const hone_plan_tensor *tensor = &m->plan->tensors[m->plan->outputs[i].tensor];
+    int64_t shape[HONE_MAX_RANK];
+    for (uint32_t d = 0; d < tensor->rank; d++)
+        shape[d] = eval(m->plan, tensor->shape[d], m->sizes);
+    HONE_TRY(
+        hone_tensor_create(tensor->dtype, (int32_t)tensor->rank, shape, &m->results->items[i]));
+    memset(m->results->items[i]->data, 0x5a, hone_tensor_bytes(m->results->items[i]));
+    return HONE_OK;
+}
+
+static hone_status check(const machine *m, const hone_plan_check *c) {
+    int64_t got = eval(m->plan, c->got, m->sizes), wanted = eval(m->plan, c->wanted, m->sizes);
+    bool is_so = c->relation == HONE_PLAN_SAME       ? got == wanted
+                 : c->relation == HONE_PLAN_AT_LEAST ? got >= wanted
+                                                     : got <= wanted;
+    if (is_so) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s': %s is %" PRId64 ", against %" PRId64, c->place,
+                      c->what, got, wanted);
+}
+
+/* Its sizes are known: what must hold of them, its outputs, its workspace. */
+static hone_status begin_phase(machine *m, uint32_t phase) {
+    const hone_plan *plan = m->plan;
+    for (uint32_t i = 0; i < plan->check_count; i++)
+        if (plan->checks[i].phase == phase) HONE_TRY(check(m, &plan->checks[i]));
+    for (uint32_t i = 0; i < plan->output_count; i++) {
+        if (phase_of(plan, &plan->tensors[plan->outputs[i].tensor]) != phase) continue;
+        HONE_TRY(make_output(m, i));
+    }
+    size_t bytes = (size_t)eval(plan, plan->workspace_bytes[phase], m->sizes);
+    m->workspaces[phase] = hone_aligned_alloc(64, bytes + 64);
+    if (!m->workspaces[phase]) return HONE_ERROR(HONE_CODE_NO_MEMORY, "workspace");
+    memset(m->workspaces[phase], 0x5a, bytes);
+    return HONE_OK;
+}
+
+static hone_status find_sizes(machine *m, const hone_plan_step *step) {
+    hone_tensor from = view_of(m, step->args[0]);
+    for (uint32_t v = 0; v < m->plan->var_count; v++) {
+        const hone_plan_var *var = &m->plan->vars[v];
+        if (var->phase == step->phase) m->sizes[v] = hone_tensor_get_i64(&from, var->dim);
+    }
+    return begin_phase(m, step->phase);
+}
+
+/* Kernels are made for sizes from 1 on. */
+static bool is_empty(const machine *m, const hone_plan_step *step) {
+    for (uint32_t i = step->arg_count - step->output_count; i < step->arg_count; i++) {
+        hone_tensor view = view_of(m, step->args[i]);
+        if (hone_tensor_count(&view) != 0) return false;
+    }
+    return true;
+}
+
+static hone_status run_step(machine *m, const hone_plan_step *step) {
     hone_tensor views[128], *args[128];
     uint32_t next = 0, size = 0, count = 0;
+    if (step->kind == HONE_PLAN_SIZES) return find_sizes(m, step);
+    if (is_empty(m, step)) return HONE_OK;
     if (step->kind == HONE_PLAN_COPY) {
         hone_tensor from = view_of(m, step->args[0]), to = view_of(m, step->args[1]);
         memcpy(to.data, from.data, hone_tensor_bytes(&to));
@@ -94,43 +161,27 @@ static hone_status run_step(const machine *m, const hone_plan_step *step) {
     return hone_interp_func(step->func, args, count, &how);
 }
 
-static hone_status make_outputs(machine *m) {
-    const hone_plan *plan = m->plan;
-    m->results->items = hone_calloc(plan->output_count + 1, sizeof *m->results->items);
-    if (!m->results->items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs");
-    for (uint32_t i = 0; i < plan->output_count; i++) {
-        const hone_plan_tensor *tensor = &plan->tensors[plan->outputs[i].tensor];
-        int64_t shape[HONE_MAX_RANK];
-        for (uint32_t d = 0; d < tensor->rank; d++) {
-            shape[d] = eval(plan, tensor->shape[d], m->sizes);
-        }
-        HONE_TRY(
-            hone_tensor_create(tensor->dtype, (int32_t)tensor->rank, shape, &m->results->items[i]));
-        m->results->count++;
-        memset(m->results->items[i]->data, 0x5a, hone_tensor_bytes(m->results->items[i]));
-    }
-    return HONE_OK;
-}
-
 static hone_status run_plan(const hone_plan *plan, hone_tensor *const *inputs, size_t input_count,
                             int64_t max_steps, run_results *out_results) {
     machine m = {.plan = plan, .inputs = inputs, .results = out_results, .max_steps = max_steps};
-    if (input_count != plan->input_count) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%zu inputs for %u", input_count, plan->input_count);
+    if (input_count != plan->input_count || plan->var_count > HONE_COUNT(m.sizes)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu inputs for %u, %u sizes", input_count,
+                          plan->input_count, plan->var_count);
     }
     for (uint32_t v = 0; v < plan->var_count; v++) {
         if (plan->vars[v].input == HONE_NO_ID) continue;
         m.sizes[v] = inputs[plan->vars[v].input]->shape[plan->vars[v].dim];
     }
-    HONE_TRY(make_outputs(&m));
-    int64_t bytes = eval(plan, plan->workspace_bytes, m.sizes);
-    m.workspace = hone_aligned_alloc(64, (size_t)bytes + 64);
-    if (!m.workspace) return HONE_ERROR(HONE_CODE_NO_MEMORY, "workspace");
-    memset(m.workspace, 0x5a, (size_t)bytes);
-    hone_status st = HONE_OK;
+    m.results->items = hone_calloc(plan->output_count + 1, sizeof *m.results->items);
+    m.results->count = plan->output_count;
+    m.workspaces = hone_calloc(plan->phase_count, sizeof *m.workspaces);
+    bool is_short = !m.results->items || !m.workspaces;
+    hone_status st = is_short ? HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs") : begin_phase(&m, 0);
     for (uint32_t i = 0; !st && i < plan->step_count; i++)
         st = run_step(&m, &plan->steps[i]);
-    hone_free(m.workspace);
+    for (uint32_t i = 0; m.workspaces && i < plan->phase_count; i++)
+        hone_free(m.workspaces[i]);
+    hone_free(m.workspaces);
     return st;
 }
 

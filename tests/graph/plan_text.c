@@ -21,7 +21,9 @@ static void print_expr(const hone_plan *plan, const hone_expr *e, hone_str *out)
 static void print_place(const hone_plan *plan, const hone_plan_tensor *tensor, hone_str *out) {
     static const char *const names[] = {"input", "output", "constant"};
     if (tensor->place == HONE_PLAN_WORKSPACE) {
-        hone_str_append(out, "workspace+");
+        hone_str_append(out, "workspace");
+        if (tensor->index) hone_str_printf(out, "%u", tensor->index);
+        hone_str_append(out, "+");
         print_expr(plan, tensor->offset, out);
     } else {
         hone_str_printf(out, "%s %u", names[tensor->place], tensor->index);
@@ -42,6 +44,12 @@ static void print_tensor(const hone_plan *plan, uint32_t index, hone_str *out) {
 
 static void print_step(const hone_plan *plan, const hone_plan_step *step, hone_str *out) {
     uint32_t inputs = step->arg_count - step->output_count;
+    if (step->kind == HONE_PLAN_SIZES) {
+        hone_str_printf(out, "  phase %u: sizes(t%u), workspace ", step->phase, step->args[0]);
+        print_expr(plan, plan->workspace_bytes[step->phase], out);
+        hone_str_append(out, "\n");
+        return;
+    }
     hone_str_printf(out, "  %s%s(", step->kind == HONE_PLAN_EXTERN ? "extern " : "", step->callee);
     for (uint32_t i = 0; i < step->arg_count; i++) {
         hone_str_printf(out, "%st%u", i == inputs ? " -> " : i ? ", " : "", step->args[i]);
@@ -59,13 +67,14 @@ static void print_check(const hone_plan *plan, const hone_plan_check *check, hon
     static const char *const words[] = {"", "at least ", "at most "};
     hone_str_printf(out, ", wants %s", words[check->relation]);
     print_expr(plan, check->wanted, out);
+    if (check->phase) hone_str_printf(out, " (phase %u)", check->phase);
     hone_str_append(out, "\n");
 }
 
 void plan_text(const hone_plan *plan, hone_str *out) {
     hone_str_printf(out, "plan %s: %u inputs, %u outputs, workspace ", plan->name,
                     plan->input_count, plan->output_count);
-    print_expr(plan, plan->workspace_bytes, out);
+    print_expr(plan, plan->workspace_bytes[0], out);
     if (plan->unplanned_bytes >= 0) {
         hone_str_printf(out, " of %lld", (long long)plan->unplanned_bytes);
     }

@@ -146,7 +146,8 @@ static bool is_known(void *ctx, const char *name, size_t length) {
 static bool follow_from_inputs(const hone_model_entry *entry, known_sizes *known) {
     for (int32_t i = 0; i < entry->output_count; i++) {
         const hone_model_port *port = &entry->outputs[i];
-        for (int32_t d = 0; d < port->ndim; d++)
+        bool is_made = port->sized == HONE_MODEL_MADE;
+        for (int32_t d = 0; d < port->ndim && !is_made; d++)
             if (port->shape[d] < 0 && !hone_cli_dim_visit(port->dim_names[d], is_known, known))
                 return false;
     }
