@@ -285,19 +285,20 @@ hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double
 
 hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg) {
     if (arg->kind != HONE_GARG_SHAPE && arg->kind != HONE_GARG_PRIM) return HONE_OK;
-    uint32_t count = arg->kind == HONE_GARG_SHAPE ? arg->count : 1;
+    bool is_vector = arg->kind == HONE_GARG_SHAPE, are_numbers = true;
+    uint32_t count = is_vector ? arg->count : 1;
+    const hone_expr *only = arg->u.expr, *const *sizes = is_vector ? arg->u.exprs : &only;
     int64_t shape[] = {count};
     hone_tensor *tensor;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, arg->kind == HONE_GARG_SHAPE, shape, &tensor));
-    for (uint32_t i = 0; i < count; i++) {
-        const hone_expr *e = arg->kind == HONE_GARG_SHAPE ? arg->u.exprs[i] : arg->u.expr;
-        if (!hone_expr_is_int(e)) {
-            hone_tensor_destroy(tensor);
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "a symbolic size is used as data; give its number with --shape");
-        }
-        hone_tensor_set_i64(tensor, i, e->u.i);
+    for (uint32_t i = 0; i < count; i++)
+        are_numbers &= hone_expr_is_int(sizes[i]);
+    if (!are_numbers) {
+        HONE_TRY(onnx_sizes_tensor(r, count, sizes, arg));
+        return is_vector ? HONE_OK : onnx_emit_reshape(r, *arg, 0, NULL, arg);
     }
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, is_vector, shape, &tensor));
+    for (uint32_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, sizes[i]->u.i);
     return onnx_add_constant(r, tensor, arg);
 }
 

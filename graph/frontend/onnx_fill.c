@@ -89,7 +89,6 @@ static hone_status range_of_ints(onnx_reader *r, const hone_expr *const *numbers
 
 /* start + i * delta, as long as that is before the limit */
 static hone_status convert_range(onnx_reader *r, hone_garg *out) {
-    static const char *const names[] = {"start", "limit", "delta"};
     const hone_expr *numbers[3], *known[ONNX_MAX_KNOWN];
     const hone_sinfo *info;
     hone_dtype dtype = HONE_DTYPE_I64;
@@ -101,8 +100,7 @@ static hone_status convert_range(onnx_reader *r, hone_garg *out) {
         const hone_tensor *tensor = onnx_constant_of(r, &r->inputs[i]);
         bool is_known = onnx_known_ints(r, &r->inputs[i], &count, known, &rank) && count == 1;
         bool is_number = tensor && hone_tensor_count(tensor) == 1;
-        if (!is_known && !is_number)
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", names[i], i);
+        if (!is_known && !is_number) return onnx_emit_range(r, out);
         numbers[i] = is_known ? known[0]
                      : hone_dtype_is_float(dtype)
                          ? NULL
@@ -152,12 +150,9 @@ static hone_status convert_constant_of_shape(onnx_reader *r, hone_garg *out) {
     const hone_expr *shape[ONNX_MAX_KNOWN];
     int64_t sizes[HONE_MAX_RANK];
     uint32_t rank;
-    int32_t ignored;
     const Onnx__AttributeProto *attr = onnx_attr(r, "value");
     hone_tensor *value = NULL;
-    if (!onnx_known_ints(r, &r->inputs[0], &rank, shape, &ignored)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the shape (input 0) must be constant");
-    }
+    HONE_TRY(onnx_sizes(r, 0, "the shape", &rank, shape));
     if (rank > HONE_MAX_RANK)
         return HONE_ERROR(HONE_CODE_INVALID, "a shape of %u dimensions", rank);
     HONE_TRY(check_extents(rank, shape, sizes));
@@ -235,11 +230,8 @@ static hone_status convert_tile(onnx_reader *r, hone_garg *out) {
     const hone_expr *repeats[ONNX_MAX_KNOWN];
     int64_t times[HONE_MAX_RANK];
     uint32_t count;
-    int32_t ignored;
     HONE_TRY(onnx_input_info(r, 0, &data));
-    if (!onnx_known_ints(r, &r->inputs[1], &count, repeats, &ignored)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the repeats (input 1) must be constant");
-    }
+    HONE_TRY(onnx_sizes(r, 1, "the repeats", &count, repeats));
     if (count != (uint32_t)data->rank) {
         return HONE_ERROR(HONE_CODE_INVALID, "%u repeats for %d dimensions", count, data->rank);
     }

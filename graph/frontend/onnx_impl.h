@@ -5,13 +5,16 @@
  *   onnx_attr.c    attributes of a node, checked
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
  *   onnx_known.c   arithmetic of shapes with sizes that come later
+ *   onnx_sizes.c   sizes that are computed when the model runs
+ *   onnx_computed.c, onnx_resize_data.c
+ *                  operands that are, and what they say of the result
  *   onnx_round.c   operators of several steps are rounded once
  *   onnx_function.c, onnx_missing.c  functions of a model; what of it is not implemented
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
  *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
- *   onnx_ngrams.c, onnx_cast.c
+ *   onnx_ngrams.c, onnx_cast.c, onnx_chosen.c, onnx_unique.c, onnx_suppress.c
  *                  one converter per operator
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
@@ -28,6 +31,7 @@
 #include "support/data/map.h"
 
 enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
+enum { ONNX_NAME_FILE = 1, ONNX_NAME_MADE = 2 }; /* whose the name of a size is */
 
 /* A call of a function that the model brings along (onnx_function.c), while its nodes are read. */
 typedef struct onnx_call {
@@ -55,6 +59,10 @@ typedef struct onnx_reader {
     const Onnx__ModelProto *model;
     const onnx_call *call; /* that is being read, or NULL */
     uint32_t call_count;
+    struct onnx_found *found; /* sizes that are computed (onnx_sizes.c) */
+    uint32_t found_count, found_capacity;
+    struct onnx_items *items; /* of vectors of which some are known (onnx_sizes.c) */
+    uint32_t items_count, items_capacity;
     const Onnx__NodeProto *node; /* being converted */
     uint32_t input_count;        /* its inputs; absent ones are HONE_GARG_NONE */
     hone_garg inputs[ONNX_MAX_INPUTS];
@@ -93,6 +101,9 @@ extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_resize_converters[];
 extern const onnx_converter onnx_ngram_converters[];
 extern const onnx_converter onnx_cast_converters[];
+extern const onnx_converter onnx_chosen_converters[];
+extern const onnx_converter onnx_unique_converters[];
+extern const onnx_converter onnx_suppress_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 
@@ -196,11 +207,61 @@ hone_status onnx_const_ints(onnx_reader *r, uint32_t input, const char *what, ui
                             int64_t *out, uint32_t *out_count);
 /* One number that is known while reading, of any type. */
 hone_status onnx_const_scalar(onnx_reader *r, uint32_t input, const char *what, int64_t *out);
+/* Numbers that are known when the model runs, as sizes: those of a tensor of `count` integers, each
+ * of which is at most `most` (-1 = not known). Where out[i] is no NULL it must be that. */
+hone_status onnx_find_sizes(onnx_reader *r, hone_garg tensor, uint32_t count, int64_t most,
+                            const hone_expr **out);
+/* Notes what is known of a vector that is joined of the node's inputs, before they are tensors. */
+hone_status onnx_note_items(onnx_reader *r, const hone_garg *joined, uint32_t count,
+                            const hone_expr *const *items);
+/* What is known of `count` integers: NULL for the others. */
+void onnx_known_items(onnx_reader *r, const hone_garg *arg, uint32_t count, const hone_expr **out);
+/* Input `input` as sizes: those that are known while reading, or else computed ones. INVALID where
+ * it is no vector (or scalar) of at most ONNX_MAX_KNOWN integers; `what` names it. */
+hone_status onnx_sizes(onnx_reader *r, uint32_t input, const char *what, uint32_t *out_count,
+                       const hone_expr **out);
+/* The graph function says how great its computed sizes can be. */
+hone_status onnx_note_greatest(onnx_reader *r);
+/* Sizes as a tensor of int64: a constant where they are numbers. */
+hone_status onnx_sizes_tensor(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
+                              hone_garg *out);
+/* The places where a vector of truths is true, in their order; how many there are is a size, at
+ * most `most` (-1: all). */
+hone_status onnx_emit_chosen(onnx_reader *r, hone_garg truths, int64_t most, hone_garg *out);
+/* Of flat places in a tensor of this shape, as column d of [count, rank]: the index along `axis`.
+ */
+hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
+                            int32_t axis, hone_garg places, hone_garg *out);
+/* y[places[i]] = x[i], for vectors; y is as long as x, of which all places are given. */
+hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
+/* How much of x there was up to each place along the axis. */
+hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg *out);
+/* x at these places along the axis. */
+hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
+                           hone_garg *out);
 /* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */
 hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *const *exprs,
                            int32_t rank, hone_garg *out);
 /* Numbers as strided_slice takes them. */
 hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out);
+/* ---- operands that are computed (onnx_computed.c) ---- */
+/* Range of any three numbers. */
+hone_status onnx_emit_range(onnx_reader *r, hone_garg *out);
+/* The shape that Reshape is given, without its 0s and its -1. */
+hone_status onnx_emit_target(onnx_reader *r, hone_garg target, const hone_sinfo *data,
+                             bool allow_zero, uint32_t count, const hone_expr **out);
+/* What a slice along an axis takes: start, end and step are vectors of one int64. */
+typedef struct onnx_slice {
+    hone_garg start, end, step;
+} onnx_slice;
+hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone_expr *extent,
+                             hone_garg *out);
+/* Item i of a vector of integers, as a vector of one int64. */
+hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_garg *out);
+/* The vector of one int64 as a size, at most `most` (-1 = not known); below 0 it is 0. */
+hone_status onnx_emit_size(onnx_reader *r, hone_garg number, int64_t most, const hone_expr **out);
+/* As one dimension. */
+hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out);
 /* 0, 1, 2, ... along an axis of a tensor of int64 that is 1 along the others. */
 hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
                         hone_garg *out);
@@ -244,6 +305,18 @@ hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *o
 /* x from begin to end (not included) along the axis. */
 hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
                             hone_garg *out);
+
+/* ---- Resize by sizes or scales that are computed (onnx_resize_data.c) ---- */
+typedef enum onnx_method { ONNX_NEAREST, ONNX_LINEAR, ONNX_CUBIC } onnx_method;
+typedef struct onnx_filter {
+    onnx_method method;
+    const char *coordinates, *nearest; /* words of the attributes; "simple": that of opset 10 */
+    double cubic_a;
+    bool excludes_outside;
+} onnx_filter;
+/* x along these axes; the numbers are those of an input, one for each axis. */
+hone_status onnx_resize_by_data(onnx_reader *r, const onnx_filter *f, uint32_t input,
+                                bool are_sizes, uint32_t count, const int32_t *axes, hone_garg *io);
 
 /* ---- rounding ---- */
 /* The row's converter; what takes several steps takes them in float32 where the inputs are short

@@ -33,7 +33,8 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_math_converters,   onnx_nn_converters,          onnx_shape_converters,
         onnx_index_converters,  onnx_fill_converters,        onnx_pad_converters,
         onnx_slice_converters,  onnx_simple_converters,      onnx_places_converters,
-        onnx_loss_converters,   onnx_resize_converters,      onnx_image_converters,
+        onnx_loss_converters,   onnx_resize_converters,      onnx_chosen_converters,
+        onnx_unique_converters, onnx_suppress_converters,    onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters,
         onnx_cast_converters};
@@ -96,8 +97,6 @@ static const char *name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
     return has ? dim->dim_param : NULL;
 }
 
-enum { OF_FILE = 1, MADE_UP = 2 }; /* names of sizes */
-
 static hone_status note_size_name(onnx_reader *r, const char *name, uint64_t whose) {
     return hone_strmap_put(&r->size_names, name, whose) ? HONE_OK
                                                         : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -110,7 +109,7 @@ static hone_status note_sizes(onnx_reader *r, const Onnx__ValueInfoProto *input)
                      type->tensor_type && type->tensor_type->shape;
     for (size_t d = 0; is_tensor && d < type->tensor_type->shape->n_dim; d++) {
         const char *name = name_of_dim(type->tensor_type->shape->dim[d]);
-        if (name) HONE_TRY(note_size_name(r, name, OF_FILE));
+        if (name) HONE_TRY(note_size_name(r, name, ONNX_NAME_FILE));
     }
     return HONE_OK;
 }
@@ -125,7 +124,7 @@ static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
         if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
         snprintf(suffix, sizeof suffix, "_%u", k);
     }
-    HONE_TRY(note_size_name(r, name, MADE_UP));
+    HONE_TRY(note_size_name(r, name, ONNX_NAME_MADE));
     return named_size(r, name, out);
 }
 
@@ -404,11 +403,12 @@ static hone_status name_sizes(onnx_reader *r, const Onnx__TensorShapeProto *decl
         const hone_expr *e = info->shape[d];
         if (!name || e->kind != HONE_EXPR_VAR) continue;
         hone_var_info *var = &r->graph->vars[e->u.var];
-        bool is_made_up = hone_strmap_find(&r->size_names, var->name, &whose) && whose == MADE_UP;
+        bool is_made_up =
+            hone_strmap_find(&r->size_names, var->name, &whose) && whose == ONNX_NAME_MADE;
         if (!is_made_up || hone_strmap_find(&r->size_names, name, NULL)) continue;
         var->name = hone_arena_strdup(r->arena, name);
         if (!var->name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-        HONE_TRY(note_size_name(r, name, OF_FILE));
+        HONE_TRY(note_size_name(r, name, ONNX_NAME_FILE));
     }
     return HONE_OK;
 }
@@ -546,6 +546,7 @@ static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
     if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     HONE_TRY(read_graph(r, model->graph));
     HONE_TRY(record_sizes(r));
+    HONE_TRY(onnx_note_greatest(r));
     return hone_module_add_graph(r->module, r->graph);
 }
 

@@ -48,6 +48,36 @@ static hone_status convert_scatter_nd(onnx_reader *r, hone_garg *out) {
 
 /* ---- along an axis ---- */
 
+/* The numbers of an input stand in the file, or follow from it. */
+static bool is_known(onnx_reader *r, uint32_t input) {
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    bool is_number = onnx_known_ints(r, &r->inputs[input], &count, known, &rank) && count == 1 &&
+                     hone_expr_is_int(known[0]);
+    return is_number || onnx_constant_of(r, &r->inputs[input]);
+}
+
+/* As many of all places in their order as a number that is computed says. */
+static hone_status order_by_data(onnx_reader *r, int64_t axis, bool is_descending, hone_garg *out) {
+    const hone_sinfo *info;
+    const hone_expr *size;
+    hone_garg count, places;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_axis(r, axis, info->rank, &at));
+    hone_attr attrs[] = {
+        {"axis",       HONE_VALUE_OF_INT(at)            },
+        {"descending", HONE_VALUE_OF_BOOL(is_descending)},
+        {"dtype",      HONE_VALUE_OF_STRING("int64")    }
+    };
+    HONE_TRY(onnx_emit(r, "argsort", 1, r->inputs, HONE_COUNT(attrs), attrs, out));
+    HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, &count));
+    HONE_TRY(onnx_emit_size(r, count, hone_expr_const(info->shape[at]), &size));
+    HONE_TRY(onnx_places(r, size, 1, 0, &places));
+    return onnx_emit_take(r, *out, places, at, out);
+}
+
 static hone_status topk_count(onnx_reader *r, int64_t *out) {
     if (onnx_has_input(r, 1)) return onnx_const_scalar(r, 1, "k", out);
     if (!onnx_attr(r, "k")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'k' is missing");
@@ -57,9 +87,15 @@ static hone_status topk_count(onnx_reader *r, int64_t *out) {
 /* The places first; the values are what lies there. */
 static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
     int64_t axis, largest, k;
-    HONE_TRY(topk_count(r, &k));
     HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
     HONE_TRY(onnx_attr_int(r, "largest", 1, &largest));
+    if (onnx_has_input(r, 1) && !is_known(r, 1)) {
+        HONE_TRY(order_by_data(r, axis, largest != 0, &out[1]));
+        hone_garg pair[] = {r->inputs[0], out[1]};
+        hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+        return onnx_emit(r, "gather_elements", 2, pair, 1, &attr, &out[0]);
+    }
+    HONE_TRY(topk_count(r, &k));
     if (k < 1) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the first %lld elements", (long long)k);
     hone_attr attrs[] = {
         {"k",        HONE_VALUE_OF_INT(k)            },
@@ -146,23 +182,37 @@ static hone_status item_of(onnx_reader *r, hone_garg vector, int64_t index, hone
     return onnx_emit(r, "take", 2, args, 1, &attr, out);
 }
 
+/* As a size, and as a number. */
+static hone_status read_depth(onnx_reader *r, const hone_expr **out_size, hone_garg *out) {
+    int64_t depth;
+    if (!is_known(r, 1)) {
+        HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, out));
+        HONE_TRY(onnx_emit_size(r, *out, -1, out_size));
+        return onnx_emit_reshape(r, *out, 0, NULL, out);
+    }
+    HONE_TRY(onnx_const_scalar(r, 1, "the depth", &depth));
+    if (depth < 1) return HONE_ERROR(HONE_CODE_INVALID, "the depth is %lld", (long long)depth);
+    *out_size = hone_extent_int(&r->ir, depth);
+    return onnx_scalar(r, HONE_DTYPE_I64, (double)depth, out);
+}
+
 /* Negative indices count from the end; what is beyond both is off everywhere. */
 static hone_status convert_one_hot(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info, *values;
-    int64_t wanted, depth;
+    int64_t wanted;
     int32_t axis;
-    hone_garg index, from_end, on, off;
+    const hone_expr *extent;
+    hone_garg index, depth, from_end, on, off;
     HONE_TRY(onnx_input_info(r, 2, &values));
     if (values->rank != 1 || !hone_expr_is_int_value(values->shape[0], 2)) {
         return HONE_ERROR(HONE_CODE_INVALID, "the values (input 2) must be two");
     }
-    HONE_TRY(onnx_const_scalar(r, 1, "the depth", &depth));
+    HONE_TRY(read_depth(r, &extent, &depth));
     HONE_TRY(onnx_input_info(r, 0, &info));
     HONE_TRY(onnx_attr_int(r, "axis", -1, &wanted));
     HONE_TRY(onnx_axis(r, wanted, info->rank + 1, &axis));
-    if (depth < 1) return HONE_ERROR(HONE_CODE_INVALID, "the depth is %lld", (long long)depth);
     HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_I64, &index));
-    HONE_TRY(onnx_with_scalar(r, "add", index, (double)depth, &from_end));
+    HONE_TRY(onnx_emit2(r, "add", index, depth, &from_end));
     hone_garg choice[] = {{0}, from_end, index};
     HONE_TRY(onnx_with_scalar(r, "less", index, 0, &choice[0]));
     HONE_TRY(onnx_emit(r, "where", 3, choice, 0, NULL, &index));
@@ -170,7 +220,7 @@ static hone_status convert_one_hot(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit(r, "expand_dims", 1, &index, 1, &attr, &index));
     HONE_TRY(item_of(r, r->inputs[2], 0, &off));
     HONE_TRY(item_of(r, r->inputs[2], 1, &on));
-    return choose_places(r, index, hone_extent_int(&r->ir, depth), axis, on, off, out);
+    return choose_places(r, index, extent, axis, on, off, out);
 }
 
 static hone_status one_at_maximum(onnx_reader *r, hone_garg x, int32_t axis, hone_garg *out) {
@@ -208,40 +258,6 @@ static hone_status convert_hardmax(onnx_reader *r, hone_garg *out) {
     return onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out);
 }
 
-/* ---- what a constant condition leaves ---- */
-
-static hone_status chosen_places(const hone_tensor *condition, int64_t extent, hone_tensor **out) {
-    int64_t count = 0, most = hone_tensor_count(condition);
-    if (extent >= 0 && most > extent) most = extent;
-    for (int64_t i = 0; i < most; i++)
-        count += hone_tensor_get_i64(condition, i) != 0;
-    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, out));
-    for (int64_t i = 0, next = 0; i < most; i++) {
-        if (hone_tensor_get_i64(condition, i) != 0) hone_tensor_set_i64(*out, next++, i);
-    }
-    return HONE_OK;
-}
-
-static hone_status convert_compress(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data;
-    hone_tensor *places;
-    int64_t wanted;
-    int32_t axis = 0;
-    const hone_tensor *condition = onnx_constant_of(r, &r->inputs[1]);
-    if (!condition) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the condition (input 1) must be constant");
-    }
-    HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
-    hone_garg args[] = {r->inputs[0], {0}};
-    if (!onnx_attr(r, "axis")) HONE_TRY(onnx_emit1(r, "flatten", args[0], &args[0]));
-    HONE_TRY(onnx_info(r, &args[0], &data));
-    HONE_TRY(onnx_axis(r, wanted, data->rank, &axis));
-    HONE_TRY(chosen_places(condition, hone_expr_const(data->shape[axis]), &places));
-    HONE_TRY(onnx_add_constant(r, places, &args[1]));
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
-    return onnx_emit(r, "take", 2, args, 1, &attr, out);
-}
-
 const onnx_converter onnx_index_converters[] = {
     {"GatherElements", convert_gather_elements, 2, 2, 1, "axis", NULL},
     {"GatherND",               convert_gather_nd, 2, 2, 1, "batch_dims", NULL},
@@ -253,6 +269,5 @@ const onnx_converter onnx_index_converters[] = {
     {"ReverseSequence",            convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
     {"OneHot",        convert_one_hot, 3, 3, 1, "axis", NULL},
     {"Hardmax",               convert_hardmax, 1, 1, 1, "axis", NULL},
-    {"Compress",               convert_compress, 2, 2, 1, "axis", NULL},
-    {0           },
+    {0              },
 };

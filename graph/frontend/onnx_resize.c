@@ -9,14 +9,17 @@
 
 #include "graph/frontend/onnx_impl.h"
 
-enum { NOTHING, LINEAR, CUBIC, MAX_TAPS = 1 << 14 };
+enum { MAX_TAPS = 1 << 14 };
 
 typedef struct resizer {
     const hone_sinfo *data;
-    int method; /* NOTHING: nearest */
+    onnx_method method;
     const char *coordinates, *nearest;
     double cubic_a, extrapolation;
     bool excludes_outside, is_smoothed;
+    uint32_t numbers; /* the input of sizes or scales that are computed; 0 = none */
+    uint32_t axis_count;
+    int32_t axes[HONE_MAX_RANK];
     bool is_resized[HONE_MAX_RANK];
     int64_t in[HONE_MAX_RANK], out[HONE_MAX_RANK];
     int64_t repeats[HONE_MAX_RANK]; /* each element so often, where the size is not known */
@@ -78,7 +81,7 @@ static double cubic(double a, double x) {
 }
 
 static double filter_at(const resizer *z, double x) {
-    if (z->method == CUBIC) return cubic(z->cubic_a, x);
+    if (z->method == ONNX_CUBIC) return cubic(z->cubic_a, x);
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
@@ -89,7 +92,7 @@ static double spread_of(const resizer *z, int32_t d) {
 }
 
 static int64_t taps_of(const resizer *z, int32_t d) {
-    double reach = (z->method == CUBIC ? 2 : 1) * spread_of(z, d);
+    double reach = (z->method == ONNX_CUBIC ? 2 : 1) * spread_of(z, d);
     return 2 * (int64_t)ceil(reach);
 }
 
@@ -174,7 +177,7 @@ static hone_status apply_table(onnx_reader *r, const resizer *z, int32_t d, tabl
 
 static hone_status read_method(onnx_reader *r, resizer *z) {
     static const char *const words[] = {"nearest", "linear", "bilinear", "cubic", NULL};
-    static const int methods[] = {NOTHING, LINEAR, LINEAR, CUBIC};
+    static const onnx_method methods[] = {ONNX_NEAREST, ONNX_LINEAR, ONNX_LINEAR, ONNX_CUBIC};
     uint32_t word;
     HONE_TRY(onnx_attr_word(r, "mode", words[0], words, &word));
     z->method = methods[word];
@@ -395,6 +398,21 @@ static hone_status repeat(onnx_reader *r, int64_t times, int32_t d, hone_garg *i
     return onnx_emit_reshape(r, *io, rank, apart, io);
 }
 
+static hone_status resize_by_data(onnx_reader *r, const resizer *z, hone_garg *io) {
+    const onnx_filter filter = {z->method, z->coordinates, z->nearest, z->cubic_a,
+                                z->excludes_outside};
+    const Onnx__AttributeProto *policy = onnx_attr(r, "keep_aspect_ratio_policy");
+    char word[64];
+    HONE_TRY(onnx_attr_text(r, "keep_aspect_ratio_policy", "stretch", word));
+    bool is_plain = !policy || strcmp(word, "stretch") == 0;
+    if (!is_plain || z->is_smoothed || is_mode(z, "tf_crop_and_resize")) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "sizes or scales (input %u) must be constant for these attributes",
+                          z->numbers);
+    }
+    return onnx_resize_by_data(r, &filter, z->numbers, z->numbers == 3, z->axis_count, z->axes, io);
+}
+
 /* What interpolates is of float32, or float64; whole numbers are rounded, and held in their type.
  */
 static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
@@ -405,6 +423,7 @@ static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
     if (z->method) {
         HONE_TRY(onnx_emit_cast(r, *out, is_wide ? HONE_DTYPE_F64 : HONE_DTYPE_F32, out));
     }
+    if (z->numbers) HONE_TRY(resize_by_data(r, z, out));
     for (int32_t d = 0; d < z->data->rank; d++) {
         if (z->repeats[d]) HONE_TRY(repeat(r, z->repeats[d], d, out));
         if (z->is_resized[d]) HONE_TRY(resize_dimension(r, z, d, out));
@@ -413,20 +432,41 @@ static hone_status resize(onnx_reader *r, const resizer *z, hone_garg *out) {
     return onnx_emit_saturated(r, *out, dtype, out);
 }
 
+/* Are these numbers known only when the model runs? */
+static bool is_computed(onnx_reader *r, uint32_t input) {
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    return is_given(r, input) && !onnx_constant_of(r, &r->inputs[input]) &&
+           !onnx_known_ints(r, &r->inputs[input], &count, known, &rank);
+}
+
 static hone_status convert_resize(onnx_reader *r, hone_garg *out) {
-    int32_t axes[HONE_MAX_RANK];
-    uint32_t count, scales = r->opset < 11 ? 1 : 2;
+    uint32_t scales = r->opset < 11 ? 1 : 2;
     resizer z = {0};
     HONE_TRY(onnx_input_info(r, 0, &z.data));
     HONE_TRY(read_words(r, &z));
-    HONE_TRY(read_axes(r, &z, axes, &count));
-    HONE_TRY(read_region(r, axes, count, &z));
+    HONE_TRY(read_axes(r, &z, z.axes, &z.axis_count));
+    HONE_TRY(read_region(r, z.axes, z.axis_count, &z));
     bool has_sizes = r->opset >= 11 && is_given(r, 3);
     if (has_sizes == (is_given(r, scales) || onnx_attr(r, "scales"))) {
         return HONE_ERROR(HONE_CODE_INVALID, "wants scales or sizes");
     }
-    HONE_TRY(has_sizes ? read_sizes(r, axes, count, &z) : read_scales(r, scales, axes, count, &z));
-    return resize(r, &z, out);
+    uint32_t input = has_sizes ? 3 : scales;
+    if (is_computed(r, input)) {
+        z.numbers = input;
+        return resize(r, &z, out);
+    }
+    hone_status st = has_sizes ? read_sizes(r, z.axes, z.axis_count, &z)
+                               : read_scales(r, scales, z.axes, z.axis_count, &z);
+    if (hone_status_code(st) == HONE_CODE_UNSUPPORTED && is_given(r, input)) {
+        hone_status_free(st); /* an extent is not known */
+        memset(z.is_resized, 0, sizeof z.is_resized);
+        memset(z.repeats, 0, sizeof z.repeats);
+        z.numbers = input;
+        st = HONE_OK;
+    }
+    return st ? st : resize(r, &z, out);
 }
 
 const onnx_converter onnx_resize_converters[] = {

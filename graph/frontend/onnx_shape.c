@@ -79,6 +79,26 @@ static hone_status check_zero(const hone_sinfo *data, uint32_t count, const hone
                       is_open ? " beside one that is to follow" : "");
 }
 
+static hone_status reshape_by_data(onnx_reader *r, const hone_sinfo *data, bool allow_zero,
+                                   hone_garg *out) {
+    const hone_sinfo *target;
+    const hone_expr *shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_input_info(r, 1, &target));
+    int64_t count = target->rank == 1 ? hone_expr_const(target->shape[0]) : -1;
+    if (count < 0 || count > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the shape (input 1) must be constant, or of a known length up to %d",
+                          HONE_MAX_RANK);
+    }
+    for (int32_t d = 0; d < data->rank; d++) {
+        if (!hone_expr_is_int_value(data->shape[d], 0)) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the shape (input 1) must be constant for data without elements");
+    }
+    HONE_TRY(onnx_emit_target(r, r->inputs[1], data, allow_zero, (uint32_t)count, shape));
+    return onnx_emit_reshape(r, r->inputs[0], (uint32_t)count, shape, out);
+}
+
 static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     const hone_expr *shape[ONNX_MAX_KNOWN];
@@ -90,7 +110,7 @@ static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_input_info(r, 0, &data));
     if (onnx_has_input(r, 1)) {
         if (!onnx_known_ints(r, &r->inputs[1], &count, shape, &rank)) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the shape (input 1) must be constant");
+            return reshape_by_data(r, data, allow_zero != 0, out);
         }
     } else {
         HONE_TRY(onnx_attr_ints(r, "shape", HONE_MAX_RANK, attr_shape, &count));
@@ -217,17 +237,16 @@ static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     const hone_expr *shape[ONNX_MAX_KNOWN], *both[HONE_MAX_RANK];
     uint32_t count;
-    int32_t ignored;
     HONE_TRY(onnx_input_info(r, 0, &data));
-    if (!onnx_known_ints(r, &r->inputs[1], &count, shape, &ignored)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the shape (input 1) must be constant");
-    }
+    HONE_TRY(onnx_sizes(r, 1, "the shape", &count, shape));
     int32_t rank = data->rank > (int32_t)count ? data->rank : (int32_t)count;
     if (rank > HONE_MAX_RANK) return HONE_ERROR(HONE_CODE_INVALID, "too many dimensions");
     for (int32_t i = 0; i < rank; i++) { /* either side may be 1 */
         int32_t d = i - (rank - data->rank), t = i - (rank - (int32_t)count);
-        both[i] =
-            t < 0 || (d >= 0 && hone_expr_is_int_value(shape[t], 1)) ? data->shape[d] : shape[t];
+        bool is_kept = t < 0 || (d >= 0 && hone_expr_is_int_value(shape[t], 1));
+        bool is_open = !is_kept && d >= 0 && !hone_expr_is_int(shape[t]);
+        is_kept |= is_open && !hone_expr_is_int_value(data->shape[d], 1);
+        both[i] = is_kept ? data->shape[d] : shape[t];
         if (hone_expr_is_int(both[i]) && both[i]->u.i < 0) {
             return HONE_ERROR(HONE_CODE_INVALID, "dimension %d of the shape is %lld", i,
                               (long long)both[i]->u.i);
@@ -261,6 +280,22 @@ static bool concat_ints(onnx_reader *r, hone_garg *out) {
     return !st;
 }
 
+/* What is known of integers that are joined; 0: they are none, or too many. */
+static uint32_t join_items(onnx_reader *r, const hone_expr **items) {
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        const hone_sinfo *info;
+        hone_status st = onnx_input_info(r, i, &info);
+        bool is_vector = !st && info->rank == 1 && info->dtype.code == HONE_DTYPE_CODE_INT;
+        int64_t count = is_vector ? hone_expr_const(info->shape[0]) : -1;
+        hone_status_free(st);
+        if (count < 0 || count > ONNX_MAX_KNOWN - (int64_t)total) return 0;
+        onnx_known_items(r, &r->inputs[i], (uint32_t)count, items + total);
+        total += (uint32_t)count;
+    }
+    return total;
+}
+
 /* One kernel takes so many tensors. */
 enum { MAX_PARTS = 60 };
 
@@ -292,11 +327,14 @@ static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     if (!onnx_attr(r, "axis")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'axis' is missing");
     HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
     if (concat_ints(r, out)) return HONE_OK;
-    for (uint32_t i = 0; i < r->input_count; i++) {
+    for (uint32_t i = 0; i < r->input_count; i++)
         if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
+    const hone_expr *items[ONNX_MAX_KNOWN];
+    uint32_t count = join_items(r, items);
+    for (uint32_t i = 0; i < r->input_count; i++)
         HONE_TRY(onnx_as_tensor(r, &r->inputs[i]));
-    }
-    return onnx_emit_concat(r, r->input_count, r->inputs, axis, out);
+    HONE_TRY(onnx_emit_concat(r, r->input_count, r->inputs, axis, out));
+    return count ? onnx_note_items(r, out, count, items) : HONE_OK;
 }
 
 static hone_status convert_split(onnx_reader *r, hone_garg *out) {

@@ -1,13 +1,16 @@
-/* graph/frontend/onnx_slice.c - Slice: with numbers, or with sizes that come later. */
+/* graph/frontend/onnx_slice.c - Slice: with numbers, with sizes that come later, or with what is
+ * computed. */
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
 
 typedef struct bounds {
     uint32_t count;
-    const hone_expr *starts[ONNX_MAX_KNOWN], *ends[ONNX_MAX_KNOWN];
-    int64_t axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+    const hone_expr *starts[ONNX_MAX_KNOWN], *ends[ONNX_MAX_KNOWN]; /* NULL: computed */
+    int64_t axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];              /* steps: 0 = computed */
 } bounds;
+
+enum { STARTS = 1, ENDS, AXES, STEPS }; /* inputs */
 
 static int64_t clamp_place(int64_t place, int64_t count) {
     if (place < 0) place += count;
@@ -33,6 +36,22 @@ static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step,
     return !st;
 }
 
+/* What is computed: only how many there are is known. */
+static hone_status count_places(onnx_reader *r, uint32_t input, const char *name,
+                                uint32_t *out_count, const hone_expr **out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, input, &info));
+    int64_t count = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
+    if (count < 0 || count > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "%s (input %u) must be constant, or of a known length up to %d", name,
+                          input, HONE_MAX_RANK);
+    }
+    memset(out, 0, (size_t)count * sizeof *out);
+    *out_count = (uint32_t)count;
+    return HONE_OK;
+}
+
 /* starts, ends: attributes up to opset 9, inputs since. */
 static hone_status read_places(onnx_reader *r, uint32_t input, const char *name,
                                const hone_expr **out, uint32_t *out_count) {
@@ -40,7 +59,7 @@ static hone_status read_places(onnx_reader *r, uint32_t input, const char *name,
     int32_t ignored;
     if (onnx_has_input(r, input)) {
         if (!onnx_known_ints(r, &r->inputs[input], out_count, out, &ignored)) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", name, input);
+            return count_places(r, input, name, out_count, out);
         }
         return *out_count <= HONE_MAX_RANK ? HONE_OK
                                            : HONE_ERROR(HONE_CODE_INVALID, "%u %s, at most %d fit",
@@ -64,19 +83,25 @@ static hone_status read_numbers(onnx_reader *r, uint32_t input, const char *name
     if (given == count) return HONE_OK;
     if (given) return HONE_ERROR(HONE_CODE_INVALID, "%u %s for %u starts", given, name, count);
     for (uint32_t i = 0; i < count; i++)
-        out[i] = input == 3 ? (int64_t)i : 1;
+        out[i] = input == AXES ? (int64_t)i : 1;
     return HONE_OK;
 }
 
 static hone_status read_bounds(onnx_reader *r, bounds *b) {
     uint32_t ends;
-    HONE_TRY(read_places(r, 1, "starts", b->starts, &b->count));
-    HONE_TRY(read_places(r, 2, "ends", b->ends, &ends));
+    HONE_TRY(read_places(r, STARTS, "starts", b->starts, &b->count));
+    HONE_TRY(read_places(r, ENDS, "ends", b->ends, &ends));
     if (ends != b->count) {
         return HONE_ERROR(HONE_CODE_INVALID, "%u ends for %u starts", ends, b->count);
     }
-    HONE_TRY(read_numbers(r, 3, "axes", b->count, b->axes));
-    return read_numbers(r, 4, "steps", b->count, b->steps);
+    HONE_TRY(read_numbers(r, AXES, "axes", b->count, b->axes));
+    const hone_expr *steps[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    memset(b->steps, 0, sizeof b->steps);
+    bool is_computed =
+        onnx_has_input(r, STEPS) && !onnx_known_ints(r, &r->inputs[STEPS], &count, steps, &rank);
+    return is_computed ? HONE_OK : read_numbers(r, STEPS, "steps", b->count, b->steps);
 }
 
 /* ---- numbers ---- */
@@ -115,19 +140,37 @@ static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *
     return hone_extent_add(&r->ir, to, -start);
 }
 
+/* Item i of an input, or the size that it is known to be. */
+static hone_status bound_tensor(onnx_reader *r, uint32_t input, uint32_t i, const hone_expr *known,
+                                hone_garg *out) {
+    return known ? onnx_sizes_tensor(r, 1, &known, out)
+                 : onnx_emit_item(r, r->inputs[input], i, out);
+}
+
+static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                                 const hone_expr *extent, hone_garg *io) {
+    onnx_slice slice;
+    hone_garg places;
+    const hone_expr *step = b->steps[i] ? hone_extent_int(&r->ir, b->steps[i]) : NULL;
+    HONE_TRY(bound_tensor(r, STARTS, i, b->starts[i], &slice.start));
+    HONE_TRY(bound_tensor(r, ENDS, i, b->ends[i], &slice.end));
+    HONE_TRY(bound_tensor(r, STEPS, i, step, &slice.step));
+    HONE_TRY(onnx_emit_places(r, &slice, extent, &places));
+    return onnx_emit_take(r, *io, places, axis, io);
+}
+
+static bool is_number_at(const hone_expr *e) {
+    return e && hone_expr_is_int(e);
+}
+
 static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
                                const hone_expr *extent, hone_garg *io) {
     const hone_expr *left = NULL;
-    bool is_number = hone_expr_is_int(b->starts[i]) && b->starts[i]->u.i > INT32_MIN &&
+    bool is_number = is_number_at(b->starts[i]) && b->starts[i]->u.i > INT32_MIN &&
                      b->starts[i]->u.i < INT32_MAX;
     int64_t start = is_number ? b->starts[i]->u.i : 0;
-    if (is_number && b->steps[i] == 1) left = left_of(r, start, b->ends[i], extent);
-    if (!left) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the extent of axis %d must be known for this start, end and step; give "
-                          "it with --shape",
-                          axis);
-    }
+    if (is_number && b->ends[i] && b->steps[i] == 1) left = left_of(r, start, b->ends[i], extent);
+    if (!left) return take_computed(r, b, i, axis, extent, io);
     if (start == 0 && hone_extent_same(left, extent)) return HONE_OK;
     if (hone_expr_is_int(left) && left->u.i < 1) left = hone_extent_int(&r->ir, 0);
     hone_garg args[] = {*io, {0}};
@@ -148,7 +191,7 @@ static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
     const int64_t *const lists[] = {axes, starts, ends, steps};
     uint32_t count = 0;
     HONE_TRY(read_bounds(r, &b));
-    bool are_ints = b.count == 1 && hone_expr_is_int(b.starts[0]) && hone_expr_is_int(b.ends[0]);
+    bool are_ints = b.count == 1 && is_number_at(b.starts[0]) && is_number_at(b.ends[0]);
     if (are_ints && slice_ints(r, b.starts[0]->u.i, b.ends[0]->u.i, b.steps[0], out))
         return HONE_OK;
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
@@ -159,7 +202,8 @@ static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
         int32_t axis;
         HONE_TRY(onnx_axis(r, b.axes[i], data->rank, &axis));
         int64_t extent = hone_expr_const(data->shape[axis]);
-        is_number[i] = extent >= 0 && hone_expr_is_int(b.starts[i]) && hone_expr_is_int(b.ends[i]);
+        is_number[i] =
+            extent >= 0 && b.steps[i] && is_number_at(b.starts[i]) && is_number_at(b.ends[i]);
         if (!is_number[i]) continue;
         axes[count] = axis;
         starts[count] = first_of(b.starts[i]->u.i, b.steps[i], extent);

@@ -66,6 +66,7 @@ static const struct {
     {"flip",                   hone_topi_emit_flip            },
     {"tile",                   hone_topi_emit_tile            },
     {"repeat",                 hone_topi_emit_repeat          },
+    {"suppress",               hone_topi_emit_suppress        },
 };
 
 hone_topi_fn hone_topi_find(const char *op) {

@@ -73,6 +73,7 @@ hone_status hone_topi_emit_triangle(hone_topi *t);
 hone_status hone_topi_emit_flip(hone_topi *t);
 hone_status hone_topi_emit_tile(hone_topi *t);
 hone_status hone_topi_emit_repeat(hone_topi *t);
+hone_status hone_topi_emit_suppress(hone_topi *t);
 
 /* ---- helpers ---- */
 /* Argument i at the output's axes, broadcast as numpy does. */

@@ -62,6 +62,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_FILL] = hone_infer_fill,
     [HONE_INFER_ARANGE] = hone_infer_arange,
     [HONE_INFER_TO_SHAPE] = hone_infer_to_shape,
+    [HONE_INFER_SUPPRESS] = hone_infer_suppress,
 };
 
 /* ---- arguments ---- */

@@ -66,6 +66,7 @@ enum hone_infer_rule {
     HONE_INFER_FILL,
     HONE_INFER_ARANGE,
     HONE_INFER_TO_SHAPE,
+    HONE_INFER_SUPPRESS,
     HONE_INFER_COUNT
 };
 
@@ -138,6 +139,7 @@ hone_status hone_infer_one_hot(hone_infer *in);
 hone_status hone_infer_fill(hone_infer *in);
 hone_status hone_infer_arange(hone_infer *in);
 hone_status hone_infer_to_shape(hone_infer *in);
+hone_status hone_infer_suppress(hone_infer *in);
 
 /* Operators by this rule take no tensor first: they make one of a shape, or of numbers. */
 bool hone_infer_makes(int rule);

@@ -111,3 +111,18 @@ hone_status hone_infer_roi_pool(hone_infer *in) {
     HONE_TRY(check_regions(in, 5));
     return regions_to(in);
 }
+
+/* Which boxes of each list lie too much over one in front of them that stays. */
+hone_status hone_infer_suppress(hone_infer *in) {
+    const hone_sinfo *boxes = in->args[0], *threshold = in->args[1];
+    if (boxes->rank != 3 || !hone_dtype_is_float(boxes->dtype) ||
+        !hone_expr_is_int_value(boxes->shape[2], 4)) {
+        return hone_infer_fail(in, "the boxes must be floats of [lists, count, 4]");
+    }
+    if (threshold->kind != HONE_SINFO_TENSOR || threshold->rank != 1 ||
+        !hone_expr_is_int_value(threshold->shape[0], 1) ||
+        hone_dtypes_differ(threshold->dtype, boxes->dtype)) {
+        return hone_infer_fail(in, "the threshold must be one number of the type of the boxes");
+    }
+    return hone_infer_tensor(in, HONE_DTYPE_BOOL, 2, boxes->shape);
+}

@@ -112,7 +112,7 @@ static const struct row {
      "6 elements cannot become 8",                                                                                                                                                                        HONE_CODE_TYPE       },
     {"reshape with two holes",                 MAT "const s i64 2 = -1,-1\nnode Reshape x,s -> y\noutput y",
      "more than one -1",                                                                                                                                                                                  HONE_CODE_TYPE       },
-    {"reshape by data",                        MAT "input s i64 2\nnode Reshape x,s -> y\noutput y",
+    {"reshape by data",                        MAT "input s i64 1,2\nnode Reshape x,s -> y\noutput y",
      "the shape (input 1) must be constant",                                                                                                                                                              HONE_CODE_UNSUPPORTED},
     {"permutation too short",                  MAT "node Transpose x -> y perm=[0]\noutput y",
      "attribute 'perm' has 1 integers, the data 2 dimensions",                                                                                                                                            HONE_CODE_INVALID    },

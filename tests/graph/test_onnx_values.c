@@ -361,6 +361,104 @@ static const struct row {
         "node ConstantOfShape m -> z\nnode Size z -> k\nnode Cast k -> e to=1\n"
         "node ReduceSum x -> t keepdims=0\nnode Add t,e -> y",
         "1,0,0,0,0,0,0,0,0,0,0,0", "16"),
+    ROW("NonZero: NaN is another number than 0", "opset 13\ninput x f32 2,3\nnode NonZero x -> y",
+        "0,1,0,nan,-0,-2", "0,1,1,1,0,2"),
+    ROW("NonZero of nothing", "opset 13\ninput x f32 2,2\nnode NonZero x -> y", "0,0,0,0", ""),
+    ROW("Compress by data, shorter than the axis",
+        "opset 13\ninput x i64 4\nconst b i64 2 = 0,2\nconst e i64 1 = 3\n"
+        "const o i64 1 = 0\nnode Slice x,o,e -> s\nnode Cast s -> c to=9\n"
+        "node Compress x,c -> y axis=0",
+        "0,5,8,7", "5,8"),
+    ROW("what is chosen goes on",
+        "opset 13\ninput x f32 5\nconst z f32 = 0\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Neg p -> q\nnode Neg q -> l\n"
+        "node Concat l,p,x -> y axis=0",
+        "1,-1,2,-2,-3", "1,2,1,2,1,-1,2,-2,-3"),
+    ROW("nothing that is chosen goes on",
+        "opset 13\ninput x f32 2\nconst z f32 = 9\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Exp p -> q\nnode Concat q,x -> y axis=0",
+        "1,2", "1,2"),
+    ROW("the size of what is chosen is data",
+        "opset 13\ninput x f32 5\nconst z f32 = 0\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Shape p -> y",
+        "1,-1,2,-2,-3", "2"),
+    ROW("Unique: NaN is the largest, and one", "opset 13\ninput x f32 6\nnode Unique x -> y",
+        "nan,1,nan,0,1,inf", "0,1,inf,nan"),
+    ROW("Unique in the order of the data",
+        "opset 13\ninput x i32 6\nnode Unique x -> v,f,g,y sorted=0", "3,1,3,2,1,3", "3,2,1"),
+    ROW("Unique: groups in the order of the data",
+        "opset 13\ninput x i32 6\nnode Unique x -> v,f,y sorted=0", "3,1,3,2,1,3", "0,1,0,2,1,0"),
+    ROW("Unique columns", "opset 13\ninput x i32 2,4\nnode Unique x -> y axis=1", "2,1,2,1,0,5,0,3",
+        "1,1,2,3,5,0"),
+    ROW("NonMaxSuppression: equal scores by number, of no number of boxes none",
+        "opset 11\ninput x f32 1,1,3\nconst b f32 1,3,4 = 0,0,1,1,0,0,1,1,2,2,3,3\n"
+        "node NonMaxSuppression b,x -> y",
+        "1,1,1", ""),
+    ROW("NonMaxSuppression: a box lies over one before it",
+        "opset 11\ninput x f32 1,1,4\n"
+        "const b f32 1,4,4 = 0,0,1,1,0,0,1,1,2,2,3,3,1,1,0,0\nconst m i64 1 = 9\n"
+        "const t f32 1 = 0.5\nnode NonMaxSuppression b,x,m,t -> y",
+        "1,1,2,0", "0,0,2,0,0,0"),
+    ROW("Range of computed numbers, backwards",
+        "opset 13\ninput x i64\nconst a i64 = 3\nconst d i64 = -2\nnode Range a,x,d -> y", "-2",
+        "3,1,-1"),
+    ROW("Range of computed numbers over nothing",
+        "opset 13\ninput x i64\nconst a i64 = 3\nconst d i64 = -2\nnode Range a,x,d -> y", "3", ""),
+    ROW("Range of computed floats",
+        "opset 13\ninput x f32\nconst a f32 = 1\nconst d f32 = 0.5\nnode Range a,x,d -> y", "2.25",
+        "1,1.5,2"),
+    ROW("Reshape by data: a size that stays, and one that is left",
+        "opset 13\ninput x i64 3\nconst d i64 2,6 = 1,2,3,4,5,6,7,8,9,10,11,12\n"
+        "node Reshape d,x -> r\nnode Shape r -> y",
+        "0,3,-1", "2,3,2"),
+    ROW("Reshape by data that does not fit",
+        "opset 13\ninput x i64 2\nconst d i64 2,2 = 1,2,3,4\nnode Reshape d,x -> y", "3,2", "!"),
+    ROW("Reshape by data of which a part is known",
+        "opset 13\ninput x i64 1\nconst t i64 1 = 3\nnode Concat x,t -> s axis=0\n"
+        "const d f32 2,6 = 1,2,3,4,5,6,7,8,9,10,11,12\nconst w f32 3,1 = 1,0,0\n"
+        "node Reshape d,s -> r\nnode MatMul r,w -> y",
+        "4", "1,4,7,10"),
+    ROW("Resize to sizes that are computed",
+        "opset 13\ninput x i64 1\nconst t i64 1 = 1\nnode Concat t,x -> s axis=0\n"
+        "const d f32 1,3 = 1,2,4\nnode Resize d,,,s -> y mode='linear'",
+        "6", "1,1.25,1.75,2.5,3.5,4"),
+    ROW("Resize by scales that are computed",
+        "opset 13\ninput x f32 1\nconst d f32 4 = 1,2,4,8\nnode Resize d,,x -> y", "0.5", "1,4"),
+    ROW("Expand by data", "opset 13\ninput x i64 2\nconst d i64 2,1 = 1,2\nnode Expand d,x -> y",
+        "1,3", "1,1,1,2,2,2"),
+    ROW("Tile by data", "opset 13\ninput x i64 2\nconst d i64 1,2 = 1,2\nnode Tile d,x -> y", "2,1",
+        "1,2,1,2"),
+    ROW("ConstantOfShape by data", "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,3",
+        "0,0,0"),
+    ROW("ConstantOfShape of a negative size",
+        "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,-3", "!is -"),
+    ROW("Slice by data, from behind",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\nconst e i64 1 = -9\n"
+        "const a i64 1 = 0\nconst s i64 1 = -2\nnode Slice d,x,e,a,s -> y",
+        "-1", "5,3,1"),
+    ROW("Slice by data beyond the end",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\n"
+        "const e i64 1 = 9223372036854775807\nnode Slice d,x,e -> y",
+        "3", "4,5"),
+    ROW("Slice by data of nothing",
+        "opset 13\ninput x i64 1\nconst d i64 3 = 1,2,3\nconst e i64 1 = 1\n"
+        "node Slice d,x,e -> y",
+        "2", ""),
+    ROW("TopK of a computed number",
+        "opset 13\ninput x i64 1\nconst d f32 4 = 1,nan,2,2\nnode TopK d,x -> v,y", "3", "1,2,3"),
+    ROW("TopK of more than there are",
+        "opset 13\ninput x i64 1\nconst d f32 2 = 1,2\nnode TopK d,x -> y", "3", "!"),
+    ROW("OneHot of a computed depth",
+        "opset 13\ninput x i64\nconst i i64 2 = 1,-1\nconst v i64 2 = 0,7\n"
+        "node OneHot i,x,v -> y",
+        "3", "0,7,0,0,0,7"),
+    ROW("Pad by data, below 0 too",
+        "opset 13\ninput x i64 2\nconst d i64 3 = 1,2,3\nconst v i64 = 9\n"
+        "node Pad d,x,v -> y",
+        "2,-1", "9,9,1,2"),
+    ROW("Pad by data that is mirrored",
+        "opset 13\ninput x i64 2\nconst d i64 3 = 1,2,3\nnode Pad d,x -> y mode='reflect'", "2,1",
+        "3,2,1,2,3,2"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,

@@ -135,7 +135,7 @@ class Case:
     def parameter(self, ints, dtype="int64"):
         """What operators take as numbers (axes, shapes): nearly always in the file."""
         array = numpy.array(ints, dtype)
-        return self.holding(array, 0.95)
+        return self.holding(array, 0.75)
 
     def tensor(self, shape, dtype, constant=0.2):
         """An operand of that shape."""

@@ -17,7 +17,8 @@ TABLE = {**onnx_operators.TABLE, **onnx_operators_places.TABLE}
 LARGEST, LOWEST_OPSET, HIGHEST_OPSET = 1e4, 11, 22
 # What makes nothing of values, and what has poles or steps, where small differences become large ones.
 LEFT_OUT = set("""Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal
-Range EyeLike HannWindow HammingWindow BlackmanWindow Compress TopK Hardmax Shrink MaxUnpool""".split())
+Range EyeLike HannWindow HammingWindow BlackmanWindow Compress TopK Hardmax Shrink MaxUnpool
+NonZero Unique NonMaxSuppression""".split())
 
 
 class Graph(Case):

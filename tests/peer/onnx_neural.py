@@ -130,8 +130,11 @@ def resize(case):
     if mode == "cubic":
         words["cubic_coeff_a"] = case.maybe(case.draw.one_of((-0.75, -0.5)), 0.5)
         words["exclude_outside"] = case.maybe(case.draw.between(0, 1), 0.5)
-    scales = NONE if scales is NONE else exactly(case, [1, 1, *scales])
-    sizes = NONE if sizes is NONE else case.constant(numpy.array([*data.shape[:2], *sizes], "int64"))
+    hold = case.given if case.draw.chance(0.3) and form != "tf_crop_and_resize" else case.constant
+    if scales is not NONE:
+        scales = hold(numpy.array([1, 1, *scales], "float32"))
+        scales.is_exact = True
+    sizes = NONE if sizes is NONE else hold(numpy.array([*data.shape[:2], *sizes], "int64"))
     roi = NONE if roi is NONE else exactly(case, roi)
     if scales is NONE and not since(case, 13):
         scales = exactly(case, [])

@@ -134,7 +134,45 @@ def compress(case):
     axis = axis_of(case, data.rank) if case.draw.chance(0.7) else None
     extent = int(numpy.prod(data.shape)) if axis is None else data.shape[axis]
     chosen = case.draw.rng.random(extent) < 0.6
-    return case.node([data, case.holding(chosen, 0.95)], axis=axis)
+    return case.node([data, case.holding(chosen, 0.4)], axis=axis)
+
+
+def some_zeros(case):
+    """Numbers of which about half are 0, or all, or none."""
+    data = case.data(1, 4, case.dtype(), 300)
+    kept = case.draw.rng.random(data.shape) < case.draw.one_of((0, 0.5, 0.5, 0.5, 1))
+    return case.own(data, numpy.where(kept, data.array, 0))
+
+
+def non_zero(case):
+    return case.node([some_zeros(case)])
+
+
+def unique(case):
+    """Of few different numbers."""
+    data = case.data(1, 3, case.dtype(), 120)
+    few = case.draw.numbers([case.draw.between(1, 5)], data.dtype)
+    case.own(data, few[case.draw.rng.integers(0, len(few), data.shape)])
+    axis = axis_of(case, data.rank) if case.draw.chance(0.4) else None
+    return case.node([data], 4, axis=axis, sorted=case.maybe(case.draw.between(0, 1)))
+
+
+def non_max_suppression(case):
+    """Boxes near each other, scores with ties."""
+    batch, classes, count = case.draw.between(1, 2), case.draw.between(1, 3), case.draw.between(1, 20)
+    corner = case.draw.rng.integers(0, 8, [batch, count, 2]) * 0.5
+    size = case.draw.rng.integers(0, 9, [batch, count, 2]) * 0.5
+    is_center = case.draw.chance(0.4)
+    boxes = numpy.concatenate([corner, size if is_center else corner + size], -1)
+    if not is_center and case.draw.chance(0.4):
+        boxes = boxes[..., [2, 1, 0, 3]]
+    scores = case.draw.rng.integers(0, 12, [batch, classes, count]) / 11
+    words = {"center_point_box": case.maybe(1) or 1} if is_center else {}
+    most = case.parameter(case.draw.one_of(([0], [1], [2], [5], [100])))
+    iou = case.holding(numpy.array([case.draw.one_of((0, 0.1, 0.3, 0.5, 1))], "float32"))
+    least = case.holding(numpy.array([case.draw.one_of((0, 0.4, 0.9, 1))], "float32"))
+    operands = [case.given(boxes.astype("float32")), case.given(scores.astype("float32")), most, iou, least]
+    return case.node(operands[:case.draw.one_of((3, 4, 5, 5, 5))], **words)
 
 
 def range_(case):
@@ -144,7 +182,7 @@ def range_(case):
     numbers = [start, start + count * delta, delta]
     if numpy.dtype(dtype).kind == "f":
         numbers = [n * 0.25 for n in numbers]
-    return case.node([case.holding(numpy.array(n, dtype), 0.95) for n in numbers])
+    return case.node([case.holding(numpy.array(n, dtype), 0.5) for n in numbers])
 
 
 def eye_like(case):
@@ -203,7 +241,8 @@ TABLE = {
     "GatherElements": gather_elements, "GatherND": gather_nd, "ScatterND": scatter_nd,
     **named("Scatter ScatterElements", scatter_elements), "TopK": top_k, "CumSum": cum_sum,
     "ReverseSequence": reverse_sequence, "OneHot": one_hot, "Hardmax": hardmax,
-    "Compress": compress, "Range": range_, "EyeLike": eye_like, "Trilu": trilu, "Tile": tile,
+    "Compress": compress, "NonZero": non_zero, "Unique": unique,
+    "NonMaxSuppression": non_max_suppression, "Range": range_, "EyeLike": eye_like, "Trilu": trilu, "Tile": tile,
     **named("IsNaN BitwiseNot", unary),
     "IsInf": is_inf, "BitShift": bit_shift, **named("BitwiseAnd BitwiseOr BitwiseXor", binary),
     "Celu": shaped_unary(alpha=(0.3, 2)), "Shrink": shaped_unary(bias=(-1, 1), lambd=(0, 2)),
