@@ -169,6 +169,12 @@ const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg);
  * constants are a constant at once. */
 hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,
                       uint32_t attr_count, const hone_attr *attrs, hone_garg *out);
+/* Operands of an operator that broadcasts, or of a product, in which sizes that must be equal have
+ * different names: one is cast to the sizes of the other. */
+hone_status onnx_unify(onnx_reader *r, const char *op, uint32_t count, hone_garg *args,
+                       const hone_attrs *attrs);
+/* The same for tensors that are joined along the axis. */
+hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis);
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
 hone_status onnx_emit2(onnx_reader *r, const char *op, hone_garg a, hone_garg b, hone_garg *out);
 hone_status onnx_emit_get(onnx_reader *r, hone_garg tuple, int32_t index, hone_garg *out);
