@@ -281,9 +281,10 @@ static hone_status call_dict(const builtin_call *c, py_value *out) {
         HONE_TRY(py_put(c->p, c->where, out, &pair[0], &pair[1]));
     }
     for (uint32_t i = 0; i < c->args.keyword_count; i++) {
-        const py_value key = PYV_OF_STRING(hone_arena_strdup(c->p->arena, c->args.keywords[i]));
+        const py_value key =
+            PYV_OF_STRING(hone_arena_strdup(c->p->arena, c->args.keywords[i].name));
         if (!key.u.s) return py_no_memory();
-        HONE_TRY(py_put(c->p, c->where, out, &key, &c->args.values[i]));
+        HONE_TRY(py_put(c->p, c->where, out, &key, &c->args.keywords[i].value));
     }
     return HONE_OK;
 }

@@ -32,7 +32,8 @@ static hone_status keep_text(py_run *p, uint32_t where, hone_str *text, const ch
     *out = text->failed ? NULL : hone_arena_strndup(p->arena, hone_str_text(text), text->length);
     hone_str_deinit(text);
     if (!*out) return py_no_memory();
-    bool is_utf8 = hone_utf8_valid_bytes(*out, strlen(*out)) == strlen(*out);
+    bool is_utf8 =
+        p->host->takes_any_literal || hone_utf8_valid_bytes(*out, strlen(*out)) == strlen(*out);
     return is_utf8 ? HONE_OK : py_fail_at(p, where, "the string is not UTF-8");
 }
 /* ---- literals ---- */
@@ -41,7 +42,9 @@ static hone_status append_text(py_run *p, const py_node *node, hone_str *out) {
     const char *why, *text = py_text_of(p->source, node, p->arena, &why);
     if (!text) return why ? py_fail_at(p, node->at, why) : py_no_memory();
     hone_str_append(out, text);
-    if (out->length > PY_MAX_TEXT) return py_fail_at(p, node->at, "the string is too long");
+    if (out->length > (p->host->max_text ? p->host->max_text : PY_MAX_TEXT)) {
+        return py_fail_at(p, node->at, "the string is too long");
+    }
     return HONE_OK;
 }
 

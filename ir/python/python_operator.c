@@ -4,6 +4,8 @@
 
 #include "ir/python/python_run.h"
 
+const char py_no_operator[] = "these cannot be computed with";
+
 /* ---- arithmetic ---- */
 
 static bool multiply(int64_t a, int64_t n, int64_t *out) {
@@ -62,7 +64,7 @@ static hone_status compute_ints(py_run *p, uint32_t at, py_op op, int64_t b, int
         *io = a ^ b;
         break;
     default:
-        return py_fail_at(p, at, "these cannot be computed with");
+        return py_fail_at(p, at, py_no_operator);
     }
     return fits ? HONE_OK : py_fail_at(p, at, "the number is too large");
 }
@@ -114,6 +116,8 @@ static hone_status join_text(py_run *p, uint32_t where, const char *a, const cha
 hone_status py_compute(py_run *p, uint32_t where, py_op op, const py_value *right, py_value *io) {
     bool are_lists = (io->kind == PYV_LIST || io->kind == PYV_TUPLE) &&
                      (right->kind == io->kind || (op == PY_MUL && py_is_int(right)));
+    bool is_host = io->kind >= PYV_HOST || right->kind >= PYV_HOST;
+    if (is_host && p->host->compute) return p->host->compute(p, where, op, right, io);
     if (io->kind == PYV_UNKNOWN) return HONE_OK;
     if (right->kind == PYV_UNKNOWN) {
         *io = *right;
@@ -135,8 +139,7 @@ hone_status py_compute(py_run *p, uint32_t where, py_op op, const py_value *righ
     const py_value left = *io;
     if (are_lists && op == PY_ADD) return join(p, where, &left, right, 1, io);
     if (are_lists && op == PY_MUL) return join(p, where, &left, NULL, right->u.i, io);
-    bool is_host = io->kind >= PYV_HOST || right->kind >= PYV_HOST;
-    return py_fail_at(p, where, is_host ? p->host->no_arithmetic : "these cannot be computed with");
+    return py_fail_at(p, where, is_host ? p->host->no_arithmetic : py_no_operator);
 }
 
 /* ---- comparisons ---- */

@@ -18,10 +18,13 @@
 
 typedef enum pyv_kind {
     PYV_NONE,
+    PYV_ELLIPSIS,
     PYV_BOOL,    /* u.i */
     PYV_INT,     /* u.i */
+    PYV_HUGE,    /* u.i + 2^64: from 2^63 to 2^64 - 1, for hosts that take it */
     PYV_FLOAT,   /* u.f */
     PYV_STRING,  /* u.s */
+    PYV_SLICE,   /* u.items[3]: from, to, step; NONE where left out */
     PYV_TUPLE,   /* u.items[count] */
     PYV_LIST,    /* u.list: shared by all who hold it */
     PYV_DICT,    /* u.list, with keys */
@@ -41,8 +44,10 @@ typedef struct py_list {
 } py_list;
 
 struct py_value {
-    pyv_kind kind;
+    int kind; /* pyv_kind, or one of the host's */
     uint32_t count, mark;
+    uint32_t at;            /* where it stands in the text, for messages */
+    bool is_meta, is_fresh; /* the host's */
     union {
         int64_t i;
         double f;
@@ -105,7 +110,27 @@ typedef struct py_host {
     hone_status (*binary)(py_run *p, const py_node *node, py_value *io, bool *out_took);
     /* Of a host's value. */
     hone_status (*truth)(py_run *p, uint32_t at, const py_value *v, bool *out);
-    const char *no_arithmetic; /* why there is none with the host's values */
+    const char *no_arithmetic; /* why there is none with the host's values; NULL: see compute */
+
+    /* ---- what only some hosts know: may be NULL ---- */
+    /* The host has a meaning of his own for this name, which is also a function of Python. */
+    bool (*hides)(const py_run *p, const char *name);
+    /* io[…], of a host's value. */
+    hone_status (*subscript)(py_run *p, const py_node *node, py_value *io);
+    /* -io, ~io, +io or not io, of a host's value. */
+    hone_status (*unary)(py_run *p, const py_node *node, py_value *io);
+    /* io op= right, where one is the host's; op may compare or be `and` or `or`, too. */
+    hone_status (*compute)(py_run *p, uint32_t at, py_op op, const py_value *right, py_value *io);
+    /* x if io else y, of a host's value. */
+    hone_status (*choice)(py_run *p, const py_node *node, py_value *io);
+    /* A host's value as an index. */
+    hone_status (*index)(py_run *p, const py_value *v, int64_t *out);
+    /* What a loop of the text finds in a host's value. */
+    hone_status (*iterate)(py_run *p, uint32_t at, const py_value *v, py_value *out_list);
+    /* Literals that fit no 64 bits, no float and no UTF-8 are values as well. */
+    bool takes_any_literal;
+    const char *suffix_hint; /* what says the type of a number, where "1.5f" stands */
+    uint32_t max_items, max_depth, max_text; /* 0: PY_MAX_ITEMS, PY_MAX_DEPTH, PY_MAX_TEXT */
 } py_host;
 
 struct py_run {
@@ -113,6 +138,7 @@ struct py_run {
     hone_arena *arena;
     const py_host *host;
     void *ctx;                /* the host's */
+    uint32_t at;              /* the expression that is being computed */
     py_scope *scope, *scopes; /* the innermost, and all */
     py_value *slots;
     uint32_t slot_count, slot_capacity;
@@ -134,6 +160,7 @@ HONE_NODISCARD hone_status py_fail_at(const py_run *p, uint32_t at, const char *
 HONE_NODISCARD hone_status py_fail_about(const py_run *p, uint32_t at, const char *what,
                                          const char *name, const char *more);
 HONE_NODISCARD hone_status py_no_memory(void);
+extern const char py_no_operator[]; /* "these cannot be computed with" */
 
 /* ---- names (python_value.c) ---- */
 /* NULL when the name stands for nothing. Valid until the next name is bound. */
@@ -161,6 +188,7 @@ HONE_NODISCARD hone_status py_new_tuple(py_run *p, const py_value *items, uint32
                                         py_value *out);
 /* A tuple of what is in the list. */
 py_value py_tuple_of(const py_value *list);
+const char *py_kind_name(const py_value *v); /* "a tuple", for messages */
 bool py_is_same(const py_value *a, const py_value *b);
 /* INVALID for what is not known. */
 HONE_NODISCARD hone_status py_truth(py_run *p, uint32_t at, const py_value *v, bool *out);
@@ -176,6 +204,8 @@ HONE_NODISCARD hone_status py_print(py_run *p, uint32_t at, const py_value *v, c
 
 /* ---- expressions (python_eval.c) ---- */
 HONE_NODISCARD hone_status py_eval(py_run *p, const py_node *node, py_value *out);
+/* A tuple of the items of a PY_TUPLE or PY_LIST, where "*x" stands for several. */
+HONE_NODISCARD hone_status py_eval_items(py_run *p, const py_node *node, py_value *out);
 /* io op= right (python_operator.c) */
 HONE_NODISCARD hone_status py_compute(py_run *p, uint32_t at, py_op op, const py_value *right,
                                       py_value *io);
@@ -184,12 +214,15 @@ HONE_NODISCARD hone_status py_relate(py_run *p, uint32_t at, py_op op, const py_
                                      const py_value *b, bool *out, bool *out_is_known);
 
 /* Arguments of what is no function of the text. */
+typedef struct py_word {
+    const char *name;
+    py_value value;
+} py_word;
 typedef struct py_args {
     uint32_t count; /* without keywords */
     const py_value *items;
     uint32_t keyword_count;
-    const char *const *keywords;
-    const py_value *values;
+    const py_word *keywords;
 } py_args;
 HONE_NODISCARD hone_status py_eval_args(py_run *p, const py_node *call, py_args *out);
 const py_value *py_keyword(const py_args *args, const char *name);

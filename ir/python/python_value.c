@@ -79,7 +79,8 @@ hone_status py_new_list(py_run *p, pyv_kind kind, py_value *out) {
 
 static hone_status make_room(py_run *p, uint32_t where, py_list *list, bool has_keys) {
     uint32_t capacity = list->capacity;
-    if (list->count >= PY_MAX_ITEMS) return py_fail_at(p, where, "the list is too long");
+    uint32_t most = has_keys || !p->host->max_items ? PY_MAX_ITEMS : p->host->max_items;
+    if (list->count >= most) return py_fail_at(p, where, "the list is too long");
     if (has_keys &&
         !hone_grow(p->arena, (void **)&list->keys, &capacity, list->count, sizeof *list->keys)) {
         return py_no_memory();
@@ -152,6 +153,12 @@ static hone_status iterate_text(py_run *p, uint32_t where, const char *text,
 hone_status py_iterate(py_run *p, uint32_t where, const py_value *v, const py_value **out_items,
                        uint32_t *out_count) {
     if (py_items(v, out_items, out_count)) return HONE_OK;
+    if (v->kind >= PYV_HOST && p->host->iterate) {
+        py_value list;
+        HONE_TRY(p->host->iterate(p, where, v, &list));
+        py_items(&list, out_items, out_count);
+        return HONE_OK;
+    }
     if (v->kind == PYV_STRING) return iterate_text(p, where, v->u.s, out_items, out_count);
     if (v->kind == PYV_UNKNOWN) {
         return py_fail_about(p, where, "expected a list; what is in ", v->u.s,
@@ -183,6 +190,17 @@ py_value py_tuple_of(const py_value *list) {
 }
 
 /* ---- what they are ---- */
+
+const char *py_kind_name(const py_value *v) {
+    static const char *const names[] = {
+        [PYV_NONE] = "None",       [PYV_ELLIPSIS] = "'...'",    [PYV_BOOL] = "a bool",
+        [PYV_INT] = "an integer",  [PYV_HUGE] = "an integer",   [PYV_FLOAT] = "a float",
+        [PYV_STRING] = "a string", [PYV_SLICE] = "a slice",     [PYV_TUPLE] = "a tuple",
+        [PYV_LIST] = "a list",     [PYV_DICT] = "a dictionary", [PYV_RECORD] = "an object",
+        [PYV_FUNC] = "a function",
+    };
+    return v->kind < PYV_UNKNOWN ? names[v->kind] : "this";
+}
 
 bool py_is_int(const py_value *v) {
     return v->kind == PYV_INT || v->kind == PYV_BOOL;

@@ -210,7 +210,7 @@ static bool reach_schedule(const py_args *args) {
     for (uint32_t i = 0; i < args->count; i++)
         reaches = reaches || is_of_schedule(&args->items[i], 0);
     for (uint32_t i = 0; i < args->keyword_count; i++)
-        reaches = reaches || is_of_schedule(&args->values[i], 0);
+        reaches = reaches || is_of_schedule(&args->keywords[i].value, 0);
     return reaches;
 }
 

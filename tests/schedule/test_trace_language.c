@@ -110,7 +110,7 @@ static const struct wrong {
     {"x = {\"a\": 1}[\"b\"]\n",                                                                    "the dictionary has no such key"                          },
     {"x = f\"{1:z}\"\n",                                                                           "this way to print a value is not known"                  },
     {"x = f\"{1\"\n",                                                                              "expected '}'"                                            },
-    {"x = 3\nx(4)\n",                                                                              "this cannot be called"                                   },
+    {"x = 3\nx(4)\n",                                                                              "an integer cannot be called"                             },
     {"x = lambda n: n + 1\ny = x(4)\n",                                                            "write a function with def"                               },
     {"x = [1] * 5000\n",                                                                           "the list is too long"                                    },
     {"x = \"ab\" * 2\n",                                                                           "these cannot be computed with"                           },

@@ -20,7 +20,7 @@ typedef struct map_reader {
 } map_reader;
 
 static bool add_free(map_reader *r, const char *name, uint32_t number, hone_dtype dtype,
-                     script_value *out) {
+                     py_value *out) {
     hone_var var;
     if (!script_grow(&r->p, r->p.arena, (void **)&r->frees, &r->free_capacity, r->free_count,
                      sizeof *r->frees) ||
@@ -29,12 +29,12 @@ static bool add_free(map_reader *r, const char *name, uint32_t number, hone_dtyp
     }
     r->frees[r->free_count++] = number;
     *out = SCRIPT_VALUE_EXPR(hone_expr_var(&r->p.ir, dtype, var));
-    return out->u.expr || script_check_ir(&r->p, r->p.at);
+    return script_expr_of(out) || script_check_ir(&r->p, r->p.run.at);
 }
 
-static bool define_tuple(script_parser *p, const char *name, script_value *items, uint32_t count,
+static bool define_tuple(script_parser *p, const char *name, py_value *items, uint32_t count,
                          bool is_tuple) {
-    script_value tuple = {.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    py_value tuple = {.kind = PYV_TUPLE, .count = count, .u.items = items};
     return script_define(p, name, is_tuple || count != 1 ? tuple : items[0]);
 }
 
@@ -46,9 +46,9 @@ static bool define_numbers(map_reader *r, const char *name, bool *out_found) {
     *out_found =
         r->scope->numbers && r->scope->numbers(r->scope->ctx, name, &count, &numbers, &is_tuple);
     if (!*out_found) return true;
-    script_value *items = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *items);
+    py_value *items = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *items);
     for (uint32_t k = 0; items && k < count; k++)
-        items[k] = SCRIPT_VALUE_INT(numbers[k]);
+        items[k] = PYV_OF_INT(numbers[k]);
     return items && define_tuple(p, name, items, count, is_tuple);
 }
 
@@ -60,7 +60,7 @@ static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) 
     if (!r->scope->names || !r->scope->names(r->scope->ctx, name, &count, &frees, &is_tuple)) {
         return true;
     }
-    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    py_value *items = script_alloc(p, p->scratch, count, sizeof *items);
     if (!items) return false;
     for (uint32_t k = 0; k < count; k++) {
         if (!add_free(r, name, frees[k], dtype, &items[k])) return false;
@@ -95,7 +95,7 @@ static bool define_free(void *ctx, const py_node *node) {
     return !is_number && !define_variables(r, node->name, s->dtype);
 }
 
-static bool is_separator(const script_value *v) {
+static bool is_separator(const py_value *v) {
     static const char ending[] = ".AXIS_SEPARATOR";
     size_t length = v->kind == SCRIPT_PATH ? strlen(v->u.s) : 0;
     return length >= sizeof ending && strcmp(v->u.s + length - sizeof ending + 1, ending) == 0;
@@ -114,25 +114,28 @@ static bool keep_separator(map_reader *r, uint32_t at) {
 }
 
 /* (begin, end), or one index i, which is (i, i + 1). */
-static bool add_range(map_reader *r, const script_value *v, const hone_expr **indices) {
+static bool add_range(map_reader *r, const py_value *v, const hone_expr **indices) {
     script_parser *p = &r->p;
-    bool is_pair = v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST;
-    if (is_pair && v->count != 2) {
-        return script_fail(p, v->at, "a range is (begin, end), found %u items", v->count);
+    const py_value *ends;
+    uint32_t count;
+    bool is_pair = script_is_list(v);
+    script_items(v, &ends, &count);
+    if (is_pair && count != 2) {
+        return script_fail(p, v->at, "a range is (begin, end), found %u items", count);
     }
-    if (!script_to_expr(p, is_pair ? &v->u.items[0] : v, &indices[0])) return false;
-    if (is_pair) return script_to_expr(p, &v->u.items[1], &indices[1]);
+    if (!script_to_expr(p, &ends[0], &indices[0])) return false;
+    if (is_pair) return script_to_expr(p, &ends[1], &indices[1]);
     indices[1] = script_fold_binary(&p->ir, HONE_OP_ADD, indices[0], hone_expr_i32(&p->ir, 1));
     return indices[1] || script_check_ir(p, v->at);
 }
 
-static bool convert_body(map_reader *r, const script_value *body) {
+static bool convert_body(map_reader *r, const py_value *body) {
     script_parser *p = &r->p;
-    const script_value *items = NULL;
+    const py_value *items = NULL;
     uint32_t count = 0, made = 0;
     script_items(body, &items, &count);
     for (uint32_t i = 0; i < count; i++) {
-        r->map->is_ranges |= items[i].kind == SCRIPT_TUPLE || items[i].kind == SCRIPT_LIST;
+        r->map->is_ranges |= script_is_list(&items[i]);
     }
     const hone_expr **indices = script_alloc(p, p->arena, 2 * (size_t)count, sizeof *indices);
     if (!indices) return false;
@@ -205,7 +208,7 @@ static bool read_map(map_reader *r, uint32_t rank) {
     const py_node *body = r->node;
     bool is_wide = py_search(r->node, says_int64, r) != NULL;
     free_search frees = {r, is_wide ? HONE_DTYPE_I64 : HONE_DTYPE_I32};
-    script_value v;
+    py_value v;
     if (!script_define(p, "IndexMap", SCRIPT_VALUE_PATH("IndexMap")) ||
         !script_define(p, "te", SCRIPT_VALUE_PATH("te")) ||
         py_search(r->node, define_free, &frees)) {
@@ -243,10 +246,12 @@ static hone_status read_with(map_reader *r, uint32_t rank) {
     script_parser *p = &r->p;
     p->scratch = hone_arena_create(1 << 12);
     if (!p->scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    script_begin(p);
     bool ok = read_node(r, rank);
     hone_status st = p->error;
     if (!ok && !st) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
     st = hone_status_join(st, hone_ir_finish(&p->ir));
+    script_end(p);
     hone_arena_destroy(p->scratch);
     return st;
 }

@@ -1,88 +1,25 @@
-/* ir/text/read/script_args.c - the arguments of calls: how they are read, found, and told from what
- * a function does not take. */
+/* ir/text/read/script_args.c - the arguments of calls: how they are found, and told from what a
+ * function does not take. */
 #include "ir/text/read/script_impl.h"
 
 #include <string.h>
 
-static bool push_keyword(script_parser *p, const char *name, const script_value *value,
-                         uint32_t *io_capacity, script_keyword **io_words, script_call *call) {
-    if (!script_grow(p, p->scratch, (void **)io_words, io_capacity, call->keyword_count,
-                     sizeof **io_words)) {
-        return false;
-    }
-    (*io_words)[call->keyword_count++] = (script_keyword){.name = name, .value = *value};
-    call->keywords = *io_words;
-    return true;
-}
-
-/* **words: a dictionary of arguments by name. */
-static bool push_keywords(script_parser *p, const py_node *node, uint32_t *io_capacity,
-                          script_keyword **io_words, script_call *call) {
-    script_value dict;
-    const char *name;
-    if (!script_eval(p, node->base, &dict)) return false;
-    if (dict.kind != SCRIPT_DICT) {
-        return script_fail(p, dict.at, "expected a dictionary, found %s", script_kind_name(&dict));
-    }
-    for (uint32_t i = 0; i < dict.count; i++) {
-        if (!script_to_string(p, &dict.u.items[2 * i], &name) ||
-            !push_keyword(p, name, &dict.u.items[2 * i + 1], io_capacity, io_words, call)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool push_argument(script_parser *p, const py_node *node, uint32_t *io_capacity,
-                          script_value **io_args, script_call *call) {
-    bool is_all = node->kind == PY_STAR;
-    script_value v;
-    const script_value *items = &v;
-    uint32_t count = 1;
-    if (!script_eval(p, is_all ? node->base : node, &v)) return false;
-    if (is_all) script_items(&v, &items, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (call->count > UINT16_MAX) return script_fail(p, node->at, "too many arguments");
-        if (!script_grow(p, p->scratch, (void **)io_args, io_capacity, call->count,
-                         sizeof **io_args)) {
-            return false;
-        }
-        (*io_args)[call->count++] = items[i];
-    }
-    call->args = *io_args;
-    return true;
-}
-
-bool script_eval_arguments(script_parser *p, const char *callee, const py_node *node,
-                           script_call *out) {
-    script_value *args = NULL, value;
-    script_keyword *words = NULL;
-    uint32_t capacity = 0, word_capacity = 0;
-    *out = (script_call){.callee = callee, .at = node->at};
-    if (node->count > UINT16_MAX) return script_fail(p, node->at, "too many arguments");
-    for (uint32_t i = 0; i < node->count; i++) {
-        const py_node *arg = node->items[i];
-        bool ok = arg->kind == PY_STARSTAR ? push_keywords(p, arg, &word_capacity, &words, out)
-                  : arg->kind != PY_KEYWORD
-                      ? push_argument(p, arg, &capacity, &args, out)
-                      : script_eval(p, arg->base, &value) &&
-                            push_keyword(p, arg->name, &value, &word_capacity, &words, out);
-        if (!ok) return false;
-    }
-    return true;
-}
-
-const script_value *script_arg(const script_call *call, uint32_t index, const char *name) {
-    const script_value *found = NULL;
+const py_value *script_arg(const script_call *call, uint32_t index, const char *name) {
+    const py_value *found = NULL;
     if (index < call->count) found = &call->args[index];
     for (uint32_t i = 0; i < call->keyword_count && !found; i++) {
         if (strcmp(call->keywords[i].name, name) == 0) found = &call->keywords[i].value;
     }
-    return found && found->kind != SCRIPT_NONE ? found : NULL;
+    return found && found->kind != PYV_NONE ? found : NULL;
+}
+
+bool script_option(script_parser *p, const script_call *call, const char *name, bool *io) {
+    const py_value *v = call ? script_arg(call, UINT32_MAX, name) : NULL;
+    return !v || script_to_bool(p, v, io);
 }
 
 bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
-                     const script_value **out) {
+                     const py_value **out) {
     *out = script_arg(call, index, name);
     for (uint32_t i = 0; i < call->keyword_count && index < call->count; i++) {
         if (strcmp(call->keywords[i].name, name) != 0) continue;
@@ -105,7 +42,7 @@ static const char *list_of(script_parser *p, const char *const *names, size_t co
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
-        const script_keyword *word = &call->keywords[i];
+        const py_word *word = &call->keywords[i];
         size_t row = 0;
         while (row < count && strcmp(names[row], word->name) != 0)
             row++;
@@ -207,10 +144,10 @@ static bool check_row(script_parser *p, const script_call *call, const char *par
            script_check_keywords(p, call, names, count);
 }
 
-bool script_check_shape(script_parser *p, const script_call *call, const script_value *shape,
-                        const script_value *behind) {
-    bool is_flat = shape && behind && behind->kind == SCRIPT_INT && shape->kind != SCRIPT_TUPLE &&
-                   shape->kind != SCRIPT_LIST && shape->kind != SCRIPT_STRING;
+bool script_check_shape(script_parser *p, const script_call *call, const py_value *shape,
+                        const py_value *behind) {
+    bool is_flat = shape && behind && behind->kind == PYV_INT && !script_is_list(shape) &&
+                   shape->kind != PYV_STRING;
     if (!is_flat) return true;
     return script_fail(p, shape->at,
                        "%s takes the shape in brackets of its own: %s((16, 8), \"float32\")",

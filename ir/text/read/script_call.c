@@ -28,8 +28,7 @@ bool script_is_function(const char *name) {
     return hone_intrin_find(name + 2, &intrin) || hone_named_op_find(name + 2);
 }
 
-bool script_finish(script_parser *p, const script_call *call, const hone_expr *e,
-                   script_value *out) {
+bool script_finish(script_parser *p, const script_call *call, const hone_expr *e, py_value *out) {
     *out = SCRIPT_VALUE_EXPR(e);
     return script_check_ir(p, call->at);
 }
@@ -52,7 +51,7 @@ size_t script_call_names(script_parser *p, const char **names, size_t most) {
     return count;
 }
 
-bool script_call_path(script_parser *p, const script_call *call, script_value *out) {
+bool script_call_path(script_parser *p, const script_call *call, py_value *out) {
     if (strncmp(call->callee, "R.", 2) == 0) return script_call_graph(p, call, out);
     script_function run = find_call(call->callee);
     bool needs_func = strncmp(call->callee, "T.", 2) == 0;
@@ -85,10 +84,10 @@ static const char *const renames[][2] = {
     {"T.Schedule",           "T.Schedule" },
 };
 
-static bool extend_path(script_parser *p, const char *base, const char *name, script_value *out) {
+static bool extend_path(script_parser *p, const char *base, const char *name, py_value *out) {
     const char *path = hone_arena_printf(p->scratch, "%s.%s", base, name);
     if (!path) return script_no_memory(p);
-    if (strlen(path) > 200) return script_fail(p, p->at, "this name is too long");
+    if (strlen(path) > 200) return script_fail(p, p->run.at, "this name is too long");
     for (size_t i = 0; i < HONE_COUNT(renames); i++) {
         if (strcmp(renames[i][0], path) == 0) path = renames[i][1];
     }
@@ -97,17 +96,17 @@ static bool extend_path(script_parser *p, const char *base, const char *name, sc
 }
 
 static bool expr_tuple(script_parser *p, uint32_t count, const hone_expr *const *exprs,
-                       script_value *out) {
-    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+                       py_value *out) {
+    py_value *items = script_alloc(p, p->scratch, count, sizeof *items);
     if (!items) return false;
     for (uint32_t i = 0; i < count; i++)
         items[i] = SCRIPT_VALUE_EXPR(exprs[i]);
-    *out = (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    *out = (py_value){.kind = PYV_TUPLE, .count = count, .u.items = items};
     return true;
 }
 
 /* buffer.strides: what the buffer declares, or those of a dense one. */
-static bool strides_of(script_parser *p, const hone_buffer_info *info, script_value *out) {
+static bool strides_of(script_parser *p, const hone_buffer_info *info, py_value *out) {
     if (info->strides) return expr_tuple(p, info->rank, info->strides, out);
     const hone_expr **strides = script_alloc(p, p->scratch, info->rank, sizeof *strides);
     if (!strides) return false;
@@ -116,17 +115,17 @@ static bool strides_of(script_parser *p, const hone_buffer_info *info, script_va
                                          : script_fold_binary(&p->ir, HONE_OP_MUL, strides[i + 1],
                                                               info->shape[i + 1]);
     }
-    return script_check_ir(p, p->at) && expr_tuple(p, info->rank, strides, out);
+    return script_check_ir(p, p->run.at) && expr_tuple(p, info->rank, strides, out);
 }
 
 static bool buffer_attribute(script_parser *p, hone_buffer buffer, const char *name, uint32_t at,
-                             script_value *out, bool *out_known) {
+                             py_value *out, bool *out_known) {
     const hone_buffer_info *info = hone_func_buffer(p->func, buffer);
     *out_known = true;
     if (strcmp(name, "shape") == 0) return expr_tuple(p, info->rank, info->shape, out);
     if (strcmp(name, "strides") == 0) return strides_of(p, info, out);
     if (strcmp(name, "dtype") == 0) {
-        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = info->dtype};
+        *out = SCRIPT_VALUE_DTYPE(info->dtype);
         return true;
     }
     if (strcmp(name, "elem_offset") == 0) {
@@ -138,25 +137,24 @@ static bool buffer_attribute(script_parser *p, hone_buffer buffer, const char *n
 }
 
 /* x.struct_info, in 0.27 x.ty: what is known of x here. */
-static bool type_of_value(script_parser *p, const script_value *base, uint32_t at,
-                          script_value *out) {
-    const hone_sinfo *info = hone_garg_sinfo(p->module, p->graph, base->u.garg, p->arena);
+static bool type_of_value(script_parser *p, const py_value *base, uint32_t at, py_value *out) {
+    const hone_sinfo *info = hone_garg_sinfo(p->module, p->graph, script_garg_of(base), p->arena);
     if (!info) {
         return script_fail(p, at,
                            "the type of this value is not known yet; write it out, as in "
                            "R.Tensor((1, 784), \"float32\")");
     }
-    *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
+    *out = (py_value){.kind = SCRIPT_SINFO, .u.host = info};
     return true;
 }
 
-bool script_attribute(script_parser *p, const script_value *base, const char *name, uint32_t at,
-                      script_value *out) {
+bool script_attribute(script_parser *p, const py_value *base, const char *name, uint32_t at,
+                      py_value *out) {
     if (base->kind == SCRIPT_PATH) return extend_path(p, base->u.s, name, out);
     if (base->kind == SCRIPT_MODULE) {
         for (uint32_t i = 0; i < p->global_count; i++) {
             if (strcmp(p->globals[i], name) == 0) {
-                *out = (script_value){.kind = SCRIPT_GLOBAL, .u.s = name};
+                *out = (py_value){.kind = SCRIPT_GLOBAL, .u.s = name};
                 return true;
             }
         }
@@ -169,25 +167,25 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
     }
     bool known = false;
     if (base->kind == SCRIPT_BUFFER &&
-        !buffer_attribute(p, base->u.buffer, name, at, out, &known)) {
+        !buffer_attribute(p, script_buffer_of(base), name, at, out, &known)) {
         return false;
     }
     if (known) return true;
     if (base->kind == SCRIPT_NEWVAR && strcmp(name, "ty") == 0) { /* T.handle().ty */
-        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = base->u.var.dtype};
+        *out = SCRIPT_VALUE_DTYPE(script_var_of(base)->dtype);
         return true;
     }
     bool is_value = base->kind == SCRIPT_EXPR || base->kind == SCRIPT_ACCESS;
     if (is_value && strcmp(name, "dtype") == 0) {
         const hone_expr *e = NULL;
         if (!script_to_expr(p, base, &e)) return false;
-        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = e->dtype};
+        *out = SCRIPT_VALUE_DTYPE(e->dtype);
         return true;
     }
     bool is_source = base->kind == SCRIPT_ACCESS && strcmp(name, "source") == 0 &&
-                     p->func->buffers[base->u.access.buffer].form == HONE_BUFFER_SCALAR;
+                     p->func->buffers[script_access_of(base)->buffer].form == HONE_BUFFER_SCALAR;
     if (is_source) { /* x.source[0], where x is a scalar */
-        *out = (script_value){.kind = SCRIPT_BUFFER, .at = at, .u.buffer = base->u.access.buffer};
+        *out = (py_value){.kind = SCRIPT_BUFFER, .at = at, .u.i = script_access_of(base)->buffer};
         return true;
     }
     bool is_type = strcmp(name, "struct_info") == 0 || strcmp(name, "ty") == 0;
@@ -196,24 +194,22 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
     if (!has_methods) {
         return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base), name);
     }
-    script_value *copy = script_alloc(p, p->scratch, 1, sizeof *copy);
-    if (!copy) return false;
-    *copy = *base;
-    *out = (script_value){
-        .kind = SCRIPT_METHOD, .u.method = {.base = copy, .name = name, .at = at}
-    };
+    script_method *method = script_alloc(p, p->scratch, 1, sizeof *method);
+    if (!method) return false;
+    *method = (script_method){*base, name, at};
+    *out = (py_value){.kind = SCRIPT_METHOD, .u.host = method};
     return true;
 }
 
 /* ---- methods ---- */
 
 /* A.access_ptr("rw", offset=, extent=): the handle with offset, extent and what is done to it. */
-static bool access_ptr(script_parser *p, const script_value *base, const script_call *call,
-                       script_value *out) {
-    const script_value *mode_arg = NULL;
+static bool access_ptr(script_parser *p, const py_value *base, const script_call *call,
+                       py_value *out) {
+    const py_value *mode_arg = NULL;
     if (!script_need_arg(p, call, 0, "access_mask", &mode_arg)) return false;
     int64_t mask = 0;
-    if (mode_arg->kind == SCRIPT_STRING) {
+    if (mode_arg->kind == PYV_STRING) {
         mask = (strchr(mode_arg->u.s, 'r') ? 1 : 0) | (strchr(mode_arg->u.s, 'w') ? 2 : 0);
         if (!mask)
             return script_fail(p, mode_arg->at,
@@ -222,7 +218,7 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
     } else if (!script_to_int(p, mode_arg, &mask)) {
         return false;
     }
-    const hone_buffer_info *info = hone_func_buffer(p->func, base->u.buffer);
+    const hone_buffer_info *info = hone_func_buffer(p->func, script_buffer_of(base));
     const hone_expr *offset = info->elem_offset ? info->elem_offset : hone_expr_i32(&p->ir, 0);
     const hone_expr *extent = hone_expr_i32(&p->ir, 1);
     if (info->strides && info->rank) {
@@ -233,9 +229,8 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
         }
     }
     hone_dtype dtype = info->dtype;
-    const script_value *more = script_arg(call, 3, "offset"),
-                       *length = script_arg(call, 4, "extent"),
-                       *lanes = script_arg(call, 2, "content_lanes");
+    const py_value *more = script_arg(call, 3, "offset"), *length = script_arg(call, 4, "extent"),
+                   *lanes = script_arg(call, 2, "content_lanes");
     const hone_expr *add = NULL;
     int64_t lane_count = 1;
     if (lanes && !script_to_int(p, lanes, &lane_count)) return false;
@@ -257,7 +252,7 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
     }
     if (length && !script_to_expr(p, length, &extent)) return false;
     hone_var data = HONE_NO_ID;
-    if (!script_buffer_data(p, base->u.buffer, &data)) return false;
+    if (!script_buffer_data(p, script_buffer_of(base), &data)) return false;
     const hone_expr *args[] = {hone_expr_call(&p->ir, dtype, HONE_INTRIN_TYPE_ANNOTATION, 0, NULL),
                                hone_func_var_expr(&p->ir, p->func, data), offset, extent,
                                hone_expr_i32(&p->ir, mask)};
@@ -267,23 +262,24 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
 }
 
 /* predicate= of vload and vstore: T.masked_load and T.masked_store say the same. */
-static bool masked_call(script_parser *p, const script_value *base, const script_call *call,
-                        const script_value *value, const script_value *begin,
-                        const script_value *predicate, script_value *out) {
-    const script_value *items = NULL;
+static bool masked_call(script_parser *p, const py_value *base, const script_call *call,
+                        const py_value *value, const py_value *begin, const py_value *predicate,
+                        py_value *out) {
+    const py_value *items = NULL;
     uint32_t count = 0, used = 0;
     script_items(begin, &items, &count);
-    script_value *args = script_alloc(p, p->scratch, (size_t)count + 3, sizeof *args);
+    py_value *args = script_alloc(p, p->scratch, (size_t)count + 3, sizeof *args);
     const hone_expr *mask = NULL;
     if (!args || !script_to_expr(p, predicate, &mask)) return false;
     args[used++] = *base;
     if (value) args[used++] = *value;
     if (count) memcpy(args + used, items, count * sizeof *items);
     args[used + count] = SCRIPT_VALUE_EXPR(mask);
-    hone_dtype dtype = hone_func_buffer(p->func, base->u.buffer)->dtype;
-    script_value type = {.kind = SCRIPT_DTYPE, .at = call->at};
-    type.u.dtype = hone_dtype_with_lanes(dtype, mask->dtype.lanes);
-    script_keyword said = {"dtype", type};
+    hone_dtype dtype = hone_func_buffer(p->func, script_buffer_of(base))->dtype;
+    dtype = hone_dtype_with_lanes(dtype, mask->dtype.lanes);
+    py_value type = SCRIPT_VALUE_DTYPE(dtype);
+    type.at = call->at;
+    py_word said = {"dtype", type};
     script_call inner = {.callee = value ? "T.masked_store" : "T.masked_load",
                          .at = call->at,
                          .count = used + count + 1,
@@ -294,39 +290,39 @@ static bool masked_call(script_parser *p, const script_value *base, const script
 }
 
 /* The store of a mask, as a statement. */
-static bool masked_store(script_parser *p, const script_value *base, const script_call *call,
-                         const script_value *value, const script_value *begin,
-                         const script_value *predicate, script_value *out) {
-    script_value done;
+static bool masked_store(script_parser *p, const py_value *base, const script_call *call,
+                         const py_value *value, const py_value *begin, const py_value *predicate,
+                         py_value *out) {
+    py_value done;
     hone_node_id node;
     if (!masked_call(p, base, call, value, begin, predicate, &done) ||
         !script_add_node(p, HONE_NODE_EVAL, call->at, &node)) {
         return false;
     }
-    hone_func_node(p->func, node)->u.eval.value = done.u.expr;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    hone_func_node(p->func, node)->u.eval.value = script_expr_of(&done);
+    *out = (py_value){.kind = PYV_NONE};
     return true;
 }
 
 /* A.vload([i, j], "float32x4") is A at i, j with that many lanes in the last place. */
-static bool vector_load(script_parser *p, const script_value *base, const script_call *call,
-                        script_value *out) {
-    const script_value *begin = NULL, *items = NULL;
+static bool vector_load(script_parser *p, const py_value *base, const script_call *call,
+                        py_value *out) {
+    const py_value *begin = NULL, *items = NULL;
     if (!script_need_arg(p, call, 0, "begin", &begin)) return false;
-    const script_value *mask = script_arg(call, 2, "predicate");
+    const py_value *mask = script_arg(call, 2, "predicate");
     if (mask) return masked_call(p, base, call, NULL, begin, mask, out);
     script_items(begin, &items, &out->count);
-    script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
-    access.u.access = (script_access){.buffer = base->u.buffer, .rank = out->count, .items = items};
+    script_access at = {.buffer = script_buffer_of(base), .rank = out->count, .items = items};
+    const py_value access = {.kind = SCRIPT_ACCESS, .at = call->at, .u.host = &at};
     const hone_expr *e = NULL;
-    const script_value *type = script_arg(call, 1, "dtype");
+    const py_value *type = script_arg(call, 1, "dtype");
     hone_dtype dtype = HONE_DTYPE_VOID;
     if (type && !script_to_dtype(p, type, &dtype)) return false;
     if (!script_to_expr(p, &access, &e)) return false;
     if (type && !hone_dtype_same_element(dtype, e->dtype)) {
         return script_fail_type(
             p, type->at, "vload of %s, and '%s' holds %s; T.reinterpret or T.Cast converts",
-            HONE_DTYPE_NAME(dtype), hone_func_buffer(p->func, base->u.buffer)->name,
+            HONE_DTYPE_NAME(dtype), hone_func_buffer(p->func, script_buffer_of(base))->name,
             HONE_DTYPE_NAME(e->dtype));
     }
     if (dtype.lanes > 1 && e->count && e->dtype.lanes == 1) {
@@ -336,26 +332,26 @@ static bool vector_load(script_parser *p, const script_value *base, const script
         const hone_expr *last = indices[e->count - 1];
         indices[e->count - 1] =
             hone_expr_ramp(&p->ir, last, hone_expr_int(&p->ir, last->dtype, 1), dtype.lanes);
-        e = hone_func_load(&p->ir, p->func, base->u.buffer, indices);
+        e = hone_func_load(&p->ir, p->func, script_buffer_of(base), indices);
     }
     *out = SCRIPT_VALUE_EXPR(e);
     return script_check_ir(p, call->at);
 }
 
 /* A.vstore([i, j], value): as many lanes as the value has, in the last place. */
-static bool vector_store(script_parser *p, const script_value *base, const script_call *call,
-                         script_value *out) {
-    const script_value *begin = NULL, *value = NULL, *items = NULL;
+static bool vector_store(script_parser *p, const py_value *base, const script_call *call,
+                         py_value *out) {
+    const py_value *begin = NULL, *value = NULL, *items = NULL;
     const hone_expr *e = NULL;
     uint32_t count = 0;
     if (!script_need_arg(p, call, 0, "begin", &begin) ||
         !script_need_arg(p, call, 1, "value", &value) || !script_to_expr(p, value, &e)) {
         return false;
     }
-    const script_value *mask = script_arg(call, 2, "predicate");
+    const py_value *mask = script_arg(call, 2, "predicate");
     if (mask) return masked_store(p, base, call, value, begin, mask, out);
     script_items(begin, &items, &count);
-    script_value *indices = script_alloc(p, p->scratch, count, sizeof *indices);
+    py_value *indices = script_alloc(p, p->scratch, count, sizeof *indices);
     if (!indices) return false;
     if (count) memcpy(indices, items, count * sizeof *indices);
     if (count && e->dtype.lanes > 1) {
@@ -367,29 +363,29 @@ static bool vector_store(script_parser *p, const script_value *base, const scrip
         indices[count - 1] = SCRIPT_VALUE_EXPR(last);
         if (!script_check_ir(p, call->at)) return false;
     }
-    script_value target = {.kind = SCRIPT_ACCESS, .at = call->at};
-    target.u.access = (script_access){base->u.buffer, count, indices};
-    *out = (script_value){.kind = SCRIPT_NONE};
+    const script_access at = {script_buffer_of(base), count, indices};
+    const py_value target = {.kind = SCRIPT_ACCESS, .at = call->at, .u.host = &at};
+    *out = (py_value){.kind = PYV_NONE};
     return script_store(p, &target, value);
 }
 
 /* A.ptr_to([i, j]) is T.address_of(A[i, j]). */
-static bool pointer_to(script_parser *p, const script_value *base, const script_call *call,
-                       script_value *out) {
-    const script_value *at = NULL, *items = NULL;
+static bool pointer_to(script_parser *p, const py_value *base, const script_call *call,
+                       py_value *out) {
+    const py_value *at = NULL, *items = NULL;
     uint32_t count = 0;
     if (!script_need_arg(p, call, 0, "indices", &at)) return false;
     script_items(at, &items, &count);
-    script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
-    access.u.access = (script_access){.buffer = base->u.buffer, .rank = count, .items = items};
+    const script_access where = {script_buffer_of(base), count, items};
+    const py_value access = {.kind = SCRIPT_ACCESS, .at = call->at, .u.host = &where};
     script_call inner = {.callee = "T.address_of", .at = call->at, .count = 1, .args = &access};
     return script_call_path(p, &inner, out);
 }
 
-bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
-                        script_value *out) {
-    const script_value *base = callee->u.method.base;
-    const char *name = callee->u.method.name;
+bool script_call_method(script_parser *p, const py_value *callee, const script_call *call,
+                        py_value *out) {
+    const py_value *base = &script_method_of(callee)->base;
+    const char *name = script_method_of(callee)->name;
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "access_ptr") == 0) {
         return access_ptr(p, base, call, out);
     }
@@ -403,15 +399,15 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
         return pointer_to(p, base, call, out);
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "view") == 0) {
-        return script_view(p, base->u.buffer, call, out);
+        return script_view(p, script_buffer_of(base), call, out);
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "scope") == 0) {
-        *out = (script_value){.kind = SCRIPT_STRING,
-                              .u.s = hone_func_buffer(p->func, base->u.buffer)->scope};
+        *out = (py_value){.kind = PYV_STRING,
+                          .u.s = hone_func_buffer(p->func, script_buffer_of(base))->scope};
         return true;
     }
     if (base->kind == SCRIPT_GARG) {
-        script_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
+        py_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
         const char *full = hone_arena_printf(p->scratch, "R.%s", name);
         if (!args || !full) return script_no_memory(p);
         args[0] = *base;
@@ -423,7 +419,7 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
         return script_call_graph(p, &inner, out);
     }
     if (strcmp(name, "astype") == 0) {
-        const script_value *type = NULL;
+        const py_value *type = NULL;
         const hone_expr *e = NULL;
         hone_dtype dtype;
         if (!script_need_arg(p, call, 0, "dtype", &type) || !script_to_dtype(p, type, &dtype) ||
@@ -444,25 +440,24 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
 /* ---- subscripts ---- */
 
 /* A[i, j], and A[i] where i is a tuple of both. */
-static bool index_items(script_parser *p, const py_node *index, const script_value **out_items,
+static bool index_items(script_parser *p, const py_node *index, const py_value **out_items,
                         uint32_t *out_count) {
     const py_node alone = {.kind = PY_TUPLE, .count = 1, .items = &index};
     bool is_tuple = index->kind == PY_TUPLE;
-    if (!script_eval_items(p, is_tuple ? index : &alone, out_items, out_count)) return false;
-    const script_value *first = *out_items;
-    bool is_one = *out_count == 1 && first->kind == SCRIPT_TUPLE && !is_tuple;
-    if (!is_one) return true;
-    *out_items = first->u.items;
-    *out_count = first->count;
+    py_value all;
+    if (!script_keep(p, py_eval_items(&p->run, is_tuple ? index : &alone, &all))) return false;
+    bool is_one = all.count == 1 && all.u.items->kind == PYV_TUPLE && !is_tuple;
+    script_items(is_one ? all.u.items : &all, out_items, out_count);
     return true;
 }
 
-static bool subscript_path(script_parser *p, const script_value *base, uint32_t at,
-                           const script_value *items, uint32_t count, script_value *out) {
+static bool subscript_path(script_parser *p, const py_value *base, uint32_t at,
+                           const py_value *items, uint32_t count, py_value *out) {
     const char *path = base->u.s;
+    hone_dtype dtype;
     if (strcmp(path, "T.Buffer") == 0 && count > 1 &&
-        (items[1].kind == SCRIPT_INT || items[1].kind == SCRIPT_EXPR)) { /* a shape alone */
-        script_value shape = {.kind = SCRIPT_TUPLE, .at = at, .count = count, .u.items = items};
+        (items[1].kind == PYV_INT || items[1].kind == SCRIPT_EXPR)) { /* a shape alone */
+        py_value shape = {.kind = PYV_TUPLE, .at = at, .count = count, .u.items = items};
         script_call call = {.callee = path, .at = base->at, .count = 1, .args = &shape};
         return script_call_path(p, &call, out);
     }
@@ -473,10 +468,10 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
     if (strcmp(path, "T.let") == 0 || strcmp(path, "T.Let") == 0) {
         *out = items[0];
         if (items[0].kind == SCRIPT_NEWVAR) return true; /* T.let[T.handle("float32")] */
-        *out = (script_value){.kind = SCRIPT_DTYPE};
-        return script_to_dtype(p, &items[0], &out->u.dtype);
+        if (!script_to_dtype(p, &items[0], &dtype)) return false;
+        *out = SCRIPT_VALUE_DTYPE(dtype);
+        return true;
     }
-    hone_dtype dtype;
     if (p->func && strncmp(path, "T.", 2) == 0 && script_is_dtype_word(path + 2, &dtype)) {
         script_call call = {.callee = path, .at = at, .count = count, .args = items};
         return script_new_local(p, &call, dtype, out);
@@ -492,12 +487,12 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
                            path);
     }
     if (strcmp(path, "metadata") == 0) {
-        bool constant = items[0].kind == SCRIPT_STRING && script_is_constant_key(items[0].u.s);
+        bool constant = items[0].kind == PYV_STRING && script_is_constant_key(items[0].u.s);
         *out = SCRIPT_VALUE_PATH(constant || p->graph ? "metadata." : "metadata:");
         return true;
     }
     if (strcmp(path, "metadata:") == 0) { /* a string that the text names but does not hold */
-        *out = (script_value){.kind = SCRIPT_STRING, .u.s = "<metadata>"};
+        *out = (py_value){.kind = PYV_STRING, .u.s = "<metadata>"};
         return true;
     }
     if (strcmp(path, "metadata.") == 0) {
@@ -507,85 +502,21 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
     return script_fail(p, at, "'%s' takes no subscript", path);
 }
 
-/* An end of items[a:b] as Python counts it: from behind when negative, never outside. */
-static bool slice_end(script_parser *p, const script_value *v, uint32_t count, int64_t fallback,
-                      int64_t *out) {
-    *out = fallback;
-    if (v->kind == SCRIPT_NONE) return true;
-    if (!script_to_int(p, v, out)) return false;
-    if (*out < 0) *out += count;
-    if (*out < 0) *out = 0;
-    if (*out > count) *out = count;
-    return true;
+static bool is_handle(const py_value *v) {
+    return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(script_expr_of(v)->dtype);
 }
 
-/* Some of the items of a tuple or list. */
-static bool slice_items(script_parser *p, const script_value *base, const script_value *slice,
-                        script_value *out) {
-    int64_t start, stop;
-    if (slice->u.items[2].kind != SCRIPT_NONE) {
-        return script_fail(p, slice->at, "a slice of a tuple takes no step");
-    }
-    if (!slice_end(p, &slice->u.items[0], base->count, 0, &start) ||
-        !slice_end(p, &slice->u.items[1], base->count, base->count, &stop)) {
-        return false;
-    }
-    *out = *base;
-    out->count = stop > start ? (uint32_t)(stop - start) : 0;
-    if (out->count) out->u.items = base->u.items + start; /* () has none */
-    return true;
-}
-
-static bool dict_item(script_parser *p, const script_value *dict, const script_value *key,
-                      uint32_t at, script_value *out) {
-    for (uint32_t i = 0; i < dict->count; i++) {
-        const script_value *k = &dict->u.items[2 * i];
-        if (k->kind != key->kind) continue;
-        bool is_text = k->kind == SCRIPT_STRING && strcmp(k->u.s, key->u.s) == 0;
-        if (!is_text && !(k->kind == SCRIPT_INT && k->u.i == key->u.i)) continue;
-        *out = dict->u.items[2 * i + 1];
-        return true;
-    }
-    return script_fail(p, at, "this dictionary has no such key");
-}
-
-static bool is_handle(const script_value *v) {
-    return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
-}
-
-bool script_subscript(script_parser *p, const script_value *base, const py_node *node,
-                      script_value *out) {
-    const script_value *items = NULL;
+bool script_subscript(script_parser *p, const py_value *base, const py_node *node, py_value *out) {
+    const py_value *items = NULL;
     uint32_t count = 0, at = node->mark;
     if (!index_items(p, node->items[0], &items, &count)) return false;
     switch (base->kind) {
     case SCRIPT_BUFFER:
-        *out = (script_value){
-            .kind = SCRIPT_ACCESS,
-            .u.access = {.buffer = base->u.buffer, .rank = count, .items = items}
-        };
-        return true;
+        return script_new_access(p, script_buffer_of(base), count, items, out);
     case SCRIPT_PATH:
         return subscript_path(p, base, at, items, count, out);
-    case SCRIPT_TUPLE:
-    case SCRIPT_LIST: {
-        int64_t index = 0;
-        if (count != 1) return script_fail(p, at, "expected one index");
-        if (items[0].kind == SCRIPT_SLICE) return slice_items(p, base, &items[0], out);
-        if (!script_to_int(p, &items[0], &index)) return false;
-        int64_t place = index < 0 ? index + base->count : index;
-        if (place < 0 || place >= base->count) {
-            return script_fail(p, at, "index %lld of %s with %u items", (long long)index,
-                               script_kind_name(base), base->count);
-        }
-        *out = base->u.items[place];
-        return true;
-    }
-    case SCRIPT_DICT:
-        if (count != 1) return script_fail(p, at, "expected one key");
-        return dict_item(p, base, &items[0], at, out);
     case SCRIPT_GARG: {
-        script_value args[2];
+        py_value args[2];
         if (count != 1) {
             return script_fail(p, at,
                                "a tuple has one index; R.strided_slice and R.take give "

@@ -19,7 +19,7 @@ static bool inside_block(script_parser *p, const script_call *call, script_block
 /* ---- axes ---- */
 
 static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hone_range dom,
-                     const hone_expr *binding, script_value *out) {
+                     const hone_expr *binding, py_value *out) {
     if (b->axis_count == b->axis_capacity) {
         uint32_t same = b->axis_capacity;
         if (!script_grow(p, p->scratch, (void **)&b->axes, &b->axis_capacity, b->axis_count,
@@ -30,8 +30,8 @@ static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hon
         }
     }
     hone_var var = HONE_NO_ID;
-    if (!script_check_head(p, p->at, binding) || !script_check_head(p, p->at, dom.min) ||
-        !script_check_head(p, p->at, dom.extent) ||
+    if (!script_check_head(p, p->run.at, binding) || !script_check_head(p, p->run.at, dom.min) ||
+        !script_check_head(p, p->run.at, dom.extent) ||
         !script_new_var(p, "v", dom.extent->dtype, &var)) {
         return false;
     }
@@ -39,7 +39,7 @@ static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hon
     b->bindings[b->axis_count++] = binding;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     out->is_fresh = true;
-    return script_check_ir(p, p->at);
+    return script_check_ir(p, p->run.at);
 }
 
 static hone_axis_kind axis_kind_of(const char *callee) {
@@ -55,8 +55,8 @@ static bool same_kind_int(hone_dtype a, hone_dtype b) {
 }
 
 /* The domain: an extent, or (begin, end). */
-static bool domain_of(script_parser *p, const script_value *v, hone_range *out) {
-    const script_value *items = NULL;
+static bool domain_of(script_parser *p, const py_value *v, hone_range *out) {
+    const py_value *items = NULL;
     uint32_t count = 0;
     script_items(v, &items, &count);
     if (count != 1 && count != 2)
@@ -77,8 +77,8 @@ static bool domain_of(script_parser *p, const script_value *v, hone_range *out) 
     return true;
 }
 
-static bool call_axis(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *dom = NULL, *binding = NULL;
+static bool call_axis(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *dom = NULL, *binding = NULL;
     script_block *b = NULL;
     hone_range range;
     const hone_expr *e = NULL;
@@ -90,7 +90,7 @@ static bool call_axis(script_parser *p, const script_call *call, script_value *o
     if (!binding) {
         return script_fail(p, call->at, "%s: the binding is missing", call->callee);
     }
-    const script_value *type = script_arg(call, 2, "dtype");
+    const py_value *type = script_arg(call, 2, "dtype");
     hone_dtype ignored;
     if (type && !script_to_dtype(p, type, &ignored)) return false;
     if (!script_to_expr(p, binding, &e)) return false;
@@ -124,7 +124,7 @@ static bool loop_range(const script_parser *p, hone_var var, hone_range *out) {
 }
 
 static bool remap_one(script_parser *p, const script_call *call, script_block *b, char letter,
-                      const script_value *v, script_value *out) {
+                      const py_value *v, py_value *out) {
     const hone_expr *e = NULL;
     hone_range range;
     hone_axis_kind kind = letter == 'R' ? HONE_AXIS_REDUCE : HONE_AXIS_SPATIAL;
@@ -140,8 +140,8 @@ static bool remap_one(script_parser *p, const script_call *call, script_block *b
     return add_axis(p, b, kind, range, e, out);
 }
 
-static bool call_remap(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *kinds = NULL, *bindings = NULL, *items = NULL;
+static bool call_remap(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *kinds = NULL, *bindings = NULL, *items = NULL;
     script_block *b = NULL;
     const char *letters = NULL;
     uint32_t count = 0;
@@ -155,20 +155,20 @@ static bool call_remap(script_parser *p, const script_call *call, script_value *
         return script_fail(p, call->at, "T.axis.remap: %zu kinds for %u bindings", strlen(letters),
                            count);
     }
-    script_value *axes = script_alloc(p, p->scratch, count, sizeof *axes);
+    py_value *axes = script_alloc(p, p->scratch, count, sizeof *axes);
     if (!axes) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!remap_one(p, call, b, letters[i], &items[i], &axes[i])) return false;
     }
-    *out = (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = axes};
+    *out = (py_value){.kind = PYV_TUPLE, .count = count, .u.items = axes};
     if (count == 1) *out = axes[0]; /* vi = T.axis.remap("S", [i]) */
     return true;
 }
 
 /* ---- predicate and regions ---- */
 
-static bool call_where(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_where(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     script_block *b = NULL;
     const hone_expr *e = NULL;
     static const char *const words[] = {"predicate"};
@@ -177,27 +177,27 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
         !script_to_condition(p, v, "the predicate of a block", &e)) {
         return false;
     }
-    bool is_number = v->kind == SCRIPT_EXPR && v->u.expr->kind != HONE_EXPR_INT &&
-                     !hone_dtype_is_bool(v->u.expr->dtype);
+    bool is_number = v->kind == SCRIPT_EXPR && script_expr_of(v)->kind != HONE_EXPR_INT &&
+                     !hone_dtype_is_bool(script_expr_of(v)->dtype);
     if (is_number) {
         return script_fail_type(p, v->at, "the predicate of a block is %s, must be bool",
-                                HONE_DTYPE_NAME(v->u.expr->dtype));
+                                HONE_DTYPE_NAME(script_expr_of(v)->dtype));
     }
     if (b->has_where) return script_fail(p, call->at, "T.where stands twice in this block");
     if (!script_check_head(p, v->at, e)) return false;
     b->has_where = true;
     bool always = e->kind == HONE_EXPR_INT && e->u.i;
     if (!always) b->predicate = e;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     return script_check_ir(p, call->at);
 }
 
-static bool call_regions(script_parser *p, const script_call *call, script_value *out) {
+static bool call_regions(script_parser *p, const script_call *call, py_value *out) {
     script_block *b = NULL;
     if (!inside_block(p, call, &b)) return false;
-    const script_value *items = call->args;
+    const py_value *items = call->args;
     uint32_t count = call->count;
-    bool one_list = count == 1 && (items[0].kind == SCRIPT_LIST || items[0].kind == SCRIPT_TUPLE);
+    bool one_list = count == 1 && script_is_list(items);
     if (one_list) script_items(&call->args[0], &items, &count);
     hone_region *regions = script_alloc(p, p->arena, count, sizeof *regions);
     if (!regions) return false;
@@ -217,7 +217,7 @@ static bool call_regions(script_parser *p, const script_call *call, script_value
         b->write_count = count;
         b->has_writes = true;
     }
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     return true;
 }
 
@@ -231,7 +231,7 @@ static bool merge_attrs(script_parser *p, uint32_t at, hone_attrs *into, const h
         if (known && known->kind == HONE_VALUE_MAP && value.kind == HONE_VALUE_MAP) {
             hone_attrs inner = {known->count, known->u.attrs}, added = {value.count, value.u.attrs};
             if (!script_enter(p, at) || !merge_attrs(p, at, &inner, &added)) return false;
-            p->depth--;
+            p->run.depth--;
             value.count = inner.count;
             value.u.attrs = inner.items;
         } else if (known && !hone_value_same(known, &value)) {
@@ -247,19 +247,19 @@ static bool merge_attrs(script_parser *p, uint32_t at, hone_attrs *into, const h
     return true;
 }
 
-static bool call_block_attr(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_block_attr(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     script_block *b = NULL;
     hone_attrs attrs;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     return inside_block(p, call, &b) && script_need_arg(p, call, 0, "attrs", &v) &&
            script_to_attrs(p, v, &attrs) && merge_attrs(p, call->at, &b->annotations, &attrs);
 }
 
-static bool call_func_attr(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_func_attr(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_attrs attrs;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     if (!p->func) return script_fail(p, call->at, "T.func_attr stands outside of a function");
     if (!script_need_arg(p, call, 0, "attrs", &v) || !script_to_attrs(p, v, &attrs)) return false;
     if (p->func->is_private && hone_attrs_find(&attrs, "global_symbol")) {
@@ -268,10 +268,10 @@ static bool call_func_attr(script_parser *p, const script_call *call, script_val
     return merge_attrs(p, call->at, &p->func->attrs, &attrs);
 }
 
-static bool call_nothing(script_parser *p, const script_call *call, script_value *out) {
+static bool call_nothing(script_parser *p, const script_call *call, py_value *out) {
     (void)p;
     (void)call;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     return true;
 }
 

@@ -18,12 +18,12 @@ bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_v
     return *out_var != HONE_NO_ID || script_no_memory(p);
 }
 
-void script_mark_var(script_parser *p, hone_var var, const script_value *type) {
+void script_mark_var(script_parser *p, hone_var var, const py_value *type) {
     hone_var_info *info = &p->func->vars[var];
-    info->is_size |= type->u.var.is_size;
-    if (!type->u.var.point_scope) return;
-    info->pointee = type->u.var.pointee;
-    info->point_scope = type->u.var.point_scope;
+    info->is_size |= script_var_of(type)->is_size;
+    if (!script_var_of(type)->point_scope) return;
+    info->pointee = script_var_of(type)->pointee;
+    info->point_scope = script_var_of(type)->point_scope;
 }
 
 bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var) {
@@ -69,10 +69,10 @@ static const places match_places = {1, 2, 3, 4, 5, 6, 7, 8};
 static const places alloc_places = {0, 1, NOWHERE, NOWHERE, NOWHERE, 2, 3, NOWHERE};
 
 /* A size in quotes is one that the buffer defines: T.Buffer(("n", 16)), strides=("", 1). */
-static bool size_expr(script_parser *p, const script_value *v, hone_dtype dtype,
+static bool size_expr(script_parser *p, const py_value *v, hone_dtype dtype,
                       const hone_expr **out) {
     hone_var var = HONE_NO_ID;
-    if (v->kind != SCRIPT_STRING) return script_to_expr(p, v, out);
+    if (v->kind != PYV_STRING) return script_to_expr(p, v, out);
     p->size_dtype = dtype;
     if (*v->u.s) return script_quoted_extent(p, v, out);
     if (!script_new_var(p, "s", dtype, &var)) return false;
@@ -80,9 +80,9 @@ static bool size_expr(script_parser *p, const script_value *v, hone_dtype dtype,
     return *out || script_check_ir(p, v->at);
 }
 
-static bool index_exprs(script_parser *p, const script_value *v, hone_dtype dtype,
-                        uint32_t *out_count, const hone_expr *const **out) {
-    const script_value *items = NULL;
+static bool index_exprs(script_parser *p, const py_value *v, hone_dtype dtype, uint32_t *out_count,
+                        const hone_expr *const **out) {
+    const py_value *items = NULL;
     script_items(v, &items, out_count);
     if (*out_count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", *out_count);
     const hone_expr **exprs = script_alloc(p, p->arena, *out_count, sizeof *exprs);
@@ -101,7 +101,7 @@ static bool index_exprs(script_parser *p, const script_value *v, hone_dtype dtyp
     return true;
 }
 
-static bool int_option(script_parser *p, const script_value *v, int32_t *out) {
+static bool int_option(script_parser *p, const py_value *v, int32_t *out) {
     int64_t value = 0;
     if (!v) return true;
     if (!script_to_int(p, v, &value)) return false;
@@ -112,8 +112,8 @@ static bool int_option(script_parser *p, const script_value *v, int32_t *out) {
     return true;
 }
 
-static bool separators_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
-    const script_value *items = NULL;
+static bool separators_of(script_parser *p, const py_value *v, hone_buffer_info *info) {
+    const py_value *items = NULL;
     if (!v) return true;
     script_items(v, &items, &info->separator_count);
     int32_t *places_of = script_alloc(p, p->arena, info->separator_count, sizeof *places_of);
@@ -133,8 +133,8 @@ static hone_dtype index_dtype(const hone_buffer_info *info) {
 /* T.Buffer((m, n), strides=("s0", 1), elem_offset=T.int32()): new variables in place. */
 static bool offset_of(script_parser *p, const script_call *call, const places *at,
                       hone_buffer_info *info) {
-    const script_value *elements = script_arg(call, at->elem_offset, "elem_offset"),
-                       *bytes = script_arg(call, NOWHERE, "byte_offset");
+    const py_value *elements = script_arg(call, at->elem_offset, "elem_offset"),
+                   *bytes = script_arg(call, NOWHERE, "byte_offset");
     if (bytes && elements) {
         return script_fail(p, bytes->at, "%s: elem_offset and byte_offset are both given",
                            call->callee);
@@ -163,7 +163,7 @@ static bool offset_of(script_parser *p, const script_call *call, const places *a
     hone_var var = HONE_NO_ID; /* TVM makes one where a factor is named */
     if (!script_new_var(p, "elem_offset", index_dtype(info), &var)) return false;
     info->elem_offset = hone_func_var_expr(&p->ir, p->func, var);
-    return info->elem_offset || script_check_ir(p, p->at);
+    return info->elem_offset || script_check_ir(p, p->run.at);
 }
 
 static bool known_keywords(script_parser *p, const script_call *call) {
@@ -178,8 +178,8 @@ static bool known_keywords(script_parser *p, const script_call *call) {
 /* layout=None, which is not the same as no word of it. */
 static bool says_no_layout(const script_call *call) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
-        const script_keyword *word = &call->keywords[i];
-        if (strcmp(word->name, "layout") == 0) return word->value.kind == SCRIPT_NONE;
+        const py_word *word = &call->keywords[i];
+        if (strcmp(word->name, "layout") == 0) return word->value.kind == PYV_NONE;
     }
     return false;
 }
@@ -195,17 +195,17 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
                                .matched_handle = HONE_NO_ID,
                                .line = place.line,
                                .column = place.column};
-    const script_value *shape = NULL, *v = NULL;
+    const py_value *shape = NULL, *v = NULL;
     if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;
     hone_dtype swapped;
     v = script_arg(call, at->dtype, "dtype");
-    bool is_swapped = shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &swapped) &&
-                      v && (v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST);
+    bool is_swapped = shape->kind == PYV_STRING && script_is_dtype_name(shape->u.s, &swapped) &&
+                      v && script_is_list(v);
     if (is_swapped) {
         return script_fail(p, shape->at, "%s takes the shape before the dtype", call->callee);
     }
-    bool is_type = shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &swapped);
+    bool is_type = shape->kind == PYV_STRING && script_is_dtype_name(shape->u.s, &swapped);
     if (is_type) {
         return script_fail(p, shape->at,
                            "%s takes the shape first, found a dtype: %s((16,), "
@@ -247,13 +247,13 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
 }
 
 /* data=: the storage of another buffer, or a handle on its own. */
-static bool attach_data(script_parser *p, const script_value *v, hone_buffer_info *info) {
+static bool attach_data(script_parser *p, const py_value *v, hone_buffer_info *info) {
     if (!v) return true;
-    bool is_data = v->kind == SCRIPT_METHOD && v->u.method.base->kind == SCRIPT_BUFFER &&
-                   strcmp(v->u.method.name, "data") == 0;
-    if (is_data) v = v->u.method.base;
+    bool is_data = v->kind == SCRIPT_METHOD && script_method_of(v)->base.kind == SCRIPT_BUFFER &&
+                   strcmp(script_method_of(v)->name, "data") == 0;
+    if (is_data) v = &script_method_of(v)->base;
     if (v->kind == SCRIPT_BUFFER) {
-        info->alias_of = v->u.buffer;
+        info->alias_of = script_buffer_of(v);
         return true;
     }
     const hone_expr *e = NULL;
@@ -262,12 +262,12 @@ static bool attach_data(script_parser *p, const script_value *v, hone_buffer_inf
         return script_fail(p, v->at, "expected the handle of a buffer as data");
     }
     if (e->kind != HONE_EXPR_VAR) { /* a pointer that is computed gets a name */
-        script_value named;
+        py_value named;
         if (!script_open_let(p, v->at, HONE_NO_ID, e, &named) ||
-            !script_rename_var(p, named.u.expr->u.var, "data")) {
+            !script_rename_var(p, script_expr_of(&named)->u.var, "data")) {
             return false;
         }
-        e = named.u.expr;
+        e = script_expr_of(&named);
         p->func->vars[e->u.var].pointee = info->dtype;
         p->func->vars[e->u.var].point_scope = info->scope;
     }
@@ -280,10 +280,10 @@ static bool attach_data(script_parser *p, const script_value *v, hone_buffer_inf
     return true;
 }
 
-static bool add_buffer(script_parser *p, const hone_buffer_info *info, script_value *out) {
+static bool add_buffer(script_parser *p, const hone_buffer_info *info, py_value *out) {
     hone_buffer buffer = hone_func_add_buffer(p->func, info);
     if (buffer == HONE_NO_ID) return script_no_memory(p);
-    *out = (script_value){.kind = SCRIPT_BUFFER, .is_fresh = true, .u.buffer = buffer};
+    *out = (py_value){.kind = SCRIPT_BUFFER, .is_fresh = true, .u.i = buffer};
     return true;
 }
 
@@ -303,17 +303,17 @@ static bool view_node(script_parser *p, const script_call *call, hone_buffer buf
 }
 
 /* TVM 0.27: T.Buffer without data is a buffer that something outside of the function owns. */
-static bool is_free(const script_parser *p, const script_call *call, const script_value *data) {
+static bool is_free(const script_parser *p, const script_call *call, const py_value *data) {
     return !p->is_classic && !data && strcmp(call->callee, "T.Buffer") == 0;
 }
 
 /* The type of a parameter; in a body a view from here on (without data, storage of its own). */
-static bool call_buffer(script_parser *p, const script_call *call, script_value *out) {
+static bool call_buffer(script_parser *p, const script_call *call, py_value *out) {
     hone_buffer_info info;
-    const script_value *data = script_arg(call, 2, "data");
+    const py_value *data = script_arg(call, 2, "data");
     return inside_func(p, call) && describe_buffer(p, call, &buffer_places, &info) &&
            attach_data(p, data, &info) && add_buffer(p, &info, out) &&
-           (p->in_signature || is_free(p, call, data) || view_node(p, call, out->u.buffer));
+           (p->in_signature || is_free(p, call, data) || view_node(p, call, script_buffer_of(out)));
 }
 
 static bool block_alloc(script_parser *p, hone_buffer buffer) {
@@ -334,7 +334,7 @@ static bool alloc_node(script_parser *p, const script_call *call, hone_buffer bu
     return true;
 }
 
-static bool call_alloc(script_parser *p, const script_call *call, script_value *out) {
+static bool call_alloc(script_parser *p, const script_call *call, py_value *out) {
     hone_buffer_info info;
     if (!inside_func(p, call) || !describe_buffer(p, call, &alloc_places, &info)) return false;
     bool has_scope = script_arg(call, 2, "scope") != NULL;
@@ -343,15 +343,16 @@ static bool call_alloc(script_parser *p, const script_call *call, script_value *
     if (!add_buffer(p, &info, out)) return false;
     bool in_block =
         (p->is_classic && p->func->is_scheduled_form) || strstr(call->callee, "sblock") != NULL;
-    return in_block ? block_alloc(p, out->u.buffer) : alloc_node(p, call, out->u.buffer);
+    return in_block ? block_alloc(p, script_buffer_of(out))
+                    : alloc_node(p, call, script_buffer_of(out));
 }
 
-bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
-                      script_value *out) {
-    script_value type = {.kind = SCRIPT_DTYPE, .at = call->at, .u.dtype = dtype};
-    script_value shape = {
-        .kind = SCRIPT_TUPLE, .at = call->at, .count = call->count, .u.items = call->args};
-    script_keyword words[] = {
+bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype, py_value *out) {
+    py_value type = SCRIPT_VALUE_DTYPE(dtype);
+    type.at = call->at;
+    py_value shape = {
+        .kind = PYV_TUPLE, .at = call->at, .count = call->count, .u.items = call->args};
+    py_word words[] = {
         {"shape", shape},
         {"dtype", type }
     };
@@ -360,18 +361,18 @@ bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtyp
     hone_buffer_info info;
     if (!inside_func(p, call) || !describe_buffer(p, &inner, &alloc_places, &info)) return false;
     info.scope = "local";
-    return add_buffer(p, &info, out) && alloc_node(p, call, out->u.buffer);
+    return add_buffer(p, &info, out) && alloc_node(p, call, script_buffer_of(out));
 }
 
 /* A.view(4, 4): the same storage in another shape; -1 is what is left. */
-bool script_view(script_parser *p, hone_buffer base, const script_call *call, script_value *out) {
+bool script_view(script_parser *p, hone_buffer base, const script_call *call, py_value *out) {
     const hone_expr **shape = script_alloc(p, p->arena, call->count, sizeof *shape);
     const hone_expr *whole = hone_expr_i32(&p->ir, 1), *rest = whole;
     uint32_t left = UINT32_MAX;
     if (!shape) return false;
     if (!call->count) return script_fail(p, call->at, "view: the shape is missing");
     for (uint32_t i = 0; i < call->count; i++) {
-        if (call->args[i].kind == SCRIPT_STRING || call->args[i].kind == SCRIPT_DTYPE) {
+        if (call->args[i].kind == PYV_STRING || call->args[i].kind == SCRIPT_DTYPE) {
             return script_fail(p, call->args[i].at,
                                "view takes sizes; T.decl_buffer(shape, dtype, data=A.data) shows "
                                "another type");
@@ -407,30 +408,29 @@ bool script_view(script_parser *p, hone_buffer base, const script_call *call, sc
     info.annotations = (hone_attrs){0};
     info.separator_count = 0;
     return script_check_ir(p, call->at) && add_buffer(p, &info, out) &&
-           view_node(p, call, out->u.buffer);
+           view_node(p, call, script_buffer_of(out));
 }
 
 /* T.allocate([128], "float32", "global") gives the handle, T.Buffer(data=it) the buffer. */
-static bool call_allocate(script_parser *p, const script_call *call, script_value *out) {
+static bool call_allocate(script_parser *p, const script_call *call, py_value *out) {
     hone_buffer_info info;
     if (!inside_func(p, call)) return false;
-    const script_value *shape = script_arg(call, 0, "extents"),
-                       *scope = script_arg(call, 2, "scope");
-    const script_value *type = script_arg(call, 1, "dtype");
+    const py_value *shape = script_arg(call, 0, "extents"), *scope = script_arg(call, 2, "scope");
+    const py_value *type = script_arg(call, 1, "dtype");
     if (!shape || !type) return script_fail(p, call->at, "T.allocate needs extents and dtype");
-    script_keyword words[] = {
-        {"shape",       *shape               },
-        {"dtype",       *type                },
-        {"scope",       {.kind = SCRIPT_NONE}},
-        {"annotations", {.kind = SCRIPT_NONE}}
+    py_word words[] = {
+        {"shape",       *shape            },
+        {"dtype",       *type             },
+        {"scope",       {.kind = PYV_NONE}},
+        {"annotations", {.kind = PYV_NONE}}
     };
-    const script_value *notes = script_arg(call, NOWHERE, "annotations");
+    const py_value *notes = script_arg(call, NOWHERE, "annotations");
     if (scope) words[2].value = *scope;
     if (notes) words[3].value = *notes;
     script_call inner = {
         .callee = call->callee, .at = call->at, .keyword_count = 4, .keywords = words};
     if (!describe_buffer(p, &inner, &alloc_places, &info)) return false;
-    return add_buffer(p, &info, out) && alloc_node(p, call, out->u.buffer);
+    return add_buffer(p, &info, out) && alloc_node(p, call, script_buffer_of(out));
 }
 
 /* ---- T.match_buffer ---- */
@@ -445,14 +445,14 @@ static bool match_region(script_parser *p, const hone_region *region, hone_buffe
     return true;
 }
 
-static bool check_handle(script_parser *p, const script_value *source, hone_var handle) {
+static bool check_handle(script_parser *p, const py_value *source, hone_var handle) {
     hone_dtype dtype = p->func->vars[handle].dtype;
     if (hone_dtype_equal(dtype, HONE_DTYPE_HANDLE)) return true;
     return script_fail_type(p, source->at, "'%s' is %s, T.match_buffer takes a T.handle",
                             p->func->vars[handle].name, HONE_DTYPE_NAME(dtype));
 }
 
-static bool match_param(script_parser *p, const script_value *source, hone_var handle,
+static bool match_param(script_parser *p, const py_value *source, hone_var handle,
                         hone_buffer buffer) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].var != handle) continue;
@@ -468,33 +468,33 @@ static bool match_param(script_parser *p, const script_value *source, hone_var h
 
 /* T.match_buffer(A[8:16, 0:4]) has the shape of the region, and any match of one its dtype. */
 static bool region_words(script_parser *p, const script_call *call, const hone_region *region,
-                         script_keyword *words, uint32_t *count) {
+                         py_word *words, uint32_t *count) {
     const hone_buffer_info *info = hone_func_buffer(p->func, region->buffer);
     *count = 0;
     if (!script_arg(call, match_places.shape, "shape")) {
-        script_value *sizes = script_alloc(p, p->scratch, info->rank, sizeof *sizes);
+        py_value *sizes = script_alloc(p, p->scratch, info->rank, sizeof *sizes);
         if (!sizes) return false;
         for (uint32_t i = 0; i < info->rank; i++)
             sizes[i] = SCRIPT_VALUE_EXPR(region->ranges[i].extent);
-        words[(*count)++] = (script_keyword){
-            "shape", {.kind = SCRIPT_TUPLE, .count = info->rank, .at = call->at, .u.items = sizes}
+        words[(*count)++] = (py_word){
+            "shape", {.kind = PYV_TUPLE, .count = info->rank, .at = call->at, .u.items = sizes}
         };
     }
     if (!script_arg(call, match_places.dtype, "dtype")) {
-        words[(*count)++] = (script_keyword){
-            "dtype", {.kind = SCRIPT_DTYPE, .at = call->at, .u.dtype = info->dtype}
-        };
+        words[*count] = (py_word){"dtype", SCRIPT_VALUE_DTYPE(info->dtype)};
+        words[(*count)++].value.at = call->at;
     }
     return true;
 }
 
-static bool match_source(script_parser *p, const script_call *call, const script_value *source,
-                         script_value *out) {
+static bool match_source(script_parser *p, const script_call *call, const py_value *source,
+                         py_value *out) {
     hone_buffer_info info;
     hone_region region;
     uint32_t count = 0;
-    bool is_region = source->kind == SCRIPT_ACCESS || source->kind == SCRIPT_BUFFER ||
-                     (source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_LOAD);
+    bool is_region =
+        source->kind == SCRIPT_ACCESS || source->kind == SCRIPT_BUFFER ||
+        (source->kind == SCRIPT_EXPR && script_expr_of(source)->kind == HONE_EXPR_LOAD);
     if (!is_region) {
         return script_fail(p, source->at,
                            "T.match_buffer takes a parameter (T.handle) or a region of a buffer "
@@ -505,13 +505,12 @@ static bool match_source(script_parser *p, const script_call *call, const script
         return script_fail(p, source->at,
                            "'%s' is a buffer already; T.match_buffer takes a parameter of type "
                            "T.handle, or a region inside of a block",
-                           hone_func_buffer(p->func, source->u.buffer)->name);
+                           hone_func_buffer(p->func, script_buffer_of(source))->name);
     }
     if (!p->block) {
         return script_fail(p, source->at, "a region is matched outside of a block");
     }
-    script_keyword *words =
-        script_alloc(p, p->scratch, (size_t)call->keyword_count + 2, sizeof *words);
+    py_word *words = script_alloc(p, p->scratch, (size_t)call->keyword_count + 2, sizeof *words);
     if (!words || !script_to_region(p, source, &region) ||
         !region_words(p, call, &region, words, &count)) {
         return false;
@@ -522,7 +521,7 @@ static bool match_source(script_parser *p, const script_call *call, const script
     whole.keywords = words;
     whole.keyword_count = count;
     return describe_buffer(p, &whole, &match_places, &info) && add_buffer(p, &info, out) &&
-           match_region(p, &region, out->u.buffer);
+           match_region(p, &region, script_buffer_of(out));
 }
 
 /* The parts of a buffer's type that are expressions, one after the other; false behind the last. */
@@ -570,16 +569,16 @@ static bool check_type_of_param(script_parser *p, const script_call *call,
     return true;
 }
 
-static bool call_match_buffer(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *source = NULL;
+static bool call_match_buffer(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *source = NULL;
     hone_buffer_info info;
     if (!inside_func(p, call) || !script_need_arg(p, call, 0, "param", &source)) return false;
-    bool is_param = source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_VAR;
+    bool is_param = source->kind == SCRIPT_EXPR && script_expr_of(source)->kind == HONE_EXPR_VAR;
     if (!is_param) return match_source(p, call, source, out);
-    return check_handle(p, source, source->u.expr->u.var) &&
+    return check_handle(p, source, script_expr_of(source)->u.var) &&
            describe_buffer(p, call, &match_places, &info) && check_type_of_param(p, call, &info) &&
            add_buffer(p, &info, out) &&
-           match_param(p, source, source->u.expr->u.var, out->u.buffer);
+           match_param(p, source, script_expr_of(source)->u.var, script_buffer_of(out));
 }
 
 const script_entry script_decl_calls[] = {

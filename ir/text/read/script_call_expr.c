@@ -8,7 +8,7 @@
 
 static bool expr_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const hone_expr **out) {
-    const script_value *v = NULL;
+    const py_value *v = NULL;
     return script_need_arg(p, call, index, name, &v) && script_to_expr(p, v, out);
 }
 
@@ -74,7 +74,7 @@ static bool named_pair(script_parser *p, const named_op *row, const script_call 
     return *out || script_check_ir(p, call->at);
 }
 
-static bool call_op(script_parser *p, const script_call *call, script_value *out) {
+static bool call_op(script_parser *p, const script_call *call, py_value *out) {
     const named_op *row = named_ops;
     while (strcmp(row->name, call->callee) != 0)
         row++;
@@ -99,14 +99,14 @@ static bool call_op(script_parser *p, const script_call *call, script_value *out
     return script_finish(p, call, e, out);
 }
 
-static bool call_not(script_parser *p, const script_call *call, script_value *out) {
+static bool call_not(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *e = NULL;
     if (!expr_arg(p, call, 0, "a", &e)) return false;
     if (!expect_condition(p, call, e)) return false;
     return script_finish(p, call, hone_expr_not(&p->ir, e), out);
 }
 
-static bool call_ceildiv(script_parser *p, const script_call *call, script_value *out) {
+static bool call_ceildiv(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *a = NULL, *b = NULL;
     if (!expr_arg(p, call, 0, "lhs", &a) || !expr_arg(p, call, 1, "rhs", &b)) return false;
     script_unify(&p->ir, &a, &b);
@@ -117,7 +117,7 @@ static bool call_ceildiv(script_parser *p, const script_call *call, script_value
 }
 
 /* abs of a float is fabs, of a constant its value */
-static bool call_abs(script_parser *p, const script_call *call, script_value *out) {
+static bool call_abs(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *e = NULL;
     if (!expr_arg(p, call, 0, "x", &e)) return false;
     if (e->kind == HONE_EXPR_INT && e->u.i > INT64_MIN) {
@@ -131,7 +131,7 @@ static bool call_abs(script_parser *p, const script_call *call, script_value *ou
 /* ---- choices ---- */
 
 /* A number is no condition here, other than of an `if`. */
-static bool choice_condition(script_parser *p, const script_value *v, const hone_expr **out) {
+static bool choice_condition(script_parser *p, const py_value *v, const hone_expr **out) {
     if (!script_to_expr(p, v, out)) return false;
     if (hone_dtype_is_integer((*out)->dtype)) {
         return script_fail_type(p, v->at, "the condition is %s, must be bool, as in i != 0",
@@ -140,14 +140,14 @@ static bool choice_condition(script_parser *p, const script_value *v, const hone
     return script_to_condition(p, v, "the condition", out);
 }
 
-static bool call_choice(script_parser *p, const script_call *call, script_value *out) {
+static bool call_choice(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *a[3];
     static const char *const select_names[] = {"condition", "true_value", "false_value"};
     static const char *const ite_names[] = {"cond", "t", "f"};
     bool is_select = strcmp(call->callee, "T.Select") == 0;
     for (uint32_t i = 0; i < 3; i++) {
         const char *name = is_select ? select_names[i] : ite_names[i];
-        const script_value *v = NULL;
+        const py_value *v = NULL;
         if (!script_need_arg(p, call, i, name, &v)) return false;
         if (i ? !script_to_expr(p, v, &a[i]) : !choice_condition(p, v, &a[0])) return false;
     }
@@ -177,10 +177,10 @@ static bool is_scaled(const hone_expr *e, int64_t *out_factor) {
 }
 
 static bool lanes_arg(script_parser *p, const script_call *call, uint32_t index, uint16_t *out) {
-    const script_value *v = NULL;
+    const py_value *v = NULL;
     int64_t lanes = 0;
     if (!script_need_arg(p, call, index, "lanes", &v)) return false;
-    bool is_scalable = v->kind == SCRIPT_EXPR && is_scaled(v->u.expr, &lanes);
+    bool is_scalable = v->kind == SCRIPT_EXPR && is_scaled(script_expr_of(v), &lanes);
     if (!is_scalable && !script_to_int(p, v, &lanes)) return false;
     if (lanes < 1 || lanes >= HONE_DTYPE_SCALABLE) {
         return script_fail(p, call->at, "lanes is %lld, expected 1 to %d", (long long)lanes,
@@ -190,7 +190,7 @@ static bool lanes_arg(script_parser *p, const script_call *call, uint32_t index,
     return true;
 }
 
-static bool call_ramp(script_parser *p, const script_call *call, script_value *out) {
+static bool call_ramp(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *base = NULL, *stride = NULL;
     uint16_t lanes = 0;
     if (!expr_arg(p, call, 0, "base", &base) || !expr_arg(p, call, 1, "stride", &stride) ||
@@ -201,7 +201,7 @@ static bool call_ramp(script_parser *p, const script_call *call, script_value *o
     return script_finish(p, call, hone_expr_ramp(&p->ir, base, stride, lanes), out);
 }
 
-static bool call_broadcast(script_parser *p, const script_call *call, script_value *out) {
+static bool call_broadcast(script_parser *p, const script_call *call, py_value *out) {
     const hone_expr *e = NULL;
     uint16_t lanes = 0;
     if (!expr_arg(p, call, 0, "value", &e) || !lanes_arg(p, call, 1, &lanes)) return false;
@@ -209,8 +209,8 @@ static bool call_broadcast(script_parser *p, const script_call *call, script_val
 }
 
 /* T.Shuffle([a, b], [i, j]): lanes i and j of the vectors a and b behind each other. */
-static bool call_shuffle(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *vectors = NULL, *indices = NULL, *items[2] = {NULL, NULL};
+static bool call_shuffle(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *vectors = NULL, *indices = NULL, *items[2] = {NULL, NULL};
     uint32_t counts[2] = {0, 0};
     int64_t lanes = 0;
     if (!script_need_arg(p, call, 0, "vectors", &vectors) ||
@@ -223,7 +223,7 @@ static bool call_shuffle(script_parser *p, const script_call *call, script_value
         script_alloc(p, p->scratch, (size_t)counts[0] + counts[1], sizeof *args);
     if (!args) return false;
     for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
-        const script_value *v = i < counts[0] ? &items[0][i] : &items[1][i - counts[0]];
+        const py_value *v = i < counts[0] ? &items[0][i] : &items[1][i - counts[0]];
         if (!script_to_expr(p, v, &args[i])) return false;
         if (i < counts[0]) lanes += args[i]->dtype.lanes;
         bool is_outside = i >= counts[0] && args[i]->kind == HONE_EXPR_INT &&
@@ -238,21 +238,21 @@ static bool call_shuffle(script_parser *p, const script_call *call, script_value
 
 /* ---- T.Let(body, where={x: value}) and T.Let(x, value, body) ---- */
 
-static bool let_var(script_parser *p, const script_value *v, hone_var *out) {
-    if (v->kind == SCRIPT_EXPR && v->u.expr->kind == HONE_EXPR_VAR) {
-        *out = v->u.expr->u.var;
+static bool let_var(script_parser *p, const py_value *v, hone_var *out) {
+    if (v->kind == SCRIPT_EXPR && script_expr_of(v)->kind == HONE_EXPR_VAR) {
+        *out = script_expr_of(v)->u.var;
         return true;
     }
     return script_fail(p, v->at, "expected a variable, found %s", script_kind_name(v));
 }
 
-static bool call_let(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *where = script_arg(call, 3, "where");
+static bool call_let(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *where = script_arg(call, 3, "where");
     if (!p->func) return script_fail(p, call->at, "T.Let stands outside of a tensor program");
     const hone_expr *body = NULL, *value = NULL;
     hone_var var = HONE_NO_ID;
     if (!where) {
-        const script_value *v = NULL;
+        const py_value *v = NULL;
         if (!script_need_arg(p, call, 0, "var", &v) || !let_var(p, v, &var) ||
             !expr_arg(p, call, 1, "value", &value) || !expr_arg(p, call, 2, "body", &body)) {
             return false;
@@ -260,11 +260,11 @@ static bool call_let(script_parser *p, const script_call *call, script_value *ou
         value = script_cast(p, p->func->vars[var].dtype, value);
         return script_finish(p, call, hone_expr_let(&p->ir, var, value, body), out);
     }
-    if (where->kind != SCRIPT_DICT) return script_fail(p, where->at, "expected a dictionary");
+    if (where->kind != PYV_DICT) return script_fail(p, where->at, "expected a dictionary");
     if (!expr_arg(p, call, 0, "body", &body)) return false;
-    for (uint32_t i = where->count; i-- > 0;) {
-        if (!let_var(p, &where->u.items[2 * i], &var) ||
-            !script_to_expr(p, &where->u.items[2 * i + 1], &value)) {
+    for (uint32_t i = where->u.list->count; i-- > 0;) {
+        if (!let_var(p, &where->u.list->keys[i], &var) ||
+            !script_to_expr(p, &where->u.list->items[i], &value)) {
             return false;
         }
         value = script_cast(p, p->func->vars[var].dtype, value);
@@ -284,10 +284,10 @@ static uint32_t tree_size(const hone_expr *e, uint32_t limit) {
     return size;
 }
 
-static bool call_identity(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_identity(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
-    if (v->kind == SCRIPT_EXPR && tree_size(v->u.expr, 2000) >= 2000) {
+    if (v->kind == SCRIPT_EXPR && tree_size(script_expr_of(v), 2000) >= 2000) {
         return script_fail(p, call->at, "this expression is too large to be repeated");
     }
     *out = *v;
@@ -295,38 +295,42 @@ static bool call_identity(script_parser *p, const script_call *call, script_valu
     return true;
 }
 
-static bool call_len(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_len(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
-    if (v->kind != SCRIPT_TUPLE && v->kind != SCRIPT_LIST) {
+    const py_value *items;
+    uint32_t count;
+    if (v->kind != PYV_STRING && !py_items(v, &items, &count)) {
         return script_fail(p, call->at, "len of %s%s", script_kind_name(v),
                            v->kind == SCRIPT_BUFFER ? "; A.shape holds its sizes" : "");
     }
-    *out = SCRIPT_VALUE_INT(v->count);
+    *out = PYV_OF_INT(v->kind == PYV_STRING ? (int64_t)strlen(v->u.s) : count);
     return true;
 }
 
+static bool put(script_parser *p, py_value *dict, const char *key, const py_value *item) {
+    py_value name = PYV_OF_STRING(key);
+    name.at = item->at;
+    return script_keep(p, py_put(&p->run, item->at, dict, &name, item));
+}
+
 /* T.target({…}, host={…}) keeps the host inside; a word is a kind, with a slash the tag of one. */
-static bool call_target(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL, *host = script_arg(call, 1, "host");
+static bool call_target(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL, *host = script_arg(call, 1, "host");
     if (!script_need_arg(p, call, 0, "target_config", &v)) return false;
     *out = *v;
-    bool is_word = v->kind == SCRIPT_STRING && !strchr(v->u.s, ' ');
-    if (!host || !(v->kind == SCRIPT_DICT || is_word)) return true;
-    uint32_t count = is_word ? 1 : v->count;
-    script_value *items = script_alloc(p, p->scratch, 2 * (size_t)count + 2, sizeof *items);
-    if (!items) return false;
-    for (uint32_t i = 0; i < 2 * count && !is_word; i++)
-        items[i] = v->u.items[i];
-    if (is_word) {
-        const char *key = strchr(v->u.s, '/') ? "tag" : "kind";
-        items[0] = (script_value){.kind = SCRIPT_STRING, .at = v->at, .u.s = key};
-        items[1] = *v;
+    bool is_word = v->kind == PYV_STRING && !strchr(v->u.s, ' ');
+    if (!host || !(v->kind == PYV_DICT || is_word)) return true;
+    if (!script_keep(p, py_new_list(&p->run, PYV_DICT, out))) return false;
+    out->at = v->at;
+    if (is_word)
+        return put(p, out, strchr(v->u.s, '/') ? "tag" : "kind", v) && put(p, out, "host", host);
+    const py_list *dict = v->u.list;
+    for (uint32_t i = 0; i < dict->count; i++) {
+        if (!script_keep(p, py_put(&p->run, v->at, out, &dict->keys[i], &dict->items[i])))
+            return false;
     }
-    items[2 * count] = (script_value){.kind = SCRIPT_STRING, .at = host->at, .u.s = "host"};
-    items[2 * count + 1] = *host;
-    *out = (script_value){.kind = SCRIPT_DICT, .at = v->at, .count = count + 1, .u.items = items};
-    return true;
+    return put(p, out, "host", host);
 }
 
 const script_entry script_expr_calls[] = {

@@ -4,22 +4,22 @@
 
 #include "ir/text/read/script_graph_impl.h"
 
-bool script_garg_value(script_parser *p, hone_garg garg, script_value *out) {
+bool script_garg_value(script_parser *p, hone_garg garg, py_value *out) {
     hone_garg *copy = script_alloc(p, p->arena, 1, sizeof *copy);
     if (!copy) return false;
     *copy = garg;
-    *out = (script_value){.kind = SCRIPT_GARG, .u.garg = copy};
+    *out = (py_value){.kind = SCRIPT_GARG, .u.host = copy};
     return true;
 }
 
 /* ---- arguments ---- */
 
-static bool is_number(const script_value *v) {
-    return v->kind == SCRIPT_INT || v->kind == SCRIPT_EXPR ||
-           (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_PRIM);
+static bool is_number(const py_value *v) {
+    return v->kind == PYV_INT || v->kind == SCRIPT_EXPR ||
+           (v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_PRIM);
 }
 
-static bool shape_garg(script_parser *p, const script_value *v, hone_garg *out) {
+static bool shape_garg(script_parser *p, const py_value *v, hone_garg *out) {
     int32_t rank = 0;
     const hone_expr *const *extents = NULL;
     if (!script_to_extents(p, v, &rank, &extents)) return false;
@@ -27,50 +27,49 @@ static bool shape_garg(script_parser *p, const script_value *v, hone_garg *out) 
     return true;
 }
 
-static bool tuple_garg(script_parser *p, const script_value *items, uint32_t count, bool shapes,
+static bool tuple_garg(script_parser *p, const py_value *items, uint32_t count, bool shapes,
                        hone_garg *out) {
     hone_garg *gargs = script_alloc(p, p->arena, count, sizeof *gargs);
-    if (!gargs || !script_enter(p, p->at)) return false;
+    if (!gargs || !script_enter(p, p->run.at)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!script_to_garg(p, &items[i], shapes, &gargs[i])) return false;
     }
-    p->depth--;
+    p->run.depth--;
     *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = gargs};
     return true;
 }
 
-static bool prim_garg(script_parser *p, const script_value *v, hone_garg *out) {
+static bool prim_garg(script_parser *p, const py_value *v, hone_garg *out) {
     const hone_expr *e = NULL;
     if (!script_to_expr(p, v, &e)) return false;
-    if (v->kind == SCRIPT_INT) e = script_cast(p, HONE_DTYPE_I64, e);
-    if (v->kind == SCRIPT_FLOAT) e = script_cast(p, HONE_DTYPE_F64, e);
+    if (v->kind == PYV_INT) e = script_cast(p, HONE_DTYPE_I64, e);
+    if (v->kind == PYV_FLOAT) e = script_cast(p, HONE_DTYPE_F64, e);
     *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = e};
     if (e) out->dtype = e->dtype;
     return e || script_check_ir(p, v->at);
 }
 
-bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_shape,
-                    hone_garg *out) {
+bool script_to_garg(script_parser *p, const py_value *v, bool numbers_are_shape, hone_garg *out) {
     if (p->value_budget == 0) return script_fail(p, v->at, "this argument is too large");
     p->value_budget--;
     *out = (hone_garg){.kind = HONE_GARG_NONE};
     switch (v->kind) {
     case SCRIPT_GARG:
-        *out = *v->u.garg;
+        *out = *script_garg_of(v);
         return true;
-    case SCRIPT_NONE:
+    case PYV_NONE:
         return true;
-    case SCRIPT_BOOL: { /* a number, as everywhere in Python; R.prim_value(True) is none */
-        script_value number = {.kind = SCRIPT_INT, .at = v->at, .u.i = v->u.i};
+    case PYV_BOOL: { /* a number, as everywhere in Python; R.prim_value(True) is none */
+        py_value number = {.kind = PYV_INT, .at = v->at, .u.i = v->u.i};
         return prim_garg(p, &number, out);
     }
-    case SCRIPT_INT:
-    case SCRIPT_FLOAT:
+    case PYV_INT:
+    case PYV_FLOAT:
         if (!prim_garg(p, v, out)) return false;
         return out->is_plain = true;
     case SCRIPT_EXPR:
         return prim_garg(p, v, out);
-    case SCRIPT_STRING:
+    case PYV_STRING:
         *out = (hone_garg){
             .kind = HONE_GARG_STRING, .is_plain = true, .u.s = script_strdup(p, v->u.s)};
         return out->u.s != NULL;
@@ -78,16 +77,18 @@ bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_sh
         *out = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = script_strdup(p, v->u.s)};
         return out->u.s != NULL;
     case SCRIPT_DTYPE:
-        *out = (hone_garg){.kind = HONE_GARG_DTYPE, .dtype = v->u.dtype};
+        *out = (hone_garg){.kind = HONE_GARG_DTYPE, .dtype = script_dtype_of(v)};
         return true;
-    case SCRIPT_TUPLE:
-    case SCRIPT_LIST: {
+    case PYV_TUPLE:
+    case PYV_LIST: {
         bool numbers = numbers_are_shape;
-        for (uint32_t i = 0; i < v->count; i++) {
-            numbers &= is_number(&v->u.items[i]) || v->u.items[i].kind == SCRIPT_STRING;
-        }
+        const py_value *items;
+        uint32_t count;
+        script_items(v, &items, &count);
+        for (uint32_t i = 0; i < count; i++)
+            numbers &= is_number(&items[i]) || items[i].kind == PYV_STRING;
         if (numbers) return shape_garg(p, v, out);
-        return tuple_garg(p, v->u.items, v->count, numbers_are_shape, out);
+        return tuple_garg(p, items, count, numbers_are_shape, out);
     }
     default:
         return script_fail(p, v->at, "expected a tensor or another graph value, found %s",
@@ -96,7 +97,7 @@ bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_sh
 }
 
 bool script_bind(script_parser *p, uint32_t at, const hone_gbind *bind, const hone_sinfo *info,
-                 script_value *out) {
+                 py_value *out) {
     if (!p->graph) return script_fail(p, at, "this call stands outside of a graph function");
     if (p->graph->bind_count > 1000000) return script_fail(p, at, "this function is too large");
     hone_gvalue value = hone_graph_add_value(p->graph, p->in_dataflow ? "lv" : "gv", info);
@@ -123,25 +124,26 @@ typedef struct operands {
     hone_attrs attrs;
 } operands;
 
-static bool attr_value(script_parser *p, const script_value *v, hone_value *out) {
+static bool attr_value(script_parser *p, const py_value *v, hone_value *out) {
     if (v->kind == SCRIPT_DTYPE) {
-        const char *name = script_strdup(p, HONE_DTYPE_NAME(v->u.dtype));
+        const char *name = script_strdup(p, HONE_DTYPE_NAME(script_dtype_of(v)));
         *out = HONE_VALUE_OF_STRING(name);
         return name != NULL;
     }
     if (v->kind == SCRIPT_LAMBDA) { /* index_map=lambda i, j: (j, i) */
-        script_value map;
+        py_value map;
         script_call call = {.callee = "T.index_map", .at = v->at, .count = 1, .args = v};
         return script_call_path(p, &call, &map) && script_to_value(p, &map, out);
     }
-    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_DTYPE) {
-        const char *name = script_strdup(p, HONE_DTYPE_NAME(v->u.garg->dtype));
+    if (v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_DTYPE) {
+        const char *name = script_strdup(p, HONE_DTYPE_NAME(script_garg_of(v)->dtype));
         *out = HONE_VALUE_OF_STRING(name);
         return name != NULL;
     }
-    const hone_expr *number = v->kind == SCRIPT_GARG ? script_garg_number(p, v->u.garg) : NULL;
+    const hone_expr *number =
+        v->kind == SCRIPT_GARG ? script_garg_number(p, script_garg_of(v)) : NULL;
     if (number) {
-        script_value plain = SCRIPT_VALUE_EXPR(number);
+        py_value plain = SCRIPT_VALUE_EXPR(number);
         return script_to_value(p, &plain, out);
     }
     return script_to_value(p, v, out);
@@ -158,7 +160,7 @@ static bool is_flag(const char *key) {
     return false;
 }
 
-static bool set_attr(script_parser *p, operands *o, const char *key, const script_value *v) {
+static bool set_attr(script_parser *p, operands *o, const char *key, const py_value *v) {
     hone_value value;
     key = script_strdup(p, key);
     if (!key || !attr_value(p, v, &value)) return false;
@@ -216,16 +218,18 @@ static int arg_position(const hone_graph_op *op, const char *callee, const char 
     return -1;
 }
 
-static bool is_type(const script_value *v) {
-    bool is_list = (v->kind == SCRIPT_LIST || v->kind == SCRIPT_TUPLE) && v->count;
-    return (is_list ? &v->u.items[0] : v)->kind == SCRIPT_SINFO;
+static bool is_type(const py_value *v) {
+    const py_value *items;
+    uint32_t count;
+    script_items(v, &items, &count);
+    return count && items[0].kind == SCRIPT_SINFO;
 }
 
 /* A tensor where an attribute stands: R.concat(a, b) for R.concat((a, b)). */
 static bool refuse_place(script_parser *p, const script_call *call, const hone_graph_op *op,
-                         const char *name, const script_value *v) {
-    bool is_tensor = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_VALUE;
-    if (!is_tensor || script_garg_number(p, v->u.garg)) return true;
+                         const char *name, const py_value *v) {
+    bool is_tensor = v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_VALUE;
+    if (!is_tensor || script_garg_number(p, script_garg_of(v))) return true;
     bool takes_tuple = strchr(op->args, '*') != NULL;
     return script_fail(p, v->at, "%s: a tensor stands where '%s' does%s%s%s", call->callee, name,
                        takes_tuple ? "; the tensors are one argument: " : "",
@@ -241,7 +245,7 @@ static bool positional(script_parser *p, const script_call *call, const hone_gra
             if (!set_attr(p, o, name, &call->args[i])) return false;
             continue;
         }
-        if (!op && call->args[i].kind == SCRIPT_BOOL) { /* perhaps an attribute */
+        if (!op && call->args[i].kind == PYV_BOOL) { /* perhaps an attribute */
             if (!prim_garg(p, &call->args[i], &o->args[o->arg_count])) return false;
             o->args[o->arg_count++].is_plain = true;
             continue;
@@ -271,9 +275,10 @@ static bool names_type(const char *keyword) {
 
 /* A tensor is no attribute: R.add(x, rhs=y). */
 static bool refuse_tensor(script_parser *p, const script_call *call, const hone_graph_op *op,
-                          const script_keyword *word) {
-    bool is_tensor = word->value.kind == SCRIPT_GARG && word->value.u.garg->kind == HONE_GARG_VALUE;
-    if (!is_tensor || script_garg_number(p, word->value.u.garg)) return true;
+                          const py_word *word) {
+    bool is_tensor =
+        word->value.kind == SCRIPT_GARG && script_garg_of(&word->value)->kind == HONE_GARG_VALUE;
+    if (!is_tensor || script_garg_number(p, script_garg_of(&word->value))) return true;
     char params[128] = "", name[64];
     for (uint32_t i = 0; op && i < 32 && !is_attr_at(op, i, name, sizeof name) && *name; i++) {
         size_t used = strlen(params);
@@ -286,8 +291,7 @@ static bool refuse_tensor(script_parser *p, const script_call *call, const hone_
 }
 
 /* An argument by name, in its place; those between are missing till their names come. */
-static bool place_argument(script_parser *p, operands *o, uint32_t position,
-                           const script_keyword *word) {
+static bool place_argument(script_parser *p, operands *o, uint32_t position, const py_word *word) {
     bool is_there = position < o->arg_count && o->args[position].kind != HONE_GARG_NONE;
     if (is_there) {
         return script_fail(p, word->value.at, "argument '%s' is given twice", word->name);
@@ -300,13 +304,10 @@ static bool place_argument(script_parser *p, operands *o, uint32_t position,
 static bool keywords(script_parser *p, const script_call *call, const hone_graph_op *op,
                      operands *o, const hone_sinfo **info) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
-        const script_keyword *word = &call->keywords[i];
+        const py_word *word = &call->keywords[i];
         int position = arg_position(op, call->callee, word->name);
         if (names_type(word->name)) {
-            const script_value *type = &word->value;
-            bool one =
-                (type->kind == SCRIPT_TUPLE || type->kind == SCRIPT_LIST) && type->count == 1;
-            if (!script_to_sinfo(p, one ? &type->u.items[0] : type, info)) return false;
+            if (!script_to_sinfo(p, script_only(&word->value), info)) return false;
         } else if (position >= 0) {
             if (!place_argument(p, o, (uint32_t)position, word)) return false;
         } else if (!refuse_tensor(p, call, op, word) || !set_attr(p, o, word->name, &word->value)) {
@@ -357,7 +358,7 @@ static bool check_attributes(script_parser *p, const script_call *call, const ho
     return true;
 }
 
-static bool call_operator(script_parser *p, const script_call *call, script_value *out) {
+static bool call_operator(script_parser *p, const script_call *call, py_value *out) {
     const char *name = script_strdup(p, call->callee + 2);
     if (!name) return false;
     if (!hone_graph_op_is_named(name)) return script_unknown_operator(p, call);
@@ -379,22 +380,22 @@ static bool call_operator(script_parser *p, const script_call *call, script_valu
 
 /* ---- leaves ---- */
 
-static bool call_shape(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_shape(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_garg garg;
     return script_need_arg(p, call, 0, "value", &v) && shape_garg(p, v, &garg) &&
            script_garg_value(p, garg, out);
 }
 
-static bool call_prim(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_prim(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_garg garg;
     return script_need_arg(p, call, 0, "value", &v) && prim_garg(p, v, &garg) &&
            script_garg_value(p, garg, out);
 }
 
-static bool call_str(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_str(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_garg garg = {.kind = strcmp(call->callee, "R.ExternFunc") == 0 ? HONE_GARG_EXTERN
                                                                         : HONE_GARG_STRING};
     if (!script_need_arg(p, call, 0, "value", &v) || !script_to_string(p, v, &garg.u.s))
@@ -403,24 +404,24 @@ static bool call_str(script_parser *p, const script_call *call, script_value *ou
     return garg.u.s && script_garg_value(p, garg, out);
 }
 
-static bool call_dtype(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_dtype(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_garg garg = {.kind = HONE_GARG_DTYPE};
     return script_need_arg(p, call, 0, "value", &v) && script_to_dtype(p, v, &garg.dtype) &&
            script_garg_value(p, garg, out);
 }
 
-static bool call_tuple(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *items = call->args;
+static bool call_tuple(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *items = call->args;
     uint32_t count = call->count;
-    bool one = count == 1 && (items[0].kind == SCRIPT_TUPLE || items[0].kind == SCRIPT_LIST);
+    bool one = count == 1 && script_is_list(items);
     if (one) script_items(&call->args[0], &items, &count);
     hone_garg garg;
     return tuple_garg(p, items, count, false, &garg) && script_garg_value(p, garg, out);
 }
 
-static bool call_tuple_get(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL, *place = NULL;
+static bool call_tuple_get(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL, *place = NULL;
     int64_t index = 0;
     if (!script_need_arg(p, call, 0, "tuple", &v) ||
         !script_need_arg(p, call, 1, "index", &place) || !script_to_int(p, place, &index)) {
@@ -442,8 +443,8 @@ static bool call_tuple_get(script_parser *p, const script_call *call, script_val
     return script_bind(p, call->at, &bind, NULL, out);
 }
 
-static bool call_match_cast(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL, *type = NULL;
+static bool call_match_cast(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL, *type = NULL;
     const hone_sinfo *info = NULL;
     hone_garg *arg = script_alloc(p, p->arena, 1, sizeof *arg);
     if (!arg || !script_need_arg(p, call, 0, "value", &v)) return false;
@@ -459,15 +460,15 @@ static bool call_match_cast(script_parser *p, const script_call *call, script_va
 }
 
 /* What older releases have for R.linear without a bias, and TVM 0.27 has no name for. */
-static bool call_dense(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *data = NULL, *weight = NULL;
+static bool call_dense(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *data = NULL, *weight = NULL;
     if (!script_need_arg(p, call, 0, "data", &data) ||
         !script_need_arg(p, call, 1, "weight", &weight)) {
         return false;
     }
-    const script_value *dtype = script_arg(call, 2, "out_dtype");
-    script_value sides[] = {*data, {0}};
-    script_keyword word = {.name = "out_dtype"};
+    const py_value *dtype = script_arg(call, 2, "out_dtype");
+    py_value sides[] = {*data, {0}};
+    py_word word = {.name = "out_dtype"};
     if (dtype) word.value = *dtype;
     script_call turn = {.callee = "R.permute_dims", .at = call->at, .count = 1, .args = weight};
     script_call product = {.callee = "R.matmul",
@@ -479,10 +480,10 @@ static bool call_dense(script_parser *p, const script_call *call, script_value *
     return call_operator(p, &turn, &sides[1]) && call_operator(p, &product, out);
 }
 
-static bool call_func_attr(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_func_attr(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     hone_attrs attrs;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     if (!script_need_arg(p, call, 0, "attrs", &v) || !script_to_attrs(p, v, &attrs)) return false;
     for (uint32_t i = 0; i < attrs.count; i++) {
         if (!hone_attrs_with(p->arena, &p->graph->attrs, attrs.items[i].key, attrs.items[i].value,
@@ -503,18 +504,18 @@ static bool is_bound_here(const script_parser *p, hone_gvalue value) {
     return false;
 }
 
-static bool call_output(script_parser *p, const script_call *call, script_value *out) {
-    *out = (script_value){.kind = SCRIPT_NONE};
+static bool call_output(script_parser *p, const script_call *call, py_value *out) {
+    *out = (py_value){.kind = PYV_NONE};
     if (!p->in_dataflow) return script_fail(p, call->at, "R.output stands outside of R.dataflow");
     p->has_output = true;
     for (uint32_t i = 0; i < call->count; i++) {
-        const script_value *v = &call->args[i];
+        const py_value *v = &call->args[i];
         if (v->kind == SCRIPT_LOCAL) continue; /* a function, which is one of the module here */
-        if (v->kind != SCRIPT_GARG || v->u.garg->kind != HONE_GARG_VALUE) {
+        if (v->kind != SCRIPT_GARG || script_garg_of(v)->kind != HONE_GARG_VALUE) {
             return script_fail(p, v->at, "R.output takes variables");
         }
-        hone_gvalue_info *value = &p->graph->values[v->u.garg->u.value];
-        if (!is_bound_here(p, v->u.garg->u.value)) {
+        hone_gvalue_info *value = &p->graph->values[script_garg_of(v)->u.value];
+        if (!is_bound_here(p, script_garg_of(v)->u.value)) {
             return script_fail(p, v->at,
                                "'%s' is not bound in this R.dataflow, so R.output can't "
                                "hand it out",
@@ -525,19 +526,19 @@ static bool call_output(script_parser *p, const script_call *call, script_value 
     return true;
 }
 
-static bool call_dataflow(script_parser *p, const script_call *call, script_value *out) {
+static bool call_dataflow(script_parser *p, const script_call *call, py_value *out) {
     script_frame *frame = script_alloc(p, p->scratch, 1, sizeof *frame);
     (void)call;
     if (!frame) return false;
     frame->kind = SCRIPT_FRAME_DATAFLOW;
-    *out = (script_value){.kind = SCRIPT_FRAME, .u.frame = frame};
+    *out = (py_value){.kind = SCRIPT_FRAME, .u.host = frame};
     return true;
 }
 
-static bool call_impure(script_parser *p, const script_call *call, script_value *out) {
+static bool call_impure(script_parser *p, const script_call *call, py_value *out) {
     (void)call;
     p->graph->is_pure = false;
-    *out = (script_value){.kind = SCRIPT_NONE};
+    *out = (py_value){.kind = PYV_NONE};
     return true;
 }
 
@@ -560,7 +561,7 @@ static const script_entry graph_calls[] = {
     {"R.metadata",     script_call_metadata},
 };
 
-bool script_call_graph(script_parser *p, const script_call *call, script_value *out) {
+bool script_call_graph(script_parser *p, const script_call *call, py_value *out) {
     bool known = false;
     if (!p->graph) {
         bool is_extern = strcmp(call->callee, "R.ExternFunc") == 0;

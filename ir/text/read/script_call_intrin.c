@@ -14,16 +14,16 @@ static const char *const renamed_intrins[][2] = {
 /* The dtype of a call that must say it: dtype=, or a leading dtype string. */
 static bool given_dtype(script_parser *p, const script_call *call, hone_intrin intrin,
                         uint32_t *first, hone_dtype *out) {
-    const script_value *v = script_arg(call, UINT32_MAX, "dtype");
+    const py_value *v = script_arg(call, UINT32_MAX, "dtype");
     *first = 0;
     if (v) return script_to_dtype(p, v, out);
     bool leads = call->count > 0 &&
-                 (call->args[0].kind == SCRIPT_STRING || call->args[0].kind == SCRIPT_DTYPE ||
+                 (call->args[0].kind == PYV_STRING || call->args[0].kind == SCRIPT_DTYPE ||
                   call->args[0].kind == SCRIPT_PATH);
     hone_dtype dtype;
     bool is_call = intrin == HONE_INTRIN_CALL_EXTERN || intrin == HONE_INTRIN_CALL_PURE_EXTERN;
     if (leads &&
-        (call->args[0].kind != SCRIPT_STRING || script_is_dtype_name(call->args[0].u.s, &dtype))) {
+        (call->args[0].kind != PYV_STRING || script_is_dtype_name(call->args[0].u.s, &dtype))) {
         *first = 1;
         return script_to_dtype(p, &call->args[0], out);
     }
@@ -64,10 +64,10 @@ static bool call_dtype(const hone_expr *const *args, uint32_t count, hone_intrin
     return false;
 }
 
-bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out) {
+bool script_to_argument(script_parser *p, const py_value *v, const hone_expr **out) {
     if (v->kind == SCRIPT_BUFFER) {
         hone_var data = HONE_NO_ID;
-        if (!script_buffer_data(p, v->u.buffer, &data)) return false;
+        if (!script_buffer_data(p, script_buffer_of(v), &data)) return false;
         *out = hone_func_var_expr(&p->ir, p->func, data);
         return *out || script_check_ir(p, v->at);
     }
@@ -112,7 +112,7 @@ static bool check_operands(script_parser *p, const script_call *call, hone_intri
 /* The arguments in the order of the intrinsic's own names, which a text may say: f(x, y=2). Those
  * before `first` are no arguments of it. */
 static bool in_order(script_parser *p, const script_call *call, hone_intrin intrin, uint32_t first,
-                     script_value **out, uint32_t *out_count) {
+                     py_value **out, uint32_t *out_count) {
     const char *names[SCRIPT_MOST_PARAMS + 2], *params = hone_intrin_params(intrin);
     uint32_t count = call->count - first, named = 0;
     *out_count = count;
@@ -128,7 +128,7 @@ static bool in_order(script_parser *p, const script_call *call, hone_intrin intr
     for (uint32_t i = 0; i < named; i++)
         by_name |= script_arg(call, UINT32_MAX, names[i]) != NULL;
     for (uint32_t i = 0; by_name && i < named; i++) {
-        const script_value *value = NULL;
+        const py_value *value = NULL;
         if (!script_need_arg(p, call, first + i, names[i], &value)) return false;
         (*out)[i] = *value;
     }
@@ -136,8 +136,7 @@ static bool in_order(script_parser *p, const script_call *call, hone_intrin intr
     return true;
 }
 
-bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
-                        bool *out_known) {
+bool script_call_intrin(script_parser *p, const script_call *call, py_value *out, bool *out_known) {
     *out_known = false;
     if (strncmp(call->callee, "T.", 2) != 0) return true;
     const char *name = call->callee + 2;
@@ -160,13 +159,13 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
         return false;
     }
     uint32_t count = 0;
-    script_value *values = NULL;
+    py_value *values = NULL;
     if (!in_order(p, call, intrin, first, &values, &count)) return false;
     const hone_expr **args = script_alloc(p, p->scratch, count, sizeof *args);
     if (!args) return false;
     for (uint32_t i = 0; i < count; i++) {
-        const script_value *v = &values[i];
-        bool is_tensor = v->kind == SCRIPT_GARG && !script_garg_number(p, v->u.garg);
+        const py_value *v = &values[i];
+        bool is_tensor = v->kind == SCRIPT_GARG && !script_garg_number(p, script_garg_of(v));
         if (is_tensor) {
             return script_fail(p, v->at,
                                "'%s' takes numbers, found a graph value; operators of "
@@ -184,16 +183,16 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
     }
     match_math(p, intrin, count, args);
     if (!check_operands(p, call, intrin, count, args, dtype)) return false;
-    const script_value *said = script_arg(call, UINT32_MAX, "dtype");
+    const py_value *said = script_arg(call, UINT32_MAX, "dtype");
     call_dtype(args, count, rule, dtype, &dtype);
     if (said && !script_to_dtype(p, said, &dtype)) return false;
     return script_finish(p, call, hone_expr_call(&p->ir, dtype, intrin, count, args), out);
 }
 
 /* T.call_intrin("float32", "tirx.exp", x) is T.exp(x, dtype="float32"). */
-static bool call_intrin_by_name(script_parser *p, const script_call *call, script_value *out) {
+static bool call_intrin_by_name(script_parser *p, const script_call *call, py_value *out) {
     static const char *const rooms[] = {"tirx.", "tir.", "s_tir."};
-    const script_value *type = NULL, *name = NULL;
+    const py_value *type = NULL, *name = NULL;
     const char *op = NULL;
     hone_dtype dtype;
     if (!script_need_arg(p, call, 0, "dtype", &type) ||
@@ -209,8 +208,8 @@ static bool call_intrin_by_name(script_parser *p, const script_call *call, scrip
     }
     bool is_name = *op && strlen(op) < 100 && strcmp(op, "call_intrin") != 0;
     if (!is_name) return script_fail(p, name->at, "expected the name of an operator");
-    const script_value value = {.kind = SCRIPT_DTYPE, .at = type->at, .u.dtype = dtype};
-    script_keyword said = {"dtype", value};
+    py_word said = {"dtype", SCRIPT_VALUE_DTYPE(dtype)};
+    said.value.at = type->at;
     script_call inner = {.callee = hone_arena_printf(p->scratch, "T.%s", op),
                          .at = call->at,
                          .count = call->count - 2,
@@ -221,15 +220,15 @@ static bool call_intrin_by_name(script_parser *p, const script_call *call, scrip
 }
 
 /* T.Call("float32", "tirx.exp", [x]) */
-static bool call_node(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = NULL, *op = NULL, *list = NULL, *items = NULL;
+static bool call_node(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *type = NULL, *op = NULL, *list = NULL, *items = NULL;
     uint32_t count = 0;
     if (!script_need_arg(p, call, 0, "dtype", &type) || !script_need_arg(p, call, 1, "op", &op) ||
         !script_need_arg(p, call, 2, "args", &list)) {
         return false;
     }
     script_items(list, &items, &count);
-    script_value *args = script_alloc(p, p->scratch, (size_t)count + 2, sizeof *args);
+    py_value *args = script_alloc(p, p->scratch, (size_t)count + 2, sizeof *args);
     if (!args) return false;
     args[0] = *type;
     args[1] = *op;
@@ -240,8 +239,8 @@ static bool call_node(script_parser *p, const script_call *call, script_value *o
 }
 
 /* tvm.ir.Op.get("tirx.exp"): the name says it all. */
-static bool call_op_get(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *name = NULL;
+static bool call_op_get(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *name = NULL;
     const char *text = NULL;
     if (!script_need_arg(p, call, 0, "op_name", &name) || !script_to_string(p, name, &text))
         return false;

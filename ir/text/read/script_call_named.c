@@ -15,16 +15,16 @@ static const struct {
     {"ptx.cp_async.wait_group",   "wait_group"  },
 };
 
-static bool says_dtype(const script_value *v) {
+static bool says_dtype(const py_value *v) {
     hone_dtype ignored;
-    if (v->kind == SCRIPT_STRING) return script_is_dtype_name(v->u.s, &ignored);
+    if (v->kind == PYV_STRING) return script_is_dtype_name(v->u.s, &ignored);
     return v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_PATH || v->kind == SCRIPT_NEWVAR;
 }
 
 /* The dtype among the arguments or as dtype=; [first, end) are the others. */
 static bool find_dtype(script_parser *p, const script_call *call, const hone_named_op *op,
                        uint32_t *first, uint32_t *end, bool *out_said, hone_dtype *out) {
-    const script_value *v = script_arg(call, UINT32_MAX, "dtype");
+    const py_value *v = script_arg(call, UINT32_MAX, "dtype");
     if (!v) v = script_arg(call, UINT32_MAX, "ret_ty");
     *first = 0;
     *end = call->count;
@@ -48,8 +48,8 @@ static bool takes_words(const hone_named_op *op) {
 }
 
 /* launch_params=["blockIdx.x"]: an argument that is a call of "launch_params=" with the strings. */
-static bool word_list(script_parser *p, const script_keyword *word, const hone_expr **out) {
-    const script_value *items = NULL;
+static bool word_list(script_parser *p, const py_word *word, const hone_expr **out) {
+    const py_value *items = NULL;
     uint32_t count = 0;
     script_items(&word->value, &items, &count);
     const hone_expr **args = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *args);
@@ -78,15 +78,14 @@ static bool check_keywords(script_parser *p, const script_call *call, const hone
 }
 
 /* T.ptx_wait_group(n) as T.ptx.cp(n, "async", "wait_group", ""). */
-static bool call_group(script_parser *p, const script_call *call, const char *word,
-                       script_value *out, bool *out_known) {
+static bool call_group(script_parser *p, const script_call *call, const char *word, py_value *out,
+                       bool *out_known) {
     const char *const words[] = {"async", word, ""};
-    script_value *args = script_alloc(p, p->scratch, call->count + HONE_COUNT(words), sizeof *args);
+    py_value *args = script_alloc(p, p->scratch, call->count + HONE_COUNT(words), sizeof *args);
     if (!args) return false;
     if (call->count) memcpy(args, call->args, call->count * sizeof *args);
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
-        args[call->count + i] =
-            (script_value){.kind = SCRIPT_STRING, .at = call->at, .u.s = words[i]};
+        args[call->count + i] = (py_value){.kind = PYV_STRING, .at = call->at, .u.s = words[i]};
     }
     script_call cp = *call;
     cp.callee = "T.ptx.cp";
@@ -95,8 +94,7 @@ static bool call_group(script_parser *p, const script_call *call, const char *wo
     return script_call_named(p, &cp, out, out_known);
 }
 
-bool script_call_named(script_parser *p, const script_call *call, script_value *out,
-                       bool *out_known) {
+bool script_call_named(script_parser *p, const script_call *call, py_value *out, bool *out_known) {
     const char *name = hone_named_op_now(call->callee + 2);
     for (size_t i = 0; i < HONE_COUNT(groups); i++) {
         if (strcmp(groups[i].name, name) != 0) continue;
@@ -142,7 +140,7 @@ static hone_dtype result_of(const script_parser *p, const char *name) {
 }
 
 bool script_call_function(script_parser *p, const char *name, const script_call *call,
-                          script_value *out) {
+                          py_value *out) {
     const hone_expr **args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
     const char *full = hone_arena_printf(p->scratch, HONE_NAMED_FUNCTION "%s", name);
     if (!args || !full) return script_no_memory(p);

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-static script_value element(hone_buffer buffer, uint32_t at) {
-    static const script_value zero = {.kind = SCRIPT_INT};
-    return (script_value){
-        .kind = SCRIPT_ACCESS, .at = at, .u.access = {buffer, 1, &zero}
-    };
+static bool element(script_parser *p, hone_buffer buffer, uint32_t at, py_value *out) {
+    static const py_value zero = {.kind = PYV_INT};
+    bool ok = script_new_access(p, buffer, 1, &zero, out);
+    out->at = at;
+    return ok;
 }
 
 bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
-                       script_value *out) {
+                       py_value *out) {
     const hone_expr **shape = script_alloc(p, p->arena, 1, sizeof *shape);
     const char *copy = script_strdup(p, name);
     hone_node_id node;
@@ -32,13 +32,12 @@ bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dty
     if (!script_add_node(p, HONE_NODE_ALLOC, at, &node)) return false;
     hone_func_node(p->func, node)->u.alloc.buffer = buffer;
     p->parent = node;
-    *out = element(buffer, at);
-    return script_check_ir(p, at);
+    return element(p, buffer, at, out) && script_check_ir(p, at);
 }
 
 /* x = T.local_scalar("float32") is x: T.float32; the others lie elsewhere. */
-static bool call_scalar(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = script_arg(call, 0, "dtype"), *scope = NULL;
+static bool call_scalar(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *type = script_arg(call, 0, "dtype"), *scope = NULL;
     hone_dtype dtype = HONE_DTYPE_F32;
     const char *text = "local";
     if (strcmp(call->callee, "T.shared_scalar") == 0) text = "shared";
@@ -55,29 +54,29 @@ static bool call_scalar(script_parser *p, const script_call *call, script_value 
         return false;
     }
     out->is_fresh = true;
-    hone_buffer_info *info = &p->func->buffers[out->u.access.buffer];
+    hone_buffer_info *info = &p->func->buffers[script_access_of(out)->buffer];
     info->scope = script_strdup(p, text);
     return info->scope != NULL;
 }
 
 /* x = T.decl_scalar("float32", data, "global", 3): element 3 of what is there. */
-static bool call_decl_scalar(script_parser *p, const script_call *call, script_value *out) {
+static bool call_decl_scalar(script_parser *p, const script_call *call, py_value *out) {
     static const char *const places[] = {"dtype", "data", "scope", "elem_offset", "byte_offset"};
-    script_keyword words[HONE_COUNT(places) + 1];
+    py_word words[HONE_COUNT(places) + 1];
     uint32_t count = 0;
     if (!script_check_keywords(p, call, places, HONE_COUNT(places))) return false;
     for (uint32_t i = 0; i < HONE_COUNT(places); i++) {
-        const script_value *v = script_arg(call, i, places[i]);
-        if (v) words[count++] = (script_keyword){places[i], *v};
+        const py_value *v = script_arg(call, i, places[i]);
+        if (v) words[count++] = (py_word){places[i], *v};
     }
-    words[count++] = (script_keyword){"shape", SCRIPT_VALUE_INT(1)};
+    words[count++] = (py_word){"shape", PYV_OF_INT(1)};
     script_call decl = {
         .callee = "T.decl_buffer", .at = call->at, .keywords = words, .keyword_count = count};
     if (!script_call_path(p, &decl, out)) return false;
-    p->func->buffers[out->u.buffer].form = HONE_BUFFER_SCALAR;
-    *out = element(out->u.buffer, call->at);
+    p->func->buffers[script_buffer_of(out)].form = HONE_BUFFER_SCALAR;
+    bool ok = element(p, script_buffer_of(out), call->at, out);
     out->is_fresh = true;
-    return true;
+    return ok;
 }
 
 const script_entry script_scalar_calls[] = {

@@ -29,49 +29,43 @@ static bool special_float(const char *text, double *out) {
 }
 
 /* T.handle("float32", "global"), T.Ptr(T.float32) */
-static bool pointer_type(script_parser *p, const script_call *call, script_value *out) {
+static bool pointer_type(script_parser *p, const script_call *call, py_value *out) {
     static const char *const names[] = {"dtype", "storage_scope", "is_size_var", "span"};
-    const script_value *type = script_arg(call, 0, "dtype");
-    const script_value *scope = script_arg(call, 1, "storage_scope");
+    const py_value *type = script_arg(call, 0, "dtype");
+    const py_value *scope = script_arg(call, 1, "storage_scope");
     const char *text = "global";
     if (!script_check_keywords(p, call, names, HONE_COUNT(names))) return false;
-    *out = (script_value){.kind = SCRIPT_NEWVAR, .u.var = {.dtype = HONE_DTYPE_HANDLE}};
-    out->u.var.pointee = HONE_DTYPE_VOID;
-    if ((type && !script_to_dtype(p, type, &out->u.var.pointee)) ||
+    script_newvar var = {.dtype = HONE_DTYPE_HANDLE, .pointee = HONE_DTYPE_VOID};
+    if ((type && !script_to_dtype(p, type, &var.pointee)) ||
         (scope && !script_to_string(p, scope, &text))) {
         return false;
     }
-    bool is_plain = hone_dtype_is_void(out->u.var.pointee) && strcmp(text, "global") == 0;
-    if (is_plain) return true; /* T.handle("void") is T.handle */
-    out->u.var.point_scope = script_strdup(p, text);
-    return out->u.var.point_scope != NULL;
+    /* T.handle("void") is T.handle */
+    bool is_plain = hone_dtype_is_void(var.pointee) && strcmp(text, "global") == 0;
+    if (!is_plain && !(var.point_scope = script_strdup(p, text))) return false;
+    return script_new_newvar(p, var, out);
 }
 
 bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype dtype,
-                           script_value *out) {
-    const script_value *v = script_arg(call, 0, "expr");
-    const script_value *size = script_arg(call, 1, "is_size_var");
+                           py_value *out) {
+    const py_value *v = script_arg(call, 0, "expr");
+    const py_value *size = script_arg(call, 1, "is_size_var");
     bool is_size = false;
     static const char *const names[] = {"expr", "is_size_var", "span"};
     if (hone_dtype_is_handle(dtype)) return pointer_type(p, call, out);
     if (!script_check_keywords(p, call, names, HONE_COUNT(names))) return false;
     if (size && !script_to_bool(p, size, &is_size)) return false;
-    if (!v) {
-        *out = (script_value){
-            .kind = SCRIPT_NEWVAR, .u.var = {.dtype = dtype, .is_size = is_size}
-        };
-        return true;
-    }
+    if (!v) return script_new_newvar(p, (script_newvar){.dtype = dtype, .is_size = is_size}, out);
     double value = 0;
     bool is_float = hone_dtype_is_float(dtype);
-    if (v->kind == SCRIPT_STRING && is_float) {
+    if (v->kind == PYV_STRING && is_float) {
         if (!special_float(v->u.s, &value)) {
             return script_fail(p, v->at,
                                "\"%s\" is no float; expected \"inf\", \"-inf\" or \"nan\"", v->u.s);
         }
         return script_finish(p, call, hone_expr_float(&p->ir, dtype, value), out);
     }
-    if (v->kind == SCRIPT_INT && hone_dtype_is_integer(dtype) && dtype.lanes == 1) {
+    if (v->kind == PYV_INT && hone_dtype_is_integer(dtype) && dtype.lanes == 1) {
         bool fits = (dtype.code == HONE_DTYPE_CODE_UINT && dtype.bits == 64) ||
                     (v->u.i >= hone_dtype_min_int(dtype) && v->u.i <= hone_dtype_max_int(dtype));
         if (!fits) {
@@ -79,7 +73,7 @@ bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype
                                HONE_DTYPE_NAME(dtype));
         }
     }
-    if (v->kind == SCRIPT_HUGE && hone_dtype_equal(dtype, HONE_DTYPE_U64)) {
+    if (v->kind == PYV_HUGE && hone_dtype_equal(dtype, HONE_DTYPE_U64)) {
         return script_finish(p, call, hone_expr_int(&p->ir, dtype, v->u.i), out);
     }
     const hone_expr *e = NULL;
@@ -90,42 +84,35 @@ bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype
 }
 
 /* T.var("int32"), T.handle("float32") */
-static bool call_var(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = script_arg(call, 0, "dtype");
+static bool call_var(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = script_arg(call, 0, "dtype");
     hone_dtype dtype = HONE_DTYPE_I32;
     if (v && !script_to_dtype(p, v, &dtype)) return false;
-    *out = (script_value){.kind = SCRIPT_NEWVAR, .u.var = {.dtype = dtype}};
-    return true;
+    return script_new_newvar(p, (script_newvar){.dtype = dtype}, out);
 }
 
 /* T.SizeVar("n", "int64"), T.Var("n", "int64"): the name is that on the left of '='. */
-static bool call_named_var(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *name = script_arg(call, 0, "name"), *type = script_arg(call, 1, "dtype");
+static bool call_named_var(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *name = script_arg(call, 0, "name"), *type = script_arg(call, 1, "dtype");
     hone_dtype dtype = HONE_DTYPE_I32;
-    bool is_named = name && name->kind == SCRIPT_STRING && !script_is_dtype_word(name->u.s, &dtype);
+    bool is_named = name && name->kind == PYV_STRING && !script_is_dtype_word(name->u.s, &dtype);
     dtype = HONE_DTYPE_I32;
     if (!is_named && !type) type = name;
     if (type && !script_to_dtype(p, type, &dtype)) return false;
     bool is_size = strcmp(call->callee, "T.SizeVar") == 0;
-    *out = (script_value){
-        .kind = SCRIPT_NEWVAR, .u.var = {.dtype = dtype, .is_size = is_size}
-    };
-    return true;
+    return script_new_newvar(p, (script_newvar){.dtype = dtype, .is_size = is_size}, out);
 }
 
 /* TypeVar("n"): an integer of every function that uses it, often a size. */
-static bool call_type_var(script_parser *p, const script_call *call, script_value *out) {
-    (void)p;
+static bool call_type_var(script_parser *p, const script_call *call, py_value *out) {
     (void)call;
-    *out = (script_value){
-        .kind = SCRIPT_NEWVAR, .u.var = {.dtype = HONE_DTYPE_I64, .is_size = true}
-    };
-    return true;
+    const script_newvar size = {.dtype = HONE_DTYPE_I64, .is_size = true};
+    return script_new_newvar(p, size, out);
 }
 
 /* T.FloatImm("float32", 1.0) */
-static bool call_float_imm(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = NULL, *v = NULL;
+static bool call_float_imm(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *type = NULL, *v = NULL;
     hone_dtype dtype;
     if (!script_need_arg(p, call, 0, "dtype", &type) || !script_need_arg(p, call, 1, "value", &v) ||
         !script_to_dtype(p, type, &dtype)) {
@@ -136,8 +123,8 @@ static bool call_float_imm(script_parser *p, const script_call *call, script_val
 }
 
 /* T.const(1, "int64") */
-static bool call_const(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = script_arg(call, 1, "dtype"), *v = NULL;
+static bool call_const(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *type = script_arg(call, 1, "dtype"), *v = NULL;
     hone_dtype dtype = HONE_DTYPE_I32;
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
     if (!type) {
@@ -151,16 +138,16 @@ static bool call_const(script_parser *p, const script_call *call, script_value *
 /* ---- casts ---- */
 
 /* T.Cast("float32", x) and T.cast(x, "float32"): the dtype is told by what it is. */
-static bool call_cast(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *a = NULL, *b = NULL;
+static bool call_cast(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *a = NULL, *b = NULL;
     bool type_first = strcmp(call->callee, "T.Cast") == 0;
     if (!script_need_arg(p, call, 0, type_first ? "dtype" : "value", &a) ||
         !script_need_arg(p, call, 1, type_first ? "value" : "dtype", &b)) {
         return false;
     }
-    const script_value *type = type_first ? a : b, *value = type_first ? b : a;
+    const py_value *type = type_first ? a : b, *value = type_first ? b : a;
     bool is_type =
-        type->kind == SCRIPT_STRING || type->kind == SCRIPT_DTYPE || type->kind == SCRIPT_PATH;
+        type->kind == PYV_STRING || type->kind == SCRIPT_DTYPE || type->kind == SCRIPT_PATH;
     if (!is_type) {
         return script_fail_type(p, type->at, "%s: expected a dtype here, found %s; it is %s",
                                 call->callee, script_kind_name(type),
@@ -181,8 +168,8 @@ static bool call_cast(script_parser *p, const script_call *call, script_value *o
     return script_finish(p, call, e, out);
 }
 
-static bool call_limit(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = NULL;
+static bool call_limit(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *type = NULL;
     hone_dtype d;
     if (!script_need_arg(p, call, 0, "dtype", &type) || !script_to_dtype(p, type, &d)) return false;
     bool is_infinity = strcmp(call->callee, "T.infinity") == 0;
@@ -203,15 +190,15 @@ static bool call_limit(script_parser *p, const script_call *call, script_value *
 /* ---- Python's own ---- */
 
 /* int(x), float(x), bool(x) of constants */
-static bool call_python(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL;
+static bool call_python(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL;
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
     bool to_float = strcmp(call->callee, "float") == 0;
-    if (to_float && v->kind == SCRIPT_STRING) {
-        *out = (script_value){.kind = SCRIPT_FLOAT};
+    if (to_float && v->kind == PYV_STRING) {
+        *out = (py_value){.kind = PYV_FLOAT};
         return special_float(v->u.s, &out->u.f) || script_fail(p, v->at, "this is no float");
     }
-    if (v->kind != SCRIPT_INT && v->kind != SCRIPT_FLOAT && v->kind != SCRIPT_BOOL) {
+    if (v->kind != PYV_INT && v->kind != PYV_FLOAT && v->kind != PYV_BOOL) {
         return script_fail(p, v->at,
                            "%s of %s, which is not known before the program runs; T.Cast(\"%s\", "
                            "...) converts",
@@ -220,13 +207,13 @@ static bool call_python(script_parser *p, const script_call *call, script_value 
                            : strcmp(call->callee, "bool") == 0 ? "bool"
                                                                : "int32");
     }
-    double value = v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
-    *out = (script_value){.kind = SCRIPT_FLOAT, .u.f = value};
+    double value = v->kind == PYV_FLOAT ? v->u.f : (double)v->u.i;
+    *out = (py_value){.kind = PYV_FLOAT, .u.f = value};
     if (to_float) return true;
     if (!(fabs(value) < 9e18)) return script_fail(p, v->at, "this does not fit 64 bits");
-    *out = SCRIPT_VALUE_INT(v->kind == SCRIPT_FLOAT ? (int64_t)value : v->u.i);
+    *out = PYV_OF_INT(v->kind == PYV_FLOAT ? (int64_t)value : v->u.i);
     if (strcmp(call->callee, "bool") == 0) {
-        *out = (script_value){.kind = SCRIPT_BOOL, .u.i = value != 0};
+        *out = (py_value){.kind = PYV_BOOL, .u.i = value != 0};
     }
     return true;
 }

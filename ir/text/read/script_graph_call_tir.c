@@ -9,17 +9,19 @@
 #include "ir/text/read/script_graph_impl.h"
 
 static bool result_of(script_parser *p, const script_call *call, const hone_sinfo **out) {
-    const script_value *v = script_arg(call, 2, "out_sinfo");
+    const py_value *v = script_arg(call, 2, "out_sinfo");
     if (!v) v = script_arg(call, 2, "out_ty");
     if (!v) v = script_arg(call, 2, "shape");
     if (!v) return script_fail(p, call->at, "%s: argument 'out_ty' is missing", call->callee);
-    bool is_shape = v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST;
-    for (uint32_t i = 0; is_shape && i < v->count; i++) {
-        is_shape = v->u.items[i].kind != SCRIPT_SINFO && v->u.items[i].kind != SCRIPT_PATH;
-    }
-    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_SHAPE) is_shape = true;
+    const py_value *items;
+    uint32_t count;
+    bool is_shape = script_is_list(v);
+    script_items(v, &items, &count);
+    for (uint32_t i = 0; is_shape && i < count; i++)
+        is_shape = items[i].kind != SCRIPT_SINFO && items[i].kind != SCRIPT_PATH;
+    if (v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_SHAPE) is_shape = true;
     if (!is_shape) return script_to_sinfo(p, v, out);
-    const script_value *type = script_arg(call, 3, "dtype");
+    const py_value *type = script_arg(call, 3, "dtype");
     bool is_old = v == script_arg(call, 2, "shape"); /* (4, 8), dtype="float32" */
     if (!is_old) return script_to_sinfo(p, v, out);
     hone_sinfo *info = script_alloc(p, p->arena, 1, sizeof *info);
@@ -28,15 +30,15 @@ static bool result_of(script_parser *p, const script_call *call, const hone_sinf
     if (type && !script_to_dtype(p, type, &info->dtype)) return false;
     *out = info;
     if (v->kind == SCRIPT_GARG) {
-        info->rank = (int32_t)v->u.garg->count;
-        info->shape = v->u.garg->u.exprs;
+        info->rank = (int32_t)script_garg_of(v)->count;
+        info->shape = script_garg_of(v)->u.exprs;
         return true;
     }
     return script_to_extents(p, v, &info->rank, &info->shape);
 }
 
 /* The argument tuple; one lone value counts as a tuple of one. */
-static bool arguments_of(script_parser *p, const script_value *v, hone_gbind *bind) {
+static bool arguments_of(script_parser *p, const py_value *v, hone_gbind *bind) {
     hone_garg all;
     if (!script_to_garg(p, v, false, &all)) return false;
     if (all.kind == HONE_GARG_TUPLE) {
@@ -53,11 +55,11 @@ static bool arguments_of(script_parser *p, const script_value *v, hone_gbind *bi
 }
 
 static bool sizes_of(script_parser *p, const script_call *call, hone_gbind *bind) {
-    const script_value *v = script_arg(call, UINT32_MAX, "tir_vars");
+    const py_value *v = script_arg(call, UINT32_MAX, "tir_vars");
     if (!v) return true;
-    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_SHAPE) {
-        bind->symbolic = v->u.garg->u.exprs;
-        bind->symbolic_count = v->u.garg->count;
+    if (v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_SHAPE) {
+        bind->symbolic = script_garg_of(v)->u.exprs;
+        bind->symbolic_count = script_garg_of(v)->count;
         return true;
     }
     int32_t count = 0;
@@ -76,12 +78,12 @@ static const hone_garg *extern_of(const script_parser *p, const hone_garg *garg)
     return garg->kind == HONE_GARG_EXTERN ? garg : NULL;
 }
 
-static bool callee_of(script_parser *p, const script_value *v, hone_gbind *bind) {
-    const hone_garg *is_extern = v->kind == SCRIPT_GARG ? extern_of(p, v->u.garg) : NULL;
+static bool callee_of(script_parser *p, const py_value *v, hone_gbind *bind) {
+    const hone_garg *is_extern = v->kind == SCRIPT_GARG ? extern_of(p, script_garg_of(v)) : NULL;
     if (v->kind == SCRIPT_GLOBAL) {
         bind->kind = HONE_GBIND_CALL_TIR;
         bind->callee = script_strdup(p, v->u.s);
-    } else if (v->kind == SCRIPT_STRING || is_extern) {
+    } else if (v->kind == PYV_STRING || is_extern) {
         bind->kind = HONE_GBIND_CALL_DPS;
         bind->callee = script_strdup(p, is_extern ? is_extern->u.s : v->u.s);
     } else {
@@ -93,8 +95,8 @@ static bool callee_of(script_parser *p, const script_value *v, hone_gbind *bind)
     return bind->callee != NULL;
 }
 
-static bool call_tir(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *callee = NULL, *args = NULL;
+static bool call_tir(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *callee = NULL, *args = NULL;
     hone_gbind bind = {.kind = HONE_GBIND_CALL_TIR};
     const hone_sinfo *info = NULL;
     return script_need_arg(p, call, 0, "gvar", &callee) &&
@@ -103,8 +105,8 @@ static bool call_tir(script_parser *p, const script_call *call, script_value *ou
            script_bind(p, call->at, &bind, info, out);
 }
 
-static bool call_packed(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *callee = NULL, *types = script_arg(call, UINT32_MAX, "ty_args");
+static bool call_packed(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *callee = NULL, *types = script_arg(call, UINT32_MAX, "ty_args");
     if (!types) types = script_arg(call, UINT32_MAX, "sinfo_args");
     hone_gbind bind = {0};
     const hone_sinfo *info = NULL;
@@ -118,16 +120,14 @@ static bool call_packed(script_parser *p, const script_call *call, script_value 
     }
     bind.args = args;
     bind.arg_count = call->count - 1;
-    bool one =
-        types && (types->kind == SCRIPT_TUPLE || types->kind == SCRIPT_LIST) && types->count == 1;
-    if (types && !script_to_sinfo(p, one ? &types->u.items[0] : types, &info)) return false;
+    if (types && !script_to_sinfo(p, script_only(types), &info)) return false;
     return script_bind(p, call->at, &bind, info, out);
 }
 
 /* f(x) where f is a value: R.invoke_closure(f, (x,)). */
-static bool call_value(script_parser *p, const script_value *callee, const script_call *call,
-                       script_value *out) {
-    const hone_garg *f = callee->u.garg;
+static bool call_value(script_parser *p, const py_value *callee, const script_call *call,
+                       py_value *out) {
+    const hone_garg *f = script_garg_of(callee);
     const hone_sinfo *known =
         f->kind == HONE_GARG_VALUE ? p->graph->values[f->u.value].sinfo : NULL;
     bool is_function =
@@ -159,12 +159,12 @@ static bool call_value(script_parser *p, const script_value *callee, const scrip
 }
 
 /* f(x) where f = R.ExternFunc("name"), as R.call_packed has it. */
-bool script_call_extern(script_parser *p, const script_value *callee, const script_call *call,
-                        script_value *out) {
-    script_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
+bool script_call_extern(script_parser *p, const py_value *callee, const script_call *call,
+                        py_value *out) {
+    py_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
     if (!args) return false;
     if (!p->graph) return script_fail(p, callee->at, "a graph value cannot be called here");
-    if (!extern_of(p, callee->u.garg)) return call_value(p, callee, call, out);
+    if (!extern_of(p, script_garg_of(callee))) return call_value(p, callee, call, out);
     args[0] = *callee;
     if (call->count) memcpy(args + 1, call->args, call->count * sizeof *args);
     script_call packed = *call;
@@ -174,7 +174,7 @@ bool script_call_extern(script_parser *p, const script_value *callee, const scri
     return call_packed(p, &packed, out);
 }
 
-bool script_call_through(script_parser *p, const script_call *call, script_value *out,
+bool script_call_through(script_parser *p, const script_call *call, py_value *out,
                          bool *out_known) {
     static const script_entry rows[] = {
         {"R.call_tir",         call_tir   },
@@ -193,7 +193,7 @@ bool script_call_through(script_parser *p, const script_call *call, script_value
 
 /* Behind the arguments of the call stand the values that the function uses beside them. */
 static bool call_graph(script_parser *p, const script_call *call, const script_local *local,
-                       script_value *out) {
+                       py_value *out) {
     hone_gbind bind = {.kind = HONE_GBIND_CALL_FUNC, .callee = script_strdup(p, local->name)};
     hone_garg *args = script_alloc(p, p->arena, call->count + (size_t)local->count, sizeof *args);
     if (!args || !bind.callee) return false;
@@ -208,7 +208,7 @@ static bool call_graph(script_parser *p, const script_call *call, const script_l
 }
 
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
-                        script_value *out) {
+                        py_value *out) {
     if (!p->graph) {
         return script_fail(p, call->at, "'%s' is called outside of a graph function", name);
     }
@@ -216,6 +216,6 @@ bool script_call_global(script_parser *p, const char *name, const script_call *c
 }
 
 bool script_call_local(script_parser *p, const script_local *local, const script_call *call,
-                       script_value *out) {
+                       py_value *out) {
     return call_graph(p, call, local, out);
 }

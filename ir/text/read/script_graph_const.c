@@ -5,7 +5,7 @@
 
 #include "ir/text/read/script_graph_impl.h"
 
-static bool add_constant(script_parser *p, uint32_t at, hone_tensor *tensor, script_value *out) {
+static bool add_constant(script_parser *p, uint32_t at, hone_tensor *tensor, py_value *out) {
     uint32_t index = 0;
     hone_status st = hone_module_add_constant(p->module, tensor, &index); /* takes it on success */
     if (!script_check(p, at, st)) return false;
@@ -14,13 +14,14 @@ static bool add_constant(script_parser *p, uint32_t at, hone_tensor *tensor, scr
 
 /* ---- nested lists of numbers ---- */
 
-static bool shape_of_list(script_parser *p, const script_value *v, int32_t *rank, int64_t *shape) {
-    for (*rank = 0; v->kind == SCRIPT_LIST || v->kind == SCRIPT_TUPLE; v = &v->u.items[0]) {
+static bool shape_of_list(script_parser *p, const py_value *v, int32_t *rank, int64_t *shape) {
+    uint32_t count = 1;
+    for (*rank = 0; count && script_is_list(v);) {
         if (*rank == HONE_MAX_RANK) {
             return script_fail(p, v->at, "more than %d dimensions", HONE_MAX_RANK);
         }
-        shape[(*rank)++] = v->count;
-        if (!v->count) return true;
+        script_items(v, &v, &count);
+        shape[(*rank)++] = count;
     }
     return true;
 }
@@ -35,17 +36,17 @@ static bool number_in_text(const char *text, double *out) {
     return is_inf || strcmp(text, "nan") == 0;
 }
 
-static bool number_of(script_parser *p, const script_value *v, hone_tensor *tensor, int64_t place) {
+static bool number_of(script_parser *p, const py_value *v, hone_tensor *tensor, int64_t place) {
     double number;
-    if (v->kind == SCRIPT_INT || v->kind == SCRIPT_BOOL) {
+    if (v->kind == PYV_INT || v->kind == PYV_BOOL) {
         hone_tensor_set_i64(tensor, place, v->u.i);
-    } else if (v->kind == SCRIPT_FLOAT) {
+    } else if (v->kind == PYV_FLOAT) {
         hone_tensor_set_f64(tensor, place, v->u.f);
-    } else if (v->kind == SCRIPT_EXPR && v->u.expr->kind == HONE_EXPR_INT) {
-        hone_tensor_set_i64(tensor, place, v->u.expr->u.i);
-    } else if (v->kind == SCRIPT_EXPR && v->u.expr->kind == HONE_EXPR_FLOAT) {
-        hone_tensor_set_f64(tensor, place, v->u.expr->u.f);
-    } else if (v->kind == SCRIPT_STRING && number_in_text(v->u.s, &number)) {
+    } else if (v->kind == SCRIPT_EXPR && script_expr_of(v)->kind == HONE_EXPR_INT) {
+        hone_tensor_set_i64(tensor, place, script_expr_of(v)->u.i);
+    } else if (v->kind == SCRIPT_EXPR && script_expr_of(v)->kind == HONE_EXPR_FLOAT) {
+        hone_tensor_set_f64(tensor, place, script_expr_of(v)->u.f);
+    } else if (v->kind == PYV_STRING && number_in_text(v->u.s, &number)) {
         hone_tensor_set_f64(tensor, place, number);
     } else {
         return script_fail(p, v->at, "expected a number, found %s", script_kind_name(v));
@@ -53,38 +54,44 @@ static bool number_of(script_parser *p, const script_value *v, hone_tensor *tens
     return true;
 }
 
-static bool fill(script_parser *p, const script_value *v, hone_tensor *tensor, int32_t dim,
+static bool fill(script_parser *p, const py_value *v, hone_tensor *tensor, int32_t dim,
                  int64_t *place) {
     if (dim == tensor->rank) return number_of(p, v, tensor, (*place)++);
-    bool is_list = v->kind == SCRIPT_LIST || v->kind == SCRIPT_TUPLE;
-    if (!is_list || v->count != tensor->shape[dim]) {
+    const py_value *items;
+    uint32_t count;
+    script_items(v, &items, &count);
+    if (!script_is_list(v) || count != tensor->shape[dim]) {
         return script_fail(p, v->at, "the lists of this constant have different lengths");
     }
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (!fill(p, &v->u.items[i], tensor, dim + 1, place)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!fill(p, &items[i], tensor, dim + 1, place)) return false;
     }
     return true;
 }
 
-static const script_value *first_number(const script_value *v) {
-    while ((v->kind == SCRIPT_LIST || v->kind == SCRIPT_TUPLE) && v->count)
-        v = &v->u.items[0];
+static const py_value *first_number(const py_value *v) {
+    const py_value *items = v;
+    uint32_t count = 1;
+    while (script_is_list(v) && count) {
+        script_items(v, &items, &count);
+        if (count) v = items;
+    }
     return v;
 }
 
-static hone_dtype natural_dtype(const script_value *v) {
-    const script_value *first = first_number(v);
-    if (first->kind == SCRIPT_EXPR) return first->u.expr->dtype;
-    if (first->kind == SCRIPT_BOOL) return HONE_DTYPE_BOOL;
-    return first->kind == SCRIPT_INT ? HONE_DTYPE_I32 : HONE_DTYPE_F32; /* "inf" too */
+static hone_dtype natural_dtype(const py_value *v) {
+    const py_value *first = first_number(v);
+    if (first->kind == SCRIPT_EXPR) return script_expr_of(first)->dtype;
+    if (first->kind == PYV_BOOL) return HONE_DTYPE_BOOL;
+    return first->kind == PYV_INT ? HONE_DTYPE_I32 : HONE_DTYPE_F32; /* "inf" too */
 }
 
-bool script_call_const(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *v = NULL, *type = script_arg(call, 1, "dtype");
+bool script_call_const(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *v = NULL, *type = script_arg(call, 1, "dtype");
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
     hone_dtype dtype = natural_dtype(v);
     if (type && type->kind == SCRIPT_SINFO) {
-        dtype = type->u.sinfo->dtype;
+        dtype = script_sinfo_of(type)->dtype;
     } else if (type && !script_to_dtype(p, type, &dtype)) {
         return false;
     }
@@ -117,7 +124,7 @@ static bool open_place(script_parser *p, uint32_t index) {
     return true;
 }
 
-bool script_call_metadata(script_parser *p, const script_call *call, script_value *out) {
+bool script_call_metadata(script_parser *p, const script_call *call, py_value *out) {
     int64_t index = 0;
     if (call->count != 1 || !script_to_int(p, &call->args[0], &index)) {
         return script_fail(p, call->at, "expected metadata[\"ir.GenericConst\"][index]");
@@ -140,6 +147,6 @@ bool script_call_metadata(script_parser *p, const script_call *call, script_valu
         return false;
     }
     if (!add_constant(p, call->at, tensor, out)) return false;
-    p->weight_places[index] = out->u.garg->u.constant + 1;
+    p->weight_places[index] = script_garg_of(out)->u.constant + 1;
     return true;
 }

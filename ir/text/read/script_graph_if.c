@@ -21,7 +21,7 @@ typedef struct branch_end {
 /* What the last statement of a branch names; y = y_then is no binding but what is returned. */
 static bool take_result(script_parser *p, const char *suffix, branch_end *end) {
     hone_graph_func *g = p->graph;
-    const script_value *value = script_lookup(p, end->name);
+    const py_value *value = script_lookup(p, end->name);
     const hone_gbind *last = g->bind_count ? &g->bindings[g->bind_count - 1] : NULL;
     if (!value || !script_to_garg(p, value, false, &g->result)) return false;
     if (g->result.kind != HONE_GARG_VALUE) return true;
@@ -68,7 +68,7 @@ static bool read_branch(script_parser *p, script_outside *o, branch b, branch_en
     script_inside before = script_enter_inside(p);
     bool ok = read_body(p, o, b, end);
     script_leave_inside(p, &before);
-    p->depth--;
+    p->run.depth--;
     return ok;
 }
 
@@ -91,8 +91,7 @@ static bool find_both(script_parser *p, const py_node *node, uint32_t i, script_
 }
 
 static bool bind_if(script_parser *p, uint32_t at, const hone_garg *condition,
-                    const script_outside *then, const script_outside *otherwise,
-                    script_value *out) {
+                    const script_outside *then, const script_outside *otherwise, py_value *out) {
     uint32_t count = HONE_GBIND_IF_ARGS + then->captured_count;
     hone_garg *args = script_alloc(p, p->arena, count, sizeof *args);
     if (!args) return false;
@@ -121,7 +120,7 @@ static bool type_around(script_parser *p, const branch_end *end, const hone_sinf
         }
     }
     *out = hone_sinfo_in_terms_of(&p->ir, end->info, sizes, g->var_count);
-    return *out || script_check_ir(p, p->at);
+    return *out || script_check_ir(p, p->run.at);
 }
 
 bool script_parse_if(script_parser *p, const py_node *node, uint32_t i) {
@@ -130,7 +129,7 @@ bool script_parse_if(script_parser *p, const py_node *node, uint32_t i) {
     branch_end end = {0}, other = {0};
     uint32_t at = node->items[i + 1]->mark;
     hone_garg condition;
-    script_value value;
+    py_value value;
     if (p->in_dataflow) return script_fail(p, at, "'if' stands inside of R.dataflow");
     if (!script_eval(p, node->items[i], &value) || !script_to_garg(p, &value, false, &condition) ||
         !find_both(p, node, i, &then, &otherwise)) {

@@ -17,13 +17,13 @@ const hone_expr *script_graph_size(script_parser *p, const char *name) {
         return NULL;
     }
     const hone_expr *e = hone_expr_var(&p->ir, HONE_DTYPE_I64, var);
-    return script_check_ir(p, p->at) ? e : NULL;
+    return script_check_ir(p, p->run.at) ? e : NULL;
 }
 
 static bool eval_quoted(script_parser *p, const hone_expr **out) {
     static const py_parse_options options = {0};
     const py_node *suite;
-    script_value inner;
+    py_value inner;
     if (!script_check(p, 0, py_parse(&p->source, &options, p->scratch, &suite))) return false;
     bool is_value = suite->count == 1 && suite->items[0]->kind == PY_VALUE;
     return is_value && script_eval(p, suite->items[0]->base, &inner) &&
@@ -31,17 +31,17 @@ static bool eval_quoted(script_parser *p, const hone_expr **out) {
 }
 
 /* "n + 1": the text is read as an expression whose unknown names are sizes. */
-bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+bool script_quoted_extent(script_parser *p, const py_value *v, const hone_expr **out) {
     const py_source around = p->source;
-    uint32_t depth = p->depth;
+    uint32_t depth = p->run.depth;
     p->source = (py_source){.text = v->u.s, .length = strlen(v->u.s), .name = around.name};
     p->names_are_sizes = true;
     p->quoted_at = v->at;
     bool ok = eval_quoted(p, out);
     p->source = around;
     p->names_are_sizes = false;
-    p->depth = depth;
-    p->at = v->at;
+    p->run.depth = depth;
+    p->run.at = v->at;
     if (ok) return true;
     if (p->error && hone_status_code(p->error) != HONE_CODE_NO_MEMORY) {
         hone_status_free(p->error);
@@ -50,10 +50,9 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
     return script_fail(p, v->at, "\"%s\" is no size", v->u.s);
 }
 
-static bool to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+static bool to_extent(script_parser *p, const py_value *v, const hone_expr **out) {
     p->size_dtype = HONE_DTYPE_I32;
-    bool ok =
-        v->kind == SCRIPT_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
+    bool ok = v->kind == PYV_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
     if (!ok) return false;
     const hone_expr *e = *out;
     if (!hone_dtype_is_integer(e->dtype) || e->dtype.lanes != 1) {
@@ -67,9 +66,9 @@ static bool to_extent(script_parser *p, const script_value *v, const hone_expr *
     return *out || script_check_ir(p, v->at);
 }
 
-bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_rank,
+bool script_to_extents(script_parser *p, const py_value *v, int32_t *out_rank,
                        const hone_expr *const **out) {
-    const script_value *items = NULL;
+    const py_value *items = NULL;
     uint32_t count = 0;
     script_items(v, &items, &count);
     if (count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", count);
@@ -85,7 +84,7 @@ bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_ran
 
 /* ---- types ---- */
 
-static bool rank_option(script_parser *p, const script_value *v, int32_t *out) {
+static bool rank_option(script_parser *p, const py_value *v, int32_t *out) {
     int64_t rank = -1;
     if (v && !script_to_int(p, v, &rank)) return false;
     if (rank < -1 || rank > 64) return script_fail(p, v->at, "ndim is %lld", (long long)rank);
@@ -94,12 +93,12 @@ static bool rank_option(script_parser *p, const script_value *v, int32_t *out) {
 }
 
 static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
-    const script_value *shape = script_arg(call, 0, "shape"), *type = script_arg(call, 1, "dtype");
-    const script_value *ndim = script_arg(call, UINT32_MAX, "ndim");
+    const py_value *shape = script_arg(call, 0, "shape"), *type = script_arg(call, 1, "dtype");
+    const py_value *ndim = script_arg(call, UINT32_MAX, "ndim");
     info->kind = HONE_SINFO_TENSOR;
     info->dtype = HONE_DTYPE_VOID;
     hone_dtype dtype;
-    if (shape && shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &dtype)) {
+    if (shape && shape->kind == PYV_STRING && script_is_dtype_name(shape->u.s, &dtype)) {
         if (type) {
             return script_fail(p, shape->at, "R.Tensor takes the shape before the dtype");
         }
@@ -110,11 +109,11 @@ static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *
     if (type && !script_to_dtype(p, type, &info->dtype)) return false;
     if (!rank_option(p, ndim, &info->rank)) return false;
     if (!shape) return true;
-    bool is_value = shape->kind == SCRIPT_GARG && shape->u.garg->kind == HONE_GARG_VALUE;
+    bool is_value = shape->kind == SCRIPT_GARG && script_garg_of(shape)->kind == HONE_GARG_VALUE;
     if (is_value) return true; /* a shape known at run time only */
-    if (shape->kind == SCRIPT_GARG && shape->u.garg->kind == HONE_GARG_SHAPE) {
-        info->rank = (int32_t)shape->u.garg->count;
-        info->shape = shape->u.garg->u.exprs;
+    if (shape->kind == SCRIPT_GARG && script_garg_of(shape)->kind == HONE_GARG_SHAPE) {
+        info->rank = (int32_t)script_garg_of(shape)->count;
+        info->shape = script_garg_of(shape)->u.exprs;
         return true;
     }
     int32_t rank = info->rank;
@@ -127,7 +126,7 @@ static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *
 }
 
 static bool shape_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
-    const script_value *shape = script_arg(call, 0, "values");
+    const py_value *shape = script_arg(call, 0, "values");
     info->kind = HONE_SINFO_SHAPE;
     info->dtype = HONE_DTYPE_VOID;
     if (!rank_option(p, script_arg(call, 1, "ndim"), &info->rank)) return false;
@@ -135,7 +134,7 @@ static bool shape_sinfo(script_parser *p, const script_call *call, hone_sinfo *i
 }
 
 static bool prim_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
-    const script_value *type = script_arg(call, 0, "dtype"), *value = script_arg(call, 1, "value");
+    const py_value *type = script_arg(call, 0, "dtype"), *value = script_arg(call, 1, "value");
     info->kind = HONE_SINFO_PRIM;
     info->dtype = HONE_DTYPE_VOID;
     info->rank = -1;
@@ -143,11 +142,11 @@ static bool prim_sinfo(script_parser *p, const script_call *call, hone_sinfo *in
     if (!value) return true;
     const hone_expr **exprs = script_alloc(p, p->arena, 1, sizeof *exprs);
     if (!exprs) return false;
-    bool quoted = value->kind == SCRIPT_STRING;
+    bool quoted = value->kind == PYV_STRING;
     if (quoted ? !to_extent(p, value, &exprs[0]) : !script_to_expr(p, value, &exprs[0])) {
         return false;
     }
-    if (value->kind == SCRIPT_INT) exprs[0] = script_cast(p, HONE_DTYPE_I64, exprs[0]);
+    if (value->kind == PYV_INT) exprs[0] = script_cast(p, HONE_DTYPE_I64, exprs[0]);
     if (!exprs[0]) return script_check_ir(p, value->at);
     info->dtype = exprs[0]->dtype;
     info->rank = 1;
@@ -156,9 +155,9 @@ static bool prim_sinfo(script_parser *p, const script_call *call, hone_sinfo *in
 }
 
 static bool tuple_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
-    const script_value *items = call->args;
+    const py_value *items = call->args;
     uint32_t count = call->count;
-    bool one = count == 1 && (items[0].kind == SCRIPT_TUPLE || items[0].kind == SCRIPT_LIST);
+    bool one = count == 1 && script_is_list(items);
     if (one) script_items(&call->args[0], &items, &count);
     const hone_sinfo **fields = script_alloc(p, p->arena, count, sizeof *fields);
     if (!fields) return false;
@@ -173,14 +172,12 @@ static bool tuple_sinfo(script_parser *p, const script_call *call, hone_sinfo *i
 
 /* R.Callable((R.Tensor,), R.Tensor, True): what it returns, its parameters, whether it is pure. */
 static bool func_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
-    const script_value *params = script_arg(call, 0, "params"),
-                       *result = script_arg(call, 1, "ret");
-    const script_value *pure = script_arg(call, 2, "purity"), *items = NULL;
-    bool is_pure = true,
-         is_list = params && (params->kind == SCRIPT_TUPLE || params->kind == SCRIPT_LIST);
+    const py_value *params = script_arg(call, 0, "params"), *result = script_arg(call, 1, "ret");
+    const py_value *pure = script_arg(call, 2, "purity"), *items = NULL;
+    bool is_pure = true, is_list = params && script_is_list(params);
     info->kind = HONE_SINFO_CALLABLE;
-    if (!is_list || !result || result->kind == SCRIPT_NONE) return true; /* may be any */
-    if (pure && pure->kind != SCRIPT_NONE && !script_to_bool(p, pure, &is_pure)) return false;
+    if (!is_list || !result || result->kind == PYV_NONE) return true; /* may be any */
+    if (pure && pure->kind != PYV_NONE && !script_to_bool(p, pure, &is_pure)) return false;
     uint32_t count = 0;
     script_items(params, &items, &count);
     const hone_sinfo **fields = script_alloc(p, p->arena, (size_t)count + 1, sizeof *fields);
@@ -194,8 +191,7 @@ static bool func_sinfo(script_parser *p, const script_call *call, hone_sinfo *in
     return true;
 }
 
-bool script_call_sinfo(script_parser *p, const script_call *call, script_value *out,
-                       bool *out_known) {
+bool script_call_sinfo(script_parser *p, const script_call *call, py_value *out, bool *out_known) {
     static const struct {
         const char *name;
         bool (*make)(script_parser *p, const script_call *call, hone_sinfo *info);
@@ -217,7 +213,7 @@ bool script_call_sinfo(script_parser *p, const script_call *call, script_value *
         if (!info) return false;
         *info = (hone_sinfo){.kind = HONE_SINFO_OBJECT, .dtype = HONE_DTYPE_VOID, .rank = -1};
         if (rows[i].make && !rows[i].make(p, call, info)) return false;
-        *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
+        *out = (py_value){.kind = SCRIPT_SINFO, .u.host = info};
         return true;
     }
     return true;
@@ -240,28 +236,28 @@ static const char *member_at(script_parser *p, uint32_t at) {
                      : NULL;
 }
 
-bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo **out) {
+bool script_to_sinfo(script_parser *p, const py_value *v, const hone_sinfo **out) {
     if (v->kind == SCRIPT_SINFO) {
-        *out = v->u.sinfo;
+        *out = script_sinfo_of(v);
         return true;
     }
     if (v->kind == SCRIPT_PATH) { /* R.Tensor without arguments */
         script_call call = {.callee = v->u.s, .at = v->at};
-        script_value made;
+        py_value made;
         bool known = false;
         if (!script_call_sinfo(p, &call, &made, &known)) return false;
         if (known) {
-            *out = made.u.sinfo;
+            *out = script_sinfo_of(&made);
             return true;
         }
     }
-    if (v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST) { /* several results */
-        script_call call = {
-            .callee = "R.Tuple", .at = v->at, .count = v->count, .args = v->u.items};
-        script_value made;
+    if (script_is_list(v)) { /* several results */
+        script_call call = {.callee = "R.Tuple", .at = v->at};
+        script_items(v, &call.args, &call.count);
+        py_value made;
         bool known = false;
         if (!script_call_sinfo(p, &call, &made, &known)) return false;
-        *out = made.u.sinfo;
+        *out = script_sinfo_of(&made);
         return true;
     }
     const char *name = member_at(p, v->at), *meant = name ? script_graph_type_meant(name) : NULL;

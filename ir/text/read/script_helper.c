@@ -56,13 +56,13 @@ bool script_define_helper(script_parser *p, const py_node *def, bool *out_is_hel
 
 static bool run_return(script_parser *p, const py_node *node) {
     p->has_returned = true;
-    p->returned = (script_value){.kind = SCRIPT_NONE};
+    p->returned = (py_value){.kind = PYV_NONE};
     return !node->base || script_eval(p, node->base, &p->returned);
 }
 
 static bool run_if(script_parser *p, const py_node *node) {
     for (uint32_t i = 0; i + 1 < node->count; i += 2) {
-        script_value v;
+        py_value v;
         bool holds = false;
         if (!script_eval(p, node->items[i], &v) || !script_to_bool(p, &v, &holds)) return false;
         if (holds) return script_suite(p, node->items[i + 1], script_helper_statement);
@@ -73,11 +73,11 @@ static bool run_if(script_parser *p, const py_node *node) {
 
 static bool run_assignment(script_parser *p, const py_node *node) {
     const char *names[SCRIPT_MOST_NAMES];
-    const script_value *items;
+    const py_value *items;
     uint32_t count;
     if (!script_eval_assignment(p, node, names, &items, &count)) return false;
     for (uint32_t i = 0; i < count; i++) {
-        script_value item = items[i];
+        py_value item = items[i];
         item.is_fresh = false;
         if (!script_define(p, names[i], item)) return false;
     }
@@ -131,6 +131,6 @@ bool script_call_factories(script_parser *p, const script_macro *last) {
     if (!script_call_factories(p, last->next)) return false;
     if (needed_parameter(last)) return true;
     script_call call = {.callee = last->def->name, .at = script_name_at(p, last->def)};
-    script_value ignored;
+    py_value ignored;
     return script_call_macro(p, last, &call, &ignored);
 }

@@ -24,27 +24,27 @@ typedef struct param_list {
 } param_list;
 
 static bool add_param(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
-                      script_value *out) {
-    if (list->count == MAX_PARAMS) return script_fail(p, p->at, "too many parameters");
+                      py_value *out) {
+    if (list->count == MAX_PARAMS) return script_fail(p, p->run.at, "too many parameters");
     hone_var *var = &list->params[list->count++];
     if (!new_param(p, name, dtype, var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_expr_var(&p->ir, dtype, *var));
-    return out->u.expr || script_check_ir(p, p->at);
+    return script_expr_of(out) || script_check_ir(p, p->run.at);
 }
 
 /* "*rest": all parameters that the map has and that no other name takes. */
 static bool add_rest(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
-                     uint32_t rank, script_value *out) {
+                     uint32_t rank, py_value *out) {
     uint32_t count = rank > list->count ? rank - list->count : 0;
-    if (!rank) return script_fail(p, p->at, "this lambda needs a parameter per dimension");
-    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    if (!rank) return script_fail(p, p->run.at, "this lambda needs a parameter per dimension");
+    py_value *items = script_alloc(p, p->scratch, count, sizeof *items);
     if (!items) return false;
     for (uint32_t i = 0; i < count; i++) {
         const char *one = hone_arena_printf(p->scratch, "%s_%u", name, i);
         if (!one) return script_no_memory(p);
         if (!add_param(p, list, one, dtype, &items[i])) return false;
     }
-    *out = (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    *out = (py_value){.kind = PYV_TUPLE, .count = count, .u.items = items};
     return true;
 }
 
@@ -56,7 +56,7 @@ static bool define_params(script_parser *p, const py_node *node, hone_dtype dtyp
     for (uint32_t i = 0; i + 1 < node->count; i++) {
         const py_node *param = node->items[i];
         bool is_rest = param->op == PY_ONE_STAR, is_last = i + 2 == node->count;
-        script_value v;
+        py_value v;
         if (!param->name || param->items[1] || param->op == PY_TWO_STARS || (is_rest && !is_last)) {
             return script_fail(p, param->at, "expected a parameter of the lambda");
         }
@@ -104,15 +104,15 @@ static bool check_body(script_parser *p, uint32_t at, const hone_lambda *lambda)
 }
 
 /* Its parameters have this dtype, or those of like[] in turn. */
-static bool read_lambda(script_parser *p, const script_value *v, hone_dtype dtype,
+static bool read_lambda(script_parser *p, const py_value *v, hone_dtype dtype,
                         const hone_expr *const *like, uint32_t like_count, hone_lambda *lambda) {
     if (v->kind != SCRIPT_LAMBDA) {
         return script_fail(p, v->at, "expected a lambda, found %s", script_kind_name(v));
     }
     if (!p->func && !p->graph) return script_fail(p, v->at, "a lambda outside of a function");
     uint32_t names = p->name_count;
-    const py_node *node = v->u.node;
-    script_value body;
+    const py_node *node = script_node_of(v);
+    py_value body;
     bool ok = define_params(p, node, dtype, like, like_count, 0, lambda) &&
               script_eval(p, node->items[node->count - 1], &body) &&
               script_to_exprs(p, &body, &lambda->body_count, &lambda->bodies) &&
@@ -121,14 +121,14 @@ static bool read_lambda(script_parser *p, const script_value *v, hone_dtype dtyp
     return ok;
 }
 
-static bool finish(const hone_lambda *lambda, script_value *out) {
-    *out = (script_value){.kind = SCRIPT_FUNCTION, .u.lambda = lambda};
+static bool finish(const hone_lambda *lambda, py_value *out) {
+    *out = (py_value){.kind = SCRIPT_FUNCTION, .u.host = lambda};
     return true;
 }
 
 /* T.index_map(lambda i, j: (...), index_dtype="int64") */
-static bool call_index_map(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *map = NULL, *type = script_arg(call, UINT32_MAX, "index_dtype");
+static bool call_index_map(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *map = NULL, *type = script_arg(call, UINT32_MAX, "index_dtype");
     hone_dtype dtype = p->is_classic && !p->graph ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
     hone_lambda *lambda = script_alloc(p, p->arena, 1, sizeof *lambda);
     if (!lambda || !script_need_arg(p, call, 0, "mapping", &map) ||
@@ -142,8 +142,8 @@ static bool call_index_map(script_parser *p, const script_call *call, script_val
 }
 
 /* T.comm_reducer(lambda x, y: x + y, [T.float32(0)]) */
-static bool call_comm_reducer(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *combine = NULL, *identity = NULL;
+static bool call_comm_reducer(script_parser *p, const script_call *call, py_value *out) {
+    const py_value *combine = NULL, *identity = NULL;
     hone_lambda *lambda = script_alloc(p, p->arena, 1, sizeof *lambda);
     if (!lambda || !script_need_arg(p, call, 0, "combiner", &combine) ||
         !script_need_arg(p, call, 1, "identity", &identity) ||

@@ -23,7 +23,7 @@ static bool is_noted(const script_outside *o, const char *name) {
 }
 
 static bool note_name(script_parser *p, script_outside *o, const char *name,
-                      const script_value *value) {
+                      const py_value *value) {
     if (!script_grow(p, p->scratch, (void **)&o->names, &o->name_capacity, o->name_count,
                      sizeof *o->names)) {
         return false;
@@ -53,15 +53,15 @@ static void note_size(script_outside *o, hone_var size) {
 }
 
 static bool note_read(script_parser *p, script_outside *o, const char *name) {
-    const script_value *value = script_lookup(p, name);
+    const py_value *value = script_lookup(p, name);
     if (!value || is_noted(o, name)) return true;
     if (!note_name(p, o, name, value)) return false;
-    bool is_value = value->kind == SCRIPT_GARG && value->u.garg->kind == HONE_GARG_VALUE;
-    bool is_size = value->kind == SCRIPT_EXPR && value->u.expr->kind == HONE_EXPR_VAR;
-    if (is_value) note_captured(o, value->u.garg->u.value);
-    if (is_size && !o->in_signature) note_size(o, value->u.expr->u.var);
-    for (uint32_t i = 0; value->kind == SCRIPT_LOCAL && i < value->u.local->count; i++)
-        note_captured(o, value->u.local->captured[i]);
+    bool is_value = value->kind == SCRIPT_GARG && script_garg_of(value)->kind == HONE_GARG_VALUE;
+    bool is_size = value->kind == SCRIPT_EXPR && script_expr_of(value)->kind == HONE_EXPR_VAR;
+    if (is_value) note_captured(o, script_garg_of(value)->u.value);
+    if (is_size && !o->in_signature) note_size(o, script_expr_of(value)->u.var);
+    for (uint32_t i = 0; value->kind == SCRIPT_LOCAL && i < script_local_of(value)->count; i++)
+        note_captured(o, script_local_of(value)->captured[i]);
     return true;
 }
 
@@ -69,7 +69,7 @@ static bool find_names(script_parser *p, script_outside *o, const py_node *node)
 
 /* Behind its statement a name that was given there means that. */
 static bool note_named(script_parser *p, script_outside *o, const py_node *target) {
-    script_value none = {.kind = SCRIPT_NONE};
+    py_value none = {.kind = PYV_NONE};
     if (target->kind != PY_NAME && target->kind != PY_PARAM) return find_names(p, o, target);
     return !target->name || is_noted(o, target->name) || note_name(p, o, target->name, &none);
 }
@@ -128,19 +128,20 @@ static bool define_local(script_parser *p, const char *name, const char *in_modu
     script_local *local = script_alloc(p, p->scratch, 1, sizeof *local);
     if (!local) return false;
     *local = (script_local){.name = in_module, .count = count, .captured = captured};
-    return script_define(p, name, (script_value){.kind = SCRIPT_LOCAL, .u.local = local});
+    return script_define(p, name, (py_value){.kind = SCRIPT_LOCAL, .u.host = local});
 }
 
 bool script_bring_sizes(script_parser *p, script_outside *o) {
     for (uint32_t i = 0; i < o->name_count; i++) {
-        script_value value = o->names[i].value;
-        bool is_size = value.kind == SCRIPT_EXPR && value.u.expr->kind == HONE_EXPR_VAR;
-        if (value.kind == SCRIPT_GARG || value.kind == SCRIPT_LOCAL || value.kind == SCRIPT_NONE ||
+        py_value value = o->names[i].value;
+        bool is_size = value.kind == SCRIPT_EXPR && script_expr_of(&value)->kind == HONE_EXPR_VAR;
+        if (value.kind == SCRIPT_GARG || value.kind == SCRIPT_LOCAL || value.kind == PYV_NONE ||
             value.kind == SCRIPT_SINFO) { /* a type may have sizes of the function around */
             continue;
         }
         if (is_size) {
-            const hone_expr *e = script_graph_size(p, o->graph->vars[value.u.expr->u.var].name);
+            const hone_expr *e =
+                script_graph_size(p, o->graph->vars[script_expr_of(&value)->u.var].name);
             if (!e) return false;
             value = SCRIPT_VALUE_EXPR(e);
         }
@@ -168,7 +169,7 @@ static bool add_params(script_parser *p, script_outside *o) {
         const hone_gvalue_info *around = &o->graph->values[o->captured[i]];
         const hone_sinfo *info =
             hone_sinfo_in_terms_of(&p->ir, around->sinfo, sizes, o->graph->var_count);
-        if (!script_check_ir(p, p->at)) return false;
+        if (!script_check_ir(p, p->run.at)) return false;
         o->params[i] = hone_graph_add_param(p->graph, around->name, info);
         if (o->params[i] == HONE_NO_ID) return script_no_memory(p);
     }
@@ -189,13 +190,13 @@ bool script_bring_values(script_parser *p, script_outside *o) {
     if (!add_params(p, o)) return false;
     for (uint32_t i = 0; i < o->name_count; i++) {
         const char *name = o->names[i].name;
-        const script_value *value = &o->names[i].value;
-        if (value->kind == SCRIPT_LOCAL && !bring_neighbour(p, o, name, value->u.local)) {
+        const py_value *value = &o->names[i].value;
+        if (value->kind == SCRIPT_LOCAL && !bring_neighbour(p, o, name, script_local_of(value))) {
             return false;
         }
-        if (value->kind != SCRIPT_GARG || value->u.garg->kind != HONE_GARG_VALUE) continue;
-        script_value own;
-        hone_gvalue param = param_of(o, value->u.garg->u.value);
+        if (value->kind != SCRIPT_GARG || script_garg_of(value)->kind != HONE_GARG_VALUE) continue;
+        py_value own;
+        hone_gvalue param = param_of(o, script_garg_of(value)->u.value);
         if (!script_garg_value(p, HONE_GARG_OF_VALUE(param), &own)) return false;
         if (!script_define(p, name, own)) return false;
     }
@@ -243,7 +244,7 @@ void script_leave_inside(script_parser *p, const script_inside *before) {
     p->hidden_end = before->hidden_end;
 }
 
-static bool read_inside(script_parser *p, const py_node *def, const script_value *options,
+static bool read_inside(script_parser *p, const py_node *def, const script_call *options,
                         script_outside *o) {
     script_inside before = script_enter_inside(p);
     bool ok = script_read_graph(p, def, options, o->in_module, o);
@@ -252,14 +253,14 @@ static bool read_inside(script_parser *p, const py_node *def, const script_value
     return ok;
 }
 
-bool script_parse_local(script_parser *p, const py_node *def, const script_value *options) {
+bool script_parse_local(script_parser *p, const py_node *def, const script_call *options) {
     script_outside o = {.graph = p->graph, .name = def->name, .in_signature = true};
     if (!script_infer_graph(p, p->graph) || !script_find_names(p, &o, def)) return false;
     if (!script_name_inside(p, &o) || !script_enter(p, def->at) ||
         !read_inside(p, def, options, &o)) {
         return false;
     }
-    p->depth--;
+    p->run.depth--;
     hone_gvalue *captured = script_alloc(p, p->scratch, o.captured_count, sizeof *captured);
     if (!captured) return false;
     if (o.captured_count) memcpy(captured, o.captured, o.captured_count * sizeof *captured);

@@ -26,7 +26,7 @@ bool script_define_macro(script_parser *p, const py_node *def, script_macro_kind
         macro->next = p->factories;
         p->factories = macro;
     }
-    return script_define(p, def->name, (script_value){.kind = SCRIPT_MACRO, .u.macro = macro});
+    return script_define(p, def->name, (py_value){.kind = SCRIPT_MACRO, .u.host = macro});
 }
 
 /* ---- calls ---- */
@@ -37,8 +37,8 @@ typedef struct binding {
     uint32_t used_words; /* keywords that a parameter took */
 } binding;
 
-static script_value rest_of_arguments(binding *b) {
-    script_value rest = {.kind = SCRIPT_TUPLE, .count = b->call->count - b->next};
+static py_value rest_of_arguments(binding *b) {
+    py_value rest = {.kind = PYV_TUPLE, .count = b->call->count - b->next};
     if (rest.count) rest.u.items = b->call->args + b->next;
     b->next = b->call->count;
     return rest;
@@ -51,23 +51,23 @@ static bool is_parameter(const script_parser *p, uint32_t mark, const char *name
     return false;
 }
 
-static bool rest_of_keywords(script_parser *p, binding *b, uint32_t mark, script_value *out) {
-    script_value *items =
+static bool rest_of_keywords(script_parser *p, binding *b, uint32_t mark, py_value *out) {
+    py_value *items =
         script_alloc(p, p->scratch, 2 * (size_t)b->call->keyword_count, sizeof *items);
     uint32_t count = 0;
     if (!items) return false;
     for (uint32_t i = 0; i < b->call->keyword_count; i++) {
-        const script_keyword *word = &b->call->keywords[i];
+        const py_word *word = &b->call->keywords[i];
         if (is_parameter(p, mark, word->name)) continue;
-        items[2 * count] = (script_value){.kind = SCRIPT_STRING, .u.s = word->name};
+        items[2 * count] = (py_value){.kind = PYV_STRING, .u.s = word->name};
         items[2 * count++ + 1] = word->value;
     }
     b->used_words += count;
-    *out = (script_value){.kind = SCRIPT_DICT, .count = count, .u.items = items};
+    *out = (py_value){.kind = PYV_DICT, .count = count, .u.items = items};
     return true;
 }
 
-static bool find_argument(binding *b, const char *name, bool only_named, script_value *out) {
+static bool find_argument(binding *b, const char *name, bool only_named, py_value *out) {
     const script_call *call = b->call;
     if (!only_named && b->next < call->count) {
         *out = call->args[b->next++];
@@ -85,7 +85,7 @@ static bool find_argument(binding *b, const char *name, bool only_named, script_
 /* name, name: type, name=default, *rest, **words */
 static bool bind_parameter(script_parser *p, binding *b, uint32_t mark, const py_node *param,
                            bool *only_named) {
-    script_value value = {.kind = SCRIPT_NONE};
+    py_value value = {.kind = PYV_NONE};
     bool is_found = true;
     if (!param->name) { /* "*" alone, or "/" */
         *only_named |= param->op == PY_ONE_STAR;
@@ -128,8 +128,8 @@ static bool bind_parameters(script_parser *p, const py_node *def, const script_c
 }
 
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
-                       script_value *out) {
-    *out = (script_value){.kind = SCRIPT_NONE};
+                       py_value *out) {
+    *out = (py_value){.kind = PYV_NONE};
     const char *name = macro->def->name;
     if (!p->func && macro->kind == SCRIPT_STATEMENTS) {
         return script_fail(p, call->at, "'%s' is called outside of a tensor program", name);
@@ -163,6 +163,6 @@ bool script_call_macro(script_parser *p, const script_macro *macro, const script
     p->hidden_begin = hidden_begin;
     p->hidden_end = hidden_end;
     p->name_count = names;
-    p->depth--;
+    p->run.depth--;
     return ok;
 }

@@ -172,11 +172,11 @@ bool script_is_metadata(const py_node *node) {
 bool script_parse_metadata(script_parser *p, const py_node *node) {
     const py_node *call = node->base;
     uint32_t at = node->at;
-    script_value text;
+    py_value text;
     if (p->own_weights) return script_fail(p, at, "a text has one metadata");
     if (call->count != 1) return script_fail(p, call->at, "load_json takes one text");
     if (!script_eval(p, call->items[0], &text)) return false;
-    if (text.kind != SCRIPT_STRING) {
+    if (text.kind != PYV_STRING) {
         return script_fail(p, text.at, "expected JSON in a text, found %s",
                            script_kind_name(&text));
     }

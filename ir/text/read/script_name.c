@@ -35,11 +35,10 @@ static const char *const aliases[][2] = {
 };
 
 /* n = TypeVar("n") beside the functions: each function has a size of its own by that name. */
-static bool shared_size(script_parser *p, const char *name, const script_value *known,
-                        script_value *out) {
+static bool shared_size(script_parser *p, const char *name, const py_value *known, py_value *out) {
     if (p->graph) {
         *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
-        return out->u.expr != NULL;
+        return script_expr_of(out) != NULL;
     }
     hone_var var = 0;
     const hone_func *func = p->func;
@@ -47,10 +46,11 @@ static bool shared_size(script_parser *p, const char *name, const script_value *
            !(func->vars[var].is_size && strcmp(func->vars[var].name, name) == 0)) {
         var++;
     }
-    if (var == func->var_count && !script_new_var(p, name, known->u.var.dtype, &var)) return false;
+    if (var == func->var_count && !script_new_var(p, name, script_var_of(known)->dtype, &var))
+        return false;
     p->func->vars[var].is_size = true;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
-    return script_check_ir(p, p->at);
+    return script_check_ir(p, p->run.at);
 }
 
 /* ---- sizes that a description in quotes brings in ---- */
@@ -77,7 +77,7 @@ static bool declares(void *ctx, const py_node *node) {
 
 /* A size in quotes is declared behind; else it is as others of its place. */
 static hone_dtype dtype_declared_behind(const script_parser *p, const char *name) {
-    declaration d = {.name = name, .behind = p->names_are_sizes ? p->quoted_at : p->at};
+    declaration d = {.name = name, .behind = p->names_are_sizes ? p->quoted_at : p->run.at};
     if (!py_search(p->def, declares, &d)) {
         return p->names_are_sizes ? p->size_dtype : HONE_DTYPE_I32;
     }
@@ -85,11 +85,11 @@ static hone_dtype dtype_declared_behind(const script_parser *p, const char *name
 }
 
 /* T.Buffer(("n",), ...): the size n from here on. */
-static bool signature_size(script_parser *p, const char *name, script_value *out) {
+static bool signature_size(script_parser *p, const char *name, py_value *out) {
     hone_var var = HONE_NO_ID;
     if (!script_new_var(p, name, dtype_declared_behind(p, name), &var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
-    return script_check_ir(p, p->at) && script_define(p, name, *out);
+    return script_check_ir(p, p->run.at) && script_define(p, name, *out);
 }
 
 typedef struct quotation {
@@ -99,7 +99,7 @@ typedef struct quotation {
 
 static bool quotes(void *ctx, const py_node *node) {
     const quotation *q = ctx;
-    return node->at < q->p->at && script_is_text(q->p, node, q->name);
+    return node->at < q->p->run.at && script_is_text(q->p, node, q->name);
 }
 
 /* T.Buffer(("n", n * 2)): the size in quotes stands before, in the same description. */
@@ -124,6 +124,10 @@ static bool is_global(const script_parser *p, const char *name) {
     return false;
 }
 
+bool script_is_known(const script_parser *p, const char *name) {
+    return alias_of(name) || script_lookup(p, name) || is_global(p, name);
+}
+
 /* What editors of prose make of quotation marks: U+2018, U+2019, U+201C, U+201D. */
 static bool is_curly_quote(const char *name) {
     static const char *const marks[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c",
@@ -135,11 +139,11 @@ static bool is_curly_quote(const char *name) {
 }
 
 /* A name that nothing defines may be a size. */
-static bool eval_undefined(script_parser *p, const py_node *node, script_value *out) {
+static bool eval_undefined(script_parser *p, const py_node *node, py_value *out) {
     const char *name = node->name;
     if (p->graph && p->names_are_sizes) {
         *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
-        return out->u.expr != NULL;
+        return script_expr_of(out) != NULL;
     }
     bool is_size = p->func && (p->names_are_sizes || is_quoted_before(p, name));
     if (is_size) return signature_size(p, name, out);
@@ -149,9 +153,9 @@ static bool eval_undefined(script_parser *p, const py_node *node, script_value *
     return script_undefined(p, node->at, name);
 }
 
-bool script_eval_name(script_parser *p, const py_node *node, script_value *out) {
+bool script_eval_name(script_parser *p, const py_node *node, py_value *out) {
     const char *name = node->name, *alias = alias_of(name);
-    const script_value *known = script_lookup(p, name);
+    const py_value *known = script_lookup(p, name);
     if (known && known->kind == SCRIPT_NEWVAR && (p->graph || p->func)) {
         return shared_size(p, name, known, out);
     }
@@ -161,9 +165,9 @@ bool script_eval_name(script_parser *p, const py_node *node, script_value *out) 
     } else if (alias) {
         *out = SCRIPT_VALUE_PATH(alias);
     } else if (is_global(p, name)) {
-        *out = (script_value){.kind = SCRIPT_GLOBAL, .u.s = name};
+        *out = (py_value){.kind = SCRIPT_GLOBAL, .u.s = name};
     } else if (p->module_name && strcmp(p->module_name, name) == 0) {
-        *out = (script_value){.kind = SCRIPT_MODULE};
+        *out = (py_value){.kind = SCRIPT_MODULE};
     } else {
         return eval_undefined(p, node, out);
     }

@@ -1,9 +1,7 @@
-/* ir/text/read/script_operator.c - the operators of Python between the values of a text: numbers
- * are computed as Python does it, expressions become nodes, tensors become calls of graph
- * operators. */
+/* ir/text/read/script_operator.c - the operators of Python where one of the values is an
+ * expression, which makes a node, or a tensor, which makes a call of a graph operator. */
 #include <string.h>
 
-#include "ir/python/python_run.h"
 #include "ir/text/read/script_impl.h"
 
 /* ---- operators of the text ---- */
@@ -46,67 +44,31 @@ static const operator_row *find_operator(py_op op) {
     return NULL;
 }
 
-static bool is_python(const script_value *v) {
-    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL;
-}
-
-static double number_of(const script_value *v) {
-    return v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
-}
-
-static py_value to_python(const script_value *v) {
-    return v->kind == SCRIPT_FLOAT ? PYV_OF_FLOAT(v->u.f) : PYV_OF_INT(v->u.i);
-}
-
-/* Numbers are computed as Python does it. */
-static bool python_binary(script_parser *p, uint32_t at, const operator_row *row,
-                          const script_value *a, const script_value *b, script_value *out) {
-    py_run run = {.source = &p->source, .arena = p->scratch};
-    py_value x = to_python(a), y = to_python(b);
-    bool holds = true, is_known;
-    hone_status st = HONE_OK;
-    *out = (script_value){.kind = SCRIPT_BOOL};
-    if (row->of == PY_AND || row->of == PY_OR) {
-        bool both = number_of(a) != 0 && number_of(b) != 0;
-        holds = both || (row->of == PY_OR && (number_of(a) != 0 || number_of(b) != 0));
-    } else if (row->op != HONE_OP_COUNT && hone_op_is_compare(row->op)) {
-        st = py_relate(&run, at, row->of, &x, &y, &holds, &is_known);
-    } else {
-        st = py_compute(&run, at, row->of, &y, &x);
-        out->kind = x.kind == PYV_FLOAT ? SCRIPT_FLOAT : SCRIPT_INT;
-    }
-    if (st) return script_keep(p, st);
-    if (out->kind == SCRIPT_FLOAT) out->u.f = x.u.f;
-    if (out->kind == SCRIPT_INT) out->u.i = x.u.i;
-    if (out->kind == SCRIPT_BOOL) out->u.i = holds;
-    return true;
-}
-
-static bool is_word(const script_value *v) {
-    return v->kind == SCRIPT_STRING || v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_NONE;
+static bool is_word(const py_value *v) {
+    return v->kind == PYV_STRING || v->kind == SCRIPT_DTYPE || v->kind == PYV_NONE;
 }
 
 /* Strings, element types and None are compared where the text is read. */
-static bool compare_words(const operator_row *row, const script_value *a, const script_value *b,
-                          script_value *out) {
+static bool compare_words(const operator_row *row, const py_value *a, const py_value *b,
+                          py_value *out) {
     bool compares = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
-    bool is_none = a->kind == SCRIPT_NONE || b->kind == SCRIPT_NONE;
+    bool is_none = a->kind == PYV_NONE || b->kind == PYV_NONE;
     if (!compares || !(is_none || (is_word(a) && is_word(b)))) return false;
-    const char *x = a->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(a->u.dtype)
-                    : a->kind == SCRIPT_STRING ? a->u.s
-                                               : "";
-    const char *y = b->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(b->u.dtype)
-                    : b->kind == SCRIPT_STRING ? b->u.s
-                                               : "";
-    bool same = strcmp(x, y) == 0 && (a->kind == SCRIPT_NONE) == (b->kind == SCRIPT_NONE);
-    *out = (script_value){.kind = SCRIPT_BOOL, .at = a->at, .u.i = same == (row->op == HONE_OP_EQ)};
+    const char *x = a->kind == SCRIPT_DTYPE ? HONE_DTYPE_NAME(script_dtype_of(a))
+                    : a->kind == PYV_STRING ? a->u.s
+                                            : "";
+    const char *y = b->kind == SCRIPT_DTYPE ? HONE_DTYPE_NAME(script_dtype_of(b))
+                    : b->kind == PYV_STRING ? b->u.s
+                                            : "";
+    bool same = strcmp(x, y) == 0 && (a->kind == PYV_NONE) == (b->kind == PYV_NONE);
+    *out = (py_value){.kind = PYV_BOOL, .at = a->at, .u.i = same == (row->op == HONE_OP_EQ)};
     return true;
 }
 
-static bool graph_binary(script_parser *p, uint32_t at, const operator_row *row,
-                         const script_value *a, const script_value *b, script_value *out) {
+static bool graph_binary(script_parser *p, uint32_t at, const operator_row *row, const py_value *a,
+                         const py_value *b, py_value *out) {
     if (!row->graph) return script_fail(p, at, "'%s' has no meaning between tensors", row->text);
-    script_value args[2] = {*a, *b};
+    py_value args[2] = {*a, *b};
     script_call call = {.callee = row->graph, .at = at, .count = 2, .args = args};
     return script_call_graph(p, &call, out);
 }
@@ -124,7 +86,7 @@ static bool is_of_bits(const operator_row *row) {
 }
 
 /* The bits of a float are those of T.reinterpret. */
-static bool check_bits(script_parser *p, const operator_row *row, const script_value *v,
+static bool check_bits(script_parser *p, const operator_row *row, const py_value *v,
                        const hone_expr *e) {
     if (!is_of_bits(row) || !hone_dtype_is_float(e->dtype)) return true;
     return script_fail_type(p, v->at, "an operand of '%s' is %s, must be an integer", row->text,
@@ -151,8 +113,7 @@ static bool check_division(script_parser *p, uint32_t at, hone_op op, const hone
 }
 
 /* `x and 15` of integers is bits in other languages, and nothing in TVM. */
-static bool check_truth(script_parser *p, const script_value *v, const hone_expr *e,
-                        const char *op) {
+static bool check_truth(script_parser *p, const py_value *v, const hone_expr *e, const char *op) {
     bool is_number = hone_dtype_is_integer(e->dtype) && e->kind != HONE_EXPR_INT;
     if (!is_number) return true;
     return script_fail_type(p, v->at, "an operand of '%s' is %s, must be bool; '%s' joins bits", op,
@@ -161,11 +122,10 @@ static bool check_truth(script_parser *p, const script_value *v, const hone_expr
 
 /* A plain number beside an operator of bits or in a test of equality has the type of the other
  * operand. */
-static bool operand(script_parser *p, const operator_row *row, const script_value *v,
-                    const script_value *other, const hone_expr **out) {
+static bool operand(script_parser *p, const operator_row *row, const py_value *v,
+                    const py_value *other, const hone_expr **out) {
     bool is_equality = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
-    if (v->kind != SCRIPT_INT || !(is_of_bits(row) || is_equality))
-        return script_to_expr(p, v, out);
+    if (v->kind != PYV_INT || !(is_of_bits(row) || is_equality)) return script_to_expr(p, v, out);
     const hone_expr *beside = NULL;
     if (!script_to_expr(p, other, &beside)) return false;
     bool takes = hone_dtype_is_integer(beside->dtype);
@@ -173,8 +133,8 @@ static bool operand(script_parser *p, const operator_row *row, const script_valu
                  : script_to_expr(p, v, out);
 }
 
-bool script_binary_value(script_parser *p, uint32_t at, py_op of, const script_value *a,
-                         const script_value *b, script_value *out) {
+bool script_binary_value(script_parser *p, uint32_t at, py_op of, const py_value *a,
+                         const py_value *b, py_value *out) {
     const operator_row *row = find_operator(of);
     if (!row) {
         return script_fail(p, at, "operator '%s' is not part of TVMScript",
@@ -186,7 +146,6 @@ bool script_binary_value(script_parser *p, uint32_t at, py_op of, const script_v
     bool is_equality = of == PY_EQ || of == PY_NE;
     if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
     p->budget--;
-    if (is_python(a) && is_python(b)) return python_binary(p, at, row, a, b, out);
     if (compare_words(row, a, b, out)) return true;
     if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG)
         return graph_binary(p, at, row, a, b, out);
@@ -229,30 +188,13 @@ bool script_binary_value(script_parser *p, uint32_t at, py_op of, const script_v
     return script_check_ir(p, at);
 }
 
-bool script_unary_value(script_parser *p, uint32_t at, py_op op, const script_value *a,
-                        script_value *out) {
+bool script_unary_value(script_parser *p, uint32_t at, py_op op, const py_value *a, py_value *out) {
     const char *text = op == PY_NEG ? "-" : op == PY_INVERT ? "~" : op == PY_POS ? "+" : "not";
     if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
     p->budget--;
     bool negates = op == PY_NEG, inverts = op == PY_INVERT;
     *out = *a;
     out->at = at;
-    if (is_python(a)) {
-        if (op == PY_NOT) {
-            out->u.i = number_of(a) == 0;
-            out->kind = SCRIPT_BOOL;
-        } else if (inverts && a->kind != SCRIPT_FLOAT) {
-            out->u.i = ~a->u.i;
-            out->kind = SCRIPT_INT;
-        } else if (negates && a->kind == SCRIPT_FLOAT) {
-            out->u.f = -a->u.f;
-        } else if (negates) {
-            out->kind = SCRIPT_INT;
-            if (a->u.i == INT64_MIN) return script_fail(p, at, "this does not fit 64 bits");
-            out->u.i = -a->u.i;
-        }
-        return true;
-    }
     if (a->kind == SCRIPT_GARG) {
         const char *callee = negates ? "R.negative" : inverts ? "R.bitwise_not" : "R.logical_not";
         script_call call = {.callee = callee, .at = at, .count = 1, .args = a};

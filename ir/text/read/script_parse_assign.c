@@ -7,23 +7,23 @@
 /* ---- assignments ---- */
 
 /* A constant of the text that the element type cannot hold; of floats nothing is said. */
-static bool fits(const script_value *v, hone_dtype dtype) {
+static bool fits(const py_value *v, hone_dtype dtype) {
     if (!hone_dtype_is_integer(dtype)) return true;
-    if (v->kind == SCRIPT_FLOAT) return v->u.f == (double)(int64_t)v->u.f;
-    if (v->kind != SCRIPT_INT) return true;
+    if (v->kind == PYV_FLOAT) return v->u.f == (double)(int64_t)v->u.f;
+    if (v->kind != PYV_INT) return true;
     if (hone_dtype_is_uint(dtype) && v->u.i < 0) return false;
     return dtype.bits >= 64 ||
            (v->u.i >= hone_dtype_min_int(dtype) && v->u.i <= hone_dtype_max_int(dtype));
 }
 
-static bool fail_fit(script_parser *p, const script_value *v, hone_dtype dtype) {
-    if (v->kind == SCRIPT_FLOAT) {
+static bool fail_fit(script_parser *p, const py_value *v, hone_dtype dtype) {
+    if (v->kind == PYV_FLOAT) {
         return script_fail(p, v->at, "%g does not fit %s", v->u.f, HONE_DTYPE_NAME(dtype));
     }
     return script_fail(p, v->at, "%lld does not fit %s", (long long)v->u.i, HONE_DTYPE_NAME(dtype));
 }
 
-bool script_store(script_parser *p, const script_value *target, const script_value *value) {
+bool script_store(script_parser *p, const py_value *target, const py_value *value) {
     const hone_expr *load = NULL, *e = NULL;
     hone_node_id node;
     if (!script_to_expr(p, target, &load)) return false;
@@ -45,7 +45,7 @@ bool script_store(script_parser *p, const script_value *target, const script_val
     }
     if (!script_add_node(p, HONE_NODE_STORE, target->at, &node)) return false;
     hone_node *n = hone_func_node(p->func, node);
-    n->u.store.buffer = target->u.access.buffer;
+    n->u.store.buffer = script_access_of(target)->buffer;
     n->u.store.rank = load->count;
     n->u.store.value = e;
     n->u.store.converts = converts;
@@ -53,10 +53,10 @@ bool script_store(script_parser *p, const script_value *target, const script_val
     return true;
 }
 
-static bool is_constant(const script_value *v) {
-    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL ||
-           v->kind == SCRIPT_STRING || v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST ||
-           v->kind == SCRIPT_DICT || v->kind == SCRIPT_PATH || v->kind == SCRIPT_DTYPE ||
+static bool is_constant(const py_value *v) {
+    return v->kind == PYV_INT || v->kind == PYV_FLOAT || v->kind == PYV_BOOL ||
+           v->kind == PYV_STRING || v->kind == PYV_TUPLE || v->kind == PYV_LIST ||
+           v->kind == PYV_DICT || v->kind == SCRIPT_PATH || v->kind == SCRIPT_DTYPE ||
            v->kind == SCRIPT_MODULE || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_THREAD ||
            v->kind == SCRIPT_BUFFER;
 }
@@ -64,24 +64,26 @@ static bool is_constant(const script_value *v) {
 /* ---- scalars: one local element under a name ---- */
 
 /* The element that a name stands for, or NULL. */
-static const script_value *scalar_of(const script_parser *p, const char *name) {
-    const script_value *known = p->func ? script_lookup(p, name) : NULL;
+static const py_value *scalar_of(const script_parser *p, const char *name) {
+    const py_value *known = p->func ? script_lookup(p, name) : NULL;
     bool is_access = known && known->kind == SCRIPT_ACCESS;
     if (!is_access) return NULL;
-    return p->func->buffers[known->u.access.buffer].form == HONE_BUFFER_SCALAR ? known : NULL;
+    return p->func->buffers[script_access_of(known)->buffer].form == HONE_BUFFER_SCALAR ? known
+                                                                                        : NULL;
 }
 
 /* Does TVM 0.27 make a scalar of `x = v`? (A handle, a thread, a fresh axis have a name only.) */
-static bool is_scalar_value(const script_value *v) {
+static bool is_scalar_value(const py_value *v) {
     if (v->is_meta || v->is_fresh) return false;
     if (v->kind == SCRIPT_EXPR) {
-        return !hone_dtype_is_handle(v->u.expr->dtype) && !hone_dtype_is_void(v->u.expr->dtype);
+        return !hone_dtype_is_handle(script_expr_of(v)->dtype) &&
+               !hone_dtype_is_void(script_expr_of(v)->dtype);
     }
-    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL ||
+    return v->kind == PYV_INT || v->kind == PYV_FLOAT || v->kind == PYV_BOOL ||
            v->kind == SCRIPT_ACCESS;
 }
 
-static bool define(script_parser *p, const char *name, script_value value) {
+static bool define(script_parser *p, const char *name, py_value value) {
     value.is_fresh = value.is_meta = false;
     const char *copy = hone_arena_strdup(p->scratch, name);
     return copy ? script_define(p, copy, value) : script_no_memory(p);
@@ -89,32 +91,31 @@ static bool define(script_parser *p, const char *name, script_value value) {
 
 /* x: T.int32, x: T.int32 = v and x = v; v NULL leaves it without a value. */
 static bool assign_scalar(script_parser *p, const char *name, uint32_t at, const hone_dtype *dtype,
-                          const script_value *v) {
+                          const py_value *v) {
     const hone_expr *e = NULL;
-    script_value scalar;
+    py_value scalar;
     if (v && !script_to_expr(p, v, &e)) return false;
     if (!script_new_scalar(p, name, at, dtype ? *dtype : e->dtype, &scalar)) return false;
     return (!v || script_store(p, &scalar, v)) && define(p, name, scalar);
 }
 
 /* The variable of a T.int32() that gets its name here; a size of a graph has one per name. */
-static bool name_new_var(script_parser *p, const char *name, const script_value *v,
-                         script_value *out) {
+static bool name_new_var(script_parser *p, const char *name, const py_value *v, py_value *out) {
     hone_var var = HONE_NO_ID;
     if (p->graph) {
-        *out = (script_value){.at = v->at};
+        *out = (py_value){.at = v->at};
         const hone_expr *e = script_graph_size(p, name);
         *out = SCRIPT_VALUE_EXPR(e);
         return e != NULL;
     }
-    const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
+    const py_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
     bool is_signature = known && known->kind == SCRIPT_EXPR &&
-                        known->u.expr->kind == HONE_EXPR_VAR &&
-                        known->u.expr->u.var < p->signature_vars &&
-                        hone_dtype_equal(known->u.expr->dtype, v->u.var.dtype);
+                        script_expr_of(known)->kind == HONE_EXPR_VAR &&
+                        script_expr_of(known)->u.var < p->signature_vars &&
+                        hone_dtype_equal(script_expr_of(known)->dtype, script_var_of(v)->dtype);
     if (is_signature) {
-        var = known->u.expr->u.var;
-    } else if (!script_new_var(p, name, v->u.var.dtype, &var)) {
+        var = script_expr_of(known)->u.var;
+    } else if (!script_new_var(p, name, script_var_of(v)->dtype, &var)) {
         return false;
     }
     script_mark_var(p, var, v);
@@ -136,17 +137,17 @@ static bool is_let_here(const script_parser *p, const char *name, hone_var var) 
 }
 
 /* `B = A` for the parameter B: no copy, and no other name of a buffer either. */
-static bool is_parameter(const script_parser *p, const script_value *known) {
+static bool is_parameter(const script_parser *p, const py_value *known) {
     for (uint32_t i = 0; i < p->param_count; i++) {
-        if (known->kind == SCRIPT_BUFFER && p->params[i].buffer == known->u.buffer) return true;
+        if (known->kind == SCRIPT_BUFFER && p->params[i].buffer == script_buffer_of(known))
+            return true;
     }
     return false;
 }
 
 /* The loop variable, axis or parameter that a name stands for takes no other value. */
-static bool check_assignable(script_parser *p, const char *name, uint32_t at,
-                             const script_value *v) {
-    const script_value *known = p->func ? script_lookup(p, name) : NULL;
+static bool check_assignable(script_parser *p, const char *name, uint32_t at, const py_value *v) {
+    const py_value *known = p->func ? script_lookup(p, name) : NULL;
     bool is_plain = is_scalar_value(v) && !p->is_classic;
     bool is_alias = known && v->kind == SCRIPT_BUFFER && !v->is_fresh && is_parameter(p, known) &&
                     p->parent == HONE_NODE_TOP;
@@ -155,8 +156,8 @@ static bool check_assignable(script_parser *p, const char *name, uint32_t at,
         return script_fail(p, at, "'%s' is a buffer: assign to an element of it, %s[...]", name,
                            name);
     }
-    if (known->kind != SCRIPT_EXPR || known->u.expr->kind != HONE_EXPR_VAR) return true;
-    hone_var var = known->u.expr->u.var;
+    if (known->kind != SCRIPT_EXPR || script_expr_of(known)->kind != HONE_EXPR_VAR) return true;
+    hone_var var = script_expr_of(known)->u.var;
     if (is_let_here(p, name, var)) {
         return script_fail(p, at,
                            "'%s' is a T.let, which takes no other value; %s: T.float32 = ... makes "
@@ -218,54 +219,54 @@ static bool is_same_type(const hone_buffer_info *a, const hone_buffer_info *b) {
 }
 
 /* T.reads(A[0:x[0]]) stands before x is allocated: TVM declares x in front of it. */
-static void join_declared(script_parser *p, const char *name, script_value *v) {
+static void join_declared(script_parser *p, const char *name, py_value *v) {
     bool is_alloc = v->kind == SCRIPT_BUFFER && v->is_fresh && p->func && p->block &&
                     p->block->alloc_count &&
-                    p->block->allocs[p->block->alloc_count - 1] == v->u.buffer;
+                    p->block->allocs[p->block->alloc_count - 1] == script_buffer_of(v);
     for (uint32_t i = p->scope_begin; is_alloc && i < p->name_count; i++) {
-        const script_value *known = &p->names[i].value;
+        const py_value *known = &p->names[i].value;
         if (known->kind != SCRIPT_BUFFER || strcmp(p->names[i].name, name) != 0) continue;
-        bool is_same = is_same_type(hone_func_buffer(p->func, known->u.buffer),
-                                    hone_func_buffer(p->func, v->u.buffer));
-        if (!is_same || !is_declared_only(p, known->u.buffer)) return;
-        p->block->allocs[p->block->alloc_count - 1] = known->u.buffer;
+        bool is_same = is_same_type(hone_func_buffer(p->func, script_buffer_of(known)),
+                                    hone_func_buffer(p->func, script_buffer_of(v)));
+        if (!is_same || !is_declared_only(p, script_buffer_of(known))) return;
+        p->block->allocs[p->block->alloc_count - 1] = script_buffer_of(known);
         *v = *known;
         return;
     }
 }
 
 /* A buffer or an axis of this suite keeps its name to itself. */
-static bool check_unique(script_parser *p, const char *name, uint32_t at, const script_value *v) {
+static bool check_unique(script_parser *p, const char *name, uint32_t at, const py_value *v) {
     size_t length = strlen(name);
     bool is_thing = v->is_fresh && (v->kind == SCRIPT_BUFFER || v->kind == SCRIPT_EXPR);
     if (!is_thing || !p->func || strcmp(name, "_") == 0) return true;
     for (uint32_t i = p->scope_begin; i < p->name_count; i++) {
-        const script_value *known = &p->names[i].value;
+        const py_value *known = &p->names[i].value;
         if (p->names[i].length != length || memcmp(p->names[i].name, name, length) != 0) continue;
-        bool is_var = known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR;
+        bool is_var = known->kind == SCRIPT_EXPR && script_expr_of(known)->kind == HONE_EXPR_VAR;
         if (known->kind == SCRIPT_BUFFER && v->kind == SCRIPT_BUFFER) {
             return script_fail(p, at, "'%s' is a buffer of this scope already", name);
         }
-        if (is_var && v->kind == SCRIPT_EXPR && is_axis(p, known->u.expr->u.var)) {
+        if (is_var && v->kind == SCRIPT_EXPR && is_axis(p, script_expr_of(known)->u.var)) {
             return script_fail(p, at, "'%s' is an axis of this block already", name);
         }
     }
     return true;
 }
 
-bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
-    script_value value = *v;
+bool script_assign(script_parser *p, const char *name, uint32_t at, const py_value *v) {
+    py_value value = *v;
     join_declared(p, name, &value);
     v = &value;
     if (!check_assignable(p, name, at, v) || !check_unique(p, name, at, v)) return false;
     if (v->kind == SCRIPT_ACCESS && v->is_fresh) { /* T.local_scalar */
-        script_value fresh = *v;
+        py_value fresh = *v;
         fresh.is_fresh = false;
-        return script_name_buffer(p, v->u.access.buffer, name) && define(p, name, fresh);
+        return script_name_buffer(p, script_access_of(v)->buffer, name) && define(p, name, fresh);
     }
-    const script_value *scalar = scalar_of(p, name);
+    const py_value *scalar = scalar_of(p, name);
     if (scalar && is_scalar_value(v)) {
-        script_value target = *scalar;
+        py_value target = *scalar;
         target.at = at;
         return script_store(p, &target, v);
     }
@@ -273,26 +274,26 @@ bool script_assign(script_parser *p, const char *name, uint32_t at, const script
     if (v->kind == SCRIPT_NEWVAR) {
         if (!name_new_var(p, name, v, &value)) return false;
     } else if (v->kind == SCRIPT_FRAME) {
-        script_value inner;
+        py_value inner;
         if (!script_open_frame(p, v, &inner)) return false;
-        if (inner.kind == SCRIPT_NONE) return script_fail(p, at, "this statement gives no value");
+        if (inner.kind == PYV_NONE) return script_fail(p, at, "this statement gives no value");
         return script_assign(p, name, at, &inner);
     } else if (v->kind == SCRIPT_BUFFER && v->is_fresh) {
-        if (!script_name_buffer(p, v->u.buffer, name)) return false;
-    } else if (v->kind == SCRIPT_EXPR && v->is_fresh && v->u.expr->kind == HONE_EXPR_VAR) {
-        if (!script_rename_var(p, v->u.expr->u.var, name)) return false;
+        if (!script_name_buffer(p, script_buffer_of(v), name)) return false;
+    } else if (v->kind == SCRIPT_EXPR && v->is_fresh && script_expr_of(v)->kind == HONE_EXPR_VAR) {
+        if (!script_rename_var(p, script_expr_of(v)->u.var, name)) return false;
     } else if (!is_constant(v) && !v->is_meta) {
         const hone_expr *e = NULL;
         if (!script_to_expr(p, v, &e) || !script_open_let(p, at, HONE_NO_ID, e, &value))
             return false;
-        if (!script_rename_var(p, value.u.expr->u.var, name)) return false;
+        if (!script_rename_var(p, script_expr_of(&value)->u.var, name)) return false;
     }
     return define(p, name, value);
 }
 
 /* x: T.int32 = value */
 static bool parse_annotated(script_parser *p, const py_node *node) {
-    script_value type = {.kind = SCRIPT_NONE}, v, bound;
+    py_value type = {.kind = PYV_NONE}, v, bound;
     hone_dtype dtype = HONE_DTYPE_VOID;
     const char *name = NULL;
     uint32_t at = node->at;
@@ -303,7 +304,7 @@ static bool parse_annotated(script_parser *p, const py_node *node) {
     bool plain = type.kind == SCRIPT_BUFFER, is_let = true;
     if (plain && !node->base) return script_assign(p, name, at, &type); /* T.int32[4] */
     if (type.kind == SCRIPT_NEWVAR) {
-        dtype = type.u.var.dtype;
+        dtype = script_var_of(&type)->dtype;
     } else if (!plain && type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.let") == 0) {
         dtype = HONE_DTYPE_VOID; /* x: T.let = value: the type of the value */
     } else if (!plain) {
@@ -336,18 +337,19 @@ static bool parse_annotated(script_parser *p, const py_node *node) {
     }
     if (!hone_dtype_is_void(dtype) && !script_to_expr_as(p, &v, dtype, &e)) return false;
     if (!script_open_let(p, at, HONE_NO_ID, e, &bound)) return false;
-    if (type.kind == SCRIPT_NEWVAR) script_mark_var(p, bound.u.expr->u.var, &type);
-    return script_rename_var(p, bound.u.expr->u.var, name) && script_assign(p, name, at, &bound);
+    if (type.kind == SCRIPT_NEWVAR) script_mark_var(p, script_expr_of(&bound)->u.var, &type);
+    return script_rename_var(p, script_expr_of(&bound)->u.var, name) &&
+           script_assign(p, name, at, &bound);
 }
 
 typedef struct target {
     const char *name; /* or NULL: an access */
     uint32_t at;
     bool is_starred; /* takes all items that the others leave */
-    script_value access;
+    py_value access;
 } target;
 
-static bool assign_one(script_parser *p, const target *t, const script_value *v) {
+static bool assign_one(script_parser *p, const target *t, const py_value *v) {
     if (t->name) return script_assign(p, t->name, t->at, v);
     return script_store(p, &t->access, v);
 }
@@ -401,10 +403,10 @@ bool script_target_names(script_parser *p, const py_node *node, const char *what
 }
 
 bool script_eval_assignment(script_parser *p, const py_node *node, const char **names,
-                            const script_value **out_items, uint32_t *out_count) {
+                            const py_value **out_items, uint32_t *out_count) {
     const py_node *left = node->items[0];
     uint32_t have = 1, star;
-    script_value *v = script_alloc(p, p->scratch, 1, sizeof *v);
+    py_value *v = script_alloc(p, p->scratch, 1, sizeof *v);
     if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
     if (!v || !script_target_names(p, left, "a name", SCRIPT_MOST_NAMES, names, out_count, &star) ||
         !script_eval(p, node->base, v)) {
@@ -438,7 +440,7 @@ bool script_check_params(script_parser *p, const py_node *def, const char *types
 }
 
 /* *v = …: v_0, v_1, …, and v is the tuple of them. */
-static bool assign_spread(script_parser *p, const target *t, const script_value *items,
+static bool assign_spread(script_parser *p, const target *t, const py_value *items,
                           uint32_t count) {
     const char **names = script_alloc(p, p->scratch, count, sizeof *names);
     if (!names) return false;
@@ -451,7 +453,7 @@ static bool assign_spread(script_parser *p, const target *t, const script_value 
 }
 
 static bool assign_starred(script_parser *p, const target *targets, uint32_t count, uint32_t star,
-                           const script_value *items, uint32_t have) {
+                           const py_value *items, uint32_t have) {
     if (have + 1 < count) {
         return script_fail(p, targets[0].at, "%u names for %u value%s", count, have,
                            have == 1 ? "" : "s");
@@ -466,12 +468,12 @@ static bool assign_starred(script_parser *p, const target *targets, uint32_t cou
 }
 
 static bool assign_all(script_parser *p, const target *targets, uint32_t count, bool is_tuple,
-                       const script_value *v) {
+                       const py_value *v) {
     if (count == 1 && targets[0].is_starred) {
         return script_fail(p, targets[0].at, "a name with '*' stands in a list: *a, b = …");
     }
     if (!is_tuple) return assign_one(p, &targets[0], v);
-    const script_value *items = NULL;
+    const py_value *items = NULL;
     uint32_t have = 0;
     script_items(v, &items, &have);
     for (uint32_t i = 0; i < count; i++) {
@@ -496,7 +498,7 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        script_value item = items[i];
+        py_value item = items[i];
         item.is_meta |= v->is_meta;
         if (!assign_one(p, &targets[i], &item)) return false;
     }
@@ -508,7 +510,7 @@ static bool parse_assignment(script_parser *p, const py_node *node) {
     target targets[MOST];
     uint32_t count = 0;
     bool is_tuple = false;
-    script_value v;
+    py_value v;
     if (node->count > 1) {
         return script_expected(p, node->items[1]->end, "the end of the line");
     }
@@ -517,7 +519,7 @@ static bool parse_assignment(script_parser *p, const py_node *node) {
 }
 
 static bool parse_augmented(script_parser *p, const py_node *node) {
-    script_value left, right, v;
+    py_value left, right, v;
     if (!script_eval(p, node->items[0], &left)) return false;
     if (left.kind != SCRIPT_ACCESS) {
         int length = p->source.text[node->mark + 1] == '=' ? 2 : 3;
@@ -530,14 +532,14 @@ static bool parse_augmented(script_parser *p, const py_node *node) {
 }
 
 /* A call for its effect. */
-static bool run_expression(script_parser *p, const script_value *v) {
+static bool run_expression(script_parser *p, const py_value *v) {
     hone_node_id node;
     const hone_expr *e = NULL;
-    script_value ignored;
+    py_value ignored;
     switch (v->kind) {
-    case SCRIPT_NONE:
-    case SCRIPT_ELLIPSIS:
-    case SCRIPT_STRING:
+    case PYV_NONE:
+    case PYV_ELLIPSIS:
+    case PYV_STRING:
         return true; /* a docstring, '...', or a statement that is done */
     case SCRIPT_BUFFER:
         return true;
@@ -554,7 +556,7 @@ static bool run_expression(script_parser *p, const script_value *v) {
 }
 
 bool script_parse_simple(script_parser *p, const py_node *node) {
-    script_value v;
+    py_value v;
     switch (node->kind) {
     case PY_ANNOTATE:
         return parse_annotated(p, node);

@@ -17,18 +17,19 @@ static bool add_param(script_parser *p, hone_var var, hone_buffer buffer) {
 }
 
 static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype,
-                             const script_value *type) {
+                             const py_value *type) {
     hone_var var = HONE_NO_ID;
-    const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
-    bool is_known = known && known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR &&
-                    hone_dtype_equal(known->u.expr->dtype, dtype);
+    const py_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
+    bool is_known = known && known->kind == SCRIPT_EXPR &&
+                    script_expr_of(known)->kind == HONE_EXPR_VAR &&
+                    hone_dtype_equal(script_expr_of(known)->dtype, dtype);
     if (is_known)
-        var = known->u.expr->u.var;
+        var = script_expr_of(known)->u.var;
     else if (!script_new_var(p, name, dtype, &var))
         return false;
     if (type) script_mark_var(p, var, type);
     const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
-    return script_check_ir(p, p->at) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
+    return script_check_ir(p, p->run.at) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
            add_param(p, var, HONE_NO_ID);
 }
 
@@ -55,18 +56,17 @@ static bool check_scalar_type(script_parser *p, const char *name, const py_node 
 
 static bool parse_param(script_parser *p, const py_node *param) {
     const char *name = param->name;
-    script_value type;
+    py_value type;
     if (!check_scalar_type(p, name, param->items[0]) || !script_eval(p, param->items[0], &type)) {
         return false;
     }
     if (type.kind == SCRIPT_NEWVAR) {
-        return add_scalar_param(p, name, type.u.var.dtype, &type);
+        return add_scalar_param(p, name, script_var_of(&type)->dtype, &type);
     }
     if (type.kind == SCRIPT_BUFFER && type.is_fresh) {
-        return script_name_buffer(p, type.u.buffer, name) &&
-               script_define(p, name,
-                             (script_value){.kind = SCRIPT_BUFFER, .u.buffer = type.u.buffer}) &&
-               add_param(p, HONE_NO_ID, type.u.buffer);
+        return script_name_buffer(p, script_buffer_of(&type), name) &&
+               script_define(p, name, SCRIPT_VALUE_BUFFER(script_buffer_of(&type))) &&
+               add_param(p, HONE_NO_ID, script_buffer_of(&type));
     }
     hone_dtype dtype;
     if (type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.Buffer") == 0) {
@@ -86,13 +86,13 @@ static bool parse_params(script_parser *p, const py_node *def) {
         if (!parse_param(p, def->items[i])) return false;
     }
     const py_node *result = def->items[def->count - 2];
-    script_value type;
+    py_value type;
     if (!result) return true;
     if (!script_eval(p, result, &type)) return false;
     bool is_type = type.kind == SCRIPT_NEWVAR || type.kind == SCRIPT_PATH ||
-                   type.kind == SCRIPT_DTYPE || type.kind == SCRIPT_STRING;
+                   type.kind == SCRIPT_DTYPE || type.kind == PYV_STRING;
     if (!is_type) return true;
-    return type.kind == SCRIPT_NEWVAR ? (p->func->result = type.u.var.dtype, true)
+    return type.kind == SCRIPT_NEWVAR ? (p->func->result = script_var_of(&type)->dtype, true)
                                       : script_to_dtype(p, &type, &p->func->result);
 }
 
@@ -210,23 +210,12 @@ static bool settle_name(script_parser *p) {
            script_no_memory(p);
 }
 
-static bool decorator_flag(script_parser *p, const script_value *options, const char *name,
-                           bool fallback, bool *out) {
-    *out = fallback;
-    for (uint32_t i = 0; options && i < options->count; i++) {
-        if (options->u.items[2 * i].kind == SCRIPT_STRING &&
-            strcmp(options->u.items[2 * i].u.s, name) == 0) {
-            return script_to_bool(p, &options->u.items[2 * i + 1], out);
-        }
-    }
-    return true;
-}
-
-static bool parse_body(script_parser *p, const py_node *def, const script_value *options) {
+static bool parse_body(script_parser *p, const py_node *def, const script_call *options) {
     script_block root = {.node = HONE_NO_ID};
-    bool s_tir = false, has_blocks = py_search(script_body(def), names_block, NULL) != NULL;
-    if (!decorator_flag(p, options, "private", false, &p->func->is_private) ||
-        !decorator_flag(p, options, "s_tir", p->default_s_tir, &s_tir)) {
+    bool s_tir = p->default_s_tir,
+         has_blocks = py_search(script_body(def), names_block, NULL) != NULL;
+    if (!script_option(p, options, "private", &p->func->is_private) ||
+        !script_option(p, options, "s_tir", &s_tir)) {
         return false;
     }
     p->root = &root;
@@ -249,7 +238,7 @@ static bool parse_body(script_parser *p, const py_node *def, const script_value 
     return settle_name(p) && finish_regions(p);
 }
 
-bool script_parse_func(script_parser *p, const py_node *def, const script_value *options) {
+bool script_parse_func(script_parser *p, const py_node *def, const script_call *options) {
     uint32_t names = p->name_count;
     const char *name = script_strdup(p, def->name);
     p->func = name ? hone_func_create(p->arena, name) : NULL;

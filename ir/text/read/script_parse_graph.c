@@ -7,7 +7,7 @@
 /* A type: its sizes are numbers and names, no results of operators. */
 static bool parse_type(script_parser *p, const py_node *node, const hone_sinfo **out) {
     uint32_t before = p->graph->value_count;
-    script_value type;
+    py_value type;
     if (!script_eval(p, node, &type) || !script_to_sinfo(p, &type, out)) return false;
     if (p->graph->value_count == before) return true;
     return script_fail(p, node->at, "a type cannot hold the call of an operator");
@@ -16,7 +16,7 @@ static bool parse_type(script_parser *p, const py_node *node, const hone_sinfo *
 /* ---- parameters ---- */
 
 static bool parse_param(script_parser *p, const py_node *param) {
-    script_value value;
+    py_value value;
     const hone_sinfo *info = NULL;
     if (!parse_type(p, param->items[0], &info)) return false;
     hone_gvalue made = hone_graph_add_param(p->graph, param->name, info);
@@ -52,9 +52,9 @@ static bool knows_less(const hone_sinfo *info, const hone_sinfo *known) {
 
 /* Gives the value a name of its own; what is no new value (an alias, a constant, a tuple) becomes
  * a binding. */
-bool script_bind_name(script_parser *p, const char *name, uint32_t at, const script_value *v,
+bool script_bind_name(script_parser *p, const char *name, uint32_t at, const py_value *v,
                       const hone_sinfo *info) {
-    script_value value = *v;
+    py_value value = *v;
     switch (v->kind) {
     case SCRIPT_NEWVAR: {
         const hone_expr *e = script_graph_size(p, name);
@@ -70,14 +70,15 @@ bool script_bind_name(script_parser *p, const char *name, uint32_t at, const scr
     default:
         break;
     }
-    bool is_new = v->kind == SCRIPT_GARG && v->is_fresh && v->u.garg->kind == HONE_GARG_VALUE;
+    bool is_new =
+        v->kind == SCRIPT_GARG && v->is_fresh && script_garg_of(v)->kind == HONE_GARG_VALUE;
     if (!is_new) {
         hone_garg *arg = script_alloc(p, p->arena, 1, sizeof *arg);
         if (!arg || !script_to_garg(p, v, false, arg)) return false;
         hone_gbind bind = {.kind = HONE_GBIND_ARG, .arg_count = 1, .args = arg};
         if (!script_bind(p, at, &bind, NULL, &value)) return false;
     }
-    hone_gvalue_info *made = &p->graph->values[value.u.garg->u.value];
+    hone_gvalue_info *made = &p->graph->values[script_garg_of(&value)->u.value];
     made->name = script_strdup(p, name);
     if (info && !knows_less(info, made->sinfo)) made->sinfo = info;
     value.is_fresh = false;
@@ -85,9 +86,9 @@ bool script_bind_name(script_parser *p, const char *name, uint32_t at, const scr
 }
 
 static bool assign_names(script_parser *p, const char *const *names, uint32_t count, uint32_t at,
-                         const script_value *v) {
+                         const py_value *v) {
     if (count == 1) return script_bind_name(p, names[0], at, v, NULL);
-    const script_value *items = NULL;
+    const py_value *items = NULL;
     uint32_t have = 0;
     script_items(v, &items, &have);
     bool unpack = v->kind == SCRIPT_GARG;
@@ -95,7 +96,7 @@ static bool assign_names(script_parser *p, const char *const *names, uint32_t co
         return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < count; i++) {
-        script_value args[2] = {*v, SCRIPT_VALUE_INT(i)}, one;
+        py_value args[2] = {*v, PYV_OF_INT(i)}, one;
         script_call call = {.callee = "R.TupleGetItem", .at = at, .count = 2, .args = args};
         if (unpack && !script_call_graph(p, &call, &one)) return false;
         if (!script_bind_name(p, names[i], at, unpack ? &one : &items[i], NULL)) return false;
@@ -106,7 +107,7 @@ static bool assign_names(script_parser *p, const char *const *names, uint32_t co
 static bool parse_annotated(script_parser *p, const py_node *node) {
     const char *name;
     const hone_sinfo *info = NULL;
-    script_value v;
+    py_value v;
     if (!script_need_name(p, node->items[0], "a name", &name) ||
         !parse_type(p, node->items[1], &info)) {
         return false;
@@ -125,7 +126,7 @@ static bool parse_assignment(script_parser *p, const py_node *node) {
     const py_node *target = node->items[0];
     const char *names[MOST];
     uint32_t count = 0, star;
-    script_value v;
+    py_value v;
     if (target->kind == PY_SUBSCRIPT) return fail_change(p, node);
     if (node->count > 1) return script_expected(p, node->items[1]->end, "the end of the line");
     if (!script_target_names(p, target, "a name", MOST, names, &count, &star)) return false;
@@ -138,9 +139,9 @@ static bool parse_assignment(script_parser *p, const py_node *node) {
 /* ---- statements ---- */
 
 static bool parse_with(script_parser *p, const py_node *node) {
-    script_value v;
+    py_value v;
     if (!script_eval(p, node->items[0]->base, &v)) return false;
-    bool is_dataflow = v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_DATAFLOW;
+    bool is_dataflow = v.kind == SCRIPT_FRAME && script_frame_of(&v)->kind == SCRIPT_FRAME_DATAFLOW;
     if (!is_dataflow || node->count != 2 || node->items[0]->items[0]) {
         return script_fail(p, v.at, "expected R.dataflow() behind 'with'");
     }
@@ -155,7 +156,7 @@ static bool parse_with(script_parser *p, const py_node *node) {
 
 static bool parse_return(script_parser *p, const py_node *node) {
     const py_place place = py_place_of(&p->places, node->at);
-    script_value v;
+    py_value v;
     if (p->in_dataflow) return script_fail(p, node->at, "return stands inside of R.dataflow");
     p->has_return = true;
     p->graph->result_line = place.line;
@@ -168,18 +169,19 @@ static bool parse_return(script_parser *p, const py_node *node) {
 
 /* A call that stands for itself, or what says nothing. */
 static bool parse_value(script_parser *p, const py_node *node) {
-    script_value v;
+    py_value v;
     if (!script_eval(p, node->base, &v)) return false;
-    bool nothing = v.kind == SCRIPT_GARG && v.u.garg->kind == HONE_GARG_TUPLE && !v.u.garg->count;
-    bool idle = nothing || v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING ||
-                v.kind == SCRIPT_ELLIPSIS; /* R.tuple() is nothing */
+    bool nothing = v.kind == SCRIPT_GARG && script_garg_of(&v)->kind == HONE_GARG_TUPLE &&
+                   !script_garg_of(&v)->count;
+    bool idle = nothing || v.kind == PYV_NONE || v.kind == PYV_STRING ||
+                v.kind == PYV_ELLIPSIS; /* R.tuple() is nothing */
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
     if (!idle && !call) {
         return script_fail(p, v.at, "expected a statement, found %s%s", script_kind_name(&v),
                            v.kind == SCRIPT_GARG ? "; a result is returned: return x" : "");
     }
-    if (call && v.u.garg->kind == HONE_GARG_VALUE) {
-        p->graph->values[v.u.garg->u.value].name = "_";
+    if (call && script_garg_of(&v)->kind == HONE_GARG_VALUE) {
+        p->graph->values[script_garg_of(&v)->u.value].name = "_";
     }
     return true;
 }
@@ -235,17 +237,6 @@ bool script_graph_statement(script_parser *p, const py_node *node) {
 
 /* ---- the function ---- */
 
-static bool parse_options(script_parser *p, const script_value *options) {
-    for (uint32_t i = 0; options && i < options->count; i++) {
-        const char *key = options->u.items[2 * i].u.s;
-        const script_value *v = &options->u.items[2 * i + 1];
-        if (strcmp(key, "private") == 0 && !script_to_bool(p, v, &p->graph->is_private))
-            return false;
-        if (strcmp(key, "pure") == 0 && !script_to_bool(p, v, &p->graph->is_pure)) return false;
-    }
-    return true;
-}
-
 static bool settle_name(script_parser *p, uint32_t at) {
     hone_graph_func *g = p->graph;
     const char *symbol = hone_attrs_string(&g->attrs, "global_symbol", NULL);
@@ -257,7 +248,7 @@ static bool settle_name(script_parser *p, uint32_t at) {
            script_no_memory(p);
 }
 
-bool script_read_graph(script_parser *p, const py_node *def, const script_value *options,
+bool script_read_graph(script_parser *p, const py_node *def, const script_call *options,
                        const char *name, script_outside *outside) {
     uint32_t at = script_name_at(p, def);
     p->graph = hone_graph_func_create(p->arena, name);
@@ -267,7 +258,10 @@ bool script_read_graph(script_parser *p, const py_node *def, const script_value 
     p->dataflow_count = 0;
     p->value_budget = 1000000;
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (!parse_options(p, options)) return false;
+    if (!script_option(p, options, "private", &p->graph->is_private) ||
+        !script_option(p, options, "pure", &p->graph->is_pure)) {
+        return false;
+    }
     if (outside && !script_bring_sizes(p, outside)) return false;
     if (!parse_signature(p, def)) return false;
     if (outside && !script_bring_values(p, outside)) return false;
@@ -276,7 +270,7 @@ bool script_read_graph(script_parser *p, const py_node *def, const script_value 
     return settle_name(p, at) && script_check(p, at, hone_module_add_graph(p->module, p->graph));
 }
 
-bool script_parse_graph(script_parser *p, const py_node *def, const script_value *options) {
+bool script_parse_graph(script_parser *p, const py_node *def, const script_call *options) {
     uint32_t names = p->name_count;
     const char *name = script_strdup(p, def->name);
     bool ok = name && script_read_graph(p, def, options, name, NULL);

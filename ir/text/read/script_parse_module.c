@@ -66,43 +66,32 @@ static bool parse_import(script_parser *p, const py_node *node) {
 
 typedef struct decorator {
     const char *path; /* "T.prim_func", "R.function", "I.ir_module" */
-    script_value options;
+    script_call options;
     uint32_t at;
 } decorator;
 
 static bool parse_options(script_parser *p, const py_node *node, decorator *d) {
-    script_call call;
     static const char *const known[] = {
         "private", "s_tir", "check_well_formed", "pure", "hygienic", "persistent", "func"};
     bool is_own = strchr("TRI", d->path[0]) && d->path[1] == '.';
-    if (!script_eval_arguments(p, d->path, node, &call)) return false;
-    if (is_own && call.count) {
-        return script_fail(p, call.args[0].at, "'@%s' takes its options by name: s_tir=True",
+    if (!script_eval_arguments(p, d->path, node, &d->options)) return false;
+    if (is_own && d->options.count) {
+        return script_fail(p, d->options.args[0].at, "'@%s' takes its options by name: s_tir=True",
                            d->path);
     }
-    if (is_own && !script_check_keywords(p, &call, known, HONE_COUNT(known))) return false;
-    script_value *items =
-        script_alloc(p, p->scratch, 2 * (size_t)call.keyword_count, sizeof *items);
-    if (!items) return false;
-    for (uint32_t i = 0; i < call.keyword_count; i++) {
-        items[2 * i] = (script_value){.kind = SCRIPT_STRING, .u.s = call.keywords[i].name};
-        items[2 * i + 1] = call.keywords[i].value;
-    }
-    d->options = (script_value){
-        .kind = SCRIPT_DICT, .count = call.keyword_count, .at = d->at, .u.items = items};
-    return true;
+    return !is_own || script_check_keywords(p, &d->options, known, HONE_COUNT(known));
 }
 
 /* "T.prim_func" for T.prim_func, tvm.script.tir.prim_func or an import of it. */
-static bool read_path(script_parser *p, const py_node *node, script_value *out) {
+static bool read_path(script_parser *p, const py_node *node, py_value *out) {
     if (node->kind == PY_ATTRIBUTE) {
-        script_value base;
+        py_value base;
         return read_path(p, node->base, &base) &&
                script_attribute(p, &base, node->name, node->mark, out);
     }
     if (node->kind != PY_NAME) return script_expected(p, node->at, "a decorator");
     const char *name = node->name, *meaning = meaning_of_import(name);
-    const script_value *alias = script_lookup(p, name);
+    const py_value *alias = script_lookup(p, name);
     bool is_root = strcmp(name, "T") == 0 || strcmp(name, "R") == 0 || strcmp(name, "I") == 0;
     if (!alias && !meaning && !is_root) {
         return script_fail(p, node->at,
@@ -117,8 +106,8 @@ static bool read_path(script_parser *p, const py_node *node, script_value *out) 
 
 static bool parse_decorator(script_parser *p, const py_node *node, decorator *d) {
     bool is_call = node->kind == PY_CALL;
-    script_value path;
-    *d = (decorator){.at = node->at, .options = {.kind = SCRIPT_DICT}};
+    py_value path;
+    *d = (decorator){.at = node->at};
     if (!read_path(p, is_call ? node->base : node, &path)) return false;
     d->path = path.u.s;
     return !is_call || parse_options(p, node, d);
@@ -153,13 +142,8 @@ static bool parse_bare_def(script_parser *p, const py_node *def) {
 
 static bool parse_macro(script_parser *p, const py_node *def, const decorator *d) {
     bool is_hygienic = true;
-    for (uint32_t i = 0; i < d->options.count; i++) {
-        if (strcmp(d->options.u.items[2 * i].u.s, "hygienic") == 0 &&
-            !script_to_bool(p, &d->options.u.items[2 * i + 1], &is_hygienic)) {
-            return false;
-        }
-    }
-    return script_define_macro(p, def, SCRIPT_STATEMENTS, is_hygienic);
+    return script_option(p, &d->options, "hygienic", &is_hygienic) &&
+           script_define_macro(p, def, SCRIPT_STATEMENTS, is_hygienic);
 }
 
 static bool parse_def(script_parser *p, const py_node *def) {
@@ -195,12 +179,12 @@ bool script_parse_inner_graph(script_parser *p, const py_node *def) {
 /* ---- constants ---- */
 
 /* In the class of a module: another name of a function, or one from elsewhere. */
-static bool is_function(const script_value *v) {
-    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+static bool is_function(const py_value *v) {
+    bool is_extern = v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_EXTERN;
     return is_extern || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_PATH;
 }
 
-static bool define_constant(script_parser *p, uint32_t at, const char *name, const script_value *v,
+static bool define_constant(script_parser *p, uint32_t at, const char *name, const py_value *v,
                             bool in_class) {
     if (in_class && !is_function(v)) {
         return script_fail(p, at,
@@ -209,14 +193,15 @@ static bool define_constant(script_parser *p, uint32_t at, const char *name, con
                            name);
     }
     if (!script_define(p, name, *v)) return false;
-    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
-    return !is_extern || script_check(p, at, hone_module_add_extern(p->module, v->u.garg->u.s));
+    bool is_extern = v->kind == SCRIPT_GARG && script_garg_of(v)->kind == HONE_GARG_EXTERN;
+    return !is_extern ||
+           script_check(p, at, hone_module_add_extern(p->module, script_garg_of(v)->u.s));
 }
 
 /* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
 static bool parse_constant(script_parser *p, const py_node *node, bool in_class) {
     const char *names[SCRIPT_MOST_NAMES];
-    const script_value *items;
+    const py_value *items;
     uint32_t count;
     if (!script_eval_assignment(p, node, names, &items, &count)) return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -228,7 +213,7 @@ static bool parse_constant(script_parser *p, const py_node *node, bool in_class)
 /* ---- classes ---- */
 
 static bool add_attributes(script_parser *p, const script_call *call) {
-    const script_value *attrs = NULL;
+    const py_value *attrs = NULL;
     if (p->module->attrs.count) {
         return script_fail(p, call->at, "I.module_attrs stands twice in this module");
     }
@@ -239,7 +224,7 @@ static bool add_attributes(script_parser *p, const script_call *call) {
 /* Module attributes and what else a class may hold as a call. */
 static bool parse_module_call(script_parser *p, const py_node *node) {
     const py_node *value = node->kind == PY_VALUE ? node->base : NULL;
-    script_value callee;
+    py_value callee;
     script_call call;
     if (!value) return script_expected(p, node->at, "a function of the module");
     if (value->kind != PY_CALL) return script_fail(p, node->at, "expected a function definition");
@@ -299,13 +284,7 @@ static bool parse_class(script_parser *p, const py_node *node) {
                                                   : "unknown decorator";
         return script_fail(p, d.at, "%s '@%s'; expected @I.ir_module", what, d.path);
     }
-    for (uint32_t i = 0; i < d.options.count; i++) {
-        if (strcmp(d.options.u.items[2 * i].u.s, "s_tir") == 0 &&
-            !script_to_bool(p, &d.options.u.items[2 * i + 1], &p->default_s_tir)) {
-            return false;
-        }
-    }
-    return parse_class_body(p, node);
+    return script_option(p, &d.options, "s_tir", &p->default_s_tir) && parse_class_body(p, node);
 }
 
 /* ---- the outermost level ---- */
@@ -534,7 +513,7 @@ static bool parse_all(script_parser *p, const py_node *text) {
     p->is_classic = !has_new_import(&p->source) && !py_search(text, is_new_word, p);
     if (py_search(text, collect_global, p)) return false;
     for (uint32_t i = 0; i < text->count; i++) {
-        p->at = text->items[i]->at;
+        p->run.at = text->items[i]->at;
         if (!script_parse_top(p, text->items[i])) return false;
     }
     bool is_empty = !p->module->member_count && !p->module_name;
@@ -570,7 +549,9 @@ hone_status script_parse_module(const py_source *source, hone_tensor *const *wei
     p.arena = p.module->arena;
     p.ir.arena = p.arena;
     p.scratch = hone_arena_create(1 << 16);
+    script_begin(&p);
     hone_status st = p.scratch ? read_text(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
+    script_end(&p);
     script_free_metadata(&p);
     hone_arena_destroy(p.scratch);
     if (st) {

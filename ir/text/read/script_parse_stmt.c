@@ -48,7 +48,7 @@ static void note_pointer(script_parser *p, hone_var var, const hone_expr *value)
 }
 
 bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_expr *value,
-                     script_value *out) {
+                     py_value *out) {
     hone_node_id node;
     bool is_new = var == HONE_NO_ID;
     if (is_new && !script_new_var(p, "v", value->dtype, &var)) return false;
@@ -63,18 +63,17 @@ bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_exp
 }
 
 /* An environment thread that is launched is the loop variable from here on. */
-static bool rebind_thread(script_parser *p, const char *thread, const script_value *now) {
+static bool rebind_thread(script_parser *p, const char *thread, const py_value *now) {
     for (uint32_t i = p->name_count; i-- > 0;) {
-        script_value *v = &p->names[i].value;
+        py_value *v = &p->names[i].value;
         if (v->kind != SCRIPT_THREAD || v->u.s != thread) continue; /* the same text, in memory */
-        if (!script_rename_var(p, now->u.expr->u.var, p->names[i].name)) return false;
+        if (!script_rename_var(p, script_expr_of(now)->u.var, p->names[i].name)) return false;
         return script_define(p, p->names[i].name, *now);
     }
     return true;
 }
 
-static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame,
-                        script_value *out) {
+static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame, py_value *out) {
     const py_place place = py_place_of(&p->places, at);
     hone_var var = frame->var; /* of T.iter_var */
     hone_range range = {hone_expr_int(&p->ir, frame->value->dtype, 0), frame->value};
@@ -97,16 +96,16 @@ static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame
     return true;
 }
 
-bool script_open_frame(script_parser *p, const script_value *v, script_value *out) {
-    const script_frame *frame = v->u.frame;
+bool script_open_frame(script_parser *p, const py_value *v, py_value *out) {
+    const script_frame *frame = script_frame_of(v);
     hone_node_id node;
-    *out = (script_value){.kind = SCRIPT_NONE, .at = v->at};
+    *out = (py_value){.kind = PYV_NONE, .at = v->at};
     switch (frame->kind) {
     case SCRIPT_FRAME_LAUNCH:
         return open_launch(p, v->at, frame, out);
     case SCRIPT_FRAME_LET:
         if (!script_open_let(p, v->at, frame->var, frame->value, out)) return false;
-        if (frame->type) script_mark_var(p, out->u.expr->u.var, frame->type);
+        if (frame->type) script_mark_var(p, script_expr_of(out)->u.var, frame->type);
         return true;
     case SCRIPT_FRAME_ATTR:
         for (; frame; frame = frame->inner) {
@@ -169,14 +168,14 @@ static bool finish_block(script_parser *p, const script_block *b, const char *na
     return true;
 }
 
-static bool parse_block(script_parser *p, const script_value *v, const py_node *suite) {
+static bool parse_block(script_parser *p, const py_value *v, const py_node *suite) {
     script_block b = {.outer = p->block};
     hone_node_id parent = p->parent;
     if (!script_add_node(p, HONE_NODE_BLOCK, v->at, &b.node)) return false;
     p->block = &b;
     p->parent = b.node;
-    bool ok =
-        script_suite(p, suite, script_parse_statement) && finish_block(p, &b, v->u.frame->text);
+    bool ok = script_suite(p, suite, script_parse_statement) &&
+              finish_block(p, &b, script_frame_of(v)->text);
     p->block = b.outer;
     p->parent = parent;
     return ok;
@@ -184,7 +183,7 @@ static bool parse_block(script_parser *p, const script_value *v, const py_node *
 
 /* Where T.init is not the first statement of its block (behind a LET, say) it still belongs there:
  * the tree wants it as the first child. */
-static bool parse_init(script_parser *p, const script_value *v, const py_node *suite) {
+static bool parse_init(script_parser *p, const py_value *v, const py_node *suite) {
     hone_node_id parent = p->parent, node;
     script_block *b = p->block;
     if (b->has_init) return script_fail(p, v->at, "T.init stands twice in this block");
@@ -204,17 +203,17 @@ static bool parse_init(script_parser *p, const script_value *v, const py_node *s
 
 /* ---- with ---- */
 
-static bool parse_with_item(script_parser *p, const py_node *item, script_value *out) {
+static bool parse_with_item(script_parser *p, const py_node *item, py_value *out) {
     if (!script_eval(p, item->base, out)) return false;
-    script_value value = *out;
-    if (out->kind == SCRIPT_FRAME && out->u.frame->kind != SCRIPT_FRAME_BLOCK &&
-        out->u.frame->kind != SCRIPT_FRAME_INIT) {
+    py_value value = *out;
+    if (out->kind == SCRIPT_FRAME && script_frame_of(out)->kind != SCRIPT_FRAME_BLOCK &&
+        script_frame_of(out)->kind != SCRIPT_FRAME_INIT) {
         if (!script_open_frame(p, out, &value)) return false;
     }
     const py_node *target = item->items[0];
     const char *name = NULL;
     if (!target) return true;
-    bool is_nameless = value.kind == SCRIPT_FRAME || value.kind == SCRIPT_NONE;
+    bool is_nameless = value.kind == SCRIPT_FRAME || value.kind == PYV_NONE;
     if (is_nameless) {
         return script_fail(p, target->at, "this scope has no value that 'as' could name");
     }
@@ -223,8 +222,8 @@ static bool parse_with_item(script_parser *p, const py_node *item, script_value 
 }
 
 /* with T.target(...): what it holds is for no other target than the rest. */
-static bool is_target(const py_node *item, const script_value *v) {
-    bool is_call = v->kind == SCRIPT_DICT || v->kind == SCRIPT_STRING;
+static bool is_target(const py_node *item, const py_value *v) {
+    bool is_call = v->kind == PYV_DICT || v->kind == PYV_STRING;
     return is_call && item->base->kind == PY_CALL;
 }
 
@@ -232,14 +231,14 @@ static bool parse_with(script_parser *p, const py_node *node) {
     hone_node_id parent = p->parent;
     uint32_t names = p->name_count;
     const py_node *suite = script_body(node), *last = node->items[node->count - 2];
-    script_value v;
+    py_value v;
     for (uint32_t i = 0; i + 1 < node->count; i++) {
         if (!parse_with_item(p, node->items[i], &v)) return false;
     }
     bool ok = false;
-    if (v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_BLOCK) {
+    if (v.kind == SCRIPT_FRAME && script_frame_of(&v)->kind == SCRIPT_FRAME_BLOCK) {
         ok = parse_block(p, &v, suite);
-    } else if (v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_INIT) {
+    } else if (v.kind == SCRIPT_FRAME && script_frame_of(&v)->kind == SCRIPT_FRAME_INIT) {
         ok = parse_init(p, &v, suite);
     } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER || is_target(last, &v)) {
         ok = script_suite(p, suite, script_parse_statement);
@@ -304,21 +303,20 @@ static bool spread_names(script_parser *p, const char **names, uint32_t *io_coun
 
 bool script_define_spread(script_parser *p, const char *name, const char *const *parts,
                           uint32_t count) {
-    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    py_value *items = script_alloc(p, p->scratch, count, sizeof *items);
     if (!items) return false;
     for (uint32_t i = 0; i < count; i++) {
-        const script_value *item = script_lookup(p, parts[i]);
-        items[i] = item ? *item : (script_value){.kind = SCRIPT_NONE};
+        const py_value *item = script_lookup(p, parts[i]);
+        items[i] = item ? *item : (py_value){.kind = PYV_NONE};
     }
-    return script_define(p, name,
-                         (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items});
+    return script_define(p, name, (py_value){.kind = PYV_TUPLE, .count = count, .u.items = items});
 }
 
 static bool parse_for(script_parser *p, const py_node *node) {
     const char *names[SCRIPT_MAX_GRID], *stem = NULL;
     uint32_t count = 0, star = HONE_NO_ID, written = 0, at = node->at, mark = p->name_count;
     hone_node_id parent = p->parent;
-    script_value v;
+    py_value v;
     if (!script_target_names(p, node->items[0], "a loop variable", SCRIPT_MAX_GRID, names, &count,
                              &star) ||
         !script_eval(p, node->base, &v)) {
@@ -332,15 +330,16 @@ static bool parse_for(script_parser *p, const py_node *node) {
                            script_kind_name(&v));
     }
     written = count;
-    bool is_tuple = count == 1 && star == HONE_NO_ID && v.u.loop->count > 1;
+    bool is_tuple = count == 1 && star == HONE_NO_ID && script_loop_of(&v)->count > 1;
     if (is_tuple) star = 0; /* one name for all of T.grid is a tuple */
     if (star != HONE_NO_ID) {
         stem = names[star];
-        if (!spread_names(p, names, &count, SCRIPT_MAX_GRID, star, v.u.loop->count)) return false;
+        if (!spread_names(p, names, &count, SCRIPT_MAX_GRID, star, script_loop_of(&v)->count))
+            return false;
     }
-    if (v.u.loop->count != count) {
-        return script_fail(p, v.at, "%u loop variables for %u extent%s", count, v.u.loop->count,
-                           v.u.loop->count == 1 ? "" : "s");
+    if (script_loop_of(&v)->count != count) {
+        return script_fail(p, v.at, "%u loop variables for %u extent%s", count,
+                           script_loop_of(&v)->count, script_loop_of(&v)->count == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < i && names[i][0] != '_'; k++) {
@@ -348,7 +347,7 @@ static bool parse_for(script_parser *p, const py_node *node) {
                 return script_fail(p, at, "two loop variables are named '%s'", names[i]);
         }
     }
-    bool ok = open_loops(p, at, v.u.loop, names) &&
+    bool ok = open_loops(p, at, script_loop_of(&v), names) &&
               (!stem || script_define_spread(p, stem, names + star, count + 1 - written)) &&
               script_suite(p, node->items[1], script_parse_statement);
     p->parent = parent;
@@ -370,7 +369,7 @@ static bool scoped_suite(script_parser *p, const py_node *suite, hone_node_id no
 
 static bool parse_condition(script_parser *p, const py_node *node, const char *what,
                             const hone_expr **out) {
-    script_value v;
+    py_value v;
     return script_eval(p, node, &v) && script_to_condition(p, &v, what, out);
 }
 
@@ -392,7 +391,7 @@ static bool parse_branches(script_parser *p, const py_node *node, uint32_t i) {
     if (ok && is_elif) {
         p->parent = other;
         ok = script_enter(p, suite->mark) && parse_branches(p, node, i + 2);
-        p->depth--;
+        p->run.depth--;
     } else if (ok) {
         ok = scoped_suite(p, suite, other);
     }
@@ -419,9 +418,9 @@ static bool parse_while(script_parser *p, const py_node *node) {
 }
 
 /* ("ValueError", ["the ", "parts"]), or the parts alone: the message is all of them in a row. */
-static bool assert_parts(script_parser *p, const script_value *v, const char **out_kind,
+static bool assert_parts(script_parser *p, const py_value *v, const char **out_kind,
                          const char **out_message, const hone_value **out_parts) {
-    if (v->kind == SCRIPT_TUPLE && v->count == 2 && v->u.items[1].kind == SCRIPT_LIST) {
+    if (v->kind == PYV_TUPLE && v->count == 2 && v->u.items[1].kind == PYV_LIST) {
         if (!script_to_string(p, &v->u.items[0], out_kind) ||
             !(*out_kind = script_strdup(p, *out_kind))) {
             return false;
@@ -451,9 +450,9 @@ static bool parse_assert(script_parser *p, const py_node *node) {
     const hone_value *parts = NULL;
     if (!parse_condition(p, node->base, "what is asserted", &cond)) return false;
     if (node->items[0]) {
-        script_value v;
+        py_value v;
         if (!script_eval(p, node->items[0], &v)) return false;
-        bool many = v.kind == SCRIPT_TUPLE || v.kind == SCRIPT_LIST;
+        bool many = script_is_list(&v);
         if (many ? !assert_parts(p, &v, &kind, &message, &parts)
                  : !script_to_string(p, &v, &message)) {
             return false;
@@ -471,7 +470,7 @@ static bool parse_assert(script_parser *p, const py_node *node) {
 /* return x is T.ret(x); a bare return at the end says nothing. */
 static bool parse_return(script_parser *p, const py_node *node) {
     hone_node_id id;
-    script_value v;
+    py_value v;
     const hone_expr *e = NULL;
     if (!node->base) return true;
     if (!script_eval(p, node->base, &v)) return false;

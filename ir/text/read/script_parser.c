@@ -44,6 +44,7 @@ bool script_no_memory(script_parser *p) {
 }
 
 bool script_keep(script_parser *p, hone_status st) {
+    if (!st) return true;
     if (p->error) {
         hone_status_free(st);
     } else {
@@ -66,29 +67,8 @@ bool script_check_ir(script_parser *p, uint32_t at) {
     return script_check(p, at, hone_ir_finish(&p->ir));
 }
 
-const char *script_kind_name(const script_value *v) {
+const char *script_kind_name(const py_value *v) {
     switch (v->kind) {
-    case SCRIPT_NONE:
-        return "None";
-    case SCRIPT_ELLIPSIS:
-        return "'...'";
-    case SCRIPT_BOOL:
-        return "a bool";
-    case SCRIPT_INT:
-    case SCRIPT_HUGE:
-        return "an integer";
-    case SCRIPT_FLOAT:
-        return "a float";
-    case SCRIPT_STRING:
-        return "a string";
-    case SCRIPT_TUPLE:
-        return "a tuple";
-    case SCRIPT_LIST:
-        return "a list";
-    case SCRIPT_DICT:
-        return "a dictionary";
-    case SCRIPT_SLICE:
-        return "a slice";
     case SCRIPT_PATH:
         return "a name that is no value";
     case SCRIPT_METHOD:
@@ -124,16 +104,16 @@ const char *script_kind_name(const script_value *v) {
         return "a lambda";
     case SCRIPT_FUNCTION:
         return "an index map or a reducer";
+    default:
+        return py_kind_name(v);
     }
-    return "a value";
 }
 
 bool script_enter(script_parser *p, uint32_t at) {
-    enum { MOST = 2 * PY_MAX_DEPTH };
-    if (p->depth >= MOST) {
-        return script_fail(p, at, "nested too deeply (more than %d levels)", MOST);
+    if (p->run.depth >= SCRIPT_MAX_DEPTH) {
+        return script_fail(p, at, "nested too deeply (more than %d levels)", SCRIPT_MAX_DEPTH);
     }
-    p->depth++;
+    p->run.depth++;
     return true;
 }
 
@@ -197,11 +177,11 @@ bool script_suite(script_parser *p, const py_node *suite, script_statement state
     if (!script_enter(p, suite->at)) return false;
     p->scope_begin = p->name_count;
     for (uint32_t i = 0; i < suite->count; i++) {
-        p->at = suite->items[i]->at;
+        p->run.at = suite->items[i]->at;
         if (!statement(p, suite->items[i])) return false;
     }
     p->scope_begin = outer;
-    p->depth--;
+    p->run.depth--;
     return true;
 }
 
@@ -233,7 +213,7 @@ const char *script_strdup(script_parser *p, const char *text) {
 
 /* ---- names ---- */
 
-bool script_define(script_parser *p, const char *name, script_value value) {
+bool script_define(script_parser *p, const char *name, py_value value) {
     if (!script_grow(p, p->scratch, (void **)&p->names, &p->name_capacity, p->name_count,
                      sizeof *p->names)) {
         return false;
@@ -242,7 +222,7 @@ bool script_define(script_parser *p, const char *name, script_value value) {
     return true;
 }
 
-const script_value *script_lookup(const script_parser *p, const char *name) {
+const py_value *script_lookup(const script_parser *p, const char *name) {
     size_t length = strlen(name);
     for (uint32_t i = p->name_count; i-- > 0;) {
         if (i >= p->hidden_begin && i < p->hidden_end) continue;

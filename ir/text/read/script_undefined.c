@@ -258,12 +258,12 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     return script_fail(p, place, "undefined name '%s'", name);
 }
 
-bool script_unknown_attribute(script_parser *p, const script_value *method) {
+bool script_unknown_attribute(script_parser *p, const py_value *method) {
     static const char *const of_buffers[] = {"shape",       "dtype", "data",       "strides",
                                              "elem_offset", "scope", "access_ptr", "ptr_to",
                                              "vload",       "vstore"};
-    const script_value *base = method->u.method.base;
-    const char *name = method->u.method.name, *hint = NULL;
+    const py_value *base = &script_method_of(method)->base;
+    const char *name = script_method_of(method)->name, *hint = NULL;
     const char *near_name = base->kind == SCRIPT_BUFFER
                                 ? script_nearest(name, of_buffers, HONE_COUNT(of_buffers))
                                 : NULL;
@@ -275,8 +275,8 @@ bool script_unknown_attribute(script_parser *p, const script_value *method) {
         hint = "; a size has a name in the type: x: R.Tensor((\"n\", 8), \"float32\") and n = "
                "T.int64()";
     }
-    return script_fail(p, method->u.method.at, "%s has no attribute '%s'%s", script_kind_name(base),
-                       name, hint ? hint : "");
+    return script_fail(p, script_method_of(method)->at, "%s has no attribute '%s'%s",
+                       script_kind_name(base), name, hint ? hint : "");
 }
 
 /* ---- functions ---- */
