@@ -129,7 +129,7 @@ static hone_status run_clause(py_run *p, const py_node *node, uint32_t i, py_val
 }
 
 static hone_status run_clauses(py_run *p, const py_node *node, uint32_t i, py_value *out) {
-    if (++p->depth > PY_MAX_DEPTH) return py_fail_at(p, node->at, "nested too deeply");
+    HONE_TRY(py_descend(p, node->at));
     hone_status st = run_clause(p, node, i, out);
     p->depth--;
     return st;
@@ -313,7 +313,7 @@ static hone_status eval_words(py_run *p, const py_node *node, py_value *dict) {
     HONE_TRY(put_all(p, node->base, dict));
     for (uint32_t i = 0; i < dict->u.list->count; i++) {
         if (dict->u.list->keys[i].kind == PYV_STRING) continue;
-        return py_fail_at(p, node->at, "a name of an argument is no string");
+        return py_fail_at(p, node->at, py_word_is_no_string);
     }
     return HONE_OK;
 }
@@ -474,6 +474,7 @@ static hone_status eval_name(py_run *p, const py_node *node, py_value *out) {
     const py_value *known = py_find(p, node->name);
     if (!known) return p->host->name(p, node, out);
     *out = *known;
+    out->is_fresh = false;
     return HONE_OK;
 }
 
@@ -534,8 +535,7 @@ static hone_status eval(py_run *p, const py_node *node, py_value *out) {
 }
 
 hone_status py_eval(py_run *p, const py_node *node, py_value *out) {
-    uint32_t most = p->host->max_depth ? p->host->max_depth : PY_MAX_DEPTH;
-    if (++p->depth > most) return py_fail_at(p, node->at, "nested too deeply");
+    HONE_TRY(py_descend(p, node->at));
     *out = PYV_OF_NONE;
     p->at = node->at;
     hone_status st = eval(p, node, out);

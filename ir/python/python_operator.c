@@ -5,6 +5,7 @@
 #include "ir/python/python_run.h"
 
 const char py_no_operator[] = "these cannot be computed with";
+const char py_word_is_no_string[] = "a name of an argument is no string";
 
 /* ---- arithmetic ---- */
 

@@ -133,9 +133,11 @@ static hone_status run_update(py_run *p, const py_node *node) {
 
 static hone_status run_inner(py_run *p, const py_node *suite) {
     if (p->suite_depth == MAX_SUITES) return py_fail_at(p, suite->at, "nested too deeply");
+    HONE_TRY(py_descend(p, suite->at));
     p->suite_depth++;
     hone_status st = py_run_suite(p, suite);
     p->suite_depth--;
+    p->depth--;
     return st;
 }
 
@@ -298,15 +300,15 @@ static hone_status run_statement(py_run *p, const py_node *node) {
     }
 }
 
-static bool is_docstring(const py_node *node) {
+bool py_is_docstring(const py_node *node) {
     return node->kind == PY_VALUE && (node->base->kind == PY_TEXT || node->base->kind == PY_JOINED);
 }
 
 hone_status py_run_suite(py_run *p, const py_node *suite) {
     for (uint32_t i = 0; i < suite->count && p->flow == PY_GOES_ON; i++) {
         bool took = false;
-        if (is_docstring(suite->items[i])) continue;
-        HONE_TRY(p->host->statement(p, suite->items[i], &took));
+        if (py_is_docstring(suite->items[i])) continue;
+        if (p->host->statement) HONE_TRY(p->host->statement(p, suite->items[i], &took));
         if (!took) HONE_TRY(run_statement(p, suite->items[i]));
     }
     return HONE_OK;

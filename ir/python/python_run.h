@@ -78,7 +78,10 @@ struct py_func {
     const char *const *params;
     const py_value *defaults; /* one per parameter */
     const bool *has_default;
-    uint32_t star; /* the parameter that takes all others: "*args"; param_count = none */
+    uint32_t star;        /* the parameter that takes all others: "*args"; param_count = none */
+    uint32_t words;       /* that takes all other names: "**words"; param_count = none */
+    uint32_t only_named;  /* from here on they have a value by name only */
+    const void *host_own; /* NULL, or the host runs its body */
 };
 
 /* ---- the run ---- */
@@ -90,12 +93,18 @@ typedef enum py_flow {
     PY_RETURNS,
 } py_flow;
 
-enum { PY_MAX_ITEMS = 4096, PY_MAX_NESTING = 60, PY_MAX_TEXT = 1 << 16 };
+enum {
+    PY_MAX_ITEMS = 4096,
+    PY_MAX_NESTING = 60,
+    PY_MAX_TEXT = 1 << 16,
+    PY_MAX_CALLS = 1024,
+    PY_MAX_CALL_DEPTH = 16,
+};
 
 typedef struct py_run py_run;
 
 typedef struct py_host {
-    /* Before any statement: does the host do what it says? */
+    /* Before any statement: does the host do what it says? May be NULL. */
     hone_status (*statement)(py_run *p, const py_node *node, bool *out_took);
     /* A name that stands for nothing. */
     hone_status (*name)(py_run *p, const py_node *node, py_value *out);
@@ -127,10 +136,16 @@ typedef struct py_host {
     hone_status (*index)(py_run *p, const py_value *v, int64_t *out);
     /* What a loop of the text finds in a host's value. */
     hone_status (*iterate)(py_run *p, uint32_t at, const py_value *v, py_value *out_list);
+    /* Runs the body of a function that py_new_func was told to be the host's own. */
+    hone_status (*body)(py_run *p, const py_func *func, uint32_t at, const py_value *values,
+                        py_value *out);
+    /* As an argument of a function, a name that stands for nothing is something outside. */
+    bool has_outside;
     /* Literals that fit no 64 bits, no float and no UTF-8 are values as well. */
     bool takes_any_literal;
     const char *suffix_hint; /* what says the type of a number, where "1.5f" stands */
-    uint32_t max_items, max_depth, max_text; /* 0: PY_MAX_ITEMS, PY_MAX_DEPTH, PY_MAX_TEXT */
+    /* 0: PY_MAX_ITEMS and so on. */
+    uint32_t max_items, max_depth, max_text, max_calls, max_call_depth;
 } py_host;
 
 struct py_run {
@@ -151,6 +166,7 @@ struct py_run {
 /* Opens the scope of the text; py_run_end when all is done. */
 HONE_NODISCARD hone_status py_run_begin(py_run *p);
 void py_run_end(py_run *p);
+bool py_is_docstring(const py_node *node);
 /* All statements of a suite, up to what leaves them. */
 HONE_NODISCARD hone_status py_run_suite(py_run *p, const py_node *suite);
 
@@ -160,7 +176,10 @@ HONE_NODISCARD hone_status py_fail_at(const py_run *p, uint32_t at, const char *
 HONE_NODISCARD hone_status py_fail_about(const py_run *p, uint32_t at, const char *what,
                                          const char *name, const char *more);
 HONE_NODISCARD hone_status py_no_memory(void);
-extern const char py_no_operator[]; /* "these cannot be computed with" */
+extern const char py_no_operator[], py_word_is_no_string[];
+
+/* Bounds recursion; pair with p->depth--. */
+HONE_NODISCARD hone_status py_descend(py_run *p, uint32_t at);
 
 /* ---- names (python_value.c) ---- */
 /* NULL when the name stands for nothing. Valid until the next name is bound. */
@@ -252,9 +271,15 @@ HONE_NODISCARD hone_status py_count_turn(py_run *p, uint32_t at);
 
 /* ---- functions of the text (python_call.c) ---- */
 HONE_NODISCARD hone_status py_define(py_run *p, const py_node *def);
+/* Without a name; host_own: whose body the host runs, or NULL. */
+HONE_NODISCARD hone_status py_new_func(py_run *p, const py_node *def, const void *host_own,
+                                       py_value *out);
+/* Runs the body with names of its own; values: one per parameter. */
+HONE_NODISCARD hone_status py_run_body(py_run *p, const py_func *func, const py_value *values,
+                                       py_value *out);
 HONE_NODISCARD hone_status py_call_func(py_run *p, const py_func *func, const py_node *call,
                                         py_value *out);
-/* Calls it with this as the first argument, and the defaults of the others. */
+/* Calls it with this (NULL: nothing) as the first argument, and the defaults of the others. */
 HONE_NODISCARD hone_status py_apply_func(py_run *p, const py_func *func, const py_value *first);
 
 #endif

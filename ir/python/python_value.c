@@ -24,6 +24,13 @@ hone_status py_no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "values of a text");
 }
 
+hone_status py_descend(py_run *p, uint32_t at) {
+    uint32_t most = p->host->max_depth ? p->host->max_depth : PY_MAX_DEPTH;
+    if (++p->depth <= most) return HONE_OK;
+    const char *text = hone_arena_printf(p->arena, "nested too deeply (more than %u levels)", most);
+    return text ? py_fail_at(p, at, text) : py_no_memory();
+}
+
 /* ---- names ---- */
 
 py_scope *py_new_scope(py_run *p, py_scope *outer) {

@@ -142,6 +142,7 @@ static const py_host host = {
     .lambda = read_lambda,
     .binary = read_binary,
     .truth = read_truth,
+    .has_outside = true,
     .no_arithmetic =
         "arithmetic is for whole numbers only, not for what is drawn when the schedule "
         "is applied",

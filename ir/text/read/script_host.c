@@ -8,14 +8,6 @@ static script_parser *parser_of(const py_run *run) {
     return run->ctx;
 }
 
-/* The evaluator carries a failure upwards; the parser keeps it again (script_keep). */
-static hone_status done(script_parser *p, bool ok) {
-    hone_status st = p->error;
-    if (ok) return HONE_OK;
-    p->error = HONE_OK;
-    return st ? st : HONE_ERROR(HONE_CODE_INTERNAL, "reading failed without a reason");
-}
-
 /* ---- calls ---- */
 
 static const char *name_of_callee(const py_value *callee) {
@@ -25,8 +17,6 @@ static const char *name_of_callee(const py_value *callee) {
         return callee->u.s;
     case SCRIPT_METHOD:
         return script_method_of(callee)->name;
-    case SCRIPT_MACRO:
-        return script_macro_of(callee)->def->name;
     case SCRIPT_LOCAL:
         return script_local_of(callee)->name;
     case SCRIPT_GARG:
@@ -41,8 +31,6 @@ static bool call_value(script_parser *p, const py_value *callee, const script_ca
     switch (callee->kind) {
     case SCRIPT_METHOD:
         return script_call_method(p, callee, call, out);
-    case SCRIPT_MACRO:
-        return script_call_macro(p, script_macro_of(callee), call, out);
     case SCRIPT_LOCAL:
         return script_call_local(p, script_local_of(callee), call, out);
     case SCRIPT_GARG:
@@ -79,14 +67,14 @@ static bool call(script_parser *p, const py_node *node, py_value *io) {
 
 static hone_status host_call(py_run *run, const py_node *node, py_value *io) {
     script_parser *p = parser_of(run);
-    return done(p, call(p, node, io));
+    return script_pass(p, call(p, node, io));
 }
 
 static hone_status host_attribute(py_run *run, const py_node *node, py_value *io) {
     script_parser *p = parser_of(run);
     const py_value base = *io;
     *io = PYV_OF_NONE;
-    return done(p, script_attribute(p, &base, node->name, node->mark, io));
+    return script_pass(p, script_attribute(p, &base, node->name, node->mark, io));
 }
 
 static hone_status host_method(py_run *run, const py_node *node, py_value *io) {
@@ -103,14 +91,14 @@ static hone_status host_subscript(py_run *run, const py_node *node, py_value *io
     *io = PYV_OF_NONE;
     bool ok = script_subscript(p, &base, node, io);
     p->description = description;
-    return done(p, ok);
+    return script_pass(p, ok);
 }
 
 /* ---- names ---- */
 
 static hone_status host_name(py_run *run, const py_node *node, py_value *out) {
     script_parser *p = parser_of(run);
-    return done(p, script_eval_name(p, node, out));
+    return script_pass(p, script_eval_name(p, node, out));
 }
 
 static bool host_hides(const py_run *run, const char *name) {
@@ -128,7 +116,7 @@ static hone_status host_lambda(py_run *run, const py_node *node, py_value *out) 
 static hone_status host_unary(py_run *run, const py_node *node, py_value *io) {
     script_parser *p = parser_of(run);
     const py_value operand = *io;
-    return done(p, script_unary_value(p, node->at, node->op, &operand, io));
+    return script_pass(p, script_unary_value(p, node->at, node->op, &operand, io));
 }
 
 static hone_status host_compute(py_run *run, uint32_t at, py_op op, const py_value *right,
@@ -140,7 +128,7 @@ static hone_status host_compute(py_run *run, uint32_t at, py_op op, const py_val
         return py_fail_at(run, at, "'is' asks for None here; '==' compares values");
     }
     op = op == PY_IS ? PY_EQ : op == PY_IS_NOT ? PY_NE : op;
-    return done(p, script_binary_value(p, at, op, &left, right, io));
+    return script_pass(p, script_binary_value(p, at, op, &left, right, io));
 }
 
 /* A condition that is asked when the program runs. */
@@ -160,18 +148,18 @@ static bool choose(script_parser *p, const py_node *node, py_value *io) {
 
 static hone_status host_choice(py_run *run, const py_node *node, py_value *io) {
     script_parser *p = parser_of(run);
-    return done(p, choose(p, node, io));
+    return script_pass(p, choose(p, node, io));
 }
 
 static hone_status host_truth(py_run *run, uint32_t at, const py_value *v, bool *out) {
     script_parser *p = parser_of(run);
     (void)at;
-    return done(p, script_to_bool(p, v, out));
+    return script_pass(p, script_to_bool(p, v, out));
 }
 
 static hone_status host_index(py_run *run, const py_value *v, int64_t *out) {
     script_parser *p = parser_of(run);
-    return done(p, script_to_int(p, v, out));
+    return script_pass(p, script_to_int(p, v, out));
 }
 
 /* for i in range(4), where the text itself is gone through. */
@@ -203,11 +191,14 @@ static const py_host host = {
     .choice = host_choice,
     .index = host_index,
     .iterate = host_iterate,
+    .body = script_run_macro,
     .takes_any_literal = true,
     .suffix_hint = "; T.float32(1.5) says the type",
     .max_items = UINT16_MAX,
-    .max_depth = SCRIPT_MAX_DEPTH,
+    .max_depth = 2 * PY_MAX_DEPTH,
     .max_text = PY_MAX_BYTES,
+    .max_calls = 20000,
+    .max_call_depth = 2 * PY_MAX_DEPTH,
 };
 
 void script_begin(script_parser *p) {

@@ -33,7 +33,6 @@ enum {
     SCRIPT_DTYPE,           /* u.i: a type as an annotation (script_dtype_of) */
     SCRIPT_LAMBDA,   /* py_node: not read yet, since its caller knows the types of its parameters */
     SCRIPT_FUNCTION, /* hone_lambda: T.index_map(...), T.comm_reducer(...) */
-    SCRIPT_MACRO,    /* script_macro: @T.macro, @T.inline */
 };
 
 typedef struct script_loop {
@@ -80,7 +79,7 @@ typedef enum script_macro_kind {
 } script_macro_kind;
 
 typedef struct script_macro {
-    const py_node *def;
+    const py_func *func;
     uint32_t name_count; /* names that were known when it was defined */
     bool is_hygienic;    /* sees those only, and what it defines itself */
     script_macro_kind kind;
@@ -122,7 +121,6 @@ SCRIPT_HOLDS(sinfo, hone_sinfo)
 SCRIPT_HOLDS(local, script_local)
 SCRIPT_HOLDS(node, py_node)
 SCRIPT_HOLDS(lambda, hone_lambda)
-SCRIPT_HOLDS(macro, script_macro)
 #undef SCRIPT_HOLDS
 
 static inline hone_buffer script_buffer_of(const py_value *v) {
@@ -182,10 +180,7 @@ typedef struct script_parser {
     uint32_t name_count, name_capacity;
     uint32_t scope_begin;              /* names of the suite being read */
     uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
-    uint32_t expansions;               /* of macros, so far */
     const script_macro *factories;     /* the last one */
-    bool has_returned;                 /* from the helper being read, this: */
-    py_value returned;
 
     const char **globals; /* names of all functions of the text */
     const py_node **defs; /* and these functions */
@@ -229,10 +224,10 @@ bool script_no_memory(script_parser *p);
 /* Turns an error of a constructor (p->ir) into one with a place. True when there is none. */
 bool script_check_ir(script_parser *p, uint32_t at);
 bool script_check(script_parser *p, uint32_t at, hone_status st);
+hone_status script_pass(script_parser *p, bool ok); /* hands the failure to the evaluator */
 bool script_keep(script_parser *p, hone_status st); /* a failure that has its place; true: none */
 const char *script_kind_name(const py_value *v);    /* "a tuple", for messages */
-enum { SCRIPT_MAX_DEPTH = 2 * PY_MAX_DEPTH };
-bool script_enter(script_parser *p, uint32_t at); /* bounds recursion; pair with p->run.depth-- */
+bool script_enter(script_parser *p, uint32_t at);   /* bounds recursion; pair with p->run.depth-- */
 /* "expected WHAT, found …": what stands there. */
 bool script_expected(script_parser *p, uint32_t at, const char *what);
 
@@ -245,7 +240,6 @@ bool script_can_be_name(const char *text); /* of a function: lexes as a name, is
 bool script_is_text(const script_parser *p, const py_node *node, const char *text);
 /* T.int64, or the call of it: what stands behind "T.", else NULL. */
 const char *script_word_of_t(const py_node *node);
-bool script_is_docstring(const py_node *node);
 const py_node *script_body(const py_node *def);
 uint32_t script_name_at(const script_parser *p, const py_node *def); /* the place of its name */
 /* Runs statement once for each one of the suite. */
@@ -397,16 +391,14 @@ bool script_to_argument(script_parser *p, const py_value *v, const hone_expr **o
 bool script_lambda_params(script_parser *p, const py_node *node, hone_dtype dtype, uint32_t rank,
                           hone_lambda *lambda);
 bool script_call_graph(script_parser *p, const script_call *call, py_value *out);
-/* functions that are not programs (script_macro.c, script_helper.c) */
+/* functions that are not programs (script_macro.c) */
 bool script_is_macro(const char *path);
 bool script_define_macro(script_parser *p, const py_node *def, script_macro_kind kind,
                          bool is_hygienic);
-bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
-                       py_value *out);
+hone_status script_run_macro(py_run *run, const py_func *func, uint32_t at, const py_value *values,
+                             py_value *out);
 /* A function without a decorator: what it is, when it is no program that lacks one. */
 bool script_define_helper(script_parser *p, const py_node *def, bool *out_is_helper);
-bool script_helper_statement(script_parser *p, const py_node *node);
-bool script_factory_statement(script_parser *p, const py_node *node);
 bool script_call_factories(script_parser *p, const script_macro *last);
 bool script_fail_empty(script_parser *p); /* a text without programs */
 bool script_parse_top(script_parser *p, const py_node *node);

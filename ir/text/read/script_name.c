@@ -154,8 +154,9 @@ static bool eval_undefined(script_parser *p, const py_node *node, py_value *out)
 }
 
 bool script_eval_name(script_parser *p, const py_node *node, py_value *out) {
-    const char *name = node->name, *alias = alias_of(name);
+    const char *name = node->name;
     const py_value *known = script_lookup(p, name);
+    const char *alias = known ? NULL : alias_of(name);
     if (known && known->kind == SCRIPT_NEWVAR && (p->graph || p->func)) {
         return shared_size(p, name, known, out);
     }

@@ -241,7 +241,7 @@ static bool parse_module_call(script_parser *p, const py_node *node) {
 
 static bool class_statement(script_parser *p, const py_node *node) {
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (node->kind == PY_PASS || script_is_docstring(node)) return true;
+    if (node->kind == PY_PASS || py_is_docstring(node)) return true;
     if (node->kind == PY_DEF) return parse_def(p, node);
     if (node->kind == PY_CLASS) return script_expected(p, node->mark, "'def' in a module");
     if (node->kind == PY_VALUE && node->base->kind == PY_ELLIPSIS) return true;
@@ -347,7 +347,7 @@ static bool fail_top(script_parser *p, const py_node *node) {
 
 bool script_parse_top(script_parser *p, const py_node *node) {
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    if (script_is_docstring(node)) return true;
+    if (py_is_docstring(node)) return true;
     switch (node->kind) {
     case PY_DEF:
         return parse_def(p, node);

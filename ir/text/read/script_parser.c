@@ -53,6 +53,13 @@ bool script_keep(script_parser *p, hone_status st) {
     return false;
 }
 
+hone_status script_pass(script_parser *p, bool ok) {
+    hone_status st = p->error;
+    if (ok) return HONE_OK;
+    p->error = HONE_OK;
+    return st ? st : HONE_ERROR(HONE_CODE_INTERNAL, "reading failed without a reason");
+}
+
 bool script_check(script_parser *p, uint32_t at, hone_status st) {
     if (!st) return true;
     hone_code code = hone_status_code(st);
@@ -87,8 +94,6 @@ const char *script_kind_name(const py_value *v) {
         return "a statement that needs 'with'";
     case SCRIPT_THREAD:
         return "a thread";
-    case SCRIPT_MACRO:
-        return "a macro";
     case SCRIPT_GARG:
         return "a graph value";
     case SCRIPT_SINFO:
@@ -110,11 +115,7 @@ const char *script_kind_name(const py_value *v) {
 }
 
 bool script_enter(script_parser *p, uint32_t at) {
-    if (p->run.depth >= SCRIPT_MAX_DEPTH) {
-        return script_fail(p, at, "nested too deeply (more than %d levels)", SCRIPT_MAX_DEPTH);
-    }
-    p->run.depth++;
-    return true;
+    return script_keep(p, py_descend(&p->run, at));
 }
 
 /* ---- the text ---- */
@@ -155,10 +156,6 @@ const char *script_word_of_t(const py_node *node) {
     if (node && node->kind == PY_CALL) node = node->base;
     bool is_member = node && node->kind == PY_ATTRIBUTE && node->base->kind == PY_NAME;
     return is_member && strcmp(node->base->name, "T") == 0 ? node->name : NULL;
-}
-
-bool script_is_docstring(const py_node *node) {
-    return node->kind == PY_VALUE && (node->base->kind == PY_TEXT || node->base->kind == PY_JOINED);
 }
 
 uint32_t script_name_at(const script_parser *p, const py_node *def) {
