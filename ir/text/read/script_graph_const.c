@@ -89,16 +89,16 @@ static hone_dtype natural_dtype(const py_value *v) {
 bool script_call_const(script_parser *p, const script_call *call, py_value *out) {
     const py_value *v = NULL, *type = script_arg(call, 1, "dtype");
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
+    int32_t rank = 0;
+    int64_t shape[HONE_MAX_RANK], place = 0;
+    if (!shape_of_list(p, v, &rank, shape)) return false;
     hone_dtype dtype = natural_dtype(v);
     if (type && type->kind == SCRIPT_SINFO) {
         dtype = script_sinfo_of(type)->dtype;
     } else if (type && !script_to_dtype(p, type, &dtype)) {
         return false;
     }
-    int32_t rank = 0;
-    int64_t shape[HONE_MAX_RANK], place = 0;
     hone_tensor *tensor = NULL;
-    if (!shape_of_list(p, v, &rank, shape)) return false;
     if (!script_check(p, call->at, hone_tensor_create(dtype, rank, shape, &tensor))) return false;
     if (!fill(p, v, tensor, 0, &place)) {
         hone_tensor_destroy(tensor);

@@ -256,7 +256,8 @@ bool script_to_sinfo(script_parser *p, const py_value *v, const hone_sinfo **out
         script_items(v, &call.args, &call.count);
         py_value made;
         bool known = false;
-        if (!script_call_sinfo(p, &call, &made, &known)) return false;
+        if (!script_enter(p, v->at) || !script_call_sinfo(p, &call, &made, &known)) return false;
+        p->run.depth--;
         *out = script_sinfo_of(&made);
         return true;
     }

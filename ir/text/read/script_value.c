@@ -417,10 +417,7 @@ static bool expr_value(const hone_expr *e, hone_value *out) {
     return true;
 }
 
-bool script_to_value(script_parser *p, const py_value *v, hone_value *out_value) {
-    *out_value = (hone_value){.kind = HONE_VALUE_NONE};
-    if (p->value_budget == 0) return script_fail(p, v->at, "this attribute is too large");
-    p->value_budget--;
+static bool to_value(script_parser *p, const py_value *v, hone_value *out_value) {
     switch (v->kind) {
     case PYV_NONE:
         return true;
@@ -469,6 +466,16 @@ bool script_to_value(script_parser *p, const py_value *v, hone_value *out_value)
         return script_to_expr(p, v, &e) && expr_value(e, out_value);
     }
     }
+}
+
+bool script_to_value(script_parser *p, const py_value *v, hone_value *out_value) {
+    *out_value = (hone_value){.kind = HONE_VALUE_NONE};
+    if (p->value_budget == 0) return script_fail(p, v->at, "this attribute is too large");
+    p->value_budget--;
+    if (!script_enter(p, v->at)) return false; /* a list may hold itself */
+    bool ok = to_value(p, v, out_value);
+    p->run.depth--;
+    return ok;
 }
 
 /* ---- regions ---- */
