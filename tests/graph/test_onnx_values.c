@@ -411,6 +411,8 @@ static const struct row {
         "opset 13\ninput x i64 3\nconst d i64 2,6 = 1,2,3,4,5,6,7,8,9,10,11,12\n"
         "node Reshape d,x -> r\nnode Shape r -> y",
         "0,3,-1", "2,3,2"),
+    ROW("Reshape by data of what was made before",
+        "opset 13\ninput x i64 2\nnode Add x,x -> a\nnode Reshape a,x -> y", "1,2", "2,4"),
     ROW("Reshape by data that does not fit",
         "opset 13\ninput x i64 2\nconst d i64 2,2 = 1,2,3,4\nnode Reshape d,x -> y", "3,2", "!"),
     ROW("Reshape by data of which a part is known",
