@@ -280,6 +280,22 @@ static bool widens(const frame *f) {
     return f->options && f->options->widen_f64;
 }
 
+/* A reduction of as many elements as a size says has no value where that is 0: T.init does not run
+ * (ir/te fills in what reduces over no elements whatever the sizes are). */
+static hone_status check_reduction(const hone_func *func, const call *c) {
+    bool reduces = false, is_open = false, has_none = false;
+    for (uint32_t i = 0; i < func->node_count; i++)
+        reduces |= func->nodes[i].kind == HONE_NODE_INIT;
+    for (uint32_t v = 0; v < func->var_count; v++)
+        is_open |= func->vars[v].is_size;
+    for (uint32_t i = 0; i + 1 < c->count; i++)
+        has_none |= hone_tensor_count(c->tensors[i]) == 0;
+    bool is_wrong = reduces && is_open && has_none && hone_tensor_count(c->tensors[c->count - 1]);
+    if (!is_wrong) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s' reduces a dimension of size 0, must be at least 1",
+                      func->name);
+}
+
 static hone_status call_tir(frame *f, const hone_gbind *bind, gvalue *out_value) {
     const hone_member *member = bind->callee ? hone_module_find(f->module, bind->callee) : NULL;
     if (!member || member->kind != HONE_MEMBER_FUNC) {
@@ -289,6 +305,7 @@ static hone_status call_tir(frame *f, const hone_gbind *bind, gvalue *out_value)
     call c = {.count = 0};
     HONE_TRY(push_args(f, &c, bind));
     HONE_TRY(make_output(f, &c, info_of(f, bind), widens(f), out_value));
+    HONE_TRY(check_reduction(member->func, &c));
     for (uint32_t i = 0; i < bind->symbolic_count; i++) {
         int64_t value;
         hone_tensor *number;

@@ -378,6 +378,10 @@ static const struct row {
         "opset 13\ninput x f32 2\nconst z f32 = 9\nnode Greater x,z -> c\n"
         "node Compress x,c -> p\nnode Exp p -> q\nnode Concat q,x -> y axis=0",
         "1,2", "1,2"),
+    ROW("nothing that is chosen has no sum",
+        "opset 13\ninput x f32 2\nconst z f32 = 9\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode ReduceSum p -> y",
+        "1,2", "!"),
     ROW("the size of what is chosen is data",
         "opset 13\ninput x f32 5\nconst z f32 = 0\nnode Greater x,z -> c\n"
         "node Compress x,c -> p\nnode Shape p -> y",
