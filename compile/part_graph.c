@@ -76,15 +76,18 @@ static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
 }
 
 static hone_status make_step(maker *m, const hone_plan_step *step) {
-    static const hone_mt_step_kind kinds[] = {[HONE_PLAN_KERNEL] = HONE_MT_KERNEL,
-                                              [HONE_PLAN_EXTERN] = HONE_MT_EXTERN,
-                                              [HONE_PLAN_COPY] = HONE_MT_COPY,
-                                              [HONE_PLAN_SIZES] = HONE_MT_SIZES};
+    static const hone_mt_step_kind kinds[] = {
+        [HONE_PLAN_KERNEL] = HONE_MT_KERNEL, [HONE_PLAN_EXTERN] = HONE_MT_EXTERN,
+        [HONE_PLAN_COPY] = HONE_MT_COPY,     [HONE_PLAN_SIZES] = HONE_MT_SIZES,
+        [HONE_PLAN_UNLESS] = HONE_MT_UNLESS, [HONE_PLAN_GO] = HONE_MT_GO,
+        [HONE_PLAN_START] = HONE_MT_START,   [HONE_PLAN_NEXT] = HONE_MT_NEXT,
+        [HONE_PLAN_PLACE] = HONE_MT_PLACE};
     part_step made = {.kind = kinds[step->kind],
                       .arg_count = step->arg_count,
                       .size_count = step->size_count,
                       .detail = (int32_t)step->output_count};
     if (step->kind == HONE_PLAN_SIZES) made.detail = (int32_t)step->phase;
+    if (step->kind > HONE_PLAN_SIZES) made.detail = (int32_t)step->target;
     int32_t *args = hone_arena_alloc(m->p->arena, (step->arg_count + 1) * sizeof *args);
     int32_t *sizes = hone_arena_alloc(m->p->arena, (step->size_count + 1) * sizeof *sizes);
     made.name = hone_arena_strdup(m->p->arena, step->callee);

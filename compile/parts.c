@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "graph/module/module_parts.h"
 #include "graph/passes/prepare.h"
 #include "ir/identity/structural.h"
 
@@ -91,7 +92,9 @@ static bool is_wanted(const parts *p, const hone_module *module, const hone_memb
     if (p->options->func) return strcmp(member->name, p->options->func) == 0;
     if (member->kind == HONE_MEMBER_GRAPH) {
         const hone_member *main_one = hone_module_find(module, "main");
-        return main_one && main_one->kind == HONE_MEMBER_GRAPH ? member == main_one : true;
+        bool has_main = main_one && main_one->kind == HONE_MEMBER_GRAPH;
+        if (!has_main && member->graph->is_private) return !hone_module_calls(module, member->name);
+        return has_main ? member == main_one : true;
     }
     return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
 }

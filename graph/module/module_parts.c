@@ -119,6 +119,15 @@ static void compare(void *ctx, const char *name) {
     s->is_found |= strcmp(s->name, name) == 0;
 }
 
+bool hone_module_calls(const hone_module *module, const char *name) {
+    search s = {.name = name};
+    for (uint32_t i = 0; i < module->member_count && !s.is_found; i++) {
+        const hone_member *member = &module->members[i];
+        if (member->graph && strcmp(member->name, name) != 0) see_calls(member->graph, compare, &s);
+    }
+    return s.is_found;
+}
+
 /* ---- modules ---- */
 
 static hone_status part(hone_module *module, const char *name, hone_module *to) {

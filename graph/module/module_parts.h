@@ -28,4 +28,7 @@ HONE_NODISCARD hone_status hone_module_without(hone_module *module, const char *
 HONE_NODISCARD hone_status hone_module_alone(hone_module *module, const char *name_or_null,
                                              hone_module **out_module);
 
+/* Whether another function of the module calls this one. */
+bool hone_module_calls(const hone_module *module, const char *name);
+
 #endif

@@ -196,7 +196,21 @@ static void hand_out(hone_rewrite *rw, const hone_garg *arg, const hone_gbind *b
     if (!is_inside) rw->now->values[maker->value].is_output = true;
 }
 
+/* Bindings that a block has around something else are two blocks. */
+static void number_blocks(hone_graph_func *graph) {
+    uint32_t before = 0, block = 0;
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        hone_gbind *bind = &graph->bindings[i];
+        const hone_gbind *last = i ? bind - 1 : bind;
+        bool is_other = !last->in_dataflow || bind->dataflow_block != before;
+        before = bind->dataflow_block;
+        if (i && bind->in_dataflow && is_other) block++;
+        if (bind->in_dataflow) bind->dataflow_block = block;
+    }
+}
+
 static void hand_out_all(hone_rewrite *rw) {
+    number_blocks(rw->now);
     for (uint32_t i = 0; i < rw->now->bind_count; i++) {
         const hone_gbind *bind = &rw->now->bindings[i];
         for (uint32_t a = 0; a < bind->arg_count; a++)

@@ -1,7 +1,8 @@
 /* graph/passes/choose.c - computes both branches of an if, and takes the elements of the right one:
  *   y = if c: then(x) else: else(x)   ⇒   a = then(x); b = else(x); y = where(c, a, b)
- * where neither can fail: divisions of integers and lookups stay behind their condition, and so do
- * calls of anything but operators. Both must make a tensor of one type and shape.
+ * where neither can fail nor takes long: divisions of integers and lookups stay behind their
+ * condition, and so do products, reductions and calls of anything but operators. Both must make a
+ * tensor of one type and shape. Others are steps of the plan (plan/plan_flow.c).
  * needs: nothing
  * keeps: everything else; link_calls puts the branches in
  */
@@ -22,7 +23,8 @@ static bool is_total_operator(const hone_module *module, const hone_graph_func *
     static const char *const divisions[] = {"divide", "floor_divide", "mod", "fmod"};
     static const char *const lookups[] = {"take", "gather_elements", "gather_nd",
                                           "scatter_elements", "scatter_nd"};
-    if (!hone_graph_op_find(bind->callee)) return false;
+    const hone_graph_op *op = hone_graph_op_find(bind->callee);
+    if (!op || op->pattern > HONE_PATTERN_INJECTIVE) return false;
     for (size_t i = 0; i < HONE_COUNT(lookups); i++) {
         if (strcmp(lookups[i], bind->callee) == 0) return false;
     }

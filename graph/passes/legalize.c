@@ -1,7 +1,7 @@
 /* graph/passes/legalize.c - operator calls become call_tir of PrimFuncs; equal kernels are made
  * once.
  * needs: infer, normalize (no views but reshape, no splits), decompose
- * keeps: everything that is no operator call; tensor_to_shape; reshape, unless asked for all
+ * keeps: everything that is no operator call; loops; tensor_to_shape; reshape, unless asked for all
  * The kernels carry "op_pattern" for fuse, which takes it off.
  */
 #include <string.h>
@@ -50,6 +50,7 @@ static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool 
     legalizer *l = rw->ctx;
     if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
     if (strcmp(bind->callee, "tensor_to_shape") == 0) return HONE_OK;
+    if (strcmp(bind->callee, "loop") == 0) return HONE_OK;
     if (l->keep_reshape && strcmp(bind->callee, "reshape") == 0) return HONE_OK;
     hone_gbind now = *bind;
     HONE_TRY(hone_rewrite_args(rw, bind, &now.args));

@@ -9,8 +9,7 @@
  * needs: nothing
  * keeps: names, order
  */
-#include <string.h>
-
+#include "graph/module/module_parts.h"
 #include "graph/module/unused.h"
 #include "graph/passes/graph_passes.h"
 #include "ir/core/module.h"
@@ -225,27 +224,12 @@ static hone_status put_in_calls(hone_module *module, hone_graph_func *graph, boo
     return HONE_OK;
 }
 
-static bool is_called(const hone_module *module, const char *name) {
-    for (uint32_t m = 0; m < module->member_count; m++) {
-        const hone_graph_func *graph = module->members[m].graph;
-        for (uint32_t i = 0; graph && i < graph->bind_count; i++) {
-            const hone_gbind *bind = &graph->bindings[i];
-            if (bind->kind == HONE_GBIND_CALL_FUNC && strcmp(bind->callee, name) == 0) return true;
-            for (uint32_t a = 0; a < bind->arg_count; a++) {
-                const hone_garg *arg = &bind->args[a];
-                if (arg->kind == HONE_GARG_GLOBAL && strcmp(arg->u.s, name) == 0) return true;
-            }
-        }
-    }
-    return false;
-}
-
 static void drop_private(hone_module *module) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->member_count; i++) {
         const hone_member *member = &module->members[i];
-        if (member->graph && member->graph->is_private && !is_called(module, member->name))
-            continue;
+        bool is_private = member->graph && member->graph->is_private;
+        if (is_private && !hone_module_calls(module, member->name)) continue;
         module->members[count++] = *member;
     }
     module->member_count = count;

@@ -11,31 +11,6 @@
 
 enum { ARENA_BYTES = 16384 };
 
-/* What a graph value is: a tensor, a tuple of values, or a shape that is in a tensor. */
-typedef struct plan_value {
-    bool is_known, is_tuple, is_shape;
-    uint32_t tensor; /* index, of a tensor */
-    uint32_t count;  /* items of a tuple */
-    uint32_t *items; /* tensors */
-} plan_value;
-
-typedef struct planner {
-    hone_plan *plan;
-    const hone_graph_func *graph;
-    hone_ir ir;
-    hone_plan_tensor *tensors;
-    uint32_t *storage_of; /* by tensor; HONE_NO_ID: an input or a constant */
-    uint32_t tensor_count, tensor_capacity, storage_link_capacity;
-    plan_storage *storages;
-    uint32_t storage_count, storage_capacity;
-    hone_plan_step *steps;
-    uint32_t step_count, step_capacity;
-    plan_checks checks;
-    hone_plan_var *vars; /* the plan's */
-    plan_value *values;
-    uint32_t *constants; /* tensor of each constant, or HONE_NO_ID */
-} planner;
-
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
 }
@@ -68,8 +43,7 @@ static hone_status add_tensor(planner *p, hone_plan_place place, uint32_t index,
     return hone_ir_finish(&p->ir);
 }
 
-/* A tensor with memory of its own, written first by the coming step. */
-static hone_status add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
+hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
     HONE_TRY(add_tensor(p, HONE_PLAN_WORKSPACE, 0, info, out));
     if (!hone_grow(p->ir.arena, (void **)&p->storages, &p->storage_capacity, p->storage_count,
                    sizeof *p->storages)) {
@@ -92,9 +66,20 @@ static hone_status add_view(planner *p, uint32_t of, const hone_sinfo *info, uin
     return HONE_OK;
 }
 
-static void touch(planner *p, uint32_t tensor) {
+void plan_touch(planner *p, uint32_t tensor) {
     uint32_t storage = p->storage_of[tensor];
     if (storage != HONE_NO_ID) p->storages[storage].last = p->step_count;
+}
+
+hone_status plan_info(planner *p, const hone_sinfo *info, const hone_sinfo **out) {
+    *out = info;
+    if (!info || !p->sizes) return HONE_OK;
+    *out = hone_sinfo_in_terms_of(&p->ir, info, p->sizes, p->graph->var_count);
+    return hone_ir_finish(&p->ir);
+}
+
+static hone_status info_of(planner *p, const hone_gbind *bind, const hone_sinfo **out) {
+    return plan_info(p, p->graph->values[bind->value].sinfo, out);
 }
 
 static hone_status constant_tensor(planner *p, uint32_t constant, uint32_t *out) {
@@ -107,7 +92,7 @@ static hone_status constant_tensor(planner *p, uint32_t constant, uint32_t *out)
     return HONE_OK;
 }
 
-static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *out) {
+hone_status plan_value_of(planner *p, const hone_garg *arg, plan_value *out) {
     memset(out, 0, sizeof *out);
     out->is_known = true;
     if (arg->kind == HONE_GARG_VALUE && p->values[arg->u.value].is_known) {
@@ -124,7 +109,7 @@ static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *ou
     if (!out->items) return no_memory();
     for (uint32_t i = 0; i < arg->count; i++) {
         plan_value item;
-        HONE_TRY(value_of_arg(p, &arg->u.items[i], &item));
+        HONE_TRY(plan_value_of(p, &arg->u.items[i], &item));
         if (item.is_tuple) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a tuple of tuples");
         out->items[i] = item.tensor;
     }
@@ -133,7 +118,7 @@ static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *ou
 
 static hone_status tensor_of_arg(planner *p, const hone_garg *arg, uint32_t *out) {
     plan_value value;
-    HONE_TRY(value_of_arg(p, arg, &value));
+    HONE_TRY(plan_value_of(p, arg, &value));
     if (value.is_tuple || value.is_shape) {
         return HONE_ERROR(HONE_CODE_INVALID, "a %s where a tensor is wanted",
                           value.is_tuple ? "tuple" : "shape");
@@ -144,11 +129,11 @@ static hone_status tensor_of_arg(planner *p, const hone_garg *arg, uint32_t *out
 
 /* ---- what must hold ---- */
 
-/* Two known types of one value must have the same extents. */
-static hone_status check_extents(planner *p, const char *name, uint32_t tensor,
-                                 const hone_sinfo *info) {
+hone_status plan_check_extents(planner *p, const char *name, uint32_t tensor,
+                               const hone_sinfo *info) {
     const hone_plan_tensor *from = &p->tensors[tensor];
-    for (uint32_t d = 0; d < from->rank && (int32_t)from->rank == info->rank; d++) {
+    bool is_known = info && info->shape && (int32_t)from->rank == info->rank;
+    for (uint32_t d = 0; is_known && d < from->rank; d++) {
         const char *what = hone_arena_printf(p->ir.arena, "dimension %u", d);
         hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d], 0};
         HONE_TRY(plan_check_that(&p->checks, &check));
@@ -195,6 +180,19 @@ static hone_status tensors_of(planner *p, const hone_plan_step *step,
     return HONE_OK;
 }
 
+/* What a call gives for scalar parameters, in the plan's sizes. */
+static hone_status scalars_of(planner *p, const hone_gbind *bind, const hone_expr *const **out) {
+    *out = bind->symbolic;
+    if (!p->sizes || !bind->symbolic_count) return HONE_OK;
+    const hone_expr **scalars =
+        hone_arena_zalloc(p->ir.arena, bind->symbolic_count * sizeof *scalars);
+    if (!scalars) return no_memory();
+    for (uint32_t i = 0; i < bind->symbolic_count; i++)
+        scalars[i] = hone_expr_substitute(&p->ir, bind->symbolic[i], p->sizes, p->graph->var_count);
+    *out = scalars;
+    return hone_ir_finish(&p->ir);
+}
+
 static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step *step) {
     const hone_func *func = step->func;
     if (func->param_count - step->arg_count != bind->symbolic_count) {
@@ -206,14 +204,16 @@ static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step
     hone_arith arith;
     hone_arith_init(&arith, p->ir.arena);
     hone_fit fit = {.arith = &arith};
-    HONE_TRY(plan_check_call(&p->checks, func, tensors, bind->symbolic, &fit));
+    const hone_expr *const *scalars;
+    HONE_TRY(scalars_of(p, bind, &scalars));
+    HONE_TRY(plan_check_call(&p->checks, func, tensors, scalars, &fit));
     HONE_TRY(plan_check_reduction(&p->checks, func, tensors, step->arg_count));
     return list_sizes(p, &fit, step);
 }
 
 /* ---- steps ---- */
 
-static hone_status add_step(planner *p, const hone_plan_step *step) {
+hone_status plan_add_step(planner *p, const hone_plan_step *step) {
     if (!hone_grow(p->ir.arena, (void **)&p->steps, &p->step_capacity, p->step_count,
                    sizeof *p->steps)) {
         return no_memory();
@@ -239,7 +239,8 @@ static hone_status check_extents_of(planner *p, const hone_gbind *bind, uint32_t
 
 static hone_status add_results(planner *p, const hone_gbind *bind, uint32_t *args,
                                uint32_t *out_count) {
-    const hone_sinfo *info = p->graph->values[bind->value].sinfo;
+    const hone_sinfo *info;
+    HONE_TRY(info_of(p, bind, &info));
     plan_value *value = &p->values[bind->value];
     bool is_tuple = info && info->kind == HONE_SINFO_TUPLE;
     *out_count = is_tuple ? info->field_count : 1;
@@ -248,7 +249,7 @@ static hone_status add_results(planner *p, const hone_gbind *bind, uint32_t *arg
     value->count = is_tuple ? info->field_count : 0;
     value->items = args;
     for (uint32_t i = 0; i < *out_count; i++) {
-        HONE_TRY(add_result(p, is_tuple ? info->fields[i] : info, &args[i]));
+        HONE_TRY(plan_add_result(p, is_tuple ? info->fields[i] : info, &args[i]));
         HONE_TRY(check_extents_of(p, bind, args[i]));
     }
     if (!is_tuple) value->tensor = args[0];
@@ -267,7 +268,7 @@ static hone_status plan_call(planner *p, const hone_gbind *bind) {
     if (!args) return no_memory();
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         HONE_TRY(tensor_of_arg(p, &bind->args[i], &args[i]));
-        touch(p, args[i]);
+        plan_touch(p, args[i]);
     }
     HONE_TRY(add_results(p, bind, args + bind->arg_count, &step.output_count));
     step.args = args;
@@ -289,17 +290,18 @@ static hone_status plan_call(planner *p, const hone_gbind *bind) {
         }
         HONE_TRY(step_sizes(p, bind, &step));
     }
-    return add_step(p, &step);
+    return plan_add_step(p, &step);
 }
 
 static hone_status plan_view(planner *p, const hone_gbind *bind) {
     plan_value *value = &p->values[bind->value];
-    const hone_sinfo *info = p->graph->values[bind->value].sinfo;
-    HONE_TRY(value_of_arg(p, &bind->args[0], value));
+    const hone_sinfo *info;
+    HONE_TRY(info_of(p, bind, &info));
+    HONE_TRY(plan_value_of(p, &bind->args[0], value));
     if (value->is_tuple || !info || info->kind != HONE_SINFO_TENSOR || !info->shape) return HONE_OK;
     const char *name = p->graph->values[bind->value].name;
     uint32_t from = value->tensor;
-    if (bind->kind != HONE_GBIND_CALL) HONE_TRY(check_extents(p, name, from, info));
+    if (bind->kind != HONE_GBIND_CALL) HONE_TRY(plan_check_extents(p, name, from, info));
     HONE_TRY(add_view(p, from, info, &value->tensor));
     hone_plan_check check = {HONE_PLAN_SAME,
                              name,
@@ -323,19 +325,23 @@ static hone_status plan_cast(planner *p, const hone_gbind *bind) {
     plan_value *value = &p->values[bind->value];
     const hone_sinfo *info = p->graph->values[bind->value].sinfo;
     hone_plan_step step = {.kind = HONE_PLAN_SIZES, .callee = "sizes", .arg_count = 1};
-    HONE_TRY(value_of_arg(p, &bind->args[0], value));
+    HONE_TRY(plan_value_of(p, &bind->args[0], value));
     if (!value->is_shape) return plan_view(p, bind);
+    if (p->sizes) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "sizes that depend on data in a branch or a loop are not implemented");
+    }
     if (!info || info->kind != HONE_SINFO_SHAPE) return HONE_OK;
-    touch(p, value->tensor);
+    plan_touch(p, value->tensor);
     HONE_TRY(plan_bind_sizes(&p->checks, p->vars, bind, value->tensor, &step.phase));
     if (step.phase == 0) return HONE_OK;
     step.args = hone_arena_copy(p->ir.arena, &value->tensor, sizeof value->tensor);
-    return step.args ? add_step(p, &step) : no_memory();
+    return step.args ? plan_add_step(p, &step) : no_memory();
 }
 
 static hone_status plan_get(planner *p, const hone_gbind *bind) {
     plan_value tuple;
-    HONE_TRY(value_of_arg(p, &bind->args[0], &tuple));
+    HONE_TRY(plan_value_of(p, &bind->args[0], &tuple));
     if (bind->index < 0 || (uint32_t)bind->index >= tuple.count) {
         return HONE_ERROR(HONE_CODE_INVALID, "item %d of a tuple of %u", bind->index, tuple.count);
     }
@@ -357,21 +363,27 @@ static hone_status plan_bind(planner *p, const hone_gbind *bind) {
     case HONE_GBIND_CALL:
         if (strcmp(bind->callee, "reshape") == 0) return plan_view(p, bind);
         if (strcmp(bind->callee, "tensor_to_shape") == 0) return plan_shape(p, bind);
+        if (strcmp(bind->callee, "loop") == 0) return plan_loop(p, bind);
         return HONE_ERROR(HONE_CODE_INVALID, "operator '%s' is left; prepare the module first",
                           bind->callee);
     case HONE_GBIND_CALL_FUNC:
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a call of graph function '%s' cannot be planned",
-                          bind->callee);
+        return plan_call_func(p, bind);
     case HONE_GBIND_CALL_PACKED:
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "call_packed of '%s' cannot be planned",
                           bind->callee);
     case HONE_GBIND_IF:
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the 'if' in line %u cannot be planned: one of its branches may fail "
-                          "where it is not taken, or its shape is not known",
-                          (unsigned)bind->line);
+        return plan_if(p, bind);
     }
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a binding of unknown kind");
+}
+
+hone_status plan_bindings(planner *p) {
+    for (uint32_t i = 0; i < p->graph->bind_count; i++) {
+        const hone_gbind *bind = &p->graph->bindings[i];
+        hone_status st = plan_bind(p, bind);
+        if (st) return hone_status_annotate(st, "'%s'", p->graph->values[bind->value].name);
+    }
+    return HONE_OK;
 }
 
 /* ---- ports ---- */
@@ -424,19 +436,19 @@ static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
     const hone_plan_tensor from = p->tensors[tensor];
     hone_sinfo info = {HONE_SINFO_TENSOR, from.dtype, (int32_t)from.rank, 0, from.shape, NULL};
     HONE_TRY(add_tensor(p, HONE_PLAN_OUTPUT, index, &info, &out_port->tensor));
-    touch(p, tensor);
+    plan_touch(p, tensor);
     uint32_t *args = hone_arena_zalloc(p->ir.arena, 2 * sizeof *args);
     if (!args) return no_memory();
     args[0] = tensor;
     args[1] = out_port->tensor;
     hone_plan_step step = {
         .kind = HONE_PLAN_COPY, .callee = "copy", .arg_count = 2, .args = args, .output_count = 1};
-    return add_step(p, &step);
+    return plan_add_step(p, &step);
 }
 
 static hone_status plan_outputs(planner *p) {
     plan_value result;
-    HONE_TRY(value_of_arg(p, &p->graph->result, &result));
+    HONE_TRY(plan_value_of(p, &p->graph->result, &result));
     uint32_t count = result.is_tuple ? result.count : 1;
     hone_plan_port *ports = hone_arena_zalloc(p->ir.arena, (count + 1) * sizeof *ports);
     if (!ports) return no_memory();
@@ -512,11 +524,7 @@ static hone_status plan_graph(planner *p) {
         p->constants[i] = HONE_NO_ID;
     HONE_TRY(plan_inputs(p));
     HONE_TRY(plan_vars_begin(plan, graph, p->tensors, &p->vars));
-    for (uint32_t i = 0; i < graph->bind_count; i++) {
-        const hone_gbind *bind = &graph->bindings[i];
-        hone_status st = plan_bind(p, bind);
-        if (st) return hone_status_annotate(st, "'%s'", graph->values[bind->value].name);
-    }
+    HONE_TRY(plan_bindings(p));
     HONE_TRY(plan_outputs(p));
     HONE_TRY(check_vars(p));
     HONE_TRY(place_storages(p));

@@ -6,6 +6,8 @@
  *   checks[]   what must hold of the sizes for the steps to be right.
  *   steps[]    calls: the arguments are indices into tensors[], in the order of the callee's buffer
  *              parameters (outputs last); sizes[] are the values of its symbolic sizes in order.
+ *              Branches and loops are steps that go on elsewhere, as their body is among the steps
+ *              (drawing: plan_flow.c).
  *
  * Sizes and offsets are expressions over vars[] (constants when the shapes are static: use
  * hone_expr_const). A var is read off an input's dimension before anything else; all other
@@ -46,11 +48,17 @@ typedef enum hone_plan_step_kind {
     HONE_PLAN_EXTERN, /* callee: call_dps_packed; the last argument is the output */
     HONE_PLAN_COPY,   /* args[0] to args[1], bytes of args[1] (an output that is an input, ...) */
     HONE_PLAN_SIZES,  /* begins `phase`: its vars are elements of args[0] */
+    HONE_PLAN_UNLESS, /* goes on at target where args[0], a bool, is false */
+    HONE_PLAN_GO,     /* goes on at target */
+    HONE_PLAN_START,  /* args[0], an int64, becomes -1 */
+    HONE_PLAN_NEXT,   /* args[0] grows by 1; at target where it is not below its limit: sizes[0], or
+                         else args[1] */
+    HONE_PLAN_PLACE,  /* args[0] becomes item args[1] (an int64) of args[2] */
 } hone_plan_step_kind;
 
 typedef struct hone_plan_step {
     hone_plan_step_kind kind;
-    const char *callee;    /* name of the PrimFunc or of the external function; "copy", "sizes" */
+    const char *callee;    /* name of the PrimFunc or of the external function; "copy", ... */
     const hone_func *func; /* KERNEL */
     uint32_t arg_count;
     const uint32_t *args;  /* indices into tensors[] */
@@ -58,6 +66,7 @@ typedef struct hone_plan_step {
     uint32_t size_count;
     const hone_expr *const *sizes; /* KERNEL: symbolic sizes and scalar parameters, in ABI order */
     uint32_t phase;                /* SIZES */
+    uint32_t target;               /* index of a step, or their number */
 } hone_plan_step;
 
 typedef enum hone_plan_relation {

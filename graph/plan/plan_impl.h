@@ -1,5 +1,5 @@
-/* graph/plan/plan_impl.h - between plan.c (what runs on which tensors) and plan_memory.c (where
- * they lie). */
+/* graph/plan/plan_impl.h - between plan.c (what runs on which tensors), plan_flow.c (branches and
+ * loops) and plan_memory.c (where they lie). */
 #ifndef HONE_GRAPH_PLAN_PLAN_IMPL_H
 #define HONE_GRAPH_PLAN_PLAN_IMPL_H
 
@@ -56,5 +56,54 @@ HONE_NODISCARD hone_status plan_vars_begin(hone_plan *plan, const hone_graph_fun
 HONE_NODISCARD hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars,
                                            const hone_gbind *bind, uint32_t tensor,
                                            uint32_t *out_phase);
+
+/* What a graph value is: a tensor, a tuple of values, or a shape that is in a tensor. */
+typedef struct plan_value {
+    bool is_known, is_tuple, is_shape;
+    uint32_t tensor; /* index, of a tensor */
+    uint32_t count;  /* items of a tuple */
+    uint32_t *items; /* tensors */
+} plan_value;
+
+typedef struct planner {
+    hone_plan *plan;
+    hone_ir ir;
+    hone_plan_tensor *tensors;
+    uint32_t *storage_of; /* by tensor; HONE_NO_ID: an input or a constant */
+    uint32_t tensor_count, tensor_capacity, storage_link_capacity;
+    plan_storage *storages;
+    uint32_t storage_count, storage_capacity;
+    hone_plan_step *steps;
+    uint32_t step_count, step_capacity;
+    plan_checks checks;
+    hone_plan_var *vars; /* the plan's */
+    uint32_t *constants; /* tensor of each constant, or HONE_NO_ID */
+    /* the function whose bindings are planned: the plan's own, or one that it calls */
+    const hone_graph_func *graph;
+    plan_value *values;
+    const hone_expr *const *sizes; /* of a called one: its sizes in those of the plan's */
+    uint32_t depth;
+} planner;
+
+/* ---- plan.c ---- */
+/* A tensor with memory of its own, written first by the coming step; info is in the plan's sizes.
+ */
+HONE_NODISCARD hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out);
+HONE_NODISCARD hone_status plan_value_of(planner *p, const hone_garg *arg, plan_value *out);
+HONE_NODISCARD hone_status plan_add_step(planner *p, const hone_plan_step *step);
+/* The coming step reads or writes the tensor. */
+void plan_touch(planner *p, uint32_t tensor);
+/* In the plan's sizes. */
+HONE_NODISCARD hone_status plan_info(planner *p, const hone_sinfo *info, const hone_sinfo **out);
+/* Two known types of one value must have the same extents. */
+HONE_NODISCARD hone_status plan_check_extents(planner *p, const char *name, uint32_t tensor,
+                                              const hone_sinfo *info);
+/* All bindings of the current function. */
+HONE_NODISCARD hone_status plan_bindings(planner *p);
+
+/* ---- plan_flow.c ---- */
+HONE_NODISCARD hone_status plan_if(planner *p, const hone_gbind *bind);
+HONE_NODISCARD hone_status plan_call_func(planner *p, const hone_gbind *bind);
+HONE_NODISCARD hone_status plan_loop(planner *p, const hone_gbind *bind);
 
 #endif

@@ -79,6 +79,12 @@ typedef enum hone_gbind_kind {
 } hone_gbind_kind;
 
 enum { HONE_GBIND_IF_THEN = 1, HONE_GBIND_IF_ELSE, HONE_GBIND_IF_ARGS }; /* places in args */
+/* Places in the arguments of the operator "loop": GLOBAL of the function that is its body; how
+ * often at most, PRIM or a scalar of int64; tuples of what the states begin with and of what else
+ * the body is called with; whether to begin at all, if that varies. The body takes the number of
+ * the turn, the states and the other values; it gives a tuple: whether to go on (where the loop has
+ * a condition), the new states, and an item of each scan. */
+enum { HONE_LOOP_BODY, HONE_LOOP_LIMIT, HONE_LOOP_STATES, HONE_LOOP_CAPTURED, HONE_LOOP_CONDITION };
 
 typedef struct hone_gbind {
     hone_gbind_kind kind;

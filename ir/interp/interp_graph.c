@@ -349,26 +349,22 @@ static hone_status call_external(frame *f, const hone_gbind *bind, gvalue *out_v
         "external function '%s'", name);
 }
 
-static hone_status call_graph(frame *f, const char *callee, uint32_t arg_count,
-                              const hone_garg *args, gvalue *out_value) {
+/* What a graph function gives for these values. */
+static hone_status call_with(frame *f, const char *callee, uint32_t count, const gvalue *inputs,
+                             gvalue *out_value) {
     const hone_member *member = callee ? hone_module_find(f->module, callee) : NULL;
     hone_tensor **results;
-    size_t count;
-    if (!member || member->kind != HONE_MEMBER_GRAPH || member->graph->param_count != arg_count) {
+    size_t result_count;
+    if (!member || member->kind != HONE_MEMBER_GRAPH || member->graph->param_count != count) {
         return HONE_ERROR(HONE_CODE_ILLEGAL,
                           "'%s' is no graph function of the module that takes %u",
-                          callee ? callee : "?", (unsigned)arg_count);
+                          callee ? callee : "?", (unsigned)count);
     }
-    gvalue *inputs = hone_arena_zalloc(f->arena, (arg_count + 1) * sizeof *inputs);
-    if (!inputs) return short_of_memory();
-    for (uint32_t i = 0; i < arg_count; i++) {
-        HONE_TRY(eval_arg(f, &args[i], &inputs[i]));
-    }
-    HONE_TRY(
-        run_graph(f->module, member->graph, inputs, f->depth + 1, f->options, &results, &count));
-    gvalue *items = hone_arena_zalloc(f->arena, (count + 1) * sizeof *items);
+    HONE_TRY(run_graph(f->module, member->graph, inputs, f->depth + 1, f->options, &results,
+                       &result_count));
+    gvalue *items = hone_arena_zalloc(f->arena, (result_count + 1) * sizeof *items);
     hone_status st = items ? HONE_OK : short_of_memory();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < result_count; i++) {
         if (st)
             hone_tensor_destroy(results[i]);
         else
@@ -377,10 +373,19 @@ static hone_status call_graph(frame *f, const char *callee, uint32_t arg_count,
     }
     hone_free(results);
     if (st) return st;
-    bool is_tuple = count != 1 || member->graph->result.kind == HONE_GARG_TUPLE;
-    *out_value =
-        is_tuple ? (gvalue){.kind = V_TUPLE, .count = (uint32_t)count, .items = items} : items[0];
+    bool is_tuple = result_count != 1 || member->graph->result.kind == HONE_GARG_TUPLE;
+    *out_value = (gvalue){.kind = V_TUPLE, .count = (uint32_t)result_count, .items = items};
+    if (!is_tuple) *out_value = items[0];
     return HONE_OK;
+}
+
+static hone_status call_graph(frame *f, const char *callee, uint32_t arg_count,
+                              const hone_garg *args, gvalue *out_value) {
+    gvalue *inputs = hone_arena_zalloc(f->arena, ((size_t)arg_count + 1) * sizeof *inputs);
+    if (!inputs) return short_of_memory();
+    for (uint32_t i = 0; i < arg_count; i++)
+        HONE_TRY(eval_arg(f, &args[i], &inputs[i]));
+    return call_with(f, callee, arg_count, inputs, out_value);
 }
 
 /* One of the branches runs. */
@@ -398,6 +403,114 @@ static hone_status run_if(frame *f, const hone_gbind *bind, gvalue *out_value) {
     const char *name = branch->kind == HONE_GARG_GLOBAL ? branch->u.s : NULL;
     return call_graph(f, name, bind->arg_count - HONE_GBIND_IF_ARGS,
                       bind->args + HONE_GBIND_IF_ARGS, out_value);
+}
+
+/* ---- loops ---- */
+
+typedef struct looping {
+    const hone_gbind *bind;
+    int64_t limit;
+    bool goes_on;
+    uint32_t state_count, input_count;
+    gvalue *inputs; /* of the body: the number of the turn, states, captured values */
+    gvalue *results;
+    uint32_t result_count;
+    uint32_t made_at; /* the first tensor that the last turn made */
+} looping;
+
+static bool is_true_scalar(const gvalue *value) {
+    return hone_tensor_get_i64(value->tensor, 0) != 0;
+}
+
+static hone_status begin_loop(frame *f, const hone_gbind *bind, looping *l) {
+    gvalue limit, states, captured, condition;
+    *l = (looping){.bind = bind, .goes_on = true};
+    if (bind->arg_count < HONE_LOOP_CONDITION || bind->args[0].kind != HONE_GARG_GLOBAL) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "a loop without a body");
+    }
+    HONE_TRY(eval_arg(f, &bind->args[HONE_LOOP_LIMIT], &limit));
+    HONE_TRY(eval_arg(f, &bind->args[HONE_LOOP_STATES], &states));
+    HONE_TRY(eval_arg(f, &bind->args[HONE_LOOP_CAPTURED], &captured));
+    if (bind->arg_count > HONE_LOOP_CONDITION) {
+        HONE_TRY(eval_arg(f, &bind->args[HONE_LOOP_CONDITION], &condition));
+        if (condition.kind != V_TENSOR) return HONE_ERROR(HONE_CODE_ILLEGAL, "no condition");
+        l->goes_on = is_true_scalar(&condition);
+    }
+    if (limit.kind != V_TENSOR) return HONE_ERROR(HONE_CODE_ILLEGAL, "a loop without a limit");
+    l->limit = hone_tensor_get_i64(limit.tensor, 0);
+    l->state_count = states.count;
+    l->input_count = 1 + states.count + captured.count;
+    l->inputs = hone_arena_zalloc(f->arena, ((size_t)l->input_count + 1) * sizeof *l->inputs);
+    if (!l->inputs) return short_of_memory();
+    for (uint32_t i = 0; i < states.count; i++)
+        l->inputs[1 + i] = states.items[i];
+    for (uint32_t i = 0; i < captured.count; i++)
+        l->inputs[1 + states.count + i] = captured.items[i];
+    l->inputs[0].kind = V_TENSOR;
+    return make_number(f, HONE_DTYPE_I64, 0, &l->inputs[0].tensor);
+}
+
+/* The scans as a whole; the states are known when the last turn is over. */
+static hone_status make_scans(frame *f, looping *l) {
+    const hone_sinfo *info = info_of(f, l->bind);
+    call c = {.count = 0};
+    if (!info || info->kind != HONE_SINFO_TUPLE || info->field_count < l->state_count) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "what a loop gives is not known");
+    }
+    l->result_count = info->field_count;
+    l->results = hone_arena_zalloc(f->arena, ((size_t)l->result_count + 1) * sizeof *l->results);
+    if (!l->results) return short_of_memory();
+    for (uint32_t i = l->state_count; i < info->field_count; i++)
+        HONE_TRY(make_output(f, &c, info->fields[i], widens(f), &l->results[i]));
+    return HONE_OK;
+}
+
+static hone_status place_item(looping *l, int64_t turn, const gvalue *item, hone_tensor *whole) {
+    size_t bytes = item->kind == V_TENSOR ? hone_tensor_bytes(item->tensor) : 0;
+    if ((size_t)l->limit * bytes != hone_tensor_bytes(whole)) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "an item of a scan has another size");
+    }
+    memcpy((char *)whole->data + (size_t)turn * bytes, item->tensor->data, bytes);
+    return HONE_OK;
+}
+
+/* What the turn before made is of no use any more. */
+static void drop_before(frame *f, looping *l, uint32_t made_at) {
+    uint32_t count = f->owned_count - made_at;
+    for (uint32_t i = l->made_at; i < made_at; i++)
+        hone_tensor_destroy(f->owned[i]);
+    memmove(f->owned + l->made_at, f->owned + made_at, count * sizeof *f->owned);
+    f->owned_count = l->made_at + count;
+}
+
+static hone_status run_turn(frame *f, looping *l, int64_t turn) {
+    uint32_t first = l->bind->arg_count > HONE_LOOP_CONDITION, made_at = f->owned_count;
+    gvalue made;
+    hone_tensor_set_i64(l->inputs[0].tensor, 0, turn);
+    HONE_TRY(call_with(f, l->bind->args[0].u.s, l->input_count, l->inputs, &made));
+    if (made.kind != V_TUPLE || made.count != first + l->result_count) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "the body of a loop gives another number of values");
+    }
+    for (uint32_t i = l->state_count; i < l->result_count; i++)
+        HONE_TRY(place_item(l, turn, &made.items[first + i], l->results[i].tensor));
+    for (uint32_t i = 0; i < l->state_count; i++)
+        l->inputs[1 + i] = made.items[first + i];
+    if (first) l->goes_on = is_true_scalar(&made.items[0]);
+    drop_before(f, l, made_at);
+    return HONE_OK;
+}
+
+static hone_status run_loop(frame *f, const hone_gbind *bind, gvalue *out_value) {
+    looping l;
+    HONE_TRY(begin_loop(f, bind, &l));
+    HONE_TRY(make_scans(f, &l));
+    l.made_at = f->owned_count;
+    for (int64_t turn = 0; turn < l.limit && l.goes_on; turn++)
+        HONE_TRY(run_turn(f, &l, turn));
+    for (uint32_t i = 0; i < l.state_count; i++)
+        l.results[i] = l.inputs[1 + i];
+    *out_value = (gvalue){.kind = V_TUPLE, .count = l.result_count, .items = l.results};
+    return HONE_OK;
 }
 
 /* ---- bindings ---- */
@@ -457,6 +570,7 @@ static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value)
         if (bind->callee && strcmp(bind->callee, "tensor_to_shape") == 0) {
             return tensor_to_shape(f, bind, out_value);
         }
+        if (bind->callee && strcmp(bind->callee, "loop") == 0) return run_loop(f, bind, out_value);
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "operator '%s' has no tensor program yet: legalise the graph first",
                           bind->callee ? bind->callee : "?");

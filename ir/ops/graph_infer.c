@@ -184,6 +184,8 @@ static hone_status check_ranks(const hone_infer *in) {
     return HONE_OK;
 }
 
+static hone_status infer_loop(hone_infer *in);
+
 static hone_status infer_call(hone_infer *in) {
     const hone_gbind *bind = in->bind;
     in->op = hone_graph_op_find(bind->callee);
@@ -191,6 +193,7 @@ static hone_status infer_call(hone_infer *in) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "operator '%s' is not implemented", bind->callee);
     }
     HONE_TRY(check_arg_count(bind, in->op));
+    if (in->op->infer == HONE_INFER_LOOP) return infer_loop(in);
     bool is_known = true;
     for (uint32_t i = 0; i < bind->arg_count && i < HONE_INFER_MAX_ARGS; i++) {
         in->args[i] = hone_garg_sinfo(in->module, in->graph, &bind->args[i], in->ir.arena);
@@ -263,6 +266,89 @@ static hone_status result_of(hone_infer *in, const char *name, uint32_t count,
 static hone_status infer_call_func(hone_infer *in) {
     const hone_gbind *bind = in->bind;
     return result_of(in, bind->callee, bind->arg_count, bind->args, &in->result);
+}
+
+/* What an item of a scan is, once per turn. */
+static const hone_sinfo *scan_sinfo(hone_infer *in, const hone_expr *turns,
+                                    const hone_sinfo *item) {
+    const hone_expr **shape =
+        hone_arena_zalloc(in->ir.arena, ((size_t)item->rank + 1) * sizeof *shape);
+    if (!shape) return NULL;
+    shape[0] = turns;
+    for (int32_t d = 0; d < item->rank; d++)
+        shape[1 + d] = item->shape[d];
+    return hone_sinfo_tensor(in->ir.arena, item->dtype, item->rank + 1, shape);
+}
+
+/* The states as they begin, then the scans, which have one item per turn. */
+static hone_status loop_results(hone_infer *in, const hone_sinfo *states, const hone_sinfo *made,
+                                bool is_open) {
+    const hone_gbind *bind = in->bind;
+    uint32_t first = bind->arg_count > HONE_LOOP_CONDITION, count = made->field_count - first;
+    const hone_sinfo **fields = hone_arena_zalloc(in->ir.arena, (count + 1) * sizeof *fields);
+    if (!fields) return HONE_ERROR(HONE_CODE_NO_MEMORY, "loop");
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_sinfo *item = made->fields[first + i];
+        bool is_state = i < states->field_count;
+        if (is_state && hone_sinfo_contradicts(states->fields[i], item)) {
+            return HONE_ERROR(HONE_CODE_TYPE,
+                              "state %u of a loop has another type or shape after a turn", i);
+        }
+        if (!is_state && is_open) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "a loop whose number of turns is not known makes no scans");
+        }
+        bool is_known = is_shape_known(item) && item->kind == HONE_SINFO_TENSOR;
+        fields[i] = is_state ? states->fields[i]
+                    : is_known
+                        ? scan_sinfo(in, bind->args[HONE_LOOP_LIMIT].u.expr, item)
+                        : plain_sinfo(in->ir.arena, HONE_SINFO_TENSOR, item->dtype, -1, NULL);
+        if (!fields[i]) return HONE_ERROR(HONE_CODE_NO_MEMORY, "loop");
+    }
+    in->result = hone_sinfo_tuple(in->ir.arena, count, fields);
+    return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "loop");
+}
+
+/* What the body is called with: the number of the turn, which tells no sizes, then the rest. */
+static hone_garg *args_of_body(hone_infer *in, uint32_t *out_count) {
+    const hone_garg *states = &in->bind->args[HONE_LOOP_STATES];
+    const hone_garg *captured = &in->bind->args[HONE_LOOP_CAPTURED];
+    *out_count = 1 + states->count + captured->count;
+    hone_garg *args = hone_arena_zalloc(in->ir.arena, *out_count * sizeof *args);
+    if (!args) return NULL;
+    args[0].kind = HONE_GARG_NONE;
+    for (uint32_t i = 0; i < states->count; i++)
+        args[1 + i] = states->u.items[i];
+    for (uint32_t i = 0; i < captured->count; i++)
+        args[1 + states->count + i] = captured->u.items[i];
+    return args;
+}
+
+static hone_status infer_loop(hone_infer *in) {
+    const hone_garg *args = in->bind->args;
+    uint32_t count;
+    const hone_sinfo *made;
+    if (args[HONE_LOOP_BODY].kind != HONE_GARG_GLOBAL ||
+        args[HONE_LOOP_STATES].kind != HONE_GARG_TUPLE ||
+        args[HONE_LOOP_CAPTURED].kind != HONE_GARG_TUPLE) {
+        return HONE_ERROR(HONE_CODE_TYPE, "a loop takes a function of the module, how many turns "
+                                          "it makes, and two tuples that are written out");
+    }
+    const hone_sinfo *states =
+        hone_garg_sinfo(in->module, in->graph, &args[HONE_LOOP_STATES], in->ir.arena);
+    hone_garg *inputs = args_of_body(in, &count);
+    if (!inputs) return HONE_ERROR(HONE_CODE_NO_MEMORY, "loop");
+    HONE_TRY(result_of(in, args[HONE_LOOP_BODY].u.s, count, inputs, &made));
+    if (!states || !made) return HONE_OK;
+    bool has_condition = in->bind->arg_count > HONE_LOOP_CONDITION;
+    if (made->kind != HONE_SINFO_TUPLE || made->field_count < has_condition + states->field_count) {
+        return HONE_ERROR(HONE_CODE_TYPE,
+                          "the body of a loop of %u states gives a tuple of %s%u "
+                          "or more values",
+                          states->field_count, has_condition ? "1 + " : "", states->field_count);
+    }
+    bool is_open = has_condition || args[HONE_LOOP_LIMIT].kind != HONE_GARG_PRIM;
+    return loop_results(in, states, made, is_open);
 }
 
 static bool is_condition(const hone_sinfo *info) {

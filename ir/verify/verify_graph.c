@@ -1,5 +1,6 @@
 /* ir/verify/verify_graph.c - the verifier of graph programs. */
 #include <stdarg.h>
+#include <string.h>
 
 #include "ir/ops/fit.h"
 #include "ir/ops/graph_infer.h"
@@ -388,6 +389,27 @@ static void check_if(graph_verifier *v, const hone_gbind *bind) {
     }
 }
 
+/* The body is called with the number of the turn, states and captured values. */
+static void check_loop(graph_verifier *v, const hone_gbind *bind) {
+    const hone_garg *args = bind->args;
+    bool has_all = bind->arg_count > HONE_LOOP_CAPTURED &&
+                   args[HONE_LOOP_BODY].kind == HONE_GARG_GLOBAL &&
+                   args[HONE_LOOP_STATES].kind == HONE_GARG_TUPLE &&
+                   args[HONE_LOOP_CAPTURED].kind == HONE_GARG_TUPLE;
+    if (!has_all) return; /* its types say so */
+    uint32_t states = args[HONE_LOOP_STATES].count, captured = args[HONE_LOOP_CAPTURED].count;
+    hone_garg *of_body =
+        hone_arena_zalloc(v->out->arena, ((size_t)states + captured + 1) * sizeof *of_body);
+    v->is_short_of_memory |= !of_body;
+    if (!of_body) return;
+    of_body[0].kind = HONE_GARG_NONE;
+    for (uint32_t i = 0; i < states; i++)
+        of_body[1 + i] = args[HONE_LOOP_STATES].u.items[i];
+    for (uint32_t i = 0; i < captured; i++)
+        of_body[1 + states + i] = args[HONE_LOOP_CAPTURED].u.items[i];
+    check_call_of(v, args[HONE_LOOP_BODY].u.s, 1 + states + captured, of_body);
+}
+
 static void check_tuple_get(graph_verifier *v, const hone_gbind *bind) {
     hone_sinfo scratch;
     if (bind->arg_count != 1) {
@@ -455,6 +477,9 @@ static void check_kind(graph_verifier *v, const hone_gbind *bind) {
         break;
     case HONE_GBIND_IF:
         check_if(v, bind);
+        break;
+    case HONE_GBIND_CALL:
+        if (strcmp(bind->callee, "loop") == 0) check_loop(v, bind);
         break;
     case HONE_GBIND_TUPLE_GET:
         check_tuple_get(v, bind);

@@ -520,8 +520,33 @@ static bool writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
     return step->detail > 0;
 }
 
+/* Steps of branches and loops: which step comes next. */
+static int32_t run_flow(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
+                        int32_t next) {
+    int64_t *number = step->arg_count ? frame->args[0] : NULL, place;
+    int64_t bytes = 0;
+    switch ((hone_mt_step_kind)step->kind) {
+    case HONE_MT_UNLESS:
+        return *(const uint8_t *)frame->args[0] ? next : step->detail;
+    case HONE_MT_GO:
+        return step->detail;
+    case HONE_MT_START:
+        *number = -1;
+        return next;
+    case HONE_MT_NEXT:
+        place = step->size_count ? frame->values[step->sizes[0]] : *(int64_t *)frame->args[1];
+        return ++*number < place ? next : step->detail;
+    default: /* PLACE */
+        memcpy(&place, frame->args[1], sizeof place);
+        bytes = frame->values[call->plan->tensors[step->args[0]].bytes];
+        memcpy((char *)frame->args[2] + place * bytes, frame->args[0], (size_t)bytes);
+        return next;
+    }
+}
+
+/* *io_next: the step that comes then. */
 static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame,
-                        const uint8_t *weights) {
+                        const uint8_t *weights, int32_t *io_next) {
     for (int32_t i = 0; i < step->arg_count; i++)
         frame->args[i] = tensor_data(call, frame, weights, step->args[i]);
     if (step->kind == HONE_MT_SIZES) return hone_mt_begin_phase(call, frame, step);
@@ -532,6 +557,10 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
         return HONE_MODEL_OK;
     }
     if (step->kind == HONE_MT_EXTERN) return run_extern(call, step, frame);
+    if (step->kind != HONE_MT_KERNEL) {
+        *io_next = run_flow(call, step, frame, *io_next);
+        return HONE_MODEL_OK;
+    }
     for (int32_t i = 0; i < step->size_count; i++)
         frame->sizes[i] = frame->values[step->sizes[i]];
     int32_t code = step->kernel(&call->rt, frame->args, frame->sizes);
@@ -549,8 +578,10 @@ static int32_t run_steps(hone_mt_call *call, hone_mt_frame *frame, const uint8_t
         copy_in(call, frame, port_count,
                 frame->workspaces[0] + hone_mt_round_up(frame->values[plan->workspaces[0]]));
     }
-    for (int32_t i = 0; i < plan->step_count && !code; i++)
-        code = run_step(call, &plan->steps[i], frame, weights);
+    for (int32_t i = 0, next; i < plan->step_count && !code; i = next) {
+        next = i + 1;
+        code = run_step(call, &plan->steps[i], frame, weights, &next);
+    }
     hone_mt_end_outputs(call, frame, code);
     if (!code) copy_out(call, frame, port_count);
     return code;

@@ -8,7 +8,7 @@
  *              from the ports; those of another phase from the step on that begins it.
  *   tensors[]  places in memory; the first ones are the ports: inputs, then outputs.
  *   checks[]   what must hold of values, as calls of the plan demand.
- *   steps[]    calls in order.
+ *   steps[]    calls in order, and where to go on (graph/plan/plan_flow.c draws it).
  *
  * An entry has one plan per choice of sizes that it was compiled for, then the general one; the
  * first whose guards hold is run.
@@ -57,11 +57,17 @@ typedef enum hone_mt_step_kind {
     HONE_MT_EXTERN,
     HONE_MT_COPY,
     HONE_MT_SIZES, /* begins a phase */
+    HONE_MT_UNLESS, /* goes on at `detail` where args[0], a bool, is false */
+    HONE_MT_GO,     /* goes on at `detail` */
+    HONE_MT_START,  /* args[0], an int64, becomes -1 */
+    HONE_MT_NEXT,   /* args[0] grows by 1; at `detail` where it is not below sizes[0], or args[1] */
+    HONE_MT_PLACE,  /* args[0] becomes item args[1] of args[2] */
 } hone_mt_step_kind;
 
 typedef struct hone_mt_step {
     int32_t kind, arg_count, size_count;
-    int32_t detail; /* KERNEL: how many of the last args it writes; SIZES: the phase */
+    int32_t detail; /* KERNEL: how many of the last args it writes; SIZES: the phase; the rest: a
+                       step, or their number */
     const char *name;
     hone_kernel kernel;   /* KERNEL */
     const int32_t *args;  /* tensors */

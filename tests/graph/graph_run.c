@@ -137,6 +137,33 @@ static bool is_empty(const machine *m, const hone_plan_step *step) {
     return true;
 }
 
+/* Steps of branches and loops: which step comes next. */
+static uint32_t run_flow(const machine *m, const hone_plan_step *step, uint32_t next) {
+    hone_tensor args[3];
+    for (uint32_t i = 0; i < step->arg_count; i++)
+        args[i] = view_of(m, step->args[i]);
+    int64_t limit;
+    switch (step->kind) {
+    case HONE_PLAN_UNLESS:
+        return hone_tensor_get_i64(&args[0], 0) ? next : step->target;
+    case HONE_PLAN_GO:
+        return step->target;
+    case HONE_PLAN_START:
+        hone_tensor_set_i64(&args[0], 0, -1);
+        return next;
+    case HONE_PLAN_NEXT:
+        limit = step->size_count ? eval(m->plan, step->sizes[0], m->sizes)
+                                 : hone_tensor_get_i64(&args[1], 0);
+        hone_tensor_set_i64(&args[0], 0, hone_tensor_get_i64(&args[0], 0) + 1);
+        return hone_tensor_get_i64(&args[0], 0) < limit ? next : step->target;
+    default:
+        memcpy((char *)args[2].data +
+                   (size_t)hone_tensor_get_i64(&args[1], 0) * hone_tensor_bytes(&args[0]),
+               args[0].data, hone_tensor_bytes(&args[0]));
+        return next;
+    }
+}
+
 static hone_status run_step(machine *m, const hone_plan_step *step) {
     hone_tensor views[128], *args[128];
     uint32_t next = 0, size = 0, count = 0;
@@ -177,8 +204,13 @@ static hone_status run_plan(const hone_plan *plan, hone_tensor *const *inputs, s
     m.workspaces = hone_calloc(plan->phase_count, sizeof *m.workspaces);
     bool is_short = !m.results->items || !m.workspaces;
     hone_status st = is_short ? HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs") : begin_phase(&m, 0);
-    for (uint32_t i = 0; !st && i < plan->step_count; i++)
-        st = run_step(&m, &plan->steps[i]);
+    for (uint32_t i = 0, next; !st && i < plan->step_count; i = next) {
+        next = i + 1;
+        if (plan->steps[i].kind > HONE_PLAN_SIZES)
+            next = run_flow(&m, &plan->steps[i], next);
+        else
+            st = run_step(&m, &plan->steps[i]);
+    }
     for (uint32_t i = 0; m.workspaces && i < plan->phase_count; i++)
         hone_free(m.workspaces[i]);
     hone_free(m.workspaces);

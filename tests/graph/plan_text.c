@@ -58,7 +58,11 @@ static void print_step(const hone_plan *plan, const hone_plan_step *step, hone_s
         hone_str_append(out, i ? ", " : "; ");
         print_expr(plan, step->sizes[i], out);
     }
-    hone_str_append(out, ")\n");
+    bool goes = step->kind == HONE_PLAN_UNLESS || step->kind == HONE_PLAN_GO ||
+                step->kind == HONE_PLAN_NEXT;
+    hone_str_append(out, ")");
+    if (goes) hone_str_printf(out, " to %u", step->target);
+    hone_str_append(out, "\n");
 }
 
 static void print_check(const hone_plan *plan, const hone_plan_check *check, hone_str *out) {

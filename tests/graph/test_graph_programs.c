@@ -1,6 +1,6 @@
 /* tests/graph/test_graph_programs.c - modules written as program text: tasks of bare PrimFuncs,
- * calls of symbolic kernels, weights given by name, patterns, flops, and the plan of a function
- * with views and shared results. */
+ * calls of symbolic kernels, weights given by name, patterns, flops, the plan of a function with
+ * views and shared results, branches and loops. */
 #include <string.h>
 
 #include "graph/passes/pass.h"
@@ -133,6 +133,107 @@ static void weights_become_constants(void **state) {
                       "float32[3, 4]");
 }
 
+/* ---- branches and loops ---- */
+
+static const char flow_head[] =
+    "@I.ir_module\n"
+    "class Module:\n"
+    "    @R.function(private=True)\n"
+    "    def turn(i: R.Tensor((), \"int64\"), a: R.Tensor((4,), \"float32\"), b: R.Tensor((4,), "
+    "\"float32\"), w: R.Tensor((4, 4), \"float32\")):\n"
+    "        s = R.add(a, R.matmul(b, w))\n"
+    "        return (b, a, s)\n" /* the states change places */
+    "    @R.function(private=True)\n"
+    "    def until(i: R.Tensor((), \"int64\"), a: R.Tensor((4,), \"float32\"), w: R.Tensor((4, "
+    "4), \"float32\")):\n"
+    "        s = R.subtract(R.matmul(a, w), R.const(1, \"float32\"))\n"
+    "        go = R.greater(R.max(s), R.const(0, \"float32\"))\n"
+    "        if go:\n"
+    "            t = R.matmul(s, w)\n"
+    "        else:\n"
+    "            t = R.negative(s)\n"
+    "        return (go, t)\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((4,), \"float32\"), w: R.Tensor((4, 4), \"float32\"), c: "
+    "R.Tensor((), \"bool\"), n: R.Tensor((), \"int64\")):\n"
+    "        cls = Module\n"
+    "        z = R.multiply(x, x)\n";
+
+/* What stands in main, the function's last lines. */
+static const struct flow {
+    const char *lines;
+    int turns; /* of n */
+} flows[] = {
+    {"        if c:\n"
+     "            y = R.matmul(z, w)\n"
+     "        else:\n"
+     "            y = R.matmul(R.add(x, z), w)\n"
+     "        return (R.add(y, z), y)\n",             0},
+    {"        if c:\n" /* results that are not the branch's own */
+     "            y = (x, z, R.matmul(z, w))\n"
+     "        else:\n"
+     "            t = R.matmul(x, w)\n"
+     "            y = (z, t, t)\n"
+     "        return (y[0], y[1], y[2])\n",           0},
+    {"        y = R.loop(cls.turn, 5, (x, z), (w,))\n"
+     "        return (y[0], y[1], R.add(y[2], z))\n", 0},
+    {"        y = R.loop(cls.until, n, (x,), (w,), c)\n"
+     "        return R.add(y[0], z)\n",               9},
+    {"        y: R.Tuple(R.Tensor((4,), \"float32\")) = R.loop(cls.until, n, (x,), (w,), c)\n"
+     "        if c:\n"
+     "            q = R.loop(cls.until, 3, (y[0],), (w,), c)\n"
+     "            v = R.matmul(q[0], w)\n"
+     "        else:\n"
+     "            v = R.matmul(z, w)\n"
+     "        return R.add(R.add(v, y[0]), z)\n",     4},
+    {"        y = R.loop(cls.until, n, (x,), (w,), c)\n"
+     "        return y[0]\n",                         0},
+};
+
+static void check_flow(const hone_module *module, hone_tensor **inputs, size_t at) {
+    run_results plain, planned;
+    HONE_ASSERT_OK(run_plain(module, NULL, inputs, 4, 0, &plain));
+    HONE_ASSERT_OK(run_planned(module, NULL, inputs, 4, 0, &planned));
+    assert_int_equal(plain.count, planned.count);
+    for (size_t i = 0; i < plain.count; i++) {
+        for (int64_t e = 0; e < hone_tensor_count(plain.items[i]); e++) {
+            double want = hone_tensor_get_f64(plain.items[i], e);
+            double got = hone_tensor_get_f64(planned.items[i], e);
+            if (want != got) fail_msg("flow %zu: result %zu is %g, not %g", at, i, got, want);
+        }
+    }
+    run_results_deinit(&plain);
+    run_results_deinit(&planned);
+}
+
+static void branches_and_loops_are_steps(void **state) {
+    (void)state;
+    const int64_t shape[] = {4, 4};
+    hone_tensor *inputs[4];
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 1, shape, &inputs[0]));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &inputs[1]));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_BOOL, 0, NULL, &inputs[2]));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 0, NULL, &inputs[3]));
+    for (int i = 0; i < 4; i++)
+        hone_tensor_set_f64(inputs[0], i, i - 1);
+    for (int i = 0; i < 16; i++)
+        hone_tensor_set_f64(inputs[1], i, i % 3 - 0.5 * (i % 5));
+    for (size_t i = 0; i < HONE_COUNT(flows); i++) {
+        hone_str text = {0};
+        hone_str_printf(&text, "%s%s", flow_head, flows[i].lines);
+        hone_module *module = parse(text.data);
+        hone_tensor_set_i64(inputs[3], 0, flows[i].turns);
+        for (int c = 0; c < 2; c++) {
+            hone_tensor_set_i64(inputs[2], 0, c);
+            check_flow(module, inputs, i);
+        }
+        hone_module_release(module);
+        hone_str_deinit(&text);
+    }
+    for (size_t i = 0; i < HONE_COUNT(inputs); i++)
+        hone_tensor_destroy(inputs[i]);
+}
+
 /* Tensors that live at the same time and are not views of each other must not overlap. */
 static void plans_do_not_overlap(void **state) {
     (void)state;
@@ -215,6 +316,7 @@ int main(void) {
         cmocka_unit_test(lone_functions_are_tasks),
         cmocka_unit_test(symbolic_calls_are_specialised),
         cmocka_unit_test(weights_become_constants),
+        cmocka_unit_test(branches_and_loops_are_steps),
         cmocka_unit_test(plans_do_not_overlap),
         cmocka_unit_test(passes_have_names),
         cmocka_unit_test(external_calls_are_steps),

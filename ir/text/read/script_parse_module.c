@@ -412,7 +412,7 @@ static bool infer_member(inference *in, const char *name) {
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
         if (bind->kind == HONE_GBIND_CALL_FUNC && !infer_member(in, bind->callee)) return false;
-        for (uint32_t a = 0; bind->kind == HONE_GBIND_IF && a < HONE_GBIND_IF_ARGS; a++) {
+        for (uint32_t a = 0; a < bind->arg_count; a++) { /* branches, bodies of loops */
             if (bind->args[a].kind != HONE_GARG_GLOBAL) continue;
             if (!infer_member(in, bind->args[a].u.s)) return false;
         }
