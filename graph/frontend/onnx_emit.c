@@ -54,8 +54,8 @@ static hone_status check_elements(const hone_sinfo *info) {
     return HONE_OK;
 }
 
-static hone_status finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out) {
-    bind->in_dataflow = true;
+hone_status onnx_finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out) {
+    bind->in_dataflow = bind->kind != HONE_GBIND_IF;
     hone_gvalue value = bind->value;
     const hone_sinfo *info = NULL;
     HONE_TRY(hone_graph_infer_bind(r->module, r->graph, bind, r->arena, &info));
@@ -155,7 +155,7 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
     if (hone_graph_add_call(r->graph, op, arg_count, tensors, set, NULL) == HONE_NO_ID) {
         return no_memory();
     }
-    HONE_TRY(finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], out));
+    HONE_TRY(onnx_finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], out));
     return fold_small(r, out);
 }
 
@@ -177,7 +177,7 @@ hone_status onnx_emit_get(onnx_reader *r, hone_garg tuple, int32_t index, hone_g
     bind->args = args;
     bind->arg_count = 1;
     bind->index = index;
-    return finish_bind(r, bind, out);
+    return onnx_finish_bind(r, bind, out);
 }
 
 hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *const *exprs,

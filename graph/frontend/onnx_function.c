@@ -95,40 +95,40 @@ static hone_status check_call(const onnx_reader *r, const onnx_call *call) {
 /* ---- bodies ---- */
 
 /* The function's inputs are all that has a name in it. */
-static hone_status enter(onnx_reader *r, const onnx_call *call, const hone_strmap *outer) {
+static hone_status enter(onnx_reader *r, const onnx_call *call, const hone_garg *args) {
+    for (size_t i = 0; i < call->function->n_input; i++)
+        HONE_TRY(onnx_define(r, call->function->input[i], args[i]));
+    return HONE_OK;
+}
+
+/* What it is called with. */
+static hone_status find_args(const onnx_reader *r, const onnx_call *call, hone_garg *args) {
     const Onnx__NodeProto *node = call->node;
     for (size_t i = 0; i < call->function->n_input; i++) {
-        hone_garg arg = {.kind = HONE_GARG_NONE};
-        uint64_t at;
-        if (i < node->n_input && node->input[i][0]) {
-            if (!hone_strmap_find(outer, node->input[i], &at))
-                return HONE_ERROR(HONE_CODE_INVALID,
-                                  "input '%.200s' is not defined before it is used",
-                                  node->input[i]);
-            arg = r->args[at];
-        }
-        HONE_TRY(onnx_define(r, call->function->input[i], arg));
+        args[i] = (hone_garg){.kind = HONE_GARG_NONE};
+        if (i >= node->n_input || !node->input[i][0] || onnx_lookup(r, node->input[i], &args[i]))
+            continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "input '%.200s' is not defined before it is used",
+                          node->input[i]);
     }
     return HONE_OK;
 }
 
 static hone_status find_results(const onnx_reader *r, const onnx_call *call, hone_garg *out) {
     for (size_t i = 0; i < call->node->n_output; i++) {
-        uint64_t at;
         const char *name = call->function->output[i];
         if (!call->node->output[i][0]) continue;
-        if (!hone_strmap_find(&r->names, name, &at))
+        if (!onnx_lookup(r, name, &out[i]))
             return HONE_ERROR(HONE_CODE_INVALID, "the function does not define its output '%.200s'",
                               name);
-        out[i] = r->args[at];
     }
     return HONE_OK;
 }
 
-static hone_status read_body(onnx_reader *r, const onnx_call *call, const hone_strmap *outer,
+static hone_status read_body(onnx_reader *r, const onnx_call *call, const hone_garg *args,
                              hone_garg *out) {
     const Onnx__FunctionProto *f = call->function;
-    HONE_TRY(enter(r, call, outer));
+    HONE_TRY(enter(r, call, args));
     HONE_TRY(onnx_set_opset(r, f->n_opset_import, f->opset_import));
     HONE_TRY(onnx_convert_nodes(r, f->n_node, f->node));
     return find_results(r, call, out);
@@ -137,17 +137,19 @@ static hone_status read_body(onnx_reader *r, const onnx_call *call, const hone_s
 hone_status onnx_convert_call(onnx_reader *r, const Onnx__NodeProto *node,
                               const Onnx__FunctionProto *function) {
     onnx_call call = {.node = node, .function = function, .outer = r->call};
-    hone_strmap outer = r->names;
+    onnx_scope own = {0}, *outer = r->scope; /* nothing around it is seen */
     int64_t opset = r->opset;
     r->call_count++;
     HONE_TRY(check_call(r, &call));
     hone_garg *results = hone_arena_zalloc(r->arena, (node->n_output + 1) * sizeof *results);
-    if (!results) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    r->names = (hone_strmap){0};
+    hone_garg *args = hone_arena_zalloc(r->arena, (function->n_input + 1) * sizeof *args);
+    if (!results || !args) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    HONE_TRY(find_args(r, &call, args));
+    r->scope = &own;
     r->call = &call;
-    hone_status st = read_body(r, &call, &outer, results);
-    hone_strmap_deinit(&r->names);
-    r->names = outer;
+    hone_status st = read_body(r, &call, args, results);
+    hone_strmap_deinit(&own.names);
+    r->scope = outer;
     r->call = call.outer;
     r->opset = opset;
     HONE_TRY(st);

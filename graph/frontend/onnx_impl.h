@@ -16,6 +16,8 @@
  *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
  *   onnx_ngrams.c, onnx_cast.c, onnx_chosen.c, onnx_unique.c, onnx_suppress.c
  *                  one converter per operator
+ *   onnx_subgraph.c, onnx_branch.c, onnx_loop.c, onnx_sequence.c (onnx_flow.h)
+ *                  control flow, sequences
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
  * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
@@ -32,6 +34,12 @@
 
 enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
 enum { ONNX_NAME_FILE = 1, ONNX_NAME_MADE = 2 }; /* whose the name of a size is */
+
+/* Names that hold in a graph: its own, and those of the graph around it. */
+typedef struct onnx_scope {
+    hone_strmap names; /* ONNX value name → index into args */
+    struct onnx_scope *around;
+} onnx_scope;
 
 /* A call of a function that the model brings along (onnx_function.c), while its nodes are read. */
 typedef struct onnx_call {
@@ -51,7 +59,7 @@ typedef struct onnx_reader {
     const hone_graph_options *options;
     bool dim_used[64]; /* by place in options->dims */
     int64_t opset;
-    hone_strmap names; /* ONNX value name → index into args */
+    onnx_scope *scope;
     hone_garg *args;
     uint32_t arg_count, arg_capacity;
     uint32_t initializer_count; /* the first args */
@@ -104,6 +112,9 @@ extern const onnx_converter onnx_cast_converters[];
 extern const onnx_converter onnx_chosen_converters[];
 extern const onnx_converter onnx_unique_converters[];
 extern const onnx_converter onnx_suppress_converters[];
+extern const onnx_converter onnx_branch_converters[];
+extern const onnx_converter onnx_loop_converters[];
+extern const onnx_converter onnx_sequence_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 
@@ -139,6 +150,13 @@ hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *pr
 /* The element type, or UNSUPPORTED with its number. */
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype);
 
+/* ---- graphs inside of nodes ---- */
+bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out);
+/* The initializers and nodes of a graph, in the current scope. */
+HONE_NODISCARD hone_status onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *graph);
+/* When a function is complete. */
+void onnx_end_blocks(onnx_reader *r);
+
 /* ---- attributes ---- */
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name); /* or NULL */
 /* INVALID when present with another type. */
@@ -165,6 +183,8 @@ hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sin
 hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sinfo **out_info);
 /* The constant tensor behind an argument, or NULL. */
 const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg);
+/* Infers what a new binding makes; one but an if is in a dataflow block. */
+hone_status onnx_finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out);
 /* Adds an operator call, with shape inference; attrs may be NULL. Few numbers that follow from
  * constants are a constant at once. */
 hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,

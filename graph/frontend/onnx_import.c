@@ -11,7 +11,7 @@
 #include "support/os/fs.h"
 #include "support/text/utf8.h"
 
-enum { MAX_NODES = 1 << 20 };
+enum { MAX_NODES = 1 << 20, MAX_OUTPUTS = 1024 };
 
 /* What a later operator set means by an operator is not known: attributes that are new are refused
  * one by one, a changed meaning would not be noticed. */
@@ -37,7 +37,8 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_unique_converters, onnx_suppress_converters,    onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters,
-        onnx_cast_converters};
+        onnx_cast_converters,   onnx_branch_converters,      onnx_loop_converters,
+        onnx_sequence_converters};
     const onnx_converter *found = NULL;
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
@@ -56,15 +57,25 @@ hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {
     if (hone_utf8_valid_bytes(name, length) < length) {
         return HONE_ERROR(HONE_CODE_INVALID, "the name '%s' is not UTF-8", name);
     }
-    if (hone_strmap_find(&r->names, name, NULL)) {
+    if (hone_strmap_find(&r->scope->names, name, NULL)) {
         return HONE_ERROR(HONE_CODE_INVALID, "value '%s' is defined twice", name);
     }
     if (!hone_grow(r->arena, (void **)&r->args, &r->arg_capacity, r->arg_count, sizeof *r->args) ||
-        !hone_strmap_put(&r->names, name, r->arg_count)) {
+        !hone_strmap_put(&r->scope->names, name, r->arg_count)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     }
     r->args[r->arg_count++] = arg;
     return HONE_OK;
+}
+
+bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out) {
+    uint64_t at;
+    for (const onnx_scope *scope = r->scope; scope; scope = scope->around) {
+        if (!hone_strmap_find(&scope->names, name, &at)) continue;
+        *out = r->args[at];
+        return true;
+    }
+    return false;
 }
 
 /* ---- inputs ---- */
@@ -149,7 +160,9 @@ static hone_status read_input_type(onnx_reader *r, const Onnx__ValueInfoProto *i
                                    const hone_sinfo **out_info) {
     const Onnx__TypeProto *type = input->type;
     if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input is no tensor");
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the input is no tensor: inputs that are sequences or optionals are not "
+                          "implemented");
     }
     const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
     hone_dtype dtype;
@@ -182,7 +195,7 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
         return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
     }
     uint64_t at;
-    if (hone_strmap_find(&r->names, input->name, &at)) {
+    if (hone_strmap_find(&r->scope->names, input->name, &at)) {
         if (at < r->initializer_count) return HONE_OK; /* its value is in the file */
         return HONE_ERROR(HONE_CODE_INVALID, "there are two inputs '%s'", input->name);
     }
@@ -298,17 +311,15 @@ static hone_status node_inputs(onnx_reader *r, const Onnx__NodeProto *node) {
     }
     r->input_count = (uint32_t)node->n_input;
     for (uint32_t i = 0; i < r->input_count; i++) {
-        uint64_t at;
         r->inputs[i] = (hone_garg){.kind = HONE_GARG_NONE};
         if (!node->input[i][0]) continue;
-        if (!hone_strmap_find(&r->names, node->input[i], &at)) {
+        if (!onnx_lookup(r, node->input[i], &r->inputs[i])) {
             return HONE_ERROR(
                 HONE_CODE_INVALID,
                 "input '%.200s' is not defined before it is used (a missing value, or "
                 "a cycle)",
                 node->input[i]);
         }
-        r->inputs[i] = r->args[at];
         HONE_TRY(check_implemented(&r->inputs[i], node->input[i]));
     }
     while (r->input_count && r->inputs[r->input_count - 1].kind == HONE_GARG_NONE)
@@ -434,35 +445,69 @@ static hone_status check_output(onnx_reader *r, const Onnx__ValueInfoProto *outp
     return name_sizes(r, type->tensor_type->shape, info);
 }
 
+/* The tensors of all outputs; a sequence y is y_0, y_1, ... */
+typedef struct output_list {
+    hone_garg *items;
+    hone_value *names;
+    uint32_t count, capacity, name_capacity;
+} output_list;
+
+static hone_status add_output(onnx_reader *r, output_list *list, const char *name, hone_garg arg) {
+    if (arg.kind == HONE_GARG_NONE) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "output '%.200s' is an empty optional", name);
+    }
+    for (uint32_t i = 0; arg.kind == HONE_GARG_TUPLE && i < arg.count; i++) {
+        const char *item = hone_arena_printf(r->arena, "%s_%u", name, i);
+        if (!item) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+        HONE_TRY(add_output(r, list, item, arg.u.items[i]));
+    }
+    if (arg.kind == HONE_GARG_TUPLE) return HONE_OK;
+    HONE_TRY(check_implemented(&arg, name));
+    HONE_TRY(onnx_as_tensor(r, &arg));
+    if (list->count == MAX_OUTPUTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d outputs", MAX_OUTPUTS);
+    }
+    if (!hone_grow(r->arena, (void **)&list->items, &list->capacity, list->count,
+                   sizeof *list->items) ||
+        !hone_grow(r->arena, (void **)&list->names, &list->name_capacity, list->count,
+                   sizeof *list->names)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    }
+    if (arg.kind == HONE_GARG_VALUE) r->graph->values[arg.u.value].is_output = true;
+    list->items[list->count] = arg;
+    list->names[list->count++] = onnx_text_value(r, name);
+    return HONE_OK;
+}
+
+static hone_status read_output(onnx_reader *r, output_list *list,
+                               const Onnx__ValueInfoProto *output) {
+    hone_garg arg;
+    uint32_t first = list->count;
+    if (!output->name || !onnx_lookup(r, output->name, &arg)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "output '%.200s' is not defined by any node",
+                          output->name ? output->name : "");
+    }
+    HONE_TRY(add_output(r, list, output->name, arg));
+    if (arg.kind == HONE_GARG_TUPLE) return HONE_OK;
+    return hone_status_annotate(check_output(r, output, &list->items[first]), "output '%.200s'",
+                                output->name);
+}
+
 static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
+    output_list list = {0};
     if (graph->n_output == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model has no outputs");
-    if (graph->n_output > 1024) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 1024 outputs");
-    hone_garg *items = hone_arena_zalloc(r->arena, graph->n_output * sizeof *items);
-    hone_value *names = hone_arena_zalloc(r->arena, graph->n_output * sizeof *names);
-    if (!items || !names) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    for (size_t i = 0; i < graph->n_output; i++) {
-        const char *name = graph->output[i]->name;
-        uint64_t at;
-        if (!name || !hone_strmap_find(&r->names, name, &at)) {
-            return HONE_ERROR(HONE_CODE_INVALID, "output '%.200s' is not defined by any node",
-                              name ? name : "");
-        }
-        items[i] = r->args[at];
-        HONE_TRY(check_implemented(&items[i], name));
-        HONE_TRY(onnx_as_tensor(r, &items[i]));
-        HONE_TRY(hone_status_annotate(check_output(r, graph->output[i], &items[i]),
-                                      "output '%.200s'", name));
-        if (items[i].kind == HONE_GARG_VALUE) r->graph->values[items[i].u.value].is_output = true;
-        names[i] = onnx_text_value(r, name);
+    for (size_t i = 0; i < graph->n_output; i++)
+        HONE_TRY(read_output(r, &list, graph->output[i]));
+    if (list.count == 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "all outputs are empty sequences");
     }
-    r->graph->result = items[0];
-    if (graph->n_output > 1) {
-        r->graph->result = (hone_garg){
-            .kind = HONE_GARG_TUPLE, .count = (uint32_t)graph->n_output, .u.items = items};
+    r->graph->result = list.items[0];
+    if (list.count > 1) {
+        r->graph->result =
+            (hone_garg){.kind = HONE_GARG_TUPLE, .count = list.count, .u.items = list.items};
     }
-    hone_value list = {
-        .kind = HONE_VALUE_LIST, .count = (uint32_t)graph->n_output, .u.items = names};
-    if (!hone_attrs_with(r->arena, &r->graph->attrs, "output_names", list, &r->graph->attrs)) {
+    hone_value names = {.kind = HONE_VALUE_LIST, .count = list.count, .u.items = list.names};
+    if (!hone_attrs_with(r->arena, &r->graph->attrs, "output_names", names, &r->graph->attrs)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     }
     r->graph->result_sinfo = hone_garg_sinfo(r->module, r->graph, &r->graph->result, r->arena);
@@ -499,7 +544,7 @@ static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
     return HONE_OK;
 }
 
-static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
+static hone_status read_initializers(onnx_reader *r, const Onnx__GraphProto *graph) {
     if (graph->n_node > MAX_NODES)
         return HONE_ERROR(HONE_CODE_INVALID, "more than %d nodes", MAX_NODES);
     if (graph->n_sparse_initializer) {
@@ -508,13 +553,25 @@ static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_initializer; i++) {
         HONE_TRY(read_initializer(r, graph->initializer[i]));
     }
+    return HONE_OK;
+}
+
+hone_status onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *graph) {
+    HONE_TRY(read_initializers(r, graph));
+    return onnx_convert_nodes(r, graph->n_node, graph->node);
+}
+
+static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
+    HONE_TRY(read_initializers(r, graph));
     r->initializer_count = r->arg_count;
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(note_sizes(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(read_input(r, graph->input[i]));
     HONE_TRY(onnx_convert_nodes(r, graph->n_node, graph->node));
-    return read_outputs(r, graph);
+    HONE_TRY(read_outputs(r, graph));
+    onnx_end_blocks(r);
+    return HONE_OK;
 }
 
 /* Sizes that the caller gave must be there; the module remembers them (graph/passes/bind.c). */
@@ -568,9 +625,11 @@ hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_n
         r->source = source_name;
         r->directory = directory;
         r->options = options;
+        onnx_scope whole = {0};
+        r->scope = &whole;
         st = read_model(r, model);
         st = hone_status_join(st, hone_ir_finish(&r->ir));
-        hone_strmap_deinit(&r->names);
+        hone_strmap_deinit(&whole.names);
         hone_strmap_deinit(&r->size_names);
         if (st)
             hone_module_release(r->module);

@@ -128,7 +128,7 @@ typedef struct hone_mt_model {
     _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
-#define HONE_MT_VERSION 3
+#define HONE_MT_VERSION 4
 
 /* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
 #define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */

@@ -1,0 +1,191 @@
+/* graph/frontend/onnx_branch.c - If: the branch that is taken where that is known while reading,
+ * else an if of the graph, whose branches are functions. */
+#include "graph/frontend/onnx_flow.h"
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out) {
+    const hone_tensor *tensor = onnx_constant_of(r, arg);
+    if (!tensor || hone_tensor_count(tensor) != 1) return false;
+    *out = hone_tensor_get_i64(tensor, 0) != 0;
+    return true;
+}
+
+hone_status onnx_as_scalar(onnx_reader *r, hone_garg *arg) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_as_tensor(r, arg));
+    HONE_TRY(onnx_info(r, arg, &info));
+    return info->rank == 0 ? HONE_OK : onnx_emit_reshape(r, *arg, 0, NULL, arg);
+}
+
+/* ---- results: tensors, sequences of them, or nothing ---- */
+
+static uint32_t count_flat(const hone_garg *arg) {
+    uint32_t count = arg->kind != HONE_GARG_TUPLE && arg->kind != HONE_GARG_NONE;
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        count += count_flat(&arg->u.items[i]);
+    return count;
+}
+
+static void flatten(const hone_garg *arg, hone_garg *flat, uint32_t *io_count) {
+    if (arg->kind != HONE_GARG_TUPLE && arg->kind != HONE_GARG_NONE) flat[(*io_count)++] = *arg;
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        flatten(&arg->u.items[i], flat, io_count);
+}
+
+static bool is_alike(const hone_garg *a, const hone_garg *b) {
+    bool is_plain = a->kind != HONE_GARG_TUPLE && a->kind != HONE_GARG_NONE;
+    bool other = b->kind != HONE_GARG_TUPLE && b->kind != HONE_GARG_NONE;
+    if (is_plain || other || a->kind != b->kind) return is_plain && other;
+    if (a->kind == HONE_GARG_NONE) return true;
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = is_alike(&a->u.items[i], &b->u.items[i]);
+    return same;
+}
+
+/* Of the form of `like`, from tensors in order. */
+static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_garg *flat,
+                           uint32_t *io_at, hone_garg *out) {
+    *out = *like;
+    if (like->kind == HONE_GARG_NONE) return HONE_OK;
+    if (like->kind != HONE_GARG_TUPLE) {
+        *out = flat[(*io_at)++];
+        return HONE_OK;
+    }
+    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)like->count + 1) * sizeof *items);
+    if (!items) return no_memory();
+    for (uint32_t i = 0; i < like->count; i++)
+        HONE_TRY(rebuild(r, &like->u.items[i], flat, io_at, &items[i]));
+    out->u.items = items;
+    return HONE_OK;
+}
+
+/* ---- branches ---- */
+
+typedef struct branch {
+    const Onnx__GraphProto *graph;
+    hone_garg *outputs; /* as the branch gives them */
+    const char *name;   /* of its function */
+} branch;
+
+static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads,
+                               hone_garg **out_results, uint32_t *out_count) {
+    branch *b = ctx;
+    (void)leads;
+    uint32_t count = 0, next = 0;
+    HONE_TRY(onnx_read_inside(r, b->graph, 0, NULL, b->outputs));
+    for (size_t i = 0; i < b->graph->n_output; i++)
+        count += count_flat(&b->outputs[i]);
+    *out_results = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof **out_results);
+    if (!*out_results) return no_memory();
+    for (size_t i = 0; i < b->graph->n_output; i++)
+        flatten(&b->outputs[i], *out_results, &next);
+    *out_count = count;
+    return HONE_OK;
+}
+
+static hone_status make_branch(onnx_reader *r, const onnx_captured *captured, const char *stem,
+                               branch *b) {
+    onnx_function f = {.stem = stem, .captured = captured, .ctx = b, .read = read_branch};
+    b->outputs = hone_arena_zalloc(r->arena, (b->graph->n_output + 1) * sizeof *b->outputs);
+    return b->outputs ? onnx_make_function(r, &f, &b->name) : no_memory();
+}
+
+static hone_status check_alike(const branch *then, const branch *otherwise) {
+    for (size_t i = 0; i < then->graph->n_output; i++) {
+        if (is_alike(&then->outputs[i], &otherwise->outputs[i])) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the condition (input 0) must be constant: output %zu is another "
+                          "sequence or optional in each branch",
+                          i);
+    }
+    return HONE_OK;
+}
+
+static bool is_shape_known(const hone_sinfo *info) {
+    return info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 &&
+           (info->rank == 0 || info->shape);
+}
+
+/* The tensors that an if gives. */
+static hone_status results_of(onnx_reader *r, hone_gvalue value, hone_garg **out_flat) {
+    const hone_sinfo *info = r->graph->values[value].sinfo;
+    bool is_tuple = info && info->kind == HONE_SINFO_TUPLE;
+    uint32_t count = is_tuple ? info->field_count : 1;
+    *out_flat = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof **out_flat);
+    if (!*out_flat) return no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        (*out_flat)[i] = HONE_GARG_OF_VALUE(value);
+        if (!is_shape_known(is_tuple ? info->fields[i] : info)) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "the condition (input 0) must be constant: output %u has another "
+                              "shape in each branch",
+                              i);
+        }
+        if (is_tuple) HONE_TRY(onnx_emit_get(r, (*out_flat)[i], (int32_t)i, &(*out_flat)[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *then,
+                           const branch *otherwise, const onnx_captured *captured,
+                           hone_garg **out_flat) {
+    uint32_t count = HONE_GBIND_IF_ARGS + captured->count;
+    hone_garg *args = hone_arena_zalloc(r->arena, count * sizeof *args);
+    hone_gvalue value = hone_graph_add_value(r->graph, "lv", NULL);
+    if (!args || value == HONE_NO_ID) return no_memory();
+    args[0] = condition;
+    args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->name};
+    args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->name};
+    for (uint32_t i = 0; i < captured->count; i++)
+        args[HONE_GBIND_IF_ARGS + i] = captured->values[i];
+    hone_gbind *bind = hone_graph_add_bind(r->graph, HONE_GBIND_IF, value);
+    if (!bind) return no_memory();
+    bind->args = args;
+    bind->arg_count = count;
+    hone_garg ignored;
+    HONE_TRY(onnx_finish_bind(r, bind, &ignored));
+    return results_of(r, value, out_flat);
+}
+
+static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, branch *otherwise,
+                             hone_garg *out) {
+    onnx_captured captured = {0};
+    hone_garg *flat;
+    uint32_t at = 0;
+    HONE_TRY(onnx_as_scalar(r, &condition));
+    HONE_TRY(onnx_capture(r, then->graph, &captured));
+    HONE_TRY(onnx_capture(r, otherwise->graph, &captured));
+    HONE_TRY(make_branch(r, &captured, "main_then", then));
+    HONE_TRY(make_branch(r, &captured, "main_else", otherwise));
+    HONE_TRY(check_alike(then, otherwise));
+    HONE_TRY(emit_if(r, condition, then, otherwise, &captured, &flat));
+    for (size_t i = 0; i < then->graph->n_output; i++)
+        HONE_TRY(rebuild(r, &then->outputs[i], flat, &at, &out[i]));
+    return HONE_OK;
+}
+
+static hone_status convert_if(onnx_reader *r, hone_garg *out) {
+    branch then = {0}, otherwise = {0};
+    bool is_true;
+    HONE_TRY(onnx_attr_graph(r, "then_branch", &then.graph));
+    HONE_TRY(onnx_attr_graph(r, "else_branch", &otherwise.graph));
+    size_t count = then.graph->n_output;
+    if (count != otherwise.graph->n_output || count > ONNX_MAX_OUTPUTS || count < r->output_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "its branches give %zu and %zu values, for %u outputs",
+                          count, otherwise.graph->n_output, r->output_count);
+    }
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    if (onnx_known_truth(r, &r->inputs[0], &is_true)) {
+        return onnx_read_inside(r, is_true ? then.graph : otherwise.graph, 0, NULL, out);
+    }
+    return read_both(r, r->inputs[0], &then, &otherwise, out);
+}
+
+const onnx_converter onnx_branch_converters[] = {
+    {"If", convert_if, 1, 1, ONNX_MAX_OUTPUTS, "then_branch else_branch", NULL},
+    {0  },
+};

@@ -1,0 +1,56 @@
+/* graph/frontend/onnx_flow.h - between the files that read If, Loop, Scan and sequences.
+ *
+ * Sequences are HONE_GARG_TUPLE: lists of values that are known by their places while the model is
+ * read. An optional is its element, or HONE_GARG_NONE.
+ */
+#ifndef HONE_GRAPH_FRONTEND_ONNX_FLOW_H
+#define HONE_GRAPH_FRONTEND_ONNX_FLOW_H
+
+#include "graph/frontend/onnx_impl.h"
+
+hone_status onnx_attr_graph(const onnx_reader *r, const char *name,
+                            const Onnx__GraphProto **out_graph);
+/* The nodes of a graph of the current node, called with these inputs, where that stands; outputs
+ * has room for all that the graph has. */
+HONE_NODISCARD hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph,
+                                            uint32_t input_count, const hone_garg *inputs,
+                                            hone_garg *outputs);
+
+/* Names that graphs take from outside, and the values that they stand for. */
+typedef struct onnx_captured {
+    const char **names;
+    hone_garg *values;
+    uint32_t name_count, name_capacity, count, capacity;
+} onnx_captured;
+/* Adds what a graph takes. */
+HONE_NODISCARD hone_status onnx_capture(onnx_reader *r, const Onnx__GraphProto *graph,
+                                        onnx_captured *c);
+
+/* A function of the module in the making: its parameters are those of leads[], then the captured
+ * values. */
+typedef struct onnx_function {
+    const char *stem; /* of its name */
+    const onnx_captured *captured;
+    uint32_t lead_count;
+    const hone_sinfo *const *leads;
+    bool gives_tuple; /* also of one result */
+    void *ctx;
+    /* Emits what it does and gives results in the arena. */
+    hone_status (*read)(onnx_reader *r, void *ctx, const hone_garg *leads, hone_garg **out_results,
+                        uint32_t *out_count);
+} onnx_function;
+HONE_NODISCARD hone_status onnx_make_function(onnx_reader *r, onnx_function *f,
+                                              const char **out_name);
+
+/* A number or truth that is known while reading. */
+bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out);
+/* As a tensor of no dimensions. */
+HONE_NODISCARD hone_status onnx_as_scalar(onnx_reader *r, hone_garg *arg);
+/* Items one behind the other along a new dimension 0. */
+HONE_NODISCARD hone_status onnx_stack(onnx_reader *r, uint32_t count, const hone_garg *items,
+                                      int64_t axis, hone_garg *out);
+/* Item i of a tensor along an axis, which goes away; i is an integer or a scalar. */
+HONE_NODISCARD hone_status onnx_item(onnx_reader *r, hone_garg x, hone_garg i, int64_t axis,
+                                     hone_garg *out);
+
+#endif

@@ -1,0 +1,279 @@
+/* graph/frontend/onnx_sequence.c - sequences and optionals: lists of values of the reader; nothing
+ * of them is left in the graph. Lengths and places must be known while the model is read. */
+#include <string.h>
+
+#include "graph/frontend/onnx_flow.h"
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg *items,
+                                 hone_garg *out) {
+    hone_garg *copy = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *copy);
+    if (!copy) return no_memory();
+    if (count) memcpy(copy, items, count * sizeof *copy);
+    *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = copy};
+    return HONE_OK;
+}
+
+static hone_status sequence_of(const onnx_reader *r, uint32_t input, const hone_garg **out) {
+    *out = &r->inputs[input];
+    if ((*out)->kind == HONE_GARG_TUPLE) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "input %u is no sequence", input);
+}
+
+/* A place among `count`; absent: the last one. */
+static hone_status place_of(onnx_reader *r, uint32_t input, uint32_t count, uint32_t last,
+                            uint32_t *out) {
+    int64_t place;
+    *out = last;
+    if (!onnx_has_input(r, input)) return HONE_OK;
+    HONE_TRY(onnx_const_scalar(r, input, "the position", &place));
+    if (place < 0) place += count;
+    if (place < 0 || place > last) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "the position (input %u) is outside of a sequence of %u", input, count);
+    }
+    *out = (uint32_t)place;
+    return HONE_OK;
+}
+
+/* ---- sequences ---- */
+
+static hone_status convert_empty(onnx_reader *r, hone_garg *out) {
+    return make_sequence(r, 0, NULL, out);
+}
+
+static hone_status convert_construct(onnx_reader *r, hone_garg *out) {
+    return make_sequence(r, r->input_count, r->inputs, out);
+}
+
+static hone_status convert_at(onnx_reader *r, hone_garg *out) {
+    const hone_garg *from;
+    uint32_t place;
+    HONE_TRY(sequence_of(r, 0, &from));
+    if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
+    HONE_TRY(place_of(r, 1, from->count, from->count - 1, &place));
+    *out = from->u.items[place];
+    return HONE_OK;
+}
+
+static hone_status convert_insert(onnx_reader *r, hone_garg *out) {
+    const hone_garg *from;
+    uint32_t place;
+    HONE_TRY(sequence_of(r, 0, &from));
+    HONE_TRY(place_of(r, 2, from->count, from->count, &place));
+    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)from->count + 1) * sizeof *items);
+    if (!items) return no_memory();
+    for (uint32_t i = 0; i < from->count; i++)
+        items[i + (i >= place)] = from->u.items[i];
+    items[place] = r->inputs[1];
+    return make_sequence(r, from->count + 1, items, out);
+}
+
+static hone_status convert_erase(onnx_reader *r, hone_garg *out) {
+    const hone_garg *from;
+    uint32_t place;
+    HONE_TRY(sequence_of(r, 0, &from));
+    if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
+    HONE_TRY(place_of(r, 1, from->count, from->count - 1, &place));
+    HONE_TRY(make_sequence(r, from->count, from->u.items, out));
+    hone_garg *items = (hone_garg *)(uintptr_t)out->u.items;
+    memmove(items + place, items + place + 1, (from->count - 1 - place) * sizeof *items);
+    out->count--;
+    return HONE_OK;
+}
+
+static hone_status convert_length(onnx_reader *r, hone_garg *out) {
+    const hone_garg *from;
+    HONE_TRY(sequence_of(r, 0, &from));
+    *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, from->count)};
+    return hone_ir_finish(&r->ir);
+}
+
+static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
+    const hone_garg *from;
+    const hone_sinfo *info;
+    int64_t wanted, is_new;
+    int32_t axis;
+    HONE_TRY(sequence_of(r, 0, &from));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
+    HONE_TRY(onnx_attr_int(r, "new_axis", 0, &is_new));
+    if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
+    hone_garg items = *from;
+    HONE_TRY(make_sequence(r, from->count, from->u.items, &items));
+    hone_garg *parts = (hone_garg *)(uintptr_t)items.u.items;
+    for (uint32_t i = 0; i < items.count; i++)
+        HONE_TRY(onnx_as_tensor(r, &parts[i]));
+    HONE_TRY(onnx_info(r, &parts[0], &info));
+    HONE_TRY(onnx_axis(r, wanted, info->rank + (is_new != 0), &axis));
+    if (is_new) return onnx_stack(r, items.count, parts, axis, out);
+    *out = parts[0];
+    return items.count == 1 ? HONE_OK : onnx_emit_concat(r, items.count, parts, axis, out);
+}
+
+/* ---- SplitToSequence ---- */
+
+/* Lengths that are listed. */
+static hone_status listed_lengths(onnx_reader *r, int64_t *lengths, uint32_t *out_count) {
+    HONE_TRY(onnx_const_ints(r, 1, "the split", ONNX_MAX_KNOWN, lengths, out_count));
+    for (uint32_t i = 0; i < *out_count; i++)
+        if (lengths[i] < 0)
+            return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld elements", i,
+                              (long long)lengths[i]);
+    return HONE_OK;
+}
+
+/* Parts of one length; what is left is the last one. */
+static hone_status equal_lengths(int64_t extent, int64_t part, int64_t *lengths,
+                                 uint32_t *out_count) {
+    uint32_t count = 0;
+    if (extent < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "how many parts there are depends on a symbolic size; give its number "
+                          "with --shape");
+    }
+    if (part < 1 || (extent + part - 1) / part > ONNX_MAX_INPUTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "parts of %lld elements of %lld, at most %d parts",
+                          (long long)part, (long long)extent, ONNX_MAX_INPUTS);
+    }
+    for (int64_t left = extent; left > 0; left -= part)
+        lengths[count++] = left < part ? left : part;
+    *out_count = count;
+    return HONE_OK;
+}
+
+static hone_status lengths_of(onnx_reader *r, int64_t extent, int64_t *lengths,
+                              uint32_t *out_count) {
+    const hone_sinfo *info;
+    int64_t part = 1;
+    if (!onnx_has_input(r, 1)) return equal_lengths(extent, part, lengths, out_count);
+    HONE_TRY(onnx_input_info(r, 1, &info));
+    if (info->rank == 1) return listed_lengths(r, lengths, out_count);
+    HONE_TRY(onnx_const_scalar(r, 1, "the split", &part));
+    return equal_lengths(extent, part, lengths, out_count);
+}
+
+/* The parts make up the whole: where that has a size that comes later, a reshape demands it. */
+static hone_status check_whole(onnx_reader *r, int32_t axis, uint32_t count,
+                               const int64_t *lengths) {
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK];
+    int64_t sum = 0;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    for (uint32_t i = 0; i < count; i++)
+        sum += lengths[i];
+    int64_t extent = hone_expr_const(info->shape[axis]);
+    if (extent == sum) return HONE_OK;
+    if (extent >= 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
+                          (long long)sum, (long long)extent);
+    }
+    memcpy(shape, info->shape, (size_t)info->rank * sizeof *shape);
+    shape[axis] = hone_extent_int(&r->ir, sum);
+    return onnx_emit_reshape(r, r->inputs[0], (uint32_t)info->rank, shape, &r->inputs[0]);
+}
+
+static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t wanted, keeps, lengths[ONNX_MAX_INPUTS], at = 0;
+    int32_t axis;
+    uint32_t count = 0;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
+    HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keeps));
+    HONE_TRY(onnx_axis(r, wanted, info->rank, &axis));
+    HONE_TRY(lengths_of(r, hone_expr_const(info->shape[axis]), lengths, &count));
+    HONE_TRY(check_whole(r, axis, count, lengths));
+    HONE_TRY(make_sequence(r, 0, NULL, out));
+    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
+    if (!items) return no_memory();
+    bool drops = !keeps && !onnx_has_input(r, 1);
+    for (uint32_t i = 0; i < count; at += lengths[i++]) {
+        hone_garg place = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, at)};
+        HONE_TRY(drops ? onnx_item(r, r->inputs[0], place, axis, &items[i])
+                       : onnx_emit_slice(r, r->inputs[0], axis, at, at + lengths[i], &items[i]));
+    }
+    return make_sequence(r, count, items, out);
+}
+
+/* ---- SequenceMap ---- */
+
+/* What the body is called with for item i: items of sequences, other inputs as they are. */
+static hone_status inputs_of_item(const onnx_reader *r, const hone_garg *all, uint32_t count,
+                                  uint32_t i, hone_garg *inputs) {
+    (void)r;
+    for (uint32_t k = 0; k < count; k++) {
+        inputs[k] = all[k];
+        if (all[k].kind != HONE_GARG_TUPLE) continue;
+        if (i >= all[k].count) {
+            return HONE_ERROR(HONE_CODE_INVALID, "sequence %u has %u items, the first one more", k,
+                              (unsigned)all[k].count);
+        }
+        inputs[k] = all[k].u.items[i];
+    }
+    return HONE_OK;
+}
+
+static hone_status convert_map(onnx_reader *r, hone_garg *out) {
+    const Onnx__GraphProto *body;
+    const hone_garg *first;
+    HONE_TRY(sequence_of(r, 0, &first));
+    HONE_TRY(onnx_attr_graph(r, "body", &body));
+    uint32_t count = r->input_count, items = first->count;
+    size_t made = body->n_output;
+    if (made < r->output_count || made > ONNX_MAX_OUTPUTS) {
+        return HONE_ERROR(HONE_CODE_INVALID, "its graph gives %zu values, for %u outputs", made,
+                          r->output_count);
+    }
+    hone_garg *all = hone_arena_copy(r->arena, r->inputs, (count + 1) * sizeof *all);
+    hone_garg *inputs = hone_arena_zalloc(r->arena, (count + 1) * sizeof *inputs);
+    hone_garg *table =
+        hone_arena_zalloc(r->arena, ((size_t)items + 1) * (made + 1) * sizeof *table);
+    hone_garg outputs[ONNX_MAX_OUTPUTS];
+    if (!all || !inputs || !table) return no_memory();
+    for (uint32_t i = 0; i < items; i++) {
+        HONE_TRY(inputs_of_item(r, all, count, i, inputs));
+        HONE_TRY(onnx_read_inside(r, body, count, inputs, outputs));
+        for (size_t k = 0; k < made; k++)
+            table[k * items + i] = outputs[k];
+    }
+    for (size_t k = 0; k < made; k++)
+        HONE_TRY(make_sequence(r, items, table + k * items, &out[k]));
+    return HONE_OK;
+}
+
+/* ---- optionals ---- */
+
+static hone_status convert_optional(onnx_reader *r, hone_garg *out) {
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    if (onnx_has_input(r, 0)) *out = r->inputs[0];
+    return HONE_OK;
+}
+
+static hone_status convert_has_element(onnx_reader *r, hone_garg *out) {
+    return onnx_scalar(r, HONE_DTYPE_BOOL, onnx_has_input(r, 0), out);
+}
+
+static hone_status convert_get_element(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    return HONE_OK;
+}
+
+const onnx_converter onnx_sequence_converters[] = {
+    {"SequenceEmpty",     convert_empty, 0, 0, 1, "dtype", NULL},
+    {"SequenceConstruct",                  convert_construct, 1, 255, 1, "", NULL},
+    {"SequenceAt",                  convert_at, 2, 2, 1, "", NULL},
+    {"SequenceInsert",               convert_insert, 2, 3, 1, "", NULL},
+    {"SequenceErase", convert_erase, 1, 2, 1, "", NULL},
+    {"SequenceLength",                  convert_length, 1, 1, 1, "", NULL},
+    {"ConcatFromSequence",                  convert_concat_sequence, 1, 1, 1, "axis new_axis", NULL},
+    {"SplitToSequence",               convert_split, 1, 2, 1, "axis keepdims", NULL},
+    {"SequenceMap",        convert_map, 1, 255, ONNX_MAX_OUTPUTS, "body", NULL},
+    {"Optional",                  convert_optional, 0, 1, 1, "type", NULL},
+    {"OptionalHasElement",                  convert_has_element, 0, 1, 1, "", NULL},
+    {"OptionalGetElement",               convert_get_element, 1, 1, 1, "", NULL},
+    {0   },
+};
