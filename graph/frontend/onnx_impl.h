@@ -48,7 +48,8 @@ typedef struct onnx_call {
     const struct onnx_call *outer; /* the call whose function this one stands in, or NULL */
 } onnx_call;
 
-enum { ONNX_MAX_CALLS = 1 << 16 }; /* of functions in a model */
+enum { ONNX_MAX_CALLS = 1 << 16 };  /* of functions in a model */
+enum { ONNX_MAX_INSIDE = 1 << 14 }; /* readings of graphs of nodes: turns of loops in loops */
 
 typedef struct onnx_reader {
     hone_module *module;
@@ -71,6 +72,7 @@ typedef struct onnx_reader {
     uint32_t found_count, found_capacity;
     struct onnx_items *items; /* of vectors of which some are known (onnx_sizes.c) */
     uint32_t items_count, items_capacity;
+    uint32_t inside_count;       /* how often a graph of a node was read */
     const Onnx__NodeProto *node; /* being converted */
     uint32_t input_count;        /* its inputs; absent ones are HONE_GARG_NONE */
     hone_garg inputs[ONNX_MAX_INPUTS];

@@ -57,6 +57,12 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
         return HONE_ERROR(HONE_CODE_INVALID, "its graph has %zu inputs, must have %u",
                           graph->n_input, (unsigned)input_count);
     }
+    if (r->inside_count++ >= ONNX_MAX_INSIDE) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "graphs inside of nodes would be read more than %d "
+                          "times: loops within loops",
+                          ONNX_MAX_INSIDE);
+    }
     hone_garg *kept = hone_arena_copy(r->arena, r->inputs, (inputs_before + 1) * sizeof *kept);
     if (!kept) return no_memory();
     r->scope = &scope;
@@ -243,11 +249,22 @@ hone_status onnx_make_function(onnx_reader *r, onnx_function *f, const char **ou
     hone_graph_func *around = r->graph, *func = hone_graph_func_create(r->arena, f->stem);
     if (!func) return no_memory();
     HONE_TRY(add_params(around, func, f));
+    struct onnx_found *found = r->found; /* of the function around */
+    struct onnx_items *items = r->items;
+    const uint32_t counts[] = {r->found_count, r->found_capacity, r->items_count,
+                               r->items_capacity};
+    r->found = NULL;
+    r->items = NULL;
+    r->found_count = r->found_capacity = r->items_count = r->items_capacity = 0;
     r->graph = func;
     r->scope = &scope;
     hone_status st = fill_function(r, around_scope, f);
     r->graph = around;
     r->scope = around_scope;
+    r->found = found;
+    r->items = items;
+    r->found_count = counts[0], r->found_capacity = counts[1];
+    r->items_count = counts[2], r->items_capacity = counts[3];
     hone_strmap_deinit(&scope.names);
     *out_name = func->name;
     return st;

@@ -9,7 +9,7 @@
 #include "support/data/map.h"
 #include "support/text/nearest.h"
 
-enum { ARENA_BYTES = 8192 };
+enum { ARENA_BYTES = 8192, MAX_TURNS = 1 << 20, MAX_DEPTH = 6 };
 
 typedef struct extractor {
     hone_task_list *list;
@@ -32,7 +32,7 @@ static hone_status unique_name(extractor *x, const char *name, const char **out)
     return *out && hone_strmap_put(&x->names, *out, 1) ? HONE_OK : no_memory();
 }
 
-static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash,
+static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash, uint32_t times,
                             uint32_t variant) {
     hone_task_list *list = x->list;
     if (!hone_grow(list->arena, (void **)&list->items, &x->capacity, list->count,
@@ -45,7 +45,7 @@ static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 ha
     HONE_TRY(unique_name(x, func->name, &task->name));
     task->func = func;
     task->hash = hash;
-    task->weight = 1;
+    task->weight = times;
     task->variant = variant;
     task->flops = hone_func_flops(func, NULL);
     task->bytes = hone_func_param_bytes(func);
@@ -61,7 +61,8 @@ static bool has_scalars(const hone_func *func) {
 }
 
 /* One call of a kernel. */
-static hone_status count_call(extractor *x, const hone_func *func, uint32_t variant) {
+static hone_status count_call(extractor *x, const hone_func *func, uint32_t times,
+                              uint32_t variant) {
     hone_hash128 hash = hone_func_hash(func);
     if (hone_func_is_symbolic(func) || has_scalars(func)) {
         if (hone_map128_find(&x->symbolic, hash, NULL)) return HONE_OK;
@@ -70,14 +71,45 @@ static hone_status count_call(extractor *x, const hone_func *func, uint32_t vari
     }
     uint64_t known;
     if (hone_map128_find(&x->known, hash, &known)) {
-        x->list->items[known].weight++;
+        x->list->items[known].weight += times;
         return HONE_OK;
     }
-    return new_task(x, func, hash, variant);
+    return new_task(x, func, hash, times, variant);
+}
+
+/* How often one call of a graph function runs what it names in this argument. */
+static uint32_t turns_of(const hone_gbind *bind) {
+    bool is_loop = bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, "loop") == 0;
+    const hone_garg *limit = is_loop ? &bind->args[HONE_LOOP_LIMIT] : NULL;
+    bool is_known = limit && limit->kind == HONE_GARG_PRIM && hone_expr_is_int(limit->u.expr);
+    int64_t turns = is_known ? limit->u.expr->u.i : 1;
+    return turns < 1 || turns > MAX_TURNS ? 1 : (uint32_t)turns;
+}
+
+/* How often a function runs in a run of those that none calls; branches count as if all ran. */
+static uint32_t times_of(const hone_module *module, const char *name, uint32_t depth) {
+    uint64_t times = 0;
+    bool is_called = false;
+    for (uint32_t m = 0; m < module->member_count && depth < MAX_DEPTH; m++) {
+        const hone_graph_func *graph = module->members[m].graph;
+        for (uint32_t i = 0; graph && i < graph->bind_count; i++) {
+            const hone_gbind *bind = &graph->bindings[i];
+            bool is_here = bind->kind == HONE_GBIND_CALL_FUNC && strcmp(bind->callee, name) == 0;
+            for (uint32_t a = 0; a < bind->arg_count; a++)
+                is_here |=
+                    bind->args[a].kind == HONE_GARG_GLOBAL && strcmp(bind->args[a].u.s, name) == 0;
+            if (!is_here) continue;
+            is_called = true;
+            times += (uint64_t)turns_of(bind) * times_of(module, graph->name, depth + 1);
+        }
+    }
+    if (!is_called) return 1;
+    return times > MAX_TURNS ? MAX_TURNS : (uint32_t)times;
 }
 
 static hone_status extract_graph(extractor *x, const hone_module *module,
                                  const hone_graph_func *graph, uint32_t variant) {
+    uint32_t times = times_of(module, graph->name, 0);
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
         if (bind->kind != HONE_GBIND_CALL_TIR) continue;
@@ -85,7 +117,7 @@ static hone_status extract_graph(extractor *x, const hone_module *module,
         if (!member || member->kind != HONE_MEMBER_FUNC) {
             return HONE_ERROR(HONE_CODE_NOT_FOUND, "'%s' is called but not defined", bind->callee);
         }
-        HONE_TRY(count_call(x, member->func, variant));
+        HONE_TRY(count_call(x, member->func, times, variant));
     }
     return HONE_OK;
 }
@@ -99,7 +131,7 @@ static hone_status extract_module(extractor *x, const hone_module *module, uint3
     }
     for (uint32_t i = 0; !has_graph && i < module->member_count; i++) {
         if (module->members[i].kind != HONE_MEMBER_FUNC) continue;
-        HONE_TRY(count_call(x, module->members[i].func, variant));
+        HONE_TRY(count_call(x, module->members[i].func, 1, variant));
     }
     return HONE_OK;
 }

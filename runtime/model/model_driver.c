@@ -521,8 +521,8 @@ static bool writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
 }
 
 /* Steps of branches and loops: which step comes next. */
-static int32_t run_flow(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
-                        int32_t next) {
+static int32_t run_flow(const hone_mt_call *call, const hone_mt_step *step,
+                        const hone_mt_frame *frame, int32_t next) {
     int64_t *number = step->arg_count ? frame->args[0] : NULL, place;
     int64_t bytes = 0;
     switch ((hone_mt_step_kind)step->kind) {

@@ -56,7 +56,7 @@ typedef enum hone_mt_step_kind {
     HONE_MT_KERNEL,
     HONE_MT_EXTERN,
     HONE_MT_COPY,
-    HONE_MT_SIZES, /* begins a phase */
+    HONE_MT_SIZES,  /* begins a phase */
     HONE_MT_UNLESS, /* goes on at `detail` where args[0], a bool, is false */
     HONE_MT_GO,     /* goes on at `detail` */
     HONE_MT_START,  /* args[0], an int64, becomes -1 */
