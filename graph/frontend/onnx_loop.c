@@ -267,12 +267,15 @@ static bool has_sequence(const turns *t) {
 /* What was begun in the function is taken back where it does not work. */
 static hone_status try(onnx_reader *r, turns *t, hone_status (*how)(onnx_reader *, turns *)) {
     uint32_t binds = r->graph->bind_count, values = r->graph->value_count;
+    uint32_t found = r->found_count, items = r->items_count;
     hone_garg *states = hone_arena_copy(r->arena, t->states, (t->state_count + 1) * sizeof *states);
     if (!states) return no_memory();
     hone_status st = how(r, t);
     if (!st) return HONE_OK;
     r->graph->bind_count = binds;
     r->graph->value_count = values;
+    r->found_count = found;
+    r->items_count = items;
     memcpy(t->states, states, t->state_count * sizeof *states);
     return st;
 }
