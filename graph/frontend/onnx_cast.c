@@ -42,6 +42,10 @@ static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "saturate", 1, &saturates));
     HONE_TRY(check_target(r, info->dtype, to));
     bool is_same = hone_dtype_equal(info->dtype, to);
+    if (to.bits == 4 && hone_dtype_is_integer(to)) /* the low bits count */
+        HONE_TRY(onnx_emit_cast(r, r->inputs[0],
+                                hone_dtype_is_float(info->dtype) ? HONE_DTYPE_I32 : info->dtype,
+                                &r->inputs[0]));
     if (!has_eight_bits(to) || !saturates || is_same)
         return onnx_emit_cast(r, r->inputs[0], to, out);
     return onnx_emit_float8(r, r->inputs[0], to, out);

@@ -14,7 +14,8 @@
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
  *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
- *   onnx_ngrams.c, onnx_cast.c, onnx_chosen.c, onnx_unique.c, onnx_suppress.c
+ *   onnx_ngrams.c, onnx_cast.c, onnx_attention.c, onnx_microsoft.c,
+ *   onnx_chosen.c, onnx_unique.c, onnx_suppress.c
  *                  one converter per operator
  *   onnx_subgraph.c, onnx_branch.c, onnx_loop.c, onnx_sequence.c (onnx_flow.h)
  *                  control flow, sequences
@@ -117,6 +118,7 @@ extern const onnx_converter onnx_suppress_converters[];
 extern const onnx_converter onnx_branch_converters[];
 extern const onnx_converter onnx_loop_converters[];
 extern const onnx_converter onnx_sequence_converters[];
+extern const onnx_converter onnx_attention_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
 
@@ -315,6 +317,30 @@ hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_colum
  */
 hone_status onnx_spread(onnx_reader *r, hone_garg x, uint32_t count, const int64_t *axes,
                         hone_garg *out_mean, hone_garg *out_away, hone_garg *out_variance);
+/* ---- transformers ---- */
+typedef struct onnx_attention {
+    hone_garg q, k, v; /* [batch, heads, sequence, size]; keys and values with those of the past */
+    hone_garg bias;    /* added to the products, or NONE */
+    hone_garg
+        lengths;  /* how many keys count, [batch, 1, 1, 1]: the queries are the last; or NONE */
+    int64_t past; /* how many keys come before those of this call; -1: not known */
+    int64_t left, right; /* how many keys a query sees before and behind its own; -1: all */
+    bool is_causal, may_hide_all; /* of a query all keys may be hidden by -inf: it takes nothing */
+    double scale, softcap;
+} onnx_attention;
+/* What the queries take of the values, [batch, heads, sequence, size]; stages: the products, these
+ * after the cap, with the bias, and the weights. */
+hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_garg stages[4]);
+/* [batch, sequence, heads * size] as [batch, heads, sequence, size], and the other way. */
+hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_garg *out);
+hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);
+hone_status onnx_unknown_size(int d);
+hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out);
+/* Normalised over the dimensions from the first one on. */
+hone_status onnx_standardize(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
+                             hone_garg *out);
+hone_status onnx_by_mean_square(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
+                                hone_garg *out);
 /* ---- several steps ---- */
 hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
 hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,

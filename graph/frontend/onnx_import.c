@@ -30,15 +30,15 @@ static const onnx_converter *find_in(const onnx_converter *table, const char *op
 
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     const onnx_converter *const tables[] = {
-        onnx_math_converters,    onnx_nn_converters,          onnx_shape_converters,
-        onnx_index_converters,   onnx_fill_converters,        onnx_pad_converters,
-        onnx_slice_converters,   onnx_simple_converters,      onnx_places_converters,
-        onnx_loss_converters,    onnx_resize_converters,      onnx_chosen_converters,
-        onnx_unique_converters,  onnx_suppress_converters,    onnx_image_converters,
-        onnx_quant_converters,   onnx_transformer_converters, onnx_signal_converters,
-        onnx_einsum_converters,  onnx_recurrent_converters,   onnx_ngram_converters,
-        onnx_cast_converters,    onnx_branch_converters,      onnx_loop_converters,
-        onnx_sequence_converters};
+        onnx_math_converters,     onnx_nn_converters,          onnx_shape_converters,
+        onnx_index_converters,    onnx_fill_converters,        onnx_pad_converters,
+        onnx_slice_converters,    onnx_simple_converters,      onnx_places_converters,
+        onnx_loss_converters,     onnx_resize_converters,      onnx_chosen_converters,
+        onnx_unique_converters,   onnx_suppress_converters,    onnx_image_converters,
+        onnx_quant_converters,    onnx_transformer_converters, onnx_signal_converters,
+        onnx_einsum_converters,   onnx_recurrent_converters,   onnx_ngram_converters,
+        onnx_cast_converters,     onnx_branch_converters,      onnx_loop_converters,
+        onnx_sequence_converters, onnx_attention_converters};
     const onnx_converter *found = NULL;
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {

@@ -163,9 +163,26 @@ static hone_status convert_where(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "where", 3, r->inputs, 0, NULL, out);
 }
 
+/* x - floor(x / y) * y, of what C's fmod leaves: infinite y, too. */
+static hone_status floats_mod(onnx_reader *r, hone_garg *out) {
+    hone_garg rest, is_rest, is_low[2], choice[3];
+    HONE_TRY(onnx_emit2(r, "fmod", r->inputs[0], r->inputs[1], &rest));
+    HONE_TRY(onnx_with_scalar(r, "not_equal", rest, 0, &is_rest));
+    HONE_TRY(onnx_with_scalar(r, "less", rest, 0, &is_low[0]));
+    HONE_TRY(onnx_with_scalar(r, "less", r->inputs[1], 0, &is_low[1]));
+    HONE_TRY(onnx_emit2(r, "logical_xor", is_low[0], is_low[1], &choice[0]));
+    HONE_TRY(onnx_emit2(r, "logical_and", choice[0], is_rest, &choice[0]));
+    HONE_TRY(onnx_emit2(r, "add", rest, r->inputs[1], &choice[1]));
+    choice[2] = rest;
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
+}
+
 static hone_status convert_mod(onnx_reader *r, hone_garg *out) {
     int64_t fmod_form;
+    const hone_sinfo *info;
     HONE_TRY(onnx_attr_int(r, "fmod", 0, &fmod_form));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    if (!fmod_form && hone_dtype_is_float(info->dtype)) return floats_mod(r, out);
     return onnx_emit2(r, fmod_form ? "fmod" : "mod", r->inputs[0], r->inputs[1], out);
 }
 

@@ -22,6 +22,7 @@ static const char *const of_steps[] = {
     "InstanceNormalization",
     "LRN",
     "LSTM",
+    "MatMulNBits",
     "Mean",
     "MeanVarianceNormalization",
     "QuickGelu",

@@ -63,6 +63,52 @@ static const struct row {
         "opset 19\ninput x f32 1\nconst q f8 2 = 1.5,-448\nconst s f32 = 2\n"
         "node DequantizeLinear q,s -> d\nnode Mul d,x -> y",
         "1", "3,-896"),
+    ROW("com.microsoft: Gelu", "input x f32 2\nnode com.microsoft.Gelu x -> y", "1,-1",
+        "0.8413447,-0.15865525603294373"),
+    ROW("BiasGelu", "input x f32 2\nconst b f32 2 = 1,-1\nnode com.microsoft.BiasGelu x,b -> y",
+        "0,0", "0.8413447,-0.15865525603294373"),
+    ROW("FastGelu", "input x f32 2\nnode com.microsoft.FastGelu x -> y", "1,-1",
+        "0.841192,-0.158808"),
+    ROW("QuickGelu", "input x f32 2\nnode com.microsoft.QuickGelu x -> y alpha=1.0", "1,-1",
+        "0.7310586,-0.26894143223762512"),
+    ROW("FusedMatMul",
+        "input x f32 1,2\nconst w f32 1,2 = 3,4\n"
+        "node com.microsoft.FusedMatMul x,w -> y transB=1 alpha=0.5",
+        "1,2", "5.5"),
+    ROW("SkipLayerNormalization",
+        "input x f32 1,1,2\nconst s f32 1,1,2 = 1,1\nconst g f32 2 = 2,2\n"
+        "const b f32 2 = 1,1\nnode com.microsoft.SkipLayerNormalization x,s,g,b -> y",
+        "0,2", "-0.99999,2.99999"),
+    ROW("SkipSimplifiedLayerNormalization",
+        "input x f32 1,1,2\nconst s f32 1,1,2 = 1,1\n"
+        "const g f32 2 = 2,2\nnode com.microsoft.SkipSimplifiedLayerNormalization x,s,g -> y",
+        "0,0", "1.99999,1.99999"),
+    ROW("MatMulNBits: low bits first, 8 is zero",
+        "input x f32 1,3\nconst w u8 1,1,8 = 121,11,0,0,0,0,0,0\nconst s f32 1 = 0.5\n"
+        "node com.microsoft.MatMulNBits x,w,s -> y K=3 N=1 bits=4 block_size=16",
+        "1,10,100", "145.5"),
+    ROW("MatMulNBits: zero points of blocks",
+        "input x f32 1,17\nconst w u8 1,2,8 = 0,0,0,0,0,0,0,0,5,0,0,0,0,0,0,0\n"
+        "const s f32 2 = 1,0.5\nconst z u8 1 = 16\n"
+        "node com.microsoft.MatMulNBits x,w,s,z -> y K=17 N=1 bits=4 block_size=16",
+        "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "2"),
+    ROW("RotaryEmbedding from a position on",
+        "input x f32 1,2,2\nconst p i64 1 = 1\nconst c f32 3,1 = 1,0,-1\nconst s f32 3,1 = 0,1,0\n"
+        "node com.microsoft.RotaryEmbedding x,p,c,s -> y num_heads=1",
+        "1,2,3,4", "-2,1,-3,-4"),
+    ROW("Attention of one head sees what the mask counts",
+        "input x f32 1,2,1\nconst w f32 1,3 = 0,0,1\nconst m i32 1 = 1\n"
+        "node com.microsoft.Attention x,w,,m -> y num_heads=1",
+        "3,5", "3,3"),
+    ROW("a query that sees no key takes nothing",
+        "opset 23\ninput x f32 1,1,2,1\nconst m bool 2,2 = 1,1,0,0\nnode Attention x,x,x,m -> y",
+        "0,2", "1,0"),
+    ROW("Mod of floats by infinity",
+        "opset 28\ninput x f32 3\nconst d f32 3 = inf,-2.5,inf\nnode Mod x,d -> y", "-3,1,4",
+        "inf,-1.5,4"),
+    ROW("what is cast to four bits keeps the low ones",
+        "opset 21\ninput x f32 3\nnode Cast x -> t to=22\nnode Cast t -> y to=1", "9,-9,3.7",
+        "-7,7,3"),
     ROW("the sum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceSum x -> y axes=[1]", "",
         "0,0"),
     ROW("the maximum of nothing", "opset 11\ninput x f32 2,0\nnode ReduceMax x -> y axes=[1]", "",

@@ -105,6 +105,7 @@ class Case:
         self.draw, self.seed, self.prefix, self.opset = Draw(seed), seed, prefix, opset
         self.nodes, self.inputs, self.constants, self.outputs = [], [], [], []
         self.op, self.schema, self.flavour = None, None, "plain"
+        self.domain = ""
         self.sizes = {}  # of inputs: (name, dimension) -> symbol
 
     # ---- values ----
@@ -173,7 +174,7 @@ class Case:
             inputs.pop()
         names = [f"{self.name('y')}_{i}" for i in range(outputs)]
         known = {k: v for k, v in attributes.items() if v is not None}
-        node = helper.make_node(self.op, inputs, names, name=names[0], **known)
+        node = helper.make_node(self.op, inputs, names, name=names[0], domain=self.domain, **known)
         self.nodes.append(node)
         self.outputs += names
         return names
@@ -228,7 +229,8 @@ def model_of(cases, overridable=False):
     outputs = [onnx.ValueInfoProto(name=name) for case in cases for name in case.outputs]
     graph = helper.make_graph([n for case in cases for n in case.nodes], "random", infos, outputs,
                               [numpy_helper.from_array(numpy.asarray(v.array), v.name) for v in constants])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", cases[0].opset)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", cases[0].opset),
+                                             helper.make_opsetid("com.microsoft", 1)])
     model.ir_version = 8 if cases[0].opset < 21 else 10
     return model
 

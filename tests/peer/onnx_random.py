@@ -25,6 +25,7 @@ from onnx import defs, helper
 
 import onnx_bounds
 import onnx_graphs
+import onnx_microsoft
 import onnx_neural
 import onnx_reasons
 from hone_cli import FIRST_SEED, Hone
@@ -32,6 +33,7 @@ from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE}
+OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate for op, generate in onnx_microsoft.TABLE.items()}
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
@@ -73,17 +75,23 @@ def versions_of(op):
 class Drawer:
     """Cases by seed; those of a seed are the same in every run."""
 
-    def __init__(self, operators):
+    def __init__(self, operators, only=None):
         self.operators = sorted(operators)
         self.versions = {op: list(versions_of(op)) for op in self.operators}
+        self.operators += [op for op in OF_MICROSOFT if not only or op == only]
 
     def operator(self, seed):
         case = Case(seed, f"c{seed}_")
         case.op = self.operators[seed % len(self.operators)]
-        case.schema, low, high = case.draw.one_of(self.versions[case.op])
-        case.opset = case.draw.between(low, high)
-        case.flavour = case.draw.one_of(FLAVOURS)
-        TABLE[case.op](case)
+        generate = OF_MICROSOFT.get(case.op) or TABLE[case.op]
+        if case.op in OF_MICROSOFT:
+            case.domain, case.op = case.op.rsplit(".", 1)
+            case.opset = case.draw.between(17, 22)
+        else:
+            case.schema, low, high = case.draw.one_of(self.versions[case.op])
+            case.opset = case.draw.between(low, high)
+            case.flavour = case.draw.one_of(FLAVOURS)
+        generate(case)
         if case.draw.chance(0.12):
             case.make_symbolic()
         return case
@@ -273,7 +281,7 @@ def main():
     missing = operators - set(TABLE)
     for op in sorted(missing):
         print(f"{op} is read by Hone, but not drawn here: add it to onnx_operators.py")
-    drawer = Drawer({options.only} if options.only else operators - missing)
+    drawer = Drawer({options.only} & operators if options.only else operators - missing, options.only)
     singles = Report(options.out, options.verbose)
     examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles)
     singles.print(f"single operators, {len(drawer.operators)} kinds")
