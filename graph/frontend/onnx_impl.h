@@ -14,7 +14,8 @@
  *   onnx_math.c, onnx_nn.c, onnx_shape.c, onnx_index.c, onnx_fill.c, onnx_pad.c, onnx_slice.c,
  *   onnx_simple.c, onnx_train.c, onnx_places.c, onnx_loss.c, onnx_image.c, onnx_einsum.c,
  *   onnx_quant.c, onnx_signal.c, onnx_transformer.c, onnx_recurrent.c, onnx_resize.c,
- *   onnx_ngrams.c, onnx_cast.c, onnx_attention.c, onnx_microsoft.c,
+ *   onnx_ngrams.c, onnx_cast.c, onnx_random.c,
+ *   onnx_attention.c, onnx_microsoft.c,
  *   onnx_chosen.c, onnx_unique.c, onnx_suppress.c
  *                  one converter per operator
  *   onnx_subgraph.c, onnx_branch.c, onnx_loop.c, onnx_sequence.c (onnx_flow.h)
@@ -118,6 +119,7 @@ extern const onnx_converter onnx_suppress_converters[];
 extern const onnx_converter onnx_branch_converters[];
 extern const onnx_converter onnx_loop_converters[];
 extern const onnx_converter onnx_sequence_converters[];
+extern const onnx_converter onnx_random_converters[];
 extern const onnx_converter onnx_attention_converters[];
 /* The converter of a node, by domain and name; NULL when there is none. */
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node);
@@ -317,6 +319,10 @@ hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_colum
  */
 hone_status onnx_spread(onnx_reader *r, hone_garg x, uint32_t count, const int64_t *axes,
                         hone_garg *out_mean, hone_garg *out_away, hone_garg *out_variance);
+/* ---- numbers at random ---- */
+/* Input 0 without some of its elements, and which are kept; the ratio is a number. */
+hone_status onnx_drop_some(onnx_reader *r, hone_garg ratio, hone_garg *out);
+
 /* ---- transformers ---- */
 typedef struct onnx_attention {
     hone_garg q, k, v; /* [batch, heads, sequence, size]; keys and values with those of the past */

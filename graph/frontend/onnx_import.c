@@ -38,7 +38,7 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_quant_converters,    onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters,   onnx_recurrent_converters,   onnx_ngram_converters,
         onnx_cast_converters,     onnx_branch_converters,      onnx_loop_converters,
-        onnx_sequence_converters, onnx_attention_converters};
+        onnx_sequence_converters, onnx_attention_converters,   onnx_random_converters};
     const onnx_converter *found = NULL;
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {

@@ -548,7 +548,9 @@ static hone_status convert_dropout(onnx_reader *r, hone_garg *out) {
     bool is_random;
     HONE_TRY(drops(r, &is_random));
     if (is_random) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "dropout in training mode is not implemented");
+        hone_garg ratio = r->inputs[1];
+        if (!onnx_has_input(r, 1)) HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, 0.5, &ratio));
+        return onnx_drop_some(r, ratio, out);
     }
     *out = r->inputs[0];
     if (r->output_count < 2) return HONE_OK;

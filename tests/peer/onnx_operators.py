@@ -335,7 +335,7 @@ def dropout(case):
     if not since(case, 12):
         return case.node([data], outputs, ratio=case.maybe(0.4))
     ratio = case.constant(numpy.array(0.3, case.types(1)[-1])) if case.draw.chance(0.5) else NONE
-    training = case.parameter(int(case.draw.chance(0.05)), "bool") if case.draw.chance(0.4) else NONE
+    training = case.parameter(0, "bool") if case.draw.chance(0.4) else NONE
     return case.node([data, ratio, training], outputs, seed=case.maybe(7, 0.2))
 
 

@@ -13,7 +13,6 @@ REFUSALS = {pattern: words for words, pattern in (
     ("nothing has no value", r"there is no (index|mean of whole numbers) of nothing|a transform of 0 elements"),
     ("an attribute that is not implemented", r"attribute '\w+' (= [01] )?is not implemented"),
     ("Mod with fmod = 1", r"\(Mod\): attribute 'fmod' = 1 is not implemented"),
-    ("dropout in training mode", r"dropout in training mode is not implemented"),
     ("pads other than constant", r"\(Pad\): attribute 'mode' has value '\w+'; expected one of constant"),
     ("padding with more than 2^63", r"\(Pad\): a value \(input 2\) above 2\^63 - 1 is not implemented"),
     ("pads below 0", r"'nn.pad' of .*: padding must be from 0 to"),
@@ -22,7 +21,7 @@ REFUSALS = {pattern: words for words, pattern in (
     ("sizes that must be known", r"must be constant and the axis known|the extent of axis \d must be "
      r"known|the extent of axis \d is not known|needs known extents; give them with --shape|depends on "
      r"a symbolic size; give it with --shape|its size not known; give it with "
-     r"--shape|sequences must be of a known length|a signal of unknown length|rows of unknown length|the size of dimension \d "
+     r"--shape|sequences must be of a known length|a signal of unknown length|rows of unknown length|a past of unknown length|the size of dimension \d "
      r"is not known; give it|a symbolic size is used as data; give its number with --shape|"
      r"a kernel of unknown size|channels of unknown number|the number of channels of the data must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
