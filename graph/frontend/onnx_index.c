@@ -114,7 +114,7 @@ static hone_status turned(onnx_reader *r, int64_t axis, hone_garg *io) {
     return onnx_emit(r, "flip", 1, io, 1, &attr, io);
 }
 
-static hone_status convert_cumsum(onnx_reader *r, hone_garg *out) {
+static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
     int64_t axis, is_exclusive, is_reverse;
     HONE_TRY(onnx_const_scalar(r, 1, "the axis", &axis));
     HONE_TRY(onnx_attr_int(r, "exclusive", 0, &is_exclusive));
@@ -125,7 +125,7 @@ static hone_status convert_cumsum(onnx_reader *r, hone_garg *out) {
     };
     *out = r->inputs[0];
     if (is_reverse) HONE_TRY(turned(r, axis, out));
-    HONE_TRY(onnx_emit(r, "cumsum", 1, out, 2, attrs, out));
+    HONE_TRY(onnx_emit(r, onnx_find_converter(r->node)->target, 1, out, 2, attrs, out));
     return is_reverse ? turned(r, axis, out) : HONE_OK;
 }
 
@@ -265,9 +265,10 @@ const onnx_converter onnx_index_converters[] = {
     {"ScatterElements",            convert_scatter_elements, 3, 3, 1, "axis reduction", NULL},
     {"ScatterND",       convert_scatter_nd, 3, 3, 1, "reduction", NULL},
     {"TopK",               convert_topk, 1, 2, 2, "axis k largest sorted", NULL},
-    {"CumSum",               convert_cumsum, 2, 2, 1, "exclusive reverse", NULL},
-    {"ReverseSequence",            convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
-    {"OneHot",        convert_one_hot, 3, 3, 1, "axis", NULL},
+    {"CumSum",               convert_cumulate, 2, 2, 1, "exclusive reverse", "cumsum"},
+    {"CumProd",            convert_cumulate, 2, 2, 1, "exclusive reverse", "cumprod"},
+    {"ReverseSequence",        convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
+    {"OneHot",               convert_one_hot, 3, 3, 1, "axis", NULL},
     {"Hardmax",               convert_hardmax, 1, 1, 1, "axis", NULL},
-    {0              },
+    {0           },
 };

@@ -22,9 +22,11 @@ static const char *const of_steps[] = {
     "InstanceNormalization",
     "LRN",
     "LSTM",
+    "LpNormalization",
     "MatMulNBits",
     "Mean",
     "MeanVarianceNormalization",
+    "Mish",
     "QuickGelu",
     "RMSNormalization",
     "RNN",
@@ -42,6 +44,7 @@ static const char *const of_steps[] = {
     "Softplus",
     "Softsign",
     "Sum",
+    "Swish",
     "ThresholdedRelu",
 };
 

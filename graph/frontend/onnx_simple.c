@@ -70,7 +70,52 @@ static hone_status convert_shrink(onnx_reader *r, hone_garg *out) {
     return onnx_emit_cast(r, *out, info->dtype, out);
 }
 
+/* x * sigmoid(alpha * x) */
+static hone_status convert_swish(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
+    HONE_TRY(onnx_with_scalar(r, "multiply", r->inputs[0], alpha, out));
+    HONE_TRY(onnx_emit1(r, "sigmoid", *out, out));
+    return onnx_emit2(r, "multiply", r->inputs[0], *out, out);
+}
+
+/* x * tanh(ln(1 + exp x)) */
+static hone_status convert_mish(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_emit_softplus(r, r->inputs[0], out));
+    HONE_TRY(onnx_emit1(r, "tanh", *out, out));
+    return onnx_emit2(r, "multiply", r->inputs[0], *out, out);
+}
+
 /* ---- normalisations ---- */
+
+/* x divided by its norm along the axis: by the sum of the magnitudes, or the root of that of the
+ * squares; zeros stay zeros. */
+static hone_status convert_lp_norm(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis, power;
+    int32_t at;
+    hone_garg norm, choice[3];
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
+    HONE_TRY(onnx_attr_int(r, "p", 2, &power));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    if (power != 1 && power != 2)
+        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'p' is %lld, must be 1 or 2",
+                          (long long)power);
+    int64_t axes[] = {at};
+    hone_attr attrs[] = {
+        {"axis", onnx_ints_value(r, 1, axes)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)                 }
+    };
+    HONE_TRY(power == 1 ? onnx_emit1(r, "abs", r->inputs[0], &norm)
+                        : onnx_emit2(r, "multiply", r->inputs[0], r->inputs[0], &norm));
+    HONE_TRY(onnx_emit(r, "sum", 1, &norm, 2, attrs, &norm));
+    if (power == 2) HONE_TRY(onnx_emit1(r, "sqrt", norm, &norm));
+    HONE_TRY(onnx_with_scalar(r, "equal", norm, 0, &choice[0]));
+    HONE_TRY(onnx_scalar_like(r, &norm, 0, &choice[1]));
+    HONE_TRY(onnx_emit2(r, "divide", r->inputs[0], norm, &choice[2]));
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
+}
 
 /* x / (bias + alpha * m) ** beta, where m is the mean of the squares of `size` channels around it:
  * those in front of the first and behind the last count as 0 */
@@ -138,16 +183,19 @@ static hone_status convert_mean_variance(onnx_reader *r, hone_garg *out) {
 }
 
 const onnx_converter onnx_simple_converters[] = {
-    {"IsNaN",    convert_is_nan, 1, 1, 1, "", NULL},
-    {"IsInf",         convert_is_inf, 1, 1, 1, "detect_negative detect_positive", NULL},
-    {"BitShift",         convert_bit_shift, 2, 2, 1, "direction", NULL},
-    {"BitwiseAnd",      convert_bits, 2, 2, 1, "", "bitwise_and"},
-    {"BitwiseOr",    convert_bits, 2, 2, 1, "", "bitwise_or"},
-    {"BitwiseXor",         convert_bits, 2, 2, 1, "", "bitwise_xor"},
-    {"BitwiseNot",         convert_bits, 1, 1, 1, "", "bitwise_not"},
-    {"Celu",      convert_celu, 1, 1, 1, "alpha", NULL},
-    {"Shrink", convert_shrink, 1, 1, 1, "bias lambd", NULL},
-    {"LRN",         convert_lrn, 1, 1, 1, "alpha beta bias size", NULL},
-    {"MeanVarianceNormalization",         convert_mean_variance, 1, 1, 1, "axes", NULL},
-    {0     },
+    {"IsNaN",      convert_is_nan, 1, 1, 1, "", NULL},
+    {"IsInf",           convert_is_inf, 1, 1, 1, "detect_negative detect_positive", NULL},
+    {"BitShift",           convert_bit_shift, 2, 2, 1, "direction", NULL},
+    {"BitwiseAnd",        convert_bits, 2, 2, 1, "", "bitwise_and"},
+    {"BitwiseOr",      convert_bits, 2, 2, 1, "", "bitwise_or"},
+    {"BitwiseXor",           convert_bits, 2, 2, 1, "", "bitwise_xor"},
+    {"BitwiseNot",           convert_bits, 1, 1, 1, "", "bitwise_not"},
+    {"Celu",        convert_celu, 1, 1, 1, "alpha", NULL},
+    {"Shrink",   convert_shrink, 1, 1, 1, "bias lambd", NULL},
+    {"Swish",           convert_swish, 1, 1, 1, "alpha", NULL},
+    {"Mish",           convert_mish, 1, 1, 1, "", NULL},
+    {"LpNormalization",        convert_lp_norm, 1, 1, 1, "axis p", NULL},
+    {"LRN", convert_lrn, 1, 1, 1, "alpha beta bias size", NULL},
+    {"MeanVarianceNormalization",           convert_mean_variance, 1, 1, 1, "axes", NULL},
+    {0          },
 };

@@ -180,6 +180,11 @@ def roi_align(case):
                       case.holding(case.draw.rng.integers(0, 2, count))], **words)
 
 
+def lp_norm(case):
+    data = finite(case, case.data(1, 4, case.dtype()))
+    return case.node([data], axis=case.maybe(axis_of(case, data.rank)), p=case.maybe(case.draw.between(1, 2)))
+
+
 def max_roi_pool(case):
     data = finite(case, case.tensor([2, case.draw.between(1, 3), 7, 9], "float32", 0.1))
     count = case.draw.between(1, 4)
@@ -489,7 +494,7 @@ TABLE = {
     "Attention": attention,
     **named("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", loss),
     "ConvTranspose": convolve_transposed, "Upsample": upsample, "Resize": resize,
-    "GridSample": grid_sample, "RoiAlign": roi_align, "MaxRoiPool": max_roi_pool,
+    "GridSample": grid_sample, "RoiAlign": roi_align, "MaxRoiPool": max_roi_pool, "LpNormalization": lp_norm,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize, "DynamicQuantizeLinear": quantize_dynamically,
     "MatMulInteger": matmul_integer, "QLinearMatMul": matmul_qlinear, "ConvInteger": conv_integer,

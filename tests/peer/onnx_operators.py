@@ -586,7 +586,7 @@ TABLE = {
     **named("Relu Sigmoid Tanh Exp Log Sqrt Abs Neg Erf Floor Ceil Round Sin Cos Tan Asin Acos Atan"
             " Sinh Cosh Asinh Acosh Atanh Not Sign Reciprocal Softplus Softsign HardSwish Identity"
             " Size", unary),
-    "LeakyRelu": shaped_unary(alpha=(-1, 2)), "Elu": shaped_unary(alpha=(-1, 2)),
+    "Mish": unary, "Swish": shaped_unary(alpha=(-1, 2)), "LeakyRelu": shaped_unary(alpha=(-1, 2)), "Elu": shaped_unary(alpha=(-1, 2)),
     "Selu": shaped_unary(alpha=(0, 2), gamma=(0, 2)), "ThresholdedRelu": shaped_unary(alpha=(-1, 2)),
     "HardSigmoid": shaped_unary(alpha=(-1, 1), beta=(-1, 1)), "Gelu": gelu,
     **named("Add Sub Mul Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor", binary),

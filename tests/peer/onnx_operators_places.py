@@ -239,7 +239,7 @@ def unpool(case):
 
 TABLE = {
     "GatherElements": gather_elements, "GatherND": gather_nd, "ScatterND": scatter_nd,
-    **named("Scatter ScatterElements", scatter_elements), "TopK": top_k, "CumSum": cum_sum,
+    **named("Scatter ScatterElements", scatter_elements), "TopK": top_k, "CumSum": cum_sum, "CumProd": cum_sum,
     "ReverseSequence": reverse_sequence, "OneHot": one_hot, "Hardmax": hardmax,
     "Compress": compress, "NonZero": non_zero, "Unique": unique,
     "NonMaxSuppression": non_max_suppression, "Range": range_, "EyeLike": eye_like, "Trilu": trilu, "Tile": tile,
