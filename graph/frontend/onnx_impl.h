@@ -199,7 +199,7 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
  * different names: one is cast to the sizes of the other. */
 hone_status onnx_unify(onnx_reader *r, const char *op, uint32_t count, hone_garg *args,
                        const hone_attrs *attrs);
-/* The same for tensors that are joined along the axis. */
+/* onnx_unify for tensors that are joined along the axis. */
 hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis);
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
 hone_status onnx_emit2(onnx_reader *r, const char *op, hone_garg a, hone_garg b, hone_garg *out);

@@ -50,7 +50,7 @@ void hone_dim_variants_deinit(hone_dim_variants *variants);
  * twice, and be empty where all sizes are numbers. */
 HONE_NODISCARD hone_status hone_dim_unknown(const char *name, const char *const *names,
                                             size_t count);
-/* The same, of the sizes that functions of a module have. */
+/* hone_dim_unknown, of the sizes that functions of a module have. */
 HONE_NODISCARD hone_status hone_dim_unknown_in(const char *name, const hone_module *module);
 
 #endif

@@ -34,7 +34,8 @@ from onnx_peer import expected
 
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate for op, generate in onnx_microsoft.TABLE.items()}
-AT_RANDOM = set("RandomUniform RandomNormal RandomUniformLike RandomNormalLike Bernoulli Multinomial".split())  # of generators of their own
+AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
+             "Bernoulli", "Multinomial"}  # of generators of their own
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
