@@ -160,7 +160,9 @@ bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_
     return true;
 }
 
-hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
+/* What different blocks below the loop make for each other survives a reordering of the loops from
+ * `loop` to `bottom`. */
+static hone_status require_stages(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
     if (sch_carries_no_dependence(sch, loop, bottom)) return HONE_OK;
     return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
@@ -185,5 +187,5 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
     }
     if (count < 2) return HONE_OK;
     HONE_TRY(sch_require_compatible_writers(sch, loop, bottom));
-    return sch_require_stages(sch, loop, bottom);
+    return require_stages(sch, loop, bottom);
 }

@@ -54,10 +54,6 @@ bool sch_touch_disjoint(hone_schedule *sch, hone_node_id a, hone_node_id b, hone
 /* None of the loops from `loop` inwards to `bottom` carries a dependence between different blocks
  * below `loop` (sch_carries_no_dependence_between, for each buffer that one of the two writes). */
 bool sch_carries_no_dependence(hone_schedule *sch, hone_node_id loop, hone_node_id bottom);
-/* What different blocks below the loop make for each other survives a reordering of the loops from
- * `loop` to `bottom`: sch_carries_no_dependence, or the scope is a stage pipeline. */
-HONE_NODISCARD hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop,
-                                              hone_node_id bottom);
 /* Of two blocks below the loop that write the same buffer, the later one must either read it too
  * (an update of what the earlier one made), touch another part of it (sch_touch_disjoint), or share
  * no element with it across iterations of the loops from `loop` to `bottom`
@@ -66,9 +62,10 @@ HONE_NODISCARD hone_status sch_require_compatible_writers(hone_schedule *sch, ho
                                                           hone_node_id bottom);
 /* The iterations of the loop may be reordered, the blocks below keeping their order within an
  * iteration: each block is order free (sch_is_order_free, _below one iteration of the loop around,
- * or _alone), and where there are several, sch_require_compatible_writers and sch_require_stages
- * hold. bottom: the innermost of the loops that change their order, or that get blocks below them
- * which were not there before. */
+ * or _alone), and where there are several, sch_require_compatible_writers holds, and either none
+ * of the loops down to bottom carries a dependence or the scope is a stage pipeline. bottom: the
+ * innermost of the loops that change their order, or that get blocks below them which were not
+ * there before. */
 HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop,
                                                   hone_node_id bottom);
 
