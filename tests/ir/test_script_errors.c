@@ -166,6 +166,7 @@ static const struct row {
      HONE_CODE_INVALID                                                                                                                                                                                       },
     {"store of a string",           FUNC "    A[0, 0] = \"x\"\n",                                                   "p.py:3:15: a string is stored as ",
      HONE_CODE_TYPE                                                                                                                                                                                          },
+    {"name of a helper", "def h(n):\n    row = n\n    return rwo\n" FUNC "    A[h(1), 0] = 1.0\n", "p.py:3:12: undefined name 'rwo'; did you mean 'row'?", HONE_CODE_INVALID},
     {"attribute of a list in itself", "def h():\n    x = [1]\n    x.insert(0, x)\n    return x\n" FUNC "    T.func_attr({\"k\": h()})\n", "nested too deeply", HONE_CODE_INVALID},
     {"constant of a list in itself", "def h():\n    x = [1]\n    x.insert(0, x)\n    return x\n" GRAPH "    return R.const(h())\n", "more than 12 dimensions", HONE_CODE_INVALID},
     {"type of a list in itself", "def h():\n    x = [1]\n    x.insert(0, x)\n    return x\n" GRAPH "    y = R.call_dps_packed(\"f\", x, out_sinfo=h())\n    return y\n", "nested too deeply", HONE_CODE_INVALID},

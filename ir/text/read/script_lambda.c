@@ -48,11 +48,17 @@ static bool add_rest(script_parser *p, param_list *list, const char *name, hone_
     return true;
 }
 
-/* The parameters, as new variables. */
+static bool bind_param(script_parser *p, const char *name, const py_value *value) {
+    return script_keep(p, py_bind(&p->run, name, value));
+}
+
+/* The parameters, as new variables, in a scope of their own. */
 static bool define_params(script_parser *p, const py_node *node, hone_dtype dtype,
                           const hone_expr *const *like, uint32_t like_count, uint32_t rank,
                           hone_lambda *lambda) {
     param_list list = {.count = 0};
+    p->run.scope = py_new_scope(&p->run, p->run.scope);
+    if (!p->run.scope) return script_no_memory(p);
     for (uint32_t i = 0; i + 1 < node->count; i++) {
         const py_node *param = node->items[i];
         bool is_rest = param->op == PY_ONE_STAR, is_last = i + 2 == node->count;
@@ -63,7 +69,7 @@ static bool define_params(script_parser *p, const py_node *node, hone_dtype dtyp
         if (like_count) dtype = like[list.count % like_count]->dtype;
         bool ok = is_rest ? add_rest(p, &list, param->name, dtype, rank, &v)
                           : add_param(p, &list, param->name, dtype, &v);
-        if (!ok || !script_define(p, param->name, v)) return false;
+        if (!ok || !bind_param(p, param->name, &v)) return false;
     }
     lambda->param_count = list.count;
     hone_var *params = script_alloc(p, p->arena, list.count, sizeof *params);
@@ -110,14 +116,14 @@ static bool read_lambda(script_parser *p, const py_value *v, hone_dtype dtype,
         return script_fail(p, v->at, "expected a lambda, found %s", script_kind_name(v));
     }
     if (!p->func && !p->graph) return script_fail(p, v->at, "a lambda outside of a function");
-    uint32_t names = p->name_count;
+    py_scope *scope = p->run.scope;
     const py_node *node = script_node_of(v);
     py_value body;
     bool ok = define_params(p, node, dtype, like, like_count, 0, lambda) &&
               script_eval(p, node->items[node->count - 1], &body) &&
               script_to_exprs(p, &body, &lambda->body_count, &lambda->bodies) &&
               check_body(p, body.at, lambda);
-    p->name_count = names;
+    p->run.scope = scope;
     return ok;
 }
 
