@@ -78,8 +78,8 @@ def if_in_loop():
 
 
 def scans():
-    body = graph([node("MatMul", ["h", "w"], ["hw"]), node("Add", ["hw", "xi"], ["h0"]),
-                  node("Tanh", ["h0"], ["h2"]), node("Mul", ["h2", "yi"], ["o1"]),
+    body = graph([node("MatMul", ["h", "w"], ["hw"]), node("Add", ["hw", "xi"], ["hs"]),
+                  node("Tanh", ["hs"], ["h2"]), node("Mul", ["h2", "yi"], ["o1"]),
                   node("ReduceSum", ["h2"], ["o2"], keepdims=0),
                   node("Add", ["n", "o2"], ["n2"])],
                  "h:2,4 n: xi:2,4 yi:2,1", "h2:2,4 n2: o1:2,4 o2:")
