@@ -300,6 +300,8 @@ hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, i
 /* The node on integers that are known but for sizes that come later: false where the rest is no
  * such arithmetic, or something else is not known. */
 bool onnx_fold_known(onnx_reader *r, hone_garg *out);
+/* Surely: sizes, their sums and products. */
+bool onnx_is_no_negative(const hone_expr *e);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
 

@@ -36,13 +36,21 @@ static bool give(onnx_reader *r, uint32_t count, const hone_expr *const *items, 
     return !st;
 }
 
-/* A size is no negative number; whether it is another one is not known. */
+bool onnx_is_no_negative(const hone_expr *e) {
+    if (hone_expr_is_int(e)) return e->u.i >= 0;
+    bool is_grown = hone_expr_is_op(e, HONE_OP_ADD) || hone_expr_is_op(e, HONE_OP_MUL) ||
+                    hone_expr_is_op(e, HONE_OP_FLOORDIV);
+    if (is_grown) return onnx_is_no_negative(e->args[0]) && onnx_is_no_negative(e->args[1]);
+    return e->kind == HONE_EXPR_VAR;
+}
+
+/* Whether a size is another number that is not negative is not known. */
 static bool are_equal(const hone_expr *a, const hone_expr *b, bool *out) {
     *out = hone_extent_same(a, b);
     bool is_known = *out || (hone_expr_is_int(a) && hone_expr_is_int(b));
     const hone_expr *number = hone_expr_is_int(a) ? a : b, *other = number == a ? b : a;
-    bool is_size = other->kind == HONE_EXPR_VAR && hone_expr_is_int(number) && number->u.i < 0;
-    return is_known || is_size;
+    bool is_beyond = hone_expr_is_int(number) && number->u.i < 0 && onnx_is_no_negative(other);
+    return is_known || is_beyond;
 }
 
 static bool fold_equal(onnx_reader *r, hone_garg *out) {

@@ -140,6 +140,15 @@ static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *
     return hone_extent_add(&r->ir, to, -start);
 }
 
+/* How many a slice of step 1 leaves, which begins at a size; NULL: it is not known. */
+static const hone_expr *left_from(onnx_reader *r, const hone_expr *start, const hone_expr *end,
+                                  const hone_expr *extent) {
+    bool is_all = hone_expr_is_int(end) && end->u.i >= INT32_MAX;
+    const hone_expr *to = is_all ? extent : end;
+    if (!onnx_is_no_negative(start) || !onnx_is_no_negative(to)) return NULL;
+    return hone_extent_sum(&r->ir, to, hone_extent_mul(&r->ir, start, hone_extent_int(&r->ir, -1)));
+}
+
 /* Item i of an input, or the size that it is known to be. */
 static hone_status bound_tensor(onnx_reader *r, uint32_t input, uint32_t i, const hone_expr *known,
                                 hone_garg *out) {
@@ -166,16 +175,22 @@ static bool is_number_at(const hone_expr *e) {
 static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
                                const hone_expr *extent, hone_garg *io) {
     const hone_expr *left = NULL;
+    hone_garg start;
+    bool is_known = b->starts[i] && b->ends[i] && b->steps[i] == 1;
     bool is_number = is_number_at(b->starts[i]) && b->starts[i]->u.i > INT32_MIN &&
                      b->starts[i]->u.i < INT32_MAX;
-    int64_t start = is_number ? b->starts[i]->u.i : 0;
-    if (is_number && b->ends[i] && b->steps[i] == 1) left = left_of(r, start, b->ends[i], extent);
+    if (is_known && is_number)
+        left = left_of(r, b->starts[i]->u.i, b->ends[i], extent);
+    else if (is_known && !hone_expr_is_int(b->starts[i]))
+        left = left_from(r, b->starts[i], b->ends[i], extent);
     if (!left) return take_computed(r, b, i, axis, extent, io);
-    if (start == 0 && hone_extent_same(left, extent)) return HONE_OK;
+    bool is_first = hone_expr_is_int_value(b->starts[i], 0);
+    if (is_first && hone_extent_same(left, extent)) return HONE_OK;
     if (hone_expr_is_int(left) && left->u.i < 1) left = hone_extent_int(&r->ir, 0);
     hone_garg args[] = {*io, {0}};
     HONE_TRY(onnx_places(r, left, 1, 0, &args[1]));
-    if (start) HONE_TRY(onnx_with_scalar(r, "add", args[1], (double)start, &args[1]));
+    HONE_TRY(onnx_make_ints(r, 1, &b->starts[i], 0, &start));
+    if (!is_first) HONE_TRY(onnx_emit2(r, "add", args[1], start, &args[1]));
     hone_attr attrs[] = {
         {"axis", HONE_VALUE_OF_INT(axis)       },
         {"mode", HONE_VALUE_OF_STRING("signed")}

@@ -46,8 +46,8 @@ typedef struct fusion {
     node *nodes; /* one per binding */
     uint32_t count;
     int32_t *users;
-    int32_t *def;               /* by value: the node, or NONE */
-    uint8_t *seen, *size_marks; /* by node, by size */
+    int32_t *def; /* by value: the node, or NONE */
+    uint8_t *seen;
     hone_map128 known;
 } fusion;
 
@@ -141,9 +141,7 @@ static hone_status build_nodes(fusion *f) {
     f->nodes = hone_arena_zalloc(f->arena, (f->count + 1) * sizeof *f->nodes);
     f->def = hone_arena_alloc(f->arena, (graph->value_count + 1) * sizeof *f->def);
     f->seen = hone_arena_zalloc(f->arena, f->count + 1);
-    f->size_marks = hone_arena_zalloc(f->arena, (size_t)graph->var_count + 1);
-    if (!f->nodes || !f->def || !f->seen || !f->size_marks)
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "fusion");
+    if (!f->nodes || !f->def || !f->seen) return HONE_ERROR(HONE_CODE_NO_MEMORY, "fusion");
     for (uint32_t i = 0; i < graph->value_count; i++)
         f->def[i] = NONE;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -276,61 +274,74 @@ static void join_path(fusion *f, int32_t at, int32_t sink) {
     }
 }
 
+/* Would the call be in the group that joins those of source and sink, and what is between? */
+static bool is_joined(fusion *f, int32_t i, int32_t source, int32_t sink) {
+    int32_t group = find_group(f, i);
+    return f->seen[i] == 1 || group == find_group(f, source) || group == find_group(f, sink);
+}
+
 /* Inputs that a joined group would take at most, and calls. */
 static bool fits(fusion *f, int32_t source, int32_t sink) {
     uint32_t calls = 0, args = 0;
-    int32_t a = find_group(f, source), b = find_group(f, sink);
     for (int32_t i = 0; i <= sink; i++) {
-        int32_t group = find_group(f, i);
-        if (group != a && group != b && f->seen[i] != 1) continue;
+        if (!is_joined(f, i, source, sink)) continue;
         calls++;
         args += f->nodes[i].bind->arg_count;
     }
     return calls <= MAX_GROUP && args <= MAX_INPUTS;
 }
 
-/* ---- sizes: a kernel knows one by a tensor of its own that has it ---- */
+/* ---- sizes: a kernel knows those that stand in the shape of one of its tensors ---- */
 
-enum { SIZE_IS_USED = 1, SIZE_IS_KNOWN = 2 };
+typedef struct known_sizes {
+    const hone_expr *items[(MAX_INPUTS + 1) * HONE_MAX_RANK];
+    uint32_t count;
+} known_sizes;
 
-/* The size that an extent is, or is away from by a number. */
-static uint32_t size_of(const hone_expr *e) {
-    bool has_number = hone_expr_is_op(e, HONE_OP_ADD) && hone_expr_is_int(e->args[1]);
-    if (has_number) e = e->args[0];
-    return e->kind == HONE_EXPR_VAR ? e->u.var : HONE_NO_ID;
+static bool is_known(const known_sizes *known, const hone_expr *e) {
+    if (hone_expr_is_int(e)) return true;
+    for (uint32_t i = 0; i < known->count; i++)
+        if (hone_extent_same(known->items[i], e)) return true;
+    return e->kind == HONE_EXPR_BINARY && is_known(known, e->args[0]) &&
+           is_known(known, e->args[1]);
 }
 
-static void mark_sizes(const fusion *f, const hone_sinfo *info, uint8_t mark, uint8_t *marks) {
-    bool has_shape = info && info->kind == HONE_SINFO_TENSOR && info->rank > 0 && info->shape;
-    for (int32_t d = 0; has_shape && d < info->rank; d++) {
-        uint32_t size = size_of(info->shape[d]);
-        if (size < f->graph->var_count) marks[size] |= mark;
+static void note_sizes(known_sizes *known, const hone_sinfo *info) {
+    for (int32_t d = 0; info && info->shape && d < info->rank; d++) {
+        if (is_known(known, info->shape[d]) || known->count == HONE_COUNT(known->items)) continue;
+        known->items[known->count++] = info->shape[d];
     }
 }
 
-/* Would the calls of both groups, and those between them, know all sizes as one kernel? */
-static bool knows_sizes(fusion *f, int32_t source, int32_t sink) {
-    int32_t a = find_group(f, source), b = find_group(f, sink), last = a > b ? a : b;
-    uint8_t *marks = f->size_marks;
+static bool knows_shape(const known_sizes *known, const hone_sinfo *info) {
+    for (int32_t d = 0; info && info->shape && d < info->rank; d++)
+        if (!is_known(known, info->shape[d])) return false;
+    return true;
+}
+
+/* Of what a call of the joined group takes from outside. */
+static void note_outside(fusion *f, const hone_gbind *bind, int32_t source, int32_t sink,
+                         known_sizes *known) {
+    for (uint32_t k = 0; k < bind->arg_count; k++) {
+        if (bind->args[k].kind != HONE_GARG_VALUE) continue;
+        int32_t def = f->def[bind->args[k].u.value];
+        bool is_inside = def != NONE && is_joined(f, def, source, sink);
+        if (!is_inside) note_sizes(known, f->graph->values[bind->args[k].u.value].sinfo);
+    }
+}
+
+/* Does the joined group still know all sizes in it? What adds up ones to have a size as a number
+ * would not. */
+static bool keeps_sizes(fusion *f, int32_t source, int32_t sink) {
+    known_sizes known = {.count = 0};
     if (f->graph->var_count == 0) return true;
-    memset(marks, 0, f->graph->var_count);
-    for (int32_t i = 0; i <= last; i++) {
-        int32_t group = find_group(f, i);
-        if (group != a && group != b && f->seen[i] != 1) continue;
-        const hone_gbind *bind = f->nodes[i].bind;
-        const uint8_t mark = i == last ? SIZE_IS_KNOWN : SIZE_IS_USED;
-        mark_sizes(f, f->graph->values[bind->value].sinfo, mark, marks);
-        for (uint32_t k = 0; k < bind->arg_count; k++) {
-            const hone_garg *arg = &bind->args[k];
-            int32_t def = arg->kind == HONE_GARG_VALUE ? f->def[arg->u.value] : NONE;
-            int32_t other = def == NONE ? NONE : find_group(f, def);
-            bool is_inside = def != NONE && (other == a || other == b || f->seen[def] == 1);
-            if (is_inside || arg->kind != HONE_GARG_VALUE) continue;
-            mark_sizes(f, f->graph->values[arg->u.value].sinfo, SIZE_IS_KNOWN, marks);
-        }
+    note_sizes(&known, f->graph->values[f->nodes[sink].bind->value].sinfo);
+    for (int32_t i = 0; i <= sink; i++)
+        if (is_joined(f, i, source, sink)) note_outside(f, f->nodes[i].bind, source, sink, &known);
+    for (int32_t i = 0; i < sink; i++) {
+        const hone_sinfo *info = f->graph->values[f->nodes[i].bind->value].sinfo;
+        if (is_joined(f, i, source, sink) && !knows_shape(&known, info)) return false;
     }
-    for (uint32_t v = 0; v < f->graph->var_count; v++)
-        if (marks[v] == SIZE_IS_USED) return false;
     return true;
 }
 
@@ -363,7 +374,7 @@ static void form_groups(fusion *f) {
             if (sink == NONE || find_group(f, i) == find_group(f, sink)) continue;
             hone_op_pattern pattern = f->nodes[find_group(f, i)].group_pattern;
             if (!rule_for(n, pattern, phase, &rule) || !path_is_fine(f, i, sink, &rule) ||
-                !fits(f, i, sink) || !knows_sizes(f, i, sink)) {
+                !fits(f, i, sink) || !keeps_sizes(f, i, sink)) {
                 continue;
             }
             for (uint32_t u = 0; u < n->user_count; u++) {

@@ -111,6 +111,26 @@ static const hone_expr *overflow(hone_ir *ir) {
     return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_INVALID, "a size is beyond 64 bits"));
 }
 
+static bool is_negated(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_MUL) && hone_expr_is_int_value(e->args[1], -1);
+}
+
+/* The sum without the term; NULL where it is none of its terms. */
+static const hone_expr *without(hone_ir *ir, const hone_expr *sum, const hone_expr *term) {
+    if (hone_extent_same(sum, term)) return hone_extent_int(ir, 0);
+    for (int i = 0; hone_expr_is_op(sum, HONE_OP_ADD) && i < 2; i++) {
+        const hone_expr *rest = without(ir, sum->args[i], term);
+        if (rest) return hone_extent_sum(ir, i ? sum->args[0] : rest, i ? rest : sum->args[1]);
+    }
+    return NULL;
+}
+
+/* (x + y) + (y * -1) is x, whichever of the two comes first; NULL where nothing cancels. */
+static const hone_expr *cancelled(hone_ir *ir, const hone_expr *a, const hone_expr *b) {
+    const hone_expr *rest = is_negated(b) ? without(ir, a, b->args[0]) : NULL;
+    return !rest && is_negated(a) ? without(ir, b, a->args[0]) : rest;
+}
+
 const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_expr *b) {
     if (!a || !b) return NULL;
     if (hone_expr_is_int(a) && hone_expr_is_int(b)) {
@@ -120,6 +140,8 @@ const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_exp
     }
     if (hone_expr_is_int_value(a, 0)) return b;
     if (hone_expr_is_int_value(b, 0)) return a;
+    const hone_expr *rest = cancelled(ir, a, b);
+    if (rest) return rest;
     /* (x + c) + d */
     if (hone_expr_is_int(b) && hone_expr_is_op(a, HONE_OP_ADD) && hone_expr_is_int(a->args[1])) {
         return hone_extent_sum(ir, a->args[0], hone_extent_sum(ir, a->args[1], b));

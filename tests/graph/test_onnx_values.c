@@ -11,6 +11,12 @@
 #define ROW(name, model, x, want)                                                                  \
     { name, model, x, want }
 
+#define SIZES                                                                                      \
+    "opset 13\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst two i64 = 2\nconst three i64 = 3\n"   \
+    "const zero i64 = 0\nconst one i64 = 1\nconst first i64 1 = 0\nnode Gather s,two -> h\n"       \
+    "node Gather s,three -> w\nnode Add h,w -> e\nnode Unsqueeze h,first -> hs\n"                  \
+    "node Unsqueeze e,first -> es\n"
+
 static const struct row {
     const char *name, *model; /* of x, which gives y */
     const char *x, *want;
@@ -524,6 +530,24 @@ static const struct row {
     ROW("Pad by data that is mirrored",
         "opset 13\ninput x i64 2\nconst d i64 3 = 1,2,3\nnode Pad d,x -> y mode='reflect'", "2,1",
         "3,2,1,2,3,2"),
+    ROW("sizes that come later, as numbers", SIZES "node Mul s,e -> m\nnode Cast m -> y to=1",
+        "1,2,3,4,5,6", "5,5,10,15"),
+    ROW("a range from a size on", SIZES "node Range h,e,one -> y", "1,2,3,4,5,6", "2,3,4"),
+    ROW("a slice from one size to another",
+        SIZES "const t f32 8 = 0,1,2,3,4,5,6,7\nnode Slice t,hs,es,first -> y", "1,2,3,4,5,6",
+        "2,3,4"),
+    ROW("a size less a size that is in it",
+        SIZES "node Sub e,h -> d\nnode Sub d,w -> z\nnode Range zero,d,one -> r\n"
+              "node Add r,z -> y",
+        "1,2,3,4,5,6", "0,1,2"),
+    ROW("a sum of sizes is not -1",
+        SIZES "const minus i64 = -1\nnode Equal es,minus -> q\nconst ones i64 1 = 1\n"
+              "node Where q,ones,es -> t\nconst n f32 1 = 7\nnode Expand n,t -> y",
+        "1,2,3,4,5,6", "7,7,7,7,7"),
+    ROW("sizes that are equal only when they are known",
+        SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul w,two -> d\n"
+              "node Range zero,d,one -> r\nnode Cast r -> f to=1\nnode Add v,f -> y",
+        "1,2,3,4,5,6", "1,3,5,7,9,11"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
