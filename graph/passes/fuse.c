@@ -12,6 +12,7 @@
  * needs: legalize
  * keeps: everything that is no call_tir. Takes "op_pattern" off the kernels.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "graph/passes/fuse_tir.h"
@@ -32,7 +33,8 @@ typedef struct node {
     int32_t post_dominator; /* node, NONE: the result leaves the function or is not known */
     int32_t depth;          /* in the post-dominator tree */
     int32_t group;          /* union-find parent */
-    uint32_t group_size;    /* of a representative */
+    uint32_t group_size;    /* of a representative, as are: */
+    uint32_t group_args, group_first; /* what its calls take together; the first of them */
     hone_op_pattern group_pattern;
     uint32_t first_user, user_count; /* into users[] */
     bool is_result;
@@ -48,6 +50,7 @@ typedef struct fusion {
     int32_t *users;
     int32_t *def; /* by value: the node, or NONE */
     uint8_t *seen;
+    uint32_t *stamps, stamp; /* by representative: the last question of which it was part */
     hone_map128 known;
 } fusion;
 
@@ -141,7 +144,10 @@ static hone_status build_nodes(fusion *f) {
     f->nodes = hone_arena_zalloc(f->arena, (f->count + 1) * sizeof *f->nodes);
     f->def = hone_arena_alloc(f->arena, (graph->value_count + 1) * sizeof *f->def);
     f->seen = hone_arena_zalloc(f->arena, f->count + 1);
-    if (!f->nodes || !f->def || !f->seen) return HONE_ERROR(HONE_CODE_NO_MEMORY, "fusion");
+    f->stamps = hone_arena_zalloc(f->arena, (f->count + 1) * sizeof *f->stamps);
+    f->stamp = 0;
+    if (!f->nodes || !f->def || !f->seen || !f->stamps)
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "fusion");
     for (uint32_t i = 0; i < graph->value_count; i++)
         f->def[i] = NONE;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -149,6 +155,8 @@ static hone_status build_nodes(fusion *f) {
         f->def[graph->bindings[i].value] = (int32_t)i;
         f->nodes[i].group = (int32_t)i;
         f->nodes[i].group_size = 1;
+        f->nodes[i].group_args = graph->bindings[i].arg_count;
+        f->nodes[i].group_first = i;
         HONE_TRY(classify(f, &f->nodes[i]));
         f->nodes[i].group_pattern = f->nodes[i].pattern;
     }
@@ -240,7 +248,7 @@ static bool check_path(fusion *f, int32_t source, int32_t at, int32_t sink, cons
 }
 
 static bool path_is_fine(fusion *f, int32_t source, int32_t sink, const path_rule *rule) {
-    memset(f->seen, 0, f->count);
+    memset(f->seen + source, 0, (size_t)(sink - source) + 1); /* the path lies between */
     for (uint32_t u = 0; u < f->nodes[source].user_count; u++) {
         if (!check_path(f, source, f->users[f->nodes[source].first_user + u], sink, rule)) {
             return false;
@@ -260,6 +268,9 @@ static void join(fusion *f, int32_t a, int32_t b) {
     }
     f->nodes[b].group = a;
     f->nodes[a].group_size += f->nodes[b].group_size;
+    f->nodes[a].group_args += f->nodes[b].group_args;
+    if (f->nodes[b].group_first < f->nodes[a].group_first)
+        f->nodes[a].group_first = f->nodes[b].group_first;
     if (f->nodes[b].group_pattern > f->nodes[a].group_pattern) {
         f->nodes[a].group_pattern = f->nodes[b].group_pattern;
     }
@@ -274,21 +285,34 @@ static void join_path(fusion *f, int32_t at, int32_t sink) {
     }
 }
 
-/* Would the call be in the group that joins those of source and sink, and what is between? */
-static bool is_joined(fusion *f, int32_t i, int32_t source, int32_t sink) {
-    int32_t group = find_group(f, i);
-    return f->seen[i] == 1 || group == find_group(f, source) || group == find_group(f, sink);
+/* The group that joins those of source and sink and all that are on the way; its members have the
+ * stamp. */
+typedef struct joint {
+    uint32_t calls, args, first, last;
+} joint;
+
+static void stamp_group(fusion *f, int32_t of, joint *j) {
+    int32_t group = find_group(f, of);
+    const node *n = &f->nodes[group];
+    if (f->stamps[group] == f->stamp) return;
+    f->stamps[group] = f->stamp;
+    j->calls += n->group_size;
+    j->args += n->group_args;
+    if (n->group_first < j->first) j->first = n->group_first;
+    if ((uint32_t)group > j->last) j->last = (uint32_t)group;
 }
 
-/* Inputs that a joined group would take at most, and calls. */
-static bool fits(fusion *f, int32_t source, int32_t sink) {
-    uint32_t calls = 0, args = 0;
-    for (int32_t i = 0; i <= sink; i++) {
-        if (!is_joined(f, i, source, sink)) continue;
-        calls++;
-        args += f->nodes[i].bind->arg_count;
-    }
-    return calls <= MAX_GROUP && args <= MAX_INPUTS;
+static joint stamp_joint(fusion *f, int32_t source, int32_t sink) {
+    joint j = {.first = UINT32_MAX};
+    f->stamp++;
+    stamp_group(f, source, &j);
+    for (int32_t i = source + 1; i <= sink; i++)
+        if (f->seen[i] == 1) stamp_group(f, i, &j);
+    return j;
+}
+
+static bool is_joined(fusion *f, int32_t i) {
+    return f->stamps[find_group(f, i)] == f->stamp;
 }
 
 /* ---- sizes: a kernel knows those that stand in the shape of one of its tensors ---- */
@@ -320,29 +344,33 @@ static bool knows_shape(const known_sizes *known, const hone_sinfo *info) {
 }
 
 /* Of what a call of the joined group takes from outside. */
-static void note_outside(fusion *f, const hone_gbind *bind, int32_t source, int32_t sink,
-                         known_sizes *known) {
+static void note_outside(fusion *f, const hone_gbind *bind, known_sizes *known) {
     for (uint32_t k = 0; k < bind->arg_count; k++) {
         if (bind->args[k].kind != HONE_GARG_VALUE) continue;
         int32_t def = f->def[bind->args[k].u.value];
-        bool is_inside = def != NONE && is_joined(f, def, source, sink);
+        bool is_inside = def != NONE && is_joined(f, def);
         if (!is_inside) note_sizes(known, f->graph->values[bind->args[k].u.value].sinfo);
     }
 }
 
 /* Does the joined group still know all sizes in it? What adds up ones to have a size as a number
  * would not. */
-static bool keeps_sizes(fusion *f, int32_t source, int32_t sink) {
+static bool keeps_sizes(fusion *f, const joint *j) {
     known_sizes known = {.count = 0};
     if (f->graph->var_count == 0) return true;
-    note_sizes(&known, f->graph->values[f->nodes[sink].bind->value].sinfo);
-    for (int32_t i = 0; i <= sink; i++)
-        if (is_joined(f, i, source, sink)) note_outside(f, f->nodes[i].bind, source, sink, &known);
-    for (int32_t i = 0; i < sink; i++) {
+    note_sizes(&known, f->graph->values[f->nodes[j->last].bind->value].sinfo);
+    for (uint32_t i = j->first; i <= j->last; i++)
+        if (is_joined(f, (int32_t)i)) note_outside(f, f->nodes[i].bind, &known);
+    for (uint32_t i = j->first; i < j->last; i++) {
         const hone_sinfo *info = f->graph->values[f->nodes[i].bind->value].sinfo;
-        if (is_joined(f, i, source, sink) && !knows_shape(&known, info)) return false;
+        if (is_joined(f, (int32_t)i) && !knows_shape(&known, info)) return false;
     }
     return true;
+}
+
+static bool fits(fusion *f, int32_t source, int32_t sink) {
+    joint j = stamp_joint(f, source, sink);
+    return j.calls <= MAX_GROUP && j.args <= MAX_INPUTS && keeps_sizes(f, &j);
 }
 
 static bool rule_for(const node *n, hone_op_pattern pattern, int phase, path_rule *out) {
@@ -374,7 +402,7 @@ static void form_groups(fusion *f) {
             if (sink == NONE || find_group(f, i) == find_group(f, sink)) continue;
             hone_op_pattern pattern = f->nodes[find_group(f, i)].group_pattern;
             if (!rule_for(n, pattern, phase, &rule) || !path_is_fine(f, i, sink, &rule) ||
-                !fits(f, i, sink) || !keeps_sizes(f, i, sink)) {
+                !fits(f, i, sink)) {
                 continue;
             }
             for (uint32_t u = 0; u < n->user_count; u++) {
@@ -390,9 +418,9 @@ static void form_groups(fusion *f) {
 /* The calls of a group in order; the last one is its representative. */
 static uint32_t members_of(fusion *f, int32_t group, const hone_gbind **out) {
     uint32_t count = 0;
-    for (int32_t i = 0; i <= group; i++) {
+    for (int32_t i = (int32_t)f->nodes[group].group_first; i <= group; i++)
         if (find_group(f, i) == group) out[count++] = f->nodes[i].bind;
-    }
+    assert(count == f->nodes[group].group_size && count <= MAX_GROUP);
     return count;
 }
 

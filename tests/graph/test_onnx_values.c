@@ -11,6 +11,12 @@
 #define ROW(name, model, x, want)                                                                  \
     { name, model, x, want }
 
+/* Ten steps from a to b. */
+#define TEN(a, b)                                                                                  \
+    "node Abs " a " -> " a "1\nnode Abs " a "1 -> " a "2\nnode Abs " a "2 -> " a "3\n"             \
+    "node Abs " a "3 -> " a "4\nnode Abs " a "4 -> " a "5\nnode Abs " a "5 -> " a "6\n"            \
+    "node Abs " a "6 -> " a "7\nnode Abs " a "7 -> " a "8\nnode Abs " a "8 -> " a "9\n"            \
+    "node Abs " a "9 -> " b "\n"
 #define SIZES                                                                                      \
     "opset 13\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst two i64 = 2\nconst three i64 = 3\n"   \
     "const zero i64 = 0\nconst one i64 = 1\nconst first i64 1 = 0\nnode Gather s,two -> h\n"       \
@@ -548,6 +554,12 @@ static const struct row {
         SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul w,two -> d\n"
               "node Range zero,d,one -> r\nnode Cast r -> f to=1\nnode Add v,f -> y",
         "1,2,3,4,5,6", "1,3,5,7,9,11"),
+    ROW("more steps than one kernel takes, some of which are a kernel before they meet the rest",
+        "input x f32 2\n" TEN("x", "a") TEN("a", "b")
+            TEN("b", "c") "node Neg x -> e\n"
+                          "node Add c,e -> f\nnode Neg e -> q\n" TEN("f", "g")
+                              TEN("q", "r") "node Add g,r -> y",
+        "1,2", "1,2"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
@@ -608,7 +620,7 @@ static void check_way(hone_status st, run_results *got, const char *want) {
 
 static void check_row(void **state) {
     const struct row *row = *state;
-    char model[1024];
+    char model[2048];
     hone_module *module;
     run_results plain, planned;
     snprintf(model, sizeof model, "%s\noutput y", row->model);
