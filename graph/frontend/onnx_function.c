@@ -148,7 +148,7 @@ hone_status onnx_convert_call(onnx_reader *r, const Onnx__NodeProto *node,
     r->scope = &own;
     r->call = &call;
     hone_status st = read_body(r, &call, args, results);
-    hone_strmap_deinit(&own.names);
+    onnx_scope_deinit(&own);
     r->scope = outer;
     r->call = call.outer;
     r->opset = opset;

@@ -39,9 +39,12 @@ enum { ONNX_NAME_FILE = 1, ONNX_NAME_MADE = 2 }; /* whose the name of a size is 
 
 /* Names that hold in a graph: its own, and those of the graph around it. */
 typedef struct onnx_scope {
-    hone_strmap names; /* ONNX value name → index into args */
+    hone_strmap names;  /* ONNX value name → index into args */
+    hone_strmap makers; /* ONNX value name → the node that makes it, as an address */
     struct onnx_scope *around;
 } onnx_scope;
+
+void onnx_scope_deinit(onnx_scope *scope);
 
 /* A call of a function that the model brings along (onnx_function.c), while its nodes are read. */
 typedef struct onnx_call {
@@ -145,6 +148,11 @@ hone_status onnx_convert_call(onnx_reader *r, const Onnx__NodeProto *node,
 /* The attribute itself, or what it refers to of the call; NULL where that has none. */
 const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
                                               const Onnx__AttributeProto *attr);
+/* The inputs as those of that operator of the standard, with the attributes of the node. */
+hone_status onnx_convert_as(onnx_reader *r, const char *op, hone_garg *outputs);
+/* QuantizeLinear (its inputs and node are the reader's) behind an operator on dequantised numbers:
+ * the two as one operator on whole numbers; else *out_done is false. */
+hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done);
 
 /* ---- files ---- */
 enum { ONNX_MAX_NESTING = 32 };

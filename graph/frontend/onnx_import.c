@@ -28,7 +28,7 @@ static const onnx_converter *find_in(const onnx_converter *table, const char *op
     return NULL;
 }
 
-const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
+static const onnx_converter *find_plain(const char *op) {
     const onnx_converter *const tables[] = {
         onnx_math_converters,     onnx_nn_converters,          onnx_shape_converters,
         onnx_index_converters,    onnx_fill_converters,        onnx_pad_converters,
@@ -40,6 +40,12 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
         onnx_cast_converters,     onnx_branch_converters,      onnx_loop_converters,
         onnx_sequence_converters, onnx_attention_converters,   onnx_random_converters};
     const onnx_converter *found = NULL;
+    for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
+        found = find_in(tables[t], op);
+    return found;
+}
+
+const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
         return find_in(onnx_microsoft_converters, node->op_type);
@@ -47,9 +53,13 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return find_in(onnx_train_converters, node->op_type);
     }
-    for (size_t t = 0; !found && onnx_is_plain_domain(node->domain) && t < HONE_COUNT(tables); t++)
-        found = find_in(tables[t], node->op_type);
-    return found;
+    return onnx_is_plain_domain(node->domain) ? find_plain(node->op_type) : NULL;
+}
+
+hone_status onnx_convert_as(onnx_reader *r, const char *op, hone_garg *outputs) {
+    const onnx_converter *row = find_plain(op);
+    assert(row);
+    return row->convert(r, outputs);
 }
 
 hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {
@@ -66,6 +76,11 @@ hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {
     }
     r->args[r->arg_count++] = arg;
     return HONE_OK;
+}
+
+void onnx_scope_deinit(onnx_scope *scope) {
+    hone_strmap_deinit(&scope->names);
+    hone_strmap_deinit(&scope->makers);
 }
 
 bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out) {
@@ -367,6 +382,8 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
         if (!node->output[i][0]) continue;
         HONE_TRY(name_value(r, &outputs[i], node->output[i]));
         HONE_TRY(onnx_define(r, node->output[i], outputs[i]));
+        if (!hone_strmap_put(&r->scope->makers, node->output[i], (uint64_t)(uintptr_t)node))
+            return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     }
     return define_unimplemented(r, node, row->most_outputs);
 }
@@ -629,7 +646,7 @@ hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_n
         r->scope = &whole;
         st = read_model(r, model);
         st = hone_status_join(st, hone_ir_finish(&r->ir));
-        hone_strmap_deinit(&whole.names);
+        onnx_scope_deinit(&whole);
         hone_strmap_deinit(&r->size_names);
         if (st)
             hone_module_release(r->module);

@@ -131,6 +131,9 @@ static hone_status convert_quantize(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     hone_garg x, scale, zero = {.kind = HONE_GARG_NONE};
     hone_dtype dtype;
+    bool is_fused;
+    HONE_TRY(onnx_fuse_quantize(r, out, &is_fused));
+    if (is_fused) return HONE_OK;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(quantized_dtype(r, &dtype));
     HONE_TRY(spread_input(r, 1, data, &scale));
@@ -344,7 +347,18 @@ static hone_status scale_sums(onnx_reader *r, hone_garg sums, hone_garg a, hone_
     return requantize(r, *out, zero, zero_info->dtype, out);
 }
 
-/* a, its scale, its zero point, b, ..., the scale and zero point of the result */
+/* The bias is of int32, and of the scale of the sums. */
+static hone_status add_bias(onnx_reader *r, uint32_t input, int32_t axis, hone_garg *io) {
+    const hone_sinfo *info;
+    hone_garg bias;
+    if (!onnx_has_input(r, input)) return HONE_OK;
+    HONE_TRY(onnx_info(r, io, &info));
+    HONE_TRY(along(r, r->inputs[input], info->rank, axis < 0 ? axis + info->rank : axis, &bias));
+    return onnx_emit2(r, "add", *io, bias, io);
+}
+
+/* a, its scale, its zero point, b, ..., the scale and zero point of the result; a bias has what was
+ * fused (onnx_quant_fuse.c) */
 static hone_status convert_qlinear_matmul(onnx_reader *r, hone_garg *out) {
     factor a, b;
     hone_garg sums, scales[2];
@@ -352,26 +366,23 @@ static hone_status convert_qlinear_matmul(onnx_reader *r, hone_garg *out) {
     HONE_TRY(read_factor(r, 0, 2, -2, &a));
     HONE_TRY(read_factor(r, 3, 5, -1, &b));
     HONE_TRY(integer_matmul(r, a, b, &sums));
+    HONE_TRY(add_bias(r, 8, -1, &sums));
     HONE_TRY(onnx_info(r, &sums, &info));
     HONE_TRY(scale_along(r, 1, info->rank, -2, &scales[0]));
     HONE_TRY(scale_along(r, 4, info->rank, -1, &scales[1]));
     return scale_sums(r, sums, scales[0], scales[1], 6, out);
 }
 
-/* The bias is of int32, and of the scale of the sums. */
 static hone_status convert_qlinear_conv(onnx_reader *r, hone_garg *out) {
     factor x, w;
-    hone_garg sums, scales[2], bias;
+    hone_garg sums, scales[2];
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, 3, &info));
     HONE_TRY(read_factor(r, 0, 2, -1, &x));
     HONE_TRY(read_factor(r, 3, 5, -info->rank, &w));
     HONE_TRY(integer_conv(r, x, w, 2, &sums));
     HONE_TRY(onnx_info(r, &sums, &info));
-    if (onnx_has_input(r, 8)) {
-        HONE_TRY(along(r, r->inputs[8], info->rank, 1, &bias));
-        HONE_TRY(onnx_emit2(r, "add", sums, bias, &sums));
-    }
+    HONE_TRY(add_bias(r, 8, 1, &sums));
     HONE_TRY(scale_along(r, 1, info->rank, -1, &scales[0]));
     HONE_TRY(scale_along(r, 4, info->rank, 1 - info->rank, &scales[1]));
     return scale_sums(r, sums, scales[0], scales[1], 6, out);

@@ -68,7 +68,7 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
     r->scope = &scope;
     hone_status st = read_within(r, graph, inputs, outputs);
     r->scope = scope.around;
-    hone_strmap_deinit(&scope.names);
+    onnx_scope_deinit(&scope);
     memcpy(r->inputs, kept, inputs_before * sizeof *kept);
     r->node = node;
     r->input_count = inputs_before;
@@ -265,7 +265,7 @@ hone_status onnx_make_function(onnx_reader *r, onnx_function *f, const char **ou
     r->items = items;
     r->found_count = counts[0], r->found_capacity = counts[1];
     r->items_count = counts[2], r->items_capacity = counts[3];
-    hone_strmap_deinit(&scope.names);
+    onnx_scope_deinit(&scope);
     *out_name = func->name;
     return st;
 }

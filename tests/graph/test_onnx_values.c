@@ -554,6 +554,28 @@ static const struct row {
         SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul w,two -> d\n"
               "node Range zero,d,one -> r\nnode Cast r -> f to=1\nnode Add v,f -> y",
         "1,2,3,4,5,6", "1,3,5,7,9,11"),
+    ROW("a product of dequantised numbers that is quantised, with a scale for each row and a bias",
+        "opset 13\ninput x u8 1,2\nconst s f32 = 0.5\nconst z u8 = 3\n"
+        "const w i8 2,2 = 1,-2,3,4\nconst t f32 2 = 0.25,1\nconst v i8 2 = 0,0\n"
+        "const b i32 2 = 8,-12\nconst c f32 2 = 0.125,0.5\nconst o f32 = 2\nconst p u8 = 10\n"
+        "node DequantizeLinear x,s,z -> X\nnode DequantizeLinear w,t,v -> W axis=0\n"
+        "node DequantizeLinear b,c -> B axis=0\nnode Gemm X,W,B -> g transB=1\n"
+        "node Relu g -> h\nnode QuantizeLinear h,o,p -> y",
+        "7,1", "11,10"),
+    ROW("sums of dequantised numbers that are quantised are exact",
+        "opset 13\ninput x u8 1,3\nconst s f32 = 1\nconst n u8 = 0\n"
+        "const w i8 3,1 = 127,127,1\nconst m i8 = 0\nconst o f32 = 1\nconst p i8 = 0\n"
+        "node DequantizeLinear x,s,n -> X\nnode DequantizeLinear w,s,m -> W\n"
+        "node MatMul X,W -> g\nconst low f32 = -3\nconst high f32 = 5\n"
+        "node Clip g,low,high -> h\nnode QuantizeLinear h,o,p -> y",
+        "0,0,255", "5"),
+    ROW("a convolution of dequantised numbers that is quantised, around which the zero point lies",
+        "opset 13\ninput x u8 1,1,1,2\nconst s f32 = 0.5\nconst z u8 = 4\n"
+        "const w i8 1,1,1,3 = 1,2,-1\nconst t f32 1 = 2\nconst v i8 1 = 1\nconst o f32 = 1\n"
+        "const p u8 = 100\nnode DequantizeLinear x,s,z -> X\n"
+        "node DequantizeLinear w,t,v -> W axis=0\nnode Conv X,W -> g pads=[0,1,0,1]\n"
+        "node QuantizeLinear g,o,p -> y",
+        "6,1", "108,97"),
     ROW("more steps than one kernel takes, some of which are a kernel before they meet the rest",
         "input x f32 2\n" TEN("x", "a") TEN("a", "b")
             TEN("b", "c") "node Neg x -> e\n"
