@@ -107,7 +107,8 @@ extern const onnx_converter onnx_train_converters[]; /* of ai.onnx.preview.train
 extern const onnx_converter onnx_places_converters[];
 extern const onnx_converter onnx_loss_converters[];
 extern const onnx_converter onnx_transformer_converters[];
-extern const onnx_converter onnx_microsoft_converters[]; /* of the domain com.microsoft */
+extern const onnx_converter onnx_microsoft_converters[];     /* of the domain com.microsoft */
+extern const onnx_converter onnx_quant_contrib_converters[]; /* more of com.microsoft */
 extern const onnx_converter onnx_signal_converters[];
 extern const onnx_converter onnx_einsum_converters[];
 extern const onnx_converter onnx_recurrent_converters[];
@@ -148,8 +149,10 @@ hone_status onnx_convert_call(onnx_reader *r, const Onnx__NodeProto *node,
 /* The attribute itself, or what it refers to of the call; NULL where that has none. */
 const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
                                               const Onnx__AttributeProto *attr);
-/* The inputs as those of that operator of the standard, with the attributes of the node. */
-hone_status onnx_convert_as(onnx_reader *r, const char *op, hone_garg *outputs);
+enum { ONNX_MAX_GIVEN = 16 };
+/* That operator of the standard on these inputs, with the attributes of the node. */
+hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
+                            hone_garg *out);
 /* QuantizeLinear (its inputs and node are the reader's) behind an operator on dequantised numbers:
  * the two as one operator on whole numbers; else *out_done is false. */
 hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done);

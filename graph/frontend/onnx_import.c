@@ -48,7 +48,8 @@ static const onnx_converter *find_plain(const char *op) {
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
-        return find_in(onnx_microsoft_converters, node->op_type);
+        const onnx_converter *found = find_in(onnx_microsoft_converters, node->op_type);
+        return found ? found : find_in(onnx_quant_contrib_converters, node->op_type);
     }
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return find_in(onnx_train_converters, node->op_type);
@@ -56,10 +57,26 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     return onnx_is_plain_domain(node->domain) ? find_plain(node->op_type) : NULL;
 }
 
-hone_status onnx_convert_as(onnx_reader *r, const char *op, hone_garg *outputs) {
+hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
+                            hone_garg *out) {
     const onnx_converter *row = find_plain(op);
-    assert(row);
-    return row->convert(r, outputs);
+    const Onnx__NodeProto *own = r->node;
+    Onnx__NodeProto node = *own;
+    hone_garg kept[ONNX_MAX_GIVEN];
+    uint32_t kept_count = r->input_count;
+    assert(row && count <= ONNX_MAX_GIVEN);
+    node.domain = NULL;
+    node.op_type = hone_arena_strdup(r->arena, op);
+    if (!node.op_type) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    memcpy(kept, r->inputs, sizeof kept);
+    memcpy(r->inputs, inputs, count * sizeof *inputs);
+    r->input_count = count;
+    r->node = &node;
+    hone_status st = row->convert(r, out);
+    memcpy(r->inputs, kept, sizeof kept);
+    r->input_count = kept_count;
+    r->node = own;
+    return st;
 }
 
 hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {

@@ -232,9 +232,8 @@ static hone_status convert_whole(onnx_reader *r, const char *op, const operands 
     const hone_garg inputs[] = {o->a.x,      o->a.scale,  o->a.zero,
                                 o->b.x,      o->b.scale,  o->b.zero,
                                 quantize[0], quantize[1], o->has_bias ? o->bias.x : none};
-    memcpy(r->inputs, inputs, sizeof inputs);
-    r->input_count = HONE_COUNT(inputs) - !o->has_bias;
-    return onnx_convert_as(r, op, out);
+    uint32_t count = HONE_COUNT(inputs) - !o->has_bias;
+    return onnx_convert_on(r, op, count, inputs, out);
 }
 
 hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done) {

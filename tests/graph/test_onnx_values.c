@@ -576,6 +576,21 @@ static const struct row {
         "node DequantizeLinear w,t,v -> W axis=0\nnode Conv X,W -> g pads=[0,1,0,1]\n"
         "node QuantizeLinear g,o,p -> y",
         "6,1", "108,97"),
+    ROW("a sum of quantised numbers",
+        "opset 13\ninput x u8 1,2\nconst s f32 = 0.5\nconst z u8 = 3\nconst b u8 2 = 4,8\n"
+        "const t f32 = 1\nconst v u8 = 4\nconst p u8 = 10\n"
+        "node com.microsoft.QLinearAdd x,s,z,b,t,v,s,p -> y",
+        "7,1", "14,16"),
+    ROW("a product of quantised numbers that stays one of floats",
+        "opset 13\ninput x u8 1,2\nconst s f32 = 0.5\nconst z u8 = 3\n"
+        "const w i8 2,2 = 1,-2,3,4\nconst t f32 = 0.25\nconst v i8 = 0\nconst b i32 2 = 8,-12\n"
+        "node com.microsoft.QGemm x,s,z,w,t,v,b -> y transB=1",
+        "7,1", "2,-1"),
+    ROW("quantised parts of different scales joined",
+        "opset 13\ninput x u8 1,2\nconst s f32 = 0.5\nconst z u8 = 3\nconst b u8 1,1 = 9\n"
+        "const t f32 = 1\nconst v u8 = 4\n"
+        "node com.microsoft.QLinearConcat s,v,x,s,z,b,t,v -> y axis=1",
+        "7,1", "8,2,14"),
     ROW("more steps than one kernel takes, some of which are a kernel before they meet the rest",
         "input x f32 2\n" TEN("x", "a") TEN("a", "b")
             TEN("b", "c") "node Neg x -> e\n"
