@@ -322,18 +322,25 @@ typedef struct known_sizes {
     uint32_t count;
 } known_sizes;
 
+static bool has_size(const known_sizes *sizes, const hone_expr *e) {
+    for (uint32_t i = 0; i < sizes->count; i++)
+        if (hone_extent_same(sizes->items[i], e)) return true;
+    return false;
+}
+
+static void add_size(known_sizes *sizes, const hone_expr *e) {
+    if (sizes->count < HONE_COUNT(sizes->items)) sizes->items[sizes->count++] = e;
+}
+
 static bool is_known(const known_sizes *known, const hone_expr *e) {
-    if (hone_expr_is_int(e)) return true;
-    for (uint32_t i = 0; i < known->count; i++)
-        if (hone_extent_same(known->items[i], e)) return true;
+    if (hone_expr_is_int(e) || has_size(known, e)) return true;
     return e->kind == HONE_EXPR_BINARY && is_known(known, e->args[0]) &&
            is_known(known, e->args[1]);
 }
 
 static void note_sizes(known_sizes *known, const hone_sinfo *info) {
     for (int32_t d = 0; info && info->shape && d < info->rank; d++) {
-        if (is_known(known, info->shape[d]) || known->count == HONE_COUNT(known->items)) continue;
-        known->items[known->count++] = info->shape[d];
+        if (!is_known(known, info->shape[d])) add_size(known, info->shape[d]);
     }
 }
 
@@ -368,9 +375,43 @@ static bool keeps_sizes(fusion *f, const joint *j) {
     return true;
 }
 
+/* What is known of the tensor that parameter i of a call's kernel gets. */
+static const hone_sinfo *parameter_info(const fusion *f, const hone_gbind *bind, uint32_t i) {
+    if (i >= bind->arg_count) return f->graph->values[bind->value].sinfo;
+    bool is_value = bind->args[i].kind == HONE_GARG_VALUE;
+    return is_value ? f->graph->values[bind->args[i].u.value].sinfo : NULL;
+}
+
+/* Extents that are computed in the graph (n * 2): each is a size of its own in the joined kernel as
+ * soon as one is in the kernel of a call; *whole has these. False: a kernel behind that computes it
+ * would not know that it is the same. */
+static bool reads_alike(const node *n, const fusion *f, known_sizes *whole, known_sizes *computed) {
+    for (uint32_t i = 0; n->func && i < n->func->param_count; i++) {
+        const hone_sinfo *info = parameter_info(f, n->bind, i);
+        const hone_buffer_info *buffer = hone_func_buffer(n->func, n->func->params[i].buffer);
+        for (int32_t d = 0; info && info->shape && d < info->rank; d++) {
+            const hone_expr *e = info->shape[d];
+            if (e->kind != HONE_EXPR_BINARY || has_size(computed, e)) continue;
+            bool is_whole = buffer->shape[d]->kind == HONE_EXPR_VAR;
+            if (!is_whole && has_size(whole, e)) return false;
+            add_size(is_whole ? whole : computed, e);
+        }
+    }
+    return true;
+}
+
+static bool sizes_are_alike(fusion *f, const joint *j) {
+    known_sizes whole = {.count = 0}, computed = {.count = 0};
+    for (uint32_t i = j->first; f->graph->var_count && i <= j->last; i++)
+        if (is_joined(f, (int32_t)i) && !reads_alike(&f->nodes[i], f, &whole, &computed))
+            return false;
+    return true;
+}
+
 static bool fits(fusion *f, int32_t source, int32_t sink) {
     joint j = stamp_joint(f, source, sink);
-    return j.calls <= MAX_GROUP && j.args <= MAX_INPUTS && keeps_sizes(f, &j);
+    return j.calls <= MAX_GROUP && j.args <= MAX_INPUTS && keeps_sizes(f, &j) &&
+           sizes_are_alike(f, &j);
 }
 
 static bool rule_for(const node *n, hone_op_pattern pattern, int phase, path_rule *out) {
