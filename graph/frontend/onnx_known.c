@@ -128,6 +128,18 @@ static bool fold_reduce(onnx_reader *r, hone_garg *out) {
     return give(r, 1, &all, !keep || keep->i, out);
 }
 
+/* One number as a vector, or a scalar; a vector as it is. */
+static bool fold_reshape(onnx_reader *r, hone_garg *out) {
+    known a;
+    int64_t shape[1] = {1};
+    const hone_tensor *target = onnx_constant_of(r, &r->inputs[1]);
+    if (!target || hone_tensor_count(target) > 1 || !read_known(r, 0, &a)) return false;
+    int32_t rank = (int32_t)hone_tensor_count(target);
+    if (rank == 1) shape[0] = hone_tensor_get_i64(target, 0);
+    bool fits = shape[0] == -1 || shape[0] == (int64_t)a.count;
+    return fits && (rank == 1 || a.count == 1) && give(r, a.count, a.items, rank, out);
+}
+
 static bool has_sizes(const hone_garg *arg) {
     if (arg->kind == HONE_GARG_PRIM) return !hone_expr_is_int(arg->u.expr);
     for (uint32_t i = 0; arg->kind == HONE_GARG_SHAPE && i < arg->count; i++)
@@ -140,12 +152,13 @@ bool onnx_fold_known(onnx_reader *r, hone_garg *out) {
         const char *op;
         bool (*fold)(onnx_reader *r, hone_garg *out);
     } rows[] = {
-        {"Equal",      fold_equal },
-        {"Where",      fold_where },
-        {"Neg",        fold_neg   },
-        {"Sub",        fold_sub   },
-        {"ReduceProd", fold_reduce},
-        {"ReduceSum",  fold_reduce},
+        {"Equal",      fold_equal  },
+        {"Where",      fold_where  },
+        {"Neg",        fold_neg    },
+        {"Sub",        fold_sub    },
+        {"Reshape",    fold_reshape},
+        {"ReduceProd", fold_reduce },
+        {"ReduceSum",  fold_reduce },
     };
     bool is_sized = false;
     for (uint32_t i = 0; i < r->input_count; i++)

@@ -198,6 +198,19 @@ static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int3
     return onnx_emit(r, "take", 2, args, 2, attrs, io);
 }
 
+/* From the last one to the first. */
+static bool is_turned(const bounds *b, uint32_t i) {
+    return b->steps[i] == -1 && hone_expr_is_int_value(b->starts[i], -1) &&
+           hone_expr_is_int(b->ends[i]) && b->ends[i]->u.i <= -INT32_MAX;
+}
+
+static hone_status take_some(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                             const hone_expr *extent, hone_garg *io) {
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return is_turned(b, i) ? onnx_emit(r, "flip", 1, io, 1, &attr, io)
+                           : take_places(r, b, i, axis, extent, io);
+}
+
 /* All that have numbers together, then the others one by one. */
 static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
     bounds b;
@@ -229,7 +242,7 @@ static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
     for (uint32_t i = 0; i < b.count; i++) {
         int32_t axis;
         HONE_TRY(onnx_axis(r, b.axes[i], data->rank, &axis));
-        if (!is_number[i]) HONE_TRY(take_places(r, &b, i, axis, data->shape[axis], out));
+        if (!is_number[i]) HONE_TRY(take_some(r, &b, i, axis, data->shape[axis], out));
     }
     return HONE_OK;
 }

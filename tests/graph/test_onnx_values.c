@@ -546,6 +546,23 @@ static const struct row {
         SIZES "node Sub e,h -> d\nnode Sub d,w -> z\nnode Range zero,d,one -> r\n"
               "node Add r,z -> y",
         "1,2,3,4,5,6", "0,1,2"),
+    ROW("a size that is made a vector by Reshape",
+        SIZES "const flat i64 1 = -1\nnode Mul h,w -> m\nnode Reshape m,flat -> t\n"
+              "node Reshape x,t -> y",
+        "1,2,3,4,5,6", "1,2,3,4,5,6"),
+    ROW("Resize to twice sizes that come later",
+        "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,1,2\nnode Resize x,,s -> y "
+        "mode='linear'",
+        "0,4,8,0,8,0", "0,1,3,5,7,8,0,2,6,6,2,0"),
+    ROW("Resize of sizes that come later to those of another tensor, corners on corners",
+        SIZES "const front i64 2 = 1,1\nconst t i64 1 = 3\nnode Concat front,t,es -> z axis=0\n"
+              "node Resize x,,,z -> y mode='linear' "
+              "coordinate_transformation_mode='align_corners'",
+        "0,2,4,4,6,8", "0,1,2,3,4,2,3,4,5,6,4,5,6,7,8"),
+    ROW("a dimension that comes later, turned round",
+        "opset 13\ninput x f32 1,1,H,W\nconst b i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
+        "const a i64 1 = 3\nconst t i64 1 = -1\nnode Slice x,b,e,a,t -> y",
+        "1,2,3,4,5,6", "3,2,1,6,5,4"),
     ROW("a sum of sizes is not -1",
         SIZES "const minus i64 = -1\nnode Equal es,minus -> q\nconst ones i64 1 = 1\n"
               "node Where q,ones,es -> t\nconst n f32 1 = 7\nnode Expand n,t -> y",

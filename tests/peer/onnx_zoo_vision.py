@@ -216,8 +216,8 @@ def upsampled(net, x, like):
 
 def unet():
     net = Net(13, 9)
-    x = net.input("input", ["batch", 3, 18, 20])
-    net.feeds = [{"input": net.numbers(n, 3, 18, 20)} for n in (1, 2)]
+    x = net.input("input", ["batch", 3, "height", "width"])
+    net.feeds = [{"input": net.numbers(1, 3, 18, 20)}, {"input": net.numbers(2, 3, 16, 16)}]
     first = net.conv_norm(x, 3, 6)
     second = net.conv_norm(net.op("MaxPool", first, kernel_shape=[2, 2], strides=[2, 2]), 6, 8)
     low = net.conv_norm(net.op("MaxPool", second, kernel_shape=[2, 2], strides=[2, 2]), 8, 12)
@@ -263,8 +263,8 @@ def shufflenet():
 def super_resolution():
     """Pixels out of channels; PRelu; a mirror around; the range that pictures have."""
     net = Net(11, 12)
-    x = net.input("input", ["batch", 1, 12, 10])
-    net.feeds = [{"input": net.numbers(n, 1, 12, 10)} for n in (1, 2)]
+    x = net.input("input", ["batch", 1, "h", "w"])
+    net.feeds = [{"input": net.numbers(1, 1, 12, 10)}, {"input": net.numbers(2, 1, 7, 9)}]
     y = net.op("Pad", x, net.const([0, 0, 2, 2, 0, 0, 2, 2]), mode="reflect")
     y = net.op("PRelu", net.conv(y, 1, 8, kernel=5, pad=0), net.around(0.2, 8, 1, 1))
     y = net.op("InstanceNormalization", net.conv(y, 8, 8), net.around(1, 8), net.around(0, 8))
