@@ -27,7 +27,8 @@ typedef struct chain {
 
 static const Onnx__NodeProto *maker_of(const onnx_reader *r, const char *name) {
     uint64_t at;
-    return hone_strmap_find(&r->scope->makers, name, &at) ? (const Onnx__NodeProto *)(uintptr_t)at : NULL;
+    return hone_strmap_find(&r->scope->makers, name, &at) ? (const Onnx__NodeProto *)(uintptr_t)at
+                                                          : NULL;
 }
 
 static bool is_op(const Onnx__NodeProto *node, const char *op) {
