@@ -10,6 +10,7 @@ Operators, attributes and numbers of inputs are those of the tables of converter
 versions and types those of the standard (onnx/operators.txt there); limits stand in limits.txt
 beside it, which may only name what is read.
 """
+import glob
 import os
 import re
 import sys
@@ -54,10 +55,8 @@ def expanded(text):
 def converters():
     """(domain, operator): (least and most inputs, outputs, attributes)."""
     found = {}
-    for name in sorted(os.listdir(FRONTEND)):
-        if not name.endswith(".c"):
-            continue
-        for table, rows in TABLE.findall(expanded(read(f"{FRONTEND}/{name}"))):
+    for path in sorted(glob.glob(FRONTEND + "/*.c") + glob.glob(FRONTEND + "/nodes/*.c")):
+        for table, rows in TABLE.findall(expanded(read(path))):
             for op, least, most, outputs, attrs in ROW.findall(rows):
                 words = " ".join(re.findall(r"\"([^\"]*)\"", attrs)).split()
                 found[DOMAINS.get(table, ""), op] = (int(least), int(most), outputs, sorted(words))

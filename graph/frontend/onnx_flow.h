@@ -8,6 +8,10 @@
 
 #include "graph/frontend/onnx_impl.h"
 
+extern const onnx_converter onnx_branch_converters[];
+extern const onnx_converter onnx_loop_converters[];
+extern const onnx_converter onnx_sequence_converters[];
+
 hone_status onnx_attr_graph(const onnx_reader *r, const char *name,
                             const Onnx__GraphProto **out_graph);
 /* The nodes of a graph of the current node, called with these inputs, where that stands; outputs

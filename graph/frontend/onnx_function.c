@@ -30,31 +30,6 @@ const Onnx__FunctionProto *onnx_find_function(const Onnx__ModelProto *model,
 
 /* ---- attributes ---- */
 
-static const Onnx__AttributeProto *named(size_t count, Onnx__AttributeProto *const *attrs,
-                                         const char *name) {
-    for (size_t i = 0; i < count; i++) {
-        if (attrs[i]->name && strcmp(attrs[i]->name, name) == 0) return attrs[i];
-    }
-    return NULL;
-}
-
-/* What stands behind a name of a function's attribute: it may be one of the function around the
- * call again. */
-const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
-                                              const Onnx__AttributeProto *attr) {
-    while (attr && attr->ref_attr_name && attr->ref_attr_name[0]) {
-        const char *name = attr->ref_attr_name;
-        if (!call) return NULL;
-        attr = named(call->node->n_attribute, call->node->attribute, name);
-        if (!attr) {
-            const Onnx__FunctionProto *f = call->function;
-            return named(f->n_attribute_proto, f->attribute_proto, name);
-        }
-        call = call->outer;
-    }
-    return attr;
-}
-
 static bool is_listed(size_t count, char *const *names, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0) return true;
@@ -84,7 +59,7 @@ static hone_status check_call(const onnx_reader *r, const onnx_call *call) {
     for (size_t i = 0; i < node->n_attribute; i++) {
         const char *name = node->attribute[i]->name;
         if (name && (is_listed(f->n_attribute, f->attribute, name) ||
-                     named(f->n_attribute_proto, f->attribute_proto, name)))
+                     onnx_attr_named(f->n_attribute_proto, f->attribute_proto, name)))
             continue;
         return HONE_ERROR(HONE_CODE_INVALID, "the function has no attribute '%.200s'",
                           name ? name : "");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/frontend/onnx_impl.h"
+#include "graph/frontend/onnx_flow.h"
 #include "ir/core/grow.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
@@ -16,99 +16,6 @@ enum { MAX_NODES = 1 << 20, MAX_OUTPUTS = 1024 };
 /* What a later operator set means by an operator is not known: attributes that are new are refused
  * one by one, a changed meaning would not be noticed. */
 enum { NEWEST_OPSET = 28 };
-
-bool onnx_is_plain_domain(const char *domain) {
-    return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
-}
-
-static const onnx_converter *find_in(const onnx_converter *table, const char *op) {
-    for (const onnx_converter *row = table; row->op; row++) {
-        if (strcmp(row->op, op) == 0) return row;
-    }
-    return NULL;
-}
-
-static const onnx_converter *find_plain(const char *op) {
-    const onnx_converter *const tables[] = {
-        onnx_math_converters,     onnx_nn_converters,          onnx_shape_converters,
-        onnx_index_converters,    onnx_fill_converters,        onnx_pad_converters,
-        onnx_slice_converters,    onnx_simple_converters,      onnx_places_converters,
-        onnx_loss_converters,     onnx_resize_converters,      onnx_chosen_converters,
-        onnx_unique_converters,   onnx_suppress_converters,    onnx_image_converters,
-        onnx_quant_converters,    onnx_transformer_converters, onnx_signal_converters,
-        onnx_einsum_converters,   onnx_recurrent_converters,   onnx_ngram_converters,
-        onnx_cast_converters,     onnx_branch_converters,      onnx_loop_converters,
-        onnx_sequence_converters, onnx_attention_converters,   onnx_random_converters};
-    const onnx_converter *found = NULL;
-    for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
-        found = find_in(tables[t], op);
-    return found;
-}
-
-const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
-    if (!node->op_type) return NULL;
-    if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
-        const onnx_converter *found = find_in(onnx_microsoft_converters, node->op_type);
-        return found ? found : find_in(onnx_quant_contrib_converters, node->op_type);
-    }
-    if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
-        return find_in(onnx_train_converters, node->op_type);
-    }
-    return onnx_is_plain_domain(node->domain) ? find_plain(node->op_type) : NULL;
-}
-
-hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
-                            hone_garg *out) {
-    const onnx_converter *row = find_plain(op);
-    const Onnx__NodeProto *own = r->node;
-    Onnx__NodeProto node = *own;
-    hone_garg kept[ONNX_MAX_GIVEN];
-    uint32_t kept_count = r->input_count;
-    assert(row && count <= ONNX_MAX_GIVEN);
-    node.domain = NULL;
-    node.op_type = hone_arena_strdup(r->arena, op);
-    if (!node.op_type) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    memcpy(kept, r->inputs, sizeof kept);
-    memcpy(r->inputs, inputs, count * sizeof *inputs);
-    r->input_count = count;
-    r->node = &node;
-    hone_status st = row->convert(r, out);
-    memcpy(r->inputs, kept, sizeof kept);
-    r->input_count = kept_count;
-    r->node = own;
-    return st;
-}
-
-hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {
-    size_t length = strlen(name);
-    if (hone_utf8_valid_bytes(name, length) < length) {
-        return HONE_ERROR(HONE_CODE_INVALID, "the name '%s' is not UTF-8", name);
-    }
-    if (hone_strmap_find(&r->scope->names, name, NULL)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "value '%s' is defined twice", name);
-    }
-    if (!hone_grow(r->arena, (void **)&r->args, &r->arg_capacity, r->arg_count, sizeof *r->args) ||
-        !hone_strmap_put(&r->scope->names, name, r->arg_count)) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    }
-    r->args[r->arg_count++] = arg;
-    return HONE_OK;
-}
-
-void onnx_scope_deinit(onnx_scope *scope) {
-    hone_strmap_deinit(&scope->names);
-    hone_strmap_deinit(&scope->makers);
-}
-
-bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out) {
-    uint64_t at;
-    for (const onnx_scope *scope = r->scope; scope; scope = scope->around) {
-        if (!hone_strmap_find(&scope->names, name, &at)) continue;
-        *out = r->args[at];
-        return true;
-    }
-    return false;
-}
 
 /* ---- inputs ---- */
 
@@ -380,10 +287,21 @@ static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *
     return value->name ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
 }
 
+const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
+    const onnx_converter *const tables[] = {onnx_branch_converters, onnx_loop_converters,
+                                            onnx_sequence_converters};
+    const onnx_converter *found = onnx_find_row(node);
+    if (!node->op_type || !onnx_is_plain_domain(node->domain)) return found;
+    for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
+        found = onnx_find_in(tables[t], node->op_type);
+    return found;
+}
+
 static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     const onnx_converter *row = onnx_find_converter(node);
     hone_garg outputs[ONNX_MAX_OUTPUTS];
     r->node = node;
+    r->row = row;
     r->output_count = 0;
     for (size_t i = 0; i < ONNX_MAX_OUTPUTS; i++) /* what the converter does not make */
         outputs[i] = (hone_garg){.kind = HONE_GARG_STRING, .u.s = row->op};

@@ -52,6 +52,7 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
                              const hone_garg *inputs, hone_garg *outputs) {
     onnx_scope scope = {.around = r->scope};
     const Onnx__NodeProto *node = r->node;
+    const onnx_converter *row = r->row;
     uint32_t inputs_before = r->input_count, outputs_before = r->output_count;
     if (graph->n_input != input_count) {
         return HONE_ERROR(HONE_CODE_INVALID, "its graph has %zu inputs, must have %u",
@@ -71,6 +72,7 @@ hone_status onnx_read_inside(onnx_reader *r, const Onnx__GraphProto *graph, uint
     onnx_scope_deinit(&scope);
     memcpy(r->inputs, kept, inputs_before * sizeof *kept);
     r->node = node;
+    r->row = row;
     r->input_count = inputs_before;
     r->output_count = outputs_before;
     return st;

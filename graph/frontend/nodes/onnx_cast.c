@@ -1,0 +1,78 @@
+/* graph/frontend/nodes/onnx_cast.c - numbers as those of another type. */
+#include <string.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+static bool has_eight_bits(hone_dtype dtype) {
+    return hone_dtype_is_float(dtype) && dtype.bits == 8;
+}
+
+/* Held within the type's finite numbers, NaN aside: as float8 numbers are cast where nobody says
+ * otherwise. */
+hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg args[3] = {{0}};
+    double most = hone_dtype_max_float(dtype);
+    HONE_TRY(onnx_info(r, &x, &info));
+    bool is_float = hone_dtype_is_float(info->dtype) && !has_eight_bits(info->dtype);
+    HONE_TRY(onnx_emit_cast(r, x, is_float ? info->dtype : HONE_DTYPE_F32, &args[0]));
+    HONE_TRY(onnx_info(r, &args[0], &info));
+    for (int i = 1; i <= 2; i++) {
+        const hone_expr *limit = hone_expr_float(&r->ir, info->dtype, i == 1 ? -most : most);
+        args[i] = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = limit};
+    }
+    HONE_TRY(hone_ir_finish(&r->ir));
+    HONE_TRY(onnx_emit(r, "clip", 3, args, 0, NULL, out));
+    return onnx_emit_cast(r, *out, dtype, out);
+}
+
+/* Powers of two are rounded by rules of their own. */
+static hone_status check_target(const onnx_reader *r, hone_dtype from, hone_dtype to) {
+    char mode[64];
+    HONE_TRY(onnx_attr_text(r, "round_mode", "up", mode));
+    if (to.code != HONE_DTYPE_CODE_FLOAT8_E8M0FNU || hone_dtype_equal(from, to)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a cast to float8_e8m0fnu is not implemented");
+}
+
+static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t saturates;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "saturate", 1, &saturates));
+    HONE_TRY(check_target(r, info->dtype, to));
+    bool is_same = hone_dtype_equal(info->dtype, to);
+    if (to.bits == 4 && hone_dtype_is_integer(to)) /* the low bits count */
+        HONE_TRY(onnx_emit_cast(r, r->inputs[0],
+                                hone_dtype_is_float(info->dtype) ? HONE_DTYPE_I32 : info->dtype,
+                                &r->inputs[0]));
+    if (!has_eight_bits(to) || !saturates || is_same)
+        return onnx_emit_cast(r, r->inputs[0], to, out);
+    return onnx_emit_float8(r, r->inputs[0], to, out);
+}
+
+static hone_status convert_cast(onnx_reader *r, hone_garg *out) {
+    int64_t to;
+    hone_dtype dtype;
+    if (!onnx_attr(r, "to")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'to' is missing");
+    HONE_TRY(onnx_attr_int(r, "to", 0, &to));
+    HONE_TRY(onnx_dtype(to > INT32_MAX || to < 0 ? -1 : (int32_t)to, &dtype));
+    bool is_known = r->inputs[0].kind == HONE_GARG_SHAPE || r->inputs[0].kind == HONE_GARG_PRIM;
+    if (is_known && hone_dtype_equal(dtype, HONE_DTYPE_I64)) {
+        *out = r->inputs[0];
+        return HONE_OK;
+    }
+    return cast_to(r, dtype, out);
+}
+
+static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *like;
+    HONE_TRY(onnx_input_info(r, 1, &like));
+    return cast_to(r, like->dtype, out);
+}
+
+const onnx_converter onnx_cast_converters[] = {
+    {"Cast", convert_cast, 1, 1, 1, "round_mode saturate to", NULL},
+    {"CastLike",     convert_cast_like, 2, 2, 1, "round_mode saturate", NULL},
+    {0    },
+};

@@ -1,0 +1,275 @@
+/* graph/frontend/nodes/onnx_index.c - operators of computed places: gather, scatter, order along an
+ * axis.
+ */
+#include <string.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+/* ---- gather and scatter ---- */
+
+static hone_status convert_gather_elements(onnx_reader *r, hone_garg *out) {
+    int64_t axis;
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "gather_elements", 2, r->inputs, 1, &attr, out);
+}
+
+static hone_status convert_gather_nd(onnx_reader *r, hone_garg *out) {
+    int64_t batch;
+    HONE_TRY(onnx_attr_int(r, "batch_dims", 0, &batch));
+    hone_attr attr = {"batch_dims", HONE_VALUE_OF_INT(batch)};
+    return onnx_emit(r, "gather_nd", 2, r->inputs, 1, &attr, out);
+}
+
+static hone_status scatter_reduction(onnx_reader *r, hone_value *out) {
+    static const char *const words[] = {"none", "add", "max", "min", "mul", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "reduction", words[0], words, &word));
+    *out = HONE_VALUE_OF_STRING(word == 0 ? "update" : words[word]);
+    return HONE_OK;
+}
+
+static hone_status convert_scatter_elements(onnx_reader *r, hone_garg *out) {
+    int64_t axis;
+    hone_value reduction;
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(scatter_reduction(r, &reduction));
+    hone_attr attrs[] = {
+        {"axis",      HONE_VALUE_OF_INT(axis)},
+        {"reduction", reduction              }
+    };
+    return onnx_emit(r, "scatter_elements", 3, r->inputs, 2, attrs, out);
+}
+
+static hone_status convert_scatter_nd(onnx_reader *r, hone_garg *out) {
+    hone_attr attr = {"reduction", {0}};
+    HONE_TRY(scatter_reduction(r, &attr.value));
+    return onnx_emit(r, "scatter_nd", 3, r->inputs, 1, &attr, out);
+}
+
+/* ---- along an axis ---- */
+
+/* The numbers of an input stand in the file, or follow from it. */
+static bool is_known(onnx_reader *r, uint32_t input) {
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    bool is_number = onnx_known_ints(r, &r->inputs[input], &count, known, &rank) && count == 1 &&
+                     hone_expr_is_int(known[0]);
+    return is_number || onnx_constant_of(r, &r->inputs[input]);
+}
+
+/* As many of all places in their order as a number that is computed says. */
+static hone_status order_by_data(onnx_reader *r, int64_t axis, bool is_descending, hone_garg *out) {
+    const hone_sinfo *info;
+    const hone_expr *size;
+    hone_garg count, places;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_axis(r, axis, info->rank, &at));
+    hone_attr attrs[] = {
+        {"axis",       HONE_VALUE_OF_INT(at)            },
+        {"descending", HONE_VALUE_OF_BOOL(is_descending)},
+        {"dtype",      HONE_VALUE_OF_STRING("int64")    }
+    };
+    HONE_TRY(onnx_emit(r, "argsort", 1, r->inputs, HONE_COUNT(attrs), attrs, out));
+    HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, &count));
+    HONE_TRY(onnx_emit_size(r, count, hone_expr_const(info->shape[at]), &size));
+    HONE_TRY(onnx_places(r, size, 1, 0, &places));
+    return onnx_emit_take(r, *out, places, at, out);
+}
+
+static hone_status topk_count(onnx_reader *r, int64_t *out) {
+    if (onnx_has_input(r, 1)) return onnx_const_scalar(r, 1, "k", out);
+    if (!onnx_attr(r, "k")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'k' is missing");
+    return onnx_attr_int(r, "k", 0, out);
+}
+
+/* The places first; the values are what lies there. */
+static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
+    int64_t axis, largest, k;
+    HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
+    HONE_TRY(onnx_attr_int(r, "largest", 1, &largest));
+    if (onnx_has_input(r, 1) && !is_known(r, 1)) {
+        HONE_TRY(order_by_data(r, axis, largest != 0, &out[1]));
+        hone_garg pair[] = {r->inputs[0], out[1]};
+        hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+        return onnx_emit(r, "gather_elements", 2, pair, 1, &attr, &out[0]);
+    }
+    HONE_TRY(topk_count(r, &k));
+    if (k < 1) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the first %lld elements", (long long)k);
+    hone_attr attrs[] = {
+        {"k",        HONE_VALUE_OF_INT(k)            },
+        {"axis",     HONE_VALUE_OF_INT(axis)         },
+        {"ret_type", HONE_VALUE_OF_STRING("indices") },
+        {"largest",  HONE_VALUE_OF_BOOL(largest != 0)},
+        {"dtype",    HONE_VALUE_OF_STRING("int64")   }
+    };
+    HONE_TRY(onnx_emit(r, "topk", 1, r->inputs, HONE_COUNT(attrs), attrs, &out[1]));
+    hone_garg args[] = {r->inputs[0], out[1]};
+    return onnx_emit(r, "gather_elements", 2, args, 1, &attrs[1], &out[0]);
+}
+
+static hone_status turned(onnx_reader *r, int64_t axis, hone_garg *io) {
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "flip", 1, io, 1, &attr, io);
+}
+
+static hone_status convert_cumulate(onnx_reader *r, hone_garg *out) {
+    int64_t axis, is_exclusive, is_reverse;
+    HONE_TRY(onnx_const_scalar(r, 1, "the axis", &axis));
+    HONE_TRY(onnx_attr_int(r, "exclusive", 0, &is_exclusive));
+    HONE_TRY(onnx_attr_int(r, "reverse", 0, &is_reverse));
+    hone_attr attrs[] = {
+        {"axis",      HONE_VALUE_OF_INT(axis)              },
+        {"exclusive", HONE_VALUE_OF_BOOL(is_exclusive != 0)}
+    };
+    *out = r->inputs[0];
+    if (is_reverse) HONE_TRY(turned(r, axis, out));
+    HONE_TRY(onnx_emit(r, r->row->target, 1, out, 2, attrs, out));
+    return is_reverse ? turned(r, axis, out) : HONE_OK;
+}
+
+/* x where it lies in the sequence of its batch, from behind: the place t is length - 1 - t there,
+ * else t. */
+static hone_status convert_reverse_sequence(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data, *lengths;
+    int64_t time, batch;
+    hone_garg place, length, from_behind, is_inside;
+    HONE_TRY(onnx_attr_int(r, "time_axis", 0, &time));
+    HONE_TRY(onnx_attr_int(r, "batch_axis", 1, &batch));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &lengths));
+    if (data->rank < 2 || lengths->rank != 1 || time + batch != 1 || time < 0 || batch < 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "axes %lld and %lld of %d dimensions, must be 0 and 1",
+                          (long long)time, (long long)batch, data->rank);
+    }
+    const hone_expr *shape[HONE_MAX_RANK];
+    for (int32_t d = 0; d < data->rank; d++)
+        shape[d] = d == batch ? lengths->shape[0] : hone_extent_int(&r->ir, 1);
+    HONE_TRY(onnx_places(r, data->shape[time], data->rank, (int32_t)time, &place));
+    HONE_TRY(onnx_emit_cast(r, r->inputs[1], HONE_DTYPE_I64, &length));
+    HONE_TRY(onnx_emit_reshape(r, length, (uint32_t)data->rank, shape, &length));
+    HONE_TRY(onnx_emit2(r, "less", place, length, &is_inside));
+    HONE_TRY(onnx_with_scalar(r, "subtract", length, 1, &from_behind));
+    HONE_TRY(onnx_emit2(r, "subtract", from_behind, place, &from_behind));
+    hone_garg choice[] = {is_inside, from_behind, place}, target[2];
+    HONE_TRY(onnx_emit(r, "where", 3, choice, 0, NULL, &target[0]));
+    HONE_TRY(onnx_make_ints(r, (uint32_t)data->rank, data->shape, 1, &target[1]));
+    hone_garg args[] = {r->inputs[0], {0}};
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &args[1]));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(time)};
+    return onnx_emit(r, "gather_elements", 2, args, 1, &attr, out);
+}
+
+/* ---- one of many ---- */
+
+/* on where the place along `axis` is the index, else off. */
+static hone_status choose_places(onnx_reader *r, hone_garg index, const hone_expr *depth,
+                                 int32_t axis, hone_garg on, hone_garg off, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg places, choice[] = {{0}, on, off};
+    HONE_TRY(onnx_info(r, &index, &info));
+    HONE_TRY(onnx_places(r, depth, info->rank, axis, &places));
+    HONE_TRY(onnx_emit2(r, "equal", index, places, &choice[0]));
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
+}
+
+/* An item of a vector, as a scalar. */
+static hone_status item_of(onnx_reader *r, hone_garg vector, int64_t index, hone_garg *out) {
+    hone_garg args[] = {vector, {0}};
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)index, &args[1]));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(0)};
+    return onnx_emit(r, "take", 2, args, 1, &attr, out);
+}
+
+/* As a size, and as a number. */
+static hone_status read_depth(onnx_reader *r, const hone_expr **out_size, hone_garg *out) {
+    int64_t depth;
+    if (!is_known(r, 1)) {
+        HONE_TRY(onnx_emit_item(r, r->inputs[1], 0, out));
+        HONE_TRY(onnx_emit_size(r, *out, -1, out_size));
+        return onnx_emit_reshape(r, *out, 0, NULL, out);
+    }
+    HONE_TRY(onnx_const_scalar(r, 1, "the depth", &depth));
+    if (depth < 1) return HONE_ERROR(HONE_CODE_INVALID, "the depth is %lld", (long long)depth);
+    *out_size = hone_extent_int(&r->ir, depth);
+    return onnx_scalar(r, HONE_DTYPE_I64, (double)depth, out);
+}
+
+/* Negative indices count from the end; what is beyond both is off everywhere. */
+static hone_status convert_one_hot(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info, *values;
+    int64_t wanted;
+    int32_t axis;
+    const hone_expr *extent;
+    hone_garg index, depth, from_end, on, off;
+    HONE_TRY(onnx_input_info(r, 2, &values));
+    if (values->rank != 1 || !hone_expr_is_int_value(values->shape[0], 2)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the values (input 2) must be two");
+    }
+    HONE_TRY(read_depth(r, &extent, &depth));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "axis", -1, &wanted));
+    HONE_TRY(onnx_axis(r, wanted, info->rank + 1, &axis));
+    HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_I64, &index));
+    HONE_TRY(onnx_emit2(r, "add", index, depth, &from_end));
+    hone_garg choice[] = {{0}, from_end, index};
+    HONE_TRY(onnx_with_scalar(r, "less", index, 0, &choice[0]));
+    HONE_TRY(onnx_emit(r, "where", 3, choice, 0, NULL, &index));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    HONE_TRY(onnx_emit(r, "expand_dims", 1, &index, 1, &attr, &index));
+    HONE_TRY(item_of(r, r->inputs[2], 0, &off));
+    HONE_TRY(item_of(r, r->inputs[2], 1, &on));
+    return choose_places(r, index, extent, axis, on, off, out);
+}
+
+static hone_status one_at_maximum(onnx_reader *r, hone_garg x, int32_t axis, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg place, on, off;
+    hone_attr attrs[] = {
+        {"axis",     HONE_VALUE_OF_INT(axis)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)  }
+    };
+    HONE_TRY(onnx_info(r, &x, &info));
+    HONE_TRY(onnx_emit(r, "argmax", 1, &x, 2, attrs, &place));
+    HONE_TRY(onnx_scalar(r, info->dtype, 1, &on));
+    HONE_TRY(onnx_scalar(r, info->dtype, 0, &off));
+    return choose_places(r, place, info->shape[axis], axis, on, off, out);
+}
+
+/* Up to opset 12 everything from the axis on counts as one dimension. */
+static hone_status convert_hardmax(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t wanted;
+    int32_t axis;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", r->opset < 13 ? 1 : -1, &wanted));
+    HONE_TRY(onnx_axis(r, wanted, data->rank, &axis));
+    *out = r->inputs[0];
+    if (onnx_is_empty(data)) return HONE_OK;
+    if (r->opset >= 13 || axis == data->rank - 1) return one_at_maximum(r, r->inputs[0], axis, out);
+    const hone_expr *flat = hone_extent_int(&r->ir, 1), *shape[HONE_MAX_RANK];
+    for (int32_t i = axis; i < data->rank; i++)
+        flat = hone_extent_mul(&r->ir, flat, data->shape[i]);
+    memcpy(shape, data->shape, (size_t)axis * sizeof *shape);
+    shape[axis] = flat;
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], (uint32_t)axis + 1, shape, out));
+    HONE_TRY(one_at_maximum(r, *out, axis, out));
+    return onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out);
+}
+
+const onnx_converter onnx_index_converters[] = {
+    {"GatherElements", convert_gather_elements, 2, 2, 1, "axis", NULL},
+    {"GatherND",               convert_gather_nd, 2, 2, 1, "batch_dims", NULL},
+    {"Scatter",               convert_scatter_elements, 3, 3, 1, "axis", NULL},
+    {"ScatterElements",            convert_scatter_elements, 3, 3, 1, "axis reduction", NULL},
+    {"ScatterND",       convert_scatter_nd, 3, 3, 1, "reduction", NULL},
+    {"TopK",               convert_topk, 1, 2, 2, "axis k largest sorted", NULL},
+    {"CumSum",               convert_cumulate, 2, 2, 1, "exclusive reverse", "cumsum"},
+    {"CumProd",            convert_cumulate, 2, 2, 1, "exclusive reverse", "cumprod"},
+    {"ReverseSequence",        convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
+    {"OneHot",               convert_one_hot, 3, 3, 1, "axis", NULL},
+    {"Hardmax",               convert_hardmax, 1, 1, 1, "axis", NULL},
+    {0           },
+};

@@ -1,0 +1,348 @@
+/* graph/frontend/nodes/onnx_microsoft.c - operators of the domain com.microsoft, which exporters
+ * and optimisers emit for transformers. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+static hone_status convert_bias_gelu(onnx_reader *r, hone_garg *out) {
+    bool is_fast = strcmp(r->node->op_type, "FastGelu") == 0;
+    *out = r->inputs[0];
+    if (onnx_has_input(r, 1)) HONE_TRY(onnx_emit2(r, "add", *out, r->inputs[1], out));
+    return onnx_emit1(r, is_fast ? "nn.gelu_tanh" : "nn.gelu", *out, out);
+}
+
+/* x * sigmoid(alpha * x) */
+static hone_status convert_quick_gelu(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    HONE_TRY(onnx_attr_float(r, "alpha", 1.702, &alpha));
+    HONE_TRY(onnx_with_scalar(r, "multiply", r->inputs[0], alpha, out));
+    HONE_TRY(onnx_emit1(r, "sigmoid", *out, out));
+    return onnx_emit2(r, "multiply", r->inputs[0], *out, out);
+}
+
+/* The last two dimensions swapped, of what has two. */
+static hone_status turn_last(onnx_reader *r, const char *attr, hone_garg *io) {
+    const hone_sinfo *info;
+    int64_t turns, axes[HONE_MAX_RANK];
+    HONE_TRY(onnx_attr_int(r, attr, 0, &turns));
+    HONE_TRY(onnx_info(r, io, &info));
+    if (!turns || info->rank < 2) return HONE_OK;
+    for (int32_t i = 0; i < info->rank; i++)
+        axes[i] = i < info->rank - 2 ? i : 2 * info->rank - 3 - i;
+    return onnx_emit_permute(r, *io, (uint32_t)info->rank, axes, io);
+}
+
+static hone_status convert_fused_matmul(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    int64_t batch_a, batch_b;
+    hone_garg sides[2] = {r->inputs[0], r->inputs[1]};
+    HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
+    HONE_TRY(onnx_attr_int(r, "transBatchA", 0, &batch_a));
+    HONE_TRY(onnx_attr_int(r, "transBatchB", 0, &batch_b));
+    if (batch_a || batch_b) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = 1 is not implemented",
+                          batch_a ? "transBatchA" : "transBatchB");
+    }
+    HONE_TRY(turn_last(r, "transA", &sides[0]));
+    HONE_TRY(turn_last(r, "transB", &sides[1]));
+    HONE_TRY(onnx_emit(r, "matmul", 2, sides, 0, NULL, out));
+    return alpha == 1 ? HONE_OK : onnx_with_scalar(r, "multiply", *out, alpha, out);
+}
+
+/* x + skip + bias, normalised along the last dimension; the fourth output is the sum. The second
+ * and third, which only training wants, are not made. */
+static hone_status convert_skip_norm(onnx_reader *r, hone_garg *out) {
+    bool is_simple = strcmp(r->node->op_type, "SkipSimplifiedLayerNormalization") == 0;
+    uint32_t bias = is_simple ? 3 : 4;
+    double epsilon;
+    const hone_sinfo *info;
+    hone_garg sum;
+    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    HONE_TRY(onnx_emit2(r, "add", r->inputs[0], r->inputs[1], &sum));
+    if (onnx_has_input(r, bias)) HONE_TRY(onnx_emit2(r, "add", sum, r->inputs[bias], &sum));
+    HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &sum, "skip or bias"));
+    HONE_TRY(onnx_info(r, &sum, &info));
+    out[3] = sum;
+    out[1] = out[2] = (hone_garg){.kind = HONE_GARG_STRING, .u.s = "SkipLayerNormalization"};
+    HONE_TRY(is_simple ? onnx_by_mean_square(r, sum, info->rank - 1, epsilon, out)
+                       : onnx_standardize(r, sum, info->rank - 1, epsilon, out));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, r->inputs[2], out));
+    if (is_simple || !onnx_has_input(r, 3)) return HONE_OK;
+    return onnx_emit2(r, "add", *out, r->inputs[3], out);
+}
+
+/* ---- few bits ---- */
+
+/* Numbers of `bits` bits as bytes of their own, the first one in the low bits: [rows, bytes]
+ * becomes [rows, bytes * 8 / bits]. */
+static hone_status unpack_bits(onnx_reader *r, int64_t bits, hone_garg *io) {
+    const hone_sinfo *info;
+    hone_garg parts[4], all;
+    HONE_TRY(onnx_info(r, io, &info));
+    int64_t count = 8 / bits;
+    if (count == 1) return HONE_OK;
+    const hone_expr *one = hone_extent_int(&r->ir, 1);
+    const hone_expr *apart[] = {info->shape[0], info->shape[1], one};
+    const hone_expr *whole[] = {
+        info->shape[0], hone_extent_mul(&r->ir, info->shape[1], hone_extent_int(&r->ir, count))};
+    for (int64_t i = 0; i < count; i++) {
+        HONE_TRY(onnx_with_scalar(r, "right_shift", *io, (double)(i * bits), &parts[i]));
+        HONE_TRY(
+            onnx_with_scalar(r, "bitwise_and", parts[i], (double)((1 << bits) - 1), &parts[i]));
+        HONE_TRY(onnx_emit_reshape(r, parts[i], 3, apart, &parts[i]));
+    }
+    HONE_TRY(onnx_emit_concat(r, (uint32_t)count, parts, 2, &all));
+    return onnx_emit_reshape(r, all, 2, whole, io);
+}
+
+typedef struct few_bits {
+    int64_t k, n, bits, block, blocks;
+    hone_dtype dtype;
+} few_bits;
+
+static hone_status as_rows(onnx_reader *r, hone_garg x, int64_t rows, int64_t columns,
+                           hone_garg *out) {
+    const hone_expr *shape[] = {hone_extent_int(&r->ir, rows), hone_extent_int(&r->ir, columns)};
+    return onnx_emit_reshape(r, x, 2, shape, out);
+}
+
+/* The zero points of blocks as floats; without any it is the middle. */
+static hone_status zero_points(onnx_reader *r, const few_bits *w, hone_garg *out) {
+    const hone_sinfo *info;
+    if (!onnx_has_input(r, 3)) return onnx_scalar(r, w->dtype, (double)(1 << (w->bits - 1)), out);
+    HONE_TRY(onnx_input_info(r, 3, &info));
+    *out = r->inputs[3];
+    if (hone_dtype_equal(info->dtype, HONE_DTYPE_U8)) {
+        int64_t bytes = (w->blocks * w->bits + 7) / 8;
+        HONE_TRY(as_rows(r, *out, w->n, bytes, out));
+        HONE_TRY(unpack_bits(r, w->bits, out));
+        HONE_TRY(onnx_emit_slice(r, *out, 1, 0, w->blocks, out));
+    }
+    HONE_TRY(onnx_emit_cast(r, *out, w->dtype, out));
+    return as_rows(r, *out, w->n * w->blocks, 1, out);
+}
+
+/* (number - zero point) * scale, block by block: [n, k]. */
+static hone_status unpack_weight(onnx_reader *r, const few_bits *w, hone_garg *out) {
+    hone_garg zero, scale;
+    int64_t rows = w->n * w->blocks;
+    HONE_TRY(as_rows(r, r->inputs[1], rows, w->block * w->bits / 8, out));
+    HONE_TRY(unpack_bits(r, w->bits, out));
+    HONE_TRY(onnx_emit_cast(r, *out, w->dtype, out));
+    HONE_TRY(zero_points(r, w, &zero));
+    HONE_TRY(onnx_emit2(r, "subtract", *out, zero, out));
+    HONE_TRY(onnx_emit_cast(r, r->inputs[2], w->dtype, &scale));
+    HONE_TRY(as_rows(r, scale, rows, 1, &scale));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
+    HONE_TRY(as_rows(r, *out, w->n, w->blocks * w->block, out));
+    return w->blocks * w->block == w->k ? HONE_OK : onnx_emit_slice(r, *out, 1, 0, w->k, out);
+}
+
+static hone_status read_few_bits(onnx_reader *r, few_bits *w) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "K", 0, &w->k));
+    HONE_TRY(onnx_attr_int(r, "N", 0, &w->n));
+    HONE_TRY(onnx_attr_int(r, "bits", 4, &w->bits));
+    HONE_TRY(onnx_attr_int(r, "block_size", 0, &w->block));
+    w->dtype = info->dtype;
+    bool are_bits = w->bits == 2 || w->bits == 4 || w->bits == 8;
+    if (!are_bits)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "weights of %lld bits", (long long)w->bits);
+    if (w->k < 1 || w->k > INT32_MAX || w->n < 1 || w->n > INT32_MAX || w->block < 8 ||
+        w->block > INT32_MAX || w->block * w->bits % 8 != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "blocks of %lld of a weight of %lld x %lld",
+                          (long long)w->block, (long long)w->n, (long long)w->k);
+    }
+    w->blocks = (w->k + w->block - 1) / w->block;
+    if (onnx_has_input(r, 4))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "an order of groups (input 4)");
+    return HONE_OK;
+}
+
+static hone_status convert_matmul_bits(onnx_reader *r, hone_garg *out) {
+    few_bits w = {0};
+    hone_garg sides[2] = {r->inputs[0], {0}};
+    hone_attr turn = {"transpose_b", HONE_VALUE_OF_BOOL(1)};
+    HONE_TRY(read_few_bits(r, &w));
+    HONE_TRY(unpack_weight(r, &w, &sides[1]));
+    HONE_TRY(onnx_emit(r, "matmul", 2, sides, 1, &turn, out));
+    return onnx_has_input(r, 5) ? onnx_emit2(r, "add", *out, r->inputs[5], out) : HONE_OK;
+}
+
+/* ---- positions ---- */
+
+/* One position is that of the first of the sequence. */
+static hone_status all_positions(onnx_reader *r, hone_garg *io) {
+    const hone_sinfo *x, *info;
+    hone_garg places, args[2];
+    HONE_TRY(onnx_info(r, io, &info));
+    HONE_TRY(onnx_input_info(r, 0, &x));
+    if (info->rank != 1) return HONE_OK;
+    const hone_expr *length = x->shape[x->rank == 4 ? 2 : 1];
+    const hone_expr *shape[] = {x->shape[0], length};
+    HONE_TRY(onnx_places(r, length, 2, 1, &places));
+    HONE_TRY(onnx_emit_cast(r, *io, HONE_DTYPE_I64, io));
+    HONE_TRY(onnx_emit2(r, "add", places, *io, &args[0]));
+    HONE_TRY(onnx_make_ints(r, 2, shape, 1, &args[1]));
+    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io);
+}
+
+/* The standard's, whose positions come last. */
+static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
+    int64_t packs;
+    double scale;
+    hone_garg positions = r->inputs[1];
+    HONE_TRY(onnx_attr_int(r, "is_packed_batching", 0, &packs));
+    HONE_TRY(onnx_attr_float(r, "scale", 1, &scale));
+    if (packs || scale != 1) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' is not implemented",
+                          packs ? "is_packed_batching" : "scale");
+    }
+    HONE_TRY(all_positions(r, &positions));
+    r->inputs[1] = r->inputs[2];
+    r->inputs[2] = r->inputs[3];
+    r->inputs[3] = positions;
+    return onnx_convert_rotary(r, out);
+}
+
+/* ---- attention ---- */
+
+/* Which keys count, by the form of the mask: true where they do. */
+static hone_status read_mask(onnx_reader *r, const onnx_attention *a, hone_garg *out) {
+    const hone_sinfo *mask, *k;
+    hone_garg places, ends;
+    HONE_TRY(onnx_input_info(r, 3, &mask));
+    HONE_TRY(onnx_info(r, &a->k, &k));
+    const hone_expr *one = hone_extent_int(&r->ir, 1);
+    if (mask->rank == 1 && hone_extent_same(mask->shape[0], k->shape[0])) { /* how many */
+        const hone_expr *shape[] = {mask->shape[0], one, one, one};
+        HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
+        HONE_TRY(onnx_emit_cast(r, r->inputs[3], HONE_DTYPE_I64, &ends));
+        HONE_TRY(onnx_emit_reshape(r, ends, 4, shape, &ends));
+        return onnx_emit2(r, "less", places, ends, out);
+    }
+    if (mask->rank != 2 && mask->rank != 3)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "a mask (input 3) of %d dimensions, or of two lists", mask->rank);
+    const hone_expr *shape[] = {mask->shape[0], one, mask->rank == 3 ? mask->shape[1] : one,
+                                mask->shape[mask->rank - 1]};
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[3], 4, shape, out));
+    return onnx_with_scalar(r, "greater", *out, 0, out);
+}
+
+static hone_status mask_bias(onnx_reader *r, onnx_attention *a) {
+    double hidden;
+    hone_garg choice[3];
+    const hone_sinfo *info;
+    HONE_TRY(onnx_attr_float(r, "mask_filter_value", -10000, &hidden));
+    HONE_TRY(onnx_info(r, &a->q, &info));
+    HONE_TRY(read_mask(r, a, &choice[0]));
+    HONE_TRY(onnx_scalar(r, info->dtype, 0, &choice[1]));
+    HONE_TRY(onnx_scalar(r, info->dtype, hidden, &choice[2]));
+    return onnx_emit(r, "where", 3, choice, 0, NULL, &a->bias);
+}
+
+/* Queries, keys and values are parts of one product. */
+static hone_status project(onnx_reader *r, onnx_attention *a) {
+    int64_t heads, sizes[3], at = 0;
+    uint32_t count;
+    hone_garg all, sides[2] = {r->inputs[0], r->inputs[1]}, *parts[] = {&a->q, &a->k, &a->v};
+    const hone_sinfo *info;
+    HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
+    HONE_TRY(onnx_attr_ints(r, "qkv_hidden_sizes", 3, sizes, &count));
+    HONE_TRY(onnx_emit(r, "matmul", 2, sides, 0, NULL, &all));
+    if (onnx_has_input(r, 2)) HONE_TRY(onnx_emit2(r, "add", all, r->inputs[2], &all));
+    HONE_TRY(onnx_info(r, &all, &info));
+    int64_t width = info->rank == 3 ? hone_expr_const(info->shape[2]) : -1;
+    if (width < 1) return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions", info->rank);
+    for (int i = 0; count != 3 && i < 3; i++)
+        sizes[i] = width / 3;
+    if (sizes[0] < 1 || sizes[2] < 1 || sizes[0] != sizes[1] || sizes[0] > width ||
+        sizes[2] != width - 2 * sizes[0])
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "sizes of queries, keys and values beside a width of %lld",
+                          (long long)width);
+    for (int i = 0; i < 3; i++) {
+        HONE_TRY(onnx_emit_slice(r, all, 2, at, at + sizes[i], parts[i]));
+        HONE_TRY(onnx_split_heads(r, *parts[i], heads, parts[i]));
+        at += sizes[i];
+    }
+    HONE_TRY(onnx_info(r, &a->q, &info));
+    return onnx_attr_float(r, "scale", 1 / sqrt((double)(sizes[0] / heads)), &a->scale);
+}
+
+/* Half of what came before, in front of what is new. */
+static hone_status add_past(onnx_reader *r, int64_t half, hone_garg *io) {
+    const hone_sinfo *past;
+    hone_garg parts[2] = {{0}, *io};
+    HONE_TRY(onnx_input_info(r, 4, &past));
+    if (past->rank != 5)
+        return HONE_ERROR(HONE_CODE_INVALID, "a past of %d dimensions", past->rank);
+    HONE_TRY(onnx_emit_slice(r, r->inputs[4], 0, half, half + 1, &parts[0]));
+    HONE_TRY(onnx_emit_reshape(r, parts[0], 4, past->shape + 1, &parts[0]));
+    return onnx_emit_concat(r, 2, parts, 2, io);
+}
+
+static hone_status make_present(onnx_reader *r, const onnx_attention *a, hone_garg *out) {
+    hone_garg parts[2] = {a->k, a->v};
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
+    for (int i = 0; i < 2; i++)
+        HONE_TRY(onnx_emit(r, "expand_dims", 1, &parts[i], 1, &axis, &parts[i]));
+    return onnx_emit_concat(r, 2, parts, 0, out);
+}
+
+static hone_status read_past(onnx_reader *r, onnx_attention *a) {
+    const hone_sinfo *past;
+    if (!onnx_has_input(r, 4)) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, 4, &past));
+    a->past = past->rank == 5 ? hone_expr_const(past->shape[3]) : -1;
+    HONE_TRY(add_past(r, 0, &a->k));
+    return add_past(r, 1, &a->v);
+}
+
+static hone_status convert_attention(onnx_reader *r, hone_garg *out) {
+    int64_t causal, rotary, shares;
+    hone_garg stages[4];
+    onnx_attention a = {.left = -1,
+                        .right = -1,
+                        .bias = {.kind = HONE_GARG_NONE},
+                        .lengths = {.kind = HONE_GARG_NONE}};
+    HONE_TRY(onnx_attr_int(r, "unidirectional", 0, &causal));
+    HONE_TRY(onnx_attr_int(r, "do_rotary", 0, &rotary));
+    HONE_TRY(onnx_attr_int(r, "past_present_share_buffer", 0, &shares));
+    if (rotary || shares || onnx_has_input(r, 6)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = 1 is not implemented",
+                          rotary ? "do_rotary" : "past_present_share_buffer");
+    }
+    a.is_causal = causal != 0;
+    HONE_TRY(project(r, &a));
+    HONE_TRY(read_past(r, &a));
+    HONE_TRY(make_present(r, &a, &out[1]));
+    if (onnx_has_input(r, 3)) HONE_TRY(mask_bias(r, &a));
+    if (onnx_has_input(r, 5))
+        HONE_TRY(a.bias.kind == HONE_GARG_NONE
+                     ? (a.bias = r->inputs[5], HONE_OK)
+                     : onnx_emit2(r, "add", a.bias, r->inputs[5], &a.bias));
+    HONE_TRY(onnx_attend(r, &a, out, stages));
+    return onnx_join_heads(r, out);
+}
+
+const onnx_converter onnx_microsoft_converters[] = {
+    {"Gelu",     convert_bias_gelu, 1, 1, 1, "", NULL},
+    {"BiasGelu",         convert_bias_gelu, 2, 2, 1, "", NULL},
+    {"FastGelu",         convert_bias_gelu, 1, 2, 1, "", NULL},
+    {"QuickGelu",      convert_quick_gelu, 1, 1, 1, "alpha", NULL},
+    {"FusedMatMul", convert_fused_matmul, 2, 2, 1, "alpha transA transB transBatchA transBatchB",
+     NULL},
+    {"SkipLayerNormalization",         convert_skip_norm, 3, 5, 4, "epsilon", NULL},
+    {"SkipSimplifiedLayerNormalization",         convert_skip_norm, 3, 4, 4, "epsilon", NULL},
+    {"MatMulNBits",      convert_matmul_bits, 3, 6, 1, "K N accuracy_level bits block_size", NULL},
+    {"RotaryEmbedding", convert_rotary, 4, 4, 1,
+     "interleaved is_packed_batching num_heads rotary_embedding_dim scale", NULL},
+    {"Attention",         convert_attention, 2, 7, 2,
+     "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes "
+     "rotary_embedding_dim scale unidirectional", NULL},
+    {0        },
+};

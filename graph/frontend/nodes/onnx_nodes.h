@@ -1,0 +1,133 @@
+/* graph/frontend/nodes/onnx_nodes.h - converters by families, and what they use of each other. */
+#ifndef HONE_GRAPH_FRONTEND_NODES_ONNX_NODES_H
+#define HONE_GRAPH_FRONTEND_NODES_ONNX_NODES_H
+
+#include "graph/frontend/reader/onnx_reader.h"
+
+bool onnx_is_plain_domain(const char *domain);
+/* The row of an operator that makes no functions or loops, by domain and name; or NULL. */
+const onnx_converter *onnx_find_row(const Onnx__NodeProto *node);
+/* The row of a table, which ends with op == NULL; or NULL. */
+const onnx_converter *onnx_find_in(const onnx_converter *table, const char *op);
+
+extern const onnx_converter onnx_math_converters[];
+extern const onnx_converter onnx_nn_converters[];
+extern const onnx_converter onnx_shape_converters[];
+extern const onnx_converter onnx_index_converters[];
+extern const onnx_converter onnx_fill_converters[];
+extern const onnx_converter onnx_pad_converters[];
+extern const onnx_converter onnx_slice_converters[];
+extern const onnx_converter onnx_simple_converters[];
+extern const onnx_converter onnx_train_converters[]; /* of ai.onnx.preview.training */
+extern const onnx_converter onnx_places_converters[];
+extern const onnx_converter onnx_loss_converters[];
+extern const onnx_converter onnx_transformer_converters[];
+extern const onnx_converter onnx_microsoft_converters[];     /* of the domain com.microsoft */
+extern const onnx_converter onnx_quant_contrib_converters[]; /* more of com.microsoft */
+extern const onnx_converter onnx_signal_converters[];
+extern const onnx_converter onnx_einsum_converters[];
+extern const onnx_converter onnx_recurrent_converters[];
+extern const onnx_converter onnx_quant_converters[];
+extern const onnx_converter onnx_image_converters[];
+extern const onnx_converter onnx_resize_converters[];
+extern const onnx_converter onnx_ngram_converters[];
+extern const onnx_converter onnx_cast_converters[];
+extern const onnx_converter onnx_chosen_converters[];
+extern const onnx_converter onnx_unique_converters[];
+extern const onnx_converter onnx_suppress_converters[];
+extern const onnx_converter onnx_random_converters[];
+extern const onnx_converter onnx_attention_converters[];
+
+/* ---- operators of others ---- */
+enum { ONNX_MAX_GIVEN = 16 };
+/* That operator of the standard on these inputs, with the attributes of the node. */
+hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
+                            hone_garg *out);
+/* QuantizeLinear (its inputs and node are the reader's) behind an operator on dequantised numbers:
+ * the two as one operator on whole numbers; else *out_done is false. */
+hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done);
+
+/* Of float8, held within its finite numbers. */
+hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
+/* The places where a vector of truths is true, in their order; how many there are is a size, at
+ * most `most` (-1: all). */
+hone_status onnx_emit_chosen(onnx_reader *r, hone_garg truths, int64_t most, hone_garg *out);
+/* Of flat places in a tensor of this shape, as column d of [count, rank]: the index along `axis`.
+ */
+hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
+                            int32_t axis, hone_garg places, hone_garg *out);
+/* y[places[i]] = x[i], for vectors; y is as long as x, of which all places are given. */
+hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
+/* How much of x there was up to each place along the axis. */
+hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg *out);
+
+/* ---- windows and normalisations ---- */
+enum { ONNX_MAX_SPATIAL = 3 };
+/* What convolutions and pools have in common. */
+typedef struct onnx_window {
+    uint32_t spatial;
+    int64_t kernel[ONNX_MAX_SPATIAL], strides[ONNX_MAX_SPATIAL], dilations[ONNX_MAX_SPATIAL];
+    int64_t pads[2 * ONNX_MAX_SPATIAL];
+} onnx_window;
+/* Where the maxima of input 0 lie that a pool found, counted through all of it: row by row, or, in
+ * each image, column by column. */
+hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_columns,
+                             hone_garg pooled, hone_garg *out);
+/* The mean over axes, which stay as 1, what x is away from it, and the mean of the squares of that.
+ */
+hone_status onnx_spread(onnx_reader *r, hone_garg x, uint32_t count, const int64_t *axes,
+                        hone_garg *out_mean, hone_garg *out_away, hone_garg *out_variance);
+/* ---- numbers at random ---- */
+/* Input 0 without some of its elements, and which are kept; the ratio is a number. */
+hone_status onnx_drop_some(onnx_reader *r, hone_garg ratio, hone_garg *out);
+
+/* ---- transformers ---- */
+typedef struct onnx_attention {
+    hone_garg q, k, v; /* [batch, heads, sequence, size]; keys and values with those of the past */
+    hone_garg bias;    /* added to the products, or NONE */
+    hone_garg
+        lengths;  /* how many keys count, [batch, 1, 1, 1]: the queries are the last; or NONE */
+    int64_t past; /* how many keys come before those of this call; -1: not known */
+    int64_t left, right; /* how many keys a query sees before and behind its own; -1: all */
+    bool is_causal, may_hide_all; /* of a query all keys may be hidden by -inf: it takes nothing */
+    double scale, softcap;
+} onnx_attention;
+/* What the queries take of the values, [batch, heads, sequence, size]; stages: the products, these
+ * after the cap, with the bias, and the weights. */
+hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_garg stages[4]);
+/* [batch, sequence, heads * size] as [batch, heads, sequence, size], and the other way. */
+hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_garg *out);
+hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);
+hone_status onnx_unknown_size(int d);
+hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out);
+/* Normalised over the dimensions from the first one on. */
+hone_status onnx_standardize(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
+                             hone_garg *out);
+hone_status onnx_by_mean_square(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
+                                hone_garg *out);
+/* ---- several steps ---- */
+hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
+hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
+                                   hone_garg *out);
+hone_status onnx_emit_softplus(onnx_reader *r, hone_garg x, hone_garg *out);
+hone_status onnx_emit_softsign(onnx_reader *r, hone_garg x, hone_garg *out);
+/* x where x > alpha, else 0 */
+hone_status onnx_emit_thresholded(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
+/* A convolution of these sides, data and weight, as the attributes of the node say, with `filler`
+ * around the data; of out_dtype, or NULL: that of the data. */
+hone_status onnx_emit_conv(onnx_reader *r, const hone_garg *sides, const char *out_dtype,
+                           int64_t filler, hone_garg *out);
+
+/* ---- Resize by sizes or scales that are computed (onnx_resize_data.c) ---- */
+typedef enum onnx_method { ONNX_NEAREST, ONNX_LINEAR, ONNX_CUBIC } onnx_method;
+typedef struct onnx_filter {
+    onnx_method method;
+    const char *coordinates, *nearest; /* words of the attributes; "simple": that of opset 10 */
+    double cubic_a;
+    bool excludes_outside;
+} onnx_filter;
+/* x along these axes; the numbers are those of an input, one for each axis. */
+hone_status onnx_resize_by_data(onnx_reader *r, const onnx_filter *f, uint32_t input,
+                                bool are_sizes, uint32_t count, const int32_t *axes, hone_garg *io);
+
+#endif

@@ -1,0 +1,536 @@
+/* graph/frontend/nodes/onnx_recurrent.c - LSTM, GRU and RNN, step by step.
+ *
+ * What the steps take of the data is one product over all of them; each step then is a product with
+ * the state before it and what follows element by element. A step finds its part of the data by a
+ * number that is data, too, so that all steps are the same kernels, which are made once.
+ * A sequence that ended keeps its state and gives zeros: backwards, that is the state before its
+ * last element. */
+#include <string.h>
+#include <strings.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+enum { MAX_STEPS = 2048, MAX_GATES = 4, MAX_FUNCTIONS = 3 };
+
+/* A function of a cell, with its two numbers. */
+typedef struct function {
+    char name[32];
+    double alpha, beta;
+} function;
+
+typedef struct cell {
+    onnx_reader *r;
+    uint32_t gates; /* 4: LSTM, 3: GRU, 1: RNN */
+    uint32_t directions;
+    int64_t steps, hidden;
+    const hone_expr *batch;
+    hone_dtype dtype;
+    double clip; /* 0 = none */
+    bool is_linear_first, couples_gates, is_batch_first;
+    uint32_t h_input, c_input, p_input; /* inputs; 0 = there is none */
+    function functions[2 * MAX_FUNCTIONS];
+    hone_garg data; /* [steps, batch, inputs] */
+} cell;
+
+/* One direction of a cell. */
+typedef struct pass {
+    const cell *c;
+    const function *f;
+    hone_garg taken;              /* of the data: [steps, batch, gates * hidden], biases in it */
+    hone_garg weight, last, late; /* [hidden, gates * hidden]; GRU: the parts of the last gate */
+    hone_garg peep[3];            /* of gates i, o and f, or NONE */
+    hone_garg h, c_state;         /* NONE: zeros */
+} pass;
+
+/* ---- functions ---- */
+
+/* Names that take numbers, and these when they are not given. */
+static const struct {
+    const char *name;
+    double alpha, beta;
+    uint8_t numbers; /* how many it has */
+} known_functions[] = {
+    {"Sigmoid",         0,    0,   0},
+    {"Tanh",            0,    0,   0},
+    {"Relu",            0,    0,   0},
+    {"Softplus",        0,    0,   0},
+    {"Softsign",        0,    0,   0},
+    {"Affine",          1,    0,   2},
+    {"ScaledTanh",      1,    1,   2},
+    {"HardSigmoid",     0.2,  0.5, 2},
+    {"LeakyRelu",       0.01, 0,   1},
+    {"ThresholdedRelu", 1,    0,   1},
+    {"Elu",             1,    0,   1},
+};
+
+static hone_status apply_affine(onnx_reader *r, hone_garg x, double alpha, double beta,
+                                hone_garg *out) {
+    HONE_TRY(onnx_with_scalar(r, "multiply", x, alpha, out));
+    return onnx_with_scalar(r, "add", *out, beta, out);
+}
+
+static hone_status apply(onnx_reader *r, const function *f, hone_garg x, hone_garg *out) {
+    if (strcmp(f->name, "Sigmoid") == 0) return onnx_emit1(r, "sigmoid", x, out);
+    if (strcmp(f->name, "Tanh") == 0) return onnx_emit1(r, "tanh", x, out);
+    if (strcmp(f->name, "Relu") == 0) return onnx_emit1(r, "nn.relu", x, out);
+    if (strcmp(f->name, "Softplus") == 0) return onnx_emit_softplus(r, x, out);
+    if (strcmp(f->name, "Softsign") == 0) return onnx_emit_softsign(r, x, out);
+    if (strcmp(f->name, "Affine") == 0) return apply_affine(r, x, f->alpha, f->beta, out);
+    if (strcmp(f->name, "Elu") == 0) return onnx_emit_elu(r, x, f->alpha, out);
+    if (strcmp(f->name, "ThresholdedRelu") == 0) return onnx_emit_thresholded(r, x, f->alpha, out);
+    if (strcmp(f->name, "HardSigmoid") == 0) {
+        return onnx_emit_hard_sigmoid(r, x, f->alpha, f->beta, out);
+    }
+    if (strcmp(f->name, "LeakyRelu") == 0) {
+        hone_attr attr = {"alpha", HONE_VALUE_OF_FLOAT(f->alpha)};
+        return onnx_emit(r, "nn.leakyrelu", 1, &x, 1, &attr, out);
+    }
+    HONE_TRY(onnx_with_scalar(r, "multiply", x, f->beta, out)); /* ScaledTanh */
+    HONE_TRY(onnx_emit1(r, "tanh", *out, out));
+    return onnx_with_scalar(r, "multiply", *out, f->alpha, out);
+}
+
+/* The function called so, whatever the case of its letters, and the next numbers of the lists. */
+static hone_status read_function(const onnx_reader *r, const ProtobufCBinaryData *name,
+                                 size_t *io_alpha, size_t *io_beta, function *out) {
+    const Onnx__AttributeProto *alphas = onnx_attr(r, "activation_alpha");
+    const Onnx__AttributeProto *betas = onnx_attr(r, "activation_beta");
+    for (size_t i = 0; i < HONE_COUNT(known_functions); i++) {
+        const char *known = known_functions[i].name;
+        if (strlen(known) != name->len || strncasecmp(known, (char *)name->data, name->len) != 0) {
+            continue;
+        }
+        memcpy(out->name, known, name->len + 1);
+        out->alpha = (double)(float)known_functions[i].alpha;
+        out->beta = (double)(float)known_functions[i].beta;
+        bool has_alpha = known_functions[i].numbers > 0, has_beta = known_functions[i].numbers > 1;
+        if (has_alpha && alphas && *io_alpha < alphas->n_floats) {
+            out->alpha = (double)alphas->floats[(*io_alpha)++];
+        }
+        if (has_beta && betas && *io_beta < betas->n_floats) {
+            out->beta = (double)betas->floats[(*io_beta)++];
+        }
+        return HONE_OK;
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "attribute 'activations' names '%.*s', which is not known",
+                      (int)(name->len < 60 ? name->len : 60), (char *)name->data);
+}
+
+static hone_status read_functions(const onnx_reader *r, uint32_t per_direction, cell *c) {
+    const Onnx__AttributeProto *names = onnx_attr(r, "activations");
+    size_t alpha = 0, beta = 0, total = (size_t)c->directions * per_direction;
+    for (size_t i = 0; !names && i < total; i++) {
+        bool is_gate = i % per_direction == 0 && c->gates > 1;
+        const char *name = is_gate ? "Sigmoid" : "Tanh";
+        memcpy(c->functions[i].name, name, strlen(name) + 1);
+    }
+    if (!names) return HONE_OK;
+    if (names->n_strings != per_direction && names->n_strings != total) {
+        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'activations' has %zu names, must have %zu",
+                          names->n_strings, total);
+    }
+    for (size_t i = 0; i < total; i++) {
+        if (i >= names->n_strings) {
+            c->functions[i] = c->functions[i - per_direction];
+            continue;
+        }
+        HONE_TRY(read_function(r, &names->strings[i], &alpha, &beta, &c->functions[i]));
+    }
+    return HONE_OK;
+}
+
+/* ---- what the node says ---- */
+
+static hone_status swap_first(onnx_reader *r, hone_garg x, hone_garg *out) {
+    static const int64_t axes[] = {1, 0, 2};
+    return onnx_emit_permute(r, x, 3, axes, out);
+}
+
+static hone_status check_rank(const onnx_reader *r, uint32_t input, int32_t rank) {
+    const hone_sinfo *info;
+    if (!onnx_has_input(r, input)) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, input, &info));
+    if (info->rank == rank) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "input %u has %d dimensions, must have %d", input,
+                      info->rank, rank);
+}
+
+static hone_status read_direction(const onnx_reader *r, bool *out_backwards, uint32_t *out_count) {
+    static const char *const words[] = {"forward", "reverse", "bidirectional", NULL};
+    uint32_t word;
+    HONE_TRY(onnx_attr_word(r, "direction", words[0], words, &word));
+    *out_backwards = word == 1;
+    *out_count = word == 2 ? 2 : 1;
+    return HONE_OK;
+}
+
+static hone_status read_shapes(onnx_reader *r, cell *c) {
+    const hone_sinfo *data, *weight;
+    static const int32_t ranks[] = {3, 3, 3, 2, 1, 3};
+    for (uint32_t i = 0; i < HONE_COUNT(ranks); i++)
+        HONE_TRY(check_rank(r, i, ranks[i]));
+    if (c->c_input) HONE_TRY(check_rank(r, c->c_input, 3));
+    if (c->p_input) HONE_TRY(check_rank(r, c->p_input, 2));
+    c->data = r->inputs[0];
+    if (c->is_batch_first) HONE_TRY(swap_first(r, c->data, &c->data));
+    HONE_TRY(onnx_info(r, &c->data, &data));
+    HONE_TRY(onnx_input_info(r, 2, &weight));
+    c->steps = hone_expr_const(data->shape[0]);
+    c->hidden = hone_expr_const(weight->shape[2]);
+    c->batch = data->shape[1];
+    c->dtype = data->dtype;
+    if (c->steps < 0 || c->steps > MAX_STEPS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "sequences must be of a known length of at most %d; give it with --shape",
+                          MAX_STEPS);
+    }
+    if (hone_expr_const(weight->shape[0]) != c->directions ||
+        hone_expr_const(weight->shape[1]) != c->gates * c->hidden) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "the recurrent weight does not fit %u directions and "
+                          "%u gates",
+                          c->directions, c->gates);
+    }
+    return HONE_OK;
+}
+
+/* ---- one direction ---- */
+
+/* Part d of the first dimension. */
+static hone_status pick(onnx_reader *r, hone_garg x, int64_t d, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_emit_slice(r, x, 0, d, d + 1, out));
+    HONE_TRY(onnx_info(r, out, &info));
+    return onnx_emit_reshape(r, *out, (uint32_t)info->rank - 1, info->shape + 1, out);
+}
+
+/* Gate k of what has all of them along the last dimension. */
+static hone_status gate_of(const cell *c, hone_garg x, uint32_t k, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(c->r, &x, &info));
+    if (c->gates == 1) {
+        *out = x;
+        return HONE_OK;
+    }
+    return onnx_emit_slice(c->r, x, info->rank - 1, k * c->hidden, (k + 1) * c->hidden, out);
+}
+
+static hone_status turned(onnx_reader *r, hone_garg x, hone_garg *out) {
+    static const int64_t axes[] = {1, 0};
+    return onnx_emit_permute(r, x, 2, axes, out);
+}
+
+/* Both biases belong to the data, but that of the last gate of a GRU which is linear before its
+ * reset: it is added to the product with the state. */
+static hone_status add_biases(pass *p, int64_t d) {
+    const cell *c = p->c;
+    onnx_reader *r = c->r;
+    hone_garg both, own, state, parts[3];
+    int64_t width = c->gates * c->hidden;
+    if (!onnx_has_input(r, 3)) return HONE_OK;
+    HONE_TRY(pick(r, r->inputs[3], d, &both));
+    HONE_TRY(onnx_emit_slice(r, both, 0, 0, width, &own));
+    HONE_TRY(onnx_emit_slice(r, both, 0, width, 2 * width, &state));
+    if (c->is_linear_first) {
+        HONE_TRY(gate_of(c, state, 2, &p->late));
+        HONE_TRY(onnx_emit_slice(r, state, 0, 0, 2 * c->hidden, &parts[0]));
+        HONE_TRY(onnx_with_scalar(r, "multiply", p->late, 0, &parts[1]));
+        HONE_TRY(onnx_emit_concat(r, 2, parts, 0, &state));
+    }
+    HONE_TRY(onnx_emit2(r, "add", own, state, &own));
+    return onnx_emit2(r, "add", p->taken, own, &p->taken);
+}
+
+/* The state at the beginning, from an input, or NONE. */
+static hone_status initial(const cell *c, uint32_t input, int64_t d, hone_garg *out) {
+    hone_garg x;
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    if (!input || !onnx_has_input(c->r, input)) return HONE_OK;
+    x = c->r->inputs[input];
+    if (c->is_batch_first) HONE_TRY(swap_first(c->r, x, &x));
+    return pick(c->r, x, d, out);
+}
+
+static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass *p) {
+    onnx_reader *r = c->r;
+    const hone_garg none = {.kind = HONE_GARG_NONE};
+    hone_garg weight, peep;
+    *p = (pass){
+        .c = c,
+        .f = c->functions + d * functions,
+        .last = none,
+        .late = none,
+        .peep = {none, none, none}
+    };
+    HONE_TRY(pick(r, r->inputs[1], d, &weight));
+    HONE_TRY(turned(r, weight, &weight));
+    HONE_TRY(onnx_emit2(r, "matmul", c->data, weight, &p->taken));
+    HONE_TRY(add_biases(p, d));
+    HONE_TRY(pick(r, r->inputs[2], d, &weight));
+    HONE_TRY(turned(r, weight, &p->weight));
+    if (c->gates == 3 && !c->is_linear_first) { /* the reset comes between the gates */
+        HONE_TRY(gate_of(c, p->weight, 2, &p->last));
+        HONE_TRY(onnx_emit_slice(r, p->weight, 1, 0, 2 * c->hidden, &p->weight));
+    }
+    HONE_TRY(initial(c, c->h_input, d, &p->h));
+    HONE_TRY(initial(c, c->c_input, d, &p->c_state));
+    if (!c->p_input || !onnx_has_input(r, c->p_input)) return HONE_OK;
+    HONE_TRY(pick(r, r->inputs[c->p_input], d, &peep));
+    for (uint32_t k = 0; k < 3; k++)
+        HONE_TRY(onnx_emit_slice(r, peep, 0, k * c->hidden, (k + 1) * c->hidden, &p->peep[k]));
+    return HONE_OK;
+}
+
+/* ---- one step ---- */
+
+/* a + b where there is a b */
+static hone_status add_if(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out) {
+    *out = a;
+    return b.kind == HONE_GARG_NONE ? HONE_OK : onnx_emit2(r, "add", a, b, out);
+}
+
+/* op(a, b); NONE (zeros) where one is that */
+static hone_status times_if(onnx_reader *r, const char *op, hone_garg a, hone_garg b,
+                            hone_garg *out) {
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    if (a.kind == HONE_GARG_NONE || b.kind == HONE_GARG_NONE) return HONE_OK;
+    return onnx_emit2(r, op, a, b, out);
+}
+
+/* Function k of the cell, of numbers that are held within the limits. */
+static hone_status activate(const pass *p, uint32_t k, hone_garg x, hone_garg *out) {
+    onnx_reader *r = p->c->r;
+    if (p->c->clip > 0) {
+        HONE_TRY(onnx_with_scalar(r, "maximum", x, -p->c->clip, &x));
+        HONE_TRY(onnx_with_scalar(r, "minimum", x, p->c->clip, &x));
+    }
+    return apply(r, &p->f[k], x, out);
+}
+
+static hone_status peephole(const pass *p, uint32_t k, hone_garg state, hone_garg *io) {
+    hone_garg term;
+    HONE_TRY(times_if(p->c->r, "multiply", p->peep[k], state, &term));
+    return add_if(p->c->r, *io, term, io);
+}
+
+/* gates: i, o, f, c */
+static hone_status lstm_step(const pass *p, hone_garg taken, hone_garg *out_h, hone_garg *out_c) {
+    onnx_reader *r = p->c->r;
+    hone_garg product, gates[MAX_GATES], kept, fresh;
+    HONE_TRY(times_if(r, "matmul", p->h, p->weight, &product));
+    HONE_TRY(add_if(r, taken, product, &taken));
+    for (uint32_t k = 0; k < MAX_GATES; k++)
+        HONE_TRY(gate_of(p->c, taken, k, &gates[k]));
+    HONE_TRY(peephole(p, 0, p->c_state, &gates[0]));
+    HONE_TRY(activate(p, 0, gates[0], &gates[0]));
+    if (p->c->couples_gates) {
+        hone_garg one;
+        HONE_TRY(onnx_scalar(r, p->c->dtype, 1, &one));
+        HONE_TRY(onnx_emit2(r, "subtract", one, gates[0], &gates[2]));
+    } else {
+        HONE_TRY(peephole(p, 2, p->c_state, &gates[2]));
+        HONE_TRY(activate(p, 0, gates[2], &gates[2]));
+    }
+    HONE_TRY(activate(p, 1, gates[3], &gates[3]));
+    HONE_TRY(onnx_emit2(r, "multiply", gates[0], gates[3], &fresh));
+    HONE_TRY(times_if(r, "multiply", gates[2], p->c_state, &kept));
+    HONE_TRY(add_if(r, fresh, kept, out_c));
+    HONE_TRY(peephole(p, 1, *out_c, &gates[1]));
+    HONE_TRY(activate(p, 0, gates[1], &gates[1]));
+    HONE_TRY(apply(r, &p->f[2], *out_c, out_h));
+    return onnx_emit2(r, "multiply", gates[1], *out_h, out_h);
+}
+
+/* What the last gate of a GRU takes of the state. */
+static hone_status reset_state(const pass *p, hone_garg product, hone_garg reset, hone_garg *out) {
+    onnx_reader *r = p->c->r;
+    hone_garg part = p->late;
+    if (!p->c->is_linear_first) {
+        HONE_TRY(times_if(r, "multiply", reset, p->h, out));
+        return times_if(r, "matmul", *out, p->last, out);
+    }
+    if (product.kind != HONE_GARG_NONE) {
+        HONE_TRY(gate_of(p->c, product, 2, &part));
+        HONE_TRY(add_if(r, part, p->late, &part));
+    }
+    return times_if(r, "multiply", reset, part, out);
+}
+
+/* gates: z (keeps), r (resets), h */
+static hone_status gru_step(const pass *p, hone_garg taken, hone_garg *out_h) {
+    onnx_reader *r = p->c->r;
+    hone_garg product, part = {.kind = HONE_GARG_NONE}, gates[3], kept, one;
+    HONE_TRY(times_if(r, "matmul", p->h, p->weight, &product));
+    for (uint32_t k = 0; k < 3; k++) {
+        HONE_TRY(gate_of(p->c, taken, k, &gates[k]));
+        if (k == 2) break;
+        if (product.kind != HONE_GARG_NONE) {
+            HONE_TRY(
+                onnx_emit_slice(r, product, 1, k * p->c->hidden, (k + 1) * p->c->hidden, &part));
+        }
+        HONE_TRY(add_if(r, gates[k], part, &gates[k]));
+        HONE_TRY(activate(p, 0, gates[k], &gates[k]));
+    }
+    HONE_TRY(reset_state(p, product, gates[1], &part));
+    HONE_TRY(add_if(r, gates[2], part, &gates[2]));
+    HONE_TRY(activate(p, 1, gates[2], &gates[2]));
+    HONE_TRY(times_if(r, "multiply", gates[0], p->h, &kept));
+    HONE_TRY(onnx_scalar(r, p->c->dtype, 1, &one));
+    HONE_TRY(onnx_emit2(r, "subtract", one, gates[0], out_h));
+    HONE_TRY(onnx_emit2(r, "multiply", *out_h, gates[2], out_h));
+    return add_if(r, *out_h, kept, out_h);
+}
+
+static hone_status rnn_step(const pass *p, hone_garg taken, hone_garg *out_h) {
+    hone_garg product;
+    HONE_TRY(times_if(p->c->r, "matmul", p->h, p->weight, &product));
+    HONE_TRY(add_if(p->c->r, taken, product, &taken));
+    return activate(p, 0, taken, out_h);
+}
+
+/* Zeros of the shape of a state. */
+static hone_status zeros(const cell *c, hone_garg *out) {
+    const hone_expr *shape[] = {c->batch, hone_extent_int(&c->r->ir, c->hidden)};
+    hone_garg args[2];
+    HONE_TRY(onnx_scalar(c->r, c->dtype, 0, &args[0]));
+    HONE_TRY(onnx_make_ints(c->r, 2, shape, 1, &args[1]));
+    return onnx_emit(c->r, "broadcast_to", 2, args, 0, NULL, out);
+}
+
+static hone_status or_zeros(const cell *c, hone_garg *io) {
+    return io->kind == HONE_GARG_NONE ? zeros(c, io) : HONE_OK;
+}
+
+/* Does step t still belong to each sequence: [batch, 1]; NONE without lengths. */
+static hone_status is_running(const cell *c, hone_garg place, hone_garg *out) {
+    onnx_reader *r = c->r;
+    const hone_expr *shape[] = {c->batch, hone_extent_int(&r->ir, 1)};
+    hone_garg lengths;
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    if (!onnx_has_input(r, 4)) return HONE_OK;
+    HONE_TRY(onnx_emit_cast(r, r->inputs[4], HONE_DTYPE_I64, &lengths));
+    HONE_TRY(onnx_emit_reshape(r, lengths, 2, shape, &lengths));
+    return onnx_emit2(r, "less", place, lengths, out);
+}
+
+static hone_status choose(const cell *c, hone_garg is_here, hone_garg yes, hone_garg no,
+                          hone_garg *out) {
+    hone_garg args[] = {is_here, yes, no};
+    HONE_TRY(or_zeros(c, &args[2]));
+    return onnx_emit(c->r, "where", 3, args, 0, NULL, out);
+}
+
+static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
+    const cell *c = p->c;
+    onnx_reader *r = c->r;
+    hone_garg args[2] = {p->taken}, taken, h, state = p->c_state, runs;
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &args[1]));
+    HONE_TRY(onnx_emit(r, "take", 2, args, 1, &axis, &taken));
+    if (c->gates == 4) {
+        HONE_TRY(lstm_step(p, taken, &h, &state));
+    } else {
+        HONE_TRY(c->gates == 3 ? gru_step(p, taken, &h) : rnn_step(p, taken, &h));
+    }
+    HONE_TRY(is_running(c, args[1], &runs));
+    *out = h;
+    if (runs.kind != HONE_GARG_NONE) {
+        HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));
+        HONE_TRY(choose(c, runs, h, p->h, &h));
+        if (c->gates == 4) HONE_TRY(choose(c, runs, state, p->c_state, &state));
+    }
+    p->h = h;
+    p->c_state = state;
+    return HONE_OK;
+}
+
+/* [1, batch, hidden] */
+static hone_status as_part(const cell *c, hone_garg x, hone_garg *out) {
+    const hone_expr *shape[] = {hone_extent_int(&c->r->ir, 1), c->batch,
+                                hone_extent_int(&c->r->ir, c->hidden)};
+    return onnx_emit_reshape(c->r, x, 3, shape, out);
+}
+
+/* All steps of a direction: [steps, 1, batch, hidden], and the states at its end, as parts. */
+static hone_status run_pass(const cell *c, pass *p, bool is_backwards, hone_garg *out_all,
+                            hone_garg *out_h, hone_garg *out_c) {
+    hone_garg *parts = hone_arena_alloc(c->r->arena, (size_t)c->steps * sizeof *parts);
+    if (!parts) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (int64_t i = 0; i < c->steps; i++) {
+        int64_t t = is_backwards ? c->steps - 1 - i : i;
+        HONE_TRY(take_step(p, t, &parts[t]));
+        HONE_TRY(as_part(c, parts[t], &parts[t]));
+    }
+    const hone_expr *shape[] = {hone_extent_int(&c->r->ir, c->steps), hone_extent_int(&c->r->ir, 1),
+                                c->batch, hone_extent_int(&c->r->ir, c->hidden)};
+    HONE_TRY(onnx_emit_concat(c->r, (uint32_t)c->steps, parts, 0, out_all));
+    HONE_TRY(onnx_emit_reshape(c->r, *out_all, 4, shape, out_all));
+    HONE_TRY(as_part(c, p->h, out_h));
+    return c->gates == 4 ? as_part(c, p->c_state, out_c) : HONE_OK;
+}
+
+/* ---- operators ---- */
+
+static hone_status finish(const cell *c, uint32_t count, hone_garg (*parts)[2], hone_garg *out) {
+    static const int64_t batch_first[] = {2, 0, 1, 3};
+    onnx_reader *r = c->r;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i == 2 && c->gates != 4) break;
+        out[i] = parts[i][0];
+        if (count > 1) HONE_TRY(onnx_emit_concat(r, count, parts[i], i == 0, &out[i]));
+        if (!c->is_batch_first) continue;
+        HONE_TRY(i ? swap_first(r, out[i], &out[i])
+                   : onnx_emit_permute(r, out[i], 4, batch_first, &out[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status convert_cell(onnx_reader *r, uint32_t gates, uint32_t functions,
+                                hone_garg *out) {
+    int64_t linear, couples, layout;
+    bool is_backwards;
+    cell c = {.r = r, .gates = gates, .h_input = 5};
+    c.c_input = gates == 4 ? 6 : 0;
+    c.p_input = gates == 4 ? 7 : 0;
+    HONE_TRY(onnx_attr_int(r, "linear_before_reset", 0, &linear));
+    HONE_TRY(onnx_attr_int(r, "input_forget", 0, &couples));
+    HONE_TRY(onnx_attr_int(r, "layout", 0, &layout));
+    HONE_TRY(onnx_attr_float(r, "clip", 0, &c.clip));
+    c.is_linear_first = linear != 0;
+    c.couples_gates = couples != 0;
+    c.is_batch_first = layout != 0;
+    HONE_TRY(read_direction(r, &is_backwards, &c.directions));
+    HONE_TRY(read_shapes(r, &c));
+    HONE_TRY(read_functions(r, functions, &c));
+    hone_garg parts[3][2];
+    for (uint32_t d = 0; d < c.directions; d++) {
+        pass p;
+        HONE_TRY(begin_pass(&c, d, functions, &p));
+        HONE_TRY(
+            run_pass(&c, &p, is_backwards || d == 1, &parts[0][d], &parts[1][d], &parts[2][d]));
+    }
+    return finish(&c, c.directions, parts, out);
+}
+
+static hone_status convert_lstm(onnx_reader *r, hone_garg *out) {
+    return convert_cell(r, 4, 3, out);
+}
+
+static hone_status convert_gru(onnx_reader *r, hone_garg *out) {
+    return convert_cell(r, 3, 2, out);
+}
+
+static hone_status convert_rnn(onnx_reader *r, hone_garg *out) {
+    return convert_cell(r, 1, 1, out);
+}
+
+#define CELL_ATTRS                                                                                 \
+    "activation_alpha activation_beta activations clip direction hidden_size layout "              \
+    "output_sequence "
+
+const onnx_converter onnx_recurrent_converters[] = {
+    {"LSTM", convert_lstm, 3, 8, 3, CELL_ATTRS "input_forget", NULL},
+    {"GRU",     convert_gru, 3, 6, 2, CELL_ATTRS "linear_before_reset", NULL},
+    {"RNN",     convert_rnn, 3, 6, 2, CELL_ATTRS, NULL},
+    {0 },
+};

@@ -1,0 +1,445 @@
+/* graph/frontend/nodes/onnx_shape.c - operators that move data, and the arithmetic of shapes around
+ * them.
+ */
+#include <string.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
+    const Onnx__NodeProto *node = r->node;
+    if (node->n_attribute != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu attributes, expected one value",
+                          node->n_attribute);
+    }
+    const char *kind = node->attribute[0]->name;
+    const Onnx__AttributeProto *attr = onnx_attr(r, kind);
+    hone_tensor *tensor = NULL;
+    int64_t count;
+    if (!attr) return HONE_ERROR(HONE_CODE_INVALID, "the call gives no value for '%s'", kind);
+    if (strcmp(kind, "value") == 0) {
+        if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must be a tensor");
+        HONE_TRY(onnx_unpack_tensor(r, attr->t, r->directory, &tensor));
+    } else if (strcmp(kind, "value_float") == 0) {
+        return onnx_scalar(r, HONE_DTYPE_F32, (double)attr->f, out);
+    } else if (strcmp(kind, "value_int") == 0) {
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 0, NULL, &tensor));
+        hone_tensor_set_i64(tensor, 0, attr->i);
+    } else if (strcmp(kind, "value_floats") == 0) {
+        count = (int64_t)attr->n_floats;
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 1, &count, &tensor));
+        if (count) memcpy(tensor->data, attr->floats, attr->n_floats * sizeof *attr->floats);
+    } else {
+        count = (int64_t)attr->n_ints;
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+        if (count) memcpy(tensor->data, attr->ints, attr->n_ints * sizeof *attr->ints);
+    }
+    return onnx_add_constant(r, tensor, out);
+}
+
+/* ---- shapes as values ---- */
+
+static hone_status convert_shape(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t start, end;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "start", 0, &start));
+    HONE_TRY(onnx_attr_int(r, "end", info->rank, &end));
+    if (start < 0) start += info->rank;
+    if (end < 0) end += info->rank;
+    start = start < 0 ? 0 : start > info->rank ? info->rank : start;
+    end = end < start ? start : end > info->rank ? info->rank : end;
+    return onnx_make_ints(r, (uint32_t)(end - start), info->shape + start, 1, out);
+}
+
+static hone_status convert_size(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    const hone_expr *size = hone_extent_int(&r->ir, 1);
+    for (int32_t i = 0; i < info->rank; i++)
+        size = hone_extent_mul(&r->ir, size, info->shape[i]);
+    return onnx_make_ints(r, 1, &size, 0, out);
+}
+
+static bool is_known_kind(const hone_garg *arg) {
+    return arg->kind == HONE_GARG_SHAPE || arg->kind == HONE_GARG_PRIM;
+}
+
+/* ---- views ---- */
+
+/* With allowzero 0 is 0: the data must have no elements, and then no other extent follows. */
+static hone_status check_zero(const hone_sinfo *data, uint32_t count, const hone_expr *const *shape,
+                              uint32_t i) {
+    bool is_empty = false, is_open = false;
+    if (!hone_expr_is_int_value(shape[i], 0)) return HONE_OK;
+    for (int32_t d = 0; d < data->rank; d++)
+        is_empty |= hone_expr_is_int_value(data->shape[d], 0);
+    for (uint32_t d = 0; d < count; d++)
+        is_open |= hone_expr_is_int_value(shape[d], -1);
+    if (is_empty && !is_open) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is 0%s", i,
+                      is_open ? " beside one that is to follow" : "");
+}
+
+static hone_status reshape_by_data(onnx_reader *r, const hone_sinfo *data, bool allow_zero,
+                                   hone_garg *out) {
+    const hone_sinfo *target;
+    const hone_expr *shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_input_info(r, 1, &target));
+    int64_t count = target->rank == 1 ? hone_expr_const(target->shape[0]) : -1;
+    if (count < 0 || count > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the shape (input 1) must be constant, or of a known length up to %d",
+                          HONE_MAX_RANK);
+    }
+    for (int32_t d = 0; d < data->rank; d++) {
+        if (!hone_expr_is_int_value(data->shape[d], 0)) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the shape (input 1) must be constant for data without elements");
+    }
+    HONE_TRY(onnx_emit_target(r, r->inputs[1], data, allow_zero, (uint32_t)count, shape));
+    return onnx_emit_reshape(r, r->inputs[0], (uint32_t)count, shape, out);
+}
+
+static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *shape[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    int64_t allow_zero, attr_shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_attr_int(r, "allowzero", 0, &allow_zero));
+    if (is_known_kind(&r->inputs[0])) HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (onnx_has_input(r, 1)) {
+        if (!onnx_known_ints(r, &r->inputs[1], &count, shape, &rank)) {
+            return reshape_by_data(r, data, allow_zero != 0, out);
+        }
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "shape", HONE_MAX_RANK, attr_shape, &count));
+        for (uint32_t i = 0; i < count; i++)
+            shape[i] = hone_extent_int(&r->ir, attr_shape[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (allow_zero) HONE_TRY(check_zero(data, count, shape, i));
+        if (allow_zero || !hone_expr_is_int_value(shape[i], 0)) continue;
+        if (i >= (uint32_t)data->rank) {
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is 0", i);
+        }
+        shape[i] = data->shape[i];
+    }
+    return onnx_emit_reshape(r, r->inputs[0], count, shape, out);
+}
+
+static hone_status convert_flatten(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t wanted;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 1, &wanted));
+    if (wanted < -data->rank || wanted > data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "axis is %lld, must be from %d to %d",
+                          (long long)wanted, -data->rank, data->rank);
+    }
+    int32_t axis = (int32_t)(wanted < 0 ? wanted + data->rank : wanted);
+    const hone_expr *shape[2] = {hone_extent_int(&r->ir, 1), hone_extent_int(&r->ir, 1)};
+    for (int32_t i = 0; i < data->rank; i++) {
+        shape[i >= axis] = hone_extent_mul(&r->ir, shape[i >= axis], data->shape[i]);
+    }
+    return onnx_emit_reshape(r, r->inputs[0], 2, shape, out);
+}
+
+/* Axes as an attribute, or as an input since opset 13. */
+static hone_status view_axes(onnx_reader *r, int64_t *axes, uint32_t *out_count) {
+    if (onnx_has_input(r, 1)) {
+        return onnx_const_ints(r, 1, "axes", HONE_MAX_RANK, axes, out_count);
+    }
+    return onnx_attr_ints(r, "axes", HONE_MAX_RANK, axes, out_count);
+}
+
+static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(view_axes(r, axes, &count));
+    if (r->inputs[0].kind == HONE_GARG_SHAPE && r->inputs[0].count == 1) {
+        return onnx_make_ints(r, 1, r->inputs[0].u.exprs, 0, out);
+    }
+    hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
+    return onnx_emit(r, "squeeze", 1, r->inputs, count ? 1 : 0, &attr, out);
+}
+
+static hone_status convert_unsqueeze(onnx_reader *r, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(view_axes(r, axes, &count));
+    if (count == 0) {
+        *out = r->inputs[0];
+        return HONE_OK;
+    }
+    if (r->inputs[0].kind == HONE_GARG_PRIM && count == 1) {
+        return onnx_make_ints(r, 1, &r->inputs[0].u.expr, 1, out);
+    }
+    hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
+    return onnx_emit(r, "expand_dims", 1, r->inputs, 1, &attr, out);
+}
+
+static hone_status convert_transpose(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_ints(r, "perm", HONE_MAX_RANK, axes, &count));
+    if (!onnx_attr(r, "perm")) {
+        count = (uint32_t)data->rank;
+        for (uint32_t i = 0; i < count; i++)
+            axes[i] = data->rank - 1 - (int64_t)i;
+    }
+    if (count != (uint32_t)data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "attribute 'perm' has %u integers, the data %d dimensions", count,
+                          data->rank);
+    }
+    return onnx_emit_permute(r, r->inputs[0], count, axes, out);
+}
+
+/* Blocks of b × b positions become channels, or the other way round: reshape, permute, reshape. */
+static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
+    static const int64_t to_space_dcr[] = {0, 3, 4, 1, 5, 2}, to_space_crd[] = {0, 1, 4, 2, 5, 3};
+    static const int64_t to_depth[] = {0, 3, 5, 1, 2, 4};
+    const hone_sinfo *data;
+    int64_t block;
+    static const char *const words[] = {"CRD", "DCR", NULL};
+    uint32_t word;
+    bool to_space = strcmp(r->node->op_type, "DepthToSpace") == 0;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "blocksize", 0, &block));
+    HONE_TRY(onnx_attr_word(r, "mode", "DCR", words, &word));
+    bool is_dcr = word == 1;
+    if (data->rank != 4 || block < 1 || block > 4096) {
+        return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions with blocks of %lld",
+                          data->rank, (long long)block);
+    }
+    const hone_expr *b = hone_extent_int(&r->ir, block), *n = data->shape[0], *c = data->shape[1];
+    const hone_expr *h = data->shape[2], *w = data->shape[3];
+    const hone_expr *fewer = hone_extent_div(&r->ir, c, block * block);
+    const hone_expr *low = hone_extent_div(&r->ir, h, block),
+                    *narrow = hone_extent_div(&r->ir, w, block);
+    const hone_expr *dcr[] = {n, b, b, fewer, h, w}, *crd[] = {n, fewer, b, b, h, w};
+    const hone_expr *blocks[] = {n, c, low, b, narrow, b};
+    const hone_expr *const *split = !to_space ? blocks : is_dcr ? dcr : crd;
+    const hone_expr *space[] = {n, fewer, hone_extent_mul(&r->ir, h, b),
+                                hone_extent_mul(&r->ir, w, b)};
+    const hone_expr *depth[] = {n, hone_extent_mul(&r->ir, c, hone_extent_mul(&r->ir, b, b)), low,
+                                narrow};
+    const int64_t *axes = !to_space ? to_depth : is_dcr ? to_space_dcr : to_space_crd;
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 6, split, out));
+    HONE_TRY(onnx_emit_permute(r, *out, 6, axes, out));
+    return onnx_emit_reshape(r, *out, 4, to_space ? space : depth, out);
+}
+
+static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *shape[ONNX_MAX_KNOWN], *both[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_sizes(r, 1, "the shape", &count, shape));
+    int32_t rank = data->rank > (int32_t)count ? data->rank : (int32_t)count;
+    if (rank > HONE_MAX_RANK) return HONE_ERROR(HONE_CODE_INVALID, "too many dimensions");
+    for (int32_t i = 0; i < rank; i++) { /* either side may be 1 */
+        int32_t d = i - (rank - data->rank), t = i - (rank - (int32_t)count);
+        bool is_kept = t < 0 || (d >= 0 && hone_expr_is_int_value(shape[t], 1));
+        bool is_open = !is_kept && d >= 0 && !hone_expr_is_int(shape[t]);
+        is_kept |= is_open && !hone_expr_is_int_value(data->shape[d], 1);
+        both[i] = is_kept ? data->shape[d] : shape[t];
+        if (hone_expr_is_int(both[i]) && both[i]->u.i < 0) {
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %d of the shape is %lld", i,
+                              (long long)both[i]->u.i);
+        }
+    }
+    hone_garg args[2] = {r->inputs[0]};
+    HONE_TRY(onnx_make_ints(r, (uint32_t)rank, both, 1, &args[1]));
+    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out);
+}
+
+/* ---- pieces ---- */
+
+/* Known integers joined to known integers. */
+static bool concat_ints(onnx_reader *r, hone_garg *out) {
+    const hone_expr *all[ONNX_MAX_KNOWN], *part[ONNX_MAX_KNOWN];
+    uint32_t total = 0, count;
+    int32_t rank;
+    bool any = false;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        any |= is_known_kind(&r->inputs[i]);
+        if (!onnx_known_ints(r, &r->inputs[i], &count, part, &rank) || rank != 1 ||
+            total + count > ONNX_MAX_KNOWN) {
+            return false;
+        }
+        memcpy(all + total, part, count * sizeof *all);
+        total += count;
+    }
+    if (!any) return false;
+    hone_status st = onnx_make_ints(r, total, all, 1, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+/* What is known of integers that are joined; 0: they are none, or too many. */
+static uint32_t join_items(onnx_reader *r, const hone_expr **items) {
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        const hone_sinfo *info;
+        hone_status st = onnx_input_info(r, i, &info);
+        bool is_vector = !st && info->rank == 1 && info->dtype.code == HONE_DTYPE_CODE_INT;
+        int64_t count = is_vector ? hone_expr_const(info->shape[0]) : -1;
+        hone_status_free(st);
+        if (count < 0 || count > ONNX_MAX_KNOWN - (int64_t)total) return 0;
+        onnx_known_items(r, &r->inputs[i], (uint32_t)count, items + total);
+        total += (uint32_t)count;
+    }
+    return total;
+}
+
+static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
+    int64_t axis;
+    if (!onnx_attr(r, "axis")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'axis' is missing");
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    if (concat_ints(r, out)) return HONE_OK;
+    for (uint32_t i = 0; i < r->input_count; i++)
+        if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
+    const hone_expr *items[ONNX_MAX_KNOWN];
+    uint32_t count = join_items(r, items);
+    for (uint32_t i = 0; i < r->input_count; i++)
+        HONE_TRY(onnx_as_tensor(r, &r->inputs[i]));
+    HONE_TRY(onnx_unify_joined(r, r->input_count, r->inputs, axis));
+    HONE_TRY(onnx_emit_concat(r, r->input_count, r->inputs, axis, out));
+    return count ? onnx_note_items(r, out, count, items) : HONE_OK;
+}
+
+static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis, sizes[ONNX_MAX_OUTPUTS], parts;
+    uint32_t count = 0;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_attr_int(r, "num_outputs", r->output_count, &parts));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(onnx_const_ints(r, 1, "split", ONNX_MAX_OUTPUTS, sizes, &count));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "split", ONNX_MAX_OUTPUTS, sizes, &count));
+    }
+    int64_t extent = hone_expr_const(data->shape[at]), sum = 0;
+    if (extent < 0)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the extent of axis %d is not known", at);
+    if (count == 0) { /* equal parts, the last one smaller */
+        if (parts < 1 || parts > ONNX_MAX_OUTPUTS) {
+            return HONE_ERROR(HONE_CODE_INVALID, "%lld parts", (long long)parts);
+        }
+        int64_t part = (extent + parts - 1) / parts;
+        for (count = 0; count < (uint32_t)parts; count++) {
+            int64_t left = extent - part * count;
+            sizes[count] = left < part ? left : part;
+        }
+    }
+    if (count < r->output_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u parts for %u outputs", count, r->output_count);
+    }
+    int64_t cuts[ONNX_MAX_OUTPUTS];
+    for (uint32_t i = 0; i < count; i++) {
+        if (sizes[i] < 0 || sizes[i] > extent - sum) {
+            return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld of %lld elements", i,
+                              (long long)sizes[i], (long long)extent);
+        }
+        sum += sizes[i];
+        cuts[i] = sum;
+    }
+    if (sum != extent) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
+                          (long long)sum, (long long)extent);
+    }
+    hone_garg tuple;
+    hone_attr attrs[] = {
+        {"indices_or_sections", onnx_ints_value(r, count - 1, cuts)},
+        {"axis",                HONE_VALUE_OF_INT(at)                                }
+    };
+    HONE_TRY(onnx_emit(r, "split", 1, r->inputs, 2, attrs, &tuple));
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        HONE_TRY(onnx_emit_get(r, tuple, (int32_t)i, &out[i]));
+    }
+    return HONE_OK;
+}
+
+static bool gather_ints(onnx_reader *r, hone_garg *out) {
+    const hone_expr *from[ONNX_MAX_KNOWN], *places[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
+    uint32_t count, taken;
+    int32_t rank, places_rank;
+    if (r->inputs[0].kind != HONE_GARG_SHAPE ||
+        !onnx_known_ints(r, &r->inputs[0], &count, from, &rank) ||
+        !onnx_known_ints(r, &r->inputs[1], &taken, places, &places_rank)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < taken; i++) {
+        if (!hone_expr_is_int(places[i])) return false;
+        int64_t at = places[i]->u.i < 0 ? places[i]->u.i + count : places[i]->u.i;
+        if (at < 0 || at >= count) return false;
+        to[i] = from[at];
+    }
+    hone_status st = onnx_make_ints(r, taken, to, places_rank, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+/* Places that are constant are counted from the front, and none lies outside. Of others the kernel
+ * finds out. */
+static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis;
+    int32_t at;
+    if (gather_ints(r, out)) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    int64_t extent = hone_expr_const(data->shape[at]);
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
+    const hone_tensor *places = onnx_constant_of(r, &r->inputs[1]);
+    hone_attr attrs[] = {
+        {"axis", HONE_VALUE_OF_INT(at)         },
+        {"mode", HONE_VALUE_OF_STRING("signed")}
+    };
+    if (!places || extent < 0) return onnx_emit(r, "take", 2, r->inputs, 2, attrs, out);
+    if (!hone_dtype_is_integer(places->dtype)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the indices (input 1) must be integers");
+    }
+    hone_tensor *checked;
+    HONE_TRY(hone_tensor_clone(places, &checked));
+    for (int64_t i = 0; i < hone_tensor_count(checked); i++) {
+        int64_t place = hone_tensor_get_i64(checked, i);
+        if (place < -extent || place >= extent) {
+            hone_tensor_destroy(checked);
+            return HONE_ERROR(HONE_CODE_INVALID, "index %lld is not from %lld to %lld",
+                              (long long)place, (long long)-extent, (long long)(extent - 1));
+        }
+        if (place < 0) hone_tensor_set_i64(checked, i, place + extent);
+    }
+    hone_garg args[2] = {r->inputs[0]};
+    HONE_TRY(onnx_add_constant(r, checked, &args[1]));
+    return onnx_emit(r, "take", 2, args, 1, attrs, out);
+}
+
+const onnx_converter onnx_shape_converters[] = {
+    {"Constant", convert_constant, 0, 0, 1, "value value_float value_floats value_int value_ints",
+     NULL},
+    {"Shape",         convert_shape, 1, 1, 1, "start end", NULL},
+    {"Size",         convert_size, 1, 1, 1, "", NULL},
+    {"Reshape",       convert_reshape, 1, 2, 1, "allowzero shape", NULL},
+    {"Flatten",    convert_flatten, 1, 1, 1, "axis", NULL},
+    {"Squeeze",         convert_squeeze, 1, 2, 1, "axes", NULL},
+    {"Unsqueeze",         convert_unsqueeze, 1, 2, 1, "axes", NULL},
+    {"Transpose",      convert_transpose, 1, 1, 1, "perm", NULL},
+    {"DepthToSpace",     convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
+    {"SpaceToDepth",         convert_depth_space, 1, 1, 1, "blocksize", NULL},
+    {"Expand",         convert_expand, 2, 2, 1, "", NULL},
+    {"Concat",      convert_concat, 1, 255, 1, "axis", NULL},
+    {"Split",  convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
+    {"Gather",         convert_gather, 2, 2, 1, "axis", NULL},
+    {0        },
+};

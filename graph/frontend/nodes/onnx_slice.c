@@ -1,0 +1,253 @@
+/* graph/frontend/nodes/onnx_slice.c - Slice: with numbers, with sizes that come later, or with what
+ * is computed. */
+#include <string.h>
+
+#include "graph/frontend/nodes/onnx_nodes.h"
+
+typedef struct bounds {
+    uint32_t count;
+    const hone_expr *starts[ONNX_MAX_KNOWN], *ends[ONNX_MAX_KNOWN]; /* NULL: computed */
+    int64_t axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];              /* steps: 0 = computed */
+} bounds;
+
+enum { STARTS = 1, ENDS, AXES, STEPS }; /* inputs */
+
+static int64_t clamp_place(int64_t place, int64_t count) {
+    if (place < 0) place += count;
+    return place < 0 ? 0 : place > count ? count : place;
+}
+
+/* A slice of known integers, forwards. */
+static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step, hone_garg *out) {
+    const hone_expr *from[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
+    uint32_t count, taken = 0;
+    int32_t rank;
+    bool is_known = r->inputs[0].kind == HONE_GARG_SHAPE || r->inputs[0].kind == HONE_GARG_PRIM;
+    if (!is_known || step < 1 || step > ONNX_MAX_KNOWN ||
+        !onnx_known_ints(r, &r->inputs[0], &count, from, &rank)) {
+        return false;
+    }
+    begin = clamp_place(begin, count);
+    end = clamp_place(end, count);
+    for (int64_t i = begin; i < end; i += step)
+        to[taken++] = from[i];
+    hone_status st = onnx_make_ints(r, taken, to, 1, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+/* What is computed: only how many there are is known. */
+static hone_status count_places(onnx_reader *r, uint32_t input, const char *name,
+                                uint32_t *out_count, const hone_expr **out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, input, &info));
+    int64_t count = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
+    if (count < 0 || count > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "%s (input %u) must be constant, or of a known length up to %d", name,
+                          input, HONE_MAX_RANK);
+    }
+    memset(out, 0, (size_t)count * sizeof *out);
+    *out_count = (uint32_t)count;
+    return HONE_OK;
+}
+
+/* starts, ends: attributes up to opset 9, inputs since. */
+static hone_status read_places(onnx_reader *r, uint32_t input, const char *name,
+                               const hone_expr **out, uint32_t *out_count) {
+    int64_t ints[HONE_MAX_RANK];
+    int32_t ignored;
+    if (onnx_has_input(r, input)) {
+        if (!onnx_known_ints(r, &r->inputs[input], out_count, out, &ignored)) {
+            return count_places(r, input, name, out_count, out);
+        }
+        return *out_count <= HONE_MAX_RANK ? HONE_OK
+                                           : HONE_ERROR(HONE_CODE_INVALID, "%u %s, at most %d fit",
+                                                        *out_count, name, HONE_MAX_RANK);
+    }
+    HONE_TRY(onnx_attr_ints(r, name, HONE_MAX_RANK, ints, out_count));
+    for (uint32_t i = 0; i < *out_count; i++)
+        out[i] = hone_extent_int(&r->ir, ints[i]);
+    return hone_ir_finish(&r->ir);
+}
+
+/* axes, steps; what they are without being given. */
+static hone_status read_numbers(onnx_reader *r, uint32_t input, const char *name, uint32_t count,
+                                int64_t *out) {
+    uint32_t given;
+    if (onnx_has_input(r, input)) {
+        HONE_TRY(onnx_const_ints(r, input, name, HONE_MAX_RANK, out, &given));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, name, HONE_MAX_RANK, out, &given));
+    }
+    if (given == count) return HONE_OK;
+    if (given) return HONE_ERROR(HONE_CODE_INVALID, "%u %s for %u starts", given, name, count);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = input == AXES ? (int64_t)i : 1;
+    return HONE_OK;
+}
+
+static hone_status read_bounds(onnx_reader *r, bounds *b) {
+    uint32_t ends;
+    HONE_TRY(read_places(r, STARTS, "starts", b->starts, &b->count));
+    HONE_TRY(read_places(r, ENDS, "ends", b->ends, &ends));
+    if (ends != b->count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u ends for %u starts", ends, b->count);
+    }
+    HONE_TRY(read_numbers(r, AXES, "axes", b->count, b->axes));
+    const hone_expr *steps[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    memset(b->steps, 0, sizeof b->steps);
+    bool is_computed =
+        onnx_has_input(r, STEPS) && !onnx_known_ints(r, &r->inputs[STEPS], &count, steps, &rank);
+    return is_computed ? HONE_OK : read_numbers(r, STEPS, "steps", b->count, b->steps);
+}
+
+/* ---- numbers ---- */
+
+/* strided_slice begins nowhere where it runs backwards from a place in front of the data; the
+ * standard clamps that to the first element. */
+static int64_t first_of(int64_t start, int64_t step, int64_t extent) {
+    return step < 0 && start < -extent ? 0 : start;
+}
+
+static hone_status emit_slice(onnx_reader *r, uint32_t count, const int64_t *const lists[4],
+                              hone_garg *io) {
+    hone_garg args[5] = {*io};
+    for (uint32_t i = 0; i < 4; i++)
+        HONE_TRY(onnx_int_items(r, count, lists[i], &args[i + 1]));
+    return onnx_emit(r, "strided_slice", 5, args, 0, NULL, io);
+}
+
+/* ---- sizes: the places that are left are taken ---- */
+
+/* Where a slice along an axis of any extent begins, and how many it leaves; no extent: it is not
+ * known. Negative places count from the end. */
+static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *end,
+                                const hone_expr *extent) {
+    bool is_number = hone_expr_is_int(end);
+    int64_t number = is_number ? end->u.i : 0;
+    bool is_all = is_number && number >= INT32_MAX;
+    if (start < 0) {
+        bool is_known = is_all || (is_number && number < 0);
+        return is_known ? hone_extent_int(&r->ir, (is_all ? 0 : number) - start) : NULL;
+    }
+    if (is_number && !is_all && number >= 0) return NULL;
+    const hone_expr *to = is_all      ? extent
+                          : is_number ? hone_extent_add(&r->ir, extent, number)
+                                      : end;
+    return hone_extent_add(&r->ir, to, -start);
+}
+
+/* How many a slice of step 1 leaves, which begins at a size; NULL: it is not known. */
+static const hone_expr *left_from(onnx_reader *r, const hone_expr *start, const hone_expr *end,
+                                  const hone_expr *extent) {
+    bool is_all = hone_expr_is_int(end) && end->u.i >= INT32_MAX;
+    const hone_expr *to = is_all ? extent : end;
+    if (!onnx_is_no_negative(start) || !onnx_is_no_negative(to)) return NULL;
+    return hone_extent_sum(&r->ir, to, hone_extent_mul(&r->ir, start, hone_extent_int(&r->ir, -1)));
+}
+
+/* Item i of an input, or the size that it is known to be. */
+static hone_status bound_tensor(onnx_reader *r, uint32_t input, uint32_t i, const hone_expr *known,
+                                hone_garg *out) {
+    return known ? onnx_sizes_tensor(r, 1, &known, out)
+                 : onnx_emit_item(r, r->inputs[input], i, out);
+}
+
+static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                                 const hone_expr *extent, hone_garg *io) {
+    onnx_slice slice;
+    hone_garg places;
+    const hone_expr *step = b->steps[i] ? hone_extent_int(&r->ir, b->steps[i]) : NULL;
+    HONE_TRY(bound_tensor(r, STARTS, i, b->starts[i], &slice.start));
+    HONE_TRY(bound_tensor(r, ENDS, i, b->ends[i], &slice.end));
+    HONE_TRY(bound_tensor(r, STEPS, i, step, &slice.step));
+    HONE_TRY(onnx_emit_places(r, &slice, extent, &places));
+    return onnx_emit_take(r, *io, places, axis, io);
+}
+
+static bool is_number_at(const hone_expr *e) {
+    return e && hone_expr_is_int(e);
+}
+
+static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                               const hone_expr *extent, hone_garg *io) {
+    const hone_expr *left = NULL;
+    hone_garg start;
+    bool is_known = b->starts[i] && b->ends[i] && b->steps[i] == 1;
+    bool is_number = is_number_at(b->starts[i]) && b->starts[i]->u.i > INT32_MIN &&
+                     b->starts[i]->u.i < INT32_MAX;
+    if (is_known && is_number)
+        left = left_of(r, b->starts[i]->u.i, b->ends[i], extent);
+    else if (is_known && !hone_expr_is_int(b->starts[i]))
+        left = left_from(r, b->starts[i], b->ends[i], extent);
+    if (!left) return take_computed(r, b, i, axis, extent, io);
+    bool is_first = hone_expr_is_int_value(b->starts[i], 0);
+    if (is_first && hone_extent_same(left, extent)) return HONE_OK;
+    if (hone_expr_is_int(left) && left->u.i < 1) left = hone_extent_int(&r->ir, 0);
+    hone_garg args[] = {*io, {0}};
+    HONE_TRY(onnx_places(r, left, 1, 0, &args[1]));
+    HONE_TRY(onnx_make_ints(r, 1, &b->starts[i], 0, &start));
+    if (!is_first) HONE_TRY(onnx_emit2(r, "add", args[1], start, &args[1]));
+    hone_attr attrs[] = {
+        {"axis", HONE_VALUE_OF_INT(axis)       },
+        {"mode", HONE_VALUE_OF_STRING("signed")}
+    };
+    return onnx_emit(r, "take", 2, args, 2, attrs, io);
+}
+
+/* From the last one to the first. */
+static bool is_turned(const bounds *b, uint32_t i) {
+    return b->steps[i] == -1 && hone_expr_is_int_value(b->starts[i], -1) &&
+           hone_expr_is_int(b->ends[i]) && b->ends[i]->u.i <= -INT32_MAX;
+}
+
+static hone_status take_some(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
+                             const hone_expr *extent, hone_garg *io) {
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return is_turned(b, i) ? onnx_emit(r, "flip", 1, io, 1, &attr, io)
+                           : take_places(r, b, i, axis, extent, io);
+}
+
+/* All that have numbers together, then the others one by one. */
+static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
+    bounds b;
+    const hone_sinfo *data;
+    int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
+    const int64_t *const lists[] = {axes, starts, ends, steps};
+    uint32_t count = 0;
+    HONE_TRY(read_bounds(r, &b));
+    bool are_ints = b.count == 1 && is_number_at(b.starts[0]) && is_number_at(b.ends[0]);
+    if (are_ints && slice_ints(r, b.starts[0]->u.i, b.ends[0]->u.i, b.steps[0], out))
+        return HONE_OK;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    *out = r->inputs[0];
+    bool is_number[HONE_MAX_RANK];
+    for (uint32_t i = 0; i < b.count; i++) {
+        int32_t axis;
+        HONE_TRY(onnx_axis(r, b.axes[i], data->rank, &axis));
+        int64_t extent = hone_expr_const(data->shape[axis]);
+        is_number[i] =
+            extent >= 0 && b.steps[i] && is_number_at(b.starts[i]) && is_number_at(b.ends[i]);
+        if (!is_number[i]) continue;
+        axes[count] = axis;
+        starts[count] = first_of(b.starts[i]->u.i, b.steps[i], extent);
+        ends[count] = b.ends[i]->u.i;
+        steps[count++] = b.steps[i];
+    }
+    if (count || b.count == 0) HONE_TRY(emit_slice(r, count, lists, out));
+    for (uint32_t i = 0; i < b.count; i++) {
+        int32_t axis;
+        HONE_TRY(onnx_axis(r, b.axes[i], data->rank, &axis));
+        if (!is_number[i]) HONE_TRY(take_some(r, &b, i, axis, data->shape[axis], out));
+    }
+    return HONE_OK;
+}
+
+const onnx_converter onnx_slice_converters[] = {
+    {"Slice", convert_slice, 1, 5, 1, "axes ends starts steps", NULL},
+    {0     },
+};

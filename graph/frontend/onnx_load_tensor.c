@@ -1,0 +1,27 @@
+/* graph/frontend/onnx_load_tensor.c - a tensor from a file of its own (TensorProto). */
+#include "graph/frontend/onnx_import.h"
+#include "graph/frontend/reader/onnx_reader.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+
+static hone_status parse_tensor(const void *bytes, size_t size, const char *source_name,
+                                hone_tensor **out_tensor) {
+    *out_tensor = NULL;
+    hone_status st = onnx_check_nesting(&onnx__tensor_proto__descriptor, bytes, size);
+    if (st) return hone_status_annotate(st, "%s", source_name);
+    Onnx__TensorProto *proto = onnx__tensor_proto__unpack(NULL, size, bytes);
+    if (!proto) return HONE_ERROR(HONE_CODE_INVALID, "%s: not a TensorProto", source_name);
+    st = onnx_unpack_tensor(NULL, proto, NULL, out_tensor);
+    onnx__tensor_proto__free_unpacked(proto, NULL);
+    return hone_status_annotate(st, "%s", source_name);
+}
+
+hone_status hone_onnx_load_tensor(const char *path, hone_tensor **out_tensor) {
+    *out_tensor = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+    HONE_TRY(hone_fs_read(path, SIZE_MAX / 4, &bytes, &size));
+    hone_status st = parse_tensor(bytes, size, path, out_tensor);
+    hone_free(bytes);
+    return st;
+}

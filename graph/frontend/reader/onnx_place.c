@@ -1,0 +1,102 @@
+/* graph/frontend/reader/onnx_place.c - parts of tensors: places along an axis, what stands there,
+ * slices, and tensors joined. */
+#include "graph/frontend/reader/onnx_reader.h"
+
+enum { MOST_PLACES = 1 << 28 };
+enum { MAX_PARTS = 60 }; /* one kernel takes so many tensors */
+
+/* ---- places along an axis ---- */
+
+static hone_status known_places(onnx_reader *r, int64_t count, hone_garg *out) {
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, i);
+    return onnx_add_constant(r, tensor, out);
+}
+
+/* How many ones are in front of each. */
+static hone_status counted_places(onnx_reader *r, const hone_expr *extent, hone_garg *out) {
+    hone_garg args[2];
+    hone_attr attrs[] = {
+        {"axis",      HONE_VALUE_OF_INT(0) },
+        {"exclusive", HONE_VALUE_OF_BOOL(1)}
+    };
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 1, &args[0]));
+    HONE_TRY(onnx_make_ints(r, 1, &extent, 1, &args[1]));
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out));
+    return onnx_emit(r, "cumsum", 1, out, 2, attrs, out);
+}
+
+hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, int32_t axis,
+                        hone_garg *out) {
+    const hone_expr *shape[HONE_MAX_RANK];
+    int64_t count = hone_expr_const(extent);
+    if (count > MOST_PLACES) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 2^28 places");
+    HONE_TRY(count >= 0 ? known_places(r, count, out) : counted_places(r, extent, out));
+    for (int32_t d = 0; d < rank; d++)
+        shape[d] = d == axis ? extent : hone_extent_int(&r->ir, 1);
+    return rank == 1 ? HONE_OK : onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
+}
+
+hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
+                           hone_garg *out) {
+    hone_garg args[] = {x, places};
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "take", 2, args, 1, &attr, out);
+}
+
+hone_status onnx_emit_flat(onnx_reader *r, hone_garg x, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, &x, &info));
+    const hone_expr *count = hone_extent_int(&r->ir, 1);
+    for (int32_t d = 0; d < info->rank; d++)
+        count = hone_extent_mul(&r->ir, count, info->shape[d]);
+    *out = x;
+    return info->rank == 1 ? HONE_OK : onnx_emit_reshape(r, x, 1, &count, out);
+}
+
+hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out) {
+    hone_garg *items = hone_arena_zalloc(r->arena, (count + 1) * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].kind = HONE_GARG_PRIM;
+        items[i].u.expr = hone_extent_int(&r->ir, values[i]);
+    }
+    *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
+    return hone_ir_finish(&r->ir);
+}
+
+hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
+                            hone_garg *out) {
+    hone_garg args[4] = {x};
+    HONE_TRY(onnx_int_items(r, 1, &axis, &args[1]));
+    HONE_TRY(onnx_int_items(r, 1, &begin, &args[2]));
+    HONE_TRY(onnx_int_items(r, 1, &end, &args[3]));
+    return onnx_emit(r, "strided_slice", 4, args, 0, NULL, out);
+}
+
+/* ---- joined ---- */
+
+static hone_status concat_some(onnx_reader *r, uint32_t count, const hone_garg *parts, int64_t axis,
+                               hone_garg *out) {
+    hone_garg *items = hone_arena_copy(r->arena, parts, count * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "concat", 1, &tuple, 1, &attr, out);
+}
+
+hone_status onnx_emit_concat(onnx_reader *r, uint32_t count, const hone_garg *parts, int64_t axis,
+                             hone_garg *out) {
+    hone_garg groups[MAX_PARTS];
+    uint32_t size = 1, made = 0;
+    while ((count + size - 1) / size > MAX_PARTS)
+        size *= MAX_PARTS;
+    if (size == 1) return concat_some(r, count, parts, axis, out);
+    for (uint32_t at = 0; at < count; at += size, made++) {
+        uint32_t some = count - at < size ? count - at : size;
+        HONE_TRY(onnx_emit_concat(r, some, parts + at, axis, &groups[made]));
+    }
+    return concat_some(r, made, groups, axis, out);
+}

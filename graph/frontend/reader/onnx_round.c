@@ -1,0 +1,94 @@
+/* graph/frontend/reader/onnx_round.c - an operator of the file is rounded once.
+ *
+ * Some become several operators of the graph, each of which would be rounded to the type of its
+ * arguments. Of floats of 16 bits these are of float32, and the result is rounded
+ * (docs/numerics.md). Products keep their narrow factors: what comes behind them is wide. */
+#include <string.h>
+
+#include "graph/frontend/reader/onnx_reader.h"
+
+static const char *const of_steps[] = {
+    "Attention",
+    "BiasGelu",
+    "Celu",
+    "DFT",
+    "Elu",
+    "FastGelu",
+    "FusedMatMul",
+    "GRU",
+    "GroupNormalization",
+    "HardSigmoid",
+    "HardSwish",
+    "InstanceNormalization",
+    "LRN",
+    "LSTM",
+    "LpNormalization",
+    "MatMulNBits",
+    "Mean",
+    "MeanVarianceNormalization",
+    "Mish",
+    "QuickGelu",
+    "RMSNormalization",
+    "RNN",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceSumSquare",
+    "RotaryEmbedding",
+    "STFT",
+    "Selu",
+    "SkipLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
+    "SoftmaxCrossEntropyLoss",
+    "Softplus",
+    "Softsign",
+    "Sum",
+    "Swish",
+    "ThresholdedRelu",
+};
+
+static bool takes_steps(const char *op) {
+    for (size_t i = 0; i < HONE_COUNT(of_steps); i++) {
+        if (strcmp(op, of_steps[i]) == 0) return true;
+    }
+    return false;
+}
+
+void onnx_wide_product(onnx_reader *r, hone_dtype dtype, hone_attr *attrs, uint32_t *io_count) {
+    if (!hone_dtype_is_short_float(dtype)) return;
+    attrs[(*io_count)++] = (hone_attr){"out_dtype", onnx_text_value(r, "float32")};
+}
+
+hone_status onnx_widen(onnx_reader *r, hone_garg *x) {
+    const hone_sinfo *info;
+    if (x->kind != HONE_GARG_VALUE && x->kind != HONE_GARG_CONSTANT) return HONE_OK;
+    HONE_TRY(onnx_info(r, x, &info));
+    if (!hone_dtype_is_short_float(info->dtype)) return HONE_OK;
+    return onnx_emit_cast(r, *x, HONE_DTYPE_F32, x);
+}
+
+/* Inputs of short floats as float32, where the operator takes several steps; *out_narrow: what the
+ * results are rounded to, or void. */
+static hone_status widen_inputs(onnx_reader *r, const onnx_converter *row, hone_dtype *out_narrow) {
+    const hone_sinfo *info;
+    *out_narrow = HONE_DTYPE_VOID;
+    bool is_tensor =
+        r->inputs[0].kind == HONE_GARG_VALUE || r->inputs[0].kind == HONE_GARG_CONSTANT;
+    if (!takes_steps(row->op) || !is_tensor) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    if (!hone_dtype_is_short_float(info->dtype)) return HONE_OK;
+    *out_narrow = info->dtype;
+    for (uint32_t i = 0; i < r->input_count; i++)
+        HONE_TRY(onnx_widen(r, &r->inputs[i]));
+    return HONE_OK;
+}
+
+hone_status onnx_convert_rounded(onnx_reader *r, const onnx_converter *row, hone_garg *outputs) {
+    hone_dtype narrow;
+    HONE_TRY(widen_inputs(r, row, &narrow));
+    HONE_TRY(row->convert(r, outputs));
+    for (uint32_t i = 0; !hone_dtype_is_void(narrow) && i < r->output_count; i++)
+        HONE_TRY(onnx_emit_cast(r, outputs[i], narrow, &outputs[i]));
+    return HONE_OK;
+}

@@ -1,0 +1,129 @@
+/* graph/frontend/reader/onnx_unify.c - sizes that the file calls by different names, but that
+ * operators want equal: a mask of `total` places beside `past + sequence` keys. One of the operands
+ * is said to have the sizes of the other (R.match_cast), which is checked where they are known. */
+#include <string.h>
+
+#include "graph/frontend/reader/onnx_reader.h"
+#include "ir/arith/arith.h"
+#include "ir/ops/graph_infer.h"
+
+typedef struct operand {
+    hone_garg *arg;
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK]; /* as it is wanted */
+    bool is_cast;
+} operand;
+
+static bool are_equal(const onnx_reader *r, const hone_expr *a, const hone_expr *b) {
+    hone_arith arith;
+    if (hone_extent_same(a, b)) return true;
+    hone_arith_init(&arith, r->arena);
+    return hone_prove_equal(&arith, a, b);
+}
+
+static hone_status read_operand(const onnx_reader *r, hone_garg *arg, operand *out) {
+    HONE_TRY(onnx_info(r, arg, &out->info));
+    out->arg = arg;
+    out->is_cast = false;
+    if (out->info->rank)
+        memcpy(out->shape, out->info->shape, (size_t)out->info->rank * sizeof *out->shape);
+    return HONE_OK;
+}
+
+/* Dimension d of one operand and e of another must be equal; what is a number stays. */
+static void unify(const onnx_reader *r, operand *a, int32_t d, operand *b, int32_t e) {
+    const hone_expr *left = a->shape[d], *right = b->shape[e];
+    bool are_numbers = hone_expr_is_int(left) && hone_expr_is_int(right);
+    if (are_numbers || are_equal(r, left, right)) return;
+    operand *changed = hone_expr_is_int(right) ? a : b;
+    changed->shape[changed == a ? d : e] = changed == a ? right : left;
+    changed->is_cast = true;
+}
+
+/* What is 1 fits everything; a size that comes later is taken not to be 1 where another one
+ * stands beside it. */
+static void unify_broadcast(const onnx_reader *r, operand *a, operand *b, int32_t inner) {
+    for (int32_t i = inner + 1; i <= a->info->rank && i <= b->info->rank; i++) {
+        int32_t d = a->info->rank - i, e = b->info->rank - i;
+        bool is_one =
+            hone_expr_is_int_value(a->shape[d], 1) || hone_expr_is_int_value(b->shape[e], 1);
+        if (!is_one) unify(r, a, d, b, e);
+    }
+}
+
+static int32_t summed(const operand *o, bool is_turned, int32_t from_end) {
+    if (o->info->rank == 1) return 0;
+    return o->info->rank - (is_turned ? 3 - from_end : from_end);
+}
+
+/* The sizes that are summed over, then those in front. */
+static void unify_factors(const onnx_reader *r, const hone_attrs *attrs, operand *a, operand *b) {
+    bool is_a = hone_attrs_int(attrs, "transpose_a", 0) != 0,
+         is_b = hone_attrs_int(attrs, "transpose_b", 0) != 0;
+    if (a->info->rank < 1 || b->info->rank < 1) return;
+    unify(r, a, summed(a, is_a, 1), b, summed(b, is_b, 2));
+    unify_broadcast(r, a, b, 2);
+}
+
+static hone_status cast_operand(onnx_reader *r, const operand *o) {
+    const hone_expr **shape =
+        hone_arena_copy(r->arena, o->shape, (size_t)o->info->rank * sizeof *shape);
+    hone_garg *args = hone_arena_copy(r->arena, o->arg, sizeof *args);
+    const hone_sinfo *info =
+        shape ? hone_sinfo_tensor(r->arena, o->info->dtype, o->info->rank, shape) : NULL;
+    bool is_named = o->arg->kind == HONE_GARG_VALUE;
+    const char *name = is_named ? r->graph->values[o->arg->u.value].name : "lv";
+    hone_gvalue value = info ? hone_graph_add_value(r->graph, name, info) : HONE_NO_ID;
+    hone_gbind *bind = value == HONE_NO_ID || !args
+                           ? NULL
+                           : hone_graph_add_bind(r->graph, HONE_GBIND_MATCH_CAST, value);
+    if (!bind) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    bind->args = args;
+    bind->arg_count = 1;
+    bind->in_dataflow = true;
+    *o->arg = HONE_GARG_OF_VALUE(value);
+    return HONE_OK;
+}
+
+static hone_status cast_changed(onnx_reader *r, const operand *a, const operand *b) {
+    if (a->is_cast) HONE_TRY(cast_operand(r, a));
+    return b->is_cast ? cast_operand(r, b) : HONE_OK;
+}
+
+hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis) {
+    operand first, other;
+    for (uint32_t i = 1; i < count; i++) {
+        HONE_TRY(read_operand(r, &parts[0], &first));
+        HONE_TRY(read_operand(r, &parts[i], &other));
+        int64_t joined = axis < 0 ? axis + first.info->rank : axis;
+        for (int32_t d = 0; first.info->rank == other.info->rank && d < first.info->rank; d++)
+            if (d != joined) unify(r, &first, d, &other, d);
+        HONE_TRY(cast_changed(r, &first, &other));
+    }
+    return HONE_OK;
+}
+
+static bool is_broadcast(const hone_graph_op *op) {
+    return op->infer == HONE_INFER_BINARY || op->infer == HONE_INFER_COMPARE ||
+           op->infer == HONE_INFER_LOGICAL || op->infer == HONE_INFER_WHERE;
+}
+
+hone_status onnx_unify(onnx_reader *r, const char *name, uint32_t count, hone_garg *args,
+                       const hone_attrs *attrs) {
+    const hone_graph_op *op = hone_graph_op_find(name);
+    operand a, b;
+    bool is_product = op && op->infer == HONE_INFER_MATMUL;
+    if (!op || (!is_product && !is_broadcast(op))) return HONE_OK;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        for (uint32_t k = i + 1; k < count; k++) {
+            HONE_TRY(read_operand(r, &args[i], &a));
+            HONE_TRY(read_operand(r, &args[k], &b));
+            if (is_product)
+                unify_factors(r, attrs, &a, &b);
+            else
+                unify_broadcast(r, &a, &b, 0);
+            HONE_TRY(cast_changed(r, &a, &b));
+        }
+    }
+    return HONE_OK;
+}
