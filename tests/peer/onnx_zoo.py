@@ -1,11 +1,12 @@
 """A zoo of models in Hone and in onnxruntime.
 
-    python onnx_zoo.py [--only NAME,...] [--ways WAYS] [--out DIR] [--save]
+    python onnx_zoo.py [--only NAME,...] [--ways WAYS] [--out DIR] [--save] [--keep DIR]
 
 Models are narrow, but of the structure of the real ones, in operator sets and idioms that exporters
 write; weights come from seeds. Each is run for all its inputs interpreted, plain and under default
 schedules beside onnxruntime without its optimisations. Exit code 1: one is refused or differs; its
-model and inputs are left in DIR. --save leaves all of them there.
+model and inputs are left in DIR. --save leaves all of them there. --keep writes those of --only as
+the ONNX project keeps its cases, with onnxruntime's outputs for the last inputs: tests/graph/zoo.
 """
 import argparse
 import os
@@ -14,6 +15,7 @@ import sys
 import numpy
 import onnx
 import onnxruntime
+from onnx import numpy_helper
 
 import onnx_zoo_language
 import onnx_zoo_quantised
@@ -69,6 +71,20 @@ class Subject:
         return [numpy.load(os.path.join(self.folder, name + ".npy")) for name in self.net.outputs]
 
 
+def keep(net, folder):
+    """A case for tests/graph/test_onnx_zoo.c."""
+    feed, data = net.feeds[-1], os.path.join(folder, "test_data_set_0")
+    os.makedirs(data, exist_ok=True)
+    onnx.save(net.model(), os.path.join(folder, "model.onnx"))
+    inputs = [value.name for value in net.model().graph.input]
+    (results,) = expected(net.model(), [feed], net.outputs)
+    for kind, names, arrays in (("input", inputs, [feed[name] for name in inputs]),
+                                ("output", net.outputs, results)):
+        for number, (name, array) in enumerate(zip(names, arrays)):
+            tensor = numpy_helper.from_array(numpy.asarray(array), name)
+            onnx.save_tensor(tensor, os.path.join(data, f"{kind}_{number}.pb"))
+
+
 def difference(net, got, want):
     """In words, or None."""
     if got.dtype != want.dtype or got.shape != want.shape:
@@ -117,6 +133,7 @@ def parse():
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--out", default="build/check_peer/onnx_zoo")
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--keep")
     return parser.parse_args()
 
 
@@ -124,6 +141,8 @@ def main():
     options = parse()
     hone, wrong = Hone(), 0
     names = options.only.split(",")
+    for name in names if options.keep else []:
+        keep(MODELS[name](), os.path.join(options.keep, name))
     for name in names:
         home = options.out if options.save else hone.home.name
         subject = Subject(name, os.path.join(home, name))

@@ -1,0 +1,42 @@
+/* tests/graph/test_onnx_zoo.c - models of the structure of the real ones (tests/peer/onnx_zoo.py
+ * made them, and onnxruntime their outputs): each gives these, interpreted and as a plan. */
+#include <stdio.h>
+
+#include "support/os/fs.h"
+#include "tests/graph/onnx_case.h"
+#include "tests/support/hone_test.h"
+
+#define ZOO "tests/graph/zoo"
+
+enum { LEAST_MODELS = 20 };
+
+typedef struct tally {
+    unsigned count, failed;
+} tally;
+
+static bool run_model(void *context, const char *name) {
+    tally *t = context;
+    char folder[512];
+    hone_str why = {0};
+    snprintf(folder, sizeof folder, ZOO "/%s", name);
+    t->count++;
+    if (onnx_case_run(folder, 0, &why) != ONNX_PASS) {
+        fprintf(stderr, "%s: %s\n", name, hone_str_text(&why));
+        t->failed++;
+    }
+    hone_str_deinit(&why);
+    return true;
+}
+
+static void agrees_with_onnxruntime(void **state) {
+    tally t = {0};
+    (void)state;
+    HONE_ASSERT_OK(hone_fs_list(ZOO, run_model, &t));
+    assert_int_equal(t.failed, 0);
+    assert_true(t.count >= LEAST_MODELS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_onnxruntime)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
