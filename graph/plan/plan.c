@@ -10,6 +10,7 @@
 #include "support/core/alloc.h"
 
 enum { ARENA_BYTES = 16384 };
+enum { MOST_TOLD = 2 }; /* values that a message names, one in the body of another */
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
@@ -381,7 +382,10 @@ hone_status plan_bindings(planner *p) {
     for (uint32_t i = 0; i < p->graph->bind_count; i++) {
         const hone_gbind *bind = &p->graph->bindings[i];
         hone_status st = plan_bind(p, bind);
-        if (st) return hone_status_annotate(st, "'%s'", p->graph->values[bind->value].name);
+        bool is_told = p->depth < MOST_TOLD; /* of bodies in bodies these do */
+        if (st && is_told)
+            st = hone_status_annotate(st, "'%s'", p->graph->values[bind->value].name);
+        if (st) return st;
     }
     return HONE_OK;
 }

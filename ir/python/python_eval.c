@@ -15,10 +15,13 @@ static bool has_suffix(const py_run *p, const py_node *node) {
 }
 
 static hone_status fail_suffix(py_run *p, const py_node *node) {
-    const char *text = p->source->text + node->at, *hint = p->host->suffix_hint;
+    const char *text = p->source->text + node->at, *type = p->host->float_type;
     int length = (int)(node->end - node->at) - 1;
-    const char *what = hone_arena_printf(p->arena, "Python's numbers have no suffix '%c'%s",
-                                         text[length], hint ? hint : "");
+    const char *what =
+        type ? hone_arena_printf(p->arena,
+                                 "Python's numbers have no suffix '%c'; %s(%.*s) says the type",
+                                 text[length], type, length, text)
+             : hone_arena_printf(p->arena, "Python's numbers have no suffix '%c'", text[length]);
     return what ? py_fail_at(p, node->at, what) : py_no_memory();
 }
 

@@ -143,7 +143,7 @@ typedef struct py_host {
     bool has_outside;
     /* Literals that fit no 64 bits, no float and no UTF-8 are values as well. */
     bool takes_any_literal;
-    const char *suffix_hint; /* what says the type of a number, where "1.5f" stands */
+    const char *float_type; /* what says the type of a number, where "1.5f" stands */
     /* 0: PY_MAX_ITEMS and so on. */
     uint32_t max_items, max_depth, max_text, max_calls, max_call_depth;
 } py_host;

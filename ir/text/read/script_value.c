@@ -178,6 +178,9 @@ bool script_to_expr(script_parser *p, const py_value *v, const hone_expr **out_e
                            "indices",
                            info->name);
     }
+    case PYV_UNKNOWN:
+        return script_fail(p, v->at, "what '%s' gives is not known while a program is read",
+                           v->u.s);
     case SCRIPT_GARG:
         *out_expr = script_garg_number(p, script_garg_of(v));
         return *out_expr || wanted(p, v, "an expression");
