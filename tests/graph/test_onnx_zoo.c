@@ -16,11 +16,11 @@ typedef struct tally {
 
 static bool run_model(void *context, const char *name) {
     tally *t = context;
-    char folder[512];
+    char path[512];
     hone_str why = {0};
-    snprintf(folder, sizeof folder, ZOO "/%s", name);
+    snprintf(path, sizeof path, ZOO "/%s", name);
     t->count++;
-    if (onnx_case_run(folder, 0, &why) != ONNX_PASS) {
+    if (onnx_case_run(hone_test_source_path(path), 0, &why) != ONNX_PASS) {
         fprintf(stderr, "%s: %s\n", name, hone_str_text(&why));
         t->failed++;
     }
@@ -31,7 +31,7 @@ static bool run_model(void *context, const char *name) {
 static void agrees_with_onnxruntime(void **state) {
     tally t = {0};
     (void)state;
-    HONE_ASSERT_OK(hone_fs_list(ZOO, run_model, &t));
+    HONE_ASSERT_OK(hone_fs_list(hone_test_source_path(ZOO), run_model, &t));
     assert_int_equal(t.failed, 0);
     assert_true(t.count >= LEAST_MODELS);
 }
