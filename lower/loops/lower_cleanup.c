@@ -16,7 +16,8 @@ static bool is_removable(const hone_func *func, hone_node_id id) {
     case HONE_NODE_IF:
         return node->first == HONE_NO_ID;
     case HONE_NODE_EVAL:
-        return hone_expr_is_pure_index(node->u.eval.value);
+        return hone_expr_is_pure_index(node->u.eval.value) &&
+               !hone_expr_may_trap(node->u.eval.value);
     default:
         return false;
     }

@@ -61,9 +61,27 @@ static const hone_expr *const *check_indices(checking *c, hone_buffer buffer, ui
     return is_changed ? out : indices;
 }
 
+static bool has_no_elements(const checking *c, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(c->lower->func, buffer);
+    bool is_empty = false;
+    for (uint32_t d = 0; d < info->rank; d++)
+        is_empty |= hone_expr_is_int_value(info->shape[d], 0);
+    return is_empty;
+}
+
+/* What stands for an access of a buffer without elements: it fails, and touches nothing. */
+static const hone_expr *no_access(checking *c, hone_dtype dtype) {
+    hone_ir *ir = &c->lower->ir;
+    const hone_expr *zero = hone_expr_int(ir, HONE_DTYPE_I64, 0), *args[] = {zero, zero};
+    const hone_expr *e = hone_expr_call(ir, HONE_DTYPE_I64, HONE_INTRIN_CHECKED_INDEX, 2, args);
+    e = e ? hone_expr_cast(ir, hone_dtype_element(dtype), e) : NULL;
+    return e && dtype.lanes > 1 ? hone_expr_broadcast(ir, e, dtype.lanes) : e;
+}
+
 static const hone_expr *check_load(checking *c, const hone_expr *e) {
     const hone_expr *const *indices = check_indices(c, e->u.buffer, e->count, e->args);
     if (!indices || indices == (const hone_expr *const *)e->args) return indices ? e : NULL;
+    if (has_no_elements(c, e->u.buffer)) return no_access(c, e->dtype);
     return hone_expr_load(&c->lower->ir, e->dtype, e->u.buffer, e->count, indices);
 }
 
@@ -137,6 +155,11 @@ static hone_status check_store(checking *c, hone_node_id id) {
     const hone_expr *const *indices =
         check_indices(c, node->u.store.buffer, node->u.store.rank, node->u.store.indices);
     if (!indices) return hone_ir_finish(&c->lower->ir);
+    if (indices != node->u.store.indices && has_no_elements(c, node->u.store.buffer)) {
+        node->kind = HONE_NODE_EVAL;
+        node->u.eval.value = no_access(c, HONE_DTYPE_I64);
+        return hone_ir_finish(&c->lower->ir);
+    }
     node->u.store.indices = indices;
     return HONE_OK;
 }
