@@ -137,6 +137,10 @@ const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_e
     return hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV, sum, count);
 }
 
+const hone_expr *hone_topi_op(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
+    return a && b ? hone_expr_binary(&t->te->ir, op, a, b) : NULL;
+}
+
 const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x) {
     return x ? hone_expr_call(&t->te->ir, x->dtype, intrin, 1, &x) : NULL;
 }

@@ -83,6 +83,8 @@ const hone_expr *hone_topi_at(hone_topi *t, uint32_t i, const hone_expr *const *
 const hone_expr *hone_topi_load(hone_topi *t, uint32_t i, const hone_expr *const *indices);
 /* A literal of any dtype. */
 const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value);
+/* NULL where one of the two is. */
+const hone_expr *hone_topi_op(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b);
 const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x);
 /* x + c, x * c without needless nodes. */
 const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c);

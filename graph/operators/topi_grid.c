@@ -21,13 +21,9 @@ static const hone_expr *num(hone_topi *t, const sampler *g, double value) {
     return hone_topi_number(t, g->dtype, value);
 }
 
-static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
-    return hone_expr_binary(&t->te->ir, op, a, b);
-}
-
 static const hone_expr *within(hone_topi *t, const hone_expr *x, const hone_expr *low,
                                const hone_expr *high) {
-    return bin(t, HONE_OP_MIN, bin(t, HONE_OP_MAX, x, low), high);
+    return hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, x, low), high);
 }
 
 /* The first and the last place along dimension i: the middles of the elements at the ends, or the
@@ -37,7 +33,7 @@ static void ends_of(hone_topi *t, const sampler *g, uint32_t i, const hone_expr 
     double margin = g->aligns_corners ? 0 : 0.5;
     const hone_expr *extent = hone_expr_cast(&t->te->ir, g->dtype, t->shapes[0][i + 2]);
     *out_first = num(t, g, -margin);
-    *out_last = bin(t, HONE_OP_SUB, extent, num(t, g, 1 - margin));
+    *out_last = hone_topi_op(t, HONE_OP_SUB, extent, num(t, g, 1 - margin));
 }
 
 /* x thrown back at the ends until it lies between them. */
@@ -45,18 +41,22 @@ static const hone_expr *reflected(hone_topi *t, const sampler *g, uint32_t i, co
     const hone_expr *first, *last;
     hone_ir *ir = &t->te->ir;
     ends_of(t, g, i, &first, &last);
-    const hone_expr *range = bin(t, HONE_OP_MAX, bin(t, HONE_OP_SUB, last, first), num(t, g, 1e-6));
-    const hone_expr *is_below = bin(t, HONE_OP_LT, x, first),
-                    *is_above = bin(t, HONE_OP_GT, x, last);
-    const hone_expr *beyond =
-        hone_expr_select(ir, is_below, bin(t, HONE_OP_SUB, first, x), bin(t, HONE_OP_SUB, x, last));
+    const hone_expr *range =
+        hone_topi_op(t, HONE_OP_MAX, hone_topi_op(t, HONE_OP_SUB, last, first), num(t, g, 1e-6));
+    const hone_expr *is_below = hone_topi_op(t, HONE_OP_LT, x, first),
+                    *is_above = hone_topi_op(t, HONE_OP_GT, x, last);
+    const hone_expr *beyond = hone_expr_select(ir, is_below, hone_topi_op(t, HONE_OP_SUB, first, x),
+                                               hone_topi_op(t, HONE_OP_SUB, x, last));
     const hone_expr *turns =
-        hone_topi_intrin(t, HONE_INTRIN_FLOOR, bin(t, HONE_OP_DIV, beyond, range));
-    const hone_expr *rest = bin(t, HONE_OP_SUB, beyond, bin(t, HONE_OP_MUL, turns, range));
+        hone_topi_intrin(t, HONE_INTRIN_FLOOR, hone_topi_op(t, HONE_OP_DIV, beyond, range));
+    const hone_expr *rest =
+        hone_topi_op(t, HONE_OP_SUB, beyond, hone_topi_op(t, HONE_OP_MUL, turns, range));
     const hone_expr *half =
-        hone_topi_intrin(t, HONE_INTRIN_FLOOR, bin(t, HONE_OP_MUL, turns, num(t, g, 0.5)));
-    const hone_expr *is_even = bin(t, HONE_OP_EQ, turns, bin(t, HONE_OP_MUL, half, num(t, g, 2)));
-    const hone_expr *up = bin(t, HONE_OP_ADD, first, rest), *down = bin(t, HONE_OP_SUB, last, rest);
+        hone_topi_intrin(t, HONE_INTRIN_FLOOR, hone_topi_op(t, HONE_OP_MUL, turns, num(t, g, 0.5)));
+    const hone_expr *is_even =
+        hone_topi_op(t, HONE_OP_EQ, turns, hone_topi_op(t, HONE_OP_MUL, half, num(t, g, 2)));
+    const hone_expr *up = hone_topi_op(t, HONE_OP_ADD, first, rest),
+                    *down = hone_topi_op(t, HONE_OP_SUB, last, rest);
     const hone_expr *low = hone_expr_select(ir, is_even, up, down);
     const hone_expr *high = hone_expr_select(ir, is_even, down, up);
     return hone_expr_select(ir, is_below, low, hone_expr_select(ir, is_above, high, x));
@@ -67,20 +67,27 @@ static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, con
     hone_ir *ir = &t->te->ir;
     const hone_expr *extent = hone_expr_cast(ir, g->dtype, t->shapes[0][i + 2]),
                     *one = num(t, g, 1);
-    const hone_expr *half = num(t, g, 0.5), *x = bin(t, HONE_OP_ADD, n, one), *first, *last;
+    const hone_expr *half = num(t, g, 0.5), *x = hone_topi_op(t, HONE_OP_ADD, n, one), *first,
+                    *last;
     x = g->aligns_corners
-            ? bin(t, HONE_OP_MUL, bin(t, HONE_OP_MUL, x, half), bin(t, HONE_OP_SUB, extent, one))
-            : bin(t, HONE_OP_MUL, bin(t, HONE_OP_SUB, bin(t, HONE_OP_MUL, x, extent), one), half);
+            ? hone_topi_op(t, HONE_OP_MUL, hone_topi_op(t, HONE_OP_MUL, x, half),
+                           hone_topi_op(t, HONE_OP_SUB, extent, one))
+            : hone_topi_op(
+                  t, HONE_OP_MUL,
+                  hone_topi_op(t, HONE_OP_SUB, hone_topi_op(t, HONE_OP_MUL, x, extent), one), half);
     if (g->reach == 1) x = hone_topi_intrin(t, HONE_INTRIN_NEARBYINT, x);
     ends_of(t, g, i, &first, &last);
     if (g->outside == BORDER) {
-        const hone_expr *held = within(t, x, num(t, g, 0), bin(t, HONE_OP_SUB, extent, one));
+        const hone_expr *held =
+            within(t, x, num(t, g, 0), hone_topi_op(t, HONE_OP_SUB, extent, one));
         const hone_expr *is_outside =
-            bin(t, HONE_OP_OR, bin(t, HONE_OP_LT, x, first), bin(t, HONE_OP_GT, x, last));
+            hone_topi_op(t, HONE_OP_OR, hone_topi_op(t, HONE_OP_LT, x, first),
+                         hone_topi_op(t, HONE_OP_GT, x, last));
         x = hone_expr_select(ir, is_outside, held, x);
     }
     if (g->outside == REFLECTION) x = reflected(t, g, i, x);
-    return within(t, x, num(t, g, -MAX_REACH), bin(t, HONE_OP_ADD, extent, num(t, g, MAX_REACH)));
+    return within(t, x, num(t, g, -MAX_REACH),
+                  hone_topi_op(t, HONE_OP_ADD, extent, num(t, g, MAX_REACH)));
 }
 
 /* [N, spatial, ...]: the places along dimension i of the data are plane i; the grid begins with the
@@ -95,7 +102,7 @@ static void make_places(hone_topi *t, sampler *g) {
     const hone_expr *n = hone_topi_widen(t, hone_topi_load(t, 1, at));
     for (uint32_t i = g->spatial; i-- > 0;) {
         const hone_expr *place = place_of(t, g, i, n);
-        const hone_expr *is_here = bin(t, HONE_OP_EQ, s.axis[1], hone_te_int(t->te, i));
+        const hone_expr *is_here = hone_topi_op(t, HONE_OP_EQ, s.axis[1], hone_te_int(t->te, i));
         value = value ? hone_expr_select(&t->te->ir, is_here, place, value) : place;
     }
     g->places = hone_te_compute(t->te, &s, "grid_places", value);
@@ -118,8 +125,9 @@ static const hone_expr *element_at(hone_topi *t, const sampler *g, const hone_ex
         at[i + 2] = within(t, place, zero, last);
         if (g->outside != ZEROS) continue;
         const hone_expr *here =
-            bin(t, HONE_OP_AND, bin(t, HONE_OP_GE, place, zero), bin(t, HONE_OP_LT, place, extent));
-        is_inside = is_inside ? bin(t, HONE_OP_AND, is_inside, here) : here;
+            hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_GE, place, zero),
+                         hone_topi_op(t, HONE_OP_LT, place, extent));
+        is_inside = is_inside ? hone_topi_op(t, HONE_OP_AND, is_inside, here) : here;
     }
     const hone_expr *load = hone_topi_load(t, 0, at);
     if (!is_inside) return load;
@@ -131,7 +139,7 @@ static const hone_expr *polynomial(hone_topi *t, const sampler *g, const hone_ex
                                    const double c[4]) {
     const hone_expr *sum = num(t, g, c[0]);
     for (int i = 1; i < 4; i++)
-        sum = bin(t, HONE_OP_ADD, bin(t, HONE_OP_MUL, sum, x), num(t, g, c[i]));
+        sum = hone_topi_op(t, HONE_OP_ADD, hone_topi_op(t, HONE_OP_MUL, sum, x), num(t, g, c[i]));
     return sum;
 }
 
@@ -139,11 +147,11 @@ static const hone_expr *polynomial(hone_topi *t, const sampler *g, const hone_ex
  * linear, or cubic with a = -0.75. */
 static const hone_expr *weight_of(hone_topi *t, const sampler *g, int64_t k, const hone_expr *x) {
     static const double outer[4] = {-0.75, 3.75, -6, 3}, inner[4] = {1.25, -2.25, 0, 1};
-    const hone_expr *one = num(t, g, 1), *rest = bin(t, HONE_OP_SUB, one, x);
+    const hone_expr *one = num(t, g, 1), *rest = hone_topi_op(t, HONE_OP_SUB, one, x);
     if (g->reach == 2) return k ? x : rest;
     bool is_outer = k == 0 || k == 3;
     const hone_expr *distance = k < 2 ? x : rest;
-    if (is_outer) distance = bin(t, HONE_OP_ADD, distance, one);
+    if (is_outer) distance = hone_topi_op(t, HONE_OP_ADD, distance, one);
     return polynomial(t, g, distance, is_outer ? outer : inner);
 }
 
@@ -157,8 +165,8 @@ static const hone_expr *sum_over(hone_topi *t, const sampler *g, uint32_t i,
         places[i] = hone_topi_add_int(t, front[i], k - (g->reach == 4));
         const hone_expr *inner = sum_over(t, g, i + 1, axes, front, fraction, places);
         const hone_expr *weight = hone_expr_cast(&t->te->ir, wide, weight_of(t, g, k, fraction[i]));
-        const hone_expr *term = bin(t, HONE_OP_MUL, inner, weight);
-        sum = sum ? bin(t, HONE_OP_ADD, sum, term) : term;
+        const hone_expr *term = hone_topi_op(t, HONE_OP_MUL, inner, weight);
+        sum = sum ? hone_topi_op(t, HONE_OP_ADD, sum, term) : term;
     }
     return sum;
 }
@@ -175,7 +183,7 @@ static void sample(hone_topi *t, const sampler *g) {
         const hone_expr *place = hone_te_load(t->te, g->places, at);
         const hone_expr *floor = hone_topi_intrin(t, HONE_INTRIN_FLOOR, place);
         places[i] = front[i] = hone_expr_cast(ir, t->te->index, floor);
-        fraction[i] = bin(t, HONE_OP_SUB, place, floor);
+        fraction[i] = hone_topi_op(t, HONE_OP_SUB, place, floor);
     }
     const hone_expr *value = g->reach == 1 ? element_at(t, g, s.axis, front)
                                            : sum_over(t, g, 0, s.axis, front, fraction, places);

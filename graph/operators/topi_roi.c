@@ -22,38 +22,37 @@ static const hone_expr *num(hone_topi *t, const region *g, double value) {
     return hone_topi_number(t, g->dtype, value);
 }
 
-static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
-    return hone_expr_binary(&t->te->ir, op, a, b);
-}
-
 /* Column `which` of the regions: x and y of the first corner, then of the last. */
 static const hone_expr *corner(hone_topi *t, const region *g, const hone_expr *row, int64_t which) {
     const hone_expr *at[] = {row, hone_te_int(t->te, which)};
     const hone_expr *x = hone_topi_widen(t, hone_topi_load(t, 1, at));
-    return bin(t, HONE_OP_SUB, bin(t, HONE_OP_MUL, x, num(t, g, g->scale)), num(t, g, g->offset));
+    return hone_topi_op(t, HONE_OP_SUB, hone_topi_op(t, HONE_OP_MUL, x, num(t, g, g->scale)),
+                        num(t, g, g->offset));
 }
 
 /* How large the bins along height (i = 0) or width are, and where the first one begins. */
 static const hone_expr *bin_size(hone_topi *t, const region *g, uint32_t i, const hone_expr *row) {
     const hone_expr *first = corner(t, g, row, 1 - i), *last = corner(t, g, row, 3 - i);
-    const hone_expr *extent = bin(t, HONE_OP_SUB, last, first);
-    if (g->offset == 0) extent = bin(t, HONE_OP_MAX, extent, num(t, g, 1));
-    return bin(t, HONE_OP_DIV, extent, hone_expr_cast(&t->te->ir, g->dtype, t->out_shape[i + 2]));
+    const hone_expr *extent = hone_topi_op(t, HONE_OP_SUB, last, first);
+    if (g->offset == 0) extent = hone_topi_op(t, HONE_OP_MAX, extent, num(t, g, 1));
+    return hone_topi_op(t, HONE_OP_DIV, extent,
+                        hone_expr_cast(&t->te->ir, g->dtype, t->out_shape[i + 2]));
 }
 
 static const hone_expr *bin_begin(hone_topi *t, const region *g, uint32_t i, const hone_expr *row,
                                   const hone_expr *at) {
     const hone_expr *before = hone_expr_cast(&t->te->ir, g->dtype, at);
-    before = bin(t, HONE_OP_MUL, before, bin_size(t, g, i, row));
-    return bin(t, HONE_OP_ADD, corner(t, g, row, 1 - i), before);
+    before = hone_topi_op(t, HONE_OP_MUL, before, bin_size(t, g, i, row));
+    return hone_topi_op(t, HONE_OP_ADD, corner(t, g, row, 1 - i), before);
 }
 
 /* Where point `tap` (a float) of bin `at` lies, of `count` points. */
 static const hone_expr *point(hone_topi *t, const region *g, uint32_t i, const hone_expr *row,
                               const hone_expr *at, const hone_expr *tap, const hone_expr *count) {
-    const hone_expr *within = bin(t, HONE_OP_ADD, tap, num(t, g, 0.5));
-    within = bin(t, HONE_OP_MUL, within, bin_size(t, g, i, row));
-    return bin(t, HONE_OP_ADD, bin_begin(t, g, i, row, at), bin(t, HONE_OP_DIV, within, count));
+    const hone_expr *within = hone_topi_op(t, HONE_OP_ADD, tap, num(t, g, 0.5));
+    within = hone_topi_op(t, HONE_OP_MUL, within, bin_size(t, g, i, row));
+    return hone_topi_op(t, HONE_OP_ADD, bin_begin(t, g, i, row, at),
+                        hone_topi_op(t, HONE_OP_DIV, within, count));
 }
 
 /* ---- as many points as elements ---- */
@@ -72,13 +71,14 @@ static hone_buffer find_firsts(hone_topi *t, const region *g, uint32_t i) {
     const hone_expr *shape[] = {t->out_shape[0], t->out_shape[i + 2]};
     hone_te_stage_begin(t->te, &s, 2, shape, 0, NULL);
     const hone_expr *count = hone_te_load(t->te, g->counts[i], s.axis);
-    const hone_expr *some = bin(t, HONE_OP_MAX, count, num(t, g, 1));
-    const hone_expr *step = bin(t, HONE_OP_DIV, bin_size(t, g, i, s.axis[0]), some);
+    const hone_expr *some = hone_topi_op(t, HONE_OP_MAX, count, num(t, g, 1));
+    const hone_expr *step = hone_topi_op(t, HONE_OP_DIV, bin_size(t, g, i, s.axis[0]), some);
     const hone_expr *way =
-        bin(t, HONE_OP_SUB, num(t, g, -1), bin_begin(t, g, i, s.axis[0], s.axis[1]));
-    const hone_expr *steps = bin(t, HONE_OP_SUB, bin(t, HONE_OP_DIV, way, step), num(t, g, 1.5));
+        hone_topi_op(t, HONE_OP_SUB, num(t, g, -1), bin_begin(t, g, i, s.axis[0], s.axis[1]));
+    const hone_expr *steps =
+        hone_topi_op(t, HONE_OP_SUB, hone_topi_op(t, HONE_OP_DIV, way, step), num(t, g, 1.5));
     const hone_expr *first = hone_topi_intrin(t, HONE_INTRIN_FLOOR, steps);
-    const hone_expr *is_before = bin(t, HONE_OP_GT, first, num(t, g, 0));
+    const hone_expr *is_before = hone_topi_op(t, HONE_OP_GT, first, num(t, g, 0));
     first = hone_expr_select(&t->te->ir, is_before, first, num(t, g, 0));
     return hone_te_compute(t->te, &s, i ? "roi_left" : "roi_top", first);
 }
@@ -88,7 +88,8 @@ static const hone_expr *number_of(hone_topi *t, const region *g, uint32_t i, con
                                   const hone_expr *at, const hone_expr *tap) {
     const hone_expr *place[] = {row, at};
     tap = hone_expr_cast(&t->te->ir, g->dtype, tap);
-    return g->ratio ? tap : bin(t, HONE_OP_ADD, hone_te_load(t->te, g->firsts[i], place), tap);
+    return g->ratio ? tap
+                    : hone_topi_op(t, HONE_OP_ADD, hone_te_load(t->te, g->firsts[i], place), tap);
 }
 
 static const hone_expr *count_of(hone_topi *t, const region *g, uint32_t i, const hone_expr *row) {
@@ -117,7 +118,8 @@ static hone_buffer make_points(hone_topi *t, const region *g, uint32_t i) {
     const hone_expr *place =
         point(t, g, i, s.axis[0], s.axis[1], number, count_of(t, g, i, s.axis[0]));
     if (!g->ratio) { /* those that the bin does not have lie outside */
-        const hone_expr *is_there = bin(t, HONE_OP_LT, number, count_of(t, g, i, s.axis[0]));
+        const hone_expr *is_there =
+            hone_topi_op(t, HONE_OP_LT, number, count_of(t, g, i, s.axis[0]));
         place = hone_expr_select(&t->te->ir, is_there, place, num(t, g, -2));
     }
     return hone_te_compute(t->te, &s, i ? "roi_x" : "roi_y", place);
@@ -132,19 +134,20 @@ static neighbours find_neighbours(hone_topi *t, const region *g, uint32_t i,
                                   const hone_expr *point) {
     hone_ir *ir = &t->te->ir;
     const hone_expr *extent = hone_expr_cast(ir, g->dtype, t->shapes[0][i + 2]);
-    const hone_expr *last = bin(t, HONE_OP_SUB, extent, num(t, g, 1)), *one = num(t, g, 1);
+    const hone_expr *last = hone_topi_op(t, HONE_OP_SUB, extent, num(t, g, 1)), *one = num(t, g, 1);
     neighbours n;
-    n.is_inside = bin(t, HONE_OP_AND, bin(t, HONE_OP_GE, point, num(t, g, -1)),
-                      bin(t, HONE_OP_LE, point, extent));
-    const hone_expr *x = bin(t, HONE_OP_MIN, bin(t, HONE_OP_MAX, point, num(t, g, 0)), last);
+    n.is_inside = hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_GE, point, num(t, g, -1)),
+                               hone_topi_op(t, HONE_OP_LE, point, extent));
+    const hone_expr *x =
+        hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, point, num(t, g, 0)), last);
     const hone_expr *floor = hone_topi_intrin(t, HONE_INTRIN_FLOOR, x);
     const hone_expr *zero = hone_te_int(t->te, 0);
     const hone_expr *end = hone_topi_add_int(t, t->shapes[0][i + 2], -1);
     n.place[0] = hone_expr_cast(ir, t->te->index, floor);
-    n.place[0] = bin(t, HONE_OP_MIN, bin(t, HONE_OP_MAX, n.place[0], zero), end);
-    n.place[1] = bin(t, HONE_OP_MIN, hone_topi_add_int(t, n.place[0], 1), end);
-    n.weight[1] = bin(t, HONE_OP_SUB, x, floor);
-    n.weight[0] = bin(t, HONE_OP_SUB, one, n.weight[1]);
+    n.place[0] = hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, n.place[0], zero), end);
+    n.place[1] = hone_topi_op(t, HONE_OP_MIN, hone_topi_add_int(t, n.place[0], 1), end);
+    n.weight[1] = hone_topi_op(t, HONE_OP_SUB, x, floor);
+    n.weight[0] = hone_topi_op(t, HONE_OP_SUB, one, n.weight[1]);
     return n;
 }
 
@@ -154,12 +157,12 @@ static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hon
     const hone_expr *all = NULL;
     for (int k = 0; k < 4; k++) {
         const hone_expr *at[] = {image, channel, y->place[k / 2], x->place[k % 2]};
-        const hone_expr *weight = bin(t, HONE_OP_MUL, y->weight[k / 2], x->weight[k % 2]);
+        const hone_expr *weight = hone_topi_op(t, HONE_OP_MUL, y->weight[k / 2], x->weight[k % 2]);
         const hone_expr *term =
-            bin(t, HONE_OP_MUL, weight, hone_topi_widen(t, hone_topi_load(t, 0, at)));
+            hone_topi_op(t, HONE_OP_MUL, weight, hone_topi_widen(t, hone_topi_load(t, 0, at)));
         all = !all     ? term
               : is_max ? hone_expr_extreme(&t->te->ir, HONE_OP_MAX, all, term)
-                       : bin(t, HONE_OP_ADD, all, term);
+                       : hone_topi_op(t, HONE_OP_ADD, all, term);
     }
     return all;
 }
@@ -167,8 +170,8 @@ static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hon
 /* The image of a region; what is none is held within them. */
 static const hone_expr *image_of(hone_topi *t, const hone_expr *row) {
     const hone_expr *image = hone_expr_cast(&t->te->ir, t->te->index, hone_topi_load(t, 2, &row));
-    image = bin(t, HONE_OP_MAX, image, hone_te_int(t->te, 0));
-    return bin(t, HONE_OP_MIN, image, hone_topi_add_int(t, t->shapes[0][0], -1));
+    image = hone_topi_op(t, HONE_OP_MAX, image, hone_te_int(t->te, 0));
+    return hone_topi_op(t, HONE_OP_MIN, image, hone_topi_add_int(t, t->shapes[0][0], -1));
 }
 
 static double attr_number(const hone_topi *t, const char *key, double fallback) {
@@ -187,10 +190,10 @@ static hone_buffer weigh(hone_topi *t, const region *g, uint32_t i, hone_buffer 
     const hone_expr *at[] = {s.axis[0], s.axis[1], s.axis[3]}, *sum = num(t, g, 0);
     neighbours n = find_neighbours(t, g, i, hone_te_load(t->te, points, at));
     for (int k = 0; k < 2; k++) {
-        const hone_expr *is_here =
-            bin(t, HONE_OP_AND, n.is_inside, bin(t, HONE_OP_EQ, n.place[k], s.axis[2]));
+        const hone_expr *is_here = hone_topi_op(t, HONE_OP_AND, n.is_inside,
+                                                hone_topi_op(t, HONE_OP_EQ, n.place[k], s.axis[2]));
         const hone_expr *part = hone_expr_select(&t->te->ir, is_here, n.weight[k], num(t, g, 0));
-        sum = k ? bin(t, HONE_OP_ADD, sum, part) : part;
+        sum = k ? hone_topi_op(t, HONE_OP_ADD, sum, part) : part;
     }
     return hone_te_reduce(t->te, &s, i ? "roi_weigh_x" : "roi_weigh_y", HONE_TE_SUM, sum);
 }
@@ -198,8 +201,9 @@ static hone_buffer weigh(hone_topi *t, const region *g, uint32_t i, hone_buffer 
 /* weight * x; what has no weight is not looked at, whatever it is */
 static const hone_expr *weighted(hone_topi *t, const region *g, const hone_expr *weight,
                                  const hone_expr *x) {
-    const hone_expr *is_out = bin(t, HONE_OP_EQ, weight, num(t, g, 0));
-    return hone_expr_select(&t->te->ir, is_out, num(t, g, 0), bin(t, HONE_OP_MUL, weight, x));
+    const hone_expr *is_out = hone_topi_op(t, HONE_OP_EQ, weight, num(t, g, 0));
+    return hone_expr_select(&t->te->ir, is_out, num(t, g, 0),
+                            hone_topi_op(t, HONE_OP_MUL, weight, x));
 }
 
 /* [regions, channels, bins of rows, columns] */
@@ -249,11 +253,12 @@ static hone_buffer combine_points(hone_topi *t, const region *g, const hone_buff
         const hone_expr *at[] = {s.axis[0], s.axis[i + 2], s.axis[i + 4]};
         around[i] = find_neighbours(t, g, i, hone_te_load(t->te, points[i], at));
         if (g->ratio) continue;
-        const hone_expr *is_there =
-            bin(t, HONE_OP_LT, number_of(t, g, i, at[0], at[1], at[2]), count_of(t, g, i, at[0]));
-        are_there = i ? bin(t, HONE_OP_AND, are_there, is_there) : is_there;
+        const hone_expr *is_there = hone_topi_op(
+            t, HONE_OP_LT, number_of(t, g, i, at[0], at[1], at[2]), count_of(t, g, i, at[0]));
+        are_there = i ? hone_topi_op(t, HONE_OP_AND, are_there, is_there) : is_there;
     }
-    const hone_expr *is_inside = bin(t, HONE_OP_AND, around[0].is_inside, around[1].is_inside);
+    const hone_expr *is_inside =
+        hone_topi_op(t, HONE_OP_AND, around[0].is_inside, around[1].is_inside);
     const hone_expr *value =
         value_at(t, image_of(t, s.axis[0]), s.axis[1], &around[0], &around[1], is_max);
     value = hone_expr_select(&t->te->ir, is_inside, value, num(t, g, 0));
@@ -267,16 +272,18 @@ static hone_buffer combine_points(hone_topi *t, const region *g, const hone_buff
 /* How many points the bins of a region have; at least 1. */
 static const hone_expr *points_of_bin(hone_topi *t, const region *g, const hone_expr *row) {
     if (g->ratio) return num(t, g, (double)(g->ratio * g->ratio));
-    const hone_expr *count = bin(t, HONE_OP_MUL, count_of(t, g, 0, row), count_of(t, g, 1, row));
-    return bin(t, HONE_OP_MAX, count, num(t, g, 1));
+    const hone_expr *count =
+        hone_topi_op(t, HONE_OP_MUL, count_of(t, g, 0, row), count_of(t, g, 1, row));
+    return hone_topi_op(t, HONE_OP_MAX, count, num(t, g, 1));
 }
 
 /* 0 where a bin has no points: a region may be of no extent, or of less. */
 static const hone_expr *or_zero(hone_topi *t, const region *g, const hone_expr *row,
                                 const hone_expr *value) {
     if (g->ratio) return value;
-    const hone_expr *fewer = bin(t, HONE_OP_MIN, count_of(t, g, 0, row), count_of(t, g, 1, row));
-    const hone_expr *is_none = bin(t, HONE_OP_LT, fewer, num(t, g, 1));
+    const hone_expr *fewer =
+        hone_topi_op(t, HONE_OP_MIN, count_of(t, g, 0, row), count_of(t, g, 1, row));
+    const hone_expr *is_none = hone_topi_op(t, HONE_OP_LT, fewer, num(t, g, 1));
     return hone_expr_select(&t->te->ir, is_none, num(t, g, 0), value);
 }
 
@@ -299,7 +306,7 @@ hone_status hone_topi_emit_roi_align(hone_topi *t) {
     hone_te_stage s;
     hone_topi_stage(t, &s);
     const hone_expr *value = hone_te_load(t->te, all, s.axis);
-    if (!is_max) value = bin(t, HONE_OP_DIV, value, points_of_bin(t, &g, s.axis[0]));
+    if (!is_max) value = hone_topi_op(t, HONE_OP_DIV, value, points_of_bin(t, &g, s.axis[0]));
     value = hone_expr_cast(&t->te->ir, t->out->dtype, or_zero(t, &g, s.axis[0], value));
     t->result = hone_te_compute(t->te, &s, is_max ? "roi_max" : "roi_mean", value);
     return HONE_OK;

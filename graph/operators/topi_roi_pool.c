@@ -14,20 +14,17 @@ static const hone_expr *num(hone_topi *t, const pool *p, double value) {
     return hone_topi_number(t, p->dtype, value);
 }
 
-static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
-    return hone_expr_binary(&t->te->ir, op, a, b);
-}
-
 /* Column `which` of the regions, scaled and rounded. */
 static const hone_expr *corner(hone_topi *t, const pool *p, const hone_expr *row, int64_t which) {
     const hone_expr *at[] = {row, hone_te_int(t->te, which)};
     const hone_expr *x = hone_expr_cast(&t->te->ir, p->dtype, hone_topi_load(t, 1, at));
-    x = bin(t, HONE_OP_MUL, x, num(t, p, p->scale));
+    x = hone_topi_op(t, HONE_OP_MUL, x, num(t, p, p->scale));
     const hone_expr *away =
-        bin(t, HONE_OP_ADD, hone_topi_intrin(t, HONE_INTRIN_FABS, x), num(t, p, 0.5));
+        hone_topi_op(t, HONE_OP_ADD, hone_topi_intrin(t, HONE_INTRIN_FABS, x), num(t, p, 0.5));
     away = hone_topi_intrin(t, HONE_INTRIN_FLOOR, away);
-    const hone_expr *is_low = bin(t, HONE_OP_LT, x, num(t, p, 0));
-    return hone_expr_select(&t->te->ir, is_low, bin(t, HONE_OP_MUL, away, num(t, p, -1)), away);
+    const hone_expr *is_low = hone_topi_op(t, HONE_OP_LT, x, num(t, p, 0));
+    return hone_expr_select(&t->te->ir, is_low, hone_topi_op(t, HONE_OP_MUL, away, num(t, p, -1)),
+                            away);
 }
 
 /* Where the parts of regions begin along height (i = 0) or width, or end: within the image. */
@@ -36,17 +33,17 @@ static hone_buffer find_bounds(hone_topi *t, const pool *p, uint32_t i, bool is_
     const hone_expr *shape[] = {t->out_shape[0], t->out_shape[i + 2]};
     hone_te_stage_begin(t->te, &s, 2, shape, 0, NULL);
     const hone_expr *first = corner(t, p, s.axis[0], 2 - i), *one = num(t, p, 1);
-    const hone_expr *extent = bin(t, HONE_OP_SUB, corner(t, p, s.axis[0], 4 - i), first);
-    extent = bin(t, HONE_OP_MAX, bin(t, HONE_OP_ADD, extent, one), one);
+    const hone_expr *extent = hone_topi_op(t, HONE_OP_SUB, corner(t, p, s.axis[0], 4 - i), first);
+    extent = hone_topi_op(t, HONE_OP_MAX, hone_topi_op(t, HONE_OP_ADD, extent, one), one);
     const hone_expr *count = hone_expr_cast(&t->te->ir, p->dtype, shape[1]);
-    const hone_expr *size = bin(t, HONE_OP_DIV, extent, count);
+    const hone_expr *size = hone_topi_op(t, HONE_OP_DIV, extent, count);
     const hone_expr *part = hone_expr_cast(&t->te->ir, p->dtype, s.axis[1]);
-    if (is_end) part = bin(t, HONE_OP_ADD, part, one);
+    if (is_end) part = hone_topi_op(t, HONE_OP_ADD, part, one);
     const hone_expr *bound = hone_topi_intrin(t, is_end ? HONE_INTRIN_CEIL : HONE_INTRIN_FLOOR,
-                                              bin(t, HONE_OP_MUL, part, size));
-    bound = bin(t, HONE_OP_ADD, bound, first);
+                                              hone_topi_op(t, HONE_OP_MUL, part, size));
+    bound = hone_topi_op(t, HONE_OP_ADD, bound, first);
     const hone_expr *most = hone_expr_cast(&t->te->ir, p->dtype, t->shapes[0][i + 2]);
-    bound = bin(t, HONE_OP_MIN, bin(t, HONE_OP_MAX, bound, num(t, p, 0)), most);
+    bound = hone_topi_op(t, HONE_OP_MIN, hone_topi_op(t, HONE_OP_MAX, bound, num(t, p, 0)), most);
     static const char *const names[] = {"roi_top", "roi_bottom", "roi_left", "roi_right"};
     return hone_te_compute(t->te, &s, names[2 * i + is_end],
                            hone_expr_cast(&t->te->ir, t->te->index, bound));
@@ -57,8 +54,8 @@ static const hone_expr *is_in_part(hone_topi *t, const pool *p, uint32_t i, cons
     const hone_expr *at[] = {row, part};
     const hone_expr *begin = hone_te_load(t->te, p->begin[i], at);
     const hone_expr *end = hone_te_load(t->te, p->end[i], at);
-    return bin(t, HONE_OP_AND, bin(t, HONE_OP_LE, begin, element),
-               bin(t, HONE_OP_LT, element, end));
+    return hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_LE, begin, element),
+                        hone_topi_op(t, HONE_OP_LT, element, end));
 }
 
 static hone_buffer reduce_part(hone_topi *t, const hone_te_stage *s, const char *name,
@@ -92,8 +89,8 @@ static hone_buffer over_columns(hone_topi *t, const pool *p, hone_buffer rows) {
 /* Does the part have elements along the dimension? */
 static const hone_expr *has_some(hone_topi *t, const pool *p, uint32_t i, const hone_te_stage *s) {
     const hone_expr *at[] = {s->axis[0], s->axis[i + 2]};
-    return bin(t, HONE_OP_LT, hone_te_load(t->te, p->begin[i], at),
-               hone_te_load(t->te, p->end[i], at));
+    return hone_topi_op(t, HONE_OP_LT, hone_te_load(t->te, p->begin[i], at),
+                        hone_te_load(t->te, p->end[i], at));
 }
 
 hone_status hone_topi_emit_roi_pool(hone_topi *t) {
@@ -110,7 +107,8 @@ hone_status hone_topi_emit_roi_pool(hone_topi *t) {
     if (all == HONE_NO_ID) return HONE_OK; /* te has the reason */
     hone_te_stage s;
     hone_topi_stage(t, &s);
-    const hone_expr *is_some = bin(t, HONE_OP_AND, has_some(t, &p, 0, &s), has_some(t, &p, 1, &s));
+    const hone_expr *is_some =
+        hone_topi_op(t, HONE_OP_AND, has_some(t, &p, 0, &s), has_some(t, &p, 1, &s));
     const hone_expr *value = hone_expr_select(&t->te->ir, is_some, hone_te_load(t->te, all, s.axis),
                                               hone_topi_number(t, t->out->dtype, 0));
     t->result = hone_te_compute(t->te, &s, "roi_some", value);
