@@ -33,10 +33,8 @@ typedef struct turns {
 
 hone_status onnx_item(onnx_reader *r, hone_garg x, hone_garg i, int64_t axis, hone_garg *out) {
     const hone_sinfo *info;
-    hone_garg args[] = {x, i};
     if (i.kind != HONE_GARG_PRIM || !hone_expr_is_int(i.u.expr)) {
-        hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
-        return onnx_emit(r, "take", 2, args, 1, &attr, out);
+        return onnx_emit_take(r, x, i, axis, out);
     }
     HONE_TRY(onnx_emit_slice(r, x, axis, i.u.expr->u.i, i.u.expr->u.i + 1, out));
     HONE_TRY(onnx_info(r, out, &info));

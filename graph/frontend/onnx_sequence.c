@@ -49,12 +49,18 @@ static hone_status convert_construct(onnx_reader *r, hone_garg *out) {
     return make_sequence(r, r->input_count, r->inputs, out);
 }
 
+/* Which one of the sequence (input 0) input 1 is the place of. */
+static hone_status item_of(onnx_reader *r, const hone_garg **out_from, uint32_t *out_place) {
+    HONE_TRY(sequence_of(r, 0, out_from));
+    uint32_t count = (*out_from)->count;
+    if (!count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
+    return place_of(r, 1, count, count - 1, out_place);
+}
+
 static hone_status convert_at(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
     uint32_t place;
-    HONE_TRY(sequence_of(r, 0, &from));
-    if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
-    HONE_TRY(place_of(r, 1, from->count, from->count - 1, &place));
+    HONE_TRY(item_of(r, &from, &place));
     *out = from->u.items[place];
     return HONE_OK;
 }
@@ -75,9 +81,7 @@ static hone_status convert_insert(onnx_reader *r, hone_garg *out) {
 static hone_status convert_erase(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
     uint32_t place;
-    HONE_TRY(sequence_of(r, 0, &from));
-    if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
-    HONE_TRY(place_of(r, 1, from->count, from->count - 1, &place));
+    HONE_TRY(item_of(r, &from, &place));
     HONE_TRY(make_sequence(r, from->count, from->u.items, out));
     hone_garg *items = (hone_garg *)(uintptr_t)out->u.items;
     memmove(items + place, items + place + 1, (from->count - 1 - place) * sizeof *items);

@@ -148,14 +148,10 @@ static hone_status whole_bias(onnx_reader *r, const onnx_attention *a, hone_dtyp
 /* Without what -inf hides altogether: 0 there. */
 static hone_status without_hidden(onnx_reader *r, hone_garg bias, hone_garg *io) {
     hone_garg most, choice[3];
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(-1)},
-        {"keepdims", HONE_VALUE_OF_BOOL(1)}
-    };
     const hone_sinfo *info;
     HONE_TRY(onnx_info(r, &bias, &info));
     if (info->rank == 0) return HONE_OK;
-    HONE_TRY(onnx_emit(r, "max", 1, &bias, 2, attrs, &most));
+    HONE_TRY(onnx_emit_along(r, "max", bias, -1, &most));
     HONE_TRY(onnx_with_scalar(r, "equal", most, -HUGE_VAL, &choice[0]));
     HONE_TRY(onnx_scalar_like(r, io, 0, &choice[1]));
     choice[2] = *io;

@@ -12,15 +12,6 @@ hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg 
     return onnx_emit(r, "cumsum", 1, &x, 1, &attr, out);
 }
 
-/* op of all of a vector, as a vector of one. */
-static hone_status of_all(onnx_reader *r, const char *op, hone_garg x, hone_garg *out) {
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(0) },
-        {"keepdims", HONE_VALUE_OF_BOOL(1)}
-    };
-    return onnx_emit(r, op, 1, &x, 2, attrs, out);
-}
-
 hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out) {
     hone_garg args[] = {x, places, x};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(0)};
@@ -48,7 +39,7 @@ hone_status onnx_emit_chosen(onnx_reader *r, hone_garg truths, int64_t most, hon
     HONE_TRY(onnx_emit_cast(r, truths, HONE_DTYPE_I64, &ones));
     HONE_TRY(onnx_places(r, extent, 1, 0, &places));
     HONE_TRY(order_chosen(r, truths, ones, places, out));
-    HONE_TRY(of_all(r, "sum", ones, &count));
+    HONE_TRY(onnx_emit_along(r, "sum", ones, 0, &count));
     if (most < 0) most = hone_expr_const(extent);
     HONE_TRY(onnx_find_sizes(r, count, 1, most, &size));
     HONE_TRY(onnx_places(r, size, 1, 0, &places));

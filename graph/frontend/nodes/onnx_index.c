@@ -177,10 +177,9 @@ static hone_status choose_places(onnx_reader *r, hone_garg index, const hone_exp
 
 /* An item of a vector, as a scalar. */
 static hone_status item_of(onnx_reader *r, hone_garg vector, int64_t index, hone_garg *out) {
-    hone_garg args[] = {vector, {0}};
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)index, &args[1]));
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(0)};
-    return onnx_emit(r, "take", 2, args, 1, &attr, out);
+    hone_garg place;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)index, &place));
+    return onnx_emit_take(r, vector, place, 0, out);
 }
 
 /* As a size, and as a number. */

@@ -12,13 +12,8 @@ static hone_status convert_bias_gelu(onnx_reader *r, hone_garg *out) {
     return onnx_emit1(r, is_fast ? "nn.gelu_tanh" : "nn.gelu", *out, out);
 }
 
-/* x * sigmoid(alpha * x) */
 static hone_status convert_quick_gelu(onnx_reader *r, hone_garg *out) {
-    double alpha;
-    HONE_TRY(onnx_attr_float(r, "alpha", 1.702, &alpha));
-    HONE_TRY(onnx_with_scalar(r, "multiply", r->inputs[0], alpha, out));
-    HONE_TRY(onnx_emit1(r, "sigmoid", *out, out));
-    return onnx_emit2(r, "multiply", r->inputs[0], *out, out);
+    return onnx_emit_swish(r, 1.702, out);
 }
 
 /* The last two dimensions swapped, of what has two. */

@@ -109,6 +109,8 @@ hone_status onnx_by_mean_square(onnx_reader *r, hone_garg x, int32_t first, doub
 hone_status onnx_emit_elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out);
 hone_status onnx_emit_hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
                                    hone_garg *out);
+/* x * sigmoid(alpha * x) of input 0, where the node says no alpha of the usual one. */
+hone_status onnx_emit_swish(onnx_reader *r, double usual, hone_garg *out);
 hone_status onnx_emit_softplus(onnx_reader *r, hone_garg x, hone_garg *out);
 hone_status onnx_emit_softsign(onnx_reader *r, hone_garg x, hone_garg *out);
 /* x where x > alpha, else 0 */

@@ -84,13 +84,6 @@ static hone_status make_tables(onnx_reader *r, const windows *v, bool by_columns
     return st;
 }
 
-static hone_status take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
-                        hone_garg *out) {
-    hone_garg args[] = {x, places};
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
-    return onnx_emit(r, "take", 2, args, 1, &attr, out);
-}
-
 /* Adds how many elements the images in front of each have. */
 static hone_status count_images(onnx_reader *r, const hone_sinfo *data, int64_t space,
                                 hone_garg *io) {
@@ -123,12 +116,12 @@ hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_colum
     const hone_expr *flat[] = {data->shape[0], data->shape[1], hone_extent_int(&r->ir, v.space)};
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(3)};
     HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 3, flat, out));
-    HONE_TRY(take(r, *out, elements, 2, out));
+    HONE_TRY(onnx_emit_take(r, *out, elements, 2, out));
     HONE_TRY(onnx_emit(r, "argmax", 1, out, 1, &attr, out));
     HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, v.count), 3, 2, &first));
     HONE_TRY(onnx_with_scalar(r, "multiply", first, (double)v.size, &first));
     HONE_TRY(onnx_emit2(r, "add", *out, first, out));
-    HONE_TRY(take(r, counted, *out, 0, out));
+    HONE_TRY(onnx_emit_take(r, counted, *out, 0, out));
     HONE_TRY(count_images(r, data, v.space, out));
     return onnx_emit_reshape(r, *out, (uint32_t)info->rank, info->shape, out);
 }

@@ -41,24 +41,15 @@ static hone_garg input_of(const onnx_reader *r, const Onnx__NodeProto *node, siz
     return is_there ? found : (hone_garg){.kind = HONE_GARG_NONE};
 }
 
-static const Onnx__AttributeProto *attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
-                                           const char *name) {
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        if (strcmp(node->attribute[i]->name, name) == 0)
-            return onnx_resolve_attr(r->call, node->attribute[i]);
-    }
-    return NULL;
-}
-
 static int64_t int_of(const onnx_reader *r, const Onnx__NodeProto *node, const char *name,
                       int64_t fallback) {
-    const Onnx__AttributeProto *attr = attr_of(r, node, name);
+    const Onnx__AttributeProto *attr = onnx_attr_of(r, node, name);
     return attr ? attr->i : fallback;
 }
 
 static float float_of(const onnx_reader *r, const Onnx__NodeProto *node, const char *name,
                       float fallback) {
-    const Onnx__AttributeProto *attr = attr_of(r, node, name);
+    const Onnx__AttributeProto *attr = onnx_attr_of(r, node, name);
     return attr ? attr->f : fallback;
 }
 

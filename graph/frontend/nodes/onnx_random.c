@@ -170,7 +170,7 @@ static hone_status convert_multinomial(onnx_reader *r, hone_garg *out) {
     const hone_expr *rows[] = {info->shape[0], one, info->shape[1]};
     HONE_TRY(onnx_emit_cast(r, r->inputs[0], HONE_DTYPE_F32, &sums));
     HONE_TRY(onnx_emit(r, "nn.softmax", 1, &sums, 1, &axis, &sums));
-    HONE_TRY(onnx_emit(r, "cumsum", 1, &sums, 1, &axis, &sums));
+    HONE_TRY(onnx_emit_sums(r, sums, 1, &sums));
     HONE_TRY(onnx_emit_reshape(r, sums, 3, rows, &sums));
     HONE_TRY(draw_even(r, 0, 3, drawn, &x));
     HONE_TRY(onnx_emit2(r, "less", sums, x, out));

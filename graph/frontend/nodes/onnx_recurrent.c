@@ -423,16 +423,15 @@ static hone_status choose(const cell *c, hone_garg is_here, hone_garg yes, hone_
 static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
     const cell *c = p->c;
     onnx_reader *r = c->r;
-    hone_garg args[2] = {p->taken}, taken, h, state = p->c_state, runs;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &args[1]));
-    HONE_TRY(onnx_emit(r, "take", 2, args, 1, &axis, &taken));
+    hone_garg place, taken, h, state = p->c_state, runs;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &place));
+    HONE_TRY(onnx_emit_take(r, p->taken, place, 0, &taken));
     if (c->gates == 4) {
         HONE_TRY(lstm_step(p, taken, &h, &state));
     } else {
         HONE_TRY(c->gates == 3 ? gru_step(p, taken, &h) : rnn_step(p, taken, &h));
     }
-    HONE_TRY(is_running(c, args[1], &runs));
+    HONE_TRY(is_running(c, place, &runs));
     *out = h;
     if (runs.kind != HONE_GARG_NONE) {
         HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));

@@ -16,12 +16,6 @@ static bool is_mode(const dimension *d, const char *mode) {
     return strcmp(d->filter->coordinates, mode) == 0;
 }
 
-static hone_status where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone_garg no,
-                         hone_garg *out) {
-    hone_garg choice[] = {is_so, yes, no};
-    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
-}
-
 /* ---- numbers ---- */
 
 static hone_status number_at(onnx_reader *r, uint32_t input, uint32_t i, hone_garg *out) {
@@ -59,7 +53,7 @@ static hone_status unless_one(onnx_reader *r, const dimension *d, hone_garg sour
     hone_garg is_one, zero;
     HONE_TRY(onnx_with_scalar(r, "equal", d->count, 1, &is_one));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_F32, 0, &zero));
-    return where(r, is_one, zero, source, out);
+    return onnx_emit_where(r, is_one, zero, source, out);
 }
 
 static hone_status aligned(onnx_reader *r, const dimension *d, hone_garg *out) {
@@ -104,7 +98,7 @@ static hone_status rounded(onnx_reader *r, hone_garg x, bool halves_go_up, hone_
     HONE_TRY(onnx_emit2(r, "subtract", x, low, &rest));
     HONE_TRY(onnx_with_scalar(r, halves_go_up ? "greater_equal" : "greater", rest, 0.5, &rest));
     HONE_TRY(onnx_with_scalar(r, "add", low, 1, &high));
-    return where(r, rest, high, low, out);
+    return onnx_emit_where(r, rest, high, low, out);
 }
 
 static hone_status nearest_to(onnx_reader *r, const dimension *d, hone_garg x, hone_garg *out) {
@@ -119,7 +113,7 @@ static hone_status nearest_to(onnx_reader *r, const dimension *d, hone_garg x, h
     HONE_TRY(onnx_with_scalar(r, "less", d->scale, 1, &is_less));
     HONE_TRY(onnx_emit1(r, "ceil", x, &high));
     HONE_TRY(onnx_emit1(r, "trunc", x, &low));
-    return where(r, is_less, high, low, out);
+    return onnx_emit_where(r, is_less, high, low, out);
 }
 
 /* Held within the data, as int64. */
@@ -158,9 +152,9 @@ static hone_status cubic(onnx_reader *r, double a, hone_garg x, hone_garg *out) 
     HONE_TRY(onnx_with_scalar(r, "subtract", far, 4 * a, &far));
     HONE_TRY(onnx_scalar_like(r, &x, 0, &zero));
     HONE_TRY(onnx_with_scalar(r, "less", x, 2, &is_so));
-    HONE_TRY(where(r, is_so, far, zero, &far));
+    HONE_TRY(onnx_emit_where(r, is_so, far, zero, &far));
     HONE_TRY(onnx_with_scalar(r, "less_equal", x, 1, &is_so));
-    return where(r, is_so, near, far, out);
+    return onnx_emit_where(r, is_so, near, far, out);
 }
 
 /* How much an element counts that is x away. */
@@ -176,14 +170,10 @@ static hone_status weight_of(onnx_reader *r, const onnx_filter *f, hone_garg x, 
 /* Those outside count nothing, the others for all. */
 static hone_status count_inside(onnx_reader *r, hone_garg places, hone_garg inside, hone_garg *io) {
     hone_garg is_inside, zero, sum;
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(1) },
-        {"keepdims", HONE_VALUE_OF_BOOL(1)}
-    };
     HONE_TRY(onnx_emit2(r, "equal", places, inside, &is_inside));
     HONE_TRY(onnx_scalar_like(r, io, 0, &zero));
-    HONE_TRY(where(r, is_inside, *io, zero, io));
-    HONE_TRY(onnx_emit(r, "sum", 1, io, 2, attrs, &sum));
+    HONE_TRY(onnx_emit_where(r, is_inside, *io, zero, io));
+    HONE_TRY(onnx_emit_along(r, "sum", *io, 1, &sum));
     return onnx_emit2(r, "divide", *io, sum, io);
 }
 

@@ -159,14 +159,13 @@ static hone_status cut_frames(onnx_reader *r, hone_garg signal, int64_t count, i
                               int64_t length, hone_garg *out) {
     int64_t shape[] = {count, length};
     hone_tensor *places;
-    hone_garg args[2] = {signal};
-    hone_attr attr = {"axis", HONE_VALUE_OF_INT(1)};
+    hone_garg at;
     if (count > MAX_NUMBERS / length) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many frames");
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I32, 2, shape, &places));
     for (int64_t i = 0; i < count * length; i++)
         hone_tensor_set_i64(places, i, i / length * step + i % length);
-    HONE_TRY(onnx_add_constant(r, places, &args[1]));
-    return onnx_emit(r, "take", 2, args, 1, &attr, out);
+    HONE_TRY(onnx_add_constant(r, places, &at));
+    return onnx_emit_take(r, signal, at, 1, out);
 }
 
 /* A window that is not known is multiplied with the frames. */

@@ -70,13 +70,16 @@ static hone_status convert_shrink(onnx_reader *r, hone_garg *out) {
     return onnx_emit_cast(r, *out, info->dtype, out);
 }
 
-/* x * sigmoid(alpha * x) */
-static hone_status convert_swish(onnx_reader *r, hone_garg *out) {
+hone_status onnx_emit_swish(onnx_reader *r, double usual, hone_garg *out) {
     double alpha;
-    HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
+    HONE_TRY(onnx_attr_float(r, "alpha", usual, &alpha));
     HONE_TRY(onnx_with_scalar(r, "multiply", r->inputs[0], alpha, out));
     HONE_TRY(onnx_emit1(r, "sigmoid", *out, out));
     return onnx_emit2(r, "multiply", r->inputs[0], *out, out);
+}
+
+static hone_status convert_swish(onnx_reader *r, hone_garg *out) {
+    return onnx_emit_swish(r, 1, out);
 }
 
 /* x * tanh(ln(1 + exp x)) */

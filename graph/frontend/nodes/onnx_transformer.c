@@ -112,17 +112,16 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
  */
 static hone_status rotations(onnx_reader *r, uint32_t input, hone_garg *out) {
     const hone_sinfo *info;
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
     *out = r->inputs[input];
     if (onnx_has_input(r, 3)) {
-        hone_garg args[2] = {*out};
+        hone_garg places;
         HONE_TRY(onnx_info(r, out, &info));
         int64_t last = hone_expr_const(info->shape[0]) - 1;
         if (info->rank != 2 || last < 0)
             return HONE_ERROR(HONE_CODE_INVALID, "a table of positions must have two dimensions");
-        HONE_TRY(onnx_with_scalar(r, "maximum", r->inputs[3], 0, &args[1]));
-        HONE_TRY(onnx_with_scalar(r, "minimum", args[1], (double)last, &args[1]));
-        HONE_TRY(onnx_emit(r, "take", 2, args, 1, &axis, out));
+        HONE_TRY(onnx_with_scalar(r, "maximum", r->inputs[3], 0, &places));
+        HONE_TRY(onnx_with_scalar(r, "minimum", places, (double)last, &places));
+        HONE_TRY(onnx_emit_take(r, *out, places, 0, out));
     }
     HONE_TRY(onnx_info(r, out, &info));
     if (info->rank != 3)

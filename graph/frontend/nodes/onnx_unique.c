@@ -42,16 +42,6 @@ static hone_status is_less(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *
     return onnx_emit2(r, "logical_or", *out, x, out);
 }
 
-/* op along the axis, which stays as 1 */
-static hone_status along(onnx_reader *r, const char *op, hone_garg x, int64_t axis,
-                         hone_garg *out) {
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(axis)},
-        {"keepdims", HONE_VALUE_OF_BOOL(1)  }
-    };
-    return onnx_emit(r, op, 1, &x, 2, attrs, out);
-}
-
 /* How many items of a vector come before each, equal ones by number. */
 static hone_status order_vector(onnx_reader *r, hone_garg x, hone_garg *out) {
     hone_attr attrs[] = {
@@ -79,7 +69,7 @@ static hone_status first_difference(onnx_reader *r, hone_garg *a, hone_garg *b) 
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(2)};
     HONE_TRY(are_equal(r, *a, *b, &place));
     HONE_TRY(onnx_emit_cast(r, place, HONE_DTYPE_I32, &place));
-    HONE_TRY(along(r, "argmin", place, 2, &place));
+    HONE_TRY(onnx_emit_along(r, "argmin", place, 2, &place));
     hone_garg first[] = {*a, place}, second[] = {*b, place};
     HONE_TRY(onnx_emit(r, "gather_elements", 2, first, 1, &attr, a));
     return onnx_emit(r, "gather_elements", 2, second, 1, &attr, b);
@@ -100,7 +90,7 @@ static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *inf
     HONE_TRY(onnx_emit2(r, "logical_and", is_same, number, &is_same));
     HONE_TRY(onnx_emit2(r, "logical_or", is_less_one, is_same, out));
     HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_I64, out));
-    HONE_TRY(along(r, "sum", *out, 1, out));
+    HONE_TRY(onnx_emit_along(r, "sum", *out, 1, out));
     HONE_TRY(onnx_emit_flat(r, *out, out));
     HONE_TRY(onnx_places(r, count, 1, 0, &places));
     return onnx_emit_put(r, places, *out, out);
@@ -118,7 +108,7 @@ static hone_status find_firsts(onnx_reader *r, hone_garg x, int32_t rank, rows *
     HONE_TRY(are_equal(r, same, before, &same));
     if (rank == 2) {
         HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I32, &same));
-        HONE_TRY(along(r, "min", same, 1, &same));
+        HONE_TRY(onnx_emit_along(r, "min", same, 1, &same));
         HONE_TRY(onnx_emit_flat(r, same, &same));
         HONE_TRY(onnx_with_scalar(r, "not_equal", same, 0, &same));
     }

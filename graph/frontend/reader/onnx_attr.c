@@ -13,8 +13,8 @@ const Onnx__AttributeProto *onnx_attr_named(size_t count, Onnx__AttributeProto *
 
 /* What stands behind a name of a function's attribute: it may be one of the function around the
  * call again. */
-const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
-                                              const Onnx__AttributeProto *attr) {
+static const Onnx__AttributeProto *resolve(const onnx_call *call,
+                                           const Onnx__AttributeProto *attr) {
     while (attr && attr->ref_attr_name && attr->ref_attr_name[0]) {
         const char *name = attr->ref_attr_name;
         if (!call) return NULL;
@@ -28,12 +28,13 @@ const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
     return attr;
 }
 
+const Onnx__AttributeProto *onnx_attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
+                                         const char *name) {
+    return resolve(r->call, onnx_attr_named(node->n_attribute, node->attribute, name));
+}
+
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name) {
-    for (size_t i = 0; i < r->node->n_attribute; i++) {
-        const Onnx__AttributeProto *attr = r->node->attribute[i];
-        if (attr->name && strcmp(attr->name, name) == 0) return onnx_resolve_attr(r->call, attr);
-    }
-    return NULL;
+    return onnx_attr_of(r, r->node, name);
 }
 
 static hone_status wrong_type(const char *name, const char *want) {

@@ -4,12 +4,6 @@
 
 #include "graph/frontend/reader/onnx_reader.h"
 
-static hone_status where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone_garg no,
-                         hone_garg *out) {
-    hone_garg choice[] = {is_so, yes, no};
-    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
-}
-
 hone_status onnx_emit_item(onnx_reader *r, hone_garg vector, uint32_t i, hone_garg *out) {
     const hone_expr *place = hone_extent_int(&r->ir, i);
     hone_garg places;
@@ -85,14 +79,6 @@ static hone_status sizes_of(onnx_reader *r, const hone_sinfo *data, uint32_t cou
     return onnx_sizes_tensor(r, count, sizes, out);
 }
 
-static hone_status product(onnx_reader *r, hone_garg x, hone_garg *out) {
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(0) },
-        {"keepdims", HONE_VALUE_OF_BOOL(1)}
-    };
-    return onnx_emit(r, "prod", 1, &x, 2, attrs, out);
-}
-
 /* The -1 is what is left of the elements. */
 static hone_status fill_hole(onnx_reader *r, const hone_sinfo *data, hone_garg *io) {
     hone_garg is_hole, one, rest, total;
@@ -102,11 +88,11 @@ static hone_status fill_hole(onnx_reader *r, const hone_sinfo *data, hone_garg *
     HONE_TRY(onnx_sizes_tensor(r, 1, &elements, &total));
     HONE_TRY(onnx_with_scalar(r, "equal", *io, -1, &is_hole));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 1, &one));
-    HONE_TRY(where(r, is_hole, one, *io, &rest));
-    HONE_TRY(product(r, rest, &rest));
+    HONE_TRY(onnx_emit_where(r, is_hole, one, *io, &rest));
+    HONE_TRY(onnx_emit_along(r, "prod", rest, 0, &rest));
     HONE_TRY(onnx_with_scalar(r, "maximum", rest, 1, &rest));
     HONE_TRY(onnx_emit2(r, "floor_divide", total, rest, &rest));
-    return where(r, is_hole, rest, *io, io);
+    return onnx_emit_where(r, is_hole, rest, *io, io);
 }
 
 /* What is known of the target: no 0s, no -1. */
@@ -130,7 +116,7 @@ hone_status onnx_emit_target(onnx_reader *r, hone_garg target, const hone_sinfo 
     if (!allow_zero) {
         HONE_TRY(onnx_with_scalar(r, "equal", target, 0, &is_zero));
         HONE_TRY(sizes_of(r, data, count, &sizes));
-        HONE_TRY(where(r, is_zero, sizes, target, &target));
+        HONE_TRY(onnx_emit_where(r, is_zero, sizes, target, &target));
     }
     HONE_TRY(fill_hole(r, data, &target));
     return onnx_find_sizes(r, target, count, -1, out);
@@ -144,7 +130,7 @@ static hone_status held(onnx_reader *r, hone_garg place, hone_garg extent, hone_
     hone_garg is_behind, from_end;
     HONE_TRY(onnx_with_scalar(r, "less", place, 0, &is_behind));
     HONE_TRY(onnx_emit2(r, "add", place, extent, &from_end));
-    HONE_TRY(where(r, is_behind, from_end, place, out));
+    HONE_TRY(onnx_emit_where(r, is_behind, from_end, place, out));
     HONE_TRY(onnx_emit2(r, "maximum", *out, low, out));
     return onnx_emit2(r, "minimum", *out, high, out);
 }
@@ -158,8 +144,8 @@ hone_status onnx_emit_places(onnx_reader *r, const onnx_slice *slice, const hone
     HONE_TRY(onnx_with_scalar(r, "greater", slice->step, 0, &is_forward));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &zero));
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, -1, &minus));
-    HONE_TRY(where(r, is_forward, count, last, &high));
-    HONE_TRY(where(r, is_forward, zero, minus, &low));
+    HONE_TRY(onnx_emit_where(r, is_forward, count, last, &high));
+    HONE_TRY(onnx_emit_where(r, is_forward, zero, minus, &low));
     HONE_TRY(held(r, slice->start, count, zero, high, &numbers[0]));
     HONE_TRY(held(r, slice->end, count, low, high, &numbers[1]));
     numbers[2] = slice->step;

@@ -294,7 +294,7 @@ hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg) {
     for (uint32_t i = 0; i < count; i++)
         are_numbers &= hone_expr_is_int(sizes[i]);
     if (!are_numbers) {
-        HONE_TRY(onnx_sizes_tensor(r, count, sizes, arg));
+        HONE_TRY(onnx_counted_sizes(r, count, sizes, arg));
         return is_vector ? HONE_OK : onnx_emit_reshape(r, *arg, 0, NULL, arg);
     }
     HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, is_vector, shape, &tensor));

@@ -39,6 +39,21 @@ hone_status onnx_places(onnx_reader *r, const hone_expr *extent, int32_t rank, i
     return rank == 1 ? HONE_OK : onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
 }
 
+hone_status onnx_emit_along(onnx_reader *r, const char *op, hone_garg x, int64_t axis,
+                            hone_garg *out) {
+    hone_attr attrs[] = {
+        {"axis",     HONE_VALUE_OF_INT(axis)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)  }
+    };
+    return onnx_emit(r, op, 1, &x, 2, attrs, out);
+}
+
+hone_status onnx_emit_where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone_garg no,
+                            hone_garg *out) {
+    hone_garg choice[] = {is_so, yes, no};
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
+}
+
 hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
                            hone_garg *out) {
     hone_garg args[] = {x, places};

@@ -105,10 +105,11 @@ bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out);
 /* That of a list, or NULL. */
 const Onnx__AttributeProto *onnx_attr_named(size_t count, Onnx__AttributeProto *const *attrs,
                                             const char *name);
-/* The attribute itself, or what it refers to of the call; NULL where that has none. */
-const Onnx__AttributeProto *onnx_resolve_attr(const onnx_call *call,
-                                              const Onnx__AttributeProto *attr);
-const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name); /* or NULL */
+/* That of a node, of the function around it where it refers there; or NULL. */
+const Onnx__AttributeProto *onnx_attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
+                                         const char *name);
+/* That of the current node; or NULL. */
+const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name);
 /* INVALID when present with another type. */
 hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallback, int64_t *out);
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out);
@@ -196,7 +197,9 @@ hone_status onnx_sizes(onnx_reader *r, uint32_t input, const char *what, uint32_
                        const hone_expr **out);
 /* The graph function says how great its computed sizes can be. */
 hone_status onnx_note_greatest(onnx_reader *r);
-/* Sizes as a tensor of int64: a constant where they are numbers. */
+/* Sizes as a tensor of int64: a constant where they are numbers, else counted. */
+hone_status onnx_counted_sizes(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
+                               hone_garg *out);
 hone_status onnx_sizes_tensor(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
                               hone_garg *out);
 /* All of them along the axis, however many. */
@@ -207,6 +210,11 @@ hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t b
                             hone_garg *out);
 /* Numbers as strided_slice takes them. */
 hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out);
+/* op along the axis, which stays as 1. */
+hone_status onnx_emit_along(onnx_reader *r, const char *op, hone_garg x, int64_t axis,
+                            hone_garg *out);
+hone_status onnx_emit_where(onnx_reader *r, hone_garg is_so, hone_garg yes, hone_garg no,
+                            hone_garg *out);
 /* x at these places along the axis. */
 hone_status onnx_emit_take(onnx_reader *r, hone_garg x, hone_garg places, int64_t axis,
                            hone_garg *out);

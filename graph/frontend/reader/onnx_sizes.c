@@ -149,12 +149,8 @@ static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg 
 /* The size of an input: the last of its places, and 1. A kernel knows a size by a tensor that has
  * it: the places are one. */
 static hone_status count_places(onnx_reader *r, const hone_expr *size, hone_garg *out) {
-    hone_attr attrs[] = {
-        {"axis",     HONE_VALUE_OF_INT(0) },
-        {"keepdims", HONE_VALUE_OF_BOOL(1)}
-    };
     HONE_TRY(onnx_places(r, size, 1, 0, out));
-    HONE_TRY(onnx_emit(r, "max", 1, out, 2, attrs, out));
+    HONE_TRY(onnx_emit_along(r, "max", *out, 0, out));
     return onnx_with_scalar(r, "add", *out, 1, out);
 }
 
@@ -192,10 +188,7 @@ static const char *operator_of(const hone_expr *e) {
 /* One size, as a vector of one. */
 static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg *out) {
     hone_garg sides[2];
-    if (hone_expr_is_int(size)) {
-        HONE_TRY(onnx_make_ints(r, 1, &size, 1, out));
-        return onnx_as_tensor(r, out);
-    }
+    if (hone_expr_is_int(size)) return onnx_sizes_tensor(r, 1, &size, out);
     if (size->kind == HONE_EXPR_VAR) return var_tensor(r, size, out);
     if (size->kind == HONE_EXPR_CAST) return size_tensor(r, size->args[0], out);
     const char *op = operator_of(size);
@@ -205,18 +198,17 @@ static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg 
     return onnx_emit2(r, op, sides[0], sides[1], out);
 }
 
-hone_status onnx_sizes_tensor(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
-                              hone_garg *out) {
+hone_status onnx_counted_sizes(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
+                               hone_garg *out) {
     hone_garg parts[ONNX_MAX_KNOWN];
-    bool are_numbers = true;
-    for (uint32_t i = 0; i < count; i++)
-        are_numbers &= hone_expr_is_int(sizes[i]);
-    if (are_numbers) {
-        HONE_TRY(onnx_make_ints(r, count, sizes, 1, out));
-        return onnx_as_tensor(r, out);
-    }
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(size_tensor(r, sizes[i], &parts[i]));
     if (count == 1) *out = parts[0];
     return count == 1 ? HONE_OK : onnx_emit_concat(r, count, parts, 0, out);
+}
+
+hone_status onnx_sizes_tensor(onnx_reader *r, uint32_t count, const hone_expr *const *sizes,
+                              hone_garg *out) {
+    HONE_TRY(onnx_make_ints(r, count, sizes, 1, out));
+    return onnx_as_tensor(r, out);
 }
