@@ -62,14 +62,21 @@ static hone_status check_count(const char *what, size_t count, size_t limit, con
     return HONE_OK;
 }
 
+static hone_status check_counts(const hone_manifest *m) {
+    HONE_TRY(check_count("arguments", m->arg_count, HONE_MANIFEST_MAX_ARGS, m->args));
+    HONE_TRY(check_count("sizes", m->size_count, HONE_MANIFEST_MAX_SIZES, m->sizes));
+    HONE_TRY(
+        check_count("external functions", m->extern_count, HONE_MANIFEST_MAX_EXTERNS, m->externs));
+    HONE_TRY(check_count("values", m->value_count, HONE_LAUNCH_MAX_VALUES, m->values));
+    HONE_TRY(check_count("scratch buffers", m->scratch_count, HONE_LAUNCH_MAX_SCRATCH, m->scratch));
+    return check_count("launches", m->launch_count, HONE_LAUNCH_MAX_COUNT, m->launches);
+}
+
 hone_status hone_manifest_check(const hone_manifest *manifest) {
     if (!manifest->entry || !manifest->entry[0]) {
         return HONE_ERROR(HONE_CODE_INVALID, "manifest names no entry function");
     }
-    HONE_TRY(check_count("arguments", manifest->arg_count, HONE_MANIFEST_MAX_ARGS, manifest->args));
-    HONE_TRY(check_count("sizes", manifest->size_count, HONE_MANIFEST_MAX_SIZES, manifest->sizes));
-    HONE_TRY(check_count("external functions", manifest->extern_count, HONE_MANIFEST_MAX_EXTERNS,
-                         manifest->externs));
+    HONE_TRY(check_counts(manifest));
     for (size_t i = 0; i < manifest->arg_count; i++)
         HONE_TRY(check_arg(&manifest->args[i], i));
     for (size_t i = 0; i < manifest->extern_count; i++) {
@@ -77,5 +84,5 @@ hone_status hone_manifest_check(const hone_manifest *manifest) {
             return HONE_ERROR(HONE_CODE_INVALID, "external function %zu has no name", i);
         }
     }
-    return HONE_OK;
+    return hone_launches_check(manifest);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/launch.h"
 #include "support/core/status.h"
 #include "support/data/dtype.h"
 #include "support/data/tensor.h"
@@ -44,6 +45,14 @@ typedef struct hone_manifest {
     const int64_t *sizes;
     size_t extern_count; /* names the kernel looks up with find_extern */
     const char *const *externs;
+    /* A device's kernels instead of a hone_kernel: how they are launched (measure/launch.h).
+     * Without launches it is a kernel of the host, and the lists are empty. */
+    size_t value_count;
+    const hone_launch_value *values;
+    size_t scratch_count;   /* memory of the device that lives as long as a call */
+    const int32_t *scratch; /* number of the value: bytes */
+    size_t launch_count;
+    const hone_launch *launches;
 } hone_manifest;
 
 /* One lane of something with a value: any integer, float or bool; no handle, no void. */
@@ -56,7 +65,8 @@ int64_t hone_arg_bytes(const hone_arg *arg);
 
 const char *hone_arg_role_name(hone_arg_role role); /* "in", "out", "inout" */
 
-/* INVALID with the reason: counts within the limits above, names not empty, shapes sane. */
+/* INVALID with the reason: counts within the limits above, names not empty, shapes and launches
+ * sane. */
 HONE_NODISCARD hone_status hone_manifest_check(const hone_manifest *manifest);
 
 #endif

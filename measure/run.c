@@ -116,6 +116,28 @@ static bool copy_bytes(hone_arena *arena, const void **bytes, size_t count) {
     return copy != NULL;
 }
 
+static bool copy_launches(hone_arena *arena, hone_manifest *m) {
+    const void *values = m->values, *scratch = m->scratch;
+    hone_launch *own = hone_arena_zalloc(arena, (m->launch_count + 1) * sizeof *own);
+    if (!own || !copy_bytes(arena, &values, m->value_count * sizeof *m->values) ||
+        !copy_bytes(arena, &scratch, m->scratch_count * sizeof *m->scratch)) {
+        return false;
+    }
+    for (size_t i = 0; i < m->launch_count; i++) {
+        own[i] = m->launches[i];
+        const void *args = own[i].args;
+        if (!copy_text(arena, &own[i].symbol) ||
+            !copy_bytes(arena, &args, own[i].arg_count * sizeof *own[i].args)) {
+            return false;
+        }
+        own[i].args = args;
+    }
+    m->values = values;
+    m->scratch = scratch;
+    m->launches = own;
+    return true;
+}
+
 static bool copy_manifest(hone_arena *arena, hone_manifest *m) {
     const void *sizes = m->sizes;
     if (!copy_text(arena, &m->entry) || !copy_text(arena, &m->target) ||
@@ -143,7 +165,7 @@ static bool copy_manifest(hone_arena *arena, hone_manifest *m) {
         }
     }
     m->externs = externs;
-    return true;
+    return copy_launches(arena, m);
 }
 
 hone_status hone_run_request_copy(const hone_run_request *request, struct hone_arena *arena,

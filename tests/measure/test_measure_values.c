@@ -4,6 +4,7 @@
 
 #include "measure/run.h"
 #include "support/core/arena.h"
+#include "support/core/attributes.h"
 #include "tests/support/hone_test.h"
 
 static void failure_names_are_stable(void **state) {
@@ -126,6 +127,171 @@ static void manifests_are_checked(void **state) {
     HONE_ASSERT_CODE(hone_manifest_check(&m), HONE_CODE_INVALID);
 }
 
+/* A launch over 1024 threads of a size, in two axes, with an intermediate. */
+static const hone_launch_value launch_values[] = {
+    {HONE_LAUNCH_CONST, 0, 0, 128                        },
+    {HONE_LAUNCH_SIZE,  0, 0, 0                          },
+    {HONE_LAUNCH_ADD,   0, 1, 0                          }, /* 128 + n */
+    {HONE_LAUNCH_CONST, 0, 0, 1                          },
+    {HONE_LAUNCH_SUB,   2, 3, 0                          }, /* 127 + n */
+    {HONE_LAUNCH_DIV,   4, 0, 0                          }, /* the blocks */
+    {HONE_LAUNCH_MOD,   1, 0, 0                          },
+    {HONE_LAUNCH_MIN,   6, 3, 0                          },
+    {HONE_LAUNCH_MAX,   6, 3, 0                          },
+    {HONE_LAUNCH_MUL,   1, 1, 0                          }, /* n * n */
+    {HONE_LAUNCH_CONST, 0, 0, HONE_LAUNCH_MAX_THREADS + 1},
+};
+static const int32_t launch_scratch[] = {9};
+static const hone_launch_arg launch_args[] = {
+    {HONE_LAUNCH_ARG_SCRATCH, 0},
+    {HONE_LAUNCH_ARG_VALUE,   9},
+    {HONE_LAUNCH_ARG_BUFFER,  0}
+};
+static const int64_t launch_sizes[] = {300};
+static const hone_arg launch_buffer = {"A", HONE_DTYPE_INIT(FLOAT, 32, 1), HONE_ARG_OUT, 1, {4}};
+
+static hone_manifest launch_manifest(const hone_launch *launch) {
+    return (hone_manifest){.entry = "f",
+                           .arg_count = 1,
+                           .args = &launch_buffer,
+                           .size_count = 1,
+                           .sizes = launch_sizes,
+                           .value_count = HONE_COUNT(launch_values),
+                           .values = launch_values,
+                           .scratch_count = 1,
+                           .scratch = launch_scratch,
+                           .launch_count = 1,
+                           .launches = launch};
+}
+
+static const struct launch_row {
+    const char *name;
+    hone_launch launch;
+    int64_t n;
+    const char *problem; /* of the check, or of the values; NULL: fine */
+} launch_rows[] = {
+    {"fine",               {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  300, NULL                          },
+    {"nothing to do",      {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  0,   NULL                          },
+    {"no symbol",          {"", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args},   300, "names no kernel"             },
+    {"unknown grid",       {"f", {5, 11, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "grid of launch 0"            },
+    {"negative index",     {"f", {5, 3, 3}, {0, -1, 3}, 3, 3, launch_args}, 300, "number -1"                   },
+    {"open block",         {"f", {5, 3, 3}, {3, 1, 3}, 3, 3, launch_args},  300, "extent y is no constant"     },
+    {"one block too wide", {"f", {5, 3, 3}, {3, 3, 10}, 3, 3, launch_args}, 300, "extent z"                    },
+    {"block too large",    {"f", {5, 3, 3}, {0, 0, 3}, 3, 3, launch_args},  300, "16384 threads"               },
+    {"unknown shared",
+     {"f", {5, 3, 3}, {0, 3, 3}, 11, 3, launch_args},
+     300,                                                                        "shared memory of launch 0"   },
+    {"lost arguments",     {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, NULL},         300, "3 arguments"                 },
+    {"grid too high",
+     {"f", {3, 1, 3}, {0, 3, 3}, 3, 3, launch_args},
+     70000,                                                                      "grid of launch 0 is 70000"   },
+    {"negative grid",      {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  -1,  "grid of launch 0 is -1"      },
+    {"shared too large",
+     {"f", {3, 3, 3}, {0, 3, 3}, 9, 3, launch_args},
+     2000,                                                                       "shared memory of launch 0 is"},
+    {"scratch too large",
+     {"f", {3, 3, 3}, {0, 3, 3}, 3, 3, launch_args},
+     INT64_C(1) << 20,
+     "scratch buffer 0"                                                                                        },
+    {"too large a number",
+     {"f", {3, 3, 3}, {0, 3, 3}, 3, 3, launch_args},
+     INT64_C(1) << 32,
+     "value 9: mul"                                                                                            },
+};
+
+static void check_launch_row(void **state) {
+    const struct launch_row *row = *state;
+    hone_manifest m = launch_manifest(&row->launch);
+    int64_t values[HONE_COUNT(launch_values)];
+    hone_status st = hone_manifest_check(&m);
+    if (!st) st = hone_launch_values(&m, &row->n, values);
+    if (row->problem) {
+        HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, row->problem);
+    } else {
+        HONE_ASSERT_OK(st);
+    }
+}
+
+static void launch_values_are_computed(void **state) {
+    (void)state;
+    static const int64_t rows[][9] = {
+  /* n   128  n    sum  1  -1   div mod min */
+        {300, 128, 300, 428, 1, 427, 3, 44, 1},
+        {0,   128, 0,   128, 1, 127, 0, 0,  0},
+    };
+    const hone_launch launch = {
+        "f", {5, 3, 3},
+         {0, 3, 3},
+         3, 3, launch_args
+    };
+    hone_manifest m = launch_manifest(&launch);
+    int64_t values[HONE_COUNT(launch_values)];
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        HONE_ASSERT_OK(hone_launch_values(&m, &rows[i][0], values));
+        assert_memory_equal(values, &rows[i][1], sizeof rows[i] - sizeof rows[i][0]);
+        assert_int_equal(values[8], rows[i][7] > 1 ? rows[i][7] : 1);
+        assert_int_equal(values[9], rows[i][0] * rows[i][0]);
+    }
+}
+
+/* Floors, whatever the signs; no division by zero, no overflow. */
+static void launch_values_divide(void **state) {
+    (void)state;
+    static const struct {
+        int64_t a, b, div, mod;
+        bool is_number;
+    } rows[] = {
+        {7,         2,  3,  1,  true },
+        {-7,        2,  -4, 1,  true },
+        {7,         -2, -4, -1, true },
+        {-7,        -2, 3,  -1, true },
+        {-8,        2,  -4, 0,  true },
+        {5,         0,  0,  0,  false},
+        {INT64_MIN, -1, 0,  0,  false},
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        const hone_launch_value list[] = {
+            {HONE_LAUNCH_CONST, 0, 0, rows[i].a},
+            {HONE_LAUNCH_CONST, 0, 0, rows[i].b},
+            {HONE_LAUNCH_DIV,   0, 1, 0        },
+            {HONE_LAUNCH_MOD,   0, 1, 0        },
+        };
+        hone_manifest m = {.entry = "f", .value_count = 4, .values = list};
+        int64_t values[4];
+        HONE_ASSERT_OK(hone_manifest_check(&m));
+        hone_code code = hone_status_consume(hone_launch_values(&m, NULL, values));
+        assert_int_equal(code, rows[i].is_number ? HONE_CODE_OK : HONE_CODE_INVALID);
+        if (!rows[i].is_number) continue;
+        assert_int_equal(values[2], rows[i].div);
+        assert_int_equal(values[3], rows[i].mod);
+    }
+}
+
+static void launch_lists_are_checked(void **state) {
+    (void)state;
+    const hone_launch launch = {
+        "f", {5, 3, 3},
+         {0, 3, 3},
+         3, 3, launch_args
+    };
+    hone_manifest m = launch_manifest(&launch);
+    HONE_ASSERT_OK(hone_manifest_check(&m));
+    m.size_count = 0;
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "value 1 names number 0 of 0");
+    m.size_count = 1;
+    m.value_count = 9;
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "scratch buffer 0");
+    m.value_count = HONE_LAUNCH_MAX_VALUES + 1;
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "values");
+    const hone_launch_value forward = {HONE_LAUNCH_ADD, 0, 0, 0};
+    m = (hone_manifest){.entry = "f", .value_count = 1, .values = &forward};
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "value 0 names number 0 of 0");
+    const hone_launch_value odd = {(hone_launch_op)77, 0, 0, 0};
+    m.values = &odd;
+    HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "operation 77");
+    assert_string_equal(hone_launch_op_name((hone_launch_op)77), "unknown");
+}
+
 static void requests_are_checked(void **state) {
     (void)state;
     hone_run_request r = {.manifest = {.entry = "f"}};
@@ -159,6 +325,12 @@ static void copies_stand_alone(void **state) {
     hone_arg arg = {name, HONE_DTYPE_F32, HONE_ARG_IN, 1, {4}};
     int64_t sizes[] = {5, 6};
     const char *externs[] = {ext};
+    hone_launch_value values[] = {
+        {HONE_LAUNCH_CONST, 0, 0, 1}
+    };
+    int32_t scratch[] = {0};
+    hone_launch_arg launch_arg = {HONE_LAUNCH_ARG_VALUE, 0};
+    hone_launch launch = {entry, {0}, {0}, 0, 1, &launch_arg};
     hone_run_request r = {
         .artifact_path = path,
         .artifact_bytes = bytes,
@@ -169,7 +341,13 @@ static void copies_stand_alone(void **state) {
                      .size_count = 2,
                      .sizes = sizes,
                      .extern_count = 1,
-                     .externs = externs}
+                     .externs = externs,
+                     .value_count = 1,
+                     .values = values,
+                     .scratch_count = 1,
+                     .scratch = scratch,
+                     .launch_count = 1,
+                     .launches = &launch}
     };
     hone_run_request copy;
     hone_arena *arena = hone_arena_create(1024);
@@ -177,7 +355,8 @@ static void copies_stand_alone(void **state) {
     path[0] = name[0] = ext[0] = entry[0] = '?';
     bytes[0] = 9;
     arg.shape[0] = 9;
-    sizes[1] = 9;
+    sizes[1] = values[0].k = 9;
+    scratch[0] = launch_arg.index = launch.grid[2] = 9;
     assert_string_equal(copy.artifact_path, "k.so");
     assert_string_equal(copy.manifest.entry, "f");
     assert_string_equal(copy.manifest.args[0].name, "A");
@@ -185,6 +364,11 @@ static void copies_stand_alone(void **state) {
     assert_int_equal(copy.artifact_bytes[0], 1);
     assert_int_equal(copy.manifest.args[0].shape[0], 4);
     assert_int_equal(copy.manifest.sizes[1], 6);
+    assert_int_equal(copy.manifest.values[0].k, 1);
+    assert_int_equal(copy.manifest.scratch[0], 0);
+    assert_string_equal(copy.manifest.launches[0].symbol, "f");
+    assert_int_equal(copy.manifest.launches[0].grid[2], 0);
+    assert_int_equal(copy.manifest.launches[0].args[0].index, 0);
     hone_arena_destroy(arena);
 }
 
@@ -221,10 +405,14 @@ int main(void) {
         cmocka_unit_test(impossible_results_are_named),
         cmocka_unit_test(sizes_of_arguments),
         cmocka_unit_test(manifests_are_checked),
+        cmocka_unit_test(launch_values_are_computed),
+        cmocka_unit_test(launch_values_divide),
+        cmocka_unit_test(launch_lists_are_checked),
         cmocka_unit_test(requests_are_checked),
         cmocka_unit_test(policies_get_defaults),
         cmocka_unit_test(copies_stand_alone),
         cmocka_unit_test(statistics),
     };
-    return cmocka_run_group_tests_name("measure/values", tests, NULL, NULL);
+    return HONE_RUN_ROWS("measure/launches", launch_rows, check_launch_row) +
+           cmocka_run_group_tests_name("measure/values", tests, NULL, NULL);
 }

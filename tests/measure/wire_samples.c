@@ -19,6 +19,23 @@ static const hone_build_intrin intrins[] = {
     {"mma", "def impl(): ..."}
 };
 
+static const hone_launch_value values[] = {
+    {HONE_LAUNCH_CONST, 0, 0, 256},
+    {HONE_LAUNCH_SIZE,  2, 0, 0  },
+    {HONE_LAUNCH_DIV,   1, 0, 0  },
+    {HONE_LAUNCH_CONST, 0, 0, 1  },
+};
+static const int32_t scratch[] = {1, 0};
+static const hone_launch_arg launch_args[] = {
+    {HONE_LAUNCH_ARG_BUFFER,  2},
+    {HONE_LAUNCH_ARG_SCRATCH, 1},
+    {HONE_LAUNCH_ARG_VALUE,   1},
+};
+static const hone_launch launches[] = {
+    {"kernel_0", {2, 3, 3}, {0, 3, 3}, 0, 3, launch_args},
+    {"kernel_1", {3, 3, 3}, {3, 3, 3}, 3, 0, NULL       },
+};
+
 static hone_manifest manifest(void) {
     return (hone_manifest){.abi_version = 1,
                            .entry = "kernel",
@@ -28,7 +45,13 @@ static hone_manifest manifest(void) {
                            .size_count = 3,
                            .sizes = sizes,
                            .extern_count = 2,
-                           .externs = externs};
+                           .externs = externs,
+                           .value_count = 4,
+                           .values = values,
+                           .scratch_count = 2,
+                           .scratch = scratch,
+                           .launch_count = 2,
+                           .launches = launches};
 }
 
 hone_run_request wire_sample_run_request(void) {
