@@ -226,7 +226,7 @@ hone_status hone_cli_find_target(hone_db *db, const char *text, int64_t threads,
     }
     if (!st && s.count == 1) {
         *out_found = true;
-        st = hone_cli_parse_target(hone_str_text(&s.text), threads, out_target);
+        st = hone_target_read(hone_str_text(&s.text), threads, out_target);
     }
     hone_str_deinit(&s.text);
     return st;

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "compile/model_tasks.h"
 #include "graph/frontend/onnx_import.h"
-#include "graph/passes/prepare.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
@@ -202,89 +202,21 @@ hone_status hone_cli_check_func(const char *path, const hone_func *func) {
     return st;
 }
 
-static hone_status prepare_variants(const char *path, const hone_module *module,
-                                    const hone_dim_variants *variants, hone_module **out_modules) {
-    for (size_t i = 0; i < variants->count; i++) {
-        hone_graph_options options = {.dims = variants->items[i].dims,
-                                      .dim_count = variants->items[i].dim_count};
-        hone_status st = hone_graph_prepare(module, &options, &out_modules[i]);
-        if (st) return hone_status_annotate(st, "%s", path);
-    }
-    return HONE_OK;
-}
-
 hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
                                 hone_task_list *out_tasks) {
     *out_tasks = (hone_task_list){0};
-    hone_module *module = NULL, **prepared = NULL;
+    hone_module *module = NULL;
     hone_dim_variants variants = {0};
-    hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, hone_dim_variants_parse(shapes->items, shapes->count, &variants), done);
-    HONE_TRY_GOTO(st, hone_cli_load_module(path, NULL, &module), done);
-    hone_module_freeze(module);
-    st = hone_check_module(module);
-    if (st) {
-        st = hone_cli_place(path, 0, 0, st);
-        goto done;
+    hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &variants);
+    if (!st) st = hone_cli_load_module(path, NULL, &module);
+    if (!st) {
+        hone_module_freeze(module);
+        st = hone_model_tasks(module, &variants, out_tasks);
+        if (st) st = hone_cli_place(path, 0, 0, st);
     }
-    prepared = hone_calloc(variants.count, sizeof(hone_module *));
-    if (!prepared) {
-        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
-        goto done;
-    }
-    HONE_TRY_GOTO(st, prepare_variants(path, module, &variants, prepared), done);
-    st = hone_status_annotate(hone_tasks_extract(prepared, variants.count, out_tasks), "%s", path);
-done:
-    for (size_t i = 0; prepared && i < variants.count; i++)
-        hone_module_release(prepared[i]);
-    hone_free(prepared);
     hone_dim_variants_deinit(&variants);
     hone_module_release(module);
     return st;
-}
-
-/* Reads the target in a file; its text may end with a newline. */
-static hone_status read_target_file(const char *path, hone_target *out_target,
-                                    bool *out_says_cores) {
-    char *text = NULL;
-    size_t count = 0;
-    HONE_TRY(hone_fs_read(path, 1 << 16, &text, &count));
-    while (count && strchr(" \t\r\n", text[count - 1]))
-        text[--count] = '\0';
-    hone_status st = hone_target_parse_cores(text, out_target, out_says_cores);
-    hone_free(text);
-    return hone_status_annotate(st, "%s", path);
-}
-
-hone_status hone_cli_parse_target_on(const hone_target *machine, const char *text_or_null,
-                                     int64_t threads, hone_target *out_target) {
-    bool says_cores;
-    const char *text = text_or_null ? text_or_null : "host";
-    const char *extension = hone_path_extension(text);
-    bool is_file = strcmp(extension, ".json") == 0 || strcmp(extension, ".txt") == 0 ||
-                   strncmp(text, "./", 2) == 0 || *text == '/';
-    if (is_file && strchr(text, '{') == NULL) {
-        HONE_TRY(read_target_file(text, out_target, &says_cores));
-    } else {
-        HONE_TRY(hone_target_parse_cores(text, out_target, &says_cores));
-    }
-    bool is_its_arch = strcmp(out_target->triple, machine->triple) == 0;
-    if (!says_cores && is_its_arch) {
-        out_target->num_threads = out_target->num_cores = machine->num_cores;
-    }
-    if (threads > 0) out_target->num_threads = (int32_t)threads;
-    bool is_free = !says_cores && !is_its_arch; /* nobody knows how many there are */
-    if (is_free && out_target->num_threads > out_target->num_cores) {
-        out_target->num_cores = out_target->num_threads;
-    }
-    return hone_target_check(out_target);
-}
-
-hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
-                                  hone_target *out_target) {
-    hone_target machine;
-    HONE_TRY(hone_target_detect(&machine));
-    return hone_cli_parse_target_on(&machine, text_or_null, threads, out_target);
 }
 
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target) {

@@ -5,7 +5,7 @@
 #include "graph/module/graph_options.h"
 #include "graph/plan/tasks.h"
 #include "ir/text/print/script_print.h"
-#include "target/target.h"
+#include "target/target_read.h"
 #include "tools/cli/cli.h"
 
 /* Reads a module of any kind: .py TVMScript, .onnx a model, others and "-" (standard input) by
@@ -53,15 +53,6 @@ void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str
 HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
                                                hone_task_list *out_tasks);
 
-/* "host" when text is NULL. With threads > 0 the target's number of threads is replaced. A path of
- * a file holding a target is read ("target.json"). What says nothing of cores or threads, and has
- * this machine's triple, gets all of its cores. */
-HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
-                                                 hone_target *out_target);
-/* hone_cli_parse_target for a machine that is not this one. */
-HONE_NODISCARD hone_status hone_cli_parse_target_on(const hone_target *machine,
-                                                    const char *text_or_null, int64_t threads,
-                                                    hone_target *out_target);
 /* Says it when there are more threads than cores. */
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
 

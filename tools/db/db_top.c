@@ -179,7 +179,7 @@ static hone_status top(hone_cli *cli, const top_options *options) {
     hone_db_alikes alikes;
     hone_db *db = NULL;
     if (options->target) {
-        HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
+        HONE_TRY(hone_target_read(options->target, options->threads, &target));
     }
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     hone_status st = HONE_OK;

@@ -100,10 +100,10 @@ hone_status tune_farm_wait(const tune_farm_options *o, hone_runner *runner, cons
 hone_status tune_farm_target(const tune_farm_options *o, const char *device_target,
                              hone_target *out_target) {
     hone_target device;
-    HONE_TRY(hone_cli_parse_target(device_target, o->threads, &device));
+    HONE_TRY(hone_target_read(device_target, o->threads, &device));
     *out_target = device;
     if (!o->target) return HONE_OK;
-    return hone_cli_parse_target_on(&device, o->target, o->threads, out_target);
+    return hone_target_read_on(&device, o->target, o->threads, out_target);
 }
 
 static bool goes_on(void) {

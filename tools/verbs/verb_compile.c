@@ -190,7 +190,7 @@ static hone_status read_target(compile_job *job) {
         if (job->db && o->target) {
             HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
         }
-        if (!is_found) HONE_TRY(hone_cli_parse_target(o->target, o->threads, target));
+        if (!is_found) HONE_TRY(hone_target_read(o->target, o->threads, target));
     }
     hone_cli_warn_of_threads(&job->cli->log, target);
     return HONE_OK;

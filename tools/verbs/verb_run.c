@@ -35,7 +35,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
                                     .unsandboxed = job->o->unsandboxed,
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
-    HONE_TRY(hone_cli_parse_target(job->o->target, job->o->threads, &options.target));
+    HONE_TRY(hone_target_read(job->o->target, job->o->threads, &options.target));
     HONE_TRY(hone_target_check_here(&options.target));
     hone_cli_warn_of_threads(&job->cli->log, &options.target);
     if (job->o->db && !job->o->no_schedule) {

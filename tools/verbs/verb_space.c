@@ -55,7 +55,7 @@ static hone_status space_verb(hone_cli *cli, const space_options *options) {
     const hone_func *func = NULL;
     hone_space space = {0};
     hone_status st = HONE_OK;
-    HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
+    HONE_TRY(hone_target_read(options->target, options->threads, &target));
     if (!hone_space_has_rules(&target)) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the rules make schedules for CPUs, not for '%s'",
                           hone_target_kind_name(target.kind));

@@ -66,7 +66,7 @@ static hone_status target_verb(hone_cli *cli, const target_options *options) {
     }
     hone_target target;
     const char *text = cli->arg_count ? cli->args[0] : NULL;
-    HONE_TRY(hone_cli_parse_target(text, options->threads, &target));
+    HONE_TRY(hone_target_read(text, options->threads, &target));
     return show_target(cli, &target);
 }
 

@@ -133,7 +133,7 @@ static hone_status check_target(const hone_target *target) {
 
 static hone_status check_local_target(const tune_options *o) {
     hone_target target;
-    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
+    HONE_TRY(hone_target_read(o->target, o->threads, &target));
     return check_target(&target);
 }
 
@@ -201,7 +201,7 @@ static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
 
 static hone_status open_runner(tune_run *run, const tune_options *o) {
     if (o->is_remote) return open_remote_runner(run, o);
-    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &run->target));
+    HONE_TRY(hone_target_read(o->target, o->threads, &run->target));
     return open_local_runner(run, o, &run->runner);
 }
 

@@ -96,7 +96,7 @@ static hone_status verify(hone_cli *cli, const char *target_text) {
     hone_findings findings = {.arena = cli->arena};
     hone_target target;
     hone_status st = HONE_OK;
-    if (target_text) HONE_TRY(hone_cli_parse_target(target_text, 0, &target));
+    if (target_text) HONE_TRY(hone_target_read(target_text, 0, &target));
     if (strcmp(path, "-") == 0) {
         /* Standard input can be read once only, and its lines are quoted. */
         HONE_TRY(hone_fs_read(path, (size_t)1 << 30, &source, &count));

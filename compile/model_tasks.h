@@ -1,0 +1,14 @@
+/* compile/model_tasks.h - the tuning tasks of a model, for choices of its sizes. */
+#ifndef HONE_COMPILE_MODEL_TASKS_H
+#define HONE_COMPILE_MODEL_TASKS_H
+
+#include "graph/plan/tasks.h"
+
+/* Checks the module, which is frozen, prepares it once per variant, and extracts what there is to
+ * tune. INVALID: not well formed (the message begins with "line:column: "), and the errors of
+ * hone_graph_prepare. Deinit also after failure. */
+HONE_NODISCARD hone_status hone_model_tasks(const hone_module *module,
+                                            const hone_dim_variants *variants,
+                                            hone_task_list *out_tasks);
+
+#endif
