@@ -7,6 +7,7 @@
 #include "graph/module/module_parts.h"
 #include "graph/passes/pass.h"
 #include "include/api.h"
+#include "target/target_read.h"
 
 /* ---- functions of a module ---- */
 
@@ -189,16 +190,20 @@ hone_error *hone_program_set_attribute_integer(const hone_program *program, cons
 
 /* ---- passes by name ---- */
 
-static hone_status run(hone_module *module, size_t count, const char *const *names,
-                       hone_module **out_module) {
+static hone_status run(hone_module *module, const char *target_text, size_t count,
+                       const char *const *names, hone_module **out_module) {
     const char *const *pipeline = count == 1 ? hone_named_pipeline(names[0]) : NULL;
     for (count = pipeline ? 0 : count; pipeline && pipeline[count]; count++) {
     }
-    return hone_named_passes_run(module, pipeline ? pipeline : names, count, NULL, out_module);
+    hone_target target;
+    if (target_text) HONE_TRY(hone_target_read(target_text, 0, &target));
+    const hone_named_passes_options options = {.target = target_text ? &target : NULL};
+    return hone_named_passes_run(module, pipeline ? pipeline : names, count, &options, out_module);
 }
 
-hone_error *hone_program_run_passes(const hone_program *program, size_t count,
-                                    const char *const *names, hone_program **out_program) {
+hone_error *hone_program_run_passes_for(const hone_program *program, const char *target,
+                                        size_t count, const char *const *names,
+                                        hone_program **out_program) {
     HONE_API_NEED(out_program);
     *out_program = NULL;
     HONE_API_NEED(program);
@@ -208,9 +213,14 @@ hone_error *hone_program_run_passes(const hone_program *program, size_t count,
         if (names[i]) continue;
         return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "pass %zu is NULL", i));
     }
-    hone_status st = run(hone_api_module(program), count, names, &module);
+    hone_status st = run(hone_api_module(program), target, count, names, &module);
     if (!st) *out_program = hone_api_program(module);
     return hone_api_error(st);
+}
+
+hone_error *hone_program_run_passes(const hone_program *program, size_t count,
+                                    const char *const *names, hone_program **out_program) {
+    return hone_program_run_passes_for(program, NULL, count, names, out_program);
 }
 
 const char *hone_pass_name(size_t index) {

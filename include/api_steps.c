@@ -8,6 +8,7 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
+#include "schedule/trace/trace_args.h"
 #include "support/core/alloc.h"
 
 /* The text so far is the state: adding to it applies all of it anew, from the same seed, so that
@@ -106,13 +107,87 @@ hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_progr
     return hone_api_error(hone_api_put_func(steps->program, steps->schedule->func, out_program));
 }
 
+typedef hone_status (*trace_printer)(const hone_trace *trace, hone_str *out);
+
+static hone_status print_trace(const hone_trace *trace, trace_printer print, char **out_text) {
+    hone_str text = {0};
+    hone_status st = print(trace, &text);
+    if (!st) st = hone_api_take_text(&text, out_text);
+    hone_str_deinit(&text);
+    return st;
+}
+
 hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace) {
     HONE_API_NEED(out_trace);
     *out_trace = NULL;
     HONE_API_NEED(steps);
-    hone_str text = {0};
-    hone_status st = hone_trace_print_json(&steps->schedule->trace, &text);
-    if (!st) st = hone_api_take_text(&text, out_trace);
-    hone_str_deinit(&text);
+    return hone_api_error(print_trace(&steps->schedule->trace, hone_trace_print_json, out_trace));
+}
+
+hone_error *hone_steps_script(const hone_steps *steps, char **out_text) {
+    HONE_API_NEED(out_text);
+    *out_text = NULL;
+    HONE_API_NEED(steps);
+    return hone_api_error(print_trace(&steps->schedule->trace, hone_trace_print_python, out_text));
+}
+
+hone_error *hone_trace_script(const char *trace, char **out_text) {
+    HONE_API_NEED(out_text);
+    *out_text = NULL;
+    HONE_API_NEED(trace);
+    hone_trace parsed;
+    hone_arena *arena = hone_arena_create(1 << 14);
+    if (!arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "trace"));
+    hone_status st = hone_trace_parse_json(arena, trace, strlen(trace), "trace", &parsed);
+    if (!st) st = print_trace(&parsed, hone_trace_print_python, out_text);
+    hone_arena_destroy(arena);
     return hone_api_error(st);
+}
+
+/* ---- which steps there are ---- */
+
+static const char *sort_of(const hone_arg_spec *arg) {
+    static const char *const sorts[] = {
+        [HONE_ARG_DECISION] = "decision", [HONE_ARG_INPUT] = "variable",
+        [HONE_ARG_TARGET] = "target",     [HONE_ARG_REST] = "factors",
+        [HONE_ARG_VARARGS] = "variables", [HONE_ARG_LIST] = "integers",
+        [HONE_ARG_BLOCKS] = "blocks",     [HONE_ARG_DATA] = "data",
+        [HONE_ARG_BUF_TYPE] = "role",     [HONE_ARG_MAP] = "map",
+        [HONE_ARG_INT] = "int",           [HONE_ARG_BOOL] = "bool",
+        [HONE_ARG_STRING] = "str",        [HONE_ARG_FUNC] = "function",
+        [HONE_ARG_BUFFER] = "buffer",     [HONE_ARG_ACCESS] = "access",
+        [HONE_ARG_VALUES] = "integers",   [HONE_ARG_REALS] = "numbers",
+    };
+    return sorts[arg->place];
+}
+
+static void print_default(const hone_arg_spec *arg, hone_str *out) {
+    if (arg->is_required) return;
+    if (arg->place == HONE_ARG_INT)
+        hone_str_printf(out, " = %lld", (long long)arg->fallback);
+    else if (arg->place == HONE_ARG_BOOL)
+        hone_str_append(out, arg->fallback ? " = True" : " = False");
+    else if (arg->place == HONE_ARG_STRING && arg->text_fallback)
+        hone_str_printf(out, " = \"%s\"", arg->text_fallback);
+    else
+        hone_str_append(out, " = None");
+}
+
+hone_error *hone_step_signature(size_t index, char **out_text) {
+    static const char *const gives[] = {"nothing", "block", "loop", "int",
+                                        "blocks",  "loops", "ints"};
+    HONE_API_NEED(out_text);
+    *out_text = NULL;
+    if (index >= HONE_INST_COUNT)
+        return hone_api_error(HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no step %zu", index));
+    hone_inst_kind kind = (hone_inst_kind)index;
+    hone_str text = {0};
+    hone_str_printf(&text, "%s(", hone_inst_python_name(kind));
+    const hone_arg_spec *args = hone_inst_args(kind);
+    for (const hone_arg_spec *arg = args; arg->place != HONE_ARG_END; arg++) {
+        hone_str_printf(&text, "%s%s: %s", arg == args ? "" : ", ", arg->name, sort_of(arg));
+        print_default(arg, &text);
+    }
+    hone_str_printf(&text, ") -> %s", gives[hone_inst_traits_of(kind)->gives]);
+    return hone_api_error(hone_api_take_text(&text, out_text));
 }

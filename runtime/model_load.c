@@ -85,7 +85,7 @@ hone_dtype hone_model_port_dtype(const hone_model_port *port) {
 
 /* ---- tensors ---- */
 
-static DLDataType dl_type(hone_dtype dtype) {
+DLDataType hone_dl_type(hone_dtype dtype) {
     static const uint8_t codes[HONE_DTYPE_CODE_COUNT] = {
         [HONE_DTYPE_CODE_INT] = 0,          [HONE_DTYPE_CODE_UINT] = 1,
         [HONE_DTYPE_CODE_FLOAT] = 2,        [HONE_DTYPE_CODE_HANDLE] = 3,
@@ -108,7 +108,7 @@ static void fill(DLTensor *out, hone_tensor *tensor) {
         .data = tensor->data,
         .device = {1, 0},
         .ndim = tensor->rank,
-        .dtype = dl_type(tensor->dtype),
+        .dtype = hone_dl_type(tensor->dtype),
         .shape = tensor->shape
     };
 }

@@ -27,6 +27,9 @@ HONE_NODISCARD hone_status hone_loaded_model_entry(const hone_loaded_model *mode
 /* The element type of a port; void when it is none of ours. */
 hone_dtype hone_model_port_dtype(const hone_model_port *port);
 
+/* DLPack's name of an element type; code 0 also for what DLPack has no name for. */
+DLDataType hone_dl_type(hone_dtype dtype);
+
 /* Makes the outputs of a call, owned by the caller (each tensor and the array); those whose shape
  * depends on data with room for their upper bounds, or without room. INVALID: inputs that do not
  * fit. */

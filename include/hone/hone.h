@@ -13,6 +13,8 @@
 #ifndef HONE_HONE_H
 #define HONE_HONE_H
 
+#include <hone/compile.h>
+#include <hone/database.h>
 #include <hone/error.h>
 #include <hone/formula.h>
 #include <hone/graph.h>
@@ -24,6 +26,7 @@
 #include <hone/steps.h>
 #include <hone/term.h>
 #include <hone/topi.h>
+#include <hone/tune.h>
 #include <hone/version.h>
 
 #endif

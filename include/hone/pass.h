@@ -58,6 +58,11 @@ HONE_API hone_error *hone_program_set_attribute_integer(const hone_program *prog
  * meant), and those of the passes. */
 HONE_API hone_error *hone_program_run_passes(const hone_program *program, size_t count,
                                              const char *const *names, hone_program **out_program);
+/* hone_program_run_passes for another target than this machine: what lowering is for, as `--target`
+ * has it; NULL is this machine. Errors: invalid (the target), and those above. */
+HONE_API hone_error *hone_program_run_passes_for(const hone_program *program, const char *target,
+                                                 size_t count, const char *const *names,
+                                                 hone_program **out_program);
 /* What they are called, those over graphs first, then those that lower, in order; what they do, in
  * a line. Static texts; NULL behind the last. */
 HONE_API const char *hone_pass_name(size_t index);

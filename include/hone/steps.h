@@ -35,6 +35,17 @@ HONE_API hone_error *hone_steps_add(hone_steps *steps, const char *text);
  */
 HONE_API hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_program);
 HONE_API hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace);
+/* That trace as a Python function, as TVM prints it, which the caller frees. */
+HONE_API hone_error *hone_steps_script(const hone_steps *steps, char **out_text);
+/* A trace that was kept as JSON (a record's) as a Python function. Errors: invalid. */
+HONE_API hone_error *hone_trace_script(const char *trace, char **out_text);
+
+/* ---- which steps there are ---- */
+
+/* The signature of a step, which the caller frees, as "split(loop: loop, factors: factors,
+ * preserve_unit_iters: bool = True, …) -> loops": each argument with its sort, and its default
+ * where it may be left out. Errors: not_found (behind the last). */
+HONE_API hone_error *hone_step_signature(size_t index, char **out_text);
 
 HONE_END_DECLS
 

@@ -68,13 +68,28 @@ done
 cxx=$(command -v "${CXX:-g++}") || { echo "no C++ compiler: the headers are not tried in C++"; exit 0; }
 cat >"$work/use.cc" <<'CODE'
 #include <cstring>
-#include <hone/hone.h>
-int main() {
-    hone_program *program = nullptr;
-    hone_error *error = hone_program_parse("def", "use.py", &program);
-    const bool is_refused = error && !program && std::strcmp(hone_error_kind(error), "invalid") == 0;
-    hone_error_free(error);
-    return is_refused && std::strcmp(hone_version(), HONE_VERSION) == 0 ? 0 : 1;
+#include <utility>
+#include <hone/hone.hpp>
+int main(int, char **argv) {
+    try {
+        hone::Program::parse("def", "use.py");
+        return 1;
+    } catch (const hone::Error &error) {
+        if (error.kind() != "invalid" || !std::strstr(error.what(), "use.py:1")) return 2;
+    }
+    hone::Program program = hone::Program::load(argv[1]);
+    hone::Program again = hone::Program::parse(program.text());
+    hone::Program moved = std::move(again);
+    hone::Steps steps(program);
+    if (moved != program || steps.program() != program || !program.findings().empty()) return 3;
+    hone::Model model = program.build();
+    try {
+        model.run({}, {});
+        return 4;
+    } catch (const hone::Error &error) {
+        if (error.kind() != "invalid") return 5;
+    }
+    return std::strcmp(hone_version(), HONE_VERSION) == 0 ? 0 : 6;
 }
 CODE
 for header in "$tree"/include/hone/*.h; do
@@ -84,4 +99,4 @@ done
 # shellcheck disable=SC2046,SC2086
 "$cxx" $flags -std=c++17 -Wall -Wextra -pedantic -Werror -o "$work/by_cxx" "$work/use.cc" \
     $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-prefix --cflags --libs hone)
-LD_LIBRARY_PATH=$library_dir "$work/by_cxx" || fail "the C++ program failed"
+LD_LIBRARY_PATH=$library_dir "$work/by_cxx" "$program" || fail "the C++ program failed"

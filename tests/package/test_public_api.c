@@ -322,6 +322,7 @@ static void has_a_version(void **state) {
 static void steps_are_checked_one_by_one(void **state) {
     (void)state;
     hone_program *program = public_parse(product), *got = NULL, *want = NULL;
+    char *script = NULL, *again = NULL;
     hone_steps *steps = NULL;
     char *trace = NULL;
     assert_null(hone_steps_create(program, "main", 1, &steps));
@@ -329,6 +330,12 @@ static void steps_are_checked_one_by_one(void **state) {
     assert_null(hone_steps_add(steps, "f = sch.sample_perfect_tile(i, n=2)\n"
                                       "i0, i1 = sch.split(i, f)"));
     assert_null(hone_steps_trace(steps, &trace));
+    public_ok(hone_steps_script(steps, &script));
+    public_ok(hone_trace_script(trace, &again));
+    assert_string_equal(script, again);
+    assert_non_null(strstr(script, "sch.sample_perfect_tile(loop=l1, n=2"));
+    hone_text_free(script);
+    hone_text_free(again);
     public_expect(hone_steps_add(steps, "sch.parallel(k)"), "illegal", "refused here");
     public_expect(hone_steps_add(steps, "sch.parallel(nobody)"), "invalid", "nobody");
     assert_null(hone_steps_add(steps, "sch.parallel(i0)"));
@@ -378,6 +385,12 @@ static void passes_make_other_programs(void **state) {
     public_expect(hone_program_get(program, "nobody", &alone), "not_found", "nobody");
     assert_null(alone);
     hone_program_free(other);
+    static const char *const lower[] = {"lower"};
+    public_ok(hone_program_run_passes_for(program, "aarch64-linux-gnu", 1, lower, &other));
+    hone_program_free(other);
+    public_expect(hone_program_run_passes_for(program, "toaster", 1, lower, &other), "invalid",
+                  "toaster");
+    assert_null(other);
     hone_program_free(marked);
     hone_program_free(program);
 }

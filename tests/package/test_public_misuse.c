@@ -100,6 +100,14 @@ static void steps(void **state) {
     needs(hone_steps_program(NULL, &out), "steps");
     assert_null(out);
     needs(hone_steps_program(made, NULL), "out_program");
+    needs(hone_steps_script(NULL, &trace), "steps");
+    needs(hone_steps_script(made, NULL), "out_text");
+    needs(hone_trace_script(NULL, &trace), "trace");
+    needs(hone_trace_script("[]", NULL), "out_text");
+    public_expect(hone_trace_script("{]", &trace), "invalid", "trace");
+    needs(hone_step_signature(0, NULL), "out_text");
+    public_expect(hone_step_signature(SIZE_MAX, &trace), "not_found", "no step");
+    assert_null(trace);
     needs(hone_steps_trace(NULL, &trace), "steps");
     needs(hone_steps_trace(made, NULL), "out_trace");
     hone_steps_free(made);
@@ -133,10 +141,81 @@ static void models(void **state) {
     assert_null(hone_model_find(NULL, NULL));
 }
 
+static int no_task(void *context, const hone_tuning_task *task) {
+    (void)context;
+    (void)task;
+    return 0;
+}
+
+static void tuning(void **state) {
+    (void)state;
+    hone_program *program = public_parse(product);
+    hone_tuned *tuned = NULL;
+    size_t skipped = 9;
+    const hone_tuning_options options = {.database = "x.db"};
+    needs(hone_program_visit_tasks(NULL, 0, NULL, no_task, NULL, &skipped), "program");
+    assert_int_equal(skipped, 0);
+    needs(hone_program_visit_tasks(program, 0, NULL, NULL, NULL, NULL), "visit");
+    needs(hone_program_tune(NULL, &options, &tuned), "program");
+    needs(hone_program_tune(program, NULL, &tuned), "options");
+    needs(hone_program_tune(program, &options, NULL), "out_tuned");
+    assert_null(hone_tuned_summary(NULL));
+    assert_null(hone_tuned_task_at(NULL, 0));
+    hone_tuned_free(NULL);
+    hone_program_free(program);
+}
+
+static void compiling(void **state) {
+    (void)state;
+    hone_program *program = public_parse(product), *out = program;
+    hone_model *model = NULL;
+    hone_results *results = NULL;
+    DLTensor *nothing_given[] = {NULL};
+    const hone_named_tensor nameless = {0}, dataless = {"A", NULL};
+    needs(hone_program_compile(NULL, NULL, NULL), "program");
+    needs(hone_program_compile(program, NULL, NULL), "options");
+    needs(hone_program_build(NULL, NULL, &model), "program");
+    needs(hone_program_build(program, NULL, NULL), "out_model");
+    needs(hone_program_bind_sizes(NULL, 0, NULL, &out), "program");
+    assert_null(out);
+    needs(hone_program_bind_sizes(program, 0, NULL, NULL), "out_program");
+    public_expect(hone_program_bind_sizes(program, 1, NULL, &out), "invalid", "size 0 is NULL");
+    needs(hone_program_bind_parameters(NULL, 0, NULL, &out), "program");
+    needs(hone_program_bind_parameters(program, 1, NULL, &out), "values");
+    needs(hone_program_bind_parameters(program, 1, &nameless, NULL), "out_program");
+    public_expect(hone_program_bind_parameters(program, 1, &nameless, &out), "invalid", "no name");
+    public_expect(hone_program_bind_parameters(program, 1, &dataless, &out), "invalid", "A is");
+    needs(hone_program_interpret(NULL, NULL, 0, NULL, &results), "program");
+    needs(hone_program_interpret(program, NULL, 1, NULL, &results), "arguments");
+    public_expect(hone_program_interpret(program, NULL, 1, nothing_given, NULL), "invalid",
+                  "argument 0 is NULL");
+    public_expect(hone_program_interpret(program, "nobody", 0, NULL, NULL), "not_found", "nobody");
+    assert_int_equal(hone_results_count(NULL), 0);
+    assert_null(hone_results_at(NULL, 0));
+    hone_results_free(NULL);
+    hone_program_free(program);
+}
+
+static void databases(void **state) {
+    (void)state;
+    hone_database_news news = {.trials = 9};
+    int64_t removed = 9;
+    needs(hone_database_merge(NULL, "a.db", &news), "into");
+    assert_int_equal(news.trials, 0);
+    needs(hone_database_merge("a.db", NULL, NULL), "from");
+    needs(hone_database_export(NULL, "a"), "database");
+    needs(hone_database_export("a.db", NULL), "path");
+    needs(hone_database_import(NULL, "a", NULL), "into");
+    needs(hone_database_import("a.db", NULL, &news), "path");
+    needs(hone_database_prune(NULL, 1, &removed), "database");
+    assert_int_equal(removed, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs), cmocka_unit_test(deep_tensors), cmocka_unit_test(steps),
-        cmocka_unit_test(records),  cmocka_unit_test(models),
+        cmocka_unit_test(databases), cmocka_unit_test(tuning),       cmocka_unit_test(compiling),
+        cmocka_unit_test(programs),  cmocka_unit_test(deep_tensors), cmocka_unit_test(steps),
+        cmocka_unit_test(records),   cmocka_unit_test(models),
     };
     return cmocka_run_group_tests_name("package/misuse", tests, NULL, NULL);
 }
