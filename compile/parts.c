@@ -67,9 +67,11 @@ hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants
     return HONE_OK;
 }
 
-static hone_status prepare(parts *p, const hone_module *module, const hone_dim_variant *variant,
-                           hone_module **out_module) {
-    hone_graph_options options = {.weights = p->options->weight_values,
+/* only: the graph function that is wanted, or NULL */
+static hone_status prepare(parts *p, const hone_module *module, const char *only,
+                           const hone_dim_variant *variant, hone_module **out_module) {
+    hone_graph_options options = {.only = only,
+                                  .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
     if (variant) {
         options.dims = variant->dims;
@@ -119,11 +121,11 @@ static hone_status has_record(parts *p, const hone_module *prepared, bool *out_h
 
 /* The module with the sizes of one choice; NULL where it has no sizes, or those of another model.
  */
-static hone_status prepare_variant(parts *p, const hone_module *module,
+static hone_status prepare_variant(parts *p, const hone_module *module, const char *only,
                                    const hone_dim_variant *variant, hone_module **out_module) {
     *out_module = NULL;
     if (variant->dim_count == 0) return HONE_OK;
-    hone_status st = prepare(p, module, variant, out_module);
+    hone_status st = prepare(p, module, only, variant, out_module);
     if (!p->options->only_recorded || hone_status_code(st) != HONE_CODE_INVALID) return st;
     hone_status_free(st);
     *out_module = NULL;
@@ -133,7 +135,7 @@ static hone_status prepare_variant(parts *p, const hone_module *module,
 static hone_status add_variant(parts *p, const hone_module *module, const char *name,
                                const hone_dim_variant *variant, size_t entry) {
     hone_module *prepared;
-    HONE_TRY(prepare_variant(p, module, variant, &prepared));
+    HONE_TRY(prepare_variant(p, module, name, variant, &prepared));
     bool is_wanted_plan = prepared != NULL;
     if (prepared && p->options->only_recorded) HONE_TRY(has_record(p, prepared, &is_wanted_plan));
     if (!is_wanted_plan) return HONE_OK;
@@ -156,7 +158,7 @@ static hone_status collect_graph(parts *p, const hone_module *module, const char
     for (size_t i = 0; variants && i < variants->count; i++)
         HONE_TRY(add_variant(p, module, name, &variants->items[i], at));
     if (p->options->exact && p->entries.data[at].plans.count > 0) return HONE_OK;
-    HONE_TRY(prepare(p, module, NULL, &prepared));
+    HONE_TRY(prepare(p, module, name, NULL, &prepared));
     return parts_add_graph(p, prepared, name, NULL, &p->entries.data[at]);
 }
 
@@ -190,9 +192,9 @@ static hone_status collect_funcs(parts *p, const hone_module *module) {
     hone_module **specials = hone_arena_zalloc(p->arena, (count + 1) * sizeof *specials);
     hone_module *general;
     if (!specials) return parts_no_memory();
-    HONE_TRY(prepare(p, module, NULL, &general));
+    HONE_TRY(prepare(p, module, NULL, NULL, &general));
     for (size_t i = 0; i < count; i++)
-        HONE_TRY(prepare_variant(p, module, &variants->items[i], &specials[i]));
+        HONE_TRY(prepare_variant(p, module, NULL, &variants->items[i], &specials[i]));
     for (uint32_t i = 0; i < general->member_count; i++) {
         const hone_member *member = &general->members[i];
         if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;

@@ -23,6 +23,7 @@ typedef struct hone_graph_options {
     size_t dim_count;
     const hone_graph_weight *weights; /* parameters to bind by name */
     size_t weight_count;
+    const char *only;  /* the function that is wanted, with what it calls; NULL = all */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
 } hone_graph_options;
 

@@ -130,18 +130,37 @@ bool hone_module_calls(const hone_module *module, const char *name) {
 
 /* ---- modules ---- */
 
-static hone_status part(hone_module *module, const char *name, hone_module *to) {
+hone_status hone_module_find_needed(const hone_module *module, const char *name, hone_arena *arena,
+                                    bool **out_needed) {
     const hone_member *member;
-    moving m;
     closure c = {.module = module};
     HONE_TRY(hone_module_pick(module, name, &member));
-    HONE_TRY(begin(&m, to, module));
-    c.is_needed = hone_arena_zalloc(to->arena, module->member_count + 1);
+    c.is_needed = hone_arena_zalloc(arena, (size_t)module->member_count + 1);
     if (!c.is_needed) return no_memory();
     need(&c, member->name);
+    *out_needed = c.is_needed;
+    return HONE_OK;
+}
+
+static hone_status part(hone_module *module, const char *name, hone_module *to) {
+    bool *is_needed;
+    moving m;
+    HONE_TRY(hone_module_find_needed(module, name, to->arena, &is_needed));
+    HONE_TRY(begin(&m, to, module));
     for (uint32_t i = 0; i < module->member_count; i++) {
-        if (c.is_needed[i]) HONE_TRY(move_member(&m, &module->members[i]));
+        if (is_needed[i]) HONE_TRY(move_member(&m, &module->members[i]));
     }
+    return HONE_OK;
+}
+
+hone_status hone_module_keep(hone_module *module, const char *name) {
+    bool *is_needed;
+    uint32_t count = 0;
+    HONE_TRY(hone_module_find_needed(module, name, module->arena, &is_needed));
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (is_needed[i]) module->members[count++] = module->members[i];
+    }
+    module->member_count = count;
     return HONE_OK;
 }
 

@@ -12,6 +12,11 @@
 /* A function, of a graph function also what it calls and what that calls. NOT_FOUND. */
 HONE_NODISCARD hone_status hone_module_part(hone_module *module, const char *name_or_null,
                                             hone_module **out_module);
+/* By member, in the arena: whether it is this function, or called by it on the way. NOT_FOUND. */
+HONE_NODISCARD hone_status hone_module_find_needed(const hone_module *module, const char *name,
+                                                   hone_arena *arena, bool **out_needed);
+/* Takes out, in place, what this function does not need. NOT_FOUND. */
+HONE_NODISCARD hone_status hone_module_keep(hone_module *module, const char *name);
 /* The members of module, those of the same name in `with` in their place, then its others.
  * Attributes of the module stay. */
 HONE_NODISCARD hone_status hone_module_merge(hone_module *module, hone_module *with,

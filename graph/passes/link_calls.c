@@ -30,13 +30,6 @@ static void link_names(const hone_module *module, hone_graph_func *graph) {
     }
 }
 
-/* ---- what nobody uses ---- */
-
-static bool may_go(const hone_gbind *bind) {
-    return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
-           bind->kind == HONE_GBIND_TUPLE_GET;
-}
-
 /* ---- calls of graph functions ---- */
 
 static const hone_graph_func *callee_of(const hone_module *module, const hone_gbind *bind) {
@@ -242,7 +235,7 @@ hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *
     for (uint32_t i = 0; i < module->member_count; i++) {
         hone_graph_func *graph = module->members[i].graph;
         if (!graph) continue;
-        HONE_TRY(hone_graph_drop_unused(graph, may_go));
+        HONE_TRY(hone_graph_drop_unused(graph, hone_gbind_has_no_effect));
         link_names(module, graph);
     }
     bool changed = true, any = false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/module/module_parts.h"
 #include "graph/passes/graph_passes.h"
 #include "support/core/strbuf.h"
 #include "support/text/nearest.h"
@@ -129,12 +130,13 @@ hone_status hone_graph_run_passes(const hone_module *module, const char *const *
     }
     hone_module *copy;
     HONE_TRY(hone_module_copy(module, &copy));
-    for (size_t i = 0; i < count; i++) {
-        hone_status st = hone_graph_pass_find(names[i])->run(copy, options ? options : &defaults);
-        if (st) {
-            hone_module_release(copy);
-            return st;
-        }
+    if (!options) options = &defaults;
+    hone_status st = options->only ? hone_module_keep(copy, options->only) : HONE_OK;
+    for (size_t i = 0; i < count && !st; i++)
+        st = hone_graph_pass_find(names[i])->run(copy, options);
+    if (st) {
+        hone_module_release(copy);
+        return st;
     }
     hone_module_freeze(copy);
     *out_module = copy;

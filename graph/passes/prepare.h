@@ -14,7 +14,7 @@
 
 /* bind sizes and weights, infer shapes, normalise, fold batch norms, fold constants, legalise,
  * fuse, drop what is unused, specialise. options NULL = defaults. The result is frozen. INVALID for
- * models that do not fit together, UNSUPPORTED with the operator's name. */
+ * models that do not fit together, UNSUPPORTED with all operators that are missing. */
 HONE_NODISCARD hone_status hone_graph_prepare(const hone_module *module,
                                               const hone_graph_options *options,
                                               hone_module **out_module);

@@ -168,3 +168,32 @@ bool hone_sinfo_is_static(const hone_sinfo *info) {
     }
     return true;
 }
+
+/* ---- what is used ---- */
+
+static void mark(bool *used, uint32_t count, const hone_garg *arg) {
+    if (arg->kind == HONE_GARG_VALUE && arg->u.value < count) used[arg->u.value] = true;
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        mark(used, count, &arg->u.items[i]);
+}
+
+bool *hone_graph_find_used(const hone_graph_func *graph, hone_arena *arena,
+                           bool (*may_go)(const hone_gbind *bind)) {
+    uint32_t values = graph->value_count;
+    bool *used = hone_arena_zalloc(arena, (size_t)values + 1);
+    bool *keep = hone_arena_zalloc(arena, (size_t)graph->bind_count + 1);
+    if (!used || !keep) return NULL;
+    mark(used, values, &graph->result);
+    for (uint32_t i = graph->bind_count; i-- > 0;) {
+        const hone_gbind *bind = &graph->bindings[i];
+        keep[i] = (bind->value < values && used[bind->value]) || !may_go(bind);
+        for (uint32_t a = 0; keep[i] && a < bind->arg_count; a++)
+            mark(used, values, &bind->args[a]);
+    }
+    return keep;
+}
+
+bool hone_gbind_has_no_effect(const hone_gbind *bind) {
+    return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
+           bind->kind == HONE_GBIND_TUPLE_GET;
+}

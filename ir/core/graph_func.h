@@ -139,6 +139,13 @@ hone_gbind *hone_graph_add_bind(hone_graph_func *graph, hone_gbind_kind kind, ho
 hone_gvalue hone_graph_add_call(hone_graph_func *graph, const char *op, size_t arg_count,
                                 const hone_garg *args, hone_attrs attrs, const hone_sinfo *info);
 
+/* By binding: the result needs its value, or it may not go (may_go says no). In the arena; NULL
+ * when memory is short. */
+bool *hone_graph_find_used(const hone_graph_func *graph, hone_arena *arena,
+                           bool (*may_go)(const hone_gbind *bind));
+/* It does nothing but give its value: an operator's call, an alias, an item of a tuple. */
+bool hone_gbind_has_no_effect(const hone_gbind *bind);
+
 const hone_sinfo *hone_sinfo_tensor(hone_arena *arena, hone_dtype dtype, int32_t rank,
                                     const hone_expr *const *shape);
 const hone_sinfo *hone_sinfo_static(hone_arena *arena, hone_dtype dtype, int32_t rank,

@@ -23,6 +23,9 @@ typedef struct hone_findings {
 /* Collects all findings. The status is about memory only; ill-formed programs are data. */
 HONE_NODISCARD hone_status hone_verify_func(const hone_func *func, hone_findings *out);
 HONE_NODISCARD hone_status hone_verify_module(const hone_module *module, hone_findings *out);
+/* Adds an error for each call of an operator that is read and printed, and not implemented, when
+ * its value is used. Such a module is no worse for passes that leave the call as it is. */
+HONE_NODISCARD hone_status hone_verify_operators(const hone_module *module, hone_findings *out);
 /* Runs the tensor programs of a module for a while on made-up inputs, when nothing was found in it
  * so far, and adds what goes wrong as a warning: it costs up to some 100 ms. */
 HONE_NODISCARD hone_status hone_verify_trial(const hone_module *module, hone_findings *out);

@@ -174,7 +174,8 @@ static hone_status run_graph(void *ctx) {
 }
 
 static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
-    hone_graph_options options = {.weights = job->weights, .weight_count = job->params.count};
+    hone_graph_options options = {
+        .only = name, .weights = job->weights, .weight_count = job->params.count};
     hone_module *plain = NULL;
     HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
     const hone_member *member = hone_module_find(plain, name);

@@ -192,7 +192,8 @@ static hone_status suit(suiting *s, const hone_member *member) {
 
 static hone_status prepare_and_suit(suiting *s, const hone_module *module, const char *name) {
     hone_module *prepared = NULL;
-    const hone_graph_options options = {.dims = s->dims.data, .dim_count = s->dims.count};
+    const hone_graph_options options = {
+        .only = name, .dims = s->dims.data, .dim_count = s->dims.count};
     hone_status st = hone_graph_prepare(module, &options, &prepared);
     s->module = prepared;
     const hone_member *member = st ? NULL : hone_module_find(prepared, name);

@@ -71,10 +71,9 @@ static hone_status load(hone_cli *cli, hone_module **out_module) {
         *out_module = module;
         return HONE_OK;
     }
-    hone_status st =
-        hone_status_annotate(hone_graph_prepare(module, NULL, out_module), "%s", cli->args[0]);
+    hone_status st = hone_graph_prepare(module, NULL, out_module);
     hone_module_release(module);
-    return st;
+    return st ? hone_cli_place(cli->args[0], 0, 0, st) : HONE_OK;
 }
 
 static hone_status lower_all(hone_cli *cli, const lower_options *options, const hone_target *target,

@@ -112,6 +112,7 @@ static hone_status verify(hone_cli *cli, const char *target_text) {
         goto done;
     }
     HONE_TRY_GOTO(st, hone_verify_module(module, &findings), done);
+    HONE_TRY_GOTO(st, hone_verify_operators(module, &findings), done);
     HONE_TRY_GOTO(st, hone_verify_trial(module, &findings), done);
     if (target_text) hone_verify_target(module, &target, &findings);
     if (findings.error_count) cli->exit_code = HONE_EXIT_NO;
