@@ -1,5 +1,5 @@
-/* tests/tuner/test_mutate.c - mutation changes just one decision, and only within what it may be.
- */
+/* tests/tuner/test_mutate.c - mutation changes little, and only within what it may be; it learns
+ * which mutators do well. */
 #include "tests/support/hone_test.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "schedule/replay/trace_apply.h"
 #include "tests/support/program_text.h"
 #include "tests/support/workloads.h"
-#include "tuner/space/space.h"
+#include "tuner/space/mutator.h"
 
 enum { STEPS = 300 };
 
@@ -71,51 +71,144 @@ static void check_tile(const hone_inst *inst, const hone_decision *old, const ho
     assert_true(limit < 0 || last <= limit || last <= old->values[old->count - 1]);
 }
 
-static void check_step(const hone_trace *sketch, const hone_decision *old, const hone_decision *now,
-                       uint32_t *io_tiles) {
+static void check_decision(const hone_inst *inst, const hone_decision *old,
+                           const hone_decision *now) {
+    assert_int_equal(old->count, now->count);
+    if (inst->kind == HONE_INST_SAMPLE_PERFECT_TILE) {
+        check_tile(inst, old, now);
+    } else if (inst->kind == HONE_INST_SAMPLE_CATEGORICAL) {
+        assert_in_range(now->values[0], 0, inst->attrs[0].count - 1);
+    } else {
+        assert_int_equal(inst->kind, HONE_INST_SAMPLE_COMPUTE_LOCATION);
+        assert_true(now->values[0] >= -2);
+    }
+}
+
+/* Swapping changes two tiles at most, all others one decision. */
+static void check_step(const hone_trace *sketch, const hone_decision *old,
+                       const hone_child *child) {
     uint32_t changed = 0;
+    const hone_decision *now = child->draft.decisions;
     for (uint32_t i = 0; i < sketch->count; i++) {
         if (same(&old[i], &now[i])) continue;
         changed++;
-        const hone_inst *inst = &sketch->insts[i];
-        assert_int_equal(old[i].count, now[i].count);
-        if (inst->kind == HONE_INST_SAMPLE_PERFECT_TILE) {
-            check_tile(inst, &old[i], &now[i]);
-            ++*io_tiles;
-        } else if (inst->kind == HONE_INST_SAMPLE_CATEGORICAL) {
-            assert_in_range(now[i].values[0], 0, inst->attrs[0].count - 1);
-        } else {
-            assert_int_equal(inst->kind, HONE_INST_SAMPLE_COMPUTE_LOCATION);
-            assert_true(now[i].values[0] >= -2);
-        }
+        check_decision(&sketch->insts[i], &old[i], &now[i]);
     }
-    assert_int_equal(changed, 1);
+    assert_in_range(changed, 1, child->mutator == HONE_MUTATOR_IS_swap ? 2 : 1);
 }
 
-static void changes_one_decision(void **state) {
+/* Kept apart from the mutators that leave the sketch. */
+static hone_space only(const hone_trace *sketch) {
+    return (hone_space){.sketches = (hone_trace *)(uintptr_t)sketch, .count = 1};
+}
+
+static void changes_little(void **state) {
     const hone_workload *row = *state;
     fixture f;
     set_up(&f, row->text);
     hone_rng rng = hone_test_rng(5);
+    uint32_t counts[HONE_MUTATORS] = {0};
     for (uint32_t k = 0; k < f.space.count; k++) {
         const hone_trace *sketch = &f.space.sketches[k];
-        hone_decision *now = sample(&f, sketch);
-        hone_decision *next = hone_arena_alloc(f.arena, (sketch->count + 1) * sizeof *next);
-        hone_decision *twin = hone_arena_alloc(f.arena, (sketch->count + 1) * sizeof *twin);
-        uint32_t tiles = 0, steps = 0;
+        hone_relative relative = {sketch, sample(&f, sketch)};
+        hone_space space = only(sketch);
+        hone_kin kin = {&space, &relative, 1, NULL};
+        hone_child now =
+                       {
+                           {0, sample(&f, sketch)},
+                           0
+        },
+                   next, twin;
+        uint32_t steps = 0;
         for (; steps < STEPS; steps++) {
             hone_rng same_rng = rng;
-            if (!hone_mutate(sketch, now, &rng, f.arena, next)) break;
-            assert_true(hone_mutate(sketch, now, &same_rng, f.arena, twin));
+            if (!hone_mutate(&kin, &now.draft, &rng, f.arena, &next)) break;
+            assert_true(hone_mutate(&kin, &now.draft, &same_rng, f.arena, &twin));
             for (uint32_t i = 0; i < sketch->count; i++)
-                assert_true(same(&next[i], &twin[i]));
-            check_step(sketch, now, next, &tiles);
-            memcpy(now, next, sketch->count * sizeof *now);
+                assert_true(same(&next.draft.decisions[i], &twin.draft.decisions[i]));
+            check_step(sketch, now.draft.decisions, &next);
+            counts[next.mutator]++;
+            now = next;
         }
         assert_int_equal(steps, STEPS); /* jobs can always change */
-        if (tiles) assert_in_range(tiles, STEPS * 8 / 10, STEPS * 97 / 100);
     }
+    assert_int_equal(counts[HONE_MUTATOR_IS_sketch], 0);
+    assert_true(counts[HONE_MUTATOR_IS_category] > 0);
+    if (counts[HONE_MUTATOR_IS_tile]) assert_true(counts[HONE_MUTATOR_IS_shift] > 0);
     tear_down(&f);
+}
+
+/* The other sketch takes the tiles over, so far as it has as many. */
+static void switches_sketches(void **state) {
+    (void)state;
+    fixture f;
+    set_up(&f, hone_workloads[0].text);
+    assert_true(f.space.count > 1);
+    hone_kin kin = {.space = &f.space};
+    hone_rng rng = hone_test_rng(6);
+    hone_child child = {0};
+    hone_draft parent = {0, sample(&f, &f.space.sketches[0])};
+    while (child.mutator != HONE_MUTATOR_IS_sketch)
+        assert_true(hone_mutate(&kin, &parent, &rng, f.arena, &child));
+    assert_int_not_equal(child.draft.sketch, parent.sketch);
+    const hone_trace *sketch = &f.space.sketches[child.draft.sketch];
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        known += child.draft.decisions[i].count > 0;
+        if (!hone_inst_is_sampling(sketch->insts[i].kind))
+            assert_int_equal(child.draft.decisions[i].count, 0);
+    }
+    assert_true(known > 0);
+    HONE_ASSERT_OK(hone_schedule_reset(f.sch));
+    hone_apply_options options = {.decisions = child.draft.decisions};
+    HONE_ASSERT_OK(hone_trace_apply(sketch, f.sch, &options));
+    tear_down(&f);
+}
+
+/* A mutator whose children are better is drawn more often, but none is given up. */
+static void learns_who_does_well(void **state) {
+    (void)state;
+    fixture f;
+    set_up(&f, hone_workloads[0].text);
+    hone_space space = only(&f.space.sketches[0]);
+    hone_mutator_record record[HONE_MUTATORS] = {0};
+    hone_kin kin = {.space = &space, .record = record};
+    hone_draft parent = {0, sample(&f, &f.space.sketches[0])};
+    uint32_t before = 0, after = 0, others = 0;
+    hone_child child;
+    hone_rng rng = hone_test_rng(7);
+    for (int i = 0; i < STEPS; i++) {
+        assert_true(hone_mutate(&kin, &parent, &rng, f.arena, &child));
+        before += child.mutator == HONE_MUTATOR_IS_category;
+    }
+    for (int i = 0; i < 5 * STEPS; i++) {
+        for (uint32_t k = 0; k < HONE_MUTATORS; k++)
+            hone_mutate_note(record, k, k == HONE_MUTATOR_IS_category);
+    }
+    assert_true(record[0].made < 5 * STEPS); /* what was long ago fades */
+    for (int i = 0; i < STEPS; i++) {
+        assert_true(hone_mutate(&kin, &parent, &rng, f.arena, &child));
+        after += child.mutator == HONE_MUTATOR_IS_category;
+        others += child.mutator == HONE_MUTATOR_IS_shift;
+    }
+    assert_true(after > 2 * before);
+    assert_true(others > 0);
+    tear_down(&f);
+}
+
+/* Factors fit another loop: the largest divisors that are no larger, the first takes the rest. */
+static void tiles_fit(void **state) {
+    (void)state;
+    static const int64_t wanted[] = {9, 4, 6};
+    int64_t out[4];
+    hone_tile_fit(100, -1, 3, wanted, 3, out);
+    assert_true(out[0] == 5 && out[1] == 4 && out[2] == 5);
+    hone_tile_fit(96, 4, 3, wanted, 2, out);
+    assert_true(out[0] == 24 && out[1] == 4);
+    hone_tile_fit(96, -1, 3, wanted, 4, out);
+    assert_true(out[0] == 4 && out[1] == 1 && out[2] == 4 && out[3] == 6);
+    hone_tile_fit(7, -1, 3, wanted, 3, out);
+    assert_true(out[0] == 7 && out[1] == 1 && out[2] == 1);
 }
 
 static void nothing_to_change(void **state) {
@@ -124,8 +217,11 @@ static void nothing_to_change(void **state) {
     hone_trace empty;
     hone_trace_init(&empty, arena);
     hone_rng rng = hone_test_rng(1);
-    hone_decision none = {0, NULL}, out;
-    assert_false(hone_mutate(&empty, &none, &rng, arena, &out));
+    hone_space space = only(&empty);
+    hone_decision none = {0, NULL};
+    hone_child out;
+    assert_false(
+        hone_mutate(&(hone_kin){.space = &space}, &(hone_draft){0, &none}, &rng, arena, &out));
     hone_arena_destroy(arena);
 }
 
@@ -134,7 +230,9 @@ int main(void) {
     while (hone_workloads[count].name)
         count++;
     int failed = hone_test_run_rows("tuner/mutate", hone_workloads, sizeof hone_workloads[0], count,
-                                    changes_one_decision);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_to_change)};
+                                    changes_little);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_to_change), cmocka_unit_test(switches_sketches),
+        cmocka_unit_test(learns_who_does_well), cmocka_unit_test(tiles_fit)};
     return failed + cmocka_run_group_tests_name("tuner/mutate", tests, NULL, NULL);
 }

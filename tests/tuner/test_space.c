@@ -80,16 +80,18 @@ static bool check_sketch(const hone_func *func, hone_schedule *sch, const hone_t
     for (uint32_t i = 0; i < samples && is_good; i++) {
         is_good = check_candidate(func, sch, sketch, NULL, io, out_why);
     }
-    hone_decision *decisions = hone_arena_zalloc(arena, (sketch->count + 1) * sizeof *decisions);
     hone_trace kept;
     HONE_ASSERT_OK(hone_trace_simplify(arena, &sch->trace, true, &kept));
     hone_rng rng = hone_rng_from_seed(io->samples);
     bool is_whole = kept.count == sketch->count; /* the last sample was not refused */
-    for (uint32_t i = 0; is_whole && i < kept.count; i++)
-        decisions[i] = kept.decisions[i];
+    hone_space space = {.sketches = &kept, .count = 1};
+    hone_child now = {
+        {0, kept.decisions},
+        0
+    };
     for (uint32_t i = 0; is_whole && i < MUTATIONS && is_good; i++) {
-        if (!hone_mutate(sketch, decisions, &rng, arena, decisions)) break;
-        is_good = check_candidate(func, sch, sketch, decisions, io, out_why);
+        if (!hone_mutate(&(hone_kin){.space = &space}, &now.draft, &rng, arena, &now)) break;
+        is_good = check_candidate(func, sch, sketch, now.draft.decisions, io, out_why);
     }
     hone_arena_destroy(arena);
     return is_good;

@@ -83,7 +83,7 @@ static void devices_do_not_matter(void **state) {
         tune_world w;
         tune_world_open(&w);
         w.is_uneven = runs[i].is_uneven;
-        w.options.trials = 48;
+        w.options.trials = 120;
         w.options.look_ahead = runs[i].look_ahead;
         hone_runner_destroy(w.runner);
         hone_runner_simulated_options options = {.slots = runs[i].slots};
@@ -93,7 +93,7 @@ static void devices_do_not_matter(void **state) {
         HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
         tune_trials all;
         tune_trials_list(&w, NULL, &all);
-        assert_int_equal(all.programs.count, 48);
+        assert_int_equal(all.programs.count, 120);
         fingerprints[i] = all.fingerprint;
         hone_vec_deinit(&all.programs);
         hone_tune_result_deinit(&result);
@@ -102,6 +102,46 @@ static void devices_do_not_matter(void **state) {
     assert_true(fingerprints[1] == fingerprints[0]);
     assert_true(fingerprints[2] == fingerprints[0]);
     assert_true(fingerprints[3] != fingerprints[0]); /* another look-ahead is another run */
+}
+
+/* How far a search looks is part of what decides. */
+static void evaluations_decide(void **state) {
+    (void)state;
+    uint64_t fingerprints[2];
+    for (int i = 0; i < 2; i++) {
+        tune_world w;
+        tune_world_open(&w);
+        w.options.evaluations = 64 + 64 * i;
+        hone_tune_result result;
+        HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+        tune_trials all;
+        tune_trials_list(&w, NULL, &all);
+        fingerprints[i] = all.fingerprint;
+        hone_vec_deinit(&all.programs);
+        hone_tune_result_deinit(&result);
+        tune_world_close(&w);
+    }
+    assert_true(fingerprints[0] != fingerprints[1]);
+}
+
+/* What is still to gain is said when there were trials enough, and is a share. */
+static void says_what_is_still_to_gain(void **state) {
+    (void)state;
+    tune_world w;
+    tune_world_open(&w);
+    hone_tune_result result;
+    w.options.trials = 8;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_true(isnan(result.tasks[0].still_to_gain)); /* too few */
+    hone_tune_result_deinit(&result);
+    w.options.trials = 120;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    for (uint32_t i = 0; i < result.task_count; i++) {
+        double gain = result.tasks[i].still_to_gain;
+        assert_true(gain >= 0 && gain < 1);
+    }
+    hone_tune_result_deinit(&result);
+    tune_world_close(&w);
 }
 
 static void look_ahead_is_kept_and_checked(void **state) {
@@ -512,6 +552,8 @@ int main(void) {
         cmocka_unit_test(same_seed_gives_the_same_trials),
         cmocka_unit_test(devices_do_not_matter),
         cmocka_unit_test(look_ahead_is_kept_and_checked),
+        cmocka_unit_test(evaluations_decide),
+        cmocka_unit_test(says_what_is_still_to_gain),
         cmocka_unit_test(second_run_goes_on),
         cmocka_unit_test(second_run_goes_on_from_very_many),
         cmocka_unit_test(stop_drains_and_keeps_everything),

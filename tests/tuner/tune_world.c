@@ -67,6 +67,7 @@ void tune_world_open(tune_world *w) {
                                      .runner = w->runner,
                                      .seed = 7,
                                      .trials = 40,
+                                     .evaluations = 192, /* the default takes longer */
                                      .work_dir = "/tmp",
                                      .model_name = "test",
                                      .command_line = "test",

@@ -79,6 +79,36 @@ static void print_times(hone_cli *cli, const hone_tune_result *result) {
                     (double)result->train_ns / 1e9);
 }
 
+static void print_phases(hone_cli *cli, const hone_tune_result *result) {
+    char setup[HONE_DURATION_BYTES], trials[HONE_DURATION_BYTES], confirm[HONE_DURATION_BYTES];
+    hone_str_printf(&cli->out, "of these: getting ready %s, trials %s, confirming the best %s\n",
+                    hone_duration_print(result->setup_ns, setup),
+                    hone_duration_print(result->trials_ns, trials),
+                    hone_duration_print(result->confirm_ns, confirm));
+}
+
+/* Over all tasks, by the time that they take; NAN: of one it is not known. */
+static double still_to_gain(const hone_tune_result *result) {
+    double gain = 0, whole = 0;
+    for (uint32_t i = 0; i < result->task_count; i++) {
+        const hone_tune_task_result *task = &result->tasks[i];
+        if (isnan(task->best_ns)) continue;
+        gain += whole_ns(task, task->best_ns) * task->still_to_gain;
+        whole += whole_ns(task, task->best_ns);
+    }
+    return whole > 0 ? gain / whole : NAN;
+}
+
+static void print_gain(hone_cli *cli, const hone_tune_result *result) {
+    double gain = still_to_gain(result);
+    if (result->is_used_up) return; /* said already */
+    if (isnan(gain)) {
+        hone_str_append(&cli->out, "still to gain: too few trials to say\n");
+        return;
+    }
+    hone_str_printf(&cli->out, "still to gain: about %.1f%% by as many trials again\n", 100 * gain);
+}
+
 static void print_quality(hone_cli *cli, const hone_costmodel_quality *quality) {
     hone_str_printf(&cli->out, "cost model: %" PRId64 " samples, ", quality->samples);
     if (isnan(quality->pair_accuracy)) {
@@ -109,7 +139,9 @@ hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
         result->is_used_up      ? "; the space is used up"
         : result->has_converged ? "; converged"
                                 : "");
+    print_gain(cli, result);
     print_times(cli, result);
+    print_phases(cli, result);
     print_quality(cli, &result->quality);
     return hone_str_check(&cli->out);
 }
@@ -124,6 +156,7 @@ static hone_json *task_json(const hone_tune_task_result *task) {
         hone_json_set_f64(json, "before_ns", task->before_ns) &&
         hone_json_set_f64(json, "best_ns", task->best_ns) &&
         hone_json_set_bool(json, "confirmed", task->is_confirmed) &&
+        hone_json_set_f64(json, "still_to_gain", task->still_to_gain) &&
         hone_json_set_i64(json, "trials", task->trials) &&
         hone_json_set_i64(json, "failed", task->failed) &&
         hone_json_set_i64(json, "known_trials", task->known_trials) &&
@@ -140,14 +173,17 @@ static hone_json *times_json(const hone_tune_result *result) {
         const char *name;
         int64_t ns;
     } rows[] = {
-        {"search",   t->search       },
-        {"queue",    t->queue        },
-        {"build",    t->build        },
-        {"transfer", t->transfer     },
-        {"load",     t->load         },
-        {"check",    t->check        },
-        {"measure",  t->measure      },
-        {"train",    result->train_ns}
+        {"search",   t->search         },
+        {"queue",    t->queue          },
+        {"build",    t->build          },
+        {"transfer", t->transfer       },
+        {"load",     t->load           },
+        {"check",    t->check          },
+        {"measure",  t->measure        },
+        {"train",    result->train_ns  },
+        {"ready",    result->setup_ns  },
+        {"trials",   result->trials_ns },
+        {"confirm",  result->confirm_ns}
     };
     hone_json *json = hone_json_make_object();
     for (size_t i = 0; i < HONE_COUNT(rows); i++) {
@@ -183,6 +219,7 @@ hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result
     ok &= hone_json_set_bool(json, "stopped", result->was_stopped);
     ok &= hone_json_set_bool(json, "converged", result->has_converged);
     ok &= hone_json_set_bool(json, "used_up", result->is_used_up);
+    ok &= hone_json_set_f64(json, "still_to_gain", still_to_gain(result));
     ok &= hone_json_set_f64(json, "elapsed_seconds", (double)result->elapsed_ns / 1e9);
     ok &= hone_json_set(json, "seconds", times_json(result));
     ok &= hone_json_set(json, "cost_model", quality_json(&result->quality));

@@ -33,7 +33,7 @@
 typedef struct tune_options {
     hone_cli_list shapes, intrins, inputs;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
-    int64_t trials, time_ns, seed, threads, builders, look_ahead;
+    int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
     bool has_trials, has_time, until_converged, no_report, unsandboxed;
     tune_farm_options farm;
     bool is_remote;
@@ -113,7 +113,7 @@ static hone_status check_options(const hone_cli *cli, tune_options *o,
     HONE_TRY(tune_farm_check(cli, &o->farm));
     if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
     if (strcmp(o->strategy, "evolutionary") != 0)
-        HONE_TRY(hone_cli_refuse(cli, "cost-model", "a strategy that asks none"));
+        HONE_TRY(hone_cli_refuse(cli, "cost-model evaluations", "a strategy that asks none"));
     if (o->has_trials || o->has_time || o->until_converged) return HONE_OK;
     o->trials = 1000;
     return HONE_OK;
@@ -166,6 +166,8 @@ static void remember_command(tune_run *run, const tune_options *o) {
     }
     if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
     if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
+    if (strcmp(o->strategy, "evolutionary") == 0)
+        hone_str_printf(text, " --evaluations %" PRId64, o->evaluations);
     hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
                     o->strategy, o->cost_model, o->seed, o->cache);
 }
@@ -242,6 +244,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .reference_target = run->local_runner ? &run->host : NULL,
                                  .strategy = o->strategy,
                                  .cost_model = o->cost_model,
+                                 .evaluations = (int32_t)o->evaluations,
                                  .seed = (uint64_t)o->seed,
                                  .trials = o->trials,
                                  .time_limit_ns = o->time_ns,
@@ -384,6 +387,7 @@ int hone_verb_tune(int argc, char **argv) {
     tune_options o = {.strategy = "evolutionary",
                       .cost_model = "xgboost",
                       .cache = "hot",
+                      .evaluations = HONE_EVALUATIONS,
                       .farm = {.no_device = "wait"},
                       .builders = hone_thread_cpu_count()};
     const hone_cli_option options[] = {
@@ -400,6 +404,8 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
         TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
         TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
+        NUMBER_OPTION("evaluations", o.evaluations, HONE_LEAST_EVALUATIONS, 1000000,
+                      "candidates that the search compares for each batch of trials; default 1024"),
         NUMBER_OPTION("seed", o.seed, 0, INT64_MAX, "of all random choices; default 0"),
         NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
         NUMBER_OPTION("look-ahead", o.look_ahead, 8, 4096,

@@ -4,7 +4,7 @@
 #include "ir/core/grow.h"
 #include "tuner/loop/tune_impl.h"
 
-enum { WINDOW = 3, CONVERGED_TRIALS = 96, HOPELESS_BATCHES = 4 };
+enum { WINDOW = 3, CONVERGED_TRIALS = 96, HOPELESS_BATCHES = 4, KNOWN_BATCHES = 4 };
 #define SLOPE_SHARE 0.2
 
 /* What one more batch may bring, in nanoseconds of the whole model: part of what the last batches
@@ -70,11 +70,30 @@ bool hone_is_used_up(const hone_tuning *t) {
     return used_up > 0;
 }
 
+/* Between the best times after so many batches, as a logarithm. */
+static double gain_between(const hone_tune_task *task, uint32_t from, uint32_t to) {
+    return log(task->history[from - 1] / task->history[to - 1]);
+}
+
+double hone_still_to_gain(const hone_tune_task *task) {
+    uint32_t n = task->history_count;
+    if (task->is_exhausted && !task->is_left_out) return 0;
+    if (n < KNOWN_BATCHES) return NAN;
+    double earlier = gain_between(task, n / 4, n / 2), last = gain_between(task, n / 2, n);
+    if (isnan(earlier) || isnan(last)) return NAN;
+    double next = earlier > last ? last * (last / earlier) : last;
+    return 1 - exp(-next);
+}
+
+/* Nothing was gained for a good while, and for as long as it took to get there. */
+static bool is_converged(const hone_tune_task *task) {
+    return task->is_exhausted ||
+           (task->since_better >= CONVERGED_TRIALS && task->since_better >= task->folded / 2);
+}
+
 bool hone_has_converged(const hone_tuning *t) {
     for (uint32_t i = 0; i < t->task_count; i++) {
-        if (!t->tasks[i]->is_exhausted && t->tasks[i]->since_better < CONVERGED_TRIALS) {
-            return false;
-        }
+        if (!is_converged(t->tasks[i])) return false;
     }
     return true;
 }

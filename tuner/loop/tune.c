@@ -60,6 +60,11 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         if (!st) t->task_count++;
         if (st) HONE_TRY(excuse(t, task, of_model(t, st), &first));
     }
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        t->tasks[i]->siblings = t->tasks;
+        t->tasks[i]->sibling_count = t->task_count;
+        if (t->options->evaluations) t->tasks[i]->evaluations = (uint32_t)t->options->evaluations;
+    }
     return judge_space(t, first);
 }
 
@@ -174,6 +179,7 @@ static hone_status summarize(hone_tuning *t) {
                                     .before_ns = task->before_ns,
                                     .best_ns = task->best_ns,
                                     .is_confirmed = task->is_confirmed,
+                                    .still_to_gain = hone_still_to_gain(task),
                                     .trials = task->folded,
                                     .failed = task->failed,
                                     .known_trials = task->known_trials,
@@ -195,10 +201,34 @@ static void tear_down(hone_tuning *t) {
     hone_str_deinit(&t->target_text);
 }
 
+/* Adds the time since *io_since to a phase. */
+static void end_phase(const hone_tuning *t, int64_t *io_since, int64_t *io_phase) {
+    int64_t now = hone_clock_now(t->clock);
+    *io_phase += now - *io_since;
+    *io_since = now;
+}
+
+/* What the confirmation leaves of a time limit is for more trials, which it then confirms. */
+static bool shall_go_on(const hone_tuning *t, int64_t proposed_before) {
+    enum { LEAST_REST_NS = 2000000000 };
+    const hone_tune_result *r = t->result;
+    bool is_over = r->was_stopped || r->lost_devices || r->is_used_up || !t->options->time_limit_ns;
+    if (is_over || t->proposed == proposed_before) return false;
+    if (t->options->until_converged && r->has_converged) return false;
+    return hone_clock_now(t->clock) < t->deadline_ns - LEAST_REST_NS;
+}
+
 static hone_status run(hone_tuning *t, const hone_task_list *list) {
+    int64_t since = t->start_ns, before;
     HONE_TRY(set_up(t, list));
-    HONE_TRY(hone_tuning_loop(t));
-    if (!t->options->simulate) HONE_TRY(hone_tuning_confirm(t));
+    end_phase(t, &since, &t->result->setup_ns);
+    do {
+        before = t->proposed;
+        HONE_TRY(hone_tuning_loop(t));
+        end_phase(t, &since, &t->result->trials_ns);
+        if (!t->options->simulate) HONE_TRY(hone_tuning_confirm(t));
+        end_phase(t, &since, &t->result->confirm_ns);
+    } while (shall_go_on(t, before));
     return summarize(t);
 }
 

@@ -45,6 +45,8 @@ typedef struct hone_tune_options {
     const hone_target *reference_target;
     const char *strategy;   /* "evolutionary" (NULL), "random", "replay" */
     const char *cost_model; /* "xgboost" (NULL), "random", "null" */
+    int32_t evaluations;    /* candidates that an evolutionary search replays and scores for each
+                               batch, at least HONE_LEAST_EVALUATIONS; 0 = HONE_EVALUATIONS */
     uint64_t seed;
     int64_t trials;         /* budget over all tasks; 0 = none */
     int64_t time_limit_ns;  /* 0 = none */
@@ -80,6 +82,7 @@ typedef struct hone_tune_task_result {
     double before_ns; /* what was to be beaten (tune_task.h); NAN = it has no time */
     double best_ns;   /* NAN = nothing worked */
     bool is_confirmed;
+    double still_to_gain;   /* share of best_ns that as many trials again may save; NAN = unknown */
     int64_t trials, failed; /* of this run */
     int64_t known_trials;   /* that the database had before */
     double seconds;
@@ -96,6 +99,7 @@ typedef struct hone_tune_result {
     bool is_used_up;     /* there was nothing left to try */
     hone_db_times times; /* summed over this run */
     int64_t elapsed_ns, train_ns;
+    int64_t setup_ns, trials_ns, confirm_ns; /* parts of elapsed_ns */
     hone_costmodel_quality quality;
     char session[HONE_HASH_HEX_BYTES];
 } hone_tune_result;

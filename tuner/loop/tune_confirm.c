@@ -32,6 +32,7 @@ typedef struct confirming {
     uint32_t count;
     char device[HONE_RUN_DEVICE_BYTES]; /* that answered first; "" = none yet, or this machine */
     bool lost_device;
+    int64_t until_ns; /* its share of the time; INT64_MAX = it has all that it needs */
     hone_status error;
 } confirming;
 
@@ -146,6 +147,7 @@ static hone_status time_all(confirming *c) {
             if (c->lost_device) return HONE_OK;
         }
         if (hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
+        if (turn + 1 >= TURNS / 2 && hone_clock_now(c->t->clock) >= c->until_ns) break;
     }
     return HONE_OK;
 }
@@ -218,14 +220,29 @@ static hone_status confirm(confirming *c) {
     return st;
 }
 
+/* Tasks of which something was measured, or proposed, that no confirmation has seen. */
+static int64_t count_unconfirmed(const hone_tuning *t) {
+    int64_t tasks = 0;
+    for (uint32_t i = 0; i < t->task_count; i++)
+        tasks += t->tasks[i]->proposals > t->tasks[i]->confirmed;
+    return tasks;
+}
+
 int64_t hone_tuning_confirm_ns(const hone_tuning *t) {
     const hone_db_times *sum = &t->result->times;
+    if (t->confirmed_tasks) {
+        return count_unconfirmed(t) * (t->result->confirm_ns / t->confirmed_tasks);
+    }
     if (t->result->trials == 0) return 0;
     int64_t run = (sum->transfer + sum->load + sum->check + sum->measure) / t->result->trials;
-    int64_t build = sum->build / t->result->trials, tasks = 0;
-    for (uint32_t i = 0; i < t->task_count; i++)
-        tasks += t->tasks[i]->proposals > 0;
-    return tasks * CONTENDERS * (build + TURNS * run);
+    int64_t build = sum->build / t->result->trials;
+    return count_unconfirmed(t) * CONTENDERS * (build + TURNS * run);
+}
+
+static int64_t share_until(const hone_tuning *t, int64_t tasks) {
+    if (t->deadline_ns == INT64_MAX) return INT64_MAX;
+    int64_t now = hone_clock_now(t->clock);
+    return now + (t->deadline_ns - now) / tasks;
 }
 
 hone_status hone_tuning_confirm(hone_tuning *t) {
@@ -233,10 +250,14 @@ hone_status hone_tuning_confirm(hone_tuning *t) {
     hone_status st = arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
     for (uint32_t i = 0; i < t->task_count && !st; i++) {
         if (hone_tuning_must_stop(t) == HONE_STOP_NOW) break;
-        if (t->tasks[i]->folded == 0) continue;
-        confirming c = {.t = t, .task = t->tasks[i], .arena = arena};
+        hone_tune_task *task = t->tasks[i];
+        if (task->folded == 0 || task->proposals == task->confirmed) continue;
+        confirming c = {.t = t, .task = task, .arena = arena};
+        c.until_ns = share_until(t, count_unconfirmed(t));
         hone_arena_reset(arena);
         st = confirm(&c);
+        task->confirmed = task->proposals;
+        t->confirmed_tasks++;
     }
     hone_arena_destroy(arena);
     return st;

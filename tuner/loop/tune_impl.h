@@ -84,8 +84,9 @@ typedef struct hone_tuning {
     bool is_timing;            /* this machine is kept quiet: builds are stopped, nobody thinks */
     hone_arena *spare;         /* where the next build result goes; then it is the trial's */
     uint32_t in_state[HONE_TRIAL_STATES];
-    int64_t dropped; /* proposals that a machine's faults used up: as many more are made */
-    uint32_t faults; /* of machines, in a row */
+    int64_t dropped;         /* proposals that a machine's faults used up: as many more are made */
+    int64_t confirmed_tasks; /* in result->confirm_ns */
+    uint32_t faults;         /* of machines, in a row */
     const hone_tune_task *last_task; /* of the trial that was recorded last; NULL = none yet */
     char shown_note[96];             /* of the runner, as the progress line has it */
     int64_t shared_until_ns;         /* time has been shared out among the tasks up to here */
@@ -109,6 +110,9 @@ hone_tune_task *hone_pick_task(const hone_tuning *t);
 /* Notes the best time after a batch, for the scheduler. */
 HONE_NODISCARD hone_status hone_note_batch(hone_tune_task *task);
 bool hone_has_converged(const hone_tuning *t);
+/* What as many trials again may save, as a share of the best time: the gains of the last two
+ * doublings of the number of trials are taken on. NAN: too few to say. */
+double hone_still_to_gain(const hone_tune_task *task);
 /* Whether all candidates that there are were tried. */
 bool hone_is_used_up(const hone_tuning *t);
 
@@ -121,7 +125,8 @@ HONE_NODISCARD hone_status hone_tuning_resume(hone_tuning *t);
 HONE_NODISCARD hone_status hone_tuning_loop(hone_tuning *t);
 /* Times the fastest records of each task again, interleaved, and marks them as confirmed. */
 HONE_NODISCARD hone_status hone_tuning_confirm(hone_tuning *t);
-/* How long that takes, by what trials took so far; 0 = nothing was measured. */
+/* How long that takes, by what it took before, or else by what trials took; 0 = nothing was
+ * measured since. */
 int64_t hone_tuning_confirm_ns(const hone_tuning *t);
 
 /* ---- tune_gate.c ---- */

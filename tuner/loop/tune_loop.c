@@ -130,13 +130,20 @@ void hone_tuning_loop_deinit(hone_tuning *t) {
 
 /* ---- thinking ---- */
 
+/* How long what is under way takes, and the batch that would be proposed. */
+static int64_t drain_ns(const hone_tuning *t) {
+    if (t->result->trials == 0) return 0;
+    int64_t spent = hone_clock_now(t->clock) - t->start_ns - t->result->setup_ns;
+    int64_t trial = (spent - t->result->confirm_ns) / t->result->trials;
+    return trial * (pending(t) + HONE_BATCH);
+}
+
 /* Of a time limit, a part is for what is under way when it ends and for confirming. */
 static bool has_time(const hone_tuning *t) {
-    int64_t limit = t->options->time_limit_ns, most = limit / 5, least = limit / 50;
+    int64_t limit = t->options->time_limit_ns, most = limit / 5;
     if (!limit) return true;
-    int64_t confirm = hone_tuning_confirm_ns(t);
-    int64_t rest = confirm == 0 || confirm > most - least ? most : least + confirm;
-    return hone_clock_now(t->clock) < t->deadline_ns - rest;
+    int64_t rest = drain_ns(t) + hone_tuning_confirm_ns(t);
+    return hone_clock_now(t->clock) < t->deadline_ns - (rest < most ? rest : most);
 }
 
 static bool has_budget(const hone_tuning *t) {
@@ -441,6 +448,7 @@ static bool is_anything_tuned(const hone_tuning *t) {
 hone_status hone_tuning_loop(hone_tuning *t) {
     hone_status st = HONE_OK;
     t->shared_until_ns = hone_clock_now(t->clock);
+    t->has_ended = false;
     begin_thought(t);
     while (!st && !is_over(t)) {
         st = turn(t);

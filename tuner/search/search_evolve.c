@@ -1,50 +1,59 @@
-/* tuner/search/search_evolve.c - evolutionary search over traces: a population of elites and fresh
- * samples is mutated for a few generations; the cost model says who has children and who is
- * proposed. What was seen before, in this session or in the database, is never proposed again.
+/* tuner/search/search_evolve.c - evolutionary search over traces: elites and fresh samples are the
+ * first generation; the cost model says who has children and who is proposed. What was seen before,
+ * in this session or in the database, is never proposed again.
  *
  *   elites + samples ─► score ─► parents (by rank) ─► mutate, replay ─► score … ─► best unseen
+ *     dealt to islands             of the island; in the last generation of all islands
  *
- * Source: MetaSchedule's evolutionary search; differs in: parents are drawn by rank instead of by
- * raw score (one lucky outlier does not own the population), children never fill up with clones,
- * and a fixed share of proposals is random.
+ * A round evaluates (replays and scores) so many candidates, whatever they come to: it takes as
+ * long for a hard task as for an easy one, and depends on no clock. Islands keep a lucky one of the
+ * model's favourites from owning the population before others were looked at. Mutators whose
+ * children are better than their parents, says the model, are tried more often (mutate.c).
+ *
+ * Source: MetaSchedule's evolutionary search; differs in: islands; parents are drawn by rank
+ * instead of by raw score (one lucky outlier does not own the population), children never fill up
+ * with clones, and a fixed share of proposals is random.
  */
 #include <stdlib.h>
 
 #include "tuner/search/search.h"
 
-enum { POPULATION = 128, GENERATIONS = 3, ATTEMPTS = 4, MAX_POOL = POPULATION * (GENERATIONS + 2) };
+enum { ISLANDS = 4, GENERATIONS = 6, ALL_ISLANDS = ISLANDS, NO_MUTATOR = HONE_MUTATORS };
 #define RANDOM_SHARE 0.1
-#define ELITE_SHARE 0.5
+#define FIRST_SHARE 0.25 /* of the evaluations, for the first generation; half of it elites */
+
+typedef struct member {
+    hone_candidate candidate;
+    uint32_t island, mutator;
+    float parent_score;
+} member;
 
 typedef struct pool {
     hone_tune_task *task;
     hone_costmodel *model;
     hone_rng rng;
-    hone_candidate *items; /* all distinct, of this round */
-    uint32_t count;
-    hone_map128 *known; /* programs in items */
+    hone_kin kin;
+    member *items;        /* all distinct, of this round */
+    uint32_t count, left; /* left: evaluations */
+    hone_map128 *known;   /* programs in items */
 } pool;
 
-/* Adds a candidate unless its program is in the pool already. */
-static bool add(pool *p, const hone_candidate *candidate) {
-    uint64_t where = 0;
-    if (p->count == MAX_POOL || hone_map128_find(p->known, candidate->program, &where))
-        return false;
-    if (!hone_map128_put(p->known, candidate->program, p->count)) return false;
-    p->items[p->count++] = *candidate;
+/* Adds a member unless its program is in the pool already. */
+static bool add(pool *p, const member *m) {
+    if (hone_map128_find(p->known, m->candidate.program, NULL)) return false;
+    if (!hone_map128_put(p->known, m->candidate.program, p->count)) return false;
+    p->items[p->count++] = *m;
     return true;
 }
 
-/* Replays; a refused candidate is no failure. */
-static hone_status try_add(pool *p, int32_t sketch, const hone_decision *decisions,
-                           bool *out_added) {
-    hone_candidate candidate;
-    *out_added = false;
+/* Replays; a refused candidate is no failure. Whether it came in is seen by the count. */
+static hone_status evaluate(pool *p, const hone_draft *draft, member m) {
     hone_rng rng = hone_rng_split(&p->rng, hone_rng_next(&p->rng));
-    hone_status st =
-        hone_tune_task_replay(p->task, sketch, decisions, rng, p->task->scratch, &candidate);
+    p->left--;
+    hone_status st = hone_tune_task_replay(p->task, draft->sketch, draft->decisions, rng,
+                                           p->task->scratch, &m.candidate);
     if (!st) {
-        *out_added = add(p, &candidate);
+        add(p, &m);
         return HONE_OK;
     }
     hone_code code = hone_status_code(st);
@@ -60,44 +69,49 @@ static hone_status score(pool *p, uint32_t from) {
     float *scores = hone_arena_alloc(p->task->scratch, count * sizeof *scores);
     if (!rows || !scores) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     for (uint32_t i = 0; i < count; i++) {
-        rows[i] = (hone_costmodel_rows){p->items[from + i].features, p->items[from + i].row_count};
+        const hone_candidate *c = &p->items[from + i].candidate;
+        rows[i] = (hone_costmodel_rows){c->features, c->row_count};
     }
     HONE_TRY(hone_costmodel_score(p->model, &p->task->task->hash, rows, count, scores));
     for (uint32_t i = 0; i < count; i++)
-        p->items[from + i].score = scores[i];
+        p->items[from + i].candidate.score = scores[i];
     return HONE_OK;
 }
 
-static hone_status first_population(pool *p) {
-    bool added;
-    uint32_t elites = (uint32_t)(POPULATION * ELITE_SHARE);
-    for (uint32_t i = 0; i < p->task->elite_count && i < elites; i++) {
+static hone_status first_generation(pool *p) {
+    uint32_t room = (uint32_t)(p->left * FIRST_SHARE), until = p->left - room;
+    uint32_t elites = p->task->elite_count < room / 2 ? p->task->elite_count : room / 2;
+    for (uint32_t i = 0; i < elites; i++) {
         const hone_elite *e = &p->task->elites[i];
-        HONE_TRY(try_add(p, e->sketch, e->decisions, &added));
+        hone_draft draft = {e->sketch, e->decisions};
+        HONE_TRY(evaluate(p, &draft, (member){.island = i % ISLANDS, .mutator = NO_MUTATOR}));
     }
-    for (uint32_t i = 0; i < POPULATION * ATTEMPTS && p->count < POPULATION; i++) {
-        int32_t sketch = (int32_t)hone_rng_below(&p->rng, p->task->space.count);
-        HONE_TRY(try_add(p, sketch, NULL, &added));
+    while (p->left > until) {
+        hone_draft draft = {(int32_t)hone_rng_below(&p->rng, p->task->space.count), NULL};
+        member m = {.island = p->left % ISLANDS, .mutator = NO_MUTATOR};
+        HONE_TRY(evaluate(p, &draft, m));
     }
-    return HONE_OK;
+    return score(p, 0);
 }
 
 /* Best first; ties by program, so that the order is that of nothing but the candidates. */
 static int by_score(const void *a, const void *b) {
-    const hone_candidate *x = *(const hone_candidate *const *)a;
-    const hone_candidate *y = *(const hone_candidate *const *)b;
+    const hone_candidate *x = &(*(const member *const *)a)->candidate;
+    const hone_candidate *y = &(*(const member *const *)b)->candidate;
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
     if (x->program.hi != y->program.hi) return x->program.hi < y->program.hi ? -1 : 1;
     return x->program.lo < y->program.lo ? -1 : x->program.lo > y->program.lo;
 }
 
-static const hone_candidate **ranked(pool *p) {
-    const hone_candidate **order =
-        hone_arena_alloc(p->task->scratch, (p->count + 1) * sizeof *order);
-    if (!order) return NULL;
-    for (uint32_t i = 0; i < p->count; i++)
-        order[i] = &p->items[i];
-    qsort(order, p->count, sizeof *order, by_score);
+/* The members of an island, best first; NULL: no memory. */
+static const member **ranked(pool *p, uint32_t island, uint32_t *out_count) {
+    const member **order = hone_arena_alloc(p->task->scratch, (p->count + 1) * sizeof *order);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->count && order; i++) {
+        if (island == ALL_ISLANDS || p->items[i].island == island) order[count++] = &p->items[i];
+    }
+    if (order) qsort(order, count, sizeof *order, by_score);
+    *out_count = count;
     return order;
 }
 
@@ -107,23 +121,43 @@ static uint32_t draw_rank(hone_rng *rng, uint32_t n) {
     return a < b ? a : b;
 }
 
-static hone_status next_generation(pool *p) {
-    const hone_candidate **order = ranked(p);
+/* So many children; as many of the best as there are children to have may be parents. */
+static hone_status breed(pool *p, uint32_t island, uint32_t children) {
+    uint32_t count;
+    const member **order = ranked(p, island, &count);
     if (!order) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-    uint32_t parents = p->count < POPULATION ? p->count : POPULATION;
-    uint32_t from = p->count, made = 0;
-    for (uint32_t i = 0; i < POPULATION * ATTEMPTS && made < POPULATION; i++) {
-        const hone_candidate *parent = order[draw_rank(&p->rng, parents)];
-        const hone_trace *sketch = &p->task->space.sketches[parent->sketch];
-        hone_decision *child =
-            hone_arena_alloc(p->task->scratch, (sketch->count + 1) * sizeof *child);
-        if (!child) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-        if (!hone_mutate(sketch, parent->decisions, &p->rng, p->task->scratch, child)) continue;
-        bool added;
-        HONE_TRY(try_add(p, parent->sketch, child, &added));
-        made += added;
+    uint32_t parents = count < children ? count : children;
+    for (uint32_t i = 0; i < children && parents; i++) {
+        const member *parent = order[draw_rank(&p->rng, parents)];
+        hone_draft draft = {parent->candidate.sketch, parent->candidate.decisions};
+        hone_child child;
+        if (!hone_mutate(&p->kin, &draft, &p->rng, p->task->scratch, &child)) {
+            p->left--;
+            continue;
+        }
+        HONE_TRY(evaluate(p, &child.draft,
+                          (member){.island = parent->island,
+                                   .mutator = child.mutator,
+                                   .parent_score = parent->candidate.score}));
     }
-    return score(p, from);
+    return HONE_OK;
+}
+
+static void note_mutators(pool *p, uint32_t from) {
+    for (uint32_t i = from; i < p->count; i++) {
+        const member *m = &p->items[i];
+        hone_mutate_note(p->task->mutators, m->mutator, m->candidate.score > m->parent_score);
+    }
+}
+
+static hone_status next_generation(pool *p, uint32_t generation) {
+    uint32_t from = p->count, share = p->left / (GENERATIONS - generation);
+    bool is_last = generation + 1 == GENERATIONS;
+    for (uint32_t k = 0; k < (is_last ? 1 : ISLANDS); k++)
+        HONE_TRY(breed(p, is_last ? ALL_ISLANDS : k, is_last ? share : share / ISLANDS));
+    HONE_TRY(score(p, from));
+    note_mutators(p, from);
+    return HONE_OK;
 }
 
 typedef struct choice {
@@ -139,21 +173,20 @@ static hone_status take_if_new(choice *c, const hone_candidate *candidate) {
     return HONE_OK;
 }
 
-static hone_status take_best(choice *c, const pool *p, const hone_candidate **order,
-                             uint32_t count) {
+static hone_status take_best(choice *c, const pool *p, const member **order, uint32_t count) {
     for (uint32_t i = 0; i < p->count && c->count < count; i++)
-        HONE_TRY(take_if_new(c, order[i]));
+        HONE_TRY(take_if_new(c, &order[i]->candidate));
     return HONE_OK;
 }
 
 /* Takes the best unseen ones, and a random share from all over the pool. */
-static hone_status choose(pool *p, const hone_candidate **order, uint32_t count,
-                          hone_candidate *out, uint32_t *out_count) {
+static hone_status choose(pool *p, const member **order, uint32_t count, hone_candidate *out,
+                          uint32_t *out_count) {
     choice c = {.task = p->task, .out = out};
     uint32_t randoms = (uint32_t)(count * RANDOM_SHARE + hone_rng_uniform(&p->rng));
     HONE_TRY(take_best(&c, p, order, randoms < count ? count - randoms : 0));
     for (uint32_t i = 0; i < 8 * count && c.count < count && p->count; i++)
-        HONE_TRY(take_if_new(&c, order[hone_rng_below(&p->rng, p->count)]));
+        HONE_TRY(take_if_new(&c, &order[hone_rng_below(&p->rng, p->count)]->candidate));
     HONE_TRY(take_best(&c, p, order, count));
     *out_count = c.count;
     return HONE_OK;
@@ -168,13 +201,12 @@ static hone_status settle(hone_tune_task *task, hone_candidate *c) {
     return hone_tune_task_trace(task, task->arena, &c->trace);
 }
 
-static hone_status run(pool *p, uint32_t generations, uint32_t count, hone_candidate *out,
-                       uint32_t *out_count) {
-    HONE_TRY(first_population(p));
-    HONE_TRY(score(p, 0));
-    for (uint32_t g = 0; g < generations && p->count; g++)
-        HONE_TRY(next_generation(p));
-    const hone_candidate **order = ranked(p);
+static hone_status run(pool *p, uint32_t count, hone_candidate *out, uint32_t *out_count) {
+    HONE_TRY(first_generation(p));
+    for (uint32_t g = 0; g < GENERATIONS && p->count; g++)
+        HONE_TRY(next_generation(p, g));
+    uint32_t all;
+    const member **order = ranked(p, ALL_ISLANDS, &all);
     if (!order) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
     HONE_TRY(choose(p, order, count, out, out_count));
     for (uint32_t i = 0; i < *out_count; i++)
@@ -182,24 +214,37 @@ static hone_status run(pool *p, uint32_t generations, uint32_t count, hone_candi
     return HONE_OK;
 }
 
-static hone_status propose(hone_tune_task *task, hone_costmodel *model, hone_rng rng,
-                           uint32_t generations, uint32_t count, hone_candidate *out,
-                           uint32_t *out_count) {
-    *out_count = 0;
-    if (task->space.count == 0) return HONE_OK;
-    hone_arena_reset(task->scratch);
-    hone_map128 known = {0};
-    pool p = {.task = task, .model = model, .rng = rng, .known = &known};
-    p.items = hone_arena_alloc(task->scratch, MAX_POOL * sizeof *p.items);
-    hone_status st = p.items ? run(&p, generations, count, out, out_count)
-                             : HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-    hone_map128_deinit(&known);
-    return st;
+/* The elites of the task and of its siblings. */
+static hone_status gather_kin(pool *p) {
+    hone_tune_task *task = p->task;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < task->sibling_count; t++)
+        count += task->siblings[t]->elite_count;
+    hone_relative *relatives = hone_arena_alloc(task->scratch, (count + 1) * sizeof *relatives);
+    if (!relatives) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    p->kin = (hone_kin){&task->space, relatives, count, task->mutators};
+    for (uint32_t t = 0; t < task->sibling_count; t++) {
+        const hone_tune_task *sibling = task->siblings[t];
+        for (uint32_t i = 0; i < sibling->elite_count; i++) {
+            const hone_elite *e = &sibling->elites[i];
+            *relatives++ = (hone_relative){&sibling->space.sketches[e->sketch], e->decisions};
+        }
+    }
+    return HONE_OK;
 }
 
 static hone_status evolve(hone_tune_task *task, hone_costmodel *model, hone_rng rng, uint32_t count,
                           hone_candidate *out, uint32_t *out_count) {
-    return propose(task, model, rng, GENERATIONS, count, out, out_count);
+    *out_count = 0;
+    if (task->space.count == 0) return HONE_OK;
+    hone_arena_reset(task->scratch);
+    hone_map128 known = {0};
+    pool p = {.task = task, .model = model, .rng = rng, .left = task->evaluations, .known = &known};
+    p.items = hone_arena_alloc(task->scratch, p.left * sizeof *p.items);
+    hone_status st = p.items ? gather_kin(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    if (!st) st = run(&p, count, out, out_count);
+    hone_map128_deinit(&known);
+    return st;
 }
 
 const hone_strategy hone_strategy_evolutionary = {.propose = evolve};

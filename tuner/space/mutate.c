@@ -1,92 +1,104 @@
-/* tuner/space/mutate.c - one decision of a candidate changes: a mutator is drawn, then a place for
- * it. */
+/* tuner/space/mutate.c - a child of a candidate: a mutator is drawn, by its weight and by how often
+ * its children were better than their parents.
+ *
+ *   weight in the draw = weight of mutators.def × own rate of better children / rate of all,
+ *                        kept between a quarter and four times the former
+ */
 #include <string.h>
 
 #include "tuner/space/mutator.h"
 
 static const struct {
-    const hone_mutator *mutator;
+    bool (*make)(hone_mutation *m);
     double weight;
 } table[] = {
-#define HONE_MUTATOR(name, weight) {&hone_mutator_##name, weight},
+#define HONE_MUTATOR(name, weight) {hone_mutator_##name, weight},
 #include "tuner/space/mutators.def"
 #undef HONE_MUTATOR
 };
 
-enum { MUTATORS = HONE_COUNT(table) };
+_Static_assert(HONE_COUNT(table) == HONE_MUTATORS, "one record for each");
 
-typedef struct mutation {
-    const hone_trace *trace;
-    const hone_decision *decisions;
-    uint32_t counts[MUTATORS]; /* of places */
-} mutation;
+enum { MEMORY = 1 << 10 }; /* children of one mutator; what was long ago fades */
+#define LEAST 0.25
+#define MOST 4.0
 
-/* Whose place an instruction is; MUTATORS: nobody's. */
-static int mutator_at(const mutation *m, uint32_t i) {
-    int which = 0;
-    while (which < MUTATORS &&
-           !table[which].mutator->applies(&m->trace->insts[i], &m->decisions[i]))
-        which++;
-    return which;
+/* Few children say little: all mutators begin with as many that they never had. */
+static double rate(uint64_t better, uint64_t made) {
+    enum { PRIOR = 32 };
+    return ((double)better + PRIOR / 4.0) / ((double)made + PRIOR);
 }
 
-/* The mutators to choose a place from: one whose turn it is, else those that share the rest, else
- * all others. */
-static uint32_t draw_mutators(const mutation *m, hone_rng *rng, bool *is_drawn) {
-    double at = hone_rng_uniform(rng);
-    uint32_t shared = 0, total = 0;
-    for (int k = 0; k < MUTATORS; k++) {
-        bool is_its_turn = at >= 0 && at < table[k].weight;
-        if (is_its_turn && m->counts[k]) {
-            memset(is_drawn, 0, MUTATORS * sizeof *is_drawn);
-            is_drawn[k] = true;
-            return m->counts[k];
-        }
-        at -= table[k].weight;
-        is_drawn[k] = table[k].weight == HONE_MUTATOR_REST;
-        total += m->counts[k];
-        if (is_drawn[k]) shared += m->counts[k];
+static void weigh(const hone_mutator_record *record, double *out) {
+    uint64_t better = 0, made = 0;
+    for (int k = 0; k < HONE_MUTATORS && record; k++) {
+        better += record[k].better;
+        made += record[k].made;
     }
-    for (int k = 0; k < MUTATORS && !shared; k++)
-        is_drawn[k] = true;
-    return shared ? shared : total;
+    for (int k = 0; k < HONE_MUTATORS; k++) {
+        double factor = record ? rate(record[k].better, record[k].made) / rate(better, made) : 1;
+        if (factor < LEAST) factor = LEAST;
+        if (factor > MOST) factor = MOST;
+        out[k] = table[k].weight * factor;
+    }
 }
 
-static bool change_one(const mutation *m, hone_rng *rng, hone_arena *arena, hone_decision *out,
-                       bool *out_failed) {
-    bool is_drawn[MUTATORS];
-    uint64_t skip = hone_rng_below(rng, draw_mutators(m, rng, is_drawn));
-    uint32_t at = 0;
-    int which;
-    for (;; at++) {
-        which = mutator_at(m, at);
-        if (which < MUTATORS && is_drawn[which] && skip-- == 0) break;
+/* By weight; HONE_MUTATORS when no weight is left. */
+static uint32_t draw(const double *weights, hone_rng *rng) {
+    double sum = 0;
+    uint32_t last = HONE_MUTATORS;
+    for (int k = 0; k < HONE_MUTATORS; k++)
+        sum += weights[k];
+    double at = hone_rng_uniform(rng) * sum;
+    for (uint32_t k = 0; k < HONE_MUTATORS; k++) {
+        if (weights[k] == 0) continue;
+        last = k;
+        at -= weights[k];
+        if (at < 0) break;
     }
-    const hone_decision *old = &m->decisions[at];
-    int64_t *values = hone_arena_copy(arena, old->values, old->count * sizeof *values);
-    *out_failed = !values;
-    if (!values || !table[which].mutator->change(&m->trace->insts[at], rng, old->count, values)) {
-        return false;
-    }
-    out[at] = (hone_decision){old->count, values};
-    return true;
+    return last;
 }
 
-bool hone_mutate(const hone_trace *sketch, const hone_decision *decisions, hone_rng *rng,
-                 hone_arena *arena, hone_decision *out_decisions) {
-    assert(sketch && decisions && rng && arena && out_decisions);
-    if (sketch->count) memmove(out_decisions, decisions, sketch->count * sizeof *decisions);
-    mutation m = {.trace = sketch, .decisions = decisions};
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < sketch->count; i++) {
-        int which = mutator_at(&m, i);
-        if (which == MUTATORS) continue;
-        m.counts[which]++;
-        total++;
+static uint32_t longest(const hone_space *space) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < space->count; i++) {
+        if (space->sketches[i].count > most) most = space->sketches[i].count;
     }
-    bool has_failed = false;
-    for (int tries = 0; total && tries < HONE_MUTATOR_TRIES && !has_failed; tries++) {
-        if (change_one(&m, rng, arena, out_decisions, &has_failed)) return true;
+    return most;
+}
+
+bool hone_mutate(const hone_kin *kin, const hone_draft *parent, hone_rng *rng, hone_arena *arena,
+                 hone_child *out) {
+    assert(kin && parent && rng && arena && out);
+    const hone_trace *sketch = &kin->space->sketches[parent->sketch];
+    hone_mutation m = {.kin = kin,
+                       .parent = *parent,
+                       .sketch = sketch,
+                       .rng = rng,
+                       .arena = arena,
+                       .child_sketch = parent->sketch};
+    m.child = hone_arena_alloc(arena, (longest(kin->space) + 1) * sizeof *m.child);
+    if (!m.child) return false;
+    if (sketch->count) memcpy(m.child, parent->decisions, sketch->count * sizeof *m.child);
+    double weights[HONE_MUTATORS];
+    weigh(kin->record, weights);
+    for (uint32_t which; (which = draw(weights, rng)) < HONE_MUTATORS; weights[which] = 0) {
+        if (!table[which].make(&m)) continue;
+        *out = (hone_child){
+            {m.child_sketch, m.child},
+            which
+        };
+        return true;
     }
     return false;
+}
+
+void hone_mutate_note(hone_mutator_record *record, uint32_t mutator, bool is_better) {
+    assert(mutator < HONE_MUTATORS);
+    hone_mutator_record *r = &record[mutator];
+    r->made++;
+    r->better += is_better;
+    if (r->made < MEMORY) return;
+    r->made /= 2;
+    r->better /= 2;
 }

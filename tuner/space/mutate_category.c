@@ -3,16 +3,16 @@
  */
 #include "tuner/space/mutator.h"
 
-static bool applies(const hone_inst *inst, const hone_decision *d) {
+static bool is_choice(const hone_inst *inst, const hone_decision *d) {
     return inst->kind == HONE_INST_SAMPLE_CATEGORICAL && d->count == 1 && inst->attr_count == 2 &&
            inst->attrs[0].kind == HONE_VALUE_LIST && inst->attrs[0].count >= 2;
 }
 
-static bool change(const hone_inst *inst, hone_rng *rng, uint32_t count, int64_t *io) {
-    (void)count;
-    int64_t other = (int64_t)hone_rng_below(rng, inst->attrs[0].count - 1);
-    *io = other >= *io ? other + 1 : other;
+bool hone_mutator_category(hone_mutation *m) {
+    int64_t at = hone_mutation_pick(m, is_choice);
+    int64_t *value = at < 0 ? NULL : hone_mutation_own(m, (uint32_t)at);
+    if (!value) return false;
+    int64_t other = (int64_t)hone_rng_below(m->rng, m->sketch->insts[at].attrs[0].count - 1);
+    *value = other >= *value ? other + 1 : other;
     return true;
 }
-
-const hone_mutator hone_mutator_category = {applies, change};

@@ -2,17 +2,17 @@
  * replay only: it takes the nearest place that is. Source: TVM's MutateComputeLocation. */
 #include "tuner/space/mutator.h"
 
-static bool applies(const hone_inst *inst, const hone_decision *d) {
+static bool is_place(const hone_inst *inst, const hone_decision *d) {
     return inst->kind == HONE_INST_SAMPLE_COMPUTE_LOCATION && d->count == 1;
 }
 
-static bool change(const hone_inst *inst, hone_rng *rng, uint32_t count, int64_t *io) {
+bool hone_mutator_location(hone_mutation *m) {
     enum { INLINE = -2, LOOPS_BEYOND = 4 };
-    (void)inst, (void)count;
-    int64_t highest = (*io < 0 ? 0 : *io) + LOOPS_BEYOND;
-    int64_t other = hone_rng_between(rng, INLINE, highest - 1);
-    *io = other >= *io ? other + 1 : other;
+    int64_t at = hone_mutation_pick(m, is_place);
+    int64_t *place = at < 0 ? NULL : hone_mutation_own(m, (uint32_t)at);
+    if (!place) return false;
+    int64_t highest = (*place < 0 ? 0 : *place) + LOOPS_BEYOND;
+    int64_t other = hone_rng_between(m->rng, INLINE, highest - 1);
+    *place = other >= *place ? other + 1 : other;
     return true;
 }
-
-const hone_mutator hone_mutator_location = {applies, change};

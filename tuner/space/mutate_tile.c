@@ -5,23 +5,13 @@
 
 enum { MAX_DIVISORS = 256 };
 
-static bool applies(const hone_inst *inst, const hone_decision *d) {
-    int64_t product = 1;
-    for (uint32_t i = 0; i < d->count; i++)
-        product *= d->values[i];
-    return inst->kind == HONE_INST_SAMPLE_PERFECT_TILE && d->count >= 2 && product >= 2;
-}
-
-static bool change(const hone_inst *inst, hone_rng *rng, uint32_t parts, int64_t *io) {
+static bool move_divisor(hone_rng *rng, int64_t limit, uint32_t parts, int64_t *io) {
     int64_t divisors[MAX_DIVISORS];
-    int64_t limit =
-        inst->attr_count > 1 && inst->attrs[1].kind == HONE_VALUE_INT ? inst->attrs[1].u.i : -1;
     for (int tries = 0; tries < HONE_MUTATOR_TRIES; tries++) {
         uint32_t from = (uint32_t)hone_rng_below(rng, parts);
         uint32_t to = (uint32_t)hone_rng_below(rng, parts);
         if (from == to || io[from] < 2) continue;
-        uint32_t count = hone_divisors(io[from], MAX_DIVISORS, divisors);
-        uint32_t usable = count;
+        uint32_t usable = hone_divisors(io[from], MAX_DIVISORS, divisors);
         if (to == parts - 1 && limit > 0) {
             while (usable > 1 && divisors[usable - 1] * io[to] > limit)
                 usable--;
@@ -35,4 +25,10 @@ static bool change(const hone_inst *inst, hone_rng *rng, uint32_t parts, int64_t
     return false;
 }
 
-const hone_mutator hone_mutator_tile = {applies, change};
+bool hone_mutator_tile(hone_mutation *m) {
+    int64_t at = hone_mutation_pick(m, hone_is_tile);
+    if (at < 0) return false;
+    int64_t *values = hone_mutation_own(m, (uint32_t)at);
+    int64_t limit = hone_tile_limit(&m->sketch->insts[at]);
+    return values && move_divisor(m->rng, limit, m->parent.decisions[at].count, values);
+}

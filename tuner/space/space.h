@@ -33,11 +33,51 @@ void hone_space_deinit(hone_space *space);
  * EnterPostproc. ILLEGAL: the candidate is to be dropped. */
 HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch);
 
-/* Changes one decision of a candidate at random: moves a factor between two parts of a tile (90 %),
- * another category or compute location else. decisions: one per instruction of the sketch; out gets
- * all of them (unchanged ones are shared). False when the sketch has nothing to change. Source:
- * TVM's mutators. */
-bool hone_mutate(const hone_trace *sketch, const hone_decision *decisions, hone_rng *rng,
-                 hone_arena *arena, hone_decision *out_decisions);
+/* ---- mutation (mutate.c) ---- */
+
+/* A candidate of a space: decisions has one per instruction of the sketch. */
+typedef struct hone_draft {
+    int32_t sketch;
+    const hone_decision *decisions;
+} hone_draft;
+
+/* A measured candidate, of this space or of one like it. */
+typedef struct hone_relative {
+    const hone_trace *sketch;
+    const hone_decision *decisions;
+} hone_relative;
+
+enum {
+#define HONE_MUTATOR(name, weight) HONE_MUTATOR_IS_##name,
+#include "tuner/space/mutators.def"
+#undef HONE_MUTATOR
+    HONE_MUTATORS
+};
+
+/* How a mutator did: its children, and how many of them were better than their parents. */
+typedef struct hone_mutator_record {
+    uint64_t made, better;
+} hone_mutator_record;
+
+/* What a mutation may draw from. */
+typedef struct hone_kin {
+    const hone_space *space;
+    const hone_relative *relatives;
+    uint32_t count;
+    const hone_mutator_record *record; /* of all HONE_MUTATORS; NULL: nothing is known */
+} hone_kin;
+
+typedef struct hone_child {
+    hone_draft draft;
+    uint32_t mutator; /* that made it */
+} hone_child;
+
+/* Changes a candidate a little at random (mutators.def says in which ways); what did not change is
+ * shared. Decisions of another sketch may be open: a replay draws them. False when there is nothing
+ * to change or no memory. Source: TVM's mutators, and others. */
+bool hone_mutate(const hone_kin *kin, const hone_draft *parent, hone_rng *rng, hone_arena *arena,
+                 hone_child *out);
+/* Tells how a child turned out; record has HONE_MUTATORS entries. */
+void hone_mutate_note(hone_mutator_record *record, uint32_t mutator, bool is_better);
 
 #endif

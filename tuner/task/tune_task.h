@@ -27,7 +27,7 @@ typedef struct hone_elite {
     double time_ns;
 } hone_elite;
 
-enum { HONE_ELITES = 48 };
+enum { HONE_ELITES = 48, HONE_EVALUATIONS = 1024, HONE_LEAST_EVALUATIONS = 64 };
 
 typedef struct hone_tune_task {
     const hone_task *task;
@@ -57,14 +57,19 @@ typedef struct hone_tune_task {
     bool is_confirmed; /* best_ns comes from the confirmation */
     int64_t proposals; /* made in this session */
     int64_t folded, failed;
+    int64_t confirmed;       /* as many were folded when it was confirmed last */
     int64_t known_trials;    /* that the database had: of all targets that serve */
     int64_t known_elsewhere; /* of these, by others than the own */
     int64_t since_better;    /* folded trials since the last gain of 1 % */
     bool is_exhausted;       /* the search finds nothing new */
-    bool is_left_out;        /* it cannot be checked: nothing is proposed */
-    bool has_before;         /* what tuning has to beat was proposed, or is known */
-    uint32_t batches;        /* proposed */
-    double *history;         /* best time after each batch that was folded */
+    uint32_t evaluations;    /* candidates that the search looks at for each batch */
+    hone_mutator_record mutators[HONE_MUTATORS];
+    struct hone_tune_task *const *siblings; /* the tasks of the run, this among them */
+    uint32_t sibling_count;
+    bool is_left_out; /* it cannot be checked: nothing is proposed */
+    bool has_before;  /* what tuning has to beat was proposed, or is known */
+    uint32_t batches; /* proposed */
+    double *history;  /* best time after each batch that was folded */
     uint32_t history_count, history_capacity;
     int64_t busy_ns;
 } hone_tune_task;
