@@ -67,13 +67,16 @@ static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span 
     return any;
 }
 
-/* A loop of whose body nothing is done in its first or last iterations. */
+/* A loop of whose body nothing is done in its first or last iterations. Threads are launched
+ * together, those that do nothing as well. */
 static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
     hone_func *func = c->scope.lower->func;
     hone_ir *ir = &c->scope.lower->ir;
     hone_node *node = hone_func_node(func, loop);
     int64_t extent = hone_expr_const(node->u.loop.range.extent);
-    if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
+    if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min) ||
+        node->loop_kind == HONE_LOOP_THREAD)
+        return HONE_OK;
     HONE_TRY(lower_enter(&c->scope, loop, node->u.loop.var));
     int64_t min = node->u.loop.range.min->u.i;
     lower_span t = work_below(c, loop, (lower_span){min, min + extent}, loop);
