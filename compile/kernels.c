@@ -10,11 +10,11 @@
  */
 #include <math.h>
 
+#include "compile/first_schedule.h"
 #include "compile/parts.h"
 #include "graph/passes/specialize.h"
 #include "ir/core/written_schedule.h"
 #include "ir/text/print/script_print.h"
-#include "schedule/defaults/default_schedule.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/os/clock.h"
 
@@ -72,18 +72,6 @@ static bool is_same_program(const uint8_t bytes[16], hone_hash128 want) {
 
 /* ---- default schedules ---- */
 
-static hone_status schedule_default(const parts *p, hone_schedule *sch) {
-    const hone_target *target = &p->options->target;
-    hone_default_limits limits = {
-        .threads = target->num_threads,
-        .vector_lanes = hone_target_lanes(target, 32),
-        .vector_registers = hone_target_vector_registers(target),
-        .l1_bytes = target->l1d_bytes,
-        .l2_bytes = target->l2_bytes,
-    };
-    return hone_default_schedule(sch, &limits);
-}
-
 static hone_status keep_trace(parts *p, part_kernel *k, const hone_schedule *sch) {
     if (sch->trace.count == 0) return HONE_OK;
     hone_str text = {0};
@@ -114,7 +102,7 @@ static hone_status schedule_as_small(parts *p, hone_schedule *open_one) {
     hone_schedule *sch;
     HONE_TRY(bind_ones(p, open_one->func, &small));
     HONE_TRY(hone_schedule_create(small, &sch));
-    hone_status st = schedule_default(p, sch);
+    hone_status st = hone_first_schedule(sch, &p->options->target);
     hone_apply_options options = {0};
     if (!st) st = hone_trace_apply(&sch->trace, open_one, &options);
     hone_schedule_destroy(sch);
@@ -134,7 +122,7 @@ static hone_status borrow_schedule(parts *p, hone_schedule *open_one, bool *out_
 static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
     bool is_done = false;
     if (hone_func_is_symbolic(k->func)) HONE_TRY(borrow_schedule(p, sch, &is_done));
-    if (!is_done) HONE_TRY(schedule_default(p, sch));
+    if (!is_done) HONE_TRY(hone_first_schedule(sch, &p->options->target));
     return keep_trace(p, k, sch);
 }
 

@@ -95,6 +95,12 @@ static bool is_ordered(hone_schedule *sch, const hone_block *block) {
     return true;
 }
 
+bool hone_nest_is_light(const hone_schedule *sch, hone_node_id block) {
+    work w = {0};
+    hone_tree_walk_parts(sch->func, block, false, look_at_node, &w);
+    return !w.is_heavy;
+}
+
 bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
     if (inner->write_count != 1 || hone_block_init_of(sch->func, block) != HONE_NO_ID) return false;

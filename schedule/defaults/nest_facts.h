@@ -41,6 +41,8 @@ bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
  *
  * and nothing whose copies would make expressions long. */
 bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block);
+/* The block calls nothing that costs more than a load: no exp, tanh and the like. */
+bool hone_nest_is_light(const hone_schedule *sch, hone_node_id block);
 /* How many instances the block has: the product of its axes' extents; INT64_MAX where that is
  * unknown or larger. */
 int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block);

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile/first_schedule.h"
 #include "ir/core/grow.h"
 #include "ir/core/written_schedule.h"
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
-#include "schedule/defaults/default_schedule.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
 
@@ -33,14 +33,6 @@ static hone_status print_program(hone_tune_task *task) {
     return st;
 }
 
-static hone_default_limits limits_of(const hone_target *t) {
-    return (hone_default_limits){.threads = t->num_threads,
-                                 .vector_lanes = hone_target_lanes(t, 32),
-                                 .vector_registers = hone_target_vector_registers(t),
-                                 .l1_bytes = t->l1d_bytes,
-                                 .l2_bytes = t->l2_bytes};
-}
-
 static bool has_choices(const hone_trace *trace) {
     for (uint32_t i = 0; i < trace->count; i++) {
         if (hone_inst_is_sampling(trace->insts[i].kind)) return true;
@@ -52,10 +44,9 @@ static bool has_choices(const hone_trace *trace) {
  * and with them it is where the search begins. */
 static hone_status add_default_sketch(hone_tune_task *task) {
     hone_space *space = &task->space;
-    hone_default_limits limits = limits_of(task->target);
     hone_trace trace;
     HONE_TRY(hone_schedule_reset(task->schedule));
-    HONE_TRY(hone_default_schedule(task->schedule, &limits));
+    HONE_TRY(hone_first_schedule(task->schedule, task->target));
     HONE_TRY(hone_trace_simplify(space->arena, &task->schedule->trace, true, &trace));
     if (!has_choices(&trace)) return HONE_OK;
     hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
@@ -75,9 +66,8 @@ bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
 }
 
 static hone_status put_before(hone_tune_task *task) {
-    hone_default_limits limits = limits_of(task->target);
     HONE_TRY(hone_schedule_reset(task->schedule));
-    return task->begins_as_written ? HONE_OK : hone_default_schedule(task->schedule, &limits);
+    return task->begins_as_written ? HONE_OK : hone_first_schedule(task->schedule, task->target);
 }
 
 static hone_status open_parts(hone_tune_task *task, const char *space_path,

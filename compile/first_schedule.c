@@ -1,0 +1,42 @@
+/* compile/first_schedule.c - what the rooms of schedules, which know no target, are told of it. */
+#include "compile/first_schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/defaults/default_schedule.h"
+#include "schedule/gpu/gpu_schedule.h"
+
+enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_COPIES = 80 };
+
+/* 90 of "sm_90a"; 0 for devices of others. */
+static long capability(const hone_target *target) {
+    return strncmp(target->cpu, "sm_", 3) == 0 ? strtol(target->cpu + 3, NULL, 10) : 0;
+}
+
+static hone_gpu_limits gpu_limits(const hone_target *target) {
+    return (hone_gpu_limits){
+        .block_threads = target->max_threads_per_block,
+        .warp = target->warp_size,
+        .multiprocessors = target->num_cores > 1 ? target->num_cores : 0,
+        .shared_bytes = target->max_shared_bytes,
+        .registers = target->registers_per_block,
+        .has_matrix_units = capability(target) >= FIRST_WITH_MATRICES,
+        .copies_while_computing = capability(target) >= FIRST_WITH_COPIES,
+    };
+}
+
+hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target) {
+    if (hone_target_is_gpu(target)) {
+        const hone_gpu_limits limits = gpu_limits(target);
+        return hone_gpu_schedule(sch, &limits);
+    }
+    const hone_default_limits limits = {
+        .threads = target->num_threads,
+        .vector_lanes = hone_target_lanes(target, 32),
+        .vector_registers = hone_target_vector_registers(target),
+        .l1_bytes = target->l1d_bytes,
+        .l2_bytes = target->l2_bytes,
+    };
+    return hone_default_schedule(sch, &limits);
+}

@@ -1,0 +1,13 @@
+/* compile/first_schedule.h - the schedule of a program for which nothing was measured yet: by what
+ * the target is. */
+#ifndef HONE_COMPILE_FIRST_SCHEDULE_H
+#define HONE_COMPILE_FIRST_SCHEDULE_H
+
+#include "schedule/state/schedule.h"
+#include "target/target.h"
+
+/* Schedules a program that was just reset, by schedule/gpu for GPUs, by schedule/defaults for
+ * others. Fails as these do: ILLEGAL and INVALID never come out of it. */
+HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target);
+
+#endif

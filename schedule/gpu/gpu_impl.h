@@ -1,0 +1,67 @@
+/* schedule/gpu/gpu_impl.h - what the parts of schedules for GPUs (gpu_*.c) share; for them only.
+ * Functions that return a status may fail with ILLEGAL where a step is refused. */
+#ifndef HONE_SCHEDULE_GPU_GPU_IMPL_H
+#define HONE_SCHEDULE_GPU_GPU_IMPL_H
+
+#include "schedule/defaults/nest_facts.h"
+#include "schedule/gpu/gpu_schedule.h"
+
+enum {
+    GPU_MULTIPROCESSORS = 64, /* where their number is not known */
+    GPU_VECTOR_BYTES = 16,    /* that a thread loads at once */
+    GPU_BLOCK_THREADS = 256,  /* of a block that has no reason for another number */
+    GPU_MAX_LOOPS = 64,
+};
+
+typedef struct hone_gpu {
+    hone_schedule *sch;
+    const hone_gpu_limits *limits;
+} hone_gpu;
+
+/* The loops around a block below its scope, outermost first. */
+typedef struct hone_gpu_nest {
+    hone_node_id block;
+    uint32_t count;
+    hone_rv rvs[GPU_MAX_LOOPS];
+    hone_node_id loops[GPU_MAX_LOOPS];
+} hone_gpu_nest;
+
+int64_t hone_gpu_min(int64_t a, int64_t b);
+int64_t hone_gpu_max(int64_t a, int64_t b);
+/* The smallest power of two that is at least value. */
+int64_t hone_gpu_power(int64_t value);
+int64_t hone_gpu_multiprocessors(const hone_gpu *g);
+
+/* ILLEGAL: more loops than there is room for. */
+hone_status hone_gpu_get_nest(hone_gpu *g, hone_rv block, hone_gpu_nest *out);
+/* The extent of a loop, or -1. */
+int64_t hone_gpu_extent(hone_gpu *g, hone_rv loop);
+/* A loop around the block is bound to threads. */
+bool hone_gpu_is_bound(const hone_schedule *sch, hone_node_id block);
+/* Splits a loop in two, out[1] having `inner` iterations. */
+hone_status hone_gpu_split(hone_gpu *g, hone_rv loop, int64_t inner, hone_rv out[2]);
+/* One loop of several; of one, itself. */
+hone_status hone_gpu_fuse(hone_gpu *g, uint32_t count, const hone_rv *loops, hone_rv *out);
+/* The loop feeds spatial axes (reduce axes) of the block alone; one that feeds none does both. */
+bool hone_gpu_feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                    hone_axis_kind kind);
+/* Shares a loop out to `threads` of threadIdx.x, `vector` neighbours each, which divide its extent
+ * (1: none): for rest: for threadIdx.x: vectorized. out_rest (NULL: not wanted). */
+hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, int64_t threads, int64_t vector,
+                           hone_rv *out_rest);
+/* How many neighbours along the innermost loop of the nest one load or store of a thread may
+ * take: a power of two that divides them; 1 where what is accessed does not lie side by side. */
+int64_t hone_gpu_vector(hone_gpu *g, const hone_gpu_nest *nest);
+/* ILLEGAL without a reason: the step of a schedule does not fit here. */
+hone_status hone_gpu_unfit(void);
+
+/* gpu_bind.c: shares the nest of a block out as it stands, unless it is bound. */
+hone_status hone_gpu_bind(hone_gpu *g, hone_rv block);
+/* gpu_bind.c: lets the nest of a block run in one thread, unless it is bound. */
+hone_status hone_gpu_bind_alone(hone_gpu *g, hone_rv block);
+/* gpu_reduce.c: lets threads reduce together. ILLEGAL where that is not worth it. */
+hone_status hone_gpu_reduce(hone_gpu *g, hone_rv block);
+/* gpu_product.c: a product of matrices by tiles. ILLEGAL: it is none. */
+hone_status hone_gpu_product(hone_gpu *g, hone_rv block);
+
+#endif

@@ -1,0 +1,61 @@
+/* schedule/gpu/gpu_product.h - products of matrices in the widest sense (batches, convolutions):
+ * every axis of the block belongs to one of four groups, by which of the two operands use it.
+ *
+ *   C[batch, row, column] += A[batch, row, step] * B[batch, column, step]
+ */
+#ifndef HONE_SCHEDULE_GPU_GPU_PRODUCT_H
+#define HONE_SCHEDULE_GPU_GPU_PRODUCT_H
+
+#include "schedule/gpu/gpu_impl.h"
+
+typedef enum gpu_group { GPU_BATCH, GPU_ROWS, GPU_COLUMNS, GPU_STEPS, GPU_GROUPS } gpu_group;
+
+enum { GPU_MAX_AXES = 16 };
+
+/* How an operand lies: the group that is contiguous, and how many neighbours always are. */
+typedef struct hone_gpu_side {
+    gpu_group last;
+    int64_t run;
+} hone_gpu_side;
+
+typedef struct hone_gpu_shape {
+    uint32_t axis_count;
+    gpu_group groups[GPU_MAX_AXES];
+    int64_t axes[GPU_MAX_AXES];  /* extents; -1: not known */
+    int64_t extents[GPU_GROUPS]; /* products; 1: nothing in the group; -1: not known */
+    bool has[GPU_GROUPS];
+    uint32_t rows_operand;      /* the number of the read that has the rows */
+    bool uses[3][GPU_MAX_AXES]; /* by the reads, then by the write */
+    hone_gpu_side sides[3];     /* of the reads, then the write */
+    int32_t operand_bits, bits; /* of the widest operand, of what is written */
+} hone_gpu_shape;
+
+/* What a block is as a product: ILLEGAL where it is none. allow_swap: columns are those along
+ * which the result is contiguous, whichever operand has them. */
+hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv block, bool allow_swap, hone_gpu_shape *out);
+
+/* Brings a block into the form C[batch, row, column] += …, each group one axis (empty groups but
+ * steps none), by reindex, transform_layout and transform_block_layout, and pads the axes to
+ * multiples. The copies of the operands are producers of the block then, what puts the result in
+ * its place is its consumer. */
+hone_status hone_gpu_to_matrices(hone_gpu *g, hone_rv block, const hone_gpu_shape *shape,
+                                 const int64_t padding[GPU_GROUPS]);
+
+/* Sizes of the tiles of a block of threads, and of those of one thread. */
+typedef struct hone_gpu_tile {
+    int64_t rows, columns, steps;
+    int64_t thread_rows, thread_columns;
+} hone_gpu_tile;
+/* For threads that multiply by themselves. */
+hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *shape);
+
+/* The map that a text says. */
+hone_status hone_gpu_read_map(hone_gpu *g, const char *text, const hone_index_map **out);
+
+/* Moves the consumers of a block, one after the other, behind its stores, as far as that is
+ * possible. */
+hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block);
+/* Puts what only copies, or computes little, in front of a block into it. */
+hone_status hone_gpu_join_prologue(hone_gpu *g, hone_rv block);
+
+#endif
