@@ -6,7 +6,8 @@
 #include "support/text/nearest.h"
 
 static const hone_backend backends[] = {
-#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) {name, generator, form, facts},
+#define HONE_EMIT(id, name, kernels, ending, comment, generator, form, facts)                      \
+    {name, generator, form, facts},
 #include "codegen/emits.def"
 #undef HONE_EMIT
 };

@@ -351,17 +351,15 @@ static hone_status link_library(assembly *a) {
 /* ---- text ---- */
 
 static hone_status write_text(assembly *a) {
-    static const char *const endings[] = {"", "", "", ".c", ".ll", ".s", ".py"};
-    static const char *const comments[] = {"", "", "", "//", ";", "#", "#"};
-    hone_compile_emit emit = a->p->options->emit;
+    const hone_compile_emit_row *row = &hone_compile_emits[a->p->options->emit];
     hone_str text = {0};
     for (size_t i = 0; i < a->p->kernels.count; i++) {
         const part_kernel *k = &a->p->kernels.data[i];
-        hone_str_printf(&text, "%s%s kernel '%s', %s\n", i ? "\n" : "", comments[emit],
-                        k->facts.name, hone_compile_source_name(k->facts.source));
+        hone_str_printf(&text, "%s%s kernel '%s', %s\n", i ? "\n" : "", row->comment, k->facts.name,
+                        hone_compile_source_name(k->facts.source));
         hone_str_append_n(&text, k->object, k->object_bytes);
     }
-    const char *path = output_name(a, endings[emit]);
+    const char *path = output_name(a, row->ending);
     hone_status st = path ? hone_str_check(&text) : parts_no_memory();
     if (!st) st = hone_fs_write_atomic(path, hone_str_text(&text), text.length);
     hone_str_deinit(&text);

@@ -32,7 +32,7 @@ typedef enum hone_compile_source {
 
 /* What is made of a model, in files OUT.so, OUT.c, …; libraries with a header OUT.h. */
 typedef enum hone_compile_emit {
-#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) HONE_COMPILE_##id,
+#define HONE_EMIT(id, name, kernels, ending, comment, generator, form, facts) HONE_COMPILE_##id,
 #include "codegen/emits.def"
 #undef HONE_EMIT
     HONE_COMPILE_EMIT_COUNT,
@@ -40,7 +40,7 @@ typedef enum hone_compile_emit {
 
 /* Its row of codegen/emits.def. */
 typedef struct hone_compile_emit_row {
-    const char *name, *kernels, *ending;
+    const char *name, *kernels, *ending, *comment;
     uint32_t facts; /* of hone_emit_facts */
 } hone_compile_emit_row;
 extern const hone_compile_emit_row hone_compile_emits[HONE_COMPILE_EMIT_COUNT];

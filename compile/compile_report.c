@@ -9,7 +9,8 @@
 static const char *const source_names[] = {"plain", "default", "record", "written"};
 
 const hone_compile_emit_row hone_compile_emits[] = {
-#define HONE_EMIT(id, name, kernels, ending, generator, form, facts) {name, kernels, ending, facts},
+#define HONE_EMIT(id, name, kernels, ending, comment, generator, form, facts)                      \
+    {name, kernels, ending, comment, facts},
 #include "codegen/emits.def"
 #undef HONE_EMIT
 };
