@@ -49,6 +49,17 @@ HONE_NODISCARD hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels,
 HONE_NODISCARD hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count,
                                           const hone_codegen_options *options, hone_str *out);
 
+/* Appends launches for GPUs as text: each program is what a device runs (lower/device), its entry a
+ * pointer for each buffer and a 64-bit integer for each scalar, in the order of its parameters (a
+ * float comes as the bits of a double). CUDA C is for nvcc, OpenCL C 1.2 for the compiler of any
+ * device, Metal for Apple's. UNSUPPORTED: what the language has no words for. INVALID as above. */
+HONE_NODISCARD hone_status hone_codegen_cuda(const hone_codegen_kernel *kernels, size_t count,
+                                             const hone_codegen_options *options, hone_str *out);
+HONE_NODISCARD hone_status hone_codegen_opencl(const hone_codegen_kernel *kernels, size_t count,
+                                               const hone_codegen_options *options, hone_str *out);
+HONE_NODISCARD hone_status hone_codegen_metal(const hone_codegen_kernel *kernels, size_t count,
+                                              const hone_codegen_options *options, hone_str *out);
+
 /* ---- back ends ---- */
 
 /* What is to be known of something that is made. */

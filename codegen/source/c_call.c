@@ -29,35 +29,44 @@ static c_text next_small(c_gen *g, const hone_expr *e) {
     return c_from_storage(g, dtype, bits);
 }
 
+/* What the name of a function of such floats ends with. */
+static const char *float_end(const c_gen *g, hone_dtype dtype) {
+    return dtype.bits == 64 ? "" : g->dialect->float_end;
+}
+
 static c_text math_call(c_gen *g, const hone_expr *e) {
-    const char *f = e->dtype.bits == 64 ? "" : "f";
+    const char *f = float_end(g, e->dtype);
     bool is_small = codegen_is_small_float(e->dtype);
     switch ((hone_intrin)e->op) {
     case HONE_INTRIN_NEXTAFTER:
         if (is_small) return next_small(g, e);
         return (c_text){c_printf(g, "nextafter%s(%s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
     case HONE_INTRIN_EXP10:
+        if (g->dialect->is_device) break;
         return (c_text){c_printf(g, "pow%s(10, %s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
     case HONE_INTRIN_RSQRT:
+        if (g->dialect->is_device) break;
         return (c_text){c_printf(g, "1 / sqrt%s(%s)", f, arguments(g, e, 0)), C_PREC_MUL};
     case HONE_INTRIN_SIGMOID:
-        return (c_text){c_printf(g, "%s(%s)", c_helper(g, "sigmoid", *f ? "float" : "double"),
-                                 arguments(g, e, 0)),
-                        C_PREC_POSTFIX};
+        return (c_text){
+            c_printf(g, "%s(%s)", c_helper(g, "sigmoid", c_type(g, e->dtype)), arguments(g, e, 0)),
+            C_PREC_POSTFIX};
     case HONE_INTRIN_ROUND: /* halves to even */
-        return (c_text){c_printf(g, "nearbyint%s(%s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
-    default:
-        return (c_text){c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f,
-                                 arguments(g, e, 0)),
+    case HONE_INTRIN_NEARBYINT:
+        return (c_text){c_printf(g, "%s%s(%s)", g->dialect->round, f, arguments(g, e, 0)),
                         C_PREC_POSTFIX};
+    default:
+        break;
     }
+    return (c_text){
+        c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f, arguments(g, e, 0)),
+        C_PREC_POSTFIX};
 }
 
 static c_text absolute(c_gen *g, const hone_expr *e) {
     c_text x = c_value(g, e->args[0]);
     if (hone_dtype_is_float(e->dtype)) {
-        return (c_text){c_printf(g, "fabs%s(%s)", e->dtype.bits == 64 ? "" : "f", x.s),
-                        C_PREC_POSTFIX};
+        return (c_text){c_printf(g, "fabs%s(%s)", float_end(g, e->dtype), x.s), C_PREC_POSTFIX};
     }
     if (!hone_dtype_is_int(e->dtype)) return x;
     return (c_text){c_printf(g, "%s(%s)", c_helper(g, "abs", c_type(g, e->dtype)), x.s),
@@ -137,8 +146,9 @@ static c_text leading_zeros(c_gen *g, const hone_expr *e) {
 static c_text scale_by_power(c_gen *g, const hone_expr *e) {
     hone_dtype dtype = hone_dtype_element(e->args[1]->dtype);
     if (!hone_dtype_is_float(e->dtype) || !hone_dtype_is_integer(dtype)) {
-        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "ldexp of %s by %s in C source",
-                                  HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(dtype)));
+        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "ldexp of %s by %s in %s",
+                                  HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(dtype),
+                                  g->dialect->name));
     }
     const char *x = c_value(g, e->args[0]).s, *by = c_value(g, e->args[1]).s;
     bool is_signed = hone_dtype_is_int(dtype);
@@ -148,8 +158,7 @@ static c_text scale_by_power(c_gen *g, const hone_expr *e) {
         if (is_signed) by = c_printf(g, "%s(%s, -16384)", c_helper(g, "max", type), by);
         by = c_printf(g, "(int)%s", by);
     }
-    return (c_text){c_printf(g, "ldexp%s(%s, %s)", e->dtype.bits == 64 ? "" : "f", x, by),
-                    C_PREC_POSTFIX};
+    return (c_text){c_printf(g, "ldexp%s(%s, %s)", float_end(g, e->dtype), x, by), C_PREC_POSTFIX};
 }
 
 /* Lanes at even places, lanes at odd places, then both: the tree of the interpreter. */
@@ -207,15 +216,20 @@ static c_text dot(c_gen *g, const hone_expr *e) {
 static c_text reinterpret(c_gen *g, const hone_expr *e) {
     hone_dtype from = e->args[0]->dtype;
     if (from.lanes != e->dtype.lanes) {
-        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "C source cannot reinterpret %s as %s",
-                                  HONE_DTYPE_NAME(from), HONE_DTYPE_NAME(e->dtype)));
+        return fail(g,
+                    HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s cannot reinterpret %s as %s",
+                               g->dialect->name, HONE_DTYPE_NAME(from), HONE_DTYPE_NAME(e->dtype)));
     }
-    const char *source = c_name(g, "bits"), *result = c_name(g, "same");
+    const char *same = c_name(g, "same");
     c_text stored = c_stored(g, e->args[0]);
-    c_line(g, "const %s %s = %s;", c_storage(g, from), source, stored.s);
-    c_line(g, "%s %s;", c_storage(g, e->dtype), result);
-    c_line(g, "memcpy(&%s, &%s, sizeof %s);", result, source, result);
-    return c_from_storage(g, e->dtype, (c_text){result, C_PREC_POSTFIX});
+    c_open(g, "union");
+    c_line(g, "%s from;", c_storage(g, from));
+    c_line(g, "%s to;", c_storage(g, e->dtype));
+    g->indent--;
+    c_line(g, "} %s;", same);
+    c_line(g, "%s.from = %s;", same, stored.s);
+    c_text result = {c_printf(g, "%s.to", same), C_PREC_POSTFIX};
+    return c_from_storage(g, e->dtype, result);
 }
 
 /* address_of(load): where the element lies. tvm_access_ptr(type, data, offset, extent, rw). */
@@ -355,6 +369,7 @@ static c_text external(c_gen *g, const hone_expr *e) {
     if (codegen_is_libm_call(e)) {
         return (c_text){c_printf(g, "%s(%s)", function, arguments(g, e, 1)), C_PREC_POSTFIX};
     }
+    if (g->dialect->is_device) return c_device_call(g, e);
     if (codegen_is_c_call(e)) return plain_call(g, e);
     bool has_value = codegen_gives_value(e);
     const char *result = has_value ? c_name(g, "result") : NULL;
@@ -394,6 +409,10 @@ static c_text external(c_gen *g, const hone_expr *e) {
 }
 
 static c_text give_back(c_gen *g, const hone_expr *e) {
+    if (g->dialect->is_device) {
+        c_line(g, "return;");
+        return (c_text){"0", C_PREC_POSTFIX};
+    }
     c_text code = {"0", C_PREC_POSTFIX};
     if (hone_dtype_is_integer(e->args[0]->dtype)) {
         code = c_cast(g, e->args[0]->dtype, HONE_DTYPE_I32, c_value(g, e->args[0]));
@@ -444,23 +463,26 @@ c_text c_call(c_gen *g, const hone_expr *e) {
         return address(g, e);
     case HONE_INTRIN_UNDEF:
     case HONE_INTRIN_TYPE_ANNOTATION:
-    case HONE_INTRIN_STORAGE_SYNC:
     case HONE_INTRIN_PREFETCH:
         return (c_text){"0", C_PREC_POSTFIX};
     case HONE_INTRIN_ASSUME:
         return (c_text){"true", C_PREC_POSTFIX};
+    case HONE_INTRIN_STORAGE_SYNC:
+        return c_sync(g, e);
     case HONE_INTRIN_RETURN:
         return give_back(g, e);
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
     case HONE_INTRIN_CALL_PACKED:
         return external(g, e);
+    case HONE_INTRIN_NAMED:
+        return c_device_call(g, e);
     default:
         if (hone_dtype_is_float(e->dtype) && hone_intrin_is_math((hone_intrin)e->op)) {
             return math_call(g, e);
         }
-        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' of %s in C source",
+        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' of %s in %s",
                                   hone_intrin_spelling((hone_intrin)e->op),
-                                  HONE_DTYPE_NAME(e->dtype)));
+                                  HONE_DTYPE_NAME(e->dtype), g->dialect->name));
     }
 }

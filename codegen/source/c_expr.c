@@ -27,6 +27,8 @@ static bool note_need(void *ctx, const hone_expr *e) {
         case HONE_INTRIN_CALL_EXTERN:
         case HONE_INTRIN_CALL_PURE_EXTERN:
         case HONE_INTRIN_CALL_PACKED:
+        case HONE_INTRIN_NAMED:
+        case HONE_INTRIN_STORAGE_SYNC:
         case HONE_INTRIN_REINTERPRET:
         case HONE_INTRIN_RETURN:
             *needs = true;
@@ -111,7 +113,8 @@ static c_text apply(c_gen *g, const char *helper, const char *type, c_text a, c_
 }
 
 static c_text float_binary(c_gen *g, const hone_expr *e, c_text a, c_text b) {
-    const char *type = c_type(g, e->args[0]->dtype), *f = type[0] == 'd' ? "" : "f";
+    const char *type = c_type(g, e->args[0]->dtype);
+    const char *f = type[0] == 'd' ? "" : g->dialect->float_end;
     switch ((hone_op)e->op) {
     case HONE_OP_MIN:
         return apply(g, "min", type, a, b);
@@ -155,6 +158,9 @@ static bool is_positive(c_gen *g, const hone_expr *e) {
 
 static c_text divisor(c_gen *g, const hone_expr *e, const char *type, c_text b) {
     if (is_positive(g, e) || (hone_expr_is_int(e) && e->u.i != 0)) return b;
+    if (g->dialect->is_device) {
+        return (c_text){c_printf(g, "%s(%s)", c_helper(g, "nonzero", type), b.s), C_PREC_POSTFIX};
+    }
     g->uses_fault = true;
     return (c_text){c_printf(g, "%s(%s, &fault)", c_helper(g, "divisor", type), b.s),
                     C_PREC_POSTFIX};
@@ -308,6 +314,7 @@ c_text c_index(c_gen *g, const hone_expr *e) {
 
 c_text c_checked_index(c_gen *g, const hone_expr *e) {
     c_text at = c_index(g, e->args[0]), extent = c_index(g, e->args[1]);
+    if (g->dialect->is_device) return apply(g, "clamped", "int64_t", at, extent);
     g->uses_fault = true;
     return (c_text){
         c_printf(g, "%s(%s, %s, &fault)", c_helper(g, "index", "int64_t"), at.s, extent.s),
@@ -315,6 +322,19 @@ c_text c_checked_index(c_gen *g, const hone_expr *e) {
 }
 
 /* ---- buffers ---- */
+
+c_space c_space_of(const c_gen *g, hone_buffer buffer) {
+    hone_buffer storage = hone_func_storage(g->func, buffer);
+    const char *scope = g->func->buffers[storage].scope;
+    if (scope && strncmp(scope, "shared", 6) == 0) return C_SPACE_SHARED;
+    return hone_func_is_parameter(g->func, storage) ? C_SPACE_GLOBAL : C_SPACE_PRIVATE;
+}
+
+/* Memory seen as another type: the compilers of devices take it so, those of C need not. */
+static const char *seen_as(c_gen *g, const char *name, hone_buffer buffer) {
+    return c_printf(g, "((%s%s *)%s)", g->dialect->space[c_space_of(g, buffer)],
+                    c_storage(g, g->func->buffers[buffer].dtype), name);
+}
 
 const char *c_buffer(c_gen *g, hone_buffer buffer) {
     hone_buffer at = buffer;
@@ -324,6 +344,7 @@ const char *c_buffer(c_gen *g, hone_buffer buffer) {
                                         g->func->buffers[buffer].dtype)) {
                 return g->buffers[at];
             }
+            if (g->dialect->is_device) return seen_as(g, g->buffers[at], buffer);
             break;
         }
         if (g->func->buffers[at].alias_of == HONE_NO_ID) break;
@@ -427,7 +448,7 @@ static c_text shuffle(c_gen *g, const hone_expr *e) {
     hone_str_deinit(&list);
     if (picks == 1) return (c_text){c_printf(g, "%s[%s]", all, order), C_PREC_POSTFIX};
     const char *name = c_name(g, "picks");
-    c_line(g, "static const uint16_t %s[] = {%s};", name, order);
+    c_line(g, "%s uint16_t %s[] = {%s};", g->dialect->table_words, name, order);
     return (c_text){c_printf(g, "%s[%s[%s]]", all, name, outer ? outer : "0"), C_PREC_POSTFIX};
 }
 

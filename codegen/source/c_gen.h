@@ -1,4 +1,5 @@
-/* codegen/source/c_gen.h - the state of printing one kernel as C11, shared by codegen/source/.
+/* codegen/source/c_gen.h - the state of printing one kernel as C11 or another language of its kind
+ * (dialect.h), shared by codegen/source/.
  *
  * Values: a lane of bool is bool, an integer intN_t, float and double themselves; float16,
  * bfloat16 and float8 are computed as float and rounded when they are stored or cast. Indices are
@@ -14,6 +15,7 @@
 #define HONE_CODEGEN_SOURCE_C_GEN_H
 
 #include "codegen/facts.h"
+#include "codegen/source/dialect.h"
 #include "ir/arith/arith.h"
 #include "ir/core/func.h"
 #include "lower/signature/signature.h"
@@ -28,6 +30,7 @@ typedef struct c_var {
 } c_var;
 
 typedef struct c_gen {
+    const c_dialect *dialect;
     const hone_func *func;
     const char *symbol;
     hone_arena *arena; /* scratch of this kernel */
@@ -79,6 +82,15 @@ void c_close_scope(c_gen *g, bool is_open);
 const char *c_name(c_gen *g, const char *hint); /* a fresh identifier */
 const char *c_at(c_gen *g, c_text text, c_prec least);
 
+/* What stands for a letter behind a $; a row of letter 0 ends them. */
+typedef struct c_blank {
+    char letter;
+    const char *text;
+} c_blank;
+const char *c_fill(c_gen *g, const char *form, const c_blank *blanks);
+/* Takes what cannot be said in this dialect: "… in CUDA C". */
+void c_unsupported(c_gen *g, const char *what);
+
 /* c_types.c */
 const char *c_type(c_gen *g, hone_dtype dtype);    /* of a value, one lane */
 const char *c_storage(c_gen *g, hone_dtype dtype); /* as it lies in memory, one lane */
@@ -100,6 +112,7 @@ c_text c_index(c_gen *g, const hone_expr *e);         /* as int64_t */
 c_text c_checked_index(c_gen *g, const hone_expr *e); /* of checked_index, as int64_t */
 const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index); /* "A[i]" */
 const char *c_buffer(c_gen *g, hone_buffer buffer);
+c_space c_space_of(const c_gen *g, hone_buffer buffer);
 /* A loop over `lanes` lanes begins and ends; what was the lane before is given back. */
 const char *c_open_lanes(c_gen *g, uint32_t lanes);
 void c_close_lanes(c_gen *g, const char *outer);
@@ -123,6 +136,16 @@ void c_release_all(c_gen *g);
 
 /* c_parallel.c */
 void c_parallel(c_gen *g, hone_node_id loop);
+/* c_device.c: launches of a GPU */
+void c_thread_loop(c_gen *g, hone_node_id loop);
+c_text c_sync(c_gen *g, const hone_expr *e);
+/* Arrays that the threads of a block share stand at the top of a function. */
+void c_declare_shared(c_gen *g);
+void c_device_alloc(c_gen *g, hone_node_id node);
+
+/* c_device_call.c: what programs call by its name */
+c_text c_device_call(c_gen *g, const hone_expr *e);
+
 /* Marks what is in scope and used below root, in the arena; false without memory. */
 bool c_find_uses(c_gen *g, hone_node_id root, bool **out_vars, bool **out_buffers);
 

@@ -5,81 +5,89 @@
 #include "codegen/source/c_gen.h"
 #include "support/core/attributes.h"
 
-/* $T: the type, $U: its unsigned sibling, $N: the function's name, $F: what the names of libm's
- * functions of it end with. */
+/* $T: the type, $U: its unsigned sibling, $N: the function's name, $F: what names of functions of
+ * it end with, $D: the widest float, $R: rounding to the nearest, $I: words in front. */
 typedef struct helper {
     const char *kind, *text;
 } helper;
 
 static const helper helpers[] = {
-    {"min",         "static inline $T $N($T a, $T b) {\n"
+    {"min",         "$I $T $N($T a, $T b) {\n"
             "    return a < b ? a : b;\n"
             "}\n"                },
-    {"max",         "static inline $T $N($T a, $T b) {\n"
+    {"max",         "$I $T $N($T a, $T b) {\n"
             "    return a > b ? a : b;\n"
             "}\n"                },
-    {"minimum",     "static inline $T $N($T a, $T b) {\n"
+    {"minimum",     "$I $T $N($T a, $T b) {\n"
                 "    return a != a || a < b ? a : b;\n"
                 "}\n"        },
-    {"maximum",     "static inline $T $N($T a, $T b) {\n"
+    {"maximum",     "$I $T $N($T a, $T b) {\n"
                 "    return a != a || a > b ? a : b;\n"
                 "}\n"        },
-    {"abs",         "static inline $T $N($T a) {\n"
+    {"abs",         "$I $T $N($T a) {\n"
             "    return a < 0 ? ($T)(0 - ($U)a) : a;\n"
             "}\n"                },
     {"floordiv",    "/* rounds towards minus infinity */\n"
-                 "static inline $T $N($T a, $T b) {\n"
+                 "$I $T $N($T a, $T b) {\n"
                  "    if (b == -1) return ($T)(0 - ($U)a);\n"
                  "    $T q = a / b, r = a % b;\n"
                  "    return r != 0 && (r < 0) != (b < 0) ? ($T)(q - 1) : q;\n"
                  "}\n"      },
     {"floormod",    "/* has the sign of b */\n"
-                 "static inline $T $N($T a, $T b) {\n"
+                 "$I $T $N($T a, $T b) {\n"
                  "    if (b == -1) return 0;\n"
                  "    $T r = a % b;\n"
                  "    return r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"
                  "}\n"      },
     {"truncdiv",    "/* rounds towards 0; the least number by -1 is itself */\n"
-                 "static inline $T $N($T a, $T b) {\n"
+                 "$I $T $N($T a, $T b) {\n"
                  "    return b == -1 ? ($T)(0 - ($U)a) : ($T)(a / b);\n"
                  "}\n"      },
     {"truncmod",    "/* has the sign of a */\n"
-                 "static inline $T $N($T a, $T b) {\n"
+                 "$I $T $N($T a, $T b) {\n"
                  "    return b == -1 ? 0 : ($T)(a % b);\n"
                  "}\n"      },
     {"divisor",     "/* not 0 */\n"
-                "static inline $T $N($T a, int32_t *fault) {\n"
+                "$I $T $N($T a, int32_t *fault) {\n"
                 "    if (a == 0) *fault |= 1;\n"
                 "    return a == 0 ? 1 : a;\n"
                 "}\n"        },
     {"index",       "/* from 0 to n - 1 */\n"
-              "static inline $T $N($T a, $T n, int32_t *fault) {\n"
+              "$I $T $N($T a, $T n, int32_t *fault) {\n"
               "    if (a >= 0 && a < n) return a;\n"
               "    *fault |= 2;\n"
               "    return 0;\n"
               "}\n"            },
+    {"nonzero",     "/* nobody is told of a division by 0 */\n"
+                "$I $T $N($T a) {\n"
+                "    return a == 0 ? 1 : a;\n"
+                "}\n"        },
+    {"clamped",     "/* from 0 to n - 1 */\n"
+                "$I $T $N($T a, $T n) {\n"
+                "    return a >= 0 && a < n ? a : 0;\n"
+                "}\n"        },
     {"shift_left",  "/* bits that are moved out are gone, all of them by the width or more */\n"
-                   "static inline $T $N($T a, $T b) {\n"
+                   "$I $T $N($T a, $T b) {\n"
                    "    const int bits = (int)sizeof a * 8;\n"
                    "    return b < 0 || b >= bits ? 0 : ($T)((uint64_t)a << b);\n"
                    "}\n"  },
     {"shift_right", "/* copies the sign */\n"
-                    "static inline $T $N($T a, $T b) {\n"
+                    "$I $T $N($T a, $T b) {\n"
                     "    const int bits = (int)sizeof a * 8;\n"
                     "    if (b < 0 || b >= bits) return a < 0 ? ($T)-1 : 0;\n"
                     "    return a < 0 ? ($T)~(($T)~a >> b) : ($T)(a >> b);\n"
                     "}\n"},
     {"shift_down",  "/* of a number without a sign */\n"
-                   "static inline $T $N($T a, $T b) {\n"
+                   "$I $T $N($T a, $T b) {\n"
                    "    const int bits = (int)sizeof a * 8;\n"
                    "    return b >= ($T)bits ? 0 : ($T)(a >> b);\n"
                    "}\n"  },
     {"shift_up",    "/* of a number without a sign */\n"
-                 "static inline $T $N($T a, $T b) {\n"
+                 "$I $T $N($T a, $T b) {\n"
                  "    const int bits = (int)sizeof a * 8;\n"
                  "    return b >= ($T)bits ? 0 : ($T)((uint64_t)a << b);\n"
                  "}\n"      },
-    {"popcount",    "static inline $T $N($T a) {\n"
+    {"popcount",    "$I $T $N($T a) {\n"
                  "    $U bits = ($U)a;\n"
                  "    int count = 0;\n"
                  "    for (; bits; bits = ($U)(bits & (bits - 1)))\n"
@@ -87,16 +95,16 @@ static const helper helpers[] = {
                  "    return ($T)count;\n"
                  "}\n"      },
     {"clz",         "/* zeros above the highest bit that is set */\n"
-            "static inline int $N($T a) {\n"
+            "$I int $N($T a) {\n"
             "    int count = (int)sizeof a * 8;\n"
             "    for ($U bits = ($U)a; bits; bits = ($U)(bits >> 1))\n"
             "        count--;\n"
             "    return count;\n"
             "}\n"                },
     {"saturate",    "/* towards zero, out of range to the nearest end, NaN to 0 */\n"
-                 "static inline $T $N(double a) {\n"
+                 "$I $T $N($D a) {\n"
                  "    const int bits = (int)sizeof($T) * 8, is_signed = ($T)-1 < 1;\n"
-                 "    const double limit = ldexp(1.0, bits - is_signed);\n"
+                 "    const $D limit = ldexp(($D)1, bits - is_signed);\n"
                  "    const $U all = ($U)~($U)0, most = is_signed ? ($U)(all >> 1) : all;\n"
                  "    if (a != a) return 0;\n"
                  "    if (a >= limit) return ($T)most;\n"
@@ -104,22 +112,23 @@ static const helper helpers[] = {
                  "    return !is_signed && a <= 0 ? 0 : ($T)a;\n"
                  "}\n"      },
     {"sigmoid",     "/* by exp(-|a|), which is never too large */\n"
-                "static inline $T $N($T a) {\n"
+                "$I $T $N($T a) {\n"
                 "    $T e = exp$F(-fabs$F(a));\n"
                 "    return (a < 0 ? e : 1) / (1 + e);\n"
                 "}\n"        },
     {"to_odd",      "/* what is lost is left in the last bit: rounding once more rounds once */\n"
-               "static inline $T $N(double a) {\n"
-               "    $T value = ($T)a;\n"
-               "    uint32_t bits;\n"
-               "    memcpy(&bits, &value, sizeof bits);\n"
-               "    if (fabs((double)value) > fabs(a)) bits--;\n"
-               "    if (a == a && (double)value != a) bits |= 1;\n"
-               "    memcpy(&value, &bits, sizeof bits);\n"
-               "    return value;\n"
+               "$I $T $N(double a) {\n"
+               "    union {\n"
+               "        $T value;\n"
+               "        uint32_t bits;\n"
+               "    } odd;\n"
+               "    odd.value = ($T)a;\n"
+               "    if (fabs((double)odd.value) > fabs(a)) odd.bits--;\n"
+               "    if (a == a && (double)odd.value != a) odd.bits |= 1;\n"
+               "    return odd.value;\n"
                "}\n"          },
     {"next",        "/* The next number of a small float from a to b; their bits. */\n"
-             "static inline $T $N(float a, float b, $T from, $T to) {\n"
+             "$I $T $N(float a, float b, $T from, $T to) {\n"
              "    $T sign = ($T)(1u << (8 * sizeof sign - 1));\n"
              "    if (a != a) return from;\n"
              "    if (a == b || b != b) return to;\n"
@@ -140,31 +149,35 @@ static const struct small_row {
 
 static const char from_small_text[] =
     "/* Small floats are held as their bits: sign, exponent, mantissa. */\n"
-    "static inline float hone_small_to_f32(uint32_t bits, int width, int mantissa, int bias,\n"
+    "$I float hone_small_to_f32(uint32_t bits, int width, int mantissa, int bias,\n"
     "                                      int has_infinity) {\n"
     "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, low = bits & ((1u << mantissa) - 1);\n"
     "    uint32_t exponent = bits >> mantissa & mask;\n"
     "    float sign = bits >> (width - 1) & 1 ? -1.0f : 1.0f;\n"
     "    if (exponent == mask && has_infinity) return low ? NAN : sign * INFINITY;\n"
     "    if (exponent == mask && low == (1u << mantissa) - 1) return NAN;\n"
-    "    if (exponent == 0) return sign * ldexpf((float)low, 1 - bias - mantissa);\n"
-    "    return sign * ldexpf((float)(low | 1u << mantissa), (int)exponent - bias - mantissa);\n"
+    "    if (exponent == 0) return sign * ldexp$F((float)low, 1 - bias - mantissa);\n"
+    "    return sign * ldexp$F((float)(low | 1u << mantissa), (int)exponent - bias - mantissa);\n"
     "}\n";
 
 static const char to_small_text[] =
     "/* To the nearest, ties to even; too large: infinity, or NaN where there is none. */\n"
-    "static inline uint32_t hone_f32_to_small(float value, int width, int mantissa, int bias,\n"
+    "$I uint32_t hone_f32_to_small(float value, int width, int mantissa, int bias,\n"
     "                                         int has_infinity) {\n"
     "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, one = 1u << mantissa;\n"
-    "    uint32_t sign = signbit(value) ? 1u << (width - 1) : 0, top = mask << mantissa;\n"
-    "    float size = fabsf(value);\n"
-    "    int exponent;\n"
+    "    union {\n"
+    "        float value;\n"
+    "        uint32_t bits;\n"
+    "    } of;\n"
+    "    of.value = value;\n"
+    "    uint32_t sign = of.bits >> 31 ? 1u << (width - 1) : 0, top = mask << mantissa;\n"
+    "    float size = fabs$F(value);\n"
+    "    int exponent = (int)(of.bits >> 23 & 255) - 126; /* size = 0.1… * 2^exponent */\n"
     "    if (value != value) return sign | top | (has_infinity ? one >> 1 : one - 1);\n"
     "    if (isinf(value)) return sign | top | (has_infinity ? 0 : one - 1);\n"
-    "    (void)frexpf(size, &exponent);\n"
     "    if (size == 0.0f || exponent < 2 - bias) exponent = 2 - bias;\n"
     "    exponent--; /* size = 1.… * 2^exponent, or less when it is subnormal */\n"
-    "    uint32_t scaled = (uint32_t)nearbyintf(ldexpf(size, mantissa - exponent));\n"
+    "    uint32_t scaled = (uint32_t)$R$F(ldexp$F(size, mantissa - exponent));\n"
     "    uint32_t bits = ((uint32_t)(exponent + bias - 1) << mantissa) + scaled;\n"
     "    if (has_infinity && bits > top) bits = top;\n"
     "    if (!has_infinity && bits > (top | (one - 1))) bits = top | (one - 1);\n"
@@ -180,23 +193,20 @@ static const char *unsigned_of(c_gen *g, const char *type) {
     return type[0] == 'i' ? c_printf(g, "u%s", type) : type;
 }
 
-/* The text with its $-letters replaced. */
 static const char *fill_in(c_gen *g, const char *text, const char *name, const char *type) {
-    hone_str out = {0};
-    for (const char *c = text; *c; c++) {
-        if (*c != '$') {
-            hone_str_append_n(&out, c, 1);
-            continue;
-        }
-        c++;
-        const char *f = strcmp(type, "float") == 0 ? "f" : "";
-        const char *word = *c == 'N' ? name : *c == 'T' ? type : *c == 'F' ? f : NULL;
-        hone_str_append(&out, word ? word : unsigned_of(g, type));
-    }
-    const char *copy = hone_arena_strdup(g->arena, hone_str_text(&out));
-    hone_str_deinit(&out);
-    if (!copy) c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
-    return copy ? copy : "";
+    const c_dialect *d = g->dialect;
+    bool is_float = strcmp(type, "float") == 0;
+    const c_blank blanks[] = {
+        {'N',                                 name},
+        {'T',                                   type},
+        {'U',unsigned_of(g, type)},
+        {'F',                                 is_float ? d->float_end : ""},
+        {'D',                              d->has_double ? "double" : "float"},
+        {'R',                                 d->round},
+        {'I',                                   d->helper_words},
+        {0}
+    };
+    return c_fill(g, text, blanks);
 }
 
 /* Whether the helper is new; it counts as printed from now on. */
@@ -208,23 +218,50 @@ static bool is_first(c_gen *g, const char *name) {
     return true;
 }
 
-static void define_small(c_gen *g, bool to_f32, const char *type, const char *name) {
-    const char *common = to_f32 ? "hone_small_to_f32" : "hone_f32_to_small";
-    if (is_first(g, common)) define(g, common, to_f32 ? from_small_text : to_small_text);
-    for (size_t i = 0; i < HONE_COUNT(small_rows); i++) {
-        const struct small_row *row = &small_rows[i];
-        if (strcmp(row->type, type) != 0) continue;
-        const char *storage = row->layout[0] == '8' ? "uint8_t" : "uint16_t";
-        define(g, name,
-               to_f32 ? c_printf(g,
-                                 "static inline float %s(%s bits) {\n"
-                                 "    return hone_small_to_f32(bits, %s);\n}\n",
-                                 name, storage, row->layout)
-                      : c_printf(g,
-                                 "static inline %s %s(float value) {\n"
-                                 "    return (%s)hone_f32_to_small(value, %s);\n}\n",
-                                 storage, name, storage, row->layout));
+/* Conversions that a dialect has. */
+static const struct native_row {
+    const c_dialect *dialect;
+    const char *type, *to_f32, *from_f32;
+} native_rows[] = {
+    {&c_dialect_cuda,   "f16",  "return __half2float(__ushort_as_half(bits));",
+     "return __half_as_ushort(__float2half_rn(value));"                                         },
+    {&c_dialect_cuda,   "bf16", "return __uint_as_float((uint32_t)bits << 16);",
+     "return __bfloat16_as_ushort(__float2bfloat16_rn(value));"                                 },
+    {&c_dialect_opencl, "f16",  "return vload_half(0, (const __private half *)&bits);",
+     "uint16_t bits;\n    vstore_half_rte(value, 0, (__private half *)&bits);\n    return bits;"},
+    {&c_dialect_metal,  "f16",  "return float(as_type<half>(bits));",
+     "return as_type<uint16_t>(half(value));"                                                   },
+};
+
+static const char *native_body(const c_gen *g, bool to_f32, const char *type) {
+    for (size_t i = 0; i < HONE_COUNT(native_rows); i++) {
+        const struct native_row *row = &native_rows[i];
+        if (row->dialect != g->dialect || strcmp(row->type, type) != 0) continue;
+        return to_f32 ? row->to_f32 : row->from_f32;
     }
+    return NULL;
+}
+
+static const char *general_body(c_gen *g, bool to_f32, const char *layout, const char *storage) {
+    const char *common = to_f32 ? "hone_small_to_f32" : "hone_f32_to_small";
+    if (is_first(g, common)) {
+        define(g, common, fill_in(g, to_f32 ? from_small_text : to_small_text, common, "float"));
+    }
+    return to_f32 ? c_printf(g, "return %s(bits, %s);", common, layout)
+                  : c_printf(g, "return (%s)%s(value, %s);", storage, common, layout);
+}
+
+static void define_small(c_gen *g, bool to_f32, const char *type, const char *name) {
+    const struct small_row *row = small_rows;
+    while (strcmp(row->type, type) != 0)
+        row++;
+    const char *storage = row->layout[0] == '8' ? "uint8_t" : "uint16_t";
+    const char *body = native_body(g, to_f32, type);
+    if (!body) body = general_body(g, to_f32, row->layout, storage);
+    define(g, name,
+           c_printf(g, "%s %s %s(%s) {\n    %s\n}\n", g->dialect->helper_words,
+                    to_f32 ? "float" : storage, name,
+                    to_f32 ? c_printf(g, "%s bits", storage) : "float value", body));
 }
 
 const char *c_helper(c_gen *g, const char *kind, const char *type) {

@@ -84,8 +84,18 @@ void c_close_scope(c_gen *g, bool is_open) {
     if (is_open) c_close(g);
 }
 
+static bool is_among(const char *words, const char *name) {
+    size_t length = strlen(name);
+    while (*words) {
+        size_t word = strcspn(words, " ");
+        if (word == length && strncmp(words, name, length) == 0) return true;
+        words += word + strspn(words + word, " ");
+    }
+    return false;
+}
+
 /* Keywords, and what the text around and <math.h> call things. */
-static bool is_reserved(const char *name) {
+static bool is_reserved(const c_gen *g, const char *name) {
     static const char *const words[] = {
         "auto",     "bool",    "break",     "case",     "char",   "const",    "continue",
         "default",  "do",      "double",    "else",     "enum",   "extern",   "float",
@@ -102,7 +112,8 @@ static bool is_reserved(const char *name) {
         if (strcmp(words[i], name) == 0) return true;
     }
     hone_intrin function;
-    return strncmp(name, "hone_", 5) == 0 || name[0] == '_' || hone_intrin_find(name, &function);
+    return is_among(g->dialect->keywords, name) || strncmp(name, "hone_", 5) == 0 ||
+           name[0] == '_' || hone_intrin_find(name, &function);
 }
 
 const char *c_name(c_gen *g, const char *hint) {
@@ -114,7 +125,7 @@ const char *c_name(c_gen *g, const char *hint) {
     for (char *c = base; *c; c++) {
         if (!isalnum((unsigned char)*c) || (unsigned char)*c >= 0x80) *c = '_';
     }
-    bool is_bad = isdigit((unsigned char)*base) || is_reserved(base);
+    bool is_bad = isdigit((unsigned char)*base) || is_reserved(g, base);
     const char *first = is_bad ? c_printf(g, "v_%s", base) : base, *name = first;
     for (unsigned i = 1; hone_strmap_find(&g->names, name, NULL); i++)
         name = c_printf(g, "%s_%u", first, i);
@@ -126,4 +137,28 @@ const char *c_name(c_gen *g, const char *hint) {
 
 const char *c_at(c_gen *g, c_text text, c_prec least) {
     return text.prec >= least ? text.s : c_printf(g, "(%s)", text.s);
+}
+
+static const char *blank_text(const c_blank *blanks, char letter) {
+    while (blanks->letter && blanks->letter != letter)
+        blanks++;
+    return blanks->letter ? blanks->text : "";
+}
+
+const char *c_fill(c_gen *g, const char *form, const c_blank *blanks) {
+    hone_str out = {0};
+    for (const char *c = form; *c; c++) {
+        if (*c == '$')
+            hone_str_append(&out, blank_text(blanks, *++c));
+        else
+            hone_str_append_n(&out, c, 1);
+    }
+    const char *copy = hone_arena_strdup(g->arena, hone_str_text(&out));
+    hone_str_deinit(&out);
+    if (!copy) c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+    return copy ? copy : "";
+}
+
+void c_unsupported(c_gen *g, const char *what) {
+    c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s in %s", what, g->dialect->name));
 }

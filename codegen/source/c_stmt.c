@@ -41,14 +41,12 @@ void c_end_body(c_gen *g, size_t begin) {
 static void loop(c_gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     hone_var var = node->u.loop.var;
-    if (node->loop_kind == HONE_LOOP_THREAD) {
-        c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "loop '%s' is bound to thread '%s' on a CPU",
-                             g->func->vars[var].name,
-                             node->u.loop.thread_tag ? node->u.loop.thread_tag : "?"));
-        return;
-    }
     if (!hone_arith_bind(&g->arith, var, node->u.loop.range)) {
         c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+        return;
+    }
+    if (node->loop_kind == HONE_LOOP_THREAD) {
+        c_thread_loop(g, id);
         return;
     }
     if (node->loop_kind == HONE_LOOP_PARALLEL && !g->is_parallel) {
@@ -209,6 +207,10 @@ static void store(c_gen *g, const hone_node *node) {
 }
 
 static void assertion(c_gen *g, const hone_node *node) {
+    if (g->dialect->is_device) {
+        c_unsupported(g, "an assertion");
+        return;
+    }
     c_text value = c_condition(g, node->u.eval.value);
     c_open(g, "if (!%s)", c_at(g, value, C_PREC_UNARY));
     const char *message = node->u.eval.message ? node->u.eval.message : "assertion failed";
@@ -247,7 +249,10 @@ static void statement(c_gen *g, hone_node_id id) {
         let(g, id);
         return;
     case HONE_NODE_ALLOC:
-        c_alloc(g, id);
+        if (g->dialect->is_device)
+            c_device_alloc(g, id);
+        else
+            c_alloc(g, id);
         return;
     case HONE_NODE_ATTR:
     case HONE_NODE_DECL:

@@ -4,7 +4,7 @@
 #include "codegen/source/c_gen.h"
 
 static const char *unknown(c_gen *g, hone_dtype dtype) {
-    c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "C source has no type for %s",
+    c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s has no type for %s", g->dialect->name,
                          HONE_DTYPE_NAME(hone_dtype_element(dtype))));
     return "int";
 }
@@ -19,7 +19,9 @@ static const char *int_type(c_gen *g, hone_dtype dtype) {
 const char *c_type(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "bool";
     if (!codegen_has_type(dtype)) return unknown(g, dtype);
-    if (hone_dtype_is_float(dtype)) return dtype.bits == 64 ? "double" : "float";
+    bool is_double = hone_dtype_is_float(dtype) && dtype.bits == 64;
+    if (is_double && !g->dialect->has_double) return unknown(g, dtype);
+    if (hone_dtype_is_float(dtype)) return is_double ? "double" : "float";
     if (hone_dtype_is_handle(dtype)) return "void *";
     return hone_dtype_is_integer(dtype) ? int_type(g, dtype) : unknown(g, dtype);
 }

@@ -88,7 +88,8 @@ static hone_status print_imports(const hone_func *func, hone_str *out) {
 
 static hone_status print_kernel(const hone_codegen_kernel *kernel, hone_str *out) {
     hone_str body = {0}, done = {0};
-    c_gen g = {.func = kernel->func,
+    c_gen g = {.dialect = &c_dialect_c11,
+               .func = kernel->func,
                .symbol = kernel->symbol,
                .arena = hone_arena_create(1 << 16),
                .out = &body,
