@@ -61,9 +61,11 @@ endfunction()
 set(HONE_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+    "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/leaks.txt:print_suppressions=0"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
     "HONE_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
     "HONE_BUILD_DIR=${CMAKE_BINARY_DIR}"
+    "POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl"
     "LC_ALL=C.UTF-8")
 
 # hone_test(test_name [SRCS …] [DEPS …] [LIBS …] [LABELS slow|once|release|threads …] [TIMEOUT seconds]

@@ -1,0 +1,18 @@
+/* runtime/device_opencl.h - an OpenCL device: whatever the ICD loader finds, PoCL on a CPU too.
+ *
+ * Memory lies between zones of a known pattern, which are looked at after a run; what kernels may
+ * only read is known by its hash. An artifact is a program as the device's own driver wrote it
+ * (hone_opencl_save), or the text that hone_codegen_opencl makes, which is compiled where it is
+ * loaded.
+ */
+#ifndef HONE_RUNTIME_DEVICE_OPENCL_H
+#define HONE_RUNTIME_DEVICE_OPENCL_H
+
+#include "runtime/device.h"
+
+/* number: of the device, as hone_opencl_list counts; memory_bytes: of its memory that may be used,
+ * 0: all. UNAVAILABLE: no OpenCL, no such device. */
+HONE_NODISCARD hone_status hone_device_create_opencl(int32_t number, int64_t memory_bytes,
+                                                     hone_device **out_device);
+
+#endif
