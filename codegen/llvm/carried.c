@@ -48,6 +48,7 @@ static bool is_carried(const hone_expr *e, const place *places, uint32_t count) 
 
 /* Two units start a fused sum each cycle and take four for it: so many registers keep them busy. */
 static bool keeps_units_busy(const gen *g, hone_dtype dtype) {
+    if (!g->processor->waits) return true;
     int64_t bits = (int64_t)dtype.lanes * hone_dtype_element(dtype).bits;
     return bits >= (int64_t)IN_FLIGHT * g->target->vector_bits;
 }
@@ -77,6 +78,7 @@ static bool find_carried(void *ctx, const hone_expr *e) {
 void gen_mark_rare(gen *g, const hone_expr *e, LLVMValueRef select) {
     place places[MAX_PLACES];
     if (e->dtype.lanes != 1 || g->loop.node == HONE_NO_ID || !LLVMIsASelectInst(select)) return;
+    if (!g->processor->waits) return;
     uint32_t count = find_places(g, places);
     bool keeps_first = is_carried(e->args[1], places, count);
     bool keeps_second = is_carried(e->args[2], places, count);

@@ -1,5 +1,4 @@
 /* codegen/llvm/codegen_llvm.c - one module per call: types, kernels, attributes, emission. */
-#include <stdio.h>
 #include <string.h>
 
 #include <llvm-c/Analysis.h>
@@ -28,27 +27,18 @@ static void init_types(gen *g) {
     g->empty = LLVMVoidTypeInContext(c);
 }
 
-static void add_text_attribute(gen *g, LLVMValueRef function, const char *key, const char *value) {
+void gen_text_attribute(gen *g, LLVMValueRef function, const char *key, const char *value) {
     LLVMAttributeRef attribute = LLVMCreateStringAttribute(g->context, key, (unsigned)strlen(key),
                                                            value, (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
-/* Every function says for which processor it is, and how wide its vectors may be. */
+/* Every function says for which processor it is. */
 static void add_attributes(gen *g) {
-    char width[16];
-    snprintf(width, sizeof width, "%d", (int)g->target->vector_bits);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMCountBasicBlocks(f) == 0) continue;
-        add_text_attribute(g, f, "target-cpu", g->target->cpu);
-        if (g->target->features[0]) {
-            add_text_attribute(g, f, "target-features", g->target->features);
-        }
-        if (strncmp(g->target->triple, "x86_64", 6) == 0) {
-            add_text_attribute(g, f, "prefer-vector-width", width);
-            add_text_attribute(g, f, "min-legal-vector-width", width);
-        }
+        g->processor->attributes(g, f);
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                 LLVMCreateEnumAttribute(g->context, nounwind, 0));
     }
@@ -86,7 +76,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
         g->symbol = kernels[i].symbol;
         all_scheduled &= is_scheduled(g->func);
         gen_lines_begin(g, kernels[i].lines);
-        gen_kernel(g);
+        g->processor->kernel(g);
         gen_lines_end(g);
         if (g->error) {
             hone_status st = g->error;
@@ -97,16 +87,17 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
     add_attributes(g);
     if (options->verify) HONE_TRY(verify(g));
     HONE_TRY(gen_optimise(g, machine, all_scheduled));
-    gen_widen_partial(g);
+    if (g->processor->finish) g->processor->finish(g);
     if (options->verify) HONE_TRY(verify(g));
     return gen_emit(g, machine, (int)options->form, out);
 }
 
-hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
-                              const hone_codegen_options *options, hone_str *out) {
+hone_status gen_run(const gen_processor *processor, const hone_codegen_kernel *kernels,
+                    size_t count, const hone_codegen_options *options, hone_str *out) {
     LLVMTargetMachineRef machine;
-    HONE_TRY(gen_machine(options->target, &machine));
-    gen g = {.target = options->target, .arena = hone_arena_create(1 << 16)};
+    HONE_TRY(processor->machine(options->target, &machine));
+    gen g = {.processor = processor, .target = options->target};
+    g.arena = hone_arena_create(1 << 16);
     hone_status st = HONE_OK;
     if (!g.arena) {
         LLVMDisposeTargetMachine(machine);
@@ -126,4 +117,9 @@ hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
     hone_arena_destroy(g.arena);
     LLVMDisposeTargetMachine(machine);
     return st;
+}
+
+hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
+                              const hone_codegen_options *options, hone_str *out) {
+    return gen_run(&gen_cpu, kernels, count, options, out);
 }

@@ -1,8 +1,4 @@
-/* codegen/llvm/emit.c - the target machine, LLVM's passes, and the bytes that come out.
- *
- * A program that a schedule shaped gets a slim list of passes: what the schedule decided is not
- * decided again (no vectoriser, no unroller), and a candidate is built in tens of milliseconds. A
- * program without a schedule gets LLVM's own -O2, vectoriser included. */
+/* codegen/llvm/emit.c - the target machine, LLVM's passes, and the bytes that come out. */
 #include "codegen/llvm/gen.h"
 
 #include <llvm-c/Support.h>
@@ -12,11 +8,7 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
-
-static const char slim_passes[] =
-    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
-    "early-cse<memssa>,sroa,loop-mssa(licm),simplifycfg,dse,adce)";
-static const char full_passes[] = "default<O2>";
+#include "support/core/attributes.h"
 
 static hone_status llvm_error(hone_code code, const char *what, char *message) {
     hone_status st = HONE_ERROR(code, "%s: %s", what, message ? message : "unknown error");
@@ -24,20 +16,44 @@ static hone_status llvm_error(hone_code code, const char *what, char *message) {
     return st;
 }
 
+static void initialise_x86(void) {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+}
+static void initialise_arm(void) {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+}
+static void initialise_nvidia(void) {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+static const struct {
+    const char *architecture; /* a triple begins so */
+    void (*initialise)(void);
+} generators[] = {
+    {"x86_64",  initialise_x86   },
+    {"aarch64", initialise_arm   },
+    {"arm64",   initialise_arm   },
+    {"nvptx64", initialise_nvidia},
+};
+
 static hone_status find_target(const char *triple, LLVMTargetRef *out) {
-    if (strncmp(triple, "x86_64", 6) == 0) {
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-    } else if (strncmp(triple, "aarch64", 7) == 0 || strncmp(triple, "arm64", 5) == 0) {
-        LLVMInitializeAArch64TargetInfo();
-        LLVMInitializeAArch64Target();
-        LLVMInitializeAArch64TargetMC();
-        LLVMInitializeAArch64AsmPrinter();
-    } else {
+    size_t i = 0;
+    while (i < HONE_COUNT(generators) &&
+           strncmp(triple, generators[i].architecture, strlen(generators[i].architecture)) != 0)
+        i++;
+    if (i == HONE_COUNT(generators)) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "no code generator for '%s'", triple);
     }
+    generators[i].initialise();
     char *message = NULL;
     if (LLVMGetTargetFromTriple(triple, out, &message)) {
         return llvm_error(HONE_CODE_UNSUPPORTED, triple, message);
@@ -68,16 +84,16 @@ static void set_llvm_options(void) {
     LLVMParseCommandLineOptions(sizeof options / sizeof options[0], options, NULL);
 }
 
-hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_machine) {
+hone_status gen_machine(const char *triple, const char *cpu, const char *features,
+                        LLVMTargetMachineRef *out_machine) {
     LLVMTargetRef llvm;
     *out_machine = NULL;
     set_llvm_options();
-    HONE_TRY(find_target(target->triple, &llvm));
-    *out_machine =
-        LLVMCreateTargetMachine(llvm, target->triple, target->cpu, target->features,
-                                LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    HONE_TRY(find_target(triple, &llvm));
+    *out_machine = LLVMCreateTargetMachine(llvm, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                           LLVMRelocPIC, LLVMCodeModelDefault);
     if (!*out_machine) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "LLVM makes no machine for '%s'", target->triple);
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "LLVM makes no machine for '%s'", triple);
     }
     return HONE_OK;
 }
@@ -87,7 +103,7 @@ hone_status gen_optimise(gen *g, LLVMTargetMachineRef machine, bool is_scheduled
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     LLVMErrorRef error =
-        LLVMRunPasses(g->module, is_scheduled ? slim_passes : full_passes, machine, options);
+        LLVMRunPasses(g->module, g->processor->passes(is_scheduled), machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error) return HONE_OK;
     char *message = LLVMGetErrorMessage(error);
@@ -105,7 +121,7 @@ static hone_status emit_text(gen *g, hone_str *out) {
 
 hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out) {
     if (emit == HONE_FORM_LLVM) return emit_text(g, out);
-    LLVMCodeGenFileType type = emit == HONE_FORM_ASM ? LLVMAssemblyFile : LLVMObjectFile;
+    LLVMCodeGenFileType type = emit == HONE_FORM_OBJECT ? LLVMObjectFile : LLVMAssemblyFile;
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, type, &message, &buffer)) {

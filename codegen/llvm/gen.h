@@ -49,7 +49,38 @@ typedef struct gen_loop {
     hone_node_id node; /* HONE_NO_ID = there is none */
 } gen_loop;
 
-typedef struct gen {
+typedef struct gen gen;
+typedef struct gen_device gen_device; /* what a GPU's folder remembers of a function */
+
+/* What kinds of processors do each in a way of its own: cpu.c, and the folder of a GPU. */
+typedef struct gen_processor {
+    hone_status (*machine)(const hone_target *target, LLVMTargetMachineRef *out);
+    /* The passes over functions that a schedule shaped, or over others. */
+    const char *(*passes)(bool is_scheduled);
+    /* Says in the attributes of a function with a body for whom it is. */
+    void (*attributes)(gen *g, LLVMValueRef function);
+    /* Behind the passes; NULL = nothing. */
+    void (*finish)(gen *g);
+    /* g->func as the module's function g->symbol. */
+    void (*kernel)(gen *g);
+    /* A loop bound to threads. */
+    void (*threads)(gen *g, hone_node_id loop);
+    void (*alloc)(gen *g, hone_node_id node);
+    /* A loop of which nothing shall be left; NULL = LLVM's passes know. */
+    bool (*unrolls)(gen *g, hone_node_id loop);
+    /* Ends the block: the kernel fails. */
+    void (*abandon)(gen *g, int32_t code, const char *message);
+    /* A call, or NULL when it is made as everywhere; NULL = there are no others. */
+    LLVMValueRef (*call)(gen *g, const hone_expr *e);
+    /* A function of libm (double's name), for scalars of `type`; NULL when there is none. */
+    LLVMValueRef (*libm)(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                         unsigned count);
+    bool waits; /* for an operation before the next that needs it: nobody else goes on meanwhile */
+} gen_processor;
+
+struct gen {
+    const gen_processor *processor;
+    gen_device *device;
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef builder;
@@ -72,7 +103,7 @@ typedef struct gen {
     LLVMDIBuilderRef debug;
     LLVMMetadataRef file;
     hone_status error;
-} gen;
+};
 
 /* Records the first error (takes st). */
 void gen_fail(gen *g, hone_status st);
@@ -144,7 +175,7 @@ LLVMValueRef gen_intrinsic_of(gen *g, const char *name, LLVMTypeRef *types, unsi
                               LLVMValueRef *args, unsigned count);
 /* A call with `contract` set where it is a float operation. */
 LLVMValueRef gen_contract(LLVMValueRef value);
-/* Calls libm once per lane; the name is that of the function of double. */
+/* The processor's libm once per lane; the name is that of the function of double. */
 LLVMValueRef gen_libm(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
                       unsigned count);
 /* vecmath.c: polynomial kernels on float vectors and scalars; NULL when there is none. */
@@ -161,13 +192,20 @@ LLVMValueRef gen_extern_call(gen *g, const hone_expr *e);
 
 /* stmt.c */
 void gen_children(gen *g, hone_node_id parent);
+void gen_serial_loop(gen *g, hone_node_id loop);
+/* Ends the block with a branch, unless it has ended. */
+void gen_branch(gen *g, LLVMBasicBlockRef to);
 /* The body of a loop for its variable from min to end - 1, both i64. */
 void gen_counted_loop(gen *g, hone_node_id loop, LLVMValueRef min, LLVMValueRef end);
 /* Ends the block with a branch to `leave`, the code stored, when failed (i1) holds. */
 void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code);
-void gen_set_error(gen *g, int32_t code, const char *message);
+LLVMBasicBlockRef gen_block(gen *g, const char *name);
 /* An alloca in the entry block, 64-byte aligned. */
 LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *name);
+
+/* cpu.c */
+extern const gen_processor gen_cpu;
+void gen_set_error(gen *g, int32_t code, const char *message);
 LLVMValueRef gen_rt_member(gen *g, unsigned index); /* a function pointer of the hone_rt table */
 
 /* memory.c */
@@ -186,14 +224,26 @@ void gen_lines_at(gen *g, hone_node_id node);
 
 /* parallel.c */
 void gen_parallel(gen *g, hone_node_id loop);
-/* A new internal function `i32 (ptr rt, …)` for what is below the node; begins its frame. */
+/* Begins the frame of a function for what is below the node. */
 void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_id node);
-/* Closes the current block, emits `leave`. */
+/* Closes the current block and stands in `leave`. */
+void gen_frame_leave(gen *g);
+/* gen_frame_leave, and what a CPU's function does there. */
 void gen_frame_end(gen *g);
 void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter);
+/* An attribute of a parameter, numbers from 0. */
+void gen_parameter(gen *g, LLVMValueRef function, unsigned parameter, const char *name,
+                   uint64_t value);
 
 /* kernel.c */
 void gen_kernel(gen *g);
+/* What holds wherever a kernel begins: nothing is in scope, sizes are at least 1. */
+bool gen_kernel_begin(gen *g);
+/* How much of a buffer there is, as an attribute of its parameter. */
+void gen_dereferenceable(gen *g, LLVMValueRef function, unsigned parameter,
+                         const hone_buffer_info *buffer);
+/* The value of a size as its dtype wants it; integers stay i64. */
+gen_var gen_size_value(gen *g, hone_var var, LLVMValueRef bits);
 
 /* partial.c: behind LLVM's passes, odd vectors become whole ones, their accesses masked. */
 void gen_widen_partial(gen *g);
@@ -201,6 +251,12 @@ void gen_widen_partial(gen *g);
 /* emit.c */
 hone_status gen_optimise(gen *g, LLVMTargetMachineRef machine, bool is_scheduled);
 hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out);
-hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_machine);
+hone_status gen_machine(const char *triple, const char *cpu, const char *features,
+                        LLVMTargetMachineRef *out_machine);
+
+/* codegen_llvm.c */
+hone_status gen_run(const gen_processor *processor, const hone_codegen_kernel *kernels,
+                    size_t count, const hone_codegen_options *options, hone_str *out);
+void gen_text_attribute(gen *g, LLVMValueRef function, const char *key, const char *value);
 
 #endif

@@ -5,22 +5,15 @@
  */
 #include "codegen/llvm/gen.h"
 
-#include <string.h>
-
-static void dereferenceable(gen *g, LLVMValueRef function, unsigned parameter,
-                            const hone_buffer_info *buffer) {
+void gen_dereferenceable(gen *g, LLVMValueRef function, unsigned parameter,
+                         const hone_buffer_info *buffer) {
     int64_t elements = hone_buffer_elements(buffer);
     int64_t bytes = (int64_t)hone_dtype_bytes(buffer->dtype);
     if (elements <= 0 || elements > (INT64_C(1) << 40) || buffer->strides) return;
-    const char *name = "dereferenceable";
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(
-        function, parameter + 1,
-        LLVMCreateEnumAttribute(g->context, kind, (uint64_t)(elements * bytes)));
+    gen_parameter(g, function, parameter, "dereferenceable", (uint64_t)(elements * bytes));
 }
 
-/* The value of a size as its dtype wants it; integers stay i64. */
-static gen_var size_value(gen *g, hone_var var, LLVMValueRef bits) {
+gen_var gen_size_value(gen *g, hone_var var, LLVMValueRef bits) {
     hone_dtype dtype = g->func->vars[var].dtype;
     if (!hone_dtype_is_float(dtype)) return (gen_var){.value = bits, .is_index = true};
     LLVMValueRef value = LLVMBuildBitCast(g->builder, bits, g->f64, "");
@@ -42,7 +35,7 @@ static LLVMValueRef body_function(gen *g, const hone_signature *s, LLVMTypeRef *
     LLVMSetLinkage(body, LLVMInternalLinkage);
     for (uint32_t i = 0; i < s->buffer_count; i++) {
         gen_noalias(g, body, 1 + i);
-        dereferenceable(g, body, 1 + i, &g->func->buffers[s->buffers[i]]);
+        gen_dereferenceable(g, body, 1 + i, &g->func->buffers[s->buffers[i]]);
     }
     return body;
 }
@@ -76,6 +69,14 @@ static void entry_function(gen *g, const hone_signature *s, LLVMTypeRef body_typ
     LLVMBuildRet(g->builder, LLVMBuildCall2(g->builder, body_type, body, args, count, ""));
 }
 
+bool gen_kernel_begin(gen *g) {
+    hone_arith_init(&g->arith, g->arena);
+    g->loop.node = HONE_NO_ID;
+    g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
+    g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
+    return g->vars && g->buffers && hone_arith_bind_sizes(&g->arith, g->func);
+}
+
 void gen_kernel(gen *g) {
     hone_signature s;
     hone_status st = hone_signature_of(g->func, g->arena, &s);
@@ -84,22 +85,19 @@ void gen_kernel(gen *g) {
         return;
     }
     LLVMTypeRef body_type;
-    hone_arith_init(&g->arith, g->arena);
-    g->loop.node = HONE_NO_ID;
     LLVMValueRef body = body_function(g, &s, &body_type);
-    g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
-    g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
-    if (!body || !g->vars || !g->buffers || !hone_arith_bind_sizes(&g->arith, g->func)) {
+    if (!body || !gen_kernel_begin(g)) {
         gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
         return;
     }
-    gen_frame frame = {0};
+    gen_frame frame = {.rt = LLVMGetParam(body, 0)};
     gen_frame_begin(g, &frame, body, HONE_NODE_TOP);
     for (uint32_t i = 0; i < s.buffer_count; i++) {
         g->buffers[s.buffers[i]] = LLVMGetParam(body, 1 + i);
     }
     for (uint32_t i = 0; i < s.size_count; i++) {
-        g->vars[s.sizes[i]] = size_value(g, s.sizes[i], LLVMGetParam(body, 1 + s.buffer_count + i));
+        g->vars[s.sizes[i]] =
+            gen_size_value(g, s.sizes[i], LLVMGetParam(body, 1 + s.buffer_count + i));
     }
     gen_reserve(g, HONE_NODE_TOP);
     gen_children(g, HONE_NODE_TOP);

@@ -47,23 +47,11 @@ LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValue
 
 static LLVMValueRef libm_call(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                               unsigned count) {
-    char symbol[32];
-    snprintf(symbol, sizeof symbol, "%s%s", name, type == g->f32 ? "f" : "");
-    LLVMTypeRef parameters[4];
-    for (unsigned i = 0; i < count; i++)
-        parameters[i] = LLVMTypeOf(args[i]);
-    LLVMTypeRef signature = LLVMFunctionType(type, parameters, count, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(g->module, symbol);
-    if (!function) {
-        function = LLVMAddFunction(g->module, symbol, signature);
-        static const char *const attributes[] = {"nounwind", "willreturn"};
-        for (size_t i = 0; i < HONE_COUNT(attributes); i++) {
-            unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
-            LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                    LLVMCreateEnumAttribute(g->context, kind, 0));
-        }
-    }
-    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+    LLVMValueRef value = g->processor->libm(g, name, type, args, count);
+    if (value) return value;
+    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' of %s", name,
+                           type == g->f32 ? "float32" : "float64"));
+    return LLVMGetUndef(type);
 }
 
 LLVMValueRef gen_libm(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
@@ -420,7 +408,8 @@ static LLVMValueRef give_back(gen *g, const hone_expr *e) {
 }
 
 LLVMValueRef gen_call(gen *g, const hone_expr *e) {
-    LLVMValueRef value = NULL;
+    LLVMValueRef value = g->processor->call ? g->processor->call(g, e) : NULL;
+    if (value) return value;
     switch ((hone_intrin)e->op) {
     case HONE_INTRIN_ABS:
         return absolute(g, e);

@@ -30,9 +30,7 @@ static void check_memory(gen *g, LLVMValueRef memory) {
     LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
     LLVMBuildCondBr(g->builder, LLVMBuildIsNull(g->builder, memory, ""), fail, next);
     LLVMPositionBuilderAtEnd(g->builder, fail);
-    gen_set_error(g, -2, "no workspace memory");
-    LLVMBuildStore(g->builder, gen_i32(g, -2), g->frame->code);
-    LLVMBuildBr(g->builder, g->frame->leave);
+    g->processor->abandon(g, -2, "no workspace memory");
     LLVMPositionBuilderAtEnd(g->builder, next);
 }
 

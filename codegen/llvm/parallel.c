@@ -12,32 +12,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static LLVMBasicBlockRef new_block(gen *g, const char *name) {
-    return LLVMAppendBasicBlockInContext(g->context, g->frame->function, name);
-}
-
-static void add_attribute(gen *g, LLVMValueRef function, unsigned parameter, const char *name,
-                          uint64_t value) {
+void gen_parameter(gen *g, LLVMValueRef function, unsigned parameter, const char *name,
+                   uint64_t value) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, parameter + 1,
                             LLVMCreateEnumAttribute(g->context, kind, value));
 }
 
 void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter) {
-    add_attribute(g, function, parameter, "noalias", 0);
-    add_attribute(g, function, parameter, "align", 64);
-    add_attribute(g, function, parameter, "nonnull", 0);
-    add_attribute(g, function, parameter, "noundef", 0);
+    gen_parameter(g, function, parameter, "noalias", 0);
+    gen_parameter(g, function, parameter, "align", 64);
+    gen_parameter(g, function, parameter, "nonnull", 0);
+    gen_parameter(g, function, parameter, "noundef", 0);
 }
 
 void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_id node) {
     frame->function = function;
     frame->scope = gen_lines_function(g, function, node);
-    frame->rt = LLVMGetParam(function, 0);
     g->frame = frame;
-    frame->entry = new_block(g, "entry");
-    LLVMBasicBlockRef start = new_block(g, "start");
-    frame->leave = new_block(g, "leave");
+    frame->entry = gen_block(g, "entry");
+    LLVMBasicBlockRef start = gen_block(g, "start");
+    frame->leave = gen_block(g, "leave");
     LLVMPositionBuilderAtEnd(g->builder, start);
     frame->code = gen_alloca(g, g->i32, 1, "code");
     LLVMBuildStore(g->builder, gen_i32(g, 0), frame->code);
@@ -54,9 +49,13 @@ static void fence(gen *g) {
     gen_intrinsic_of(g, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
 }
 
-void gen_frame_end(gen *g) {
+void gen_frame_leave(gen *g) {
     LLVMBuildBr(g->builder, g->frame->leave);
     LLVMPositionBuilderAtEnd(g->builder, g->frame->leave);
+}
+
+void gen_frame_end(gen *g) {
+    gen_frame_leave(g);
     gen_release_all(g);
     gen_report_faults(g);
     if (g->frame->has_streams) fence(g);
@@ -155,7 +154,7 @@ static LLVMTypeRef body_type_of(gen *g, const slots *s) {
 static void emit_body(gen *g, hone_node_id loop, LLVMValueRef body, const slots *s) {
     gen_var *outer_vars = g->vars;
     LLVMValueRef *outer_buffers = g->buffers;
-    gen_frame *outer_frame = g->frame, frame = {.is_parallel = true};
+    gen_frame *outer_frame = g->frame, frame = {.rt = LLVMGetParam(body, 0), .is_parallel = true};
     gen_loop outer_loop = g->loop;
     uint32_t vars = g->func->var_count + 1, buffers = g->func->buffer_count + 1;
     g->vars = hone_arena_zalloc(g->arena, vars * sizeof *g->vars);

@@ -1,17 +1,15 @@
 /* codegen/llvm/stmt.c - statements: loops, conditions, stores, early exits. */
 #include "codegen/llvm/gen.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "lower/ground/lower.h"
-#include "runtime/model/abi.h"
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation");
 }
 
-static LLVMBasicBlockRef new_block(gen *g, const char *name) {
+LLVMBasicBlockRef gen_block(gen *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->context, g->frame->function, name);
 }
 
@@ -19,7 +17,7 @@ static bool is_terminated(gen *g) {
     return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(g->builder)) != NULL;
 }
 
-static void branch(gen *g, LLVMBasicBlockRef to) {
+void gen_branch(gen *g, LLVMBasicBlockRef to) {
     if (!is_terminated(g)) LLVMBuildBr(g->builder, to);
 }
 
@@ -39,27 +37,8 @@ LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *na
     return memory;
 }
 
-LLVMValueRef gen_rt_member(gen *g, unsigned index) {
-    static const size_t offsets[] = {
-        offsetof(hone_rt, parallel_for),   offsetof(hone_rt, workspace_alloc),
-        offsetof(hone_rt, workspace_free), offsetof(hone_rt, find_extern),
-        offsetof(hone_rt, set_error),
-    };
-    LLVMValueRef offset = gen_i64(g, (int64_t)offsets[index]);
-    LLVMValueRef at = LLVMBuildInBoundsGEP2(g->builder, g->i8, g->frame->rt, &offset, 1, "");
-    return LLVMBuildLoad2(g->builder, g->ptr, at, "");
-}
-
-void gen_set_error(gen *g, int32_t code, const char *message) {
-    LLVMTypeRef parameters[] = {g->ptr, g->i32, g->ptr};
-    LLVMTypeRef type = LLVMFunctionType(g->empty, parameters, 3, 0);
-    LLVMValueRef args[] = {g->frame->rt, gen_i32(g, code),
-                           LLVMBuildGlobalStringPtr(g->builder, message, "message")};
-    LLVMBuildCall2(g->builder, type, gen_rt_member(g, 4), args, 3, "");
-}
-
 void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code) {
-    LLVMBasicBlockRef fail = new_block(g, "fail"), next = new_block(g, "");
+    LLVMBasicBlockRef fail = gen_block(g, "fail"), next = gen_block(g, "");
     LLVMBuildCondBr(g->builder, failed, fail, next);
     LLVMPositionBuilderAtEnd(g->builder, fail);
     LLVMBuildStore(g->builder, code, g->frame->code);
@@ -67,12 +46,23 @@ void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code) {
     LLVMPositionBuilderAtEnd(g->builder, next);
 }
 
+/* Metadata of a loop is a node that names itself first. */
+static void mark_unrolled(gen *g, LLVMValueRef branch) {
+    LLVMMetadataRef text = LLVMMDStringInContext2(g->context, "llvm.loop.unroll.full", 21);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(g->context, NULL, 0);
+    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(g->context, &text, 1)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 2);
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", 9),
+                    LLVMMetadataAsValue(g->context, node));
+}
+
 void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef end) {
     LLVMBuilderRef b = g->builder;
     const hone_node *node = hone_func_node(g->func, id);
     hone_var var = node->u.loop.var;
-    LLVMBasicBlockRef body = new_block(g, g->func->vars[var].name);
-    LLVMBasicBlockRef latch = new_block(g, ""), after = new_block(g, "");
+    LLVMBasicBlockRef body = gen_block(g, g->func->vars[var].name);
+    LLVMBasicBlockRef latch = gen_block(g, ""), after = gen_block(g, "");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, min, end, ""), body, after);
     LLVMPositionBuilderAtEnd(b, body);
@@ -84,18 +74,20 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     gen_children(g, id);
     g->loop = outer;
     gen_lines_at(g, id);
-    branch(g, latch);
+    gen_branch(g, latch);
     LLVMPositionBuilderAtEnd(b, latch);
     LLVMValueRef next = LLVMBuildNSWAdd(b, iv, gen_i64(g, 1), "");
     /* a loop that was entered ends exactly there; with "less" LLVM would keep a second counter */
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, end, ""), body, after);
+    LLVMValueRef back = LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, end, ""), body, after);
+    if (g->processor->unrolls && g->processor->unrolls(g, id)) mark_unrolled(g, back);
     LLVMValueRef values[] = {min, next};
     LLVMBasicBlockRef blocks[] = {before, latch};
     LLVMAddIncoming(iv, values, blocks, 2);
     LLVMPositionBuilderAtEnd(b, after);
 }
 
-static void serial_loop(gen *g, const hone_node *node, hone_node_id id) {
+void gen_serial_loop(gen *g, hone_node_id id) {
+    const hone_node *node = hone_func_node(g->func, id);
     LLVMValueRef min = gen_index(g, node->u.loop.range.min);
     LLVMValueRef extent = gen_index(g, node->u.loop.range.extent);
     /* with constant bounds the builder folds the first comparison */
@@ -105,16 +97,14 @@ static void serial_loop(gen *g, const hone_node *node, hone_node_id id) {
 static void loop(gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     if (node->loop_kind == HONE_LOOP_THREAD) {
-        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "loop '%s' is bound to thread '%s' on a CPU",
-                               g->func->vars[node->u.loop.var].name,
-                               node->u.loop.thread_tag ? node->u.loop.thread_tag : "?"));
+        g->processor->threads(g, id);
         return;
     }
     if (node->loop_kind == HONE_LOOP_PARALLEL && !g->frame->is_parallel) {
         gen_parallel(g, id);
         return;
     }
-    serial_loop(g, node, id);
+    gen_serial_loop(g, id);
 }
 
 static void attribute(gen *g, hone_node_id id) {
@@ -130,13 +120,13 @@ static void masked(gen *g, hone_node_id id) {
     const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
     LLVMValueRef mask = gen_value(g, e), outer = g->mask;
     if (outer) mask = LLVMBuildAnd(b, mask, outer, "");
-    LLVMBasicBlockRef some = new_block(g, "masked"), after = new_block(g, "");
+    LLVMBasicBlockRef some = gen_block(g, "masked"), after = gen_block(g, "");
     LLVMBuildCondBr(b, gen_any_lane(g, mask), some, after);
     LLVMPositionBuilderAtEnd(b, some);
     g->mask = mask;
     gen_children(g, id);
     g->mask = outer;
-    branch(g, after);
+    gen_branch(g, after);
     LLVMPositionBuilderAtEnd(b, after);
 }
 
@@ -150,24 +140,24 @@ static void condition(gen *g, hone_node_id id) {
     hone_node_id last = node->last;
     bool has_else = last != HONE_NO_ID && hone_func_node(g->func, last)->kind == HONE_NODE_ELSE;
     LLVMValueRef value = gen_condition(g, node->u.eval.value);
-    LLVMBasicBlockRef yes = new_block(g, "then"), after = new_block(g, "");
-    LLVMBasicBlockRef no = has_else ? new_block(g, "else") : after;
+    LLVMBasicBlockRef yes = gen_block(g, "then"), after = gen_block(g, "");
+    LLVMBasicBlockRef no = has_else ? gen_block(g, "else") : after;
     LLVMBuildCondBr(b, value, yes, no);
     LLVMPositionBuilderAtEnd(b, yes);
     gen_children(g, id); /* skips ELSE */
-    branch(g, after);
+    gen_branch(g, after);
     if (has_else) {
         LLVMPositionBuilderAtEnd(b, no);
         gen_children(g, last);
-        branch(g, after);
+        gen_branch(g, after);
     }
     LLVMPositionBuilderAtEnd(b, after);
 }
 
 static void while_loop(gen *g, hone_node_id id) {
     LLVMBuilderRef b = g->builder;
-    LLVMBasicBlockRef head = new_block(g, "while"), body = new_block(g, ""),
-                      after = new_block(g, "");
+    LLVMBasicBlockRef head = gen_block(g, "while"), body = gen_block(g, ""),
+                      after = gen_block(g, "");
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, head);
     LLVMBuildCondBr(b, gen_condition(g, hone_func_node(g->func, id)->u.eval.value), body, after);
@@ -176,7 +166,7 @@ static void while_loop(gen *g, hone_node_id id) {
     g->loop = (gen_loop){head, after, HONE_NO_ID};
     gen_children(g, id);
     g->loop = outer;
-    branch(g, head);
+    gen_branch(g, head);
     LLVMPositionBuilderAtEnd(b, after);
 }
 
@@ -200,16 +190,15 @@ static void jump(gen *g, LLVMBasicBlockRef to) {
         return;
     }
     LLVMBuildBr(g->builder, to);
-    LLVMPositionBuilderAtEnd(g->builder, new_block(g, "dead"));
+    LLVMPositionBuilderAtEnd(g->builder, gen_block(g, "dead"));
 }
 
 static void assertion(gen *g, const hone_node *node) {
-    LLVMBasicBlockRef fail = new_block(g, "assert"), next = new_block(g, "");
+    LLVMBasicBlockRef fail = gen_block(g, "assert"), next = gen_block(g, "");
     LLVMBuildCondBr(g->builder, gen_condition(g, node->u.eval.value), next, fail);
     LLVMPositionBuilderAtEnd(g->builder, fail);
-    gen_set_error(g, -1, node->u.eval.message ? node->u.eval.message : "assertion failed");
-    LLVMBuildStore(g->builder, gen_i32(g, -1), g->frame->code);
-    LLVMBuildBr(g->builder, g->frame->leave);
+    const char *message = node->u.eval.message;
+    g->processor->abandon(g, -1, message ? message : "assertion failed");
     LLVMPositionBuilderAtEnd(g->builder, next);
 }
 
@@ -248,7 +237,7 @@ static void statement(gen *g, hone_node_id id) {
         let(g, id);
         return;
     case HONE_NODE_ALLOC:
-        gen_alloc(g, id);
+        g->processor->alloc(g, id);
         return;
     case HONE_NODE_ATTR:
         attribute(g, id);
