@@ -1,0 +1,71 @@
+/* codegen/nvptx/nvptx.h - kernels of NVIDIA's GPUs, between the files of this folder.
+ *
+ * A device function (lower/device) becomes one entry: a pointer to global memory for each buffer
+ * parameter and 64 bits for each number. Threads are registers, shared memory is one variable of
+ * the module per buffer, everything else that a function allocates is a thread's own. Pointers
+ * carry their address space in their type, so that loads and stores are made by codegen/llvm.
+ */
+#ifndef HONE_CODEGEN_NVPTX_NVPTX_H
+#define HONE_CODEGEN_NVPTX_NVPTX_H
+
+#include "codegen/llvm/gen.h"
+
+enum { PTX_GLOBAL = 1, PTX_SHARED = 3, PTX_LANES = 32 };
+
+/* What is known of a buffer of the function (of that which holds its memory). */
+typedef struct ptx_buffer {
+    bool is_loaded, is_stored; /* a pointer to it counts as both */
+    int64_t lane_elements;     /* of "warp" memory: what each lane has of 32 times as many */
+} ptx_buffer;
+
+struct gen_device {
+    int64_t block[3];     /* threads */
+    ptx_buffer *buffers;  /* func->buffer_count */
+    bool meets;           /* threads wait for each other in it, or change one element */
+    hone_var lane;        /* of the loop over threadIdx.x that is open, or HONE_NO_ID */
+    LLVMValueRef dynamic; /* shared memory of the launch's size, NULL = none so far */
+    int64_t dynamic_bytes;
+    uint32_t shared_count; /* names */
+};
+
+/* ptx_facts.c */
+/* Finds out what the device function does with its buffers and how many threads a block has. */
+hone_status ptx_find_facts(gen *g);
+/* The function has "sm_90" or newer: a number like 90; 0 for no such name. */
+int ptx_capability(const hone_target *target);
+
+/* ptx_kernel.c */
+void ptx_kernel(gen *g);
+void ptx_threads(gen *g, hone_node_id loop);
+int64_t ptx_block_threads(const gen *g);
+
+/* ptx_unroll.c: a loop over a thread's own memory, whose places become constants, or a short one */
+bool ptx_unrolls(gen *g, hone_node_id loop);
+
+/* ptx_align.c: says of loads and stores how they are aligned. */
+void ptx_align(gen *g);
+
+/* ptx_memory.c */
+void ptx_alloc(gen *g, hone_node_id node);
+
+/* ptx_call.c */
+LLVMValueRef ptx_call(gen *g, const hone_expr *e);
+/* Text of PTX: `result` may be g->empty. */
+typedef enum ptx_asm_facts {
+    PTX_ASM_EFFECT = 1,     /* does more than its result */
+    PTX_ASM_CONVERGENT = 2, /* lanes do it together */
+} ptx_asm_facts;
+LLVMValueRef ptx_asm(gen *g, LLVMTypeRef result, const char *text, const char *constraints,
+                     LLVMValueRef *args, unsigned count, uint32_t facts);
+
+/* ptx_warp.c: the value of another lane, votes. Like those below: NULL when the call is another. */
+LLVMValueRef ptx_warp_call(gen *g, const hone_expr *e, const char *name);
+
+/* ptx_atomic.c */
+LLVMValueRef ptx_atomic_call(gen *g, const hone_expr *e, const char *name);
+
+/* ptx_libm.c */
+LLVMValueRef ptx_libm(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                      unsigned count);
+
+#endif

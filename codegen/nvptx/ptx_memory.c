@@ -1,0 +1,87 @@
+/* codegen/nvptx/ptx_memory.c - where a device function's buffers live.
+ *
+ *   shared        a variable of the module in shared memory, one per buffer
+ *   shared.dyn    one after the other, each at a multiple of 128 bytes, in the memory that the
+ *                 launch asks for
+ *   local, …      a thread's own: registers, once all its places are constants
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/nvptx/nvptx.h"
+
+enum { SHARED_ALIGN = 128, MOST_LOCAL = 512 << 10 };
+
+static bool is_scope(const char *scope, const char *word) {
+    return scope && strcmp(scope, word) == 0;
+}
+
+static LLVMValueRef shared(gen *g, LLVMTypeRef type, uint64_t count, const char *name) {
+    char symbol[160];
+    snprintf(symbol, sizeof symbol, "%.48s_%.48s_%u", g->symbol, name, g->device->shared_count++);
+    for (char *c = symbol; *c; c++) {
+        if (*c == '.') *c = '_';
+    }
+    LLVMTypeRef array = LLVMArrayType2(type, count);
+    LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, array, symbol, PTX_SHARED);
+    LLVMSetLinkage(memory, LLVMInternalLinkage);
+    LLVMSetInitializer(memory, LLVMGetUndef(array));
+    LLVMSetAlignment(memory, SHARED_ALIGN);
+    return memory;
+}
+
+/* All kernels of a module share the name of this memory, which has no size. */
+static LLVMValueRef dynamic_memory(gen *g) {
+    static const char name[] = "hone_dynamic_shared";
+    LLVMValueRef memory = LLVMGetNamedGlobal(g->module, name);
+    if (memory) return memory;
+    LLVMTypeRef array = LLVMArrayType2(g->i8, 0);
+    memory = LLVMAddGlobalInAddressSpace(g->module, array, name, PTX_SHARED);
+    LLVMSetLinkage(memory, LLVMExternalLinkage);
+    LLVMSetAlignment(memory, SHARED_ALIGN);
+    return memory;
+}
+
+static LLVMValueRef dynamic_part(gen *g, int64_t bytes) {
+    LLVMValueRef at = gen_i64(g, g->device->dynamic_bytes);
+    g->device->dynamic_bytes += (bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+    return LLVMBuildGEP2(g->builder, g->i8, dynamic_memory(g), &at, 1, "");
+}
+
+static LLVMValueRef allocate(gen *g, const hone_buffer_info *info, int64_t bytes) {
+    LLVMTypeRef type = gen_storage_type(g, info->dtype);
+    int64_t elements = hone_buffer_elements(info);
+    uint64_t count = elements > 0 ? (uint64_t)elements : 1;
+    if (is_scope(info->scope, "shared.dyn")) return dynamic_part(g, bytes);
+    if (info->scope && strncmp(info->scope, "shared", 6) == 0) {
+        return shared(g, type, count, info->name);
+    }
+    if (!info->scope || strncmp(info->scope, "global", 6) == 0) {
+        gen_fail(g,
+                 HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                            "buffer '%s' in global memory is allocated by a kernel", info->name));
+        return NULL;
+    }
+    if (bytes > MOST_LOCAL) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                               "buffer '%s' takes %lld bytes of each thread's own memory, at most "
+                               "%d can be",
+                               info->name, (long long)bytes, (int)MOST_LOCAL));
+        return NULL;
+    }
+    return gen_alloca(g, type, count, info->name);
+}
+
+void ptx_alloc(gen *g, hone_node_id id) {
+    hone_buffer buffer = hone_func_node(g->func, id)->u.alloc.buffer;
+    const hone_buffer_info *info = &g->func->buffers[buffer];
+    int64_t bytes = codegen_constant_bytes(info);
+    if (bytes < 0) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                               "buffer '%s' of a kernel has no constant size", info->name));
+        return;
+    }
+    g->buffers[buffer] = allocate(g, info, bytes);
+    if (!g->error) gen_children(g, id);
+    g->buffers[buffer] = NULL;
+}

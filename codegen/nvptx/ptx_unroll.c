@@ -1,0 +1,100 @@
+/* codegen/nvptx/ptx_unroll.c - which loops are repeated as a whole.
+ *
+ * Registers have no addresses: a thread's own array lives in them only where all its places are
+ * constants, so loops that such a place depends on are unrolled up to a size at which a kernel
+ * would have other troubles. Others are where they are short, as CUDA's compiler does: their loads
+ * are started together. */
+#include <string.h>
+
+#include "codegen/nvptx/nvptx.h"
+
+enum { SHORT = 2048, LONG = 16384 }; /* statements, all repetitions counted */
+
+static int64_t size_below(const hone_func *func, hone_node_id parent);
+
+/* Statements of a node, repeated as often as constant loops say; LONG + 1 for more than that. */
+static int64_t size_of(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    int64_t size = 1 + size_below(func, id), times = 1;
+    if (node->kind == HONE_NODE_FOR && node->loop_kind != HONE_LOOP_THREAD) {
+        times = hone_expr_const(node->u.loop.range.extent);
+        if (times < 0 || times > LONG) return LONG + 1;
+    }
+    return size * times > LONG ? LONG + 1 : size * times;
+}
+
+static int64_t size_below(const hone_func *func, hone_node_id parent) {
+    int64_t size = 0;
+    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID && size <= LONG;
+         c = hone_func_node(func, c)->next)
+        size += size_of(func, c);
+    return size;
+}
+
+typedef struct walk {
+    gen *g;
+    bool *varies; /* by variable: it follows from the loop's */
+    bool is_found;
+} walk;
+
+static bool uses_varying(void *ctx, const hone_expr *e) {
+    walk *w = ctx;
+    w->is_found |= e->kind == HONE_EXPR_VAR && w->varies[e->u.var];
+    return !w->is_found;
+}
+
+static bool varies(const walk *w, const hone_expr *e) {
+    walk inner = {w->g, w->varies, false};
+    hone_expr_walk(e, uses_varying, &inner);
+    return inner.is_found;
+}
+
+/* Memory of a thread that is no register's name in a program: neither shared nor global. */
+static bool is_own(const hone_func *func, hone_buffer buffer) {
+    const char *scope = func->buffers[hone_func_storage(func, buffer)].scope;
+    return scope && strncmp(scope, "global", 6) != 0 && strncmp(scope, "shared", 6) != 0;
+}
+
+/* Own memory at a place that varies, or an instruction that is told where its registers are. */
+static bool find_place(void *ctx, const hone_expr *e) {
+    walk *w = ctx;
+    if (e->kind == HONE_EXPR_LOAD && is_own(w->g->func, e->u.buffer)) {
+        w->is_found |= varies(w, e->args[0]);
+    }
+    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) w->is_found |= varies(w, e);
+    return !w->is_found;
+}
+
+static bool is_place_varying(walk *w, hone_node_id loop) {
+    const hone_func *func = w->g->func;
+    hone_tree_walk_parts(func, loop, false, find_place, w);
+    for (hone_node_id n = loop; n != HONE_NO_ID && !w->is_found;
+         n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE && is_own(func, node->u.store.buffer)) {
+            w->is_found = varies(w, node->u.store.indices[0]);
+        }
+    }
+    return w->is_found;
+}
+
+/* Names given below the loop to what follows from its variable. */
+static void find_varying(walk *w, hone_node_id loop) {
+    const hone_func *func = w->g->func;
+    w->varies[hone_func_node(func, loop)->u.loop.var] = true;
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_LET) w->varies[node->u.let.var] = varies(w, node->u.let.value);
+    }
+}
+
+bool ptx_unrolls(gen *g, hone_node_id loop) {
+    if (hone_expr_const(hone_func_node(g->func, loop)->u.loop.range.extent) < 1) return false;
+    int64_t size = size_of(g->func, loop);
+    if (size <= SHORT) return true;
+    if (size > LONG) return false;
+    walk w = {.g = g, .varies = hone_arena_zalloc(g->arena, g->func->var_count + 1)};
+    if (!w.varies) return false;
+    find_varying(&w, loop);
+    return is_place_varying(&w, loop);
+}
