@@ -123,7 +123,7 @@ void hone_compile_result_deinit(hone_compile_result *result);
 
 const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record",
                                                                           "written" */
-/* "so", "a", "obj", "c", "llvm", "asm", "program"; false for others. */
+/* "so", "a", "obj", "c", "llvm", "asm", "ptx", "program"; false for others. */
 HONE_NODISCARD bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit);
 
 /* Which kernel came from where, and what was written, as JSON. */
