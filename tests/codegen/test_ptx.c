@@ -1,6 +1,7 @@
 /* tests/codegen/test_ptx.c - device functions as PTX: what the text must hold, and that ptxas takes
- * it for three architectures (where it is installed; else that part is passed over). HONE_PTX_DIR
- * keeps the texts. The table that is printed says what each kernel takes. */
+ * it for three architectures (where it is installed; else that part is passed over). The table that
+ * is printed says what each kernel takes. HONE_PTX_DIR: a folder for what a machine with a card
+ * needs to run them (ptx_case.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
+#include "tests/support/ptx_case.h"
 
 static const char *const architectures[] = {"sm_75", "sm_80", "sm_90a"};
 
@@ -64,11 +66,10 @@ static void print_use(const char *name, const char *architecture, const char *sa
 }
 
 static hone_status assemble(const struct row *row, const char *architecture, const hone_str *text) {
-    const char *tool = assembler(), *dir = getenv("HONE_PTX_DIR");
-    char path[256], arch[32];
+    const char *tool = assembler();
+    char path[64], arch[32];
     if (!tool) return HONE_OK;
-    snprintf(path, sizeof path, "%s/hone-%s.%s.%d.ptx", dir ? dir : "/tmp", row->name, architecture,
-             dir ? 0 : (int)getpid());
+    snprintf(path, sizeof path, "/tmp/hone-ptx-%d.ptx", (int)getpid());
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
     HONE_TRY(hone_fs_write_atomic(path, hone_str_text(text), text->length));
     const char *const argv[] = {tool, arch, "-v", path, "-o", "/dev/null", NULL};
@@ -81,12 +82,22 @@ static hone_status assemble(const struct row *row, const char *architecture, con
         st = HONE_ERROR(HONE_CODE_INVALID, "ptxas: %s", hone_str_text(&said));
     }
     if (!st) print_use(row->name, architecture, hone_str_text(&said));
-    if (!dir) unlink(path);
+    unlink(path);
     hone_str_deinit(&said);
     return st;
 }
 
 /* ---- */
+
+static hone_status keep(const struct row *row, const hone_func *func, const char *architecture,
+                        const hone_str *text) {
+    const char *dir = getenv("HONE_PTX_DIR");
+    char name[128];
+    snprintf(name, sizeof name, "%s-%s", row->name, architecture);
+    for (char *c = name; *c; c++)
+        if (*c == ' ') *c = '_';
+    return dir ? test_ptx_keep(dir, name, func, text) : HONE_OK;
+}
 
 static hone_status check_holds(const struct row *row, const hone_str *text, hone_arena *arena) {
     for (const char *at = row->wanted, *end; *at; at = *end ? end + 1 : end) {
@@ -116,6 +127,7 @@ static hone_status check_on(const struct row *row, const hone_func *func, const 
     hone_status st = hone_codegen_ptx(&kernel, 1, &codegen, &text);
     if (!st) st = check_holds(row, &text, arena);
     if (!st) st = assemble(row, architecture, &text);
+    if (!st) st = keep(row, func, architecture, &text);
     hone_str_deinit(&text);
     return hone_status_annotate(st, "%s", architecture);
 }
