@@ -128,8 +128,8 @@ static bool returned_zero(trial *t, int32_t code) {
     if (code == 0) return true;
     char said[256];
     hone_device_take_error(t->bench->options.device, said, sizeof said);
-    hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH, "the kernel returned %d%s%s", code,
-                         said[0] ? ": " : "", said);
+    hone_run_result_fail(t->result, hone_device_fault(t->bench->options.device),
+                         "the kernel returned %d%s%s", code, said[0] ? ": " : "", said);
     t->result->return_code = code;
     return false;
 }
@@ -140,6 +140,12 @@ static bool guards_hold(trial *t) {
         int64_t at = hone_device_buffer_damage(t->bench->options.device, b);
         if (at == INT64_MIN) continue;
         bool before = at < 0;
+        if (at >= 0 && at < (int64_t)b->bytes) {
+            hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH,
+                                 "wrote into argument %zu '%s', which is read-only", i,
+                                 arg_name(t->request, i));
+            return false;
+        }
         hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH,
                              "wrote out of bounds: %lld bytes %s argument %zu '%s'",
                              (long long)(before ? -at : at - (int64_t)b->bytes),

@@ -88,3 +88,8 @@ void hone_device_take_error(hone_device *device, char *message, size_t capacity)
     message[0] = 0;
     device->vtable->take_error(device, message, capacity);
 }
+
+hone_failure hone_device_fault(const hone_device *device) {
+    assert(device);
+    return device->vtable->fault(device);
+}

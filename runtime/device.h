@@ -1,7 +1,7 @@
 /* runtime/device.h - where kernels run: buffers, modules, launches, behind one table of functions.
  *
- * Backends: cpu (shared objects in this process), null (nothing runs, outputs are zero). A GPU is
- * another backend with memory that the host does not see.
+ * Backends, by their rows of devices.def: cpu (shared objects in this process), null (nothing runs,
+ * outputs are zero), cuda (device_cuda.h: memory that the host does not see).
  *
  * Lifetime: create/destroy by one owner; buffers and modules end before their device.
  * Threads:  one thread at a time uses a device.
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/failure.h"
 #include "measure/manifest.h"
 #include "measure/run.h"
 #include "support/core/status.h"
@@ -41,6 +42,13 @@ HONE_NODISCARD hone_status hone_device_create_cpu(hone_device **out_device);
 HONE_NODISCARD hone_status hone_device_create_null(hone_device **out_device);
 void hone_device_destroy(hone_device *device); /* NULL is allowed */
 
+/* A device by its name: "cpu", "null", "cuda", "cuda:1" (the second card). memory_bytes: of its own
+ * memory that may be used; 0: all. INVALID: no such name; UNAVAILABLE: no such device here. */
+HONE_NODISCARD hone_status hone_device_open(const char *name, int64_t memory_bytes,
+                                            hone_device **out_device);
+/* Whether a device of this name runs kernels in this process's memory, as the host's code. */
+bool hone_device_name_is_host(const char *name);
+
 /* How many threads kernels may use from now on. UNAVAILABLE when they cannot be started. */
 HONE_NODISCARD hone_status hone_device_set_threads(hone_device *device, int32_t threads);
 
@@ -61,7 +69,8 @@ HONE_NODISCARD hone_status hone_device_buffer_poison(hone_device *device,
 /* Read-only for kernels from now on, or writable again; a device that cannot protect does not. */
 HONE_NODISCARD hone_status hone_device_buffer_protect(hone_device *device,
                                                       hone_device_buffer *buffer, bool writable);
-/* Bytes relative to the data where somebody wrote beside it; INT64_MIN: nobody did. */
+/* Bytes relative to the data where somebody wrote beside it, or into what is protected; INT64_MIN:
+ * nobody did. */
 int64_t hone_device_buffer_damage(hone_device *device, hone_device_buffer *buffer);
 /* Whether an address is in or just beside a buffer, and how far from its beginning. Safe in a
  * signal handler. */
@@ -90,5 +99,9 @@ typedef struct hone_device_launch {
 int32_t hone_device_run(hone_device *device, const hone_device_launch *launch, int64_t *out_ns);
 /* What the last failing kernel said; "" when nothing. */
 void hone_device_take_error(hone_device *device, char *message, size_t capacity);
+/* What the last run that failed is to a trial: RUN_CRASH, RUN_TIMEOUT, or DEVICE_LOST when no
+ * kernel can be blamed. Whatever follows on a device that is lost to a kernel is not that kernel's.
+ */
+hone_failure hone_device_fault(const hone_device *device);
 
 #endif

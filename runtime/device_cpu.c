@@ -258,6 +258,12 @@ static void cpu_take_error(hone_device *base, char *message, size_t capacity) {
     hone_model_rt_take_error(as_cpu(base)->rt, message, capacity);
 }
 
+/* What fails in this process without ending it returned a code. */
+static hone_failure cpu_fault(const hone_device *base) {
+    (void)base;
+    return HONE_FAILURE_RUN_CRASH;
+}
+
 static const hone_device_vtable cpu_vtable = {
     .name = "cpu",
     .destroy = cpu_destroy,
@@ -274,6 +280,7 @@ static const hone_device_vtable cpu_vtable = {
     .unload = cpu_unload,
     .run = cpu_run,
     .take_error = cpu_take_error,
+    .fault = cpu_fault,
 };
 
 hone_status hone_device_create_cpu(hone_device **out_device) {

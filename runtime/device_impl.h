@@ -24,6 +24,7 @@ typedef struct hone_device_vtable {
     void (*unload)(hone_device *self, hone_device_module *module);
     int32_t (*run)(hone_device *self, const hone_device_launch *launch, int64_t *out_ns);
     void (*take_error)(hone_device *self, char *message, size_t capacity);
+    hone_failure (*fault)(const hone_device *self);
 } hone_device_vtable;
 
 struct hone_device {

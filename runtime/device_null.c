@@ -121,6 +121,12 @@ static void null_take_error(hone_device *self, char *message, size_t capacity) {
     (void)capacity;
 }
 
+/* Nothing ever fails. */
+static hone_failure null_fault(const hone_device *self) {
+    (void)self;
+    return HONE_FAILURE_RUN_CRASH;
+}
+
 static const hone_device_vtable null_vtable = {
     .name = "null",
     .destroy = null_destroy,
@@ -137,6 +143,7 @@ static const hone_device_vtable null_vtable = {
     .unload = null_unload,
     .run = null_run,
     .take_error = null_take_error,
+    .fault = null_fault,
 };
 
 hone_status hone_device_create_null(hone_device **out_device) {

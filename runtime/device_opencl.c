@@ -209,6 +209,11 @@ static void opencl_take_error(hone_device *base, char *message, size_t capacity)
     self->message[0] = 0;
 }
 
+static hone_failure opencl_fault(const hone_device *base) {
+    (void)base;
+    return HONE_FAILURE_RUN_CRASH;
+}
+
 static const hone_device_vtable opencl_vtable = {
     .name = "opencl",
     .destroy = opencl_destroy,
@@ -225,6 +230,7 @@ static const hone_device_vtable opencl_vtable = {
     .unload = opencl_unload,
     .run = opencl_run,
     .take_error = opencl_take_error,
+    .fault = opencl_fault,
 };
 
 /* ---- making ---- */
