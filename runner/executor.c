@@ -101,10 +101,21 @@ static hone_status move_socket(executor *self, int fd) {
     return HONE_OK;
 }
 
+static bool is_apart(const hone_executor_options *options) {
+    return options->device && !hone_device_name_is_host(options->device);
+}
+
+/* Before a foreign byte is there: a card's library opens what it needs, and finds itself at home.
+ */
+static hone_status open_device(const hone_executor_options *options, hone_device **out_device) {
+    int64_t memory = is_apart(options) ? options->memory_bytes : 0;
+    return hone_device_open(options->device ? options->device : "cpu", memory, out_device);
+}
+
 static hone_status set_up(executor *self, const hone_executor_options *options) {
     HONE_TRY(move_socket(self, options->fd));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    HONE_TRY(hone_device_create_cpu(&self->device));
+    HONE_TRY(open_device(options, &self->device));
     const bool has_gate = options->quiet_path != NULL;
     const hone_trial_options trial = {.device = self->device,
                                       .clock = hone_clock_system(),
@@ -140,15 +151,17 @@ static int64_t cpu_seconds(void) {
 }
 
 hone_status hone_executor_serve(const hone_executor_options *options) {
-    const hone_sandbox_options sandbox = {.profile = HONE_SANDBOX_CANDIDATE,
-                                          .control_fd = options->control_fd,
-                                          .keep_fd = options->fd,
-                                          .quiet_path = options->quiet_path,
-                                          .memory_bytes = options->memory_bytes,
-                                          .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
-                                          .cpu_seconds = cpu_seconds(),
-                                          .unsandboxed = options->unsandboxed,
-                                          .without = options->without};
+    /* a card's library reserves more address space than any machine has memory */
+    const hone_sandbox_options sandbox = {
+        .profile = is_apart(options) ? HONE_SANDBOX_CARD : HONE_SANDBOX_CANDIDATE,
+        .control_fd = options->control_fd,
+        .keep_fd = options->fd,
+        .quiet_path = options->quiet_path,
+        .memory_bytes = is_apart(options) ? 0 : options->memory_bytes,
+        .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
+        .cpu_seconds = cpu_seconds(),
+        .unsandboxed = options->unsandboxed,
+        .without = options->without};
     hone_sandbox box;
     if (fcntl(options->fd, F_GETFD) < 0 || fcntl(options->control_fd, F_GETFD) < 0) {
         return HONE_ERROR(HONE_CODE_IO,

@@ -21,7 +21,8 @@ typedef struct hone_executor_options {
     int fd;                 /* socket to the runner */
     int control_fd;         /* of its warden, to the runner */
     const char *quiet_path; /* lock file of the quiet gate, or NULL */
-    int64_t memory_bytes;   /* address space limit; 0 = none */
+    const char *device;     /* that candidates run on (runtime/device.h); NULL: "cpu" */
+    int64_t memory_bytes;   /* address space limit, on devices apart: of their memory; 0 = none */
     bool unsandboxed;
     unsigned without; /* layers of the sandbox, hone_sandbox_layer */
 } hone_executor_options;

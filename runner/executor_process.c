@@ -38,7 +38,7 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
                          int child_fd) {
     char memory[32];
     snprintf(memory, sizeof memory, "%lld", (long long)program->memory_bytes);
-    const char *argv[HONE_EXECUTOR_LAUNCHER_WORDS + 11] = {NULL};
+    const char *argv[HONE_EXECUTOR_LAUNCHER_WORDS + 13] = {NULL};
     size_t count = 0;
     while (program->launcher && program->launcher[count]) {
         if (count == HONE_EXECUTOR_LAUNCHER_WORDS) {
@@ -56,6 +56,10 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
         argv[count++] = "--quiet";
         argv[count++] = program->quiet_path;
     }
+    if (program->device) {
+        argv[count++] = "--device";
+        argv[count++] = program->device;
+    }
     if (program->unsandboxed) argv[count++] = "--unsandboxed";
     if (program->without) {
         argv[count++] = "--without";
@@ -67,10 +71,12 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
         {process->log_fd, STDERR_FILENO   },
         {child_fd,        HONE_EXECUTOR_FD}
     };
+    /* what a card's driver has compiled it would keep in files that it cannot open here */
+    static const char *const environment[] = {"CUDA_CACHE_DISABLE=1", NULL};
     /* core dumps: the sandbox forbids them, from inside, where it cannot race with a sanitizer */
     const hone_proc_options options = {
         .argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds), .is_core_allowed = true};
-    return hone_held_start(&process->held, &options, NULL);
+    return hone_held_start(&process->held, &options, environment);
 }
 
 hone_status hone_executor_process_start(hone_executor_process *process,

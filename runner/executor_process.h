@@ -18,6 +18,7 @@ typedef struct hone_executor_program {
     const char *path;
     const char *const *launcher; /* words before the path, ended by NULL; or NULL */
     const char *quiet_path;      /* or NULL */
+    const char *device;          /* NULL: "cpu" */
     int64_t memory_bytes;
     bool unsandboxed;
     const char *without; /* layers of the sandbox that are left out, for tests; or NULL */

@@ -35,8 +35,11 @@ typedef struct hone_runner_local_options {
                                     none. Must outlive the runner */
     int32_t slots;               /* executor processes; 0 = 1 */
     int32_t queue_depth;         /* requests taken at once; 0 = 2 * slots + 2 */
-    const char *quiet_path;      /* lock file of the quiet gate; NULL = timings do not take it */
-    int64_t memory_bytes;        /* address space limit of an executor; 0 = 3/4 of this machine */
+    const char *device;     /* that candidates run on: "cpu" (NULL), "cuda:1"; "cuda": of several
+                               slots each has a card of its own */
+    const char *quiet_path; /* lock file of the quiet gate; NULL = timings do not take it */
+    int64_t memory_bytes;   /* address space limit of an executor; 0 = 3/4 of this machine. With
+                               a device apart: of its memory; 0 = all of it */
     int32_t trials_per_executor; /* then it is replaced; 0 = 2000 */
     bool unsandboxed;            /* candidates are not held (debuggers, emulators, odd kernels) */
     const char *without;         /* second layers of the sandbox that are left out, to see that the

@@ -25,6 +25,7 @@
 #include "runner/executor_process.h"
 #include "runner/runner_impl.h"
 #include "runner/trial.h"
+#include "runtime/device.h"
 #include "runtime/probe.h"
 #include "support/core/alloc.h"
 #include "support/core/arena.h"
@@ -60,9 +61,10 @@ typedef struct job {
 
 typedef struct slot {
     hone_executor_process process;
-    uint32_t number;    /* of the executor */
-    hone_hash128 owner; /* whose candidates it runs */
-    job *job;           /* NULL: idle */
+    char device[HONE_RUN_DEVICE_BYTES]; /* "": the host */
+    uint32_t number;                    /* of the executor */
+    hone_hash128 owner;                 /* whose candidates it runs */
+    job *job;                           /* NULL: idle */
     int64_t deadline_ns;
     bool is_loading, is_at_gate; /* at_gate: from asking for it to the result */
     int32_t starts;              /* how often the trial said that it starts */
@@ -140,7 +142,9 @@ static void finish_slot(runner_local *self, slot *s) {
 /* ---- giving work ---- */
 
 static hone_status start_executor(runner_local *self, slot *s) {
-    HONE_TRY(hone_executor_process_start(&s->process, &self->program));
+    hone_executor_program program = self->program;
+    program.device = s->device[0] ? s->device : NULL;
+    HONE_TRY(hone_executor_process_start(&s->process, &program));
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)(s - self->slots)};
     if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, s->process.fd, &event)) {
         hone_executor_process_end(&s->process);
@@ -583,6 +587,25 @@ static int64_t default_memory(void) {
     return pages > 0 && page > 0 ? pages / 4 * 3 * page : 0;
 }
 
+static bool is_apart(const hone_runner_local_options *options) {
+    return options->device && !hone_device_name_is_host(options->device);
+}
+
+static int64_t memory_of(const hone_runner_local_options *options) {
+    if (options->memory_bytes > 0) return options->memory_bytes;
+    return is_apart(options) ? 0 : default_memory();
+}
+
+/* Cards are numbered from 0. */
+static void name_device(slot *s, const hone_runner_local_options *options, int32_t index) {
+    if (!is_apart(options)) return;
+    if (strchr(options->device, ':') || index == 0) {
+        snprintf(s->device, sizeof s->device, "%s", options->device);
+    } else {
+        snprintf(s->device, sizeof s->device, "%s:%d", options->device, index);
+    }
+}
+
 static hone_status watch(const runner_local *self, int fd, uint64_t key) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = key};
     if (fd < 0 || epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &event)) {
@@ -611,18 +634,18 @@ static hone_status set_up(runner_local *self, const hone_runner_local_options *o
         self->without = hone_strdup(options->without);
         if (!self->without) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     }
-    self->program = (hone_executor_program){
-        .path = self->executor_path,
-        .launcher = options->launcher,
-        .quiet_path = self->quiet_path,
-        .memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory(),
-        .unsandboxed = options->unsandboxed,
-        .without = self->without};
+    self->program = (hone_executor_program){.path = self->executor_path,
+                                            .launcher = options->launcher,
+                                            .quiet_path = self->quiet_path,
+                                            .memory_bytes = memory_of(options),
+                                            .unsandboxed = options->unsandboxed,
+                                            .without = self->without};
     self->slots = hone_calloc((size_t)self->base.slots, sizeof *self->slots);
     if (!self->slots) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     for (int32_t i = 0; i < self->base.slots; i++) {
         hone_executor_process_init(&self->slots[i].process);
         self->slots[i].deadline_ns = HONE_DEADLINE_NEVER;
+        name_device(&self->slots[i], options, i);
     }
     return HONE_OK;
 }

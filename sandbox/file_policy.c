@@ -285,6 +285,28 @@ static int reopen(int found, int flags) {
     return fd < 0 ? -errno : fd;
 }
 
+/* "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia0" … */
+static bool is_card(const char *path) {
+    static const char head[] = "/dev/nvidia";
+    static const char *const rest[] = {"ctl", "-uvm", "-uvm-tools"};
+    if (strncmp(path, head, sizeof head - 1) != 0) return false;
+    const char *name = path + sizeof head - 1;
+    for (size_t i = 0; i < HONE_COUNT(rest); i++) {
+        if (strcmp(name, rest[i]) == 0) return true;
+    }
+    return *name && name[strspn(name, "0123456789")] == 0;
+}
+
+/* A driver opens its devices once more for each piece of memory that it maps. */
+static int open_card(const char *path, int flags) {
+    struct stat info;
+    int fd = open(path, (flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+    if (fd < 0) return -errno;
+    if (fstat(fd, &info) == 0 && S_ISCHR(info.st_mode)) return fd;
+    close(fd);
+    return -EACCES;
+}
+
 /* The standard input of whatever is started. */
 static int open_null(int flags) {
     int fd = open("/dev/null", (flags & O_ACCMODE) | O_CLOEXEC);
@@ -308,6 +330,9 @@ int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char 
     if (!absolute(tid, path, whole)) return -EACCES;
     const bool is_compiler = policy->profile == HONE_SANDBOX_COMPILER;
     if (is_compiler && strcmp(whole, "/dev/null") == 0) return open_null(flags);
+    const bool has_card = policy->profile == HONE_SANDBOX_CARD;
+    if (has_card && is_card(whole) && !(flags & ~(HARMLESS_FLAGS | O_ACCMODE)))
+        return open_card(whole, flags);
     if (flags & WRITING_FLAGS) return open_to_write(policy, whole, flags, mode);
     if (flags & ~HARMLESS_FLAGS) return -EACCES;
     int found = look(policy, tid, whole);

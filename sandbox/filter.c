@@ -43,17 +43,18 @@ typedef enum verdict {
 
 typedef enum comparison {
     ANYTHING,
-    IS,      /* the value */
-    IS_NOT,  /* the value */
-    LACKS,   /* all bits of the value */
-    IS_SELF, /* the process id */
+    IS,       /* the value */
+    IS_NOT,   /* the value */
+    LACKS,    /* all bits of the value */
+    BITS_ARE, /* those of the mask: the value */
+    IS_SELF,  /* the process id */
     IS_NOT_SELF,
 } comparison;
 
 typedef struct condition {
     unsigned argument;
     comparison comparison;
-    uint64_t value;
+    uint64_t value, mask;
 } condition;
 
 /* Several rows of one call: any of them. Conditions of one row: all of them. */
@@ -69,12 +70,12 @@ typedef struct call {
     }
 #define WHEN(argument, comparison, value)                                                          \
     {                                                                                              \
-        { argument, comparison, value }                                                            \
+        { argument, comparison, value, 0 }                                                         \
     }
 #define WHEN2(argument, comparison, value, argument2, comparison2, value2)                         \
     {                                                                                              \
-        {argument, comparison, value}, {                                                           \
-            argument2, comparison2, value2                                                         \
+        {argument, comparison, value, 0}, {                                                        \
+            argument2, comparison2, value2, 0                                                      \
         }                                                                                          \
     }
 
@@ -157,7 +158,7 @@ static const call computing[] = {
     {"fcntl", ALLOW, WHEN(1, IS, F_GETFD)},
     {"fcntl", ALLOW, WHEN(1, IS, F_SETFD)},
     {"fcntl", ALLOW, WHEN(1, IS, F_GETFL)},
-    {"sendto", ALLOW, {{4, IS, 0}, {5, IS, 0}, {3, LACKS, ~(uint64_t)SEND_FLAGS}}},
+    {"sendto", ALLOW, {{4, IS, 0, 0}, {5, IS, 0, 0}, {3, LACKS, ~(uint64_t)SEND_FLAGS, 0}}},
     {"recvfrom", ALLOW, WHEN(3, LACKS, ~(uint64_t)MSG_DONTWAIT)},
     /* what it asks about itself */
     {"uname", ALLOW, ALWAYS},
@@ -231,6 +232,19 @@ static const call compiling[] = {
 };
 /* clang-format on */
 
+/* What NVIDIA's driver takes beyond that, once its devices are open: requests of its own type, and
+ * the numbers of its unified memory, which have none. On what else is open they mean nothing. */
+#define NVIDIA_TYPE ((uint64_t)'F' << 8)
+/* clang-format off */
+static const call on_a_card[] = {
+    {"newfstatat", ASK, ALWAYS},
+    {"ioctl", ALLOW, {{1, BITS_ARE, NVIDIA_TYPE, 0xff00}}},
+    {"ioctl", ALLOW, {{1, BITS_ARE, 0, ~(uint64_t)0xff}}},
+    {"ioctl", ALLOW, WHEN(1, IS, 0x30000001)},
+    {"ioctl", ALLOW, WHEN(1, IS, 0x30000002)},
+};
+/* clang-format on */
+
 /* ---- the lists of a profile ---- */
 
 typedef struct list {
@@ -242,9 +256,10 @@ enum { LISTS = 2 };
 
 static const list lists[][LISTS] = {
     [HONE_SANDBOX_CANDIDATE] = {{computing, HONE_COUNT(computing)},
-                                {looking_by_warden, HONE_COUNT(looking_by_warden)}},
+                                {looking_by_warden, HONE_COUNT(looking_by_warden)}                    },
     [HONE_SANDBOX_COMPILER] = {{computing, HONE_COUNT(computing)},
-                                {compiling, HONE_COUNT(compiling)}                },
+                                {compiling, HONE_COUNT(compiling)}                                    },
+    [HONE_SANDBOX_CARD] = {{computing, HONE_COUNT(computing)}, {on_a_card, HONE_COUNT(on_a_card)}},
 };
 
 const char *hone_filter_call_name(hone_sandbox_profile profile, size_t i) {
@@ -267,6 +282,11 @@ static struct scmp_arg_cmp compare(const condition *when, const hone_filter_fact
         break;
     case LACKS:
         c.op = SCMP_CMP_MASKED_EQ; /* datum_a is the mask */
+        break;
+    case BITS_ARE:
+        c.op = SCMP_CMP_MASKED_EQ;
+        c.datum_a = when->mask;
+        c.datum_b = when->value;
         break;
     case IS_NOT_SELF:
         c.op = SCMP_CMP_NE;

@@ -24,6 +24,7 @@
 typedef enum hone_sandbox_profile {
     HONE_SANDBOX_CANDIDATE, /* computes in threads of its own; opens what the warden hands out */
     HONE_SANDBOX_COMPILER,  /* also starts programs and writes into its own folders */
+    HONE_SANDBOX_CARD,      /* a candidate's, and speaks to NVIDIA's driver by open devices */
 } hone_sandbox_profile;
 
 typedef struct hone_filter_facts {

@@ -48,7 +48,8 @@ static bool is_handed_on(const char *variable) {
                                         "LSAN_",       "TSAN_",
                                         "CPATH=",      "C_INCLUDE_PATH=",
                                         "COMPILER_",   "LIBRARY_PATH=",
-                                        "GCC_",        "SOURCE_DATE_EPOCH="};
+                                        "GCC_",        "SOURCE_DATE_EPOCH=",
+                                        "CUDA_",       "NVIDIA_"};
     for (size_t i = 0; i < HONE_COUNT(names); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0) return true;
     }

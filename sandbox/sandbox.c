@@ -165,7 +165,7 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
  */
 static void change_user(const hone_sandbox *box, char out[32]) {
     out[0] = 0;
-    uid_t user = box->options.profile == HONE_SANDBOX_CANDIDATE
+    uid_t user = box->options.profile != HONE_SANDBOX_COMPILER
                      ? hone_layer_user(box->warden_pid, box->has_namespaces)
                      : 0;
     if (user) {

@@ -32,3 +32,9 @@ foreach(name test_runner_escapes test_runner_libraries test_runner_unheld test_r
     add_dependencies(${name} hone-runner candidates candidate_externs candidate_die_at_load
         candidate_libraries candidate_with_sibling escapes unruly wild)
 endforeach()
+
+hone_test(test_runner_card
+    SRCS test_runner_card.c runner_fixture.c ../runtime/device_kernels.c
+         ../runtime/device_manifest.c
+    DEPS runner)
+add_dependencies(test_runner_card hone-runner fake_cuda)

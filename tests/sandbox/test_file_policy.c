@@ -291,6 +291,43 @@ static void check_row(void **state) {
 
 /* ---- the rest ---- */
 
+/* Here there may be none: then the warden has looked, and found nothing. */
+static void cards_get_their_devices(void **state) {
+    static const struct {
+        const char *path;
+        int flags;
+        bool is_given;
+    } devices[] = {
+        {"/dev/nvidiactl",               O_RDWR | O_CLOEXEC, true },
+        {"/dev/nvidia-uvm",              O_RDWR,             true },
+        {"/dev/nvidia-uvm-tools",        O_RDWR,             true },
+        {"/dev/nvidia0",                 O_RDWR,             true },
+        {"/dev/nvidia12",                O_RDONLY,           true },
+        {"/dev/../dev/nvidia0",          O_RDWR,             true },
+        {"/dev/nvidia",                  O_RDWR,             false},
+        {"/dev/nvidiactl2",              O_RDWR,             false},
+        {"/dev/nvidia0x",                O_RDWR,             false},
+        {"/dev/nvidia-caps/nvidia-cap1", O_RDWR,             false},
+        {"/dev/nvidia-modeset",          O_RDWR,             false},
+        {"/dev/nvidia0/../null",         O_RDWR,             false},
+        {"/dev/nvidia0",                 O_RDWR | O_CREAT,   false},
+        {"/dev/nvidia0",                 O_WRONLY | O_TRUNC, false},
+        {"/dev/null",                    O_RDWR,             false},
+        {"/etc/passwd",                  O_RDONLY,           false},
+    };
+    hone_file_policy *policy = NULL;
+    (void)state;
+    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_CARD, NULL, &policy));
+    for (size_t i = 0; i < HONE_COUNT(devices); i++) {
+        int fd = hone_file_policy_open(policy, getpid(), devices[i].path, devices[i].flags, 0600);
+        if ((fd != -EACCES) != devices[i].is_given) fail_msg("'%s': %d", devices[i].path, fd);
+        if (fd >= 0) close(fd);
+        fd = hone_file_policy_open(policies[0], getpid(), devices[i].path, devices[i].flags, 0600);
+        assert_int_equal(fd, -EACCES);
+    }
+    hone_file_policy_destroy(policy);
+}
+
 static void whatever_is_there_is_refused_alike(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -400,6 +437,7 @@ static void check_change(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cards_get_their_devices),
         cmocka_unit_test(whatever_is_there_is_refused_alike),
         cmocka_unit_test(grants_end),
         cmocka_unit_test(grants_have_a_limit),

@@ -26,6 +26,7 @@
 
 typedef enum verdict { NO, YES, ASK, KILL, SOME } verdict;
 
+static const char *const profiles[] = {"candidate", "compiler", "card"};
 static const char *const verdicts[] = {"no", "yes", "ask", "kill", "some"};
 static const hone_filter_facts facts = {.pid = SELF};
 
@@ -206,9 +207,9 @@ static void expect(const struct machine *machine, int profile, const bpf_program
     verdict got = ask(program, machine->audit, number, args);
     if (got == want) return;
     fail_msg("%s, %s: call %d (%s) with %#llx, %#llx, %#llx, … gets '%s', want '%s'", machine->name,
-             profile == HONE_SANDBOX_CANDIDATE ? "candidate" : "compiler", number, name,
-             (unsigned long long)args[0], (unsigned long long)args[1], (unsigned long long)args[2],
-             verdicts[got], verdicts[want]);
+             profiles[profile], number, name, (unsigned long long)args[0],
+             (unsigned long long)args[1], (unsigned long long)args[2], verdicts[got],
+             verdicts[want]);
 }
 
 typedef void (*with_program)(const struct machine *machine, int profile,
@@ -364,6 +365,50 @@ static void names_are_those_of_calls(void **state) {
     }
 }
 
+/* A candidate of a card gets what others do, and speaks to NVIDIA's driver. */
+static void cards_add_requests_to_their_driver(void **state) {
+    static const struct {
+        uint64_t request;
+        verdict want;
+    } requests[] = {
+        {0xc020462a,         YES}, /* _IOWR('F', 0x2a, 32): NV_ESC_RM_CONTROL */
+        {0xffffffffc020462a, YES}, /* as an int that is below 0 */
+        {0x46d6,             YES},
+        {0x4700,             NO },
+        {1,                  YES}, /* of unified memory */
+        {71,                 YES},
+        {0x30000001,         YES},
+        {0x30000002,         YES},
+        {0x30000003,         NO },
+        {HIGH | 1,           NO },
+        {0x30000001 | HIGH,  NO },
+        {256,                NO },
+        {TCGETS,             NO },
+        {TIOCSTI,            NO },
+        {FIOASYNC,           NO },
+        {FIONBIO,            NO },
+    };
+    static const uint64_t nothing[6];
+    static bpf_program card, candidate;
+    (void)state;
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        const struct machine *machine = &machines[m];
+        const int ioctl_number = number_of(machine, "ioctl");
+        bpf_program_export(HONE_SANDBOX_CARD, &facts, machine->name, &card);
+        bpf_program_export(HONE_SANDBOX_CANDIDATE, &facts, machine->name, &candidate);
+        for (int number = 0; number < 1024; number++) {
+            if (number == ioctl_number) continue;
+            verdict want = ask(&candidate, machine->audit, number, nothing);
+            expect(machine, HONE_SANDBOX_CARD, &card, number, "any", nothing, want);
+        }
+        for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+            const uint64_t args[6] = {3, requests[i].request, ANY_POINTER};
+            expect(machine, HONE_SANDBOX_CARD, &card, ioctl_number, "ioctl", args,
+                   requests[i].want);
+        }
+    }
+}
+
 static void refuses_machines_that_it_does_not_know(void **state) {
     (void)state;
     HONE_ASSERT_CODE(hone_filter_export(HONE_SANDBOX_CANDIDATE, &facts, "pdp11", -1),
@@ -378,6 +423,7 @@ int main(void) {
         cmocka_unit_test(starts_are_asked_for_where_they_are_counted),
         cmocka_unit_test(calls_of_another_machine_kill),
         cmocka_unit_test(calls_of_x32_kill),
+        cmocka_unit_test(cards_add_requests_to_their_driver),
         cmocka_unit_test(what_depends_has_cases),
         cmocka_unit_test(names_are_those_of_calls),
         cmocka_unit_test(refuses_machines_that_it_does_not_know),

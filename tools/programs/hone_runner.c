@@ -21,7 +21,7 @@ enum exit_code { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_WORLD = 3, EXIT_BUG = 4 };
 
 static const char help[] =
     "Usage: hone-runner --tracker URL --key FILE --tracker-key PUB [options]\n"
-    "       hone-runner --executor [--memory SIZE] [--quiet FILE] [--unsandboxed]\n"
+    "       hone-runner --executor [--device NAME] [--memory SIZE] [--quiet FILE] [--unsandboxed]\n"
     "Runs built kernels on this machine and reports how long they took.\n"
     "\n"
     "  --tracker URL      serve a tracker, tcp://host:9190, until SIGTERM or Ctrl-C (a second\n"
@@ -32,6 +32,7 @@ static const char help[] =
     "  --name NAME        of this runner in the farm; default: of host and cache\n"
     "  --device-key NAME  what tuners ask for; default: the name of the CPU\n"
     "  --target TARGET    corrects what is detected: 'host -mcpu=cortex-a76 -num-cores=2'\n"
+    "  --device NAME      what candidates run on: cpu, cuda, cuda:1; default: cpu\n"
     "  --slots N          trials at a time, default 1: timings share the machine\n"
     "  --cache DIR        where artifacts are kept; default: ~/.cache/hone/runner\n"
     "  --cache-size SIZE  at most so much of them, default 4G\n"
@@ -120,6 +121,7 @@ enum {
     OPTION_TRACKER_KEY,
     OPTION_INSECURE,
     OPTION_NAME,
+    OPTION_DEVICE,
     OPTION_DEVICE_KEY,
     OPTION_TARGET,
     OPTION_SLOTS,
@@ -142,6 +144,7 @@ static const struct option options[] = {
     {"tracker-key", required_argument, NULL, OPTION_TRACKER_KEY},
     {"insecure",    no_argument,       NULL, OPTION_INSECURE   },
     {"name",        required_argument, NULL, OPTION_NAME       },
+    {"device",      required_argument, NULL, OPTION_DEVICE     },
     {"device-key",  required_argument, NULL, OPTION_DEVICE_KEY },
     {"target",      required_argument, NULL, OPTION_TARGET     },
     {"slots",       required_argument, NULL, OPTION_SLOTS      },
@@ -162,7 +165,8 @@ static const struct option options[] = {
 #define BIT_OF(choice) (UINT32_C(1) << ((choice)-OPTION_TRACKER))
 #define BIT(option) BIT_OF(OPTION_##option)
 #define EXECUTOR_OPTIONS                                                                           \
-    (BIT(EXECUTOR) | BIT(MEMORY) | BIT(QUIET) | BIT(UNSANDBOXED) | BIT(WITHOUT) | BIT(VERBOSE))
+    (BIT(EXECUTOR) | BIT(DEVICE) | BIT(MEMORY) | BIT(QUIET) | BIT(UNSANDBOXED) | BIT(WITHOUT) |    \
+     BIT(VERBOSE))
 
 /* The name of the first of these that was given, or NULL. */
 static const char *given_of(const command *c, uint32_t bits) {
@@ -197,6 +201,7 @@ static int serve(command *c) {
         if (idle) return usage("--executor uses no", idle);
         const hone_executor_options executor = {.fd = HONE_EXECUTOR_FD,
                                                 .control_fd = HONE_HELD_CONTROL_FD,
+                                                .device = c->farm.device,
                                                 .memory_bytes = c->memory_bytes,
                                                 .quiet_path = c->farm.quiet_path,
                                                 .unsandboxed = c->farm.is_unsandboxed,
@@ -235,6 +240,9 @@ static const char *take(command *c, int choice, const char *value) {
     case OPTION_NAME:
         o->name = value;
         return is_name(value) ? NULL : "--name wants up to 63 characters without '/', not";
+    case OPTION_DEVICE:
+        o->device = value;
+        return NULL;
     case OPTION_DEVICE_KEY:
         o->device_key = value;
         return is_name(value) ? NULL : "--device-key wants up to 63 characters without '/', not";

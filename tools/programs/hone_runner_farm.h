@@ -16,6 +16,7 @@ typedef struct runner_farm_options {
     const char *tracker_key; /* public key, or a file with it; NULL only when insecure */
     const char *name;        /* in the farm; NULL: of host and cache */
     const char *target;      /* what this machine is; NULL: as it is detected */
+    const char *device;      /* that candidates run on; NULL: "cpu" */
     const char *device_key;  /* what tuners ask for; NULL: the CPU's name */
     const char *cache_dir;   /* NULL: in the user's cache directory */
     int64_t cache_bytes;     /* 0: 4 GiB */
