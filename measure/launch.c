@@ -6,7 +6,7 @@
 
 static const char axis_names[] = "xyz";
 
-const char *hone_launch_op_name(hone_launch_op op) {
+static const char *op_name(hone_launch_op op) {
     static const char *const names[] = {"const", "size", "add", "sub", "mul",
                                         "div",   "mod",  "min", "max"};
     return (unsigned)op < HONE_COUNT(names) ? names[op] : "unknown";
@@ -138,8 +138,7 @@ static hone_status compute(const hone_manifest *m, const int64_t *sizes, int64_t
             values[i] = sizes[v->a];
         } else if (!combine(v->op, values[v->a], values[v->b], &values[i])) {
             return HONE_ERROR(HONE_CODE_INVALID, "value %zu: %s of %lld and %lld is no number", i,
-                              hone_launch_op_name(v->op), (long long)values[v->a],
-                              (long long)values[v->b]);
+                              op_name(v->op), (long long)values[v->a], (long long)values[v->b]);
         }
     }
     return HONE_OK;

@@ -72,8 +72,6 @@ typedef struct hone_launch {
 
 struct hone_manifest; /* measure/manifest.h, which embeds the lists */
 
-const char *hone_launch_op_name(hone_launch_op op); /* "const", "size", "add", ... */
-
 /* INVALID with the reason: lists within the limits above, every number names something, values are
  * made of earlier ones, blocks are constants that devices take. A part of hone_manifest_check. */
 HONE_NODISCARD hone_status hone_launches_check(const struct hone_manifest *manifest);

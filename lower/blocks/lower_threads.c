@@ -1,6 +1,7 @@
 /* lower/blocks/lower_threads.c - the pass that refuses threads which the target has not.
  * needs: nothing. keeps: the program. Refuses thread-bound loops on a target that has no such
- * threads, so that a schedule for a GPU is not run as a slow loop by mistake. */
+ * threads, so that a schedule for a GPU is not run as a slow loop by mistake. Virtual threads
+ * become loops everywhere. */
 #include <string.h>
 
 #include "lower/ground/passes.h"
@@ -18,7 +19,9 @@ hone_status lower_threads(hone_lower *lower) {
         hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
         const char *tag = node->u.loop.thread_tag;
-        if (tag && strncmp(tag, "vthread", 7) != 0) return refuse(func, node);
+        bool is_virtual = tag && strncmp(tag, "vthread", 7) == 0;
+        if (!is_virtual && hone_target_is_gpu(lower->options->target)) continue;
+        if (tag && !is_virtual) return refuse(func, node);
         node->loop_kind = HONE_LOOP_SERIAL; /* a virtual thread is a loop on any device */
         node->u.loop.thread_tag = NULL;
     }

@@ -1,4 +1,5 @@
 /* lower/ground/edit.c - tree edits and substitutions that several passes need. */
+#include "ir/core/concurrent.h"
 #include "lower/ground/passes.h"
 
 static hone_node_id new_if(hone_func *func, const hone_expr *condition) {
@@ -101,6 +102,13 @@ hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition, hon
     hone_tree_append(func, *out_choice, other);
     hone_tree_append(func, other, copy);
     return HONE_OK;
+}
+
+bool lower_has_threads(const hone_func *func, hone_node_id root) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_loop_is_of_threads(hone_func_node(func, n))) return true;
+    }
+    return false;
 }
 
 void lower_splice(hone_func *func, hone_node_id node) {

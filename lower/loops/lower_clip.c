@@ -124,6 +124,7 @@ hone_status lower_clip(hone_lower *lower) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_SERIAL) continue;
         if (!hone_expr_is_int(node->u.loop.range.extent) || places_a_store(func, n)) continue;
+        if (lower_has_threads(func, n)) continue;
         c.loop = n;
         HONE_TRY(clip_by_chain(&c));
     }

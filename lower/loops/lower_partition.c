@@ -312,7 +312,7 @@ static bool is_candidate(const hone_func *func, hone_node_id id) {
                    (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL ||
                     (node->loop_kind == HONE_LOOP_UNROLLED && has_vectors(func, id)));
     return is_loop && hone_expr_is_int(node->u.loop.range.min) &&
-           hone_expr_const(node->u.loop.range.extent) >= 2;
+           hone_expr_const(node->u.loop.range.extent) >= 2 && !lower_has_threads(func, id);
 }
 
 /* Iterations that belong together stay together: those of a parallel loop, those that a vector

@@ -289,7 +289,6 @@ static void launch_lists_are_checked(void **state) {
     const hone_launch_value odd = {(hone_launch_op)77, 0, 0, 0};
     m.values = &odd;
     HONE_ASSERT_ERROR(hone_manifest_check(&m), HONE_CODE_INVALID, "operation 77");
-    assert_string_equal(hone_launch_op_name((hone_launch_op)77), "unknown");
 }
 
 static void requests_are_checked(void **state) {

@@ -1,0 +1,308 @@
+/* lower/threads/hazards.c - see hazards.h. The access relation decides: two touches need no wait in
+ * between where all that they touch is disjoint, or where points that differ in a thread never
+ * meet. */
+#include "lower/threads/hazards.h"
+
+#include <string.h>
+
+#include "ir/core/concurrent.h"
+#include "ir/core/grow.h"
+#include "ir/region/touches.h"
+
+/* ---- what is shared ---- */
+
+static bool is_of_block(const hone_func *func, hone_buffer storage) {
+    const char *scope = func->buffers[storage].scope;
+    return !scope || strncmp(scope, "global", 6) == 0 || strncmp(scope, "shared", 6) == 0 ||
+           strncmp(scope, "warp", 4) == 0;
+}
+
+static bool watch_pointed(void *ctx, const hone_expr *e) {
+    hazards *h = ctx;
+    const hone_func *func = h->lower->func;
+    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+        hone_expr_is_int_value(e->args[4], 1)) {
+        return false;
+    }
+    for (hone_buffer b = 0; b < func->buffer_count; b++) {
+        if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
+            (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype))) {
+            hone_buffer storage = hone_func_storage(func, b);
+            if (hone_expr_takes_address(func, e, b) && is_of_block(func, storage))
+                h->is_watched[storage] = true;
+        }
+    }
+    return true;
+}
+
+static void watch_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, watch_pointed, ctx);
+}
+
+static void find_watched(hazards *h) {
+    const hone_func *func = h->lower->func;
+    for (hone_node_id n = h->nest; n != HONE_NO_ID; n = hone_tree_next(func, h->nest, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE) continue;
+        hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
+        if (is_of_block(func, storage)) h->is_watched[storage] = true;
+    }
+    hone_tree_walk_exprs(func, h->nest, false, watch_at, h);
+}
+
+/* ---- what is the same for all threads ---- */
+
+typedef struct sameness {
+    const hazards *h;
+    bool is_same;
+} sameness;
+
+static bool find_difference(void *ctx, const hone_expr *e) {
+    sameness *s = ctx;
+    const hone_func *func = s->h->lower->func;
+    if (e->kind == HONE_EXPR_VAR && s->h->differs[e->u.var]) s->is_same = false;
+    if (e->kind == HONE_EXPR_LOAD) {
+        hone_buffer storage = hone_func_storage(func, e->u.buffer);
+        if (!is_of_block(func, storage) || s->h->is_watched[storage]) s->is_same = false;
+    }
+    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) s->is_same = false;
+    return s->is_same;
+}
+
+bool hazards_is_uniform(const hazards *h, const hone_expr *e) {
+    sameness s = {h, true};
+    hone_expr_walk(e, find_difference, &s);
+    return s.is_same;
+}
+
+static void find_differing(hazards *h) {
+    const hone_func *func = h->lower->func;
+    for (hone_node_id n = h->nest; n != HONE_NO_ID; n = hone_tree_next(func, h->nest, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (lower_axis_of(node) >= LOWER_FIRST_THREAD) {
+            h->differs[node->u.loop.var] = true;
+        } else if (node->kind == HONE_NODE_FOR) {
+            h->differs[node->u.loop.var] = !hazards_is_uniform(h, node->u.loop.range.min) ||
+                                           !hazards_is_uniform(h, node->u.loop.range.extent);
+        } else if (node->kind == HONE_NODE_LET) {
+            h->differs[node->u.let.var] = !hazards_is_uniform(h, node->u.let.value);
+        }
+    }
+}
+
+hone_status hazards_enter(hazards *h, hone_node_id nest) {
+    const hone_func *func = h->lower->func;
+    h->nest = h->body = nest;
+    h->block = hone_func_node(func, nest)->parent;
+    h->is_watched = hone_arena_zalloc(func->arena, func->buffer_count + 1);
+    h->differs = hone_arena_zalloc(func->arena, func->var_count + 1);
+    if (!h->is_watched || !h->differs) return LOWER_NO_MEMORY();
+    hone_arith_clear(&h->arith);
+    if (!hone_arith_bind_sizes(&h->arith, func)) return LOWER_NO_MEMORY();
+    for (hone_node_id n = nest; n != HONE_NO_ID; n = hone_func_node(func, n)->first) {
+        int axis = lower_axis_of(hone_func_node(func, n));
+        if (axis < 0) break;
+        if (axis < LOWER_FIRST_THREAD) h->block = n;
+        h->body = n;
+    }
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_loop = node->kind == HONE_NODE_FOR;
+        if (is_loop && !hone_arith_bind(&h->arith, node->u.loop.var, node->u.loop.range))
+            return LOWER_NO_MEMORY();
+    }
+    find_watched(h);
+    find_differing(h);
+    return HONE_OK;
+}
+
+bool hazards_has_threads(const hazards *h) {
+    const hone_func *func = h->lower->func;
+    for (hone_node_id n = h->body; n != h->block; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (lower_axis_of(node) >= LOWER_FIRST_THREAD &&
+            !hone_expr_is_int_value(node->u.loop.range.extent, 1))
+            return true;
+    }
+    return false;
+}
+
+/* ---- collecting ---- */
+
+static hone_status append(const hazards *h, touches *to, const touch *one) {
+    hone_arena *arena = h->lower->func->arena;
+    if (!hone_grow(arena, (void **)&to->items, &to->capacity, to->count, sizeof *to->items))
+        return LOWER_NO_MEMORY();
+    to->items[to->count++] = *one;
+    return HONE_OK;
+}
+
+hone_status hazards_join(const hazards *h, touches *to, const touches *more) {
+    for (uint32_t i = 0; i < more->count; i++)
+        HONE_TRY(append(h, to, &more->items[i]));
+    return HONE_OK;
+}
+
+typedef struct collecting {
+    const hazards *h;
+    touches *out;
+    hone_node_id at;
+    hone_status failed; /* memory is short */
+} collecting;
+
+static void add(collecting *c, hone_buffer buffer, const hone_expr *const *indices, bool is_write) {
+    hone_buffer storage = hone_func_storage(c->h->lower->func, buffer);
+    const touch one = {c->at, storage, buffer, indices, is_write};
+    if (!c->h->is_watched[storage] || c->failed) return;
+    c->failed = append(c->h, c->out, &one);
+}
+
+static bool collect(void *ctx, const hone_expr *e) {
+    collecting *c = ctx;
+    const hone_func *func = c->h->lower->func;
+    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5;
+    bool is_read_only = is_pointer && hone_expr_is_int_value(e->args[4], 1);
+    if (e->kind == HONE_EXPR_LOAD) add(c, e->u.buffer, e->args, false);
+    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD) {
+        add(c, e->args[0]->u.buffer, NULL, true);
+        return false;
+    }
+    const hone_expr *handle = is_pointer ? e->args[1] : e;
+    for (hone_buffer b = 0; handle->kind == HONE_EXPR_VAR && b < func->buffer_count; b++) {
+        bool is_it = hone_dtype_is_handle(handle->dtype) && func->buffers[b].data == handle->u.var;
+        if (is_it) add(c, b, NULL, !is_read_only);
+    }
+    return !is_pointer;
+}
+
+static void collect_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    collecting *c = ctx;
+    c->at = at;
+    hone_expr_walk(e, collect, c);
+}
+
+static void collect_store(collecting *c, hone_node_id id) {
+    const hone_node *node = hone_func_node(c->h->lower->func, id);
+    c->at = id;
+    if (node->kind == HONE_NODE_STORE) add(c, node->u.store.buffer, node->u.store.indices, true);
+}
+
+hone_status hazards_add_below(const hazards *h, hone_node_id id, touches *io) {
+    const hone_func *func = h->lower->func;
+    collecting c = {.h = h, .out = io};
+    hone_tree_walk_exprs(func, id, false, collect_at, &c);
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n))
+        collect_store(&c, n);
+    return c.failed;
+}
+
+typedef struct own_only {
+    collecting c;
+    hone_node_id id;
+} own_only;
+
+static void collect_own(void *ctx, hone_node_id at, const hone_expr *e) {
+    own_only *o = ctx;
+    if (at == o->id) collect_at(&o->c, at, e);
+}
+
+hone_status hazards_add_own(const hazards *h, hone_node_id id, touches *io) {
+    own_only o = {
+        {.h = h, .out = io},
+        id
+    };
+    hone_tree_walk_exprs(h->lower->func, id, false, collect_own, &o);
+    collect_store(&o.c, id);
+    return o.c.failed;
+}
+
+/* ---- two touches ---- */
+
+static void add_to(hone_relation *rel, const touch *t) {
+    hone_relation_add_element(rel, t->at, t->indices);
+}
+
+static hone_relation relation_of(hazards *h, const touch *t, hone_node_id top) {
+    hone_relation rel;
+    hone_relation_begin(&rel, &h->arith, h->lower->func, t->buffer, top);
+    return rel;
+}
+
+/* A condition around the touch gives the axis a number. */
+static bool find_pin(void *ctx, const hone_expr *part) {
+    const hone_expr **pin = ctx; /* the axis; then the number */
+    bool is_it = hone_expr_is_op(part, HONE_OP_EQ) && part->args[0]->kind == HONE_EXPR_VAR &&
+                 part->args[0]->u.var == pin[0]->u.var && hone_expr_is_int(part->args[1]);
+    if (is_it) pin[1] = part->args[1];
+    return true;
+}
+
+/* The number of the only thread along an axis that comes to a node; NULL: there may be several. */
+static const hone_expr *only_thread(const hazards *h, hone_node_id at, const hone_expr *axis) {
+    const hone_func *func = h->lower->func;
+    const hone_expr *pin[2] = {axis, NULL};
+    for (hone_node_id n = at; n != h->body && !pin[1]; n = hone_func_node(func, n)->parent) {
+        hone_node_id parent = hone_func_node(func, n)->parent;
+        const hone_node *around = hone_func_node(func, parent);
+        bool is_then = hone_func_node(func, n)->kind != HONE_NODE_ELSE;
+        if (around->kind == HONE_NODE_IF && is_then)
+            lower_conjuncts(around->u.eval.value, find_pin, pin);
+    }
+    return pin[1];
+}
+
+static bool is_pinned(hazards *h, const touch *a, const touch *b, hone_var var) {
+    const hone_expr *axis = hone_func_var_expr(&h->lower->ir, h->lower->func, var);
+    const hone_expr *one = axis ? only_thread(h, a->at, axis) : NULL;
+    const hone_expr *other = one ? only_thread(h, b->at, axis) : NULL;
+    return other && other->u.i == one->u.i;
+}
+
+/* Points that differ in a loop over threads touch different elements, all other loops below top
+ * running. */
+static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_id top) {
+    const hone_func *func = h->lower->func;
+    bool is_known = a->indices && b->indices && a->buffer == b->buffer;
+    hone_relation rel = relation_of(h, a, top);
+    if (is_known) add_to(&rel, a);
+    if (is_known) add_to(&rel, b);
+    for (hone_node_id n = h->body; n != h->block; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (lower_axis_of(node) < LOWER_FIRST_THREAD) continue;
+        if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
+        if (is_pinned(h, a, b, node->u.loop.var)) continue;
+        if (!is_known || !hone_tells_loop(&rel, n)) return false;
+    }
+    return true;
+}
+
+/* Threads touch elements of their own, the same for both. Where blocks run, too, more is asked, but
+ * what is left over is plainer: all digits of one number. */
+static bool is_of_one_thread(hazards *h, const touch *a, const touch *b) {
+    hone_node_id around = hone_func_node(h->lower->func, h->nest)->parent;
+    return tells_threads(h, a, b, h->block) ||
+           (around != h->block && tells_threads(h, a, b, around));
+}
+
+static bool are_disjoint(hazards *h, const touch *a, const touch *b) {
+    if (!a->indices || !b->indices || a->buffer != b->buffer) return false;
+    hone_relation one = relation_of(h, a, h->block), other = relation_of(h, b, h->block);
+    add_to(&one, a);
+    add_to(&other, b);
+    return hone_is_disjoint(&one, &other);
+}
+
+static bool meet(hazards *h, const touch *a, const touch *b) {
+    if (a->storage != b->storage || (!a->is_write && !b->is_write)) return false;
+    return !are_disjoint(h, a, b) && !is_of_one_thread(h, a, b);
+}
+
+bool hazards_meet(hazards *h, const touches *earlier, const touches *later) {
+    for (uint32_t i = 0; i < earlier->count; i++) {
+        for (uint32_t k = 0; k < later->count; k++) {
+            if (meet(h, &earlier->items[i], &later->items[k])) return true;
+        }
+    }
+    return false;
+}

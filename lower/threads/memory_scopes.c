@@ -1,0 +1,152 @@
+/* lower/threads/memory_scopes.c - whose the memory is that a program for a GPU allocates.
+ *
+ * A scope says what a schedule wants. Where memory is used decides what it must be: what several
+ * launches use lasts in global memory only; what threads hand to each other is shared; what one
+ * thread writes and reads is its own. */
+#include <string.h>
+
+#include "lower/threads/threads.h"
+
+/* Bytes that a thread, or a block, may have of its own without having been asked for. */
+#define MOST_OWN_BYTES (INT64_C(1) << 16)
+
+static bool begins(const char *scope, const char *word) {
+    return strncmp(scope ? scope : "global", word, strlen(word)) == 0;
+}
+
+static void rescope(hone_func *func, hone_buffer storage, const char *scope) {
+    for (hone_buffer b = 0; b < func->buffer_count; b++) {
+        if (hone_func_storage(func, b) == storage) func->buffers[b].scope = scope;
+    }
+}
+
+static bool is_alloc(const hone_func *func, const hone_node *node) {
+    return (node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL) &&
+           func->buffers[node->u.alloc.buffer].alias_of == HONE_NO_ID;
+}
+
+/* The launch that a statement stands in; HONE_NO_ID: none. */
+static hone_node_id launch_of(const hone_func *func, hone_node_id at) {
+    hone_node_id launch = HONE_NO_ID;
+    for (hone_node_id n = at; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        if (lower_axis_of(hone_func_node(func, n)) >= 0) launch = n;
+    }
+    return launch;
+}
+
+/* ---- memory of the host level ---- */
+
+typedef struct users {
+    const hone_func *func;
+    hone_node_id launch; /* HONE_NO_ID: the host uses it */
+    uint32_t count;      /* of touches */
+    bool is_several;
+} users;
+
+static void note_user(void *ctx, hone_node_id at) {
+    users *u = ctx;
+    hone_node_id launch = launch_of(u->func, at);
+    u->is_several |= u->count && launch != u->launch;
+    u->launch = launch;
+    u->count++;
+}
+
+static bool has_view(const hone_func *func, hone_buffer storage) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_view = node->kind == HONE_NODE_DECL && node->u.alloc.buffer != storage;
+        if (is_view && hone_func_storage(func, node->u.alloc.buffer) == storage) return true;
+    }
+    return false;
+}
+
+static hone_status sink(hone_func *func, hone_node_id alloc) {
+    hone_buffer storage = hone_func_node(func, alloc)->u.alloc.buffer;
+    users u = {func, HONE_NO_ID, 0, false};
+    lower_walk_touches(func, 0, storage, note_user, &u);
+    const char *scope = func->buffers[storage].scope;
+    if (begins(scope, "global") || u.count == 0) return HONE_OK;
+    if (u.is_several || u.launch == HONE_NO_ID) {
+        if (!begins(scope, "wmma")) rescope(func, storage, "global");
+        return HONE_OK;
+    }
+    if (has_view(func, storage)) return HONE_OK;
+    lower_splice(func, alloc);
+    lower_wrap(func, hone_func_node(func, u.launch)->first, alloc);
+    for (hone_node_id c; (c = hone_func_node(func, alloc)->next) != HONE_NO_ID;) {
+        hone_tree_remove(func, c);
+        hone_tree_append(func, alloc, c);
+    }
+    return HONE_OK;
+}
+
+hone_status lower_sink_memory(hone_lower *lower) {
+    hone_func *func = lower->func;
+    for (hone_node_id n = 0; n < func->node_count; n++) { /* by number: they move */
+        const hone_node *node = hone_func_node(func, n);
+        bool is_placed = n == 0 || node->parent != HONE_NO_ID;
+        if (is_placed && is_alloc(func, node) && launch_of(func, n) == HONE_NO_ID)
+            HONE_TRY(sink(func, n));
+    }
+    return HONE_OK;
+}
+
+/* ---- memory of a launch ---- */
+
+/* Along which axes of threads all touches stand in one loop, in none, or in several. */
+typedef struct sharing {
+    const hone_func *func;
+    hone_node_id loops[LOWER_AXES]; /* of the first touch: the outermost over the axis */
+    uint32_t count;
+    bool is_split[LOWER_AXES];
+} sharing;
+
+static void note_loops(void *ctx, hone_node_id at) {
+    sharing *s = ctx;
+    hone_node_id loops[LOWER_AXES];
+    for (int a = 0; a < LOWER_AXES; a++)
+        loops[a] = HONE_NO_ID;
+    for (hone_node_id n = at; n != HONE_NO_ID; n = hone_func_node(s->func, n)->parent) {
+        int axis = lower_axis_of(hone_func_node(s->func, n));
+        if (axis >= 0) loops[axis] = n;
+    }
+    for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++)
+        s->is_split[a] |= s->count && loops[a] != s->loops[a];
+    if (s->count++ == 0) memcpy(s->loops, loops, sizeof loops);
+}
+
+static hone_status settle(hone_func *func, hone_node_id launch, hone_buffer storage) {
+    const hone_buffer_info *info = &func->buffers[storage];
+    bool is_global = begins(info->scope, "global"), is_shared = false, is_own = false;
+    int64_t elements = hone_buffer_elements(info), each = (int64_t)hone_dtype_bytes(info->dtype);
+    sharing s = {.func = func};
+    if (!is_global && !begins(info->scope, "local")) return HONE_OK;
+    lower_walk_touches(func, launch, storage, note_loops, &s);
+    for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
+        is_shared |= s.is_split[a];
+        is_own |= !s.is_split[a] && s.loops[a] != HONE_NO_ID && s.count;
+    }
+    if (is_shared && is_own) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "'%s' is handed from thread to thread along one axis, and is a thread's "
+                          "own along another one",
+                          info->name);
+    }
+    if (is_global && (elements < 0 || elements > MOST_OWN_BYTES / (each ? each : 1))) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "'%s' is allocated in global memory below threads, and has no constant "
+                          "size, or one too large for each",
+                          info->name);
+    }
+    if (is_global || is_shared) rescope(func, storage, is_shared ? "shared" : "local");
+    return HONE_OK;
+}
+
+hone_status lower_settle_scopes(hone_lower *lower, hone_node_id launch) {
+    hone_func *func = lower->func;
+    for (hone_node_id n = launch; n != HONE_NO_ID; n = hone_tree_next(func, launch, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (is_alloc(func, node)) HONE_TRY(settle(func, launch, node->u.alloc.buffer));
+    }
+    return HONE_OK;
+}

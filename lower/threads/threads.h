@@ -1,0 +1,42 @@
+/* lower/threads/threads.h - what the passes about threads share; inside lower/ only. */
+#ifndef HONE_LOWER_THREADS_THREADS_H
+#define HONE_LOWER_THREADS_THREADS_H
+
+#include "lower/ground/passes.h"
+
+/* The axes of a launch in the order of its nest: blockIdx.z, .y, .x, threadIdx.z, .y, .x. */
+enum { LOWER_AXES = 6, LOWER_FIRST_THREAD = 3, LOWER_THREAD_X = 5, LOWER_WARP_LANES = 32 };
+
+const char *lower_axis_tag(int axis);
+/* The axis that a loop is bound to, or -1. */
+int lower_axis_of(const hone_node *loop);
+
+/* What a call does among threads. */
+typedef enum lower_call_sort {
+    LOWER_CALL_OTHER,
+    LOWER_CALL_SYNC,      /* all threads of a block wait for each other */
+    LOWER_CALL_SYNC_WARP, /* those of a warp */
+    LOWER_CALL_LANES,     /* a warp does it together: matrices, shuffles, votes */
+    LOWER_CALL_REDUCE,    /* tvm_thread_allreduce: a block does it together */
+} lower_call_sort;
+
+/* Of an expression: the first call in it that is none of the others. */
+lower_call_sort lower_call_sort_of(const hone_expr *e);
+
+/* Calls visit for every statement from root downwards that touches the storage, by any of its
+ * names, or has its address; once or more. */
+void lower_walk_touches(const hone_func *func, hone_node_id root, hone_buffer storage,
+                        void (*visit)(void *ctx, hone_node_id at), void *ctx);
+
+/* Who shares the memory that a launch, or the host around it, allocates (memory_scopes.c): makes
+ * it global where several launches use it, and moves it into the one that does. */
+HONE_NODISCARD hone_status lower_sink_memory(hone_lower *lower);
+/* Below a launch whose axes stand where the schedule put them: what is each thread's own stays or
+ * becomes local, what threads hand to each other shared. */
+HONE_NODISCARD hone_status lower_settle_scopes(hone_lower *lower, hone_node_id launch);
+
+/* The next launch behind `from` (HONE_NODE_TOP: the first): the outermost loop that is bound to a
+ * thread; or HONE_NO_ID. */
+hone_node_id lower_next_launch(const hone_func *func, hone_node_id from);
+
+#endif

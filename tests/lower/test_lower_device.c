@@ -1,0 +1,243 @@
+/* tests/lower/test_lower_device.c - programs for GPUs: after each pass, and launch by launch, they
+ * compute what the program does that they were made of. Threads race nowhere, wait for each other
+ * where they must, and come to a sync all together. HONE_SEQUENCES sets how many random ones. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/text/print/script_print.h"
+#include "lower/ground/lower.h"
+#include "schedule/primitive/primitives.h"
+#include "support/core/attributes.h"
+#include "tests/lower/gpu_recipe.h"
+#include "tests/schedule/random_sequence.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/run_launches.h"
+
+/* ---- by hand ---- */
+
+#define TWO(shape)                                                                                 \
+    "def main(A: T.Buffer((" shape ",), \"float32\"), B: T.Buffer((" shape ",), \"float32\")):\n"
+#define SHARED(name, count)                                                                        \
+    "  " name " = T.alloc_buffer((" count ",), \"float32\", scope=\"shared\")\n"
+
+/* clang-format off */
+static const struct row {
+    const char *name, *text;
+    int syncs;          /* that stand in the lowered program; -1: refused */
+    size_t launches;
+    const char *message;
+} rows[] = {
+    {"no threads at all: one of them does it", TWO("16") "  for i in range(16):\n    B[i] = A[i] + T.float32(1)\n", 0, 1, NULL},
+    {"each thread has its own elements",
+     TWO("256") "  for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+                "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "      B[b * 64 + t] = A[b * 64 + t] * T.float32(2)\n", 0, 1, NULL},
+    {"shared memory that no thread reads of another",
+     TWO("64") SHARED("S", "64") "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "    S[t] = A[t]\n    B[t] = S[t] + T.float32(1)\n", 0, 1, NULL},
+    {"a neighbour's element",
+     TWO("64") SHARED("S", "64") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      S[t] = A[t]\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      B[t] = S[63 - t] + T.float32(1)\n", 1, 1, NULL},
+    {"again and again: before it is read, and before it is written",
+     TWO("64") SHARED("S", "64") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+               "   for k in range(4):\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      S[t] = A[t] + T.cast(k, \"float32\")\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      B[t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
+    {"one thread for all",
+     TWO("64") SHARED("S", "1") "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+               "    S[0] = A[b]\n"
+               "    S[0] = S[0] * T.float32(3)\n"
+               "    for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+               "      B[b * 32 + t] = S[0]\n", 1, 1, NULL},
+    {"a condition on which threads do not agree",
+     TWO("64") SHARED("S", "64") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      S[t] = A[t]\n"
+               "    for k in range(2):\n"
+               "     for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      B[t] = T.float32(0)\n"
+               "      if t < 40:\n"
+               "        B[t] = S[39 - t] + T.float32(1)\n"
+               "      else:\n"
+               "        B[t] = S[t - 20]\n", 1, 1, NULL},
+    {"launches one after the other, with memory in between",
+     TWO("64") "  X = T.alloc_buffer((64,), \"float32\")\n"
+               "  for t in T.thread_binding(64, thread=\"blockIdx.x\"):\n"
+               "    X[t] = A[63 - t]\n"
+               "  X[3] = X[4] * T.float32(2)\n"
+               "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "    B[t] = X[63 - t]\n", 0, 3, NULL},
+    {"a loop of launches",
+     TWO("64") "  for k in range(3):\n"
+               "   for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "    B[t] = A[t] + T.cast(k, \"float32\")\n", 0, 3, NULL},
+    {"memory of each thread, named further out",
+     TWO("64") "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+               "   for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+               "    L = T.alloc_buffer((4,), \"float32\")\n"
+               "    for i in range(4):\n"
+               "      L[i] = A[b * 32 + t] * T.cast(i, \"float32\")\n"
+               "    B[b * 32 + t] = L[1] + L[3]\n", 0, 1, NULL},
+    {"both loops of one thread",
+     TWO("64") "  for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+               "   for u in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+               "    B[t * 8 + u] = A[t * 8 + u]\n", -1, 0, "depends on both"},
+    {"too many threads",
+     TWO("2048") "  for y in T.thread_binding(2, thread=\"threadIdx.y\"):\n"
+                 "   for t in T.thread_binding(1024, thread=\"threadIdx.x\"):\n"
+                 "    B[y * 1024 + t] = A[y * 1024 + t]\n", -1, 0, "1024 x 2 x 1 threads"},
+    {"too much shared memory",
+     TWO("64") SHARED("S", "200000") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+               "   for k in range(3125):\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      S[k * 64 + t] = A[t]\n"
+               "   for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      B[t] = S[199999 - t] + S[t]\n", -1, 0, "bytes of shared memory"},
+};
+/* clang-format on */
+
+static int count_syncs(const hone_func *func) {
+    int count = 0;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        count += node->kind == HONE_NODE_EVAL &&
+                 hone_expr_is_call(node->u.eval.value, HONE_INTRIN_STORAGE_SYNC);
+    }
+    return count;
+}
+
+typedef struct oracle {
+    const hone_func *base;
+    hone_tensor **want;
+    uint64_t seed;
+    bool is_planned, is_unified, is_vector;
+} oracle;
+
+static hone_status compare(const oracle *o, hone_tensor **got, hone_status st,
+                           const hone_func *func) {
+    hone_str why = {0};
+    if (!st && !hone_test_args_agree(o->base, o->seed, got, o->want, &why)) {
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
+    }
+    hone_str_clear(&why);
+    if (st && !hone_func_print(func, NULL, &why)) fputs(hone_str_text(&why), stderr);
+    hone_str_deinit(&why);
+    hone_test_free_args(o->base, got);
+    return st;
+}
+
+/* Between unify and sync threads do not wait yet. */
+static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
+    oracle *o = ctx;
+    o->is_planned = o->is_planned || strcmp(pass, "plan_allocs") == 0;
+    if (strcmp(pass, "unify") == 0) {
+        o->is_unified = true;
+        return HONE_OK;
+    }
+    const hone_interp_options options = {.check_uninitialised = true,
+                                         .check_races =
+                                             o->is_unified && strcmp(pass, "vectorize") != 0,
+                                         .allow_repeats = true};
+    hone_tensor **got = hone_test_make_args(o->base, o->seed);
+    hone_status st = hone_interp_func(func, got, func->param_count, &options);
+    return hone_status_annotate(compare(o, got, st, func), "after %s", pass);
+}
+
+static hone_status check_launches(const oracle *o, const hone_func *lowered,
+                                  const hone_launches *launches) {
+    const hone_interp_options options = {.check_races = true, .allow_repeats = true};
+    hone_tensor **got = hone_test_make_args(o->base, o->seed);
+    hone_status st = hone_test_run_launches(lowered, launches, got, &options);
+    return hone_status_annotate(compare(o, got, st, lowered), "launches");
+}
+
+/* Lowers func, which computes what base does, and compares on the way. */
+static hone_status lower_and_check(const hone_func *base, const hone_func *func, uint64_t seed,
+                                   hone_arena *arena, hone_func **out_lowered,
+                                   hone_launches *out_launches) {
+    hone_target target;
+    HONE_TRY(hone_target_parse("nvidia/nvidia-h100", &target));
+    oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
+    const hone_interp_options plain = {0};
+    hone_lower_options options = {.target = &target, .after = check_pass, .ctx = &o};
+    hone_status st = hone_interp_func(base, o.want, base->param_count, &plain);
+    if (!st) st = hone_lower_func(func, &options, arena, out_lowered);
+    if (!st) st = hone_lower_launches(*out_lowered, "kernel", &target, arena, out_launches);
+    if (!st) st = check_launches(&o, *out_lowered, out_launches);
+    hone_test_free_args(base, o.want);
+    return st;
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_str text = {0};
+    hone_module *module = NULL;
+    hone_func *lowered = NULL;
+    hone_launches launches = {0};
+    hone_str_printf(&text, "# tirx\n@T.prim_func\n%s", row->text);
+    const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_status st = lower_and_check(func, func, 1, arena, &lowered, &launches);
+    int syncs = st ? -1 : count_syncs(lowered);
+    size_t count = launches.launch_count;
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    hone_str_deinit(&text);
+    if (row->message) {
+        HONE_ASSERT_ERROR(st, HONE_CODE_UNSUPPORTED, row->message);
+        return;
+    }
+    HONE_ASSERT_OK(st);
+    assert_int_equal(syncs, row->syncs);
+    assert_int_equal(count, row->launches);
+}
+
+/* ---- at random ---- */
+
+enum { DEFAULT_SEQUENCES = 60 };
+
+static bool run_sequence(uint64_t seed, uint64_t *io_lowered, uint64_t *io_syncs) {
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_random_options program = {.is_varied = true, .has_sizes = true};
+    hone_func *base = hone_random_program(arena, seed, &program), *lowered = NULL;
+    hone_schedule *sch = NULL;
+    hone_launches launches;
+    assert_non_null(base);
+    HONE_ASSERT_OK(hone_schedule_create(base, &sch));
+    hone_status st = gpu_recipe_apply(sch, seed);
+    if (!st) st = lower_and_check(base, sch->func, seed, arena, &lowered, &launches);
+    hone_code code = hone_status_code(st);
+    bool is_fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
+    *io_lowered += !st;
+    if (!st) *io_syncs += (uint64_t)count_syncs(lowered);
+    if (!is_fine) hone_explain_sequence(base, sch, seed, "lowering", hone_status_message(st));
+    hone_status_free(st);
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    return is_fine;
+}
+
+static void random_schedules_keep_the_meaning(void **state) {
+    (void)state;
+    uint64_t count = hone_test_count(DEFAULT_SEQUENCES), failed = 0, lowered = 0, syncs = 0;
+    uint64_t seed = hone_test_seed(1);
+    for (uint64_t i = 0; i < count; i++)
+        failed += !run_sequence(seed + i, &lowered, &syncs);
+    print_message("%llu of %llu lowered, with %llu syncs\n", (unsigned long long)lowered,
+                  (unsigned long long)count, (unsigned long long)syncs);
+    assert_int_equal(failed, 0);
+    assert_true(lowered > count * 3 / 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_schedules_keep_the_meaning)};
+    return HONE_RUN_ROWS("lower/device", rows, check_row) +
+           cmocka_run_group_tests_name("lower/device_random", tests, NULL, NULL);
+}
