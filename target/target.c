@@ -21,30 +21,48 @@ static const struct {
     hone_device_sort device;
     bool makes_code;
     const char *triple, *cpu;
+    int32_t threads, warp;
+    int64_t shared;
 } kinds[HONE_TARGET_KIND_COUNT] = {
-#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu)                              \
-    {name, device, makes_code, triple, cpu},
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared)       \
+    {name, device, makes_code, triple, cpu, threads, warp, shared},
 #include "target/target_kinds.def"
 #undef HONE_TARGET_KIND
 };
 
 static const hone_target_name names[] = {
-    {"host",                  "host",                                                          "this machine, detected"  },
-    {"x86-64-v3",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3",                "any x86 CPU with AVX2"   },
-    {"x86-64-v4",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",                "any x86 CPU with AVX-512"},
-    {"amd/epyc-zen4",         "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4",                   "AMD Zen 4"               },
-    {"amd/epyc-zen5",         "llvm -mtriple=x86_64-linux-gnu -mcpu=znver5",                   "AMD Zen 5"               },
-    {"intel/icelake",         "llvm -mtriple=x86_64-linux-gnu -mcpu=icelake-server",           "Intel Ice Lake"          },
-    {"intel/sapphire-rapids", "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids",
-     "Intel Sapphire Rapids"                                                                                             },
-    {"aarch64",               "llvm -mtriple=aarch64-linux-gnu -mcpu=generic",                 "any 64-bit ARM CPU"      },
-    {"arm/neoverse-n1",       "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",             "ARM Neoverse N1"         },
-    {"arm/cortex-a72",        "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -num-cores=4",
-     "ARM Cortex-A72 (Raspberry Pi 4)"                                                                                   },
-    {"nvidia/nvidia-a100",    "cuda -arch=sm_80 -max_shared_memory_per_block=166912",          "NVIDIA A100"             },
-    {"nvidia/nvidia-h100",    "cuda -arch=sm_90 -max_shared_memory_per_block=232448",          "NVIDIA H100"             },
-    {"nvidia/nvidia-h200",    "cuda -arch=sm_90 -max_shared_memory_per_block=232448",          "NVIDIA H200"             },
-    {NULL,                    NULL,                                                            NULL                      },
+    {"host",                    "host",                                                                 "this machine, detected"  },
+    {"x86-64-v3",               "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3",                       "any x86 CPU with AVX2"   },
+    {"x86-64-v4",               "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",                       "any x86 CPU with AVX-512"},
+    {"amd/epyc-zen4",           "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4",                          "AMD Zen 4"               },
+    {"amd/epyc-zen5",           "llvm -mtriple=x86_64-linux-gnu -mcpu=znver5",                          "AMD Zen 5"               },
+    {"intel/icelake",           "llvm -mtriple=x86_64-linux-gnu -mcpu=icelake-server",                  "Intel Ice Lake"          },
+    {"intel/sapphire-rapids",   "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids",
+     "Intel Sapphire Rapids"                                                                                                      },
+    {"aarch64",                 "llvm -mtriple=aarch64-linux-gnu -mcpu=generic",                        "any 64-bit ARM CPU"      },
+    {"arm/neoverse-n1",         "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",                    "ARM Neoverse N1"         },
+    {"arm/cortex-a72",          "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -num-cores=4",
+     "ARM Cortex-A72 (Raspberry Pi 4)"                                                                                            },
+    {"nvidia/nvidia-v100",      "cuda -arch=sm_70 -max_shared_memory_per_block=98304",                  "NVIDIA V100"             },
+    {"nvidia/nvidia-t4",        "cuda -arch=sm_75 -max_shared_memory_per_block=65536",                  "NVIDIA T4"               },
+    {"nvidia/nvidia-a100",      "cuda -arch=sm_80 -max_shared_memory_per_block=166912",                 "NVIDIA A100"             },
+    {"nvidia/a100",             "cuda -arch=sm_80 -max_shared_memory_per_block=166912",                 "the same"                },
+    {"nvidia/geforce-rtx-3090", "cuda -arch=sm_86 -max_shared_memory_per_block=101376",
+     "NVIDIA GeForce RTX 3090"                                                                                                    },
+    {"nvidia/jetson-agx-orin",  "cuda -arch=sm_87 -max_shared_memory_per_block=166912",
+     "NVIDIA Jetson AGX Orin"                                                                                                     },
+    {"nvidia/jetson-orin",      "cuda -arch=sm_87 -max_shared_memory_per_block=166912",                 "the same"                },
+    {"nvidia/geforce-rtx-4090", "cuda -arch=sm_89 -max_shared_memory_per_block=101376",
+     "NVIDIA GeForce RTX 4090"                                                                                                    },
+    {"nvidia/rtx-4090",         "cuda -arch=sm_89 -max_shared_memory_per_block=101376",                 "the same"                },
+    {"nvidia/nvidia-l4",        "cuda -arch=sm_89 -max_shared_memory_per_block=101376",                 "NVIDIA L4"               },
+    {"nvidia/nvidia-h100",      "cuda -arch=sm_90 -max_shared_memory_per_block=232448",                 "NVIDIA H100"             },
+    {"nvidia/h100",             "cuda -arch=sm_90 -max_shared_memory_per_block=232448",                 "the same"                },
+    {"nvidia/nvidia-h200",      "cuda -arch=sm_90 -max_shared_memory_per_block=232448",                 "NVIDIA H200"             },
+    {"nvidia/nvidia-b200",      "cuda -arch=sm_100 -max_shared_memory_per_block=232448",                "NVIDIA B200"             },
+    {"apple/m1-gpu",            "metal -max_threads_per_block=1024 -max_shared_memory_per_block=32768",
+     "Apple M1, its GPU"                                                                                                          },
+    {NULL,                      NULL,                                                                   NULL                      },
 };
 
 const hone_target_name *hone_target_names(void) {
@@ -78,9 +96,9 @@ void hone_target_init(hone_target *target, hone_target_kind kind) {
     snprintf(target->cpu, sizeof target->cpu, "%s", kinds[kind].cpu);
     if (hone_target_is_gpu(target)) {
         target->cache_line_bytes = 128;
-        target->max_threads_per_block = 1024;
-        target->warp_size = 32;
-        target->max_shared_bytes = 49152;
+        target->max_threads_per_block = kinds[kind].threads;
+        target->warp_size = kinds[kind].warp;
+        target->max_shared_bytes = kinds[kind].shared;
         target->registers_per_block = 65536;
         return;
     }
@@ -210,9 +228,9 @@ int32_t hone_target_vector_registers(const hone_target *target) {
 
 void hone_target_print(const hone_target *target, hone_str *out) {
     hone_str_printf(out, "%s", hone_target_kind_name(target->kind));
-    if (hone_target_is_gpu(target)) {
+    if (target->kind == HONE_TARGET_CUDA) {
         hone_str_printf(out, " -arch=%s", target->cpu);
-    } else {
+    } else if (!hone_target_is_gpu(target)) {
         hone_str_printf(out, " -mtriple=%s -mcpu=%s", target->triple, target->cpu);
     }
     if (target->features[0]) hone_str_printf(out, " -mattr=%s", target->features);
@@ -236,9 +254,9 @@ void hone_target_print(const hone_target *target, hone_str *out) {
 
 void hone_target_print_json(const hone_target *target, hone_str *out) {
     hone_str_printf(out, "{\"kind\": \"%s\"", hone_target_kind_name(target->kind));
-    if (hone_target_is_gpu(target)) {
+    if (target->kind == HONE_TARGET_CUDA) {
         hone_str_printf(out, ", \"arch\": \"%s\"", target->cpu);
-    } else {
+    } else if (!hone_target_is_gpu(target)) {
         hone_str_printf(out, ", \"mtriple\": \"%s\", \"mcpu\": \"%s\"", target->triple,
                         target->cpu);
     }

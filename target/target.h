@@ -6,7 +6,7 @@
  *                                           -mcpu=native is the CPU of this machine
  *   {"kind": "llvm", "mcpu": "znver4", …}   the JSON form
  *   "aarch64-linux-gnu"                     a bare triple; options may follow
- *   "cuda -arch=sm_90"  "nvidia/nvidia-h100"  "c"
+ *   "cuda -arch=sm_90"  "nvidia/nvidia-h100"  "opencl -max_num_threads=1024"  "metal"  "c"
  * One canonical form is printed, complete and in a fixed order: parse(print(t)) equals t. Detection
  * reads cpuid, /proc and /sys; LLVM is not needed. Threads: thread-safe, nothing is shared.
  */
@@ -21,7 +21,8 @@
 #include "support/data/hash.h"
 
 typedef enum hone_target_kind {
-#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu) HONE_TARGET_##kind,
+#define HONE_TARGET_KIND(kind, name, device, makes_code, triple, cpu, threads, warp, shared)       \
+    HONE_TARGET_##kind,
 #include "target/target_kinds.def"
 #undef HONE_TARGET_KIND
     HONE_TARGET_KIND_COUNT,
@@ -37,7 +38,7 @@ typedef enum hone_device_sort {
 typedef struct hone_target {
     hone_target_kind kind;
     char triple[64];     /* "x86_64-linux-gnu"; "nvptx64-nvidia-cuda" for CUDA */
-    char cpu[48];        /* LLVM's -mcpu name; "sm_90" for CUDA */
+    char cpu[48];        /* LLVM's -mcpu name; "sm_90" for CUDA; "generic" for other GPUs */
     char features[512];  /* differences from what the cpu name implies: "+avx512f,-avx512bf16" */
     int32_t vector_bits; /* widest vector register that code should use */
     int32_t num_cores;   /* cores of the device that may be used */
@@ -79,7 +80,7 @@ hone_hash128 hone_target_identity(const hone_target *target);
 void hone_target_print_differences(const hone_target *there, const hone_target *here,
                                    hone_str *out);
 
-const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "c" */
+const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "opencl" */
 hone_device_sort hone_target_device(const hone_target *target);
 bool hone_target_is_gpu(const hone_target *target);
 /* Machine code is made for it; else text. */

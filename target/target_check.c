@@ -131,7 +131,13 @@ static hone_status check_gpu(const char *arch) {
 hone_status hone_target_check_names(const hone_target *target) {
     cpu_arch arch = hone_target_cpu_arch(target);
     uint64_t set;
-    if (hone_target_is_gpu(target)) return check_gpu(target->cpu);
+    if (target->kind == HONE_TARGET_CUDA) return check_gpu(target->cpu);
+    if (hone_target_is_gpu(target)) {
+        if (strcmp(target->cpu, "generic") == 0) return HONE_OK;
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "target: arch is an option of cuda, '%s' has none: its driver knows",
+                          hone_target_kind_name(target->kind));
+    }
     if (hone_target_makes_code(target) && !is_made_for(target->triple)) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "target: no code is made for '%s', must be x86_64 or aarch64 with Linux "

@@ -258,16 +258,17 @@ static hone_status unknown_target(const char *word, size_t length) {
     while (names[count].name)
         count++;
     snprintf(text, sizeof text, "%.*s", (int)length, word);
-    static const char *const kinds[] = {"host", "native", "llvm", "cuda"};
+    static const char *const kinds[] = {"host", "native", "llvm", "cuda", "opencl", "metal"};
     const char *meant = hone_name_suggest(text, names, count, sizeof *names);
     if (!meant) meant = hone_name_suggest(text, kinds, HONE_COUNT(kinds), sizeof *kinds);
-    return meant ? HONE_ERROR(HONE_CODE_INVALID, "target: unknown target '%s', did you mean '%s'?",
-                              text, meant)
-                 : HONE_ERROR(HONE_CODE_INVALID,
-                              "target: unknown target '%.*s'; expected 'host', 'llvm', 'cuda', "
-                              "'c', a name of 'hone target --list' or a triple as "
-                              "'aarch64-linux-gnu'",
-                              (int)length, word);
+    return meant
+               ? HONE_ERROR(HONE_CODE_INVALID, "target: unknown target '%s', did you mean '%s'?",
+                            text, meant)
+               : HONE_ERROR(HONE_CODE_INVALID,
+                            "target: unknown target '%.*s'; expected 'host', 'llvm', 'cuda', "
+                            "'opencl', 'metal', 'c', a name of 'hone target --list' or a triple as "
+                            "'aarch64-linux-gnu'",
+                            (int)length, word);
 }
 
 /* "aarch64-linux-gnu"; that it is one that code is made for is seen later. */

@@ -59,6 +59,20 @@ static const struct row {
     {"cuda -arch=sm_90b",                                                    NULL,         "did you mean 'sm_90'?"                       },
     {"cuda -arch=sm90",                                                      NULL,         "did you mean 'sm_90'?"                       },
     {"cuda -mcpu=compute_120",                                               NULL,         "did you mean 'sm_120'?"                      },
+    {"opencl -max_num_threads=1024 -thread_warp_size=16",
+     "opencl -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=1024 -thread_warp_size=16 -max_shared_memory_per_block=16384 "
+     "-registers_per_block=65536",                                                         NULL                                          },
+    {"metal",
+     "metal -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=256 -thread_warp_size=32 -max_shared_memory_per_block=32768 "
+     "-registers_per_block=65536",                                                         NULL                                          },
+    {"{\"kind\": \"opencl\", \"max_shared_memory_per_block\": 32768}",
+     "opencl -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=256 -thread_warp_size=1 -max_shared_memory_per_block=32768 "
+     "-registers_per_block=65536",                                                         NULL                                          },
+    {"opencl -arch=sm_90",                                                   NULL,         "arch is an option of cuda, 'opencl' has none"},
+    {"openc",                                                                NULL,         "did you mean 'opencl'?"                      },
     {"cuda -mattr=+avx2",                                                    NULL,         "mattr is an option of CPUs, 'cuda' is none"  },
     {"cuda -mtriple=aarch64-linux-gnu",                                      NULL,         "mtriple is an option of CPUs"                },
     {"cuda -l3-cache=1",                                                     NULL,         "l3-cache is an option of CPUs"               },
