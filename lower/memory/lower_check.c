@@ -2,7 +2,8 @@
  * needs: no blocks; buffers in their shapes. keeps: what is computed. Indices that come out of data
  * (what is loaded, cast or passed) are checked, dimension by dimension, where the ranges of loops
  * and the conditions around do not show that they lie in the buffer: T.checked_index(index, extent)
- * gives the index, or fails. Indices of loops and sizes are not looked at: whether those are in
+ * gives the index, or fails; on a GPU, whose kernels tell nobody, it is the nearest one that there
+ * is. Indices of loops and sizes are not looked at: whether those are in
  * range was decided before anything runs. */
 #include "lower/ground/passes.h"
 
@@ -27,6 +28,13 @@ static bool is_signed_index(hone_dtype dtype) {
     return hone_dtype_is_int(dtype) && dtype.bits >= 32;
 }
 
+/* The nearest index that there is. */
+static const hone_expr *clamped(hone_ir *ir, const hone_expr *index, const hone_expr *end) {
+    const hone_expr *zero = hone_expr_int(ir, index->dtype, 0);
+    const hone_expr *last = hone_expr_sub(ir, end, hone_expr_int(ir, index->dtype, 1));
+    return hone_expr_binary(ir, HONE_OP_MAX, hone_expr_binary(ir, HONE_OP_MIN, index, last), zero);
+}
+
 static const hone_expr *checked(checking *c, const hone_expr *index, const hone_expr *extent) {
     hone_ir *ir = &c->lower->ir;
     if (hone_arith_is_of_indices(&c->arith, index)) return index;
@@ -38,6 +46,7 @@ static const hone_expr *checked(checking *c, const hone_expr *index, const hone_
     const hone_expr *args[] = {index, end};
     if (!end) return NULL;
     if (index->dtype.lanes == 1 && hone_arith_is_within(&c->arith, index, end)) return index;
+    if (hone_target_is_gpu(c->lower->options->target)) return clamped(ir, index, end);
     return hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
 }
 
