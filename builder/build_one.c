@@ -1,6 +1,7 @@
 /* builder/build_one.c - text of program, trace and target to an artifact with its manifest.
  *
  *   program text ─► parse ─► trace applied ─► lower ─► back end (codegen/emits.def) ─► ld ─► .so
+ *                                               └─ for a GPU: kernels and launches ─► text
  */
 #include "builder/build_one.h"
 
@@ -14,6 +15,7 @@
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
+#include "lower/device/launches.h"
 #include "lower/ground/lower.h"
 #include "lower/signature/signature.h"
 #include "runtime/model/abi.h"
@@ -36,6 +38,7 @@ typedef struct build {
     hone_tensor_intrins *intrins; /* owned */
     hone_func *func;              /* of module or schedule */
     hone_func *lowered;
+    hone_launches launches;   /* of a GPU's program */
     hone_codegen_lines lines; /* path NULL: not wanted */
 } build;
 
@@ -55,7 +58,6 @@ static int64_t lap(int64_t *since) {
 
 static hone_status read_program(build *b) {
     const char *text = b->request->program;
-    HONE_TRY(hone_target_parse(b->request->target, &b->target));
     if (b->request->threads > 0) b->target.num_threads = b->request->threads;
     HONE_TRY(hone_script_parse(text, strlen(text), "program", &b->module));
     const hone_member *member;
@@ -106,7 +108,14 @@ static hone_status describe_arg(build *b, hone_buffer id, hone_param_role role, 
 }
 
 /* Objects and texts are not loaded alone, so they need no list of arguments and their sizes may be
- * open. */
+ * open; so may those of a GPU's kernels, which are texts then. */
+static bool is_closed(const build *b, const hone_arg *args, size_t count) {
+    bool is_closed = emits(b, HONE_EMITS_LOADABLE) || emits(b, HONE_EMITS_KERNELS);
+    for (size_t i = 0; i < count && emits(b, HONE_EMITS_KERNELS); i++)
+        is_closed &= hone_arg_elements(&args[i]) >= 0;
+    return is_closed;
+}
+
 static hone_status describe(build *b) {
     hone_signature s;
     HONE_TRY(hone_signature_of(b->func, b->arena, &s));
@@ -134,7 +143,7 @@ static hone_status describe(build *b) {
         .extern_count = s.extern_count,
         .externs = externs,
     };
-    if (!emits(b, HONE_EMITS_LOADABLE)) {
+    if (!is_closed(b, args, s.buffer_count)) {
         b->result->manifest.arg_count = b->result->manifest.size_count = 0;
     }
     return hone_manifest_check(&b->result->manifest);
@@ -149,11 +158,42 @@ static void note_hash(build *b) {
     }
 }
 
+/* What is launched, and with what: a part of the manifest where the arguments are. */
+static hone_status find_launches(build *b) {
+    hone_manifest *m = &b->result->manifest;
+    const hone_launches *l = &b->launches;
+    HONE_TRY(hone_lower_launches(b->lowered, m->entry, &b->target, b->arena, &b->launches));
+    if (m->arg_count == 0) return HONE_OK;
+    m->value_count = l->value_count;
+    m->values = l->values;
+    m->scratch_count = l->scratch_count;
+    m->scratch = l->scratch;
+    m->launch_count = l->launch_count;
+    m->launches = l->launches;
+    HONE_TRY(hone_manifest_check(m));
+    if (m->size_count) return HONE_OK; /* what they are, a call says */
+    int64_t *values = hone_arena_zalloc(b->arena, (m->value_count + 1) * sizeof *values);
+    return values ? hone_launch_values(m, m->sizes, values) : no_memory();
+}
+
 /* A program with a trace was looked at when the schedule was made of it. */
 static hone_status lower(build *b) {
     if (!b->request->trace) HONE_TRY(hone_check_func(b->func));
     hone_lower_options options = {.target = &b->target, .keeps_loops = emits(b, HONE_EMITS_LOOPS)};
-    return hone_lower_func(b->func, &options, b->arena, &b->lowered);
+    HONE_TRY(hone_lower_func(b->func, &options, b->arena, &b->lowered));
+    return emits(b, HONE_EMITS_KERNELS) ? find_launches(b) : HONE_OK;
+}
+
+static hone_status generate_kernels(build *b, const hone_codegen_options *options) {
+    const hone_launches *l = &b->launches;
+    hone_codegen_kernel *kernels =
+        hone_arena_zalloc(b->arena, (l->kernel_count + 1) * sizeof *kernels);
+    if (!kernels) return no_memory();
+    for (size_t i = 0; i < l->kernel_count; i++) {
+        kernels[i].func = l->kernels[i].func;
+        kernels[i].symbol = l->kernels[i].symbol;
+    }
+    return b->backend->generate(kernels, l->kernel_count, options, b->bytes);
 }
 
 /* The text that line tables name, and where in it things stand. */
@@ -186,6 +226,7 @@ static hone_status generate(build *b) {
 #ifndef NDEBUG
     options.verify = true;
 #endif
+    if (emits(b, HONE_EMITS_KERNELS)) return generate_kernels(b, &options);
     if (b->request->lines_path && emits(b, HONE_EMITS_LINES)) {
         HONE_TRY(write_lines(b));
         kernel.lines = &b->lines;
@@ -219,7 +260,8 @@ static hone_status deliver(build *b) {
 static hone_status run(build *b) {
     int64_t since = hone_clock_now(hone_clock_system());
     hone_build_times *times = &b->result->times;
-    HONE_TRY(hone_backend_find(b->request->emit, &b->backend));
+    HONE_TRY(hone_target_parse(b->request->target, &b->target));
+    HONE_TRY(hone_backend_find(b->request->emit, &b->target, &b->backend));
     HONE_TRY(read_program(b));
     HONE_TRY(describe(b)); /* before the schedule: roles are plain to see then */
     HONE_TRY(apply_trace(b));

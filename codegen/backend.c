@@ -30,11 +30,37 @@ static hone_status unknown(const char *name) {
     return st;
 }
 
-hone_status hone_backend_find(const char *name, const hone_backend **out) {
+/* What devices load of programs for them. */
+static const char *name_for(const hone_target *target) {
+    static const struct {
+        hone_target_kind kind;
+        const char *name;
+    } rows[] = {
+        {HONE_TARGET_CUDA,   "ptx"  },
+        {HONE_TARGET_OPENCL, "cl"   },
+        {HONE_TARGET_METAL,  "metal"},
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (rows[i].kind == target->kind) return rows[i].name;
+    }
+    return "so";
+}
+
+static hone_status check_device(const hone_backend *b, const hone_target *target) {
+    bool is_for_gpus = b->facts & HONE_EMITS_KERNELS, is_gpu = hone_target_is_gpu(target);
+    if (is_for_gpus == is_gpu || (b->facts & HONE_EMITS_SCHEDULED)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "emit is '%s', which is made for %s; the target is '%s'", b->name,
+                      is_for_gpus ? "GPUs" : "CPUs", hone_target_kind_name(target->kind));
+}
+
+hone_status hone_backend_find(const char *name, const hone_target *target,
+                              const hone_backend **out) {
     *out = NULL;
+    if (!name) name = name_for(target);
     for (size_t i = 0; i < HONE_COUNT(backends) && !*out; i++) {
-        bool is_it = strcmp(backends[i].name, name ? name : "so") == 0;
+        bool is_it = strcmp(backends[i].name, name) == 0;
         if (is_it && makes_kernels(&backends[i])) *out = &backends[i];
     }
-    return *out ? HONE_OK : unknown(name);
+    return *out ? check_device(*out, target) : unknown(name);
 }

@@ -71,11 +71,12 @@ HONE_NODISCARD hone_status hone_codegen_ptx(const hone_codegen_kernel *kernels, 
 
 /* What is to be known of something that is made. */
 typedef enum hone_emit_facts {
-    HONE_EMITS_LIBRARY = 1,   /* of a model: machine code with a header */
-    HONE_EMITS_LOADABLE = 2,  /* of a kernel: linked, and loaded alone: arguments are listed */
-    HONE_EMITS_LINES = 4,     /* can have a line table */
-    HONE_EMITS_LOOPS = 8,     /* the generator takes vectorized and unrolled loops as they are */
-    HONE_EMITS_SCHEDULED = 16 /* the scheduled program, before it is lowered */
+    HONE_EMITS_LIBRARY = 1,    /* of a model: machine code with a header */
+    HONE_EMITS_LOADABLE = 2,   /* of a kernel: linked, and loaded alone: arguments are listed */
+    HONE_EMITS_LINES = 4,      /* can have a line table */
+    HONE_EMITS_LOOPS = 8,      /* the generator takes vectorized and unrolled loops as they are */
+    HONE_EMITS_SCHEDULED = 16, /* the scheduled program, before it is lowered */
+    HONE_EMITS_KERNELS = 32    /* of a GPU's program: kernels of lower/device, which are launched */
 } hone_emit_facts;
 
 /* How a kernel is made of a scheduled program: a row of emits.def. */
@@ -87,7 +88,10 @@ typedef struct hone_backend {
     uint32_t facts; /* of hone_emit_facts */
 } hone_backend;
 
-/* By name; NULL: "so". UNSUPPORTED lists those that kernels are made as. */
-HONE_NODISCARD hone_status hone_backend_find(const char *name, const hone_backend **out);
+/* By name; NULL: what is loaded for the target ("so" for a CPU). UNSUPPORTED lists those that
+ * kernels are made as; also of one that is for GPUs alone, or for CPUs, where the target is none.
+ */
+HONE_NODISCARD hone_status hone_backend_find(const char *name, const hone_target *target,
+                                             const hone_backend **out);
 
 #endif

@@ -106,12 +106,13 @@ static const struct emit_row {
     const char *name, *program, *emit, *part; /* part of the bytes, or of the message */
     hone_failure failure;
 } emit_rows[] = {
-    {"program",       scale,          "program",    "T.prim_func", HONE_FAILURE_NONE       },
-    {"llvm",          scale,          "llvm",       "define",      HONE_FAILURE_NONE       },
-    {"asm",           scale,          "asm",        ".text",       HONE_FAILURE_NONE       },
-    {"obj",           scale,          "obj",        "ELF",         HONE_FAILURE_NONE       },
-    {"no such form",  scale,          "punchcards", "punchcards",  HONE_FAILURE_BUILD_ERROR},
-    {"not a program", "def main(:\n", "obj",        "program:1:",  HONE_FAILURE_BUILD_ERROR},
+    {"program",       scale,          "program",    "T.prim_func",   HONE_FAILURE_NONE       },
+    {"llvm",          scale,          "llvm",       "define",        HONE_FAILURE_NONE       },
+    {"asm",           scale,          "asm",        ".text",         HONE_FAILURE_NONE       },
+    {"obj",           scale,          "obj",        "ELF",           HONE_FAILURE_NONE       },
+    {"no such form",  scale,          "punchcards", "punchcards",    HONE_FAILURE_BUILD_ERROR},
+    {"for GPUs",      scale,          "ptx",        "made for GPUs", HONE_FAILURE_BUILD_ERROR},
+    {"not a program", "def main(:\n", "obj",        "program:1:",    HONE_FAILURE_BUILD_ERROR},
 };
 
 static bool contains(const char *bytes, size_t count, const char *part) {
@@ -140,6 +141,57 @@ static void emits(void **state) {
     hone_arena_destroy(arena);
     assert_int_equal(failure, row->failure);
     assert_true(has_part);
+}
+
+static const char threads[] =
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((200,), \"float32\"), B: T.Buffer((200,), \"float32\")):\n"
+    "    X = T.alloc_buffer((200,), \"float32\")\n"
+    "    for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+    "        for t in T.thread_binding(128, thread=\"threadIdx.x\"):\n"
+    "            if b * 128 + t < 200:\n"
+    "                X[b * 128 + t] = A[b * 128 + t] + T.float32(1)\n"
+    "    for t in T.thread_binding(200, thread=\"threadIdx.x\"):\n"
+    "        B[t] = X[199 - t]\n";
+
+static int64_t value_of(const hone_manifest *m, int32_t value) {
+    int64_t values[64] = {0};
+    assert_true(m->value_count <= HONE_COUNT(values));
+    HONE_ASSERT_OK(hone_launch_values(m, m->sizes, values));
+    return values[value];
+}
+
+/* A GPU's artifact is text; what a host does stands in the manifest. */
+static void describes_launches(void **state) {
+    (void)state;
+    static const char *const targets[] = {"nvidia/h100", "opencl", "metal"};
+    static const char *const words[] = {".entry", "__kernel", "[[buffer(0)]]"};
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    for (size_t i = 0; i < HONE_COUNT(targets); i++) {
+        hone_build_request request = request_of(threads, NULL);
+        request.target = targets[i];
+        request.emit = NULL;
+        hone_build_result r = build_one(builder, &request, arena);
+        if (r.message) print_message("%s\n", r.message);
+        assert_int_equal(r.failure, HONE_FAILURE_NONE);
+        assert_true(contains((const char *)r.artifact_bytes, r.artifact_byte_count, words[i]));
+        const hone_manifest *m = &r.manifest;
+        assert_int_equal(m->launch_count, 2);
+        assert_int_equal(m->scratch_count, 1);
+        assert_int_equal(value_of(m, m->scratch[0]), 800);
+        assert_int_equal(value_of(m, m->launches[0].grid[0]), 2);
+        assert_int_equal(value_of(m, m->launches[0].block[0]), 128);
+        assert_int_equal(value_of(m, m->launches[1].grid[0]), 1);
+        assert_int_equal(value_of(m, m->launches[1].block[0]), 200);
+        assert_string_equal(m->launches[1].symbol, "kernel_1");
+        assert_int_equal(m->launches[1].args[0].kind, HONE_LAUNCH_ARG_BUFFER);
+        assert_int_equal(m->launches[1].args[0].index, 1);
+        assert_int_equal(m->launches[1].args[1].kind, HONE_LAUNCH_ARG_SCRATCH);
+    }
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
 }
 
 /* A scratch directory that takes no files says nothing about the program. */
@@ -353,6 +405,7 @@ int main(void) {
         cmocka_unit_test(builds_a_library_that_runs),   cmocka_unit_test(applies_a_trace),
         cmocka_unit_test(scratch_that_is_gone),         cmocka_unit_test(links_for_another_machine),
         cmocka_unit_test(says_when_there_is_no_worker), cmocka_unit_test(pauses_and_cancels),
+        cmocka_unit_test(describes_launches),
     };
     if (make_dir(NULL) != 0) return 1;
     int failed = HONE_RUN_ROWS("builder/emit", emit_rows, emits);

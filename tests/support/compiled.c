@@ -71,7 +71,7 @@ hone_status test_compile_c(const char *text, size_t length, const char *path) {
 static hone_status generate(const hone_func *func, const hone_target *target, hone_arena *arena,
                             hone_str *out) {
     const hone_backend *backend;
-    HONE_TRY(hone_backend_find(target->kind == HONE_TARGET_C ? "c" : "obj", &backend));
+    HONE_TRY(hone_backend_find(target->kind == HONE_TARGET_C ? "c" : "obj", target, &backend));
     hone_lower_options lower = {.target = target, .keeps_loops = backend->facts & HONE_EMITS_LOOPS};
     hone_func *lowered;
     HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
