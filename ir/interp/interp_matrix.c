@@ -55,9 +55,13 @@ static number get(machine *m, hone_buffer id, int64_t at) {
     return value_at(m, id, at);
 }
 
+/* The lanes of a warp store a tile together: what one of them has put there is no race. */
 static void put(machine *m, hone_buffer id, int64_t at, number value) {
     const xbuffer *b = &m->buffers[id];
+    const xvalue fresh = holds_floats(m, id) ? (xvalue){.f = value.f} : (xvalue){.i = value.i};
+    m->fresh = &fresh;
     touch_element(m, id, at, true);
+    m->fresh = NULL;
     if (holds_floats(m, id))
         write_float(b->store, b->dtype, at, value.f);
     else
