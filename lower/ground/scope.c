@@ -1,6 +1,10 @@
 /* lower/ground/scope.c - see scope.h. */
 #include "lower/ground/scope.h"
 
+#include <string.h>
+
+#include "ir/core/concurrent.h"
+
 /* Copies have variables of their own, so there are more of them from node to node. */
 static hone_status make_room(lower_scope *s) {
     hone_func *func = s->lower->func;
@@ -50,6 +54,17 @@ hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept) {
     HONE_TRY(bind_below(func, root, &s->arith));
     if (kept != HONE_NO_ID) s->loops[kept] = false;
     return HONE_OK;
+}
+
+void lower_count_sharers(lower_scope *s, hone_node_id at, const char *memory) {
+    const hone_func *func = s->lower->func;
+    if (!memory || strncmp(memory, "global", 6) == 0) return;
+    for (hone_node_id n = at; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_shared =
+            hone_loop_is_of_threads(node) && !hone_scope_is_own(memory, node->u.loop.thread_tag);
+        if (is_shared) s->loops[node->u.loop.var] = true;
+    }
 }
 
 bool lower_varies_below(const lower_scope *s, const hone_expr *e) {

@@ -16,6 +16,10 @@ typedef struct lower_scope {
 /* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
  * not marked, that of root itself for instance; HONE_NO_ID = all are. */
 HONE_NODISCARD hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept);
+/* Threads around a node that share memory of that scope touch it all at once: their loops count as
+ * loops below. (What is allocated in global memory there becomes their own:
+ * threads/memory_scopes.c.) */
+void lower_count_sharers(lower_scope *s, hone_node_id at, const char *memory);
 /* Whether it has variables that are marked. */
 bool lower_varies_below(const lower_scope *s, const hone_expr *e);
 /* Where an index goes, whatever the loops below do; no ends where that is looked up, or defined

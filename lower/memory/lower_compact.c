@@ -2,9 +2,6 @@
  * needs: ALLOC nodes where they belong, no blocks, no flat buffers. keeps: what is computed. A
  * buffer shrinks to the region that is touched while it lives: every index is counted from the
  * first element that is. */
-#include <string.h>
-
-#include "ir/core/concurrent.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/scope.h"
 #include "support/data/tensor.h"
@@ -54,20 +51,6 @@ static const hone_expr **shifted(void *ctx, const hone_expr *const *indices) {
     return out;
 }
 
-/* Threads around an allocation that share the buffer touch it all at once: they count as loops
- * below it. (What is allocated in global memory there becomes their own: threads/lower_unify.c.) */
-static void count_sharers(compactor *c, hone_node_id alloc) {
-    const hone_func *func = c->scope.lower->func;
-    const char *scope = func->buffers[c->buffer].scope;
-    if (!scope || strncmp(scope, "global", 6) == 0) return;
-    for (hone_node_id n = alloc; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        bool is_shared = hone_loop_is_of_threads(node) &&
-                         !hone_scope_is_own(scope, node->u.loop.thread_tag);
-        if (is_shared) c->scope.loops[node->u.loop.var] = true;
-    }
-}
-
 static hone_status compact(compactor *c, hone_node_id alloc) {
     hone_func *func = c->scope.lower->func;
     c->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
@@ -77,7 +60,7 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
     bool is_plain = !info.strides && !info.elem_offset && info.rank <= HONE_MAX_RANK;
     if (all.is_opaque || all.count == 0 || !is_plain) return HONE_OK;
     HONE_TRY(lower_enter(&c->scope, alloc, HONE_NO_ID));
-    count_sharers(c, alloc);
+    lower_count_sharers(&c->scope, alloc, info.scope);
     const hone_expr **shape = hone_arena_alloc(func->arena, (info.rank + 1) * sizeof *shape);
     if (!shape) return LOWER_NO_MEMORY();
     bool is_smaller = false;

@@ -6,14 +6,20 @@
 
 #include "ir/text/print/script_print.h"
 #include "lower/ground/lower.h"
-#include "schedule/primitive/primitives.h"
+#include "schedule/gpu/gpu_schedule.h"
+#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "support/core/alloc.h"
 #include "support/core/attributes.h"
+#include "support/os/fs.h"
 #include "tests/lower/gpu_recipe.h"
 #include "tests/schedule/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/run_launches.h"
+#include "tests/support/workloads.h"
 
 /* ---- by hand ---- */
 
@@ -139,6 +145,8 @@ static int count_syncs(const hone_func *func) {
     return count;
 }
 
+static const char device[] = "nvidia/nvidia-h100";
+
 typedef struct oracle {
     const hone_func *base;
     hone_tensor **want;
@@ -184,15 +192,16 @@ static hone_status check_launches(const oracle *o, const hone_func *lowered,
     return hone_status_annotate(compare(o, got, st, lowered), "launches");
 }
 
-/* Lowers func, which computes what base does, and compares on the way. */
+/* Lowers func, which computes what base does, and compares: after each pass, or at the end. */
 static hone_status lower_and_check(const hone_func *base, const hone_func *func, uint64_t seed,
-                                   hone_arena *arena, hone_func **out_lowered,
+                                   bool after_each, hone_arena *arena, hone_func **out_lowered,
                                    hone_launches *out_launches) {
     hone_target target;
-    HONE_TRY(hone_target_parse("nvidia/nvidia-h100", &target));
+    HONE_TRY(hone_target_parse(device, &target));
     oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
     const hone_interp_options plain = {0};
-    hone_lower_options options = {.target = &target, .after = check_pass, .ctx = &o};
+    hone_lower_options options = {
+        .target = &target, .after = after_each ? check_pass : NULL, .ctx = &o};
     hone_status st = hone_interp_func(base, o.want, base->param_count, &plain);
     if (!st) st = hone_lower_func(func, &options, arena, out_lowered);
     if (!st) st = hone_lower_launches(*out_lowered, "kernel", &target, arena, out_launches);
@@ -210,7 +219,7 @@ static void check_row(void **state) {
     hone_str_printf(&text, "# tirx\n@T.prim_func\n%s", row->text);
     const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
     hone_arena *arena = hone_arena_create(1 << 16);
-    hone_status st = lower_and_check(func, func, 1, arena, &lowered, &launches);
+    hone_status st = lower_and_check(func, func, 1, true, arena, &lowered, &launches);
     int syncs = st ? -1 : count_syncs(lowered);
     size_t count = launches.launch_count;
     hone_arena_destroy(arena);
@@ -225,6 +234,92 @@ static void check_row(void **state) {
     assert_int_equal(count, row->launches);
 }
 
+/* ---- with the schedules that are made without a search ---- */
+
+static hone_status schedule_for_device(hone_schedule *sch) {
+    hone_target target;
+    HONE_TRY(hone_target_parse(device, &target));
+    const hone_gpu_limits limits = {.block_threads = target.max_threads_per_block,
+                                    .warp = target.warp_size,
+                                    .multiprocessors = 4,
+                                    .shared_bytes = target.max_shared_bytes,
+                                    .registers = target.registers_per_block,
+                                    .has_matrix_units = true};
+    return hone_gpu_schedule(sch, &limits);
+}
+
+static void workload_is_lowered(void **state) {
+    const hone_workload *row = *state;
+    hone_module *module = NULL;
+    hone_schedule *sch = NULL;
+    hone_func *lowered;
+    hone_launches launches;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    hone_arena *arena = hone_arena_create(1 << 16);
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    hone_status st = schedule_for_device(sch);
+    if (!st) st = lower_and_check(func, sch->func, 1, false, arena, &lowered, &launches);
+    if (st) hone_explain_sequence(func, sch, 1, row->name, hone_status_message(st));
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+}
+
+/* ---- with the traces of tests/programs ---- */
+
+static const struct traced {
+    const char *name, *program, *trace;
+} traced_rows[] = {
+    {"a grid",                    "vector_add",        "vector_add_grid"         },
+    {"a window in shared memory", "window_sum",        "window_sum"              },
+    {"tiles in registers",        "matmul_float_init", "matmul_float_init_local" },
+    {"tiles in shared memory",    "matmul_float_init", "matmul_float_init_shared"},
+    {"fragments of matrix units", "matmul_half",       "matmul_half_wmma"        },
+};
+
+/* The text of a file of tests/programs; hone_free. */
+static char *read_text(const char *folder, const char *name) {
+    char relative[256], *bytes = NULL;
+    size_t count = 0;
+    snprintf(relative, sizeof relative, "tests/programs/%s%s.py", folder, name);
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(relative), 1 << 20, &bytes, &count));
+    return bytes;
+}
+
+static hone_status apply_trace(hone_schedule *sch, const char *name, hone_arena *arena) {
+    hone_trace trace;
+    const hone_apply_options options = {0};
+    char *text = read_text("traces/", name);
+    hone_status st = hone_trace_parse_python(arena, text, strlen(text), name, &trace);
+    if (!st) st = hone_trace_apply(&trace, sch, &options);
+    hone_free(text);
+    return st;
+}
+
+static void trace_is_lowered(void **state) {
+    const struct traced *row = *state;
+    hone_module *module = NULL;
+    hone_schedule *sch = NULL;
+    hone_tensor_intrins *intrins = NULL;
+    hone_func *lowered;
+    hone_launches launches;
+    char *text = read_text("", row->program);
+    const hone_func *func = hone_test_parse(text, &module);
+    hone_arena *arena = hone_arena_create(1 << 16);
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_tensor_intrins_create(&intrins));
+    sch->intrins = intrins;
+    hone_status st = apply_trace(sch, row->trace, arena);
+    if (!st) st = lower_and_check(func, sch->func, 1, false, arena, &lowered, &launches);
+    hone_schedule_destroy(sch);
+    hone_tensor_intrins_destroy(intrins);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    hone_free(text);
+    HONE_ASSERT_OK(st);
+}
+
 /* ---- at random ---- */
 
 enum { DEFAULT_SEQUENCES = 60 };
@@ -237,8 +332,8 @@ static bool run_sequence(uint64_t seed, uint64_t *io_lowered, uint64_t *io_syncs
     hone_launches launches;
     assert_non_null(base);
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
-    hone_status st = gpu_recipe_apply(sch, seed);
-    if (!st) st = lower_and_check(base, sch->func, seed, arena, &lowered, &launches);
+    hone_status st = seed % 3 ? gpu_recipe_apply(sch, seed) : schedule_for_device(sch);
+    if (!st) st = lower_and_check(base, sch->func, seed, true, arena, &lowered, &launches);
     hone_code code = hone_status_code(st);
     bool is_fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
     *io_lowered += !st;
@@ -262,8 +357,18 @@ static void random_schedules_keep_the_meaning(void **state) {
     assert_true(lowered > count * 3 / 4);
 }
 
+static size_t count_workloads(void) {
+    size_t count = 0;
+    while (hone_workloads[count].name)
+        count++;
+    return count;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_schedules_keep_the_meaning)};
     return HONE_RUN_ROWS("lower/device", rows, check_row) +
+           HONE_RUN_ROWS("lower/device_traces", traced_rows, trace_is_lowered) +
+           hone_test_run_rows("lower/device_workloads", hone_workloads, sizeof *hone_workloads,
+                              count_workloads(), workload_is_lowered) +
            cmocka_run_group_tests_name("lower/device_random", tests, NULL, NULL);
 }
