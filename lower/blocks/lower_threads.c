@@ -20,7 +20,6 @@ hone_status lower_threads(hone_lower *lower) {
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
         const char *tag = node->u.loop.thread_tag;
         bool is_virtual = tag && strncmp(tag, "vthread", 7) == 0;
-        if (!is_virtual && hone_target_is_gpu(lower->options->target)) continue;
         if (tag && !is_virtual) return refuse(func, node);
         node->loop_kind = HONE_LOOP_SERIAL; /* a virtual thread is a loop on any device */
         node->u.loop.thread_tag = NULL;
