@@ -82,6 +82,8 @@ static bool find_loops(reduction *r) {
                         hone_expr_is_int(node->u.loop.range.extent);
         bool is_root = node->kind == HONE_NODE_BLOCK && !node->u.block.block->axis_count;
         if (!is_plain && !is_root) return false;
+        /* another part of the sum in each iteration, with something in between */
+        if (is_plain && binds(func, r->block, node->u.loop.var, true)) return false;
     }
     return has_thread;
 }

@@ -117,6 +117,12 @@ static const struct row {
      SUM("5", "50") "  for i in T.thread_binding(5, thread=\"blockIdx.x\"):\n"
                     "   for k in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                     "    with T.sblock(\"B\"):\n      T.where(k < 50)\n" ADDED("5", "50", "i", "k"), 1, 1, NULL},
+    {"a sum in parts, with something in between",
+     SUM("3", "128") SHARED("S", "4") "  for i in T.thread_binding(3, thread=\"blockIdx.x\"):\n"
+                     "   for k0 in range(4):\n"
+                     "    S[k0] = A[i, k0]\n"
+                     "    for k in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+                     "     with T.sblock(\"B\"):\n" ADDED("3", "128", "i", "k0 * 32 + k"), 0, 1, NULL},
     {"both loops of one thread",
      TWO("64") "  for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
                "   for u in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
