@@ -130,7 +130,16 @@ bool hazards_has_threads(const hazards *h) {
 
 /* ---- collecting ---- */
 
+static bool is_same(const touch *a, const touch *b) {
+    return a->at == b->at && a->buffer == b->buffer && a->indices == b->indices &&
+           a->is_write == b->is_write;
+}
+
+/* Once each: both sides of a condition have what was open in front of it. */
 static hone_status append(const hazards *h, touches *to, const touch *one) {
+    for (uint32_t i = 0; i < to->count; i++) {
+        if (is_same(&to->items[i], one)) return HONE_OK;
+    }
     hone_arena *arena = h->lower->func->arena;
     if (!hone_grow(arena, (void **)&to->items, &to->capacity, to->count, sizeof *to->items))
         return LOWER_NO_MEMORY();

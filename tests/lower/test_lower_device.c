@@ -36,6 +36,12 @@
     "      vk = T.axis.reduce(" columns ", " column ")\n"                                          \
     "      with T.init():\n       B[vi] = T.float32(0)\n      B[vi] = B[vi] + A[vi, vk]\n"
 
+#define ASK "      if b < 1:\n        S[t] = S[t] + A[t]\n"
+#define ASK_FOUR_TIMES ASK ASK ASK ASK
+#define ASK_OFTEN                                                                                  \
+    ASK_FOUR_TIMES ASK_FOUR_TIMES ASK_FOUR_TIMES ASK_FOUR_TIMES ASK_FOUR_TIMES ASK_FOUR_TIMES      \
+        ASK_FOUR_TIMES
+
 /* clang-format off */
 static const struct row {
     const char *name, *text;
@@ -123,6 +129,12 @@ static const struct row {
                      "    S[k0] = A[i, k0]\n"
                      "    for k in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
                      "     with T.sblock(\"B\"):\n" ADDED("3", "128", "i", "k0 * 32 + k"), 0, 1, NULL},
+    {"many conditions on which threads agree: the time to look at them does not double with each",
+     TWO("64") SHARED("S", "64") "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      S[t] = A[t]\n" ASK_OFTEN
+               "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+               "      if b < 1:\n        B[t] = S[63 - t]\n", 1, 1, NULL},
     {"both loops of one thread",
      TWO("64") "  for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
                "   for u in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
