@@ -52,6 +52,10 @@ static hone_status simplify_loop(hone_lower *lower, hone_arith *arith, hone_node
                         simplify(arith, node->u.loop.range.extent)};
     if (!range.min || !range.extent) return hone_ir_finish(&arith->ir);
     node->u.loop.range = range;
+    if (hone_expr_is_int(range.extent) && range.extent->u.i < 0) {
+        hone_tree_remove(lower->func, id); /* behind a condition that never holds */
+        return HONE_OK;
+    }
     if (hone_expr_is_int_value(range.extent, 1) && node->loop_kind != HONE_LOOP_THREAD &&
         !lower_is_pipelined(node)) {
         HONE_TRY(lower_hand_down_pragmas(lower->func, id));

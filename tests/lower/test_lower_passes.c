@@ -494,6 +494,14 @@ static const struct row reduce_rows[] = {
           "                Y[5] = Y[5] + A[j]\n", "            Y[5] = A[j] + Y[5]\n"},
 };
 
+static const struct row cleanup_rows[] = {
+    {"a loop of less than nothing, behind a condition that holds for no such iteration",
+     HEAD "    for i in T.unroll(4):\n"
+          "        if n * 4 + i < 2:\n"
+          "            for k in range(2 - i):\n"
+          "                Y[i * 8 + k] = A[k]\n", "        Y[8] = A[0]\n"},
+};
+
 static void asks_where_it_may(void **state) {
     hone_check_behind_pass(*state, "hoist_if");
 }
@@ -538,6 +546,10 @@ static void asks_whether_digits_carry(void **state) {
     hone_check_behind_pass(*state, "carry");
 }
 
+static void leaves_nothing_empty(void **state) {
+    hone_check_behind_pass(*state, "cleanup");
+}
+
 static void grows_so_far(void **state) {
     hone_check_behind_pass(*state, "unroll");
 }
@@ -555,5 +567,6 @@ int main(void) {
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
            HONE_RUN_ROWS("lower/neighbours", neighbour_rows, makes_vectors_of_neighbours) +
            HONE_RUN_ROWS("lower/reduce", reduce_rows, collects_where_it_may) +
-           HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far);
+           HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far) +
+           HONE_RUN_ROWS("lower/cleanup", cleanup_rows, leaves_nothing_empty);
 }
