@@ -67,8 +67,8 @@ const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_e
 /* Calls visit for each conjunct; stops at and returns false. */
 bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
                      void *ctx);
-/* A loop that is bound to threads stands below root, or is it: its iterations are counted elsewhere,
- * and all of them come to what they wait at. */
+/* A loop that is bound to threads stands below root, or is it: its iterations are counted
+ * elsewhere, and all of them come to what they wait at. */
 bool lower_has_threads(const hone_func *func, hone_node_id root);
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);

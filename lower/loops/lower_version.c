@@ -185,7 +185,8 @@ hone_status lower_version(hone_lower *lower) {
         if (!lower_is_tile(func, n)) continue;
         next = hone_tree_next_over(func, 0, n);
         hone_node_id tile = widen_tile(func, n);
-        if (!lower_is_plain_code(func, tile, MAX_TILE_NODES) || lower_has_threads(func, tile)) continue;
+        if (!lower_is_plain_code(func, tile, MAX_TILE_NODES) || lower_has_threads(func, tile))
+            continue;
         HONE_TRY(lower_find_conditions(&v, tile, HONE_NO_ID, false));
         HONE_TRY(drop_decided(&v));
         if (v.count == 0 || is_trivial(&v)) continue;
