@@ -36,7 +36,7 @@ static hone_status machine(const hone_target *target, LLVMTargetMachineRef *out)
         i++;
     bool is_own = known[i] == 90 && strcmp(target->cpu, "sm_90a") == 0;
     snprintf(cpu, sizeof cpu, "sm_%d%s", known[i], is_own ? "a" : "");
-    return gen_machine(target->triple, cpu, "+ptx80", out);
+    return gen_machine(target->triple, cpu, "+ptx84", out);
 }
 
 static void attributes(gen *g, LLVMValueRef function) {

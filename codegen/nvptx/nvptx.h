@@ -15,14 +15,16 @@ enum { PTX_GLOBAL = 1, PTX_SHARED = 3, PTX_LANES = 32 };
 /* What is known of a buffer of the function (of that which holds its memory). */
 typedef struct ptx_buffer {
     bool is_loaded, is_stored; /* a pointer to it counts as both */
-    int64_t lane_elements;     /* of "warp" memory: what each lane has of 32 times as many */
+    /* of fragments: m, n, k; a load turns them around; where each tile has its registers */
+    int64_t fragment[3];
+    bool is_fragment_loaded, is_turned;
+    LLVMValueRef slots;
 } ptx_buffer;
 
 struct gen_device {
     int64_t block[3];     /* threads */
     ptx_buffer *buffers;  /* func->buffer_count */
     bool meets;           /* threads wait for each other in it, or change one element */
-    hone_var lane;        /* of the loop over threadIdx.x that is open, or HONE_NO_ID */
     LLVMValueRef dynamic; /* shared memory of the launch's size, NULL = none so far */
     int64_t dynamic_bytes;
     uint32_t shared_count; /* names */
@@ -63,6 +65,19 @@ LLVMValueRef ptx_warp_call(gen *g, const hone_expr *e, const char *name);
 
 /* ptx_atomic.c */
 LLVMValueRef ptx_atomic_call(gen *g, const hone_expr *e, const char *name);
+
+/* ptx_mma.c: mma, ldmatrix */
+LLVMValueRef ptx_mma_call(gen *g, const hone_expr *e, const char *name);
+
+/* ptx_wmma.c: fragments */
+LLVMValueRef ptx_wmma_call(gen *g, const hone_expr *e);
+/* Remembers shapes that a call says. */
+hone_status ptx_note_fragment(gen *g, const hone_expr *e);
+/* False: the buffer is no fragment. */
+bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements);
+
+/* ptx_async.c: copies to shared memory */
+LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);
 
 /* ptx_libm.c */
 LLVMValueRef ptx_libm(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,

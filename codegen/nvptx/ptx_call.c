@@ -93,6 +93,9 @@ static LLVMValueRef call_dp4a(gen *g, const hone_expr *e) {
 static LLVMValueRef call_by_name(gen *g, const hone_expr *e, const char *name) {
     LLVMValueRef value = ptx_warp_call(g, e, name);
     if (!value) value = ptx_atomic_call(g, e, name);
+    if (!value) value = ptx_async_call(g, e, name);
+    if (!value) value = ptx_mma_call(g, e, name);
+    if (!value) value = ptx_wmma_call(g, e);
     if (value) return value;
     if (strcmp(name, "cuda.cta_sync") == 0) return meet_block(g);
     if (strcmp(name, "cuda.warp_sync") == 0) return meet_warp(g);

@@ -79,12 +79,12 @@ hone_status ptx_find_facts(gen *g) {
     if (d)
         d->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *d->buffers);
     if (!d || !d->buffers) return HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation");
-    d->lane = HONE_NO_ID;
     hone_tree_walk_parts(g->func, HONE_NODE_TOP, false, note_part, g);
     for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID; n = hone_tree_next(g->func, 0, n)) {
         const hone_node *node = hone_func_node(g->func, n);
         if (node->kind == HONE_NODE_STORE) storage(g, node->u.store.buffer)->is_stored = true;
         if (node->kind == HONE_NODE_FOR) HONE_TRY(note_loop(g, node));
+        if (node->kind == HONE_NODE_EVAL) HONE_TRY(ptx_note_fragment(g, node->u.eval.value));
     }
     for (int i = 0; i < 3; i++) {
         if (!d->block[i]) d->block[i] = 1;

@@ -147,20 +147,17 @@ void ptx_threads(gen *g, hone_node_id id) {
                                g->func->vars[var].name, tag));
         return;
     }
-    hone_var outer_lane = g->device->lane;
     gen_loop outer = g->loop;
     LLVMBasicBlockRef after = gen_block(g, "");
     LLVMValueRef value = LLVMBuildZExt(g->builder, index, g->i64, "");
     value = LLVMBuildNSWAdd(g->builder, gen_index(g, node->u.loop.range.min), value, "");
     g->loop = (gen_loop){after, after, id};
     g->vars[var] = (gen_var){.value = value, .is_index = true};
-    if (strcmp(tag, "threadIdx.x") == 0) g->device->lane = var;
     if (!hone_arith_bind(&g->arith, var, node->u.loop.range)) {
         gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
     }
     gen_children(g, id);
     g->loop = outer;
-    g->device->lane = outer_lane;
     gen_branch(g, after);
     LLVMPositionBuilderAtEnd(g->builder, after);
 }

@@ -81,7 +81,8 @@ void ptx_alloc(gen *g, hone_node_id id) {
                                "buffer '%s' of a kernel has no constant size", info->name));
         return;
     }
-    g->buffers[buffer] = allocate(g, info, bytes);
+    bool is_fragment = ptx_alloc_fragment(g, buffer, hone_buffer_elements(info));
+    g->buffers[buffer] = is_fragment ? NULL : allocate(g, info, bytes);
     if (!g->error) gen_children(g, id);
     g->buffers[buffer] = NULL;
 }

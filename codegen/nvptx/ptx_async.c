@@ -1,0 +1,131 @@
+/* codegen/nvptx/ptx_async.c - copies from global to shared memory that go on while others compute:
+ * cp.async, its groups, and waiting for them. Before sm_80 a copy is done at once, and so are those
+ * that the instruction cannot do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/nvptx/nvptx.h"
+#include "support/core/attributes.h"
+
+static bool has_copies(gen *g) {
+    return ptx_capability(g->target) >= 80;
+}
+
+static unsigned space_of(LLVMValueRef pointer) {
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
+}
+
+static void copy_at_once(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at++) {
+        LLVMValueRef offset = gen_i64(g, at);
+        LLVMValueRef source = LLVMBuildGEP2(g->builder, g->i8, from, &offset, 1, "");
+        LLVMValueRef target = LLVMBuildGEP2(g->builder, g->i8, to, &offset, 1, "");
+        LLVMBuildStore(g->builder, LLVMBuildLoad2(g->builder, g->i8, source, ""), target);
+    }
+}
+
+/* The largest pieces go past the first cache. */
+static LLVMValueRef copy(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t bytes) {
+    bool is_known = (bytes == 4 || bytes == 8 || bytes == 16) && space_of(to) == PTX_SHARED &&
+                    space_of(from) == PTX_GLOBAL;
+    if (!has_copies(g) || !is_known) {
+        copy_at_once(g, to, from, bytes);
+        return gen_i32(g, 0);
+    }
+    static const char *const names[] = {"llvm.nvvm.cp.async.ca.shared.global.4",
+                                        "llvm.nvvm.cp.async.ca.shared.global.8",
+                                        "llvm.nvvm.cp.async.cg.shared.global.16"};
+    LLVMValueRef args[] = {to, from};
+    gen_intrinsic_of(g, names[bytes / 8], NULL, 0, args, 2);
+    return gen_i32(g, 0);
+}
+
+static void commit(gen *g) {
+    if (has_copies(g)) gen_intrinsic_of(g, "llvm.nvvm.cp.async.commit.group", NULL, 0, NULL, 0);
+}
+
+static void wait(gen *g, int64_t left) {
+    LLVMValueRef count = gen_i32(g, (int32_t)left);
+    if (has_copies(g)) gen_intrinsic_of(g, "llvm.nvvm.cp.async.wait.group", NULL, 0, &count, 1);
+}
+
+/* ---- calls ---- */
+
+/* A pointer to an element: of a data variable, or anything else that is one. */
+static LLVMValueRef pointer(gen *g, const hone_expr *e, const hone_expr *offset) {
+    hone_buffer id =
+        e->kind == HONE_EXPR_VAR ? codegen_buffer_of_data(g->func, e->u.var) : HONE_NO_ID;
+    if (id != HONE_NO_ID) {
+        return gen_address(g, id, offset ? gen_index(g, offset) : gen_i64(g, 0));
+    }
+    const hone_expr *load = e->count > 0 ? e->args[0] : NULL;
+    LLVMValueRef at = gen_value(g, e), by = offset ? gen_index(g, offset) : NULL;
+    bool is_element =
+        hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && load && load->kind == HONE_EXPR_LOAD;
+    hone_buffer of = is_element ? load->u.buffer
+                     : hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+                             e->args[1]->kind == HONE_EXPR_VAR
+                         ? codegen_buffer_of_data(g->func, e->args[1]->u.var)
+                         : HONE_NO_ID;
+    if (!by || of == HONE_NO_ID) return at;
+    LLVMTypeRef type = gen_storage_type(g, g->func->buffers[of].dtype);
+    return LLVMBuildGEP2(g->builder, type, at, &by, 1, "");
+}
+
+/* ([type,] data, offset, data, offset, bytes): offsets count elements */
+static LLVMValueRef call_raw(gen *g, const hone_expr *e) {
+    uint16_t first = e->count > 1 && e->args[1]->kind == HONE_EXPR_STRING ? 2 : 1;
+    if (e->count != first + 5) return NULL;
+    int64_t bytes = hone_expr_const(e->args[first + 4]);
+    if (bytes < 1 || bytes > 1024) return NULL;
+    LLVMValueRef to = pointer(g, e->args[first], e->args[first + 1]);
+    LLVMValueRef from = pointer(g, e->args[first + 2], e->args[first + 3]);
+    return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
+}
+
+static bool says(const hone_expr *e, const char *word) {
+    for (uint16_t i = 1; i < e->count; i++) {
+        if (e->args[i]->kind == HONE_EXPR_STRING && strcmp(e->args[i]->u.s, word) == 0) return true;
+    }
+    return false;
+}
+
+/* T.cuda.cvta_generic_to_shared(pointer) is that pointer. */
+static const hone_expr *plain_pointer(const hone_expr *e) {
+    bool is_turned = hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 2 &&
+                     strcmp(e->args[0]->u.s, "cuda.cvta_generic_to_shared") == 0;
+    return is_turned ? e->args[1] : e;
+}
+
+/* T.ptx.cp in the table of PTX: operands, then words. */
+static LLVMValueRef call_words(gen *g, const hone_expr *e) {
+    uint16_t operands = 0;
+    while (1 + operands < e->count && e->args[1 + operands]->kind != HONE_EXPR_STRING)
+        operands++;
+    bool waits = says(e, "wait_all") || says(e, "wait_group");
+    if (says(e, "commit_group") || says(e, "wait_all")) commit(g);
+    if (waits) wait(g, operands ? hone_expr_const(e->args[1]) : 0);
+    if (waits || says(e, "commit_group")) return gen_i32(g, 0);
+    if (says(e, "bulk") || !says(e, "async") || operands != 3) return NULL;
+    int64_t bytes = hone_expr_const(e->args[3]);
+    if (bytes < 1 || bytes > 1024) return NULL;
+    LLVMValueRef to = pointer(g, plain_pointer(e->args[1]), NULL);
+    LLVMValueRef from = pointer(g, plain_pointer(e->args[2]), NULL);
+    return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
+}
+
+static const struct {
+    const char *name;
+    LLVMValueRef (*emit)(gen *g, const hone_expr *e);
+} calls[] = {
+    {"s_tir.cp_async_raw", call_raw  },
+    {"ptx.cp_async",       call_raw  },
+    {"ptx.cp",             call_words},
+};
+
+LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name) {
+    for (size_t i = 0; i < HONE_COUNT(calls); i++) {
+        if (strcmp(calls[i].name, name) == 0) return calls[i].emit(g, e);
+    }
+    return NULL;
+}
