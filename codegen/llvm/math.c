@@ -9,23 +9,21 @@
 
 #include "support/core/attributes.h"
 
-/* What a call of numbers becomes that has no polynomial: an LLVM intrinsic that is one instruction,
- * or a function of libm. */
+/* What a call of numbers becomes that has no polynomial: an LLVM intrinsic that is one instruction.
+ */
 static const struct math_row {
     hone_intrin intrin;
-    const char *llvm; /* NULL = none */
-    const char *libm; /* double's name; float's has an f behind */
+    const char *llvm;
 } math_rows[] = {
-    {HONE_INTRIN_SQRT,      "llvm.sqrt",      NULL       },
-    {HONE_INTRIN_FLOOR,     "llvm.floor",     NULL       },
-    {HONE_INTRIN_CEIL,      "llvm.ceil",      NULL       },
-    {HONE_INTRIN_ROUND,     "llvm.nearbyint", NULL       },
-    {HONE_INTRIN_NEARBYINT, "llvm.nearbyint", NULL       },
-    {HONE_INTRIN_TRUNC,     "llvm.trunc",     NULL       },
-    {HONE_INTRIN_FABS,      "llvm.fabs",      NULL       },
-    {HONE_INTRIN_COPYSIGN,  "llvm.copysign",  NULL       },
-    {HONE_INTRIN_FMA,       "llvm.fma",       NULL       },
-    {HONE_INTRIN_NEXTAFTER, NULL,             "nextafter"},
+    {HONE_INTRIN_SQRT,      "llvm.sqrt"     },
+    {HONE_INTRIN_FLOOR,     "llvm.floor"    },
+    {HONE_INTRIN_CEIL,      "llvm.ceil"     },
+    {HONE_INTRIN_ROUND,     "llvm.nearbyint"},
+    {HONE_INTRIN_NEARBYINT, "llvm.nearbyint"},
+    {HONE_INTRIN_TRUNC,     "llvm.trunc"    },
+    {HONE_INTRIN_FABS,      "llvm.fabs"     },
+    {HONE_INTRIN_COPYSIGN,  "llvm.copysign" },
+    {HONE_INTRIN_FMA,       "llvm.fma"      },
 };
 
 static LLVMValueRef undefined(gen *g, const hone_expr *e) {
@@ -81,8 +79,8 @@ static LLVMValueRef inverse_root(gen *g, const hone_expr *e, LLVMValueRef x) {
     return LLVMBuildFDiv(g->builder, constant(g, e, 1.0), root, "");
 }
 
-/* The next number of a small float: bits of one sign count up from zero. */
-static LLVMValueRef next_small(gen *g, hone_dtype dtype, LLVMValueRef a, LLVMValueRef b) {
+/* The next number of a type: bits of one sign count up from zero. */
+static LLVMValueRef next_number(gen *g, hone_dtype dtype, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, dtype.bits);
     LLVMTypeRef word = gen_vector(element, dtype.lanes);
@@ -113,14 +111,11 @@ static LLVMValueRef math_call(gen *g, const hone_expr *e) {
     LLVMValueRef value = gen_vector_math(g, (hone_intrin)e->op, args, e->dtype.lanes);
     if (value) return value;
     if (e->op == HONE_INTRIN_RSQRT) return inverse_root(g, e, args[0]);
-    if (e->op == HONE_INTRIN_NEXTAFTER && codegen_is_small_float(e->dtype)) {
-        return next_small(g, e->dtype, args[0], args[1]);
-    }
+    if (e->op == HONE_INTRIN_NEXTAFTER) return next_number(g, e->dtype, args[0], args[1]);
     for (size_t i = 0; i < HONE_COUNT(math_rows); i++) {
         const struct math_row *row = &math_rows[i];
         if (row->intrin != (hone_intrin)e->op) continue;
-        if (row->llvm) return gen_intrinsic(g, row->llvm, gen_type(g, e->dtype), args, e->count);
-        return gen_libm(g, row->libm, e->dtype, args, e->count);
+        return gen_intrinsic(g, row->llvm, gen_type(g, e->dtype), args, e->count);
     }
     return NULL;
 }

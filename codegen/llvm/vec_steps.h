@@ -1,5 +1,6 @@
 /* codegen/llvm/vec_steps.h - arithmetic on one vector, or one scalar, of a fixed number of lanes:
- * what the polynomials of vec_*.c are written with. For these files only.
+ * what the polynomials of vec_*.c are written with. For these files, and those of GPUs that go on
+ * where they end.
  *
  * Scalars take the same way as vectors, so vectorising a loop does not change its numbers.
  */
@@ -149,6 +150,9 @@ LLVMValueRef vec_asin(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_acos(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_atan(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_atan2(const vec *v, LLVMValueRef y, LLVMValueRef x);
+/* sin(r + quadrant pi / 2), and for double tan, of |r| <= pi / 4; the lowest two bits count. */
+LLVMValueRef vec_sine_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant);
+LLVMValueRef vec_tangent_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant);
 
 /* vec_pow.c */
 LLVMValueRef vec_pow(const vec *v, LLVMValueRef x, LLVMValueRef y);

@@ -62,14 +62,19 @@ static LLVMValueRef or_libm(const vec *v, LLVMValueRef x, LLVMValueRef fast, con
     return vec_or_libm(v, is_huge, fast, libm, &x, 1);
 }
 
-/* sin(x + quarters pi / 2). */
-static LLVMValueRef wave(const vec *v, LLVMValueRef x, uint32_t quarters, const char *libm) {
-    LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant), z = mul(v, r, r);
-    if (quarters) quadrant = LLVMBuildAdd(B, quadrant, integer(v, quarters), "");
+LLVMValueRef vec_sine_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant) {
+    LLVMValueRef z = mul(v, r, r);
     LLVMValueRef y = pick(v, has_bit(v, quadrant, 1), cos_core(v, z), sin_core(v, r, z));
     LLVMValueRef turned = LLVMBuildAnd(B, quadrant, integer(v, 2), "");
     LLVMValueRef sign = LLVMBuildShl(B, turned, integer(v, v->is_wide ? 62 : 30), "");
-    return or_libm(v, x, as_float(v, LLVMBuildXor(B, as_int(v, y), sign, "")), libm);
+    return as_float(v, LLVMBuildXor(B, as_int(v, y), sign, ""));
+}
+
+/* sin(x + quarters pi / 2). */
+static LLVMValueRef wave(const vec *v, LLVMValueRef x, uint32_t quarters, const char *libm) {
+    LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant);
+    if (quarters) quadrant = LLVMBuildAdd(B, quadrant, integer(v, quarters), "");
+    return or_libm(v, x, vec_sine_of(v, r, quadrant), libm);
 }
 
 LLVMValueRef vec_sin(const vec *v, LLVMValueRef x) {
@@ -81,11 +86,16 @@ LLVMValueRef vec_cos(const vec *v, LLVMValueRef x) {
 }
 
 /* sin / cos, or -cos / sin in every other quarter. */
-static LLVMValueRef wide_tan(const vec *v, LLVMValueRef x) {
-    LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant), z = mul(v, r, r);
+LLVMValueRef vec_tangent_of(const vec *v, LLVMValueRef r, LLVMValueRef quadrant) {
+    LLVMValueRef z = mul(v, r, r);
     LLVMValueRef s = sin_core(v, r, z), c = cos_core(v, z), is_odd = has_bit(v, quadrant, 1);
     LLVMValueRef above = pick(v, is_odd, negative(v, c), s);
-    return or_libm(v, x, quotient(v, above, pick(v, is_odd, s, c)), "tan");
+    return quotient(v, above, pick(v, is_odd, s, c));
+}
+
+static LLVMValueRef wide_tan(const vec *v, LLVMValueRef x) {
+    LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant);
+    return or_libm(v, x, vec_tangent_of(v, r, quadrant), "tan");
 }
 
 LLVMValueRef vec_tan(const vec *v, LLVMValueRef x) {

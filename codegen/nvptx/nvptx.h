@@ -10,7 +10,7 @@
 
 #include "codegen/llvm/gen.h"
 
-enum { PTX_GLOBAL = 1, PTX_SHARED = 3, PTX_LANES = 32 };
+enum { PTX_GLOBAL = 1, PTX_SHARED = 3, PTX_CONSTANT = 4, PTX_LANES = 32 };
 
 /* What is known of a buffer of the function (of that which holds its memory). */
 typedef struct ptx_buffer {
@@ -82,5 +82,7 @@ LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);
 /* ptx_libm.c */
 LLVMValueRef ptx_libm(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                       unsigned count);
+/* A call of one of libm's functions; NULL when there is no code for it. */
+LLVMValueRef ptx_libm_call(gen *g, const hone_expr *e, const char *name);
 
 #endif

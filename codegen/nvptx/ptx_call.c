@@ -125,8 +125,8 @@ LLVMValueRef ptx_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
         value = call_by_name(g, e, name);
-        if (value) return value;
-        return codegen_is_libm_call(e) ? NULL : refuse(g, e, name);
+        if (!value && codegen_is_libm_call(e)) value = ptx_libm_call(g, e, name);
+        return value ? value : refuse(g, e, name);
     case HONE_INTRIN_CALL_PACKED:
         return refuse(g, e, name);
     default:

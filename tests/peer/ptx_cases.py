@@ -6,6 +6,7 @@ ptx_cases.py DIR [NAME...]     one line per case; exit 1 where one differs, 77 w
 """
 import ctypes
 import glob
+import math
 import os
 import struct
 import sys
@@ -60,6 +61,20 @@ def numbers(dtype, data):
     return struct.unpack(f"<{len(data) // SIZES[dtype]}{code}", data)
 
 
+DIGITS = {"float16": (11, -24), "bfloat16": (8, -133), "float32": (24, -149),
+          "float64": (53, -1074)}
+
+
+def units(dtype, got, want):
+    """The largest difference in units of the last place, of numbers that are not near 0."""
+    most = 0.0
+    digits, least = DIGITS.get(dtype, (0, 0))
+    for g, w in zip(numbers(dtype, got), numbers(dtype, want)) if digits else []:
+        if w == w and g == g and abs(w) != float("inf") and w != g:
+            most = max(most, abs(g - w) / 2.0 ** max(math.frexp(w)[1] - digits, least))
+    return most
+
+
 def worst(dtype, got, want):
     """The largest difference, as a part of what is allowed."""
     got, want = numbers(dtype, got), numbers(dtype, want)
@@ -102,15 +117,16 @@ def run(driver, path):
     pointers = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(c) for c in cells))
     driver.ok("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
     driver.ok("cuCtxSynchronize")
-    most = 0.0
+    most = last = 0.0
     for i, address in memory.items():
         want = open(f"{base}.{i}.want", "rb").read()
         got = ctypes.create_string_buffer(len(want))
         driver.ok("cuMemcpyDtoH_v2", got, address, ctypes.c_size_t(len(want)))
         driver.ok("cuMemFree_v2", address)
         most = max(most, worst(args[i][1], got.raw, want))
+        last = max(last, units(args[i][1], got.raw, want))
     driver.ok("cuModuleUnload", module)
-    return most
+    return most, last
 
 
 def main():
@@ -126,12 +142,12 @@ def main():
         if names and name not in names:
             continue
         try:
-            most = run(driver, path)
+            most, last = run(driver, path)
             verdict = "ok" if most <= 1 else "DIFFERS"
         except RuntimeError as error:
-            most, verdict = float("nan"), f"FAILED {error}"
+            most, last, verdict = float("nan"), float("nan"), f"FAILED {error}"
         bad += verdict != "ok"
-        print(f"{name:40} {most:12.4g}  {verdict}", flush=True)
+        print(f"{name:40} {most:10.4g} {last:10.4g} ulp  {verdict}", flush=True)
     print(f"{bad} bad")
     return 1 if bad else 0
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "ir/interp/interp.h"
-#include "support/data/rng.h"
 #include "support/data/tensor.h"
 #include "support/os/fs.h"
+#include "tests/support/hone_test.h"
 
 enum { MOST = 15, SHARED_ALIGN = 128 };
 
@@ -36,7 +36,7 @@ static int64_t dynamic_bytes(const hone_func *func) {
 }
 
 static hone_status make_args(const hone_func *func, hone_tensor **args) {
-    hone_rng rng = hone_rng_from_seed(7); /* any seed: it makes inputs, and the wanted values */
+    hone_rng rng = hone_test_rng(7);
     for (uint32_t p = 0; p < func->param_count && p < MOST; p++) {
         int64_t shape[HONE_MAX_RANK];
         if (func->params[p].buffer == HONE_NO_ID) {
