@@ -3,12 +3,14 @@
  *   shared        a variable of the module in shared memory, one per buffer
  *   shared.dyn    one after the other, each at a multiple of 128 bytes, in the memory that the
  *                 launch asks for
- *   local, …      a thread's own: registers, once all its places are constants
+ *   local, …      a thread's own: registers, once all its places are constants; so is what one
+ * thread allocates in global memory
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/nvptx/nvptx.h"
+#include "ir/core/concurrent.h"
 
 enum { SHARED_ALIGN = 128, MOST_LOCAL = 512 << 10 };
 
@@ -48,15 +50,24 @@ static LLVMValueRef dynamic_part(gen *g, int64_t bytes) {
     return LLVMBuildGEP2(g->builder, g->i8, dynamic_memory(g), &at, 1, "");
 }
 
-static LLVMValueRef allocate(gen *g, const hone_buffer_info *info, int64_t bytes) {
+/* A loop over threads stands below: they share what is allocated here. */
+static bool has_threads_below(const hone_func *func, hone_node_id id) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n)) {
+        if (hone_loop_is_of_threads(hone_func_node(func, n))) return true;
+    }
+    return false;
+}
+
+static LLVMValueRef allocate(gen *g, hone_node_id id, const hone_buffer_info *info, int64_t bytes) {
     LLVMTypeRef type = gen_storage_type(g, info->dtype);
     int64_t elements = hone_buffer_elements(info);
     uint64_t count = elements > 0 ? (uint64_t)elements : 1;
+    bool is_global = !info->scope || strncmp(info->scope, "global", 6) == 0;
     if (is_scope(info->scope, "shared.dyn")) return dynamic_part(g, bytes);
     if (info->scope && strncmp(info->scope, "shared", 6) == 0) {
         return shared(g, type, count, info->name);
     }
-    if (!info->scope || strncmp(info->scope, "global", 6) == 0) {
+    if (is_global && has_threads_below(g->func, id)) {
         gen_fail(g,
                  HONE_ERROR(HONE_CODE_UNSUPPORTED,
                             "buffer '%s' in global memory is allocated by a kernel", info->name));
@@ -82,7 +93,7 @@ void ptx_alloc(gen *g, hone_node_id id) {
         return;
     }
     bool is_fragment = ptx_alloc_fragment(g, buffer, hone_buffer_elements(info));
-    g->buffers[buffer] = is_fragment ? NULL : allocate(g, info, bytes);
+    g->buffers[buffer] = is_fragment ? NULL : allocate(g, id, info, bytes);
     if (!g->error) gen_children(g, id);
     g->buffers[buffer] = NULL;
 }

@@ -49,10 +49,11 @@ static bool varies(const walk *w, const hone_expr *e) {
     return inner.is_found;
 }
 
-/* Memory of a thread that is no register's name in a program: neither shared nor global. */
+/* Memory of a thread: neither a parameter nor shared. */
 static bool is_own(const hone_func *func, hone_buffer buffer) {
-    const char *scope = func->buffers[hone_func_storage(func, buffer)].scope;
-    return scope && strncmp(scope, "global", 6) != 0 && strncmp(scope, "shared", 6) != 0;
+    hone_buffer storage = hone_func_storage(func, buffer);
+    const char *scope = func->buffers[storage].scope;
+    return !(scope && strncmp(scope, "shared", 6) == 0) && !hone_func_is_parameter(func, storage);
 }
 
 /* Own memory at a place that varies, or an instruction that is told where its registers are. */
