@@ -63,7 +63,9 @@ HONE_NODISCARD hone_status hone_codegen_metal(const hone_codegen_kernel *kernels
 /* Appends a module of PTX for a cuda target: one entry per kernel, which is a device function of
  * lower/device: its parameters in order, a pointer to global memory for each buffer and 64 bits for
  * each number (a float: the bits of a double). Blocks have the size that the function's loops over
- * threadIdx say. UNSUPPORTED: an architecture before sm_50, a call that GPUs have no code for. */
+ * threadIdx say; the function's attribute "hone.min_blocks" is how many of them a multiprocessor
+ * must have room for. UNSUPPORTED: an architecture before sm_50, a call that GPUs have no code for.
+ */
 HONE_NODISCARD hone_status hone_codegen_ptx(const hone_codegen_kernel *kernels, size_t count,
                                             const hone_codegen_options *options, hone_str *out);
 

@@ -57,7 +57,7 @@ static void annotate_launch(gen *g, LLVMValueRef function) {
     annotate(g, function, "kernel", 1);
     for (int i = 0; i < 3; i++)
         annotate(g, function, keys[i], g->device->block[i]);
-    const hone_value *least = hone_attrs_find(&g->func->attrs, "tirx.min_blocks_per_sm");
+    const hone_value *least = hone_attrs_find(&g->func->attrs, "hone.min_blocks");
     if (least && least->kind == HONE_VALUE_INT) annotate(g, function, "minctasm", least->u.i);
 }
 
