@@ -71,18 +71,12 @@ static bool is_in_order(const hone_gpu_shape *s, const bool *uses, uint32_t coun
     return true;
 }
 
-/* access: 0, 1: a read; 2: the write */
-static hone_status lay_out(hone_gpu *g, hone_rv block, const hone_gpu_shape *s, uint32_t access) {
+/* access: 0, 1: a read; 2: the write; last: the group of its last dimension. */
+static hone_status lay_out(hone_gpu *g, hone_rv block, const hone_gpu_shape *s, uint32_t access,
+                           gpu_group last) {
     bool is_write = access == 2;
-    gpu_group side = access == s->rows_operand ? GPU_ROWS : GPU_COLUMNS;
-    gpu_group order[] = {GPU_BATCH, side, GPU_STEPS};
-    if (is_write) {
-        order[1] = GPU_ROWS;
-        order[2] = GPU_COLUMNS;
-    } else if (s->sides[access].last == side) {
-        order[1] = GPU_STEPS;
-        order[2] = side;
-    }
+    gpu_group other = is_write ? GPU_ROWS : access == s->rows_operand ? GPU_ROWS : GPU_COLUMNS;
+    const gpu_group order[] = {GPU_BATCH, last == other ? GPU_STEPS : other, last};
     if (is_in_order(s, s->uses[access], 3, order)) return HONE_OK;
     const hone_index_map *map;
     HONE_TRY(make_map(g, s, s->uses[access], 3, order, &map));
@@ -104,19 +98,20 @@ static hone_status pad(hone_gpu *g, hone_rv block, const hone_gpu_shape *s,
 }
 
 hone_status hone_gpu_to_matrices(hone_gpu *g, hone_rv block, const hone_gpu_shape *s,
-                                 const int64_t padding[GPU_GROUPS]) {
+                                 const hone_gpu_form *form) {
     static const gpu_group order[] = {GPU_BATCH, GPU_ROWS, GPU_COLUMNS, GPU_STEPS};
     hone_rv copies[3];
     for (uint32_t i = 0; i < 3; i++)
         HONE_TRY(hone_sch_reindex(g->sch, block, i == 2, i == 2 ? 0 : i, &copies[i]));
-    for (uint32_t i = 0; i < 3; i++)
-        HONE_TRY(lay_out(g, block, s, i));
+    for (uint32_t i = 0; i < 2; i++)
+        HONE_TRY(lay_out(g, block, s, i, form->last[i == s->rows_operand ? 0 : 1]));
+    HONE_TRY(lay_out(g, block, s, 2, GPU_COLUMNS));
     if (!is_in_order(s, NULL, 4, order)) {
         const hone_index_map *map;
         HONE_TRY(make_map(g, s, NULL, 4, order, &map));
         HONE_TRY(hone_sch_transform_block_layout(g->sch, block, map));
     }
-    return pad(g, block, s, padding);
+    return pad(g, block, s, form->padding);
 }
 
 /* ---- what stands before and behind ---- */
@@ -176,4 +171,38 @@ hone_status hone_gpu_join_prologue(hone_gpu *g, hone_rv block) {
         }
     }
     return HONE_OK;
+}
+
+/* ---- grids, copies ---- */
+
+hone_status hone_gpu_bind_tiles(hone_gpu *g, const hone_gpu_shape *s, hone_rv batch, hone_rv rows,
+                                hone_rv columns) {
+    hone_rv all[] = {batch, rows, columns}, fused;
+    uint32_t first = batch == HONE_NO_ID;
+    if (s->extents[GPU_ROWS] > 0 && s->extents[GPU_COLUMNS] > 0) {
+        HONE_TRY(hone_gpu_fuse(g, 3 - first, all + first, &fused));
+        return hone_sch_bind(g->sch, fused, "blockIdx.x");
+    }
+    HONE_TRY(hone_sch_bind(g->sch, columns, "blockIdx.x"));
+    HONE_TRY(hone_sch_bind(g->sch, rows, "blockIdx.y"));
+    return first ? HONE_OK : hone_sch_bind(g->sch, batch, "blockIdx.z");
+}
+
+hone_status hone_gpu_fuse_copy(hone_gpu *g, hone_rv copy, hone_rv place, const hone_gpu_side *side,
+                               gpu_group last, hone_rv *out) {
+    hone_gpu_nest nest;
+    hone_node_id node;
+    HONE_TRY(hone_gpu_get_nest(g, copy, &nest));
+    HONE_TRY(hone_schedule_node(g->sch, place, &node));
+    uint32_t first = 0;
+    while (first < nest.count && nest.loops[first] != node)
+        first++;
+    if (first + 2 >= nest.count) return hone_gpu_unfit();
+    if (side->last != last && side->run > 1) {
+        hone_rv *rvs = nest.rvs + nest.count - 2, order[] = {rvs[1], rvs[0]};
+        HONE_TRY(hone_sch_reorder(g->sch, 2, order));
+        rvs[0] = order[0];
+        rvs[1] = order[1];
+    }
+    return hone_gpu_fuse(g, nest.count - first - 1, nest.rvs + first + 1, out);
 }

@@ -14,13 +14,14 @@
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
-enum { MOST_UNROLLED = 1024, BANK_ELEMENTS = 32 };
+enum { MOST_UNROLLED = 1024, BANKS = 32, PADDING = 4 };
 
 typedef struct product {
     hone_gpu *g;
     hone_rv block;
     hone_gpu_shape shape;
     hone_gpu_tile tile;
+    hone_gpu_form form;
     int64_t threads;
     hone_rv thread, outer_steps; /* loops */
     hone_rv rows, columns, inner_steps;
@@ -40,22 +41,16 @@ static hone_status tile_loops(product *p) {
     HONE_TRY(hone_gpu_get_nest(g, p->block, &nest));
     if (nest.count < 3) return hone_gpu_unfit();
     const hone_rv *own = nest.rvs + nest.count - 3, *rows, *columns;
-    hone_rv steps[2], grid[3], of_block, threads[2];
+    hone_rv steps[2];
     HONE_TRY(split_in_three(g, own[0], t->rows, t->thread_rows, &rows));
     HONE_TRY(split_in_three(g, own[1], t->columns, t->thread_columns, &columns));
     HONE_TRY(hone_gpu_split(g, own[2], t->steps, steps));
-    uint32_t at = 0;
-    if (nest.count > 3) grid[at++] = nest.rvs[0];
-    grid[at++] = rows[0];
-    grid[at++] = columns[0];
-    threads[0] = rows[1];
-    threads[1] = columns[1];
+    hone_rv batch = nest.count > 3 ? nest.rvs[0] : HONE_NO_ID, threads[] = {rows[1], columns[1]};
     hone_rv order[] = {rows[0],  columns[0], rows[1], columns[1],
                        steps[0], steps[1],   rows[2], columns[2]};
     HONE_TRY(hone_sch_reorder(g->sch, HONE_COUNT(order), order));
-    HONE_TRY(hone_gpu_fuse(g, at, grid, &of_block));
+    HONE_TRY(hone_gpu_bind_tiles(g, &p->shape, batch, rows[0], columns[0]));
     HONE_TRY(hone_gpu_fuse(g, 2, threads, &p->thread));
-    HONE_TRY(hone_sch_bind(g->sch, of_block, "blockIdx.x"));
     HONE_TRY(hone_sch_bind(g->sch, p->thread, "threadIdx.x"));
     p->outer_steps = steps[0];
     p->inner_steps = steps[1];
@@ -65,19 +60,6 @@ static hone_status tile_loops(product *p) {
 }
 
 /* ---- the operands ---- */
-
-/* The loops of a copy that was moved into the loop over steps, as one. */
-static hone_status fuse_copy(product *p, hone_rv copy, hone_rv *out) {
-    hone_gpu_nest nest;
-    hone_node_id place;
-    HONE_TRY(hone_gpu_get_nest(p->g, copy, &nest));
-    HONE_TRY(hone_schedule_node(p->g->sch, p->outer_steps, &place));
-    uint32_t first = 0;
-    while (first < nest.count && nest.loops[first] != place)
-        first++;
-    if (first + 1 >= nest.count) return hone_gpu_unfit();
-    return hone_gpu_fuse(p->g, nest.count - first - 1, nest.rvs + first + 1, out);
-}
 
 static int64_t vector_of(const product *p, uint32_t operand) {
     const hone_gpu_side *side = &p->shape.sides[operand];
@@ -90,25 +72,16 @@ static int64_t vector_of(const product *p, uint32_t operand) {
     return lanes;
 }
 
-/* Columns are read side by side: a copy of rows of steps is turned around on its way. */
-static hone_status turn_copy(product *p, hone_rv copy) {
-    static const char with_batch[] = "lambda b, j, k: (b, k, j)", plain[] = "lambda j, k: (k, j)";
-    bool has_batch = p->shape.has[GPU_BATCH];
-    const hone_index_map *map;
-    HONE_TRY(hone_gpu_read_map(p->g, has_batch ? with_batch : plain, &map));
-    HONE_TRY(hone_sch_transform_layout(p->g->sch, copy, true, 0, map, NULL, false));
-    return hone_sch_storage_align(p->g->sch, copy, 0, -2, BANK_ELEMENTS, 4);
-}
-
 static hone_status stage(product *p, uint32_t operand) {
     hone_rv copy, fused;
-    bool is_columns = operand != p->shape.rows_operand;
+    const hone_gpu_side *side = &p->shape.sides[operand];
+    gpu_group last = p->form.last[operand == p->shape.rows_operand ? 0 : 1];
+    bool is_turned = side->last != last;
     HONE_TRY(hone_sch_cache_read(p->g->sch, p->block, operand, "shared", 0, NULL, &copy));
     HONE_TRY(hone_sch_compute_at(p->g->sch, copy, p->outer_steps, true, -1));
     HONE_TRY(hone_gpu_join_prologue(p->g, copy));
-    HONE_TRY(fuse_copy(p, copy, &fused));
-    bool is_turned = is_columns && p->shape.sides[operand].last != GPU_COLUMNS;
-    if (is_turned) HONE_TRY(turn_copy(p, copy));
+    HONE_TRY(hone_gpu_fuse_copy(p->g, copy, p->outer_steps, side, last, &fused));
+    if (is_turned) HONE_TRY(hone_sch_storage_align(p->g->sch, copy, 0, -2, BANKS, PADDING));
     return hone_gpu_share(p->g, fused, p->threads, is_turned ? 1 : vector_of(p, operand), NULL);
 }
 
@@ -170,8 +143,12 @@ hone_status hone_gpu_product(hone_gpu *g, hone_rv block) {
     p.tile = hone_gpu_choose_tile(g, &p.shape);
     if (p.tile.rows == 0) return hone_gpu_unfit();
     p.threads = p.tile.rows / p.tile.thread_rows * (p.tile.columns / p.tile.thread_columns);
-    const int64_t padding[] = {1, p.tile.rows, p.tile.columns, p.tile.steps};
-    HONE_TRY(hone_gpu_to_matrices(g, block, &p.shape, padding));
+    p.form = (hone_gpu_form){
+        {1,             p.tile.rows, p.tile.columns, p.tile.steps},
+        {p.shape.sides[p.shape.rows_operand].last, GPU_COLUMNS           }
+    };
+    if (p.form.last[0] != GPU_ROWS) p.form.last[0] = GPU_STEPS;
+    HONE_TRY(hone_gpu_to_matrices(g, block, &p.shape, &p.form));
     HONE_TRY(hone_sch_cache_write(g->sch, block, 0, "local", 0, NULL, &results));
     HONE_TRY(tile_loops(&p));
     HONE_TRY(hone_sch_reverse_compute_at(g->sch, results, p.thread, true, -1));

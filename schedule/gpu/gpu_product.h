@@ -27,6 +27,7 @@ typedef struct hone_gpu_shape {
     uint32_t rows_operand;      /* the number of the read that has the rows */
     bool uses[3][GPU_MAX_AXES]; /* by the reads, then by the write */
     hone_gpu_side sides[3];     /* of the reads, then the write */
+    hone_dtype types[3];        /* of the reads, then of the write */
     int32_t operand_bits, bits; /* of the widest operand, of what is written */
 } hone_gpu_shape;
 
@@ -34,20 +35,30 @@ typedef struct hone_gpu_shape {
  * which the result is contiguous, whichever operand has them. */
 hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv block, bool allow_swap, hone_gpu_shape *out);
 
+/* The form of a product that a way of multiplying wants. */
+typedef struct hone_gpu_form {
+    int64_t padding[GPU_GROUPS]; /* the axes are made multiples of */
+    gpu_group last[2];           /* dimension of the operands, rows' then columns' */
+} hone_gpu_form;
 /* Brings a block into the form C[batch, row, column] += …, each group one axis (empty groups but
  * steps none), by reindex, transform_layout and transform_block_layout, and pads the axes to
  * multiples. The copies of the operands are producers of the block then, what puts the result in
  * its place is its consumer. */
 hone_status hone_gpu_to_matrices(hone_gpu *g, hone_rv block, const hone_gpu_shape *shape,
-                                 const int64_t padding[GPU_GROUPS]);
+                                 const hone_gpu_form *form);
+/* Binds the loops over tiles of the whole: batch (HONE_NO_ID: there is none), rows and columns. */
+hone_status hone_gpu_bind_tiles(hone_gpu *g, const hone_gpu_shape *shape, hone_rv batch,
+                                hone_rv rows, hone_rv columns);
 
 /* Sizes of the tiles of a block of threads, and of those of one thread. */
 typedef struct hone_gpu_tile {
     int64_t rows, columns, steps;
     int64_t thread_rows, thread_columns;
 } hone_gpu_tile;
-/* For threads that multiply by themselves. */
+/* For threads that multiply by themselves. rows 0: there is no tile that fits. */
 hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *shape);
+/* For warps that multiply with matrix units; what is said of a thread is a warp's. */
+hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *shape);
 
 /* The map that a text says. */
 hone_status hone_gpu_read_map(hone_gpu *g, const char *text, const hone_index_map **out);
@@ -55,6 +66,10 @@ hone_status hone_gpu_read_map(hone_gpu *g, const char *text, const hone_index_ma
 /* Moves the consumers of a block, one after the other, behind its stores, as far as that is
  * possible. */
 hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block);
+/* One loop of those of a copy that was moved into the loop `place`; the last two change places
+ * first where the operand does not lie in memory as in the copy (`last`: its last dimension). */
+hone_status hone_gpu_fuse_copy(hone_gpu *g, hone_rv copy, hone_rv place, const hone_gpu_side *side,
+                               gpu_group last, hone_rv *out);
 /* Puts what only copies, or computes little, in front of a block into it. */
 hone_status hone_gpu_join_prologue(hone_gpu *g, hone_rv block);
 

@@ -54,14 +54,14 @@ static hone_status schedule_blocks(hone_gpu *g, uint32_t way_count, const way *w
 }
 
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
-    static const way inlining[] = {inline_one}, products[] = {hone_gpu_product},
+    static const way inlining[] = {inline_one}, products[] = {hone_gpu_fragments, hone_gpu_product},
                      others[] = {hone_gpu_reduce, hone_gpu_bind, hone_gpu_bind_alone};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;
     sch->wants_reasons = false;
     hone_status st = schedule_blocks(&g, 1, inlining);
-    if (!st) st = schedule_blocks(&g, 1, products);
+    if (!st) st = schedule_blocks(&g, HONE_COUNT(products), products);
     if (!st) st = schedule_blocks(&g, HONE_COUNT(others), others);
     sch->wants_reasons = wants_reasons;
     return hone_default_optional(st);

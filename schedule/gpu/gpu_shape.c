@@ -78,12 +78,21 @@ static bool read_axes(const hone_schedule *sch, const hone_block *block, hone_gp
     return s->has[GPU_ROWS] && s->has[GPU_COLUMNS] && s->has[GPU_STEPS];
 }
 
+/* No other axis of its group moves the access within it. */
+static bool is_last(const hone_gpu_shape *s, const bool *uses, uint32_t a) {
+    for (uint32_t b = a + 1; b < s->axis_count; b++) {
+        if (s->groups[b] == s->groups[a] && uses[b] && s->axes[b] != 1) return false;
+    }
+    return s->groups[a] != GPU_BATCH;
+}
+
 /* The axis along which the access goes straight on; the longest where there are several. */
 static void read_side(hone_schedule *sch, const hone_region *region, const hone_block *block,
-                      const hone_gpu_shape *s, hone_gpu_side *out) {
+                      const hone_gpu_shape *s, const bool *uses, hone_gpu_side *out) {
     *out = (hone_gpu_side){GPU_STEPS, 1};
     for (uint32_t a = 0; a < s->axis_count; a++) {
         int64_t stride;
+        if (!is_last(s, uses, a)) continue;
         if (!sch_stride_in_axis(sch, region, block->axes[a].var, &stride) || stride != 1) continue;
         if (s->axes[a] >= 0 && s->axes[a] <= out->run) continue;
         *out = (hone_gpu_side){s->groups[a], s->axes[a] < 0 ? 1 : s->axes[a]};
@@ -116,8 +125,9 @@ hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv rv, bool allow_swap, hone_g
     if (!read_axes(g->sch, block, out)) return hone_gpu_unfit();
     const hone_region *regions[] = {&block->reads[0], &block->reads[1], &block->writes[0]};
     for (uint32_t r = 0; r < 3; r++) {
-        int32_t bits = hone_func_buffer(g->sch->func, regions[r]->buffer)->dtype.bits;
-        read_side(g->sch, regions[r], block, out, &out->sides[r]);
+        out->types[r] = hone_func_buffer(g->sch->func, regions[r]->buffer)->dtype;
+        int32_t bits = out->types[r].bits;
+        read_side(g->sch, regions[r], block, out, out->uses[r], &out->sides[r]);
         if (r < 2 && bits > out->operand_bits) out->operand_bits = bits;
         out->bits = bits;
     }

@@ -6,6 +6,9 @@
 #include "schedule/gpu/gpu_product.h"
 
 enum {
+    MATRIX_LOAD_COST = 64, /* the same, beside matrix units */
+    MOST_WARPS = 8,
+    WARP_RESULTS = 32 * 32, /* of a warp, before there are more of them */
     MOST_SIDE = 128,
     LEAST_SIDE = 16,
     UNKNOWN_SIDE = 1024, /* of a matrix whose size is not known */
@@ -19,12 +22,13 @@ static int64_t tiles_of(const hone_gpu_shape *s, gpu_group group, int64_t side) 
     return (extent - 1) / side + 1;
 }
 
-static double time_of(const hone_gpu *g, const hone_gpu_shape *s, int64_t rows, int64_t columns) {
+static double time_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
+                      int64_t load_cost) {
     int64_t batch = s->extents[GPU_BATCH] < 0 ? 1 : s->extents[GPU_BATCH];
-    double blocks = (double)batch * (double)tiles_of(s, GPU_ROWS, rows) *
-                    (double)tiles_of(s, GPU_COLUMNS, columns);
+    double blocks = (double)batch * (double)tiles_of(s, GPU_ROWS, t->rows) *
+                    (double)tiles_of(s, GPU_COLUMNS, t->columns);
     double waves = ceil(blocks / (double)(BLOCKS_AT_ONCE * hone_gpu_multiprocessors(g)));
-    return waves * ((double)(rows * columns) + LOAD_COST * (double)(rows + columns));
+    return waves * (double)(t->rows * t->columns + load_cost * (t->rows + t->columns));
 }
 
 static bool fits(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t) {
@@ -34,7 +38,7 @@ static bool fits(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile
 }
 
 /* Rows and columns of one thread: as square as it goes, columns first. */
-static void divide(const hone_gpu *g, hone_gpu_tile *t) {
+static void divide_threads(const hone_gpu *g, hone_gpu_tile *t) {
     int64_t threads = hone_gpu_min(GPU_BLOCK_THREADS, t->rows * t->columns / ITEMS);
     threads = hone_gpu_max(hone_gpu_min(threads, g->limits->block_threads), g->limits->warp);
     int64_t items = hone_gpu_max(t->rows * t->columns / threads, 1);
@@ -44,19 +48,45 @@ static void divide(const hone_gpu *g, hone_gpu_tile *t) {
     t->thread_rows = items / t->thread_columns;
 }
 
-hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *s) {
+typedef void (*divide_fn)(const hone_gpu *g, hone_gpu_tile *t);
+
+static hone_gpu_tile choose(const hone_gpu *g, const hone_gpu_shape *s, int64_t steps,
+                            int64_t load_cost, divide_fn divide) {
     hone_gpu_tile best = {0};
     double least = HUGE_VAL;
-    int64_t steps = s->extents[GPU_STEPS] < 0 ? LEAST_SIDE : hone_gpu_power(s->extents[GPU_STEPS]);
     for (int64_t rows = MOST_SIDE; rows >= LEAST_SIDE; rows /= 2) {
         for (int64_t columns = MOST_SIDE; columns >= LEAST_SIDE; columns /= 2) {
-            hone_gpu_tile t = {rows, columns, hone_gpu_min(steps, LEAST_SIDE), 1, 1};
+            hone_gpu_tile t = {rows, columns, steps, 1, 1};
             divide(g, &t);
-            double time = time_of(g, s, rows, columns);
+            double time = time_of(g, s, &t, load_cost);
             if (time >= least || !fits(g, s, &t)) continue;
             least = time;
             best = t;
         }
     }
     return best;
+}
+
+hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *s) {
+    int64_t steps = s->extents[GPU_STEPS] < 0 ? LEAST_SIDE : hone_gpu_power(s->extents[GPU_STEPS]);
+    return choose(g, s, hone_gpu_min(steps, LEAST_SIDE), LOAD_COST, divide_threads);
+}
+
+/* Warps: as square as it goes, rows first. */
+static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
+    int64_t warps = t->rows * t->columns / WARP_RESULTS, down = 1, right = 1;
+    int64_t most = hone_gpu_min(MOST_WARPS, g->limits->block_threads / g->limits->warp);
+    while (down * right * 2 <= hone_gpu_min(warps, most)) {
+        if (t->rows / down >= t->columns / right)
+            down *= 2;
+        else
+            right *= 2;
+    }
+    t->thread_rows = t->rows / down;
+    t->thread_columns = t->columns / right;
+}
+
+hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *s) {
+    bool is_short = s->extents[GPU_STEPS] >= 0 && s->extents[GPU_STEPS] <= LEAST_SIDE;
+    return choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
 }

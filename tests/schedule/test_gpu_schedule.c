@@ -3,6 +3,7 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/text/print/script_print.h"
 #include "schedule/gpu/gpu_schedule.h"
@@ -29,14 +30,21 @@ static hone_gpu_limits limits_of(const hone_target *target) {
                              .copies_while_computing = is_new};
 }
 
-static bool is_right(const hone_func *func, const char *device, uint64_t seed) {
+static hone_schedule *schedule_for(const hone_func *func, const char *device) {
     hone_schedule *sch = NULL;
     hone_target target;
-    hone_str why = {0};
     HONE_ASSERT_OK(hone_target_parse(device, &target));
     hone_gpu_limits limits = limits_of(&target);
     HONE_ASSERT_OK(hone_schedule_create(func, &sch));
     HONE_ASSERT_OK(hone_gpu_schedule(sch, &limits));
+    return sch;
+}
+
+static bool is_right(const hone_func *func, const char *device, uint64_t seed) {
+    hone_schedule *sch = schedule_for(func, device);
+    hone_target target;
+    hone_str why = {0};
+    HONE_ASSERT_OK(hone_target_parse(device, &target));
     bool is_good = hone_test_gpu_is_right(func, sch->func, &target, seed, &why);
     if (!is_good) {
         hone_str text = {0};
@@ -62,6 +70,137 @@ static void workload_is_right(void **state) {
     assert_true(is_good);
 }
 
+/* ---- products ---- */
+
+#define BUF(name, shape, type) name ": T.Buffer(" shape ", \"" type "\")"
+/* C[…] += wide A[…] * wide B[…] over so many axes. */
+#define SUM(axes, kinds, grid, to, a, b, wide)                                                     \
+    "    for " axes " in T.grid(" grid "):\n"                                                      \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            " axes " = T.axis.remap(\"" kinds "\", [" axes "])\n"                             \
+    "            with T.init():\n"                                                                 \
+    "                " to " = T." wide "(0)\n"                                                     \
+    "            " to " = " to " + T.cast(" a ", \"" wide "\") * T.cast(" b ", \"" wide "\")\n"
+#define PRODUCT(m, n, k, b_shape, b, type, wide)                                                   \
+    "@T.prim_func\ndef main(" BUF("A", "(" m ", " k ")", type) ", " BUF(                           \
+        "B", b_shape, type) ", " BUF("C", "(" m ", " n ")",                                        \
+                                     wide) "):\n" SUM("i, j, k", "SSR", m ", " n ", " k,           \
+                                                      "C[i, j]", "A[i, k]", b, wide)
+#define NN(m, n, k, type, wide) PRODUCT(m, n, k, "(" k ", " n ")", "B[k, j]", type, wide)
+#define NT(m, n, k, type, wide) PRODUCT(m, n, k, "(" n ", " k ")", "B[j, k]", type, wide)
+#define CAST                                                                                       \
+    "    for i, j in T.grid(40, 48):\n"                                                            \
+    "        with T.block(\"D\"):\n"                                                               \
+    "            i, j = T.axis.remap(\"SS\", [i, j])\n"                                            \
+    "            D[i, j] = T.max(T.cast(C[i, j], \"float16\") + bias[j], T.float16(0))\n"
+
+static const struct row {
+    const char *name, *text;
+    uint32_t matrix_calls; /* on a device that has them */
+} products[] = {
+    {"half floats",                     NN("64",            "64",                              "48",           "float16",                                                                                                        "float32"),                             3                                                                                                },
+    {                                                                                                                                                                                                                                                                                                                                "half floats, weights transposed",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             NT("64",                                           "64",                         "48",     "float16",                                                                                                                "float32"),                                       3                                                                          },
+    {                                                                                                                                                                                                                                                                                                  "half floats, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          NN("37",                                "29",                                                                "19",                                                                              "float16",                                                                              "float32"), 3                                            },
+    {                                                                                                                                                                                                                                                "half floats, transposed, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            NT("37",                                                  "29",                                                                             "19",                                                                         "float16",                                                                                                                                                                                     "float32"),                                                                                                                                                                                                                       3                                                                                          },
+    {                                                                                                                                                                                                                "bytes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         NT("32", "48", "64",  "int8",                                                                                                         "int32"),                                                                                                                                    3},
+    { "rounded at each step", NN("32",                              "32",          "32", "float16",  "float16"),                                                                                                                                                                                                                                    0                                                                                                                                                                                                                                                                                                                               },
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "first operand transposed",
+     "@T.prim_func\ndef main(" BUF("A",                                            "(48, 40)",                                                                                        "float16") ", " BUF(
+         "B",                                                                                                      "(48, 24)",                                                                                                                                                                                                    "float16") ", " BUF("C",                                                                                                                                                                                                                                  "(40, 24)",
+     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+     "C[i, j]", "A[k, i]", "B[k, j]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "result transposed",
+     "@T.prim_func\ndef main(" BUF("A",                       "(48, 40)",                                                   "float16") ", " BUF(
+         "B",                                                     "(48, 24)",                                                                                                                                                                                                                  "float16") ", " BUF("C",                                                                                                                                                                                                                                               "(24, 40)",
+     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+     "C[j, i]", "A[k, i]", "B[k, j]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "a batch",
+     "@T.prim_func\ndef main(" BUF("A",                     "(3, 20, 32)",                     "float16") ", " BUF(
+         "B",                        "(3, 24, 32)",                                                                                                    "float16") ", " BUF("C",                "(3, 20, 24)",
+     "float32") "):\n" SUM("b, i, j, k", "SSSR",
+     "3, 20, 24, 32", "C[b, i, j]", "A[b, i, k]",
+     "B[b, j, k]", "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "what follows is joined",
+     "@T.prim_func\ndef main(" BUF("A",                           "(40, 64)",                                                                             "float16") ", " BUF(
+         "B",                                                                                 "(64, 48)",
+     "float16") ", " BUF("bias",                                                                                                                                                                                                                                                                "(48,)",
+     "float16") ", " BUF("D", "(40, 48)",
+     "float16") "):\n"
+                                                            "    C = T.alloc_buffer((40, 48), "
+                                                            "\"float32\")\n" SUM(
+                                                                "i, j, k", "SSR", "40, 48, 64",
+     "C[i, j]", "A[i, k]", "B[k, j]",
+     "float32") CAST,
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "a convolution of channels last",
+     "@T.prim_func\ndef main(" BUF("A",                            "(2, 9, 9, 8)",                                                      "float16") ", " BUF(
+         "B",                                                                                  "(3, 3, 8, 20)",
+     "float16") ", " BUF("C",                                                                                                                                                                                               "(2, 4, 4, 20)",
+     "float32") "):\n" SUM("n, h, w, o, y, x, i", "SSSSRRR",
+     "2, 4, 4, 20, 3, 3, 8", "C[n, h, w, o]",
+     "A[n, h * 2 + y, w * 2 + x, i]", "B[y, x, i, o]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "a convolution of channels first",
+     "@T.prim_func\ndef main(" BUF("A",                                       "(2, 8, 9, 9)",                                                                                        "float16") ", " BUF(
+         "B",                                                                                                      "(20, 8, 3, 3)",
+     "float16") ", " BUF("C",                                                                                                                                                                                                                                  "(2, 20, 7, 7)",
+     "float32") "):\n" SUM("n, o, h, w, i, y, x", "SSSSRRR",
+     "2, 20, 7, 7, 8, 3, 3", "C[n, o, h, w]",
+     "A[n, i, h + y, w + x]", "B[o, i, y, x]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "rows known at run time",
+     "@T.prim_func\ndef main(a: T.handle, " BUF(
+         "B",           "(64, 40)",                                   "float32") ", c: T.handle):\n"
+                                     "    n = T.int64()\n"
+                                     "    A = T.match_buffer(a, (n, 64), \"float32\")\n"
+                                     "    C = T.match_buffer(c, (n, 40), \"float32\")\n" SUM(
+                                         "i, j, k",                                                                                   "SSR",                                                                                                                                                                                    "n, 40, 64",                                                                                                                                                                                                                                    "C[i, j]",                                                                                                                                                                                                                                                                                                                      "A[i, k]",
+     "B[k, j]", "float32"),
+     0},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "half floats, all sizes known at run time",
+     "@T.prim_func\ndef main(a: T.handle, b: T.handle, c: T.handle):\n"
+     "    n = T.int32()\n    m = T.int32()\n    l = T.int32()\n"
+     "    A = T.match_buffer(a, (n, l), \"float16\")\n"
+     "    B = T.match_buffer(b, (m, l), \"float16\")\n"
+     "    C = T.match_buffer(c, (n, m), \"float32\")\n" SUM("i, j, k",                     "SSR",  "n, m, l",     "C[i, j]",
+     "A[i, k]",                                                                                                                                                                                                                                            "B[j, k]",                                                                                             "float32"),
+     3},
+};
+
+/* Of the instructions of matrix units: how many load, and multiply. */
+static uint32_t count_matrix_calls(const hone_func *func) {
+    hone_str text = {0};
+    uint32_t count = 0;
+    hone_status_free(hone_func_print(func, NULL, &text));
+    for (const char *at = hone_str_text(&text); (at = strstr(at, "T.tvm_")); at++)
+        count += strncmp(at, "T.tvm_load_matrix_sync", 22) == 0 ||
+                 strncmp(at, "T.tvm_mma_sync", 14) == 0;
+    hone_str_deinit(&text);
+    return count;
+}
+
+static void product_is_tiled(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    bool is_good = true;
+    for (uint64_t i = 0; i < DEVICES; i++)
+        is_good = is_good && is_right(func, devices[i], i);
+    hone_schedule *sch = schedule_for(func, devices[0]);
+    uint32_t calls = count_matrix_calls(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_true(is_good);
+    assert_int_equal(calls, row->matrix_calls);
+}
+
 static void random_programs_are_right(void **state) {
     (void)state;
     uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
@@ -83,5 +222,6 @@ int main(void) {
         count++;
     int failed = hone_test_run_rows("schedule/gpu_workloads", hone_workloads,
                                     sizeof hone_workloads[0], count, workload_is_right);
+    failed += HONE_RUN_ROWS("schedule/gpu_products", products, product_is_tiled);
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
