@@ -61,6 +61,9 @@ hone_status hone_gpu_bind(hone_gpu *g, hone_rv block);
 hone_status hone_gpu_bind_alone(hone_gpu *g, hone_rv block);
 /* gpu_reduce.c: lets threads reduce together. ILLEGAL where that is not worth it. */
 hone_status hone_gpu_reduce(hone_gpu *g, hone_rv block);
+/* gpu_rows.c: with all that it reads of sums over rows, row by row. ILLEGAL: it reads none, or rows
+ * are too long. */
+hone_status hone_gpu_rows(hone_gpu *g, hone_rv block);
 /* gpu_fragments.c: a product of short numbers on matrix units. ILLEGAL: it is none, or there are
  * none. */
 hone_status hone_gpu_fragments(hone_gpu *g, hone_rv block);

@@ -118,7 +118,9 @@ static hone_status reduce_pieces(reduction *r) {
     int64_t wanted = 2 * hone_gpu_multiprocessors(g) / hone_gpu_max(r->facts.space, 1);
     int64_t count = hone_gpu_max(2, hone_gpu_min(wanted, r->facts.reduce / PIECE));
     HONE_TRY(join_loops(r));
-    HONE_TRY(hone_gpu_split(g, r->steps, (r->facts.reduce - 1) / count + 1, parts));
+    int64_t length = (r->facts.reduce - 1) / count + 1;
+    length += PIECE - 1 - (length - 1) % PIECE; /* whole vectors of all threads */
+    HONE_TRY(hone_gpu_split(g, r->steps, length, parts));
     HONE_TRY(hone_sch_rfactor(g->sch, parts[0], 0, &pieces));
     HONE_TRY(hone_gpu_reduce(g, pieces));
     return hone_gpu_reduce(g, r->block);

@@ -1,6 +1,6 @@
 /* schedule/gpu/gpu_schedule.c - the steps, each of which leaves out what is refused:
  *
- *   inline ─► products by tiles ─► sums by threads together ─► what is left: bound as it stands
+ *   inline ─► products by tiles ─► rows ─► sums by threads together ─► what is left: as it stands
  */
 #include "schedule/gpu/gpu_schedule.h"
 
@@ -55,7 +55,8 @@ static hone_status schedule_blocks(hone_gpu *g, uint32_t way_count, const way *w
 
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
     static const way inlining[] = {inline_one}, products[] = {hone_gpu_fragments, hone_gpu_product},
-                     others[] = {hone_gpu_reduce, hone_gpu_bind, hone_gpu_bind_alone};
+                     others[] = {hone_gpu_rows, hone_gpu_reduce, hone_gpu_bind,
+                                 hone_gpu_bind_alone};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;

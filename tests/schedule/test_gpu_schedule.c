@@ -201,6 +201,35 @@ static void product_is_tiled(void **state) {
     assert_int_equal(calls, row->matrix_calls);
 }
 
+/* ---- launches ---- */
+
+static uint32_t count_launches(const hone_func *func) {
+    uint32_t count = 0;
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next)
+        count++;
+    return count;
+}
+
+static void rows_are_one_launch(void **state) {
+    static const char *const names[] = {"softmax", "layernorm", "dense, bias, relu",
+                                        "conv2d, bias, relu", "elementwise chain"};
+    (void)state;
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        bool is_named = false;
+        for (size_t i = 0; i < HONE_COUNT(names); i++)
+            is_named = is_named || strcmp(names[i], w->name) == 0;
+        if (!is_named) continue;
+        hone_module *module = NULL;
+        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        uint32_t launches = count_launches(sch->func);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        if (launches != 1) fail_msg("%s: %u launches", w->name, launches);
+    }
+}
+
 static void random_programs_are_right(void **state) {
     (void)state;
     uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
@@ -216,7 +245,8 @@ static void random_programs_are_right(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_right)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_right),
+                                              cmocka_unit_test(rows_are_one_launch)};
     size_t count = 0;
     while (hone_workloads[count].name)
         count++;
