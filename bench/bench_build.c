@@ -66,7 +66,7 @@ static void draw(subject *s, uint64_t seed, hone_str *out_trace) {
         bench_must(hone_schedule_reset(s->sch));
         s->sch->rng = hone_rng_from_seed(seed * 1000 + attempt);
         hone_status st = hone_trace_apply(sketch, s->sch, &(hone_apply_options){.resample = true});
-        if (!st) st = hone_postprocess(s->sch);
+        if (!st) st = hone_postprocess(s->sch, &s->target);
         if (!st) break;
         if (attempt == 100) bench_must(st);
         hone_status_free(st);

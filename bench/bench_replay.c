@@ -61,7 +61,7 @@ static double run(subject *s, bool has_postproc, int count) {
         const hone_trace *sketch = &s->space.sketches[(uint32_t)i % s->space.count];
         bench_must(hone_schedule_reset(s->sch));
         hone_status st = hone_trace_apply(sketch, s->sch, &(hone_apply_options){.resample = true});
-        if (!st && has_postproc) st = hone_postprocess(s->sch);
+        if (!st && has_postproc) st = hone_postprocess(s->sch, &s->target);
         s->made++;
         s->refused += st != HONE_OK;
         hone_status_free(st);

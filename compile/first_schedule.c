@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/gpu/gpu_schedule.h"
 
 enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_COPIES = 80 };
 
@@ -14,7 +13,7 @@ static long capability(const hone_target *target) {
     return strncmp(target->cpu, "sm_", 3) == 0 ? strtol(target->cpu + 3, NULL, 10) : 0;
 }
 
-static hone_gpu_limits gpu_limits(const hone_target *target) {
+hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     return (hone_gpu_limits){
         .block_threads = target->max_threads_per_block,
         .warp = target->warp_size,
@@ -28,7 +27,7 @@ static hone_gpu_limits gpu_limits(const hone_target *target) {
 
 hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target) {
     if (hone_target_is_gpu(target)) {
-        const hone_gpu_limits limits = gpu_limits(target);
+        const hone_gpu_limits limits = hone_gpu_limits_of(target);
         return hone_gpu_schedule(sch, &limits);
     }
     const hone_default_limits limits = {

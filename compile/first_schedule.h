@@ -3,8 +3,11 @@
 #ifndef HONE_COMPILE_FIRST_SCHEDULE_H
 #define HONE_COMPILE_FIRST_SCHEDULE_H
 
-#include "schedule/state/schedule.h"
+#include "schedule/gpu/gpu_schedule.h"
 #include "target/target.h"
+
+/* What schedules for a GPU are told of it. */
+hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
 
 /* Schedules a program that was just reset, by schedule/gpu for GPUs, by schedule/defaults for
  * others. Fails as these do: ILLEGAL and INVALID never come out of it. */

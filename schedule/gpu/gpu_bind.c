@@ -66,21 +66,26 @@ static int64_t threads_for(const hone_gpu *g, int64_t items) {
     return hone_gpu_min(most, hone_gpu_max(g->limits->warp, each));
 }
 
-hone_status hone_gpu_bind(hone_gpu *g, hone_rv block) {
+hone_status hone_gpu_fuse_free(hone_gpu *g, hone_rv block, hone_rv *out, int64_t *out_vector) {
     hone_gpu_nest nest;
     HONE_TRY(hone_gpu_get_nest(g, block, &nest));
-    if (hone_gpu_is_bound(g->sch, nest.block)) return HONE_OK;
+    if (hone_gpu_is_bound(g->sch, nest.block)) return hone_gpu_unfit();
     HONE_TRY(put_spatial_first(g, &nest, block));
     uint32_t count = count_free(g, &nest);
     if (count == 0) return hone_gpu_unfit();
-    int64_t vector = count == nest.count ? hone_gpu_vector(g, &nest) : 1;
+    *out_vector = count == nest.count ? hone_gpu_vector(g, &nest) : 1;
+    return hone_gpu_fuse(g, count, nest.rvs, out);
+}
+
+hone_status hone_gpu_bind(hone_gpu *g, hone_rv block) {
     hone_rv fused, rest;
-    HONE_TRY(hone_gpu_fuse(g, count, nest.rvs, &fused));
+    int64_t vector;
+    HONE_TRY(hone_gpu_fuse_free(g, block, &fused, &vector));
     int64_t items = hone_gpu_extent(g, fused);
     int64_t filled = hone_gpu_multiprocessors(g) * g->limits->warp * WARPS_TO_FILL;
     while (vector > 1 && items > 0 && items / vector < filled)
         vector /= 2;
-    HONE_TRY(hone_gpu_share(g, fused, threads_for(g, items < 0 ? items : items / vector), vector,
-                            &rest));
+    int64_t threads = threads_for(g, items < 0 ? items : items / vector);
+    HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(threads), vector, &rest));
     return hone_sch_bind(g->sch, rest, "blockIdx.x");
 }

@@ -11,13 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
 enum {
-    SIDE = 16,   /* of a fragment */
-    PADDING = 8, /* elements behind a row of a shared tile: rows begin in other banks */
+    SIDE = 16,          /* of a fragment */
+    MOST_FRAGMENTS = 4, /* of a warp, in one direction, when sampled */
+    PADDING = 8,        /* elements behind a row of a shared tile: rows begin in other banks */
 };
 
 /* Which intrinsics there are, by what is multiplied and added up. */
@@ -36,6 +40,8 @@ typedef struct fragments {
     hone_gpu_tile tile; /* thread_rows, thread_columns: of a warp */
     hone_gpu_form form;
     uint32_t unit;
+    bool is_sampled;
+    hone_rv sampled[2]; /* fragments of a warp, down and right */
     hone_rv warp, outer_steps, inner_steps;
 } fragments;
 
@@ -60,30 +66,46 @@ static hone_status tensorize_copy(fragments *f, hone_rv loop, const char *verb, 
 
 /* ---- loops ---- */
 
-static hone_status split(fragments *f, hone_rv loop, uint32_t count, int64_t a, int64_t b,
-                         const hone_rv **out) {
-    const hone_factor factors[] = {{.kind = HONE_FACTOR_NONE},
-                                   HONE_FACTOR_OF_INT(a),
-                                   HONE_FACTOR_OF_INT(b),
-                                   HONE_FACTOR_OF_INT(SIDE)};
-    hone_factor last[] = {factors[0], factors[1], factors[3]};
-    return hone_sch_split(f->g->sch, loop, count, count == 4 ? factors : last, true, false, out);
+/* The loop over tiles of 16 in parts, decided or sampled; sizes: their lengths as the sampling gave
+ * them. */
+static hone_status split_tiles(fragments *f, hone_rv loop, uint32_t count, const int64_t *decided,
+                               const hone_rv **out, const hone_rv **out_sizes) {
+    hone_factor factors[3] = {{.kind = HONE_FACTOR_NONE}};
+    if (f->is_sampled)
+        HONE_TRY(
+            hone_sch_sample_perfect_tile(f->g->sch, loop, count, MOST_FRAGMENTS, NULL, out_sizes));
+    for (uint32_t i = 0; i < count; i++) {
+        if (f->is_sampled)
+            factors[i] = HONE_FACTOR_OF_RV((*out_sizes)[i]);
+        else if (i)
+            factors[i] = HONE_FACTOR_OF_INT(decided[i]);
+    }
+    return hone_sch_split(f->g->sch, loop, count, factors, true, false, out);
 }
 
 static hone_status tile_loops(fragments *f) {
     hone_gpu *g = f->g;
     const hone_gpu_tile *t = &f->tile;
     hone_gpu_nest nest;
-    const hone_rv *i, *j, *k;
-    hone_rv tile, batch;
+    const hone_rv *i, *j, *k, *sizes = NULL;
+    hone_rv tile, batch, rows[2], columns[2], steps[2];
     HONE_TRY(hone_gpu_get_nest(g, f->block, &nest));
     const hone_rv *own = nest.rvs + nest.count - 3;
-    HONE_TRY(split(f, own[0], 4, t->rows / t->thread_rows, t->thread_rows / SIDE, &i));
-    HONE_TRY(split(f, own[1], 4, t->columns / t->thread_columns, t->thread_columns / SIDE, &j));
-    HONE_TRY(split(f, own[2], 3, t->steps / SIDE, 0, &k));
-    hone_rv order[] = {i[0], j[0], i[1], j[1], k[0], k[1], i[2], j[2], i[3], j[3], k[2]};
+    const int64_t down[] = {0, t->rows / t->thread_rows, t->thread_rows / SIDE};
+    const int64_t right[] = {0, t->columns / t->thread_columns, t->thread_columns / SIDE};
+    const int64_t deep[] = {0, t->steps / SIDE};
+    HONE_TRY(hone_gpu_split(g, own[0], SIDE, rows));
+    HONE_TRY(hone_gpu_split(g, own[1], SIDE, columns));
+    HONE_TRY(hone_gpu_split(g, own[2], SIDE, steps));
+    HONE_TRY(split_tiles(f, rows[0], 3, down, &i, &sizes));
+    if (sizes) f->sampled[0] = sizes[2];
+    HONE_TRY(split_tiles(f, columns[0], 3, right, &j, &sizes));
+    if (sizes) f->sampled[1] = sizes[2];
+    HONE_TRY(split_tiles(f, steps[0], 2, deep, &k, &sizes));
+    hone_rv order[] = {i[0], j[0], i[1],    j[1],       k[0],    k[1],
+                       i[2], j[2], rows[1], columns[1], steps[1]};
     HONE_TRY(hone_sch_reorder(g->sch, HONE_COUNT(order), order));
-    HONE_TRY(hone_sch_blockize_loop(g->sch, i[3], true, &tile));
+    HONE_TRY(hone_sch_blockize_loop(g->sch, rows[1], true, &tile));
     batch = nest.count > 3 ? nest.rvs[0] : HONE_NO_ID;
     hone_rv warps[] = {i[1], j[1]};
     HONE_TRY(hone_gpu_bind_tiles(g, &f->shape, batch, i[0], j[0]));
@@ -114,18 +136,33 @@ static hone_status tile_copy(fragments *f, hone_rv copy, hone_rv out[4]) {
 
 /* ---- results ---- */
 
+/* "R" and "C" in a map: how many fragments a warp has down and right, as sampled. */
+static bool find_sampled(void *ctx, const char *name, uint32_t *out_count,
+                         const uint32_t **out_frees, bool *out_is_tuple) {
+    const fragments *f = ctx;
+    if (strcmp(name, "R") != 0 && strcmp(name, "C") != 0) return false;
+    *out_count = 1;
+    *out_frees = &f->sampled[*name == 'C'];
+    *out_is_tuple = false;
+    return true;
+}
+
 /* A tile of each warp lies by itself, so that it is one box of the warp's. */
 static hone_status part_by_warps(fragments *f, hone_rv store) {
-    char text[256];
+    char text[256], rows[24] = "R", columns[24] = "C";
     const hone_index_map *map;
-    int64_t rows = f->tile.thread_rows, columns = f->tile.thread_columns;
+    const hone_index_map_scope scope = {.names = find_sampled, .ctx = f};
     const char *batch = f->shape.has[GPU_BATCH] ? "b, " : "";
+    if (!f->is_sampled) {
+        snprintf(rows, sizeof rows, "%lld", (long long)f->tile.thread_rows / SIDE);
+        snprintf(columns, sizeof columns, "%lld", (long long)f->tile.thread_columns / SIDE);
+    }
     snprintf(text, sizeof text,
-             "lambda %si, j: (%si // %lld, j // %lld, i %% %lld // 16, j %% %lld // 16, i %% 16, "
-             "j %% 16)",
-             batch, batch, (long long)rows, (long long)columns, (long long)rows,
-             (long long)columns);
-    HONE_TRY(hone_gpu_read_map(f->g, text, &map));
+             "lambda %si, j: (%si // (16 * %s), j // (16 * %s), i %% (16 * %s) // 16, "
+             "j %% (16 * %s) // 16, i %% 16, j %% 16)",
+             batch, batch, rows, columns, rows, columns);
+    py_source source = {.name = "gpu_fragments", .text = text, .length = strlen(text)};
+    HONE_TRY(hone_index_map_parse(f->g->sch->arena, &source, &scope, 0, &map));
     return hone_sch_transform_layout(f->g->sch, store, true, 0, map, NULL, false);
 }
 
@@ -187,9 +224,10 @@ static hone_status stage(fragments *f, uint32_t operand, hone_rv load) {
     HONE_TRY(hone_gpu_join_prologue(g, copy));
     HONE_TRY(hone_gpu_fuse_copy(g, copy, f->outer_steps, side, last, &fused));
     HONE_TRY(hone_sch_storage_align(g->sch, copy, 0, -2, 2 * SIDE, PADDING));
+    if (f->is_sampled) return hone_gpu_annotate_fetch(g, copy, f->shape.types[operand].bits);
     int64_t count = f->tile.rows / f->tile.thread_rows * (f->tile.columns / f->tile.thread_columns);
-    HONE_TRY(
-        hone_gpu_share(g, fused, g->limits->warp, is_turned ? 1 : vector_of(f, operand), &fused));
+    HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(g->limits->warp),
+                            is_turned ? 1 : vector_of(f, operand), &fused));
     HONE_TRY(hone_gpu_split(g, fused, count, warps));
     return hone_sch_bind(g->sch, warps[1], "threadIdx.y");
 }
@@ -224,23 +262,52 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
     return hone_sch_tensorize(f->g->sch, f->block, name, true);
 }
 
+/* All of it, for the tile in f. */
+static hone_status multiply(fragments *f) {
+    hone_rv store, store_tile, loads[2];
+    f->form = (hone_gpu_form){
+        {1,              f->tile.rows, f->tile.columns, f->tile.steps},
+        {GPU_STEPS, f->shape.sides[1 - f->shape.rows_operand].last            }
+    };
+    if (f->form.last[1] != GPU_COLUMNS) f->form.last[1] = GPU_STEPS;
+    HONE_TRY(hone_gpu_to_matrices(f->g, f->block, &f->shape, &f->form));
+    HONE_TRY(tile_loops(f));
+    HONE_TRY(put_results(f, &store, &store_tile));
+    HONE_TRY(load(f, 0, &loads[0]));
+    HONE_TRY(load(f, 1, &loads[1]));
+    return put_intrinsics(f, store_tile, loads);
+}
+
+static hone_status begin(fragments *f) {
+    if (!f->g->limits->has_matrix_units) return hone_gpu_unfit();
+    HONE_TRY(hone_gpu_read_shape(f->g, f->block, true, &f->shape));
+    return find_unit(f);
+}
+
 hone_status hone_gpu_fragments(hone_gpu *g, hone_rv block) {
     fragments f = {.g = g, .block = block};
-    hone_rv store, store_tile, loads[2];
-    if (!g->limits->has_matrix_units) return hone_gpu_unfit();
-    HONE_TRY(hone_gpu_read_shape(g, block, true, &f.shape));
-    HONE_TRY(find_unit(&f));
+    HONE_TRY(begin(&f));
     f.tile = hone_gpu_choose_warp_tile(g, &f.shape);
-    if (f.tile.rows == 0) return hone_gpu_unfit();
-    f.form = (hone_gpu_form){
-        {1,             f.tile.rows, f.tile.columns, f.tile.steps},
-        {GPU_STEPS, f.shape.sides[1 - f.shape.rows_operand].last           }
-    };
-    if (f.form.last[1] != GPU_COLUMNS) f.form.last[1] = GPU_STEPS;
-    HONE_TRY(hone_gpu_to_matrices(g, block, &f.shape, &f.form));
-    HONE_TRY(tile_loops(&f));
-    HONE_TRY(put_results(&f, &store, &store_tile));
-    HONE_TRY(load(&f, 0, &loads[0]));
-    HONE_TRY(load(&f, 1, &loads[1]));
-    return put_intrinsics(&f, store_tile, loads);
+    return f.tile.rows ? multiply(&f) : hone_gpu_unfit();
+}
+
+/* An axis is padded so far that there are tiles to choose from. */
+static int64_t round_to(int64_t extent) {
+    return extent > 2 * SIDE ? 4 * SIDE : extent > SIDE ? 2 * SIDE : SIDE;
+}
+
+hone_status hone_gpu_sketch_fragments(hone_schedule *sch, hone_rv block,
+                                      const hone_gpu_limits *limits) {
+    hone_gpu g = {sch, limits};
+    fragments f = {.g = &g, .block = block, .is_sampled = true};
+    HONE_TRY(begin(&f));
+    for (uint32_t i = 0; i < GPU_GROUPS; i++) {
+        if (f.shape.extents[i] < 1) return hone_gpu_unfit();
+    }
+    f.tile =
+        (hone_gpu_tile){round_to(f.shape.extents[GPU_ROWS]), round_to(f.shape.extents[GPU_COLUMNS]),
+                        round_to(f.shape.extents[GPU_STEPS]), SIDE, SIDE};
+    HONE_TRY(hone_sch_annotate(sch, block, HONE_ANNOTATION_TILING, HONE_VALUE_OF_STRING("SSSRRSRS"),
+                               HONE_NO_ID));
+    return multiply(&f);
 }

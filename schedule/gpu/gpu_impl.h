@@ -40,6 +40,7 @@ int64_t hone_gpu_extent(hone_gpu *g, hone_rv loop);
 bool hone_gpu_is_bound(const hone_schedule *sch, hone_node_id block);
 /* Splits a loop in two, out[1] having `inner` iterations. */
 hone_status hone_gpu_split(hone_gpu *g, hone_rv loop, int64_t inner, hone_rv out[2]);
+hone_status hone_gpu_split_by(hone_gpu *g, hone_rv loop, hone_factor inner, hone_rv out[2]);
 /* One loop of several; of one, itself. */
 hone_status hone_gpu_fuse(hone_gpu *g, uint32_t count, const hone_rv *loops, hone_rv *out);
 /* The loop feeds spatial axes (reduce axes) of the block alone; one that feeds none does both. */
@@ -47,7 +48,7 @@ bool hone_gpu_feeds(const hone_schedule *sch, hone_node_id block, hone_node_id l
                     hone_axis_kind kind);
 /* Shares a loop out to `threads` of threadIdx.x, `vector` neighbours each, which divide its extent
  * (1: none): for rest: for threadIdx.x: vectorized. out_rest (NULL: not wanted). */
-hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, int64_t threads, int64_t vector,
+hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, hone_factor threads, int64_t vector,
                            hone_rv *out_rest);
 /* How many neighbours along the innermost loop of the nest one load or store of a thread may
  * take: a power of two that divides them; 1 where what is accessed does not lie side by side. */
@@ -55,6 +56,17 @@ int64_t hone_gpu_vector(hone_gpu *g, const hone_gpu_nest *nest);
 /* ILLEGAL without a reason: the step of a schedule does not fit here. */
 hone_status hone_gpu_unfit(void);
 
+/* gpu_bind.c: the outermost loops that may run in any order, as one; and how many neighbours a
+ * thread may take at once. ILLEGAL: there are none, or they are bound. */
+hone_status hone_gpu_fuse_free(hone_gpu *g, hone_rv block, hone_rv *out, int64_t *out_vector);
+/* gpu_reduce.c: all spatial loops of a reduction as one (of one iteration where there are none),
+ * and inside it all that reduce. */
+hone_status hone_gpu_join_loops(hone_gpu *g, hone_rv block, hone_rv *out_space, hone_rv *out_steps);
+/* gpu_sketch_others.c: a number of threads, from `least` on by powers of two, at most those of a
+ * block. */
+hone_status hone_gpu_sample_threads(hone_gpu *g, int64_t least, int64_t most, hone_rv *out);
+/* gpu_sketch.c: the length of vectors by which a copy is fetched is left open. */
+hone_status hone_gpu_annotate_fetch(hone_gpu *g, hone_rv copy, int32_t bits);
 /* gpu_bind.c: shares the nest of a block out as it stands, unless it is bound. */
 hone_status hone_gpu_bind(hone_gpu *g, hone_rv block);
 /* gpu_bind.c: lets the nest of a block run in one thread, unless it is bound. */

@@ -29,7 +29,7 @@ static void print_group(const hone_gpu_shape *s, const bool *uses, gpu_group gro
     if (!is_first) hone_str_append(out, ", ");
 }
 
-hone_status hone_gpu_read_map(hone_gpu *g, const char *text, const hone_index_map **out) {
+static hone_status read_map(hone_gpu *g, const char *text, const hone_index_map **out) {
     py_source source = {.name = "gpu_matrices", .text = text, .length = strlen(text)};
     return hone_index_map_parse(g->sch->arena, &source, NULL, 0, out);
 }
@@ -50,7 +50,7 @@ static hone_status make_map(hone_gpu *g, const hone_gpu_shape *s, const bool *us
         print_group(s, uses, order[i], &text);
     hone_str_append(&text, ")");
     hone_status st = hone_str_check(&text);
-    if (!st) st = hone_gpu_read_map(g, hone_str_text(&text), out);
+    if (!st) st = read_map(g, hone_str_text(&text), out);
     hone_str_deinit(&text);
     return st;
 }

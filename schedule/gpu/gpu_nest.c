@@ -57,7 +57,11 @@ bool hone_gpu_is_bound(const hone_schedule *sch, hone_node_id block) {
 }
 
 hone_status hone_gpu_split(hone_gpu *g, hone_rv loop, int64_t inner, hone_rv out[2]) {
-    const hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(inner)};
+    return hone_gpu_split_by(g, loop, HONE_FACTOR_OF_INT(inner), out);
+}
+
+hone_status hone_gpu_split_by(hone_gpu *g, hone_rv loop, hone_factor inner, hone_rv out[2]) {
+    const hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, inner};
     const hone_rv *parts = NULL;
     HONE_TRY(hone_sch_split(g->sch, loop, 2, factors, true, false, &parts));
     out[0] = parts[0];
@@ -81,14 +85,14 @@ bool hone_gpu_feeds(const hone_schedule *sch, hone_node_id block, hone_node_id l
     return true;
 }
 
-hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, int64_t threads, int64_t vector,
+hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, hone_factor threads, int64_t vector,
                            hone_rv *out_rest) {
     hone_rv two[2], parts[2];
     if (vector > 1) {
         HONE_TRY(hone_gpu_split(g, loop, vector, two));
         loop = two[0];
     }
-    HONE_TRY(hone_gpu_split(g, loop, threads, parts));
+    HONE_TRY(hone_gpu_split_by(g, loop, threads, parts));
     HONE_TRY(hone_sch_bind(g->sch, parts[1], "threadIdx.x"));
     if (out_rest) *out_rest = parts[0];
     return vector > 1 ? hone_sch_vectorize(g->sch, two[1]) : HONE_OK;

@@ -82,7 +82,8 @@ static hone_status stage(product *p, uint32_t operand) {
     HONE_TRY(hone_gpu_join_prologue(p->g, copy));
     HONE_TRY(hone_gpu_fuse_copy(p->g, copy, p->outer_steps, side, last, &fused));
     if (is_turned) HONE_TRY(hone_sch_storage_align(p->g->sch, copy, 0, -2, BANKS, PADDING));
-    return hone_gpu_share(p->g, fused, p->threads, is_turned ? 1 : vector_of(p, operand), NULL);
+    return hone_gpu_share(p->g, fused, HONE_FACTOR_OF_INT(p->threads),
+                          is_turned ? 1 : vector_of(p, operand), NULL);
 }
 
 /* ---- the results ---- */

@@ -60,9 +60,6 @@ hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *shap
 /* For warps that multiply with matrix units; what is said of a thread is a warp's. */
 hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *shape);
 
-/* The map that a text says. */
-hone_status hone_gpu_read_map(hone_gpu *g, const char *text, const hone_index_map **out);
-
 /* Moves the consumers of a block, one after the other, behind its stores, as far as that is
  * possible. */
 hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block);

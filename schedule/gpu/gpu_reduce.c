@@ -34,24 +34,28 @@ typedef struct reduction {
     hone_rv space, steps; /* all spatial loops as one, all that reduce */
 } reduction;
 
-/* Makes two loops of the nest. */
-static hone_status join_loops(reduction *r) {
+hone_status hone_gpu_join_loops(hone_gpu *g, hone_rv block, hone_rv *out_space,
+                                hone_rv *out_steps) {
     hone_gpu_nest nest;
     hone_rv order[GPU_MAX_LOOPS];
     uint32_t at = 0, spatial = 0;
-    HONE_TRY(hone_gpu_get_nest(r->g, r->block, &nest));
+    HONE_TRY(hone_gpu_get_nest(g, block, &nest));
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < nest.count; i++) {
-            bool reduces = !hone_gpu_feeds(r->g->sch, nest.block, nest.loops[i], HONE_AXIS_SPATIAL);
+            bool reduces = !hone_gpu_feeds(g->sch, nest.block, nest.loops[i], HONE_AXIS_SPATIAL);
             if (reduces == (pass == 1)) order[at++] = nest.rvs[i];
         }
         if (pass == 0) spatial = at;
     }
     if (spatial == at) return hone_gpu_unfit();
-    if (at > 1) HONE_TRY(hone_sch_reorder(r->g->sch, at, order));
-    HONE_TRY(hone_gpu_fuse(r->g, at - spatial, order + spatial, &r->steps));
-    if (spatial) return hone_gpu_fuse(r->g, spatial, order, &r->space);
-    return hone_sch_add_unit_loop(r->g->sch, r->steps, &r->space);
+    if (at > 1) HONE_TRY(hone_sch_reorder(g->sch, at, order));
+    HONE_TRY(hone_gpu_fuse(g, at - spatial, order + spatial, out_steps));
+    if (spatial) return hone_gpu_fuse(g, spatial, order, out_space);
+    return hone_sch_add_unit_loop(g->sch, *out_steps, out_space);
+}
+
+static hone_status join_loops(reduction *r) {
+    return hone_gpu_join_loops(r->g, r->block, &r->space, &r->steps);
 }
 
 /* for threadIdx.x: for steps: for vector */

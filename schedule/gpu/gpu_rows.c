@@ -9,6 +9,7 @@
  * Where rows lie across memory (softmax over channels), one thread keeps one of them.
  */
 #include "schedule/gpu/gpu_impl.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
@@ -28,6 +29,8 @@ typedef struct rows {
     int64_t total, length;   /* rows; the most that one block does for a row */
     int64_t bytes;           /* of a row, between the blocks */
     int64_t threads, beside; /* of a row; rows of one block */
+    hone_factor by;          /* that many threads, or what was sampled */
+    bool is_sampled;         /* how many threads */
     hone_rv row;             /* loop */
     bool is_across;          /* neighbouring rows are neighbours in memory */
 } rows;
@@ -123,11 +126,14 @@ static bool mark_rows(const rows *r, const hone_gpu_nest *nest, bool *is_row) {
     return reads_sums;
 }
 
+/* The block alone in loops over its spatial axes. */
 static bool is_plain(const hone_gpu *g, const hone_gpu_nest *nest) {
     for (uint32_t i = 0; i < nest->count; i++) {
         const hone_node *loop = sch_node(g->sch, nest->loops[i]);
+        hone_node_id inner = i + 1 < nest->count ? nest->loops[i + 1] : nest->block;
         if (loop->loop_kind != HONE_LOOP_SERIAL || loop->u.loop.annotations.count ||
-            loop->first != loop->last || hone_expr_const(loop->u.loop.range.extent) < 1 ||
+            loop->first != inner || loop->last != inner ||
+            hone_expr_const(loop->u.loop.range.extent) < 1 ||
             !hone_gpu_feeds(g->sch, nest->block, nest->loops[i], HONE_AXIS_SPATIAL))
             return false;
     }
@@ -259,7 +265,7 @@ static bool keeps_order(const rows *r, hone_rv block) {
 static hone_status share_nothing(rows *r, hone_rv block, uint32_t count, const hone_rv *loops) {
     hone_rv unit;
     HONE_TRY(hone_sch_add_unit_loop(r->g->sch, count ? loops[0] : block, &unit));
-    return hone_gpu_share(r->g, unit, r->threads, 1, NULL);
+    return hone_gpu_share(r->g, unit, r->by, 1, NULL);
 }
 
 static hone_status share_block(rows *r, hone_rv block) {
@@ -274,28 +280,40 @@ static hone_status share_block(rows *r, hone_rv block) {
         int64_t extent = hone_gpu_extent(r->g, fused);
         while (vector > 1 && extent % (vector * r->threads) != 0)
             vector /= 2;
-        return hone_gpu_share(r->g, fused, r->threads, vector, NULL);
+        return hone_gpu_share(r->g, fused, r->by, vector, NULL);
     }
     if (spatial == count || keeps_order(r, block)) return share_nothing(r, block, count, loops);
     HONE_TRY(hone_gpu_fuse(r->g, count - spatial, loops + spatial, &fused));
-    HONE_TRY(hone_gpu_split(r->g, fused, r->threads, parts));
+    HONE_TRY(hone_gpu_split_by(r->g, fused, r->by, parts));
     hone_rv order[] = {parts[1], parts[0]};
     HONE_TRY(hone_sch_reorder(r->g->sch, 2, order));
     return hone_sch_bind(r->g->sch, parts[1], "threadIdx.x");
 }
 
+/* Threads of a row, and how many rows a block keeps. */
+static hone_status choose_threads(rows *r) {
+    hone_gpu *g = r->g;
+    bool has_many = r->total > 2 * hone_gpu_multiprocessors(g);
+    int64_t most = hone_gpu_min(g->limits->block_threads, (has_many ? 2 : 4) * GPU_BLOCK_THREADS);
+    int64_t bytes = hone_gpu_min(SHARED_BYTES, g->limits->shared_bytes);
+    r->threads = hone_gpu_power((r->length - 1) / ITEMS + 1);
+    r->threads = hone_gpu_min(most, hone_gpu_max(r->threads, g->limits->warp));
+    r->by = HONE_FACTOR_OF_INT(r->threads);
+    r->beside = hone_gpu_min(GPU_BLOCK_THREADS / 2 / r->threads, r->total);
+    while (r->beside > 1 && r->beside * r->bytes > bytes)
+        r->beside /= 2;
+    if (!r->is_sampled) return HONE_OK;
+    hone_rv sampled;
+    r->beside = 1;
+    HONE_TRY(hone_gpu_sample_threads(g, 4, most, &sampled));
+    r->by = HONE_FACTOR_OF_RV(sampled);
+    return HONE_OK;
+}
+
 static hone_status keep_by_block(rows *r) {
     hone_gpu *g = r->g;
     hone_rv parts[2];
-    int64_t most = hone_gpu_min(g->limits->block_threads, r->total > 2 * hone_gpu_multiprocessors(g)
-                                                              ? 2 * GPU_BLOCK_THREADS
-                                                              : 4 * GPU_BLOCK_THREADS);
-    r->threads = hone_gpu_power((r->length - 1) / ITEMS + 1);
-    r->threads = hone_gpu_min(most, hone_gpu_max(r->threads, g->limits->warp));
-    r->beside = hone_gpu_min(GPU_BLOCK_THREADS / 2 / r->threads, r->total);
-    while (r->beside > 1 &&
-           r->beside * r->bytes > hone_gpu_min(SHARED_BYTES, g->limits->shared_bytes))
-        r->beside /= 2;
+    HONE_TRY(choose_threads(r));
     if (r->beside > 1) {
         HONE_TRY(hone_gpu_split(g, r->row, r->beside, parts));
         HONE_TRY(hone_sch_bind(g->sch, parts[1], "threadIdx.y"));
@@ -312,29 +330,46 @@ static hone_status keep_by_block(rows *r) {
 }
 
 static hone_status keep_by_thread(rows *r) {
-    hone_rv rest;
+    hone_rv rest, sampled;
+    int64_t threads = hone_gpu_min(ROW_THREADS, r->g->limits->block_threads);
+    hone_factor by = HONE_FACTOR_OF_INT(threads);
+    if (r->is_sampled) {
+        HONE_TRY(hone_gpu_sample_threads(r->g, r->g->limits->warp, 1024, &sampled));
+        by = HONE_FACTOR_OF_RV(sampled);
+    }
     for (uint32_t i = 0; i < r->count; i++)
         HONE_TRY(set_scope(r, r->blocks[i], "local"));
-    HONE_TRY(hone_gpu_share(r->g, r->row, hone_gpu_min(ROW_THREADS, r->g->limits->block_threads), 1,
-                            &rest));
+    HONE_TRY(hone_gpu_share(r->g, r->row, by, 1, &rest));
     return hone_sch_bind(r->g->sch, rest, "blockIdx.x");
+}
+
+static hone_status keep_rows(rows *r) {
+    hone_gpu *g = r->g;
+    hone_node_id node, row;
+    HONE_TRY(hone_schedule_node(g->sch, r->last, &node));
+    if (hone_gpu_is_bound(g->sch, node)) return hone_gpu_unfit();
+    HONE_TRY(list_producers(r, r->last));
+    HONE_TRY(sort_blocks(r));
+    HONE_TRY(join_rows(r));
+    HONE_TRY(hone_schedule_node(g->sch, r->row, &row));
+    r->length = runs_of(r, r->last, row);
+    for (uint32_t i = r->count; i-- > 0;) {
+        r->bytes += bytes_per_row(r, r->blocks[i]);
+        HONE_TRY(move_in(r, r->blocks[i]));
+    }
+    if (r->bytes > hone_gpu_min(SHARED_BYTES, g->limits->shared_bytes)) return hone_gpu_unfit();
+    if (r->length >= LONG_ROW && r->total < hone_gpu_multiprocessors(g) / 2)
+        return hone_gpu_unfit();
+    return r->is_across ? keep_by_thread(r) : keep_by_block(r);
 }
 
 hone_status hone_gpu_rows(hone_gpu *g, hone_rv block) {
     rows r = {.g = g, .last = block, .length = 1};
-    hone_node_id node, row;
-    HONE_TRY(hone_schedule_node(g->sch, block, &node));
-    if (hone_gpu_is_bound(g->sch, node)) return hone_gpu_unfit();
-    HONE_TRY(list_producers(&r, block));
-    HONE_TRY(sort_blocks(&r));
-    HONE_TRY(join_rows(&r));
-    HONE_TRY(hone_schedule_node(g->sch, r.row, &row));
-    r.length = runs_of(&r, block, row);
-    for (uint32_t i = r.count; i-- > 0;) {
-        r.bytes += bytes_per_row(&r, r.blocks[i]);
-        HONE_TRY(move_in(&r, r.blocks[i]));
-    }
-    if (r.bytes > hone_gpu_min(SHARED_BYTES, g->limits->shared_bytes)) return hone_gpu_unfit();
-    if (r.length >= LONG_ROW && r.total < hone_gpu_multiprocessors(g) / 2) return hone_gpu_unfit();
-    return r.is_across ? keep_by_thread(&r) : keep_by_block(&r);
+    return keep_rows(&r);
+}
+
+hone_status hone_gpu_sketch_rows(hone_schedule *sch, hone_rv block, const hone_gpu_limits *limits) {
+    hone_gpu g = {sch, limits};
+    rows r = {.g = &g, .last = block, .length = 1, .is_sampled = true};
+    return keep_rows(&r);
 }

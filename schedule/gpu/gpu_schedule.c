@@ -6,6 +6,7 @@
 
 #include "schedule/defaults/default_impl.h"
 #include "schedule/gpu/gpu_impl.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 
 typedef hone_status (*way)(hone_gpu *g, hone_rv block);
@@ -53,17 +54,21 @@ static hone_status schedule_blocks(hone_gpu *g, uint32_t way_count, const way *w
     return HONE_OK;
 }
 
+hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits) {
+    static const way ways[] = {hone_gpu_rows, hone_gpu_reduce, hone_gpu_bind, hone_gpu_bind_alone};
+    hone_gpu g = {.sch = sch, .limits = limits};
+    return schedule_blocks(&g, HONE_COUNT(ways), ways);
+}
+
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
-    static const way inlining[] = {inline_one}, products[] = {hone_gpu_fragments, hone_gpu_product},
-                     others[] = {hone_gpu_rows, hone_gpu_reduce, hone_gpu_bind,
-                                 hone_gpu_bind_alone};
+    static const way inlining[] = {inline_one}, products[] = {hone_gpu_fragments, hone_gpu_product};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;
     sch->wants_reasons = false;
     hone_status st = schedule_blocks(&g, 1, inlining);
     if (!st) st = schedule_blocks(&g, HONE_COUNT(products), products);
-    if (!st) st = schedule_blocks(&g, HONE_COUNT(others), others);
+    if (!st) st = hone_gpu_bind_rest(sch, limits);
     sch->wants_reasons = wants_reasons;
     return hone_default_optional(st);
 }

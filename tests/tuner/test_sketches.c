@@ -8,11 +8,13 @@
 #include "tests/support/workloads.h"
 #include "tuner/space/space.h"
 
-static const struct row {
+struct row {
     const char *workload;
     uint32_t least, most;    /* sketches */
     const char *some, *none; /* a text that some sketch, and that no sketch has; NULL = any */
-} rows[] = {
+};
+
+static const struct row rows[] = {
     {"dense",                     3, 3,  "sch.cache_write(",             "sch.rfactor("       },
     {"dense, bias, relu",         3, 3,  "sch.reverse_compute_at(",      "sch.cache_write("   },
     {"dense, bias, relu",         3, 3,  "sch.compute_inline(",          NULL                 },
@@ -25,6 +27,16 @@ static const struct row {
     {"transpose",                 1, 1,  "meta_schedule.vectorize",      "unroll"             },
     {"dense of ones",             1, 1,  "meta_schedule.parallel",       "sample_perfect_tile"},
     {"softmax",                   4, 32, "sch.rfactor(",                 NULL                 },
+};
+
+static const struct row gpu_rows[] = {
+    {"dense",              1, 1,  "\"SSSRRSRS\"",                    "meta_schedule.parallel"      },
+    {"dense",              1, 1,  "\"vthread.x\"",                   "\"wmma"                      },
+    {"conv2d, bias, relu", 1, 1,  "meta_schedule.cooperative_fetch", "sch.sample_compute_location("},
+    {"maxpool",            2, 2,  "\"cross-thread\"",                NULL                          },
+    {"sum of all",         2, 4,  "sch.rfactor(",                    "SSRSRS"                      },
+    {"elementwise chain",  1, 1,  "\"threadIdx.x\"",                 "meta_schedule"               },
+    {"softmax",            2, 32, "\"shared\"",                      NULL                          },
 };
 
 static const hone_target target = {.kind = HONE_TARGET_LLVM,
@@ -42,13 +54,12 @@ static const char *text_of(const char *name) {
     return NULL;
 }
 
-static void check_row(void **state) {
-    const struct row *row = *state;
+static void check_sketches(const struct row *row, const hone_target *device) {
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(text_of(row->workload), &module);
     hone_space space;
     hone_str all = {0};
-    HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+    HONE_ASSERT_OK(hone_space_generate(func, device, &space));
     for (uint32_t i = 0; i < space.count; i++) {
         HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[i], &all));
     }
@@ -62,6 +73,16 @@ static void check_row(void **state) {
     assert_in_range(count, row->least, row->most);
     assert_true(has_some);
     assert_true(has_none);
+}
+
+static void check_row(void **state) {
+    check_sketches(*state, &target);
+}
+
+static void check_gpu_row(void **state) {
+    hone_target gpu;
+    HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-h100", &gpu));
+    check_sketches(*state, &gpu);
 }
 
 /* One thread: no parallel decision at all. */
@@ -83,6 +104,7 @@ static void one_thread_has_no_jobs(void **state) {
 
 int main(void) {
     int failed = HONE_RUN_ROWS("tuner/sketches", rows, check_row);
+    failed += HONE_RUN_ROWS("tuner/sketches for GPUs", gpu_rows, check_gpu_row);
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_has_no_jobs)};
     return failed + cmocka_run_group_tests_name("tuner/sketches", tests, NULL, NULL);
 }

@@ -12,13 +12,16 @@
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
+#include "tests/support/gpu_check.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
 #include "tuner/space/space.h"
 
 enum { SAMPLES = 4, MUTATIONS = 2, RANDOM_PROGRAMS = 150, MOST_REFUSED_PERCENT = 25 };
+enum { GPU_SAMPLES = 6, GPU_PROGRAMS = 60, GPU_REFUSED_PERCENT = 60 };
 
+static hone_target gpu;
 static const hone_target target = {
     .kind = HONE_TARGET_LLVM,
     .triple = "x86_64-linux-gnu",
@@ -51,14 +54,25 @@ static bool replays(const hone_func *func, const hone_schedule *sch, hone_str *o
     return is_same;
 }
 
+static bool means_the_same(const hone_func *func, const hone_schedule *sch,
+                           const hone_target *device, uint64_t seed, hone_str *out_why) {
+    if (hone_target_is_gpu(device))
+        return hone_test_gpu_is_right(func, sch->func, device, seed, out_why);
+    hone_status st = hone_check_func(sch->func);
+    if (st) hone_str_printf(out_why, "ill-formed: %s", hone_status_message(st));
+    hone_status_free(st);
+    return out_why->length == 0 && hone_test_agrees(func, sch->func, seed, out_why);
+}
+
 /* Replays a sketch and checks what came out. decisions NULL: random ones. */
 static bool check_candidate(const hone_func *func, hone_schedule *sch, const hone_trace *sketch,
-                            const hone_decision *decisions, tally *io, hone_str *out_why) {
+                            const hone_decision *decisions, const hone_target *device, tally *io,
+                            hone_str *out_why) {
     hone_apply_options options = {.decisions = decisions, .resample = decisions == NULL};
     HONE_ASSERT_OK(hone_schedule_reset(sch));
     io->samples++;
     hone_status st = hone_trace_apply(sketch, sch, &options);
-    if (!st) st = hone_postprocess(sch);
+    if (!st) st = hone_postprocess(sch, device);
     if (st) {
         bool is_refusal = hone_status_code(st) == HONE_CODE_ILLEGAL;
         if (!is_refusal) hone_str_append(out_why, hone_status_message(st));
@@ -66,19 +80,16 @@ static bool check_candidate(const hone_func *func, hone_schedule *sch, const hon
         io->refused++;
         return is_refusal;
     }
-    st = hone_check_func(sch->func);
-    if (st) hone_str_printf(out_why, "ill-formed: %s", hone_status_message(st));
-    hone_status_free(st);
-    return out_why->length == 0 && hone_test_agrees(func, sch->func, io->samples, out_why) &&
-           replays(func, sch, out_why);
+    return means_the_same(func, sch, device, io->samples, out_why) && replays(func, sch, out_why);
 }
 
 static bool check_sketch(const hone_func *func, hone_schedule *sch, const hone_trace *sketch,
-                         uint32_t samples, tally *io, hone_str *out_why) {
+                         uint32_t samples, const hone_target *device, tally *io,
+                         hone_str *out_why) {
     hone_arena *arena = hone_arena_create(4096);
     bool is_good = true;
     for (uint32_t i = 0; i < samples && is_good; i++) {
-        is_good = check_candidate(func, sch, sketch, NULL, io, out_why);
+        is_good = check_candidate(func, sch, sketch, NULL, device, io, out_why);
     }
     hone_trace kept;
     HONE_ASSERT_OK(hone_trace_simplify(arena, &sch->trace, true, &kept));
@@ -91,23 +102,23 @@ static bool check_sketch(const hone_func *func, hone_schedule *sch, const hone_t
     };
     for (uint32_t i = 0; is_whole && i < MUTATIONS && is_good; i++) {
         if (!hone_mutate(&(hone_kin){.space = &space}, &now.draft, &rng, arena, &now)) break;
-        is_good = check_candidate(func, sch, sketch, now.draft.decisions, io, out_why);
+        is_good = check_candidate(func, sch, sketch, now.draft.decisions, device, io, out_why);
     }
     hone_arena_destroy(arena);
     return is_good;
 }
 
-static bool check_space(const hone_func *func, uint64_t seed, uint32_t samples, tally *io,
-                        hone_str *out_why) {
+static bool check_space(const hone_func *func, const hone_target *device, uint64_t seed,
+                        uint32_t samples, tally *io, hone_str *out_why) {
     hone_space space;
     hone_schedule *sch = NULL;
-    HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+    HONE_ASSERT_OK(hone_space_generate(func, device, &space));
     HONE_ASSERT_OK(hone_schedule_create(func, &sch));
     sch->rng = hone_rng_from_seed(seed);
     bool is_good = space.count > 0;
     uint32_t k = 0;
     for (; k < space.count && is_good; k++) {
-        is_good = check_sketch(func, sch, &space.sketches[k], samples, io, out_why);
+        is_good = check_sketch(func, sch, &space.sketches[k], samples, device, io, out_why);
     }
     if (!is_good) {
         hone_str text = {0};
@@ -123,38 +134,84 @@ static bool check_space(const hone_func *func, uint64_t seed, uint32_t samples, 
     return is_good;
 }
 
-static void workload_is_right(void **state) {
-    const hone_workload *row = *state;
+static void check_program(const char *name, const char *text, const hone_target *device,
+                          uint32_t samples, uint32_t most_refused) {
     hone_module *module = NULL;
-    const hone_func *func = hone_test_parse(row->text, &module);
+    const hone_func *func = hone_test_parse(text, &module);
     hone_str why = {0};
     tally t = {0};
-    bool is_good = check_space(func, hone_test_seed(11), SAMPLES, &t, &why);
+    bool is_good = check_space(func, device, hone_test_seed(11), samples, &t, &why);
     hone_str_deinit(&why);
     hone_module_release(module);
     assert_true(is_good);
-    print_message("%s: %u samples, %u refused\n", row->name, t.samples, t.refused);
-    assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
+    print_message("%s: %u samples, %u refused\n", name, t.samples, t.refused);
+    assert_true(t.refused * 100 <= t.samples * most_refused);
 }
 
-static void random_programs_are_right(void **state) {
-    (void)state;
+static void workload_is_right(void **state) {
+    const hone_workload *row = *state;
+    check_program(row->name, row->text, &target, SAMPLES, MOST_REFUSED_PERCENT);
+}
+
+static void workload_is_right_on_gpu(void **state) {
+    const hone_workload *row = *state;
+    check_program(row->name, row->text, &gpu, (uint32_t)hone_test_count(GPU_SAMPLES),
+                  GPU_REFUSED_PERCENT);
+}
+
+static void check_random(const hone_target *device, uint64_t usual, uint32_t most_refused) {
     tally t = {0};
-    uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
+    uint64_t programs = hone_test_count(usual), first = hone_test_seed(0);
     for (uint64_t seed = first; seed < first + programs; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
         hone_random_options varied = {.is_varied = true, .has_sizes = true};
         hone_func *func = hone_random_program(arena, seed, &varied);
         hone_str why = {0};
         assert_non_null(func);
-        bool is_good = check_space(func, seed, 1, &t, &why);
+        bool is_good = check_space(func, device, seed, 1, &t, &why);
         hone_str_deinit(&why);
         hone_arena_destroy(arena);
         if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
     }
     print_message("random programs: %u samples, %u refused\n", t.samples, t.refused);
-    assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
+    assert_true(t.refused * 100 <= t.samples * most_refused);
 }
+
+static void random_programs_are_right(void **state) {
+    (void)state;
+    check_random(&target, RANDOM_PROGRAMS, MOST_REFUSED_PERCENT);
+}
+
+static void random_programs_are_right_on_gpu(void **state) {
+    (void)state;
+    check_random(&gpu, GPU_PROGRAMS, GPU_REFUSED_PERCENT);
+}
+
+/* What matrix units multiply. */
+static const hone_workload halves[] = {
+    {"half floats on matrix units",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((50, 64), \"float16\"), B: T.Buffer((40, 64), \"float16\"), "
+     "C: T.Buffer((50, 40), \"float32\")):\n"
+     "    for i, j, k in T.grid(50, 40, 64):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"float32\") * T.cast(B[vj, vk], "
+     "\"float32\")\n"},
+    {"bytes on matrix units",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((64, 48), \"int8\"), B: T.Buffer((48, 64), \"int8\"), "
+     "C: T.Buffer((64, 64), \"int32\")):\n"
+     "    for i, j, k in T.grid(64, 64, 48):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = 0\n"
+     "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"int32\") * T.cast(B[vk, vj], "
+     "\"int32\")\n"  },
+};
 
 static void is_deterministic(void **state) {
     (void)state;
@@ -239,7 +296,7 @@ static void users_space_is_checked(void **state) {
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
     hone_str_printf(&path, "%s/space.py", dir);
     HONE_ASSERT_OK(hone_fs_write_atomic(hone_str_text(&path), row->text, strlen(row->text)));
-    hone_status st = hone_space_load(hone_str_text(&path), &context, &space);
+    hone_status st = hone_space_load(hone_str_text(&path), &context, &target, &space);
     if (row->code == HONE_CODE_OK) {
         HONE_ASSERT_OK(st);
         assert_int_equal(space.count, 1);
@@ -258,7 +315,7 @@ static void absent_file_is_an_error(void **state) {
     hone_space space;
     hone_module *module = NULL;
     const hone_trace_context context = {.func = hone_test_parse(matmul_text, &module)};
-    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", &context, &space),
+    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", &context, &target, &space),
                      HONE_CODE_NOT_FOUND);
     assert_null(space.arena);
     hone_module_release(module);
@@ -270,8 +327,13 @@ int main(void) {
         count++;
     int failed = hone_test_run_rows("tuner/space", hone_workloads, sizeof hone_workloads[0], count,
                                     workload_is_right);
+    hone_status_consume(hone_target_parse("nvidia/nvidia-h100", &gpu));
+    failed += hone_test_run_rows("tuner/space for GPUs", hone_workloads, sizeof hone_workloads[0],
+                                 count, workload_is_right_on_gpu);
+    failed += HONE_RUN_ROWS("tuner/space for matrix units", halves, workload_is_right_on_gpu);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_are_right),
+        cmocka_unit_test(random_programs_are_right_on_gpu),
         cmocka_unit_test(is_deterministic),
         cmocka_unit_test(absent_file_is_an_error),
     };

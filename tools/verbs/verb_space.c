@@ -56,10 +56,6 @@ static hone_status space_verb(hone_cli *cli, const space_options *options) {
     hone_space space = {0};
     hone_status st = HONE_OK;
     HONE_TRY(hone_target_read(options->target, options->threads, &target));
-    if (!hone_space_has_rules(&target)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the rules make schedules for CPUs, not for '%s'",
-                          hone_target_kind_name(target.kind));
-    }
     HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &module), done);
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);

@@ -136,22 +136,10 @@ static hone_status open_space(hone_space *out) {
     return out->arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "design space");
 }
 
-bool hone_space_has_rules(const hone_target *target) {
-    for (size_t r = 0; r < HONE_COUNT(rules); r++) {
-        if (rules[r].devices & hone_target_device(target)) return true;
-    }
-    return false;
-}
-
 hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                 hone_space *out_space) {
     assert(func && target && out_space);
     *out_space = (hone_space){0};
-    if (!hone_space_has_rules(target)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "sketches are made for CPUs, not for '%s'; --space FILE brings a space",
-                          hone_target_kind_name(target->kind));
-    }
     generation g = {.target = target};
     HONE_TRY(hone_schedule_create(func, &g.schedules[0]));
     g.schedules[0]->wants_reasons = false;
@@ -168,14 +156,15 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
 /* ---- a space of the user's ---- */
 
 /* A draw may be refused; a space all of whose draws are is none. */
-static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
+static hone_status check_draws(const hone_trace *trace, const hone_target *target,
+                               hone_schedule *sch) {
     hone_status first = HONE_OK;
     for (uint64_t i = 0; i < CHECKED_DRAWS; i++) {
         hone_apply_options options = {.resample = true};
         hone_status st = hone_schedule_reset(sch);
         sch->rng = hone_rng_from_seed(i);
         if (!st) st = hone_trace_apply(trace, sch, &options);
-        if (!st) st = hone_postprocess(sch);
+        if (!st) st = hone_postprocess(sch, target);
         if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) {
             hone_status_free(first);
             return st;
@@ -188,22 +177,23 @@ static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
     return first;
 }
 
-static hone_status check_space(const hone_trace *trace, const hone_trace_context *context) {
+static hone_status check_space(const hone_trace *trace, const hone_trace_context *context,
+                               const hone_target *target) {
     hone_schedule *sch;
     HONE_TRY(hone_schedule_create(context->func, &sch));
     sch->intrins = context->intrins;
     sch->wants_reasons = true;
-    hone_status st = check_draws(trace, sch);
+    hone_status st = check_draws(trace, target, sch);
     hone_schedule_destroy(sch);
     return st;
 }
 
 static hone_status load_space(const char *path, const hone_trace_context *context,
-                              hone_space *space) {
+                              const hone_target *target, hone_space *space) {
     hone_trace trace;
     HONE_TRY(open_space(space));
     HONE_TRY(hone_trace_load(space->arena, path, context, NULL, &trace));
-    HONE_TRY(hone_status_annotate(check_space(&trace, context), "space '%s'", path));
+    HONE_TRY(hone_status_annotate(check_space(&trace, context, target), "space '%s'", path));
     space->sketches = hone_arena_zalloc(space->arena, sizeof *space->sketches);
     if (!space->sketches) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sketch");
     HONE_TRY(hone_trace_simplify(space->arena, &trace, true, space->sketches));
@@ -213,9 +203,9 @@ static hone_status load_space(const char *path, const hone_trace_context *contex
 }
 
 hone_status hone_space_load(const char *path, const hone_trace_context *context,
-                            hone_space *out_space) {
+                            const hone_target *target, hone_space *out_space) {
     assert(path && context && context->func && out_space);
-    hone_status st = load_space(path, context, out_space);
+    hone_status st = load_space(path, context, target, out_space);
     if (st) hone_space_deinit(out_space);
     return st;
 }

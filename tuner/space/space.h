@@ -18,20 +18,18 @@ typedef struct hone_space {
     uint32_t count;
 } hone_space;
 
-/* Whether there are rules that make sketches for such a device. */
-bool hone_space_has_rules(const hone_target *target);
 /* Deterministic: the same program and target give the same sketches in the same order. */
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);
 /* A space with one sketch, given by the user as a trace (--space FILE). ILLEGAL: a step is refused
  * whatever is drawn, or works on another function; with the step and the reason. */
 HONE_NODISCARD hone_status hone_space_load(const char *path, const hone_trace_context *context,
-                                           hone_space *out_space);
+                                           const hone_target *target, hone_space *out_space);
 void hone_space_deinit(hone_space *space);
 
 /* Postprocessing of a candidate: applied after its decisions are made, recorded behind
  * EnterPostproc. ILLEGAL: the candidate is to be dropped. */
-HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch);
+HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch, const hone_target *target);
 
 /* ---- mutation (mutate.c) ---- */
 

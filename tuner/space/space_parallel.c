@@ -46,9 +46,11 @@ static hone_status annotate_jobs(hone_schedule *sch, hone_rv root, const hone_ta
 static hone_status annotate(hone_schedule *sch, const char *root_name, const hone_target *target) {
     hone_rv root, unroll;
     HONE_TRY(hone_sch_get_block(sch, root_name, &root));
-    HONE_TRY(annotate_jobs(sch, root, target));
-    HONE_TRY(hone_sch_annotate(sch, root, HONE_ANNOTATION_VECTORIZE,
-                               HONE_VALUE_OF_INT(VECTOR_ELEMENTS), HONE_NO_ID));
+    if (!hone_target_is_gpu(target)) { /* whose threads and vectors other rules choose */
+        HONE_TRY(annotate_jobs(sch, root, target));
+        HONE_TRY(hone_sch_annotate(sch, root, HONE_ANNOTATION_VECTORIZE,
+                                   HONE_VALUE_OF_INT(VECTOR_ELEMENTS), HONE_NO_ID));
+    }
     if (!has_reduction(sch)) return HONE_OK;
     static const int64_t steps[] = {0, 16, 64, 512};
     static const double probs[] = {0.25, 0.25, 0.25, 0.25};

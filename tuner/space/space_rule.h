@@ -3,6 +3,7 @@
 #define HONE_TUNER_SPACE_RULE_H
 
 #include "schedule/defaults/nest_facts.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "tuner/space/space.h"
 
 enum { HONE_MAX_FORKS = 8 };
@@ -25,10 +26,8 @@ typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_nam
 #include "tuner/space/space_rules.def"
 #undef HONE_SPACE_RULE
 
-/* Postprocessors: ILLEGAL drops the candidate. */
-#define HONE_POSTPROC(name) hone_status hone_##name(hone_schedule *sch);
-#include "tuner/space/postprocs.def"
-#undef HONE_POSTPROC
+/* A postprocessor (postproc_limits.c): ILLEGAL drops the candidate. */
+hone_status hone_verify_limits(hone_schedule *sch);
 
 /* ---- what rules share (space_facts.c) ---- */
 
@@ -42,8 +41,19 @@ typedef hone_status (*hone_rule_variant)(hone_schedule *sch, const char *block_n
 hone_status hone_rule_fork(const hone_schedule *sch, hone_rule_variant variant,
                            const char *block_name, const hone_target *target, int32_t argument,
                            hone_rule_results *io_results);
+/* A way of schedule/gpu/gpu_sketch.h to change a block. */
+typedef hone_status (*hone_rule_gpu)(hone_schedule *sch, hone_rv block,
+                                     const hone_gpu_limits *limits);
 /* Adds sch itself. */
 hone_status hone_rule_keep(hone_schedule *sch, hone_rule_results *io_results);
+
+/* Adds a copy of sch changed by one of the ways of schedule/gpu; nothing when it is refused. */
+hone_status hone_rule_fork_gpu(const hone_schedule *sch, hone_rule_gpu way, const char *block_name,
+                               const hone_target *target, hone_rule_results *io_results);
+/* hone_rule_fork_gpu, and sch itself: always, or only where the way is refused. */
+hone_status hone_rule_go_gpu(hone_schedule *sch, hone_rule_gpu way, bool keeps,
+                             const char *block_name, const hone_target *target,
+                             hone_rule_results *out_results);
 
 /* The node of the block with that name, or HONE_NO_ID; records nothing. */
 hone_node_id hone_rule_find_block(const hone_schedule *sch, const char *name);

@@ -80,7 +80,7 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path,
     task->schedule->intrins = intrins;
     HONE_TRY(hone_feature_state_create(&task->features));
     const hone_trace_context context = {.func = task->task->func, .intrins = intrins};
-    HONE_TRY(space_path ? hone_space_load(space_path, &context, &task->space)
+    HONE_TRY(space_path ? hone_space_load(space_path, &context, task->target, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
     if (!space_path) HONE_TRY(add_default_sketch(task));
     task->has_own_space = space_path != NULL;
@@ -161,7 +161,7 @@ hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
     hone_apply_options options = {.decisions = decisions};
     HONE_TRY(hone_trace_apply(trace, task->schedule, &options));
     HONE_TRY(keep_decisions(task, trace->count, arena, &out->decisions));
-    HONE_TRY(hone_postprocess(task->schedule));
+    HONE_TRY(hone_postprocess(task->schedule, task->target));
     return describe(task, arena, out);
 }
 
