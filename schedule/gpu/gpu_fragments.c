@@ -41,7 +41,9 @@ typedef struct fragments {
     hone_gpu_form form;
     uint32_t unit;
     bool is_sampled;
-    hone_rv sampled[2]; /* fragments of a warp, down and right */
+    hone_rv sampled[5]; /* sizes, as in size_names */
+    int64_t decided[5];
+    hone_rv store, loads[2], stages[2]; /* copies, by operand */
     hone_rv warp, outer_steps, inner_steps;
 } fragments;
 
@@ -98,10 +100,13 @@ static hone_status tile_loops(fragments *f) {
     HONE_TRY(hone_gpu_split(g, own[1], SIDE, columns));
     HONE_TRY(hone_gpu_split(g, own[2], SIDE, steps));
     HONE_TRY(split_tiles(f, rows[0], 3, down, &i, &sizes));
-    if (sizes) f->sampled[0] = sizes[2];
+    if (sizes) f->sampled[0] = sizes[2], f->sampled[2] = sizes[1];
     HONE_TRY(split_tiles(f, columns[0], 3, right, &j, &sizes));
-    if (sizes) f->sampled[1] = sizes[2];
+    if (sizes) f->sampled[1] = sizes[2], f->sampled[3] = sizes[1];
     HONE_TRY(split_tiles(f, steps[0], 2, deep, &k, &sizes));
+    if (sizes) f->sampled[4] = sizes[1];
+    const int64_t decided[] = {down[2], right[2], down[1], right[1], deep[1]};
+    memcpy(f->decided, decided, sizeof decided);
     hone_rv order[] = {i[0], j[0], i[1],    j[1],       k[0],    k[1],
                        i[2], j[2], rows[1], columns[1], steps[1]};
     HONE_TRY(hone_sch_reorder(g->sch, HONE_COUNT(order), order));
@@ -134,37 +139,71 @@ static hone_status tile_copy(fragments *f, hone_rv copy, hone_rv out[4]) {
     return hone_sch_unroll(f->g->sch, columns[0]);
 }
 
-/* ---- results ---- */
+/* ---- what buffers hold ---- */
 
-/* "R" and "C" in a map: how many fragments a warp has down and right, as sampled. */
+/* Names in maps: fragments of a warp down and right, warps down and right, and fragments of steps
+ * at a time. */
+static const char size_names[] = "RCWVK";
+
 static bool find_sampled(void *ctx, const char *name, uint32_t *out_count,
                          const uint32_t **out_frees, bool *out_is_tuple) {
     const fragments *f = ctx;
-    if (strcmp(name, "R") != 0 && strcmp(name, "C") != 0) return false;
+    const char *at = name[1] ? NULL : strchr(size_names, name[0]);
+    if (!at || !*at || !f->is_sampled) return false;
     *out_count = 1;
-    *out_frees = &f->sampled[*name == 'C'];
+    *out_frees = &f->sampled[at - size_names];
     *out_is_tuple = false;
     return true;
 }
 
-/* A tile of each warp lies by itself, so that it is one box of the warp's. */
-static hone_status part_by_warps(fragments *f, hone_rv store) {
-    char text[256], rows[24] = "R", columns[24] = "C";
+static bool find_decided(void *ctx, const char *name, uint32_t *out_count,
+                         const int64_t **out_numbers, bool *out_is_tuple) {
+    const fragments *f = ctx;
+    const char *at = name[1] ? NULL : strchr(size_names, name[0]);
+    if (!at || !*at || f->is_sampled) return false;
+    *out_count = 1;
+    *out_numbers = &f->decided[at - size_names];
+    *out_is_tuple = false;
+    return true;
+}
+
+/* Keeps of what a block writes only what is alive: the map leads others to the same elements, which
+ * are written anew before they are read. */
+static hone_status keep_alive(fragments *f, hone_rv block, const char *params,
+                              const char *indices) {
+    char text[128];
     const hone_index_map *map;
-    const hone_index_map_scope scope = {.names = find_sampled, .ctx = f};
-    const char *batch = f->shape.has[GPU_BATCH] ? "b, " : "";
-    if (!f->is_sampled) {
-        snprintf(rows, sizeof rows, "%lld", (long long)f->tile.thread_rows / SIDE);
-        snprintf(columns, sizeof columns, "%lld", (long long)f->tile.thread_columns / SIDE);
-    }
-    snprintf(text, sizeof text,
-             "lambda %si, j: (%si // (16 * %s), j // (16 * %s), i %% (16 * %s) // 16, "
-             "j %% (16 * %s) // 16, i %% 16, j %% 16)",
-             batch, batch, rows, columns, rows, columns);
+    const hone_index_map_scope scope = {.names = find_sampled, .numbers = find_decided, .ctx = f};
+    snprintf(text, sizeof text, "lambda %s%s: (%s)", f->shape.has[GPU_BATCH] ? "b, " : "", params,
+             indices);
     py_source source = {.name = "gpu_fragments", .text = text, .length = strlen(text)};
     HONE_TRY(hone_index_map_parse(f->g->sch->arena, &source, &scope, 0, &map));
-    return hone_sch_transform_layout(f->g->sch, store, true, 0, map, NULL, false);
+    return hone_sch_transform_layout(f->g->sch, block, true, 0, map, NULL, true);
 }
+
+/* A block of threads has its tiles of the operands, a warp its fragments, and one tile of 16 x 16
+ * of each warp is on its way out. */
+static hone_status keep_all_alive(fragments *f) {
+    uint32_t rows = f->shape.rows_operand, columns = 1 - rows;
+    bool is_trans = f->form.last[1] != GPU_COLUMNS;
+    HONE_TRY(
+        keep_alive(f, f->store, "i, j", "i // (16 * R) % W, j // (16 * C) % V, i % 16, j % 16"));
+    HONE_TRY(keep_alive(f, f->block, "i, j", "i % (16 * R), j % (16 * C)"));
+    HONE_TRY(keep_alive(f, f->loads[rows], "i, k", "i % (16 * R), k % 16"));
+    HONE_TRY(keep_alive(f, f->stages[rows], "i, k", "i % (16 * R * W), k % (16 * K)"));
+    if (is_trans) {
+        HONE_TRY(keep_alive(f, f->loads[columns], "j, k", "j % (16 * C), k % 16"));
+        HONE_TRY(keep_alive(f, f->stages[columns], "j, k", "j % (16 * C * V), k % (16 * K)"));
+    } else {
+        HONE_TRY(keep_alive(f, f->loads[columns], "k, j", "k % 16, j % (16 * C)"));
+        HONE_TRY(keep_alive(f, f->stages[columns], "k, j", "k % (16 * K), j % (16 * C * V)"));
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        HONE_TRY(hone_sch_storage_align(f->g->sch, f->stages[i], 0, -2, 2 * SIDE, PADDING));
+    return HONE_OK;
+}
+
+/* ---- results ---- */
 
 /* Lanes of a warp copy a tile out, neighbours along columns. */
 static hone_status share_results(fragments *f, hone_rv copy) {
@@ -187,17 +226,16 @@ static hone_status share_results(fragments *f, hone_rv copy) {
     return hone_sch_vectorize(f->g->sch, parts[1]);
 }
 
-/* out_store: the block that stores fragments. */
-static hone_status put_results(fragments *f, hone_rv *out_store, hone_rv *out_tile) {
+/* out_tile: the loop over rows of a fragment that is stored. */
+static hone_status put_results(fragments *f, hone_rv *out_tile) {
     hone_schedule *sch = f->g->sch;
     hone_rv copy, loops[4];
-    HONE_TRY(hone_sch_cache_write(sch, f->block, 0, "wmma.accumulator", 0, NULL, out_store));
-    HONE_TRY(hone_sch_reverse_compute_at(sch, *out_store, f->warp, true, -1));
-    HONE_TRY(tile_copy(f, *out_store, loops));
+    HONE_TRY(hone_sch_cache_write(sch, f->block, 0, "wmma.accumulator", 0, NULL, &f->store));
+    HONE_TRY(hone_sch_reverse_compute_at(sch, f->store, f->warp, true, -1));
+    HONE_TRY(tile_copy(f, f->store, loops));
     *out_tile = loops[2];
-    HONE_TRY(hone_sch_cache_write(sch, *out_store, 0, "shared", 0, NULL, &copy));
+    HONE_TRY(hone_sch_cache_write(sch, f->store, 0, "shared", 0, NULL, &copy));
     HONE_TRY(hone_sch_reverse_compute_at(sch, copy, loops[1], true, -1));
-    HONE_TRY(part_by_warps(f, *out_store));
     HONE_TRY(hone_gpu_join_epilogue(f->g, copy));
     return share_results(f, copy);
 }
@@ -212,10 +250,37 @@ static int64_t vector_of(const fragments *f, uint32_t operand) {
     return lanes;
 }
 
+static hone_factor size_of(const fragments *f, char name) {
+    size_t i = (size_t)(strchr(size_names, name) - size_names);
+    return f->is_sampled ? HONE_FACTOR_OF_RV(f->sampled[i]) : HONE_FACTOR_OF_INT(f->decided[i]);
+}
+
+/* All warps fetch together, up to `most` neighbours each lane. */
+static hone_status share_fetch(fragments *f, hone_rv loop, int64_t most) {
+    hone_schedule *sch = f->g->sch;
+    const hone_rv *parts = NULL;
+    hone_rv warps, sampled;
+    hone_factor vector = HONE_FACTOR_OF_INT(most);
+    if (f->is_sampled) {
+        HONE_TRY(hone_gpu_sample_vector(f->g, most, &sampled));
+        vector = HONE_FACTOR_OF_RV(sampled);
+    }
+    const hone_factor factors[] = {{.kind = HONE_FACTOR_NONE},
+                                   size_of(f, 'W'),
+                                   size_of(f, 'V'),
+                                   HONE_FACTOR_OF_INT(f->g->limits->warp),
+                                   vector};
+    HONE_TRY(hone_sch_split(sch, loop, HONE_COUNT(factors), factors, true, false, &parts));
+    HONE_TRY(hone_gpu_fuse(f->g, 2, parts + 1, &warps));
+    HONE_TRY(hone_sch_bind(sch, warps, "threadIdx.y"));
+    HONE_TRY(hone_sch_bind(sch, parts[3], "threadIdx.x"));
+    return hone_sch_vectorize(sch, parts[4]);
+}
+
 /* The copy to shared memory: fetched by all warps together. */
 static hone_status stage(fragments *f, uint32_t operand, hone_rv load) {
     hone_gpu *g = f->g;
-    hone_rv copy, fused, warps[2];
+    hone_rv copy, fused;
     const hone_gpu_side *side = &f->shape.sides[operand];
     gpu_group last = f->form.last[operand == f->shape.rows_operand ? 0 : 1];
     bool is_turned = side->last != last;
@@ -223,13 +288,8 @@ static hone_status stage(fragments *f, uint32_t operand, hone_rv load) {
     HONE_TRY(hone_sch_compute_at(g->sch, copy, f->outer_steps, true, -1));
     HONE_TRY(hone_gpu_join_prologue(g, copy));
     HONE_TRY(hone_gpu_fuse_copy(g, copy, f->outer_steps, side, last, &fused));
-    HONE_TRY(hone_sch_storage_align(g->sch, copy, 0, -2, 2 * SIDE, PADDING));
-    if (f->is_sampled) return hone_gpu_annotate_fetch(g, copy, f->shape.types[operand].bits);
-    int64_t count = f->tile.rows / f->tile.thread_rows * (f->tile.columns / f->tile.thread_columns);
-    HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(g->limits->warp),
-                            is_turned ? 1 : vector_of(f, operand), &fused));
-    HONE_TRY(hone_gpu_split(g, fused, count, warps));
-    return hone_sch_bind(g->sch, warps[1], "threadIdx.y");
+    f->stages[operand] = copy;
+    return share_fetch(f, fused, is_turned ? 1 : vector_of(f, operand));
 }
 
 /* The fragments of an operand for 16 steps. out_tile: the loop of one of them. */
@@ -241,6 +301,7 @@ static hone_status load(fragments *f, uint32_t operand, hone_rv *out_tile) {
     HONE_TRY(hone_sch_compute_at(f->g->sch, copy, f->inner_steps, true, -1));
     HONE_TRY(stage(f, operand, copy));
     HONE_TRY(tile_copy(f, copy, loops));
+    f->loads[operand] = copy;
     *out_tile = loops[2];
     return HONE_OK;
 }
@@ -252,6 +313,7 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
     bool is_trans = f->form.last[1] != GPU_COLUMNS;
     const char *type = units[f->unit].load, *sum = units[f->unit].store;
     HONE_TRY(hone_sch_decompose_reduction(f->g->sch, f->block, f->outer_steps, &init));
+    HONE_TRY(keep_all_alive(f));
     HONE_TRY(tensorize_copy(f, loads[rows], "load", type, "_a"));
     HONE_TRY(tensorize_copy(f, loads[columns], "load", type, is_trans ? "_b_trans" : "_b"));
     HONE_TRY(tensorize_copy(f, store, "store", sum, ""));
@@ -264,7 +326,7 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
 
 /* All of it, for the tile in f. */
 static hone_status multiply(fragments *f) {
-    hone_rv store, store_tile, loads[2];
+    hone_rv store_tile, loads[2];
     f->form = (hone_gpu_form){
         {1,              f->tile.rows, f->tile.columns, f->tile.steps},
         {GPU_STEPS, f->shape.sides[1 - f->shape.rows_operand].last            }
@@ -272,7 +334,7 @@ static hone_status multiply(fragments *f) {
     if (f->form.last[1] != GPU_COLUMNS) f->form.last[1] = GPU_STEPS;
     HONE_TRY(hone_gpu_to_matrices(f->g, f->block, &f->shape, &f->form));
     HONE_TRY(tile_loops(f));
-    HONE_TRY(put_results(f, &store, &store_tile));
+    HONE_TRY(put_results(f, &store_tile));
     HONE_TRY(load(f, 0, &loads[0]));
     HONE_TRY(load(f, 1, &loads[1]));
     return put_intrinsics(f, store_tile, loads);

@@ -65,8 +65,8 @@ hone_status hone_gpu_join_loops(hone_gpu *g, hone_rv block, hone_rv *out_space, 
 /* gpu_sketch_others.c: a number of threads, from `least` on by powers of two, at most those of a
  * block. */
 hone_status hone_gpu_sample_threads(hone_gpu *g, int64_t least, int64_t most, hone_rv *out);
-/* gpu_sketch.c: the length of vectors by which a copy is fetched is left open. */
-hone_status hone_gpu_annotate_fetch(hone_gpu *g, hone_rv copy, int32_t bits);
+/* gpu_sketch.c: how many neighbours a thread fetches at once, at most `most`. */
+hone_status hone_gpu_sample_vector(hone_gpu *g, int64_t most, hone_rv *out);
 /* gpu_bind.c: shares the nest of a block out as it stands, unless it is bound. */
 hone_status hone_gpu_bind(hone_gpu *g, hone_rv block);
 /* gpu_bind.c: lets the nest of a block run in one thread, unless it is bound. */

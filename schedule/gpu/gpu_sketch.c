@@ -66,28 +66,28 @@ static hone_status tile_loops(sketch *s) {
     return HONE_OK;
 }
 
-hone_status hone_gpu_annotate_fetch(hone_gpu *g, hone_rv copy, int32_t bits) {
+hone_status hone_gpu_sample_vector(hone_gpu *g, int64_t most, hone_rv *out) {
     static const int64_t lengths[] = {1, 2, 4, 8, 16};
     double probs[HONE_COUNT(lengths)];
     uint32_t count = 1;
-    hone_rv length;
-    while (count < HONE_COUNT(lengths) && lengths[count] * bits <= GPU_VECTOR_BYTES * 8)
+    while (count < HONE_COUNT(lengths) && lengths[count] <= most)
         count++;
     for (uint32_t i = 0; i < count; i++)
         probs[i] = 1.0 / count;
-    HONE_TRY(hone_sch_sample_categorical(g->sch, count, lengths, probs, NULL, &length));
-    return hone_sch_annotate(g->sch, copy, HONE_ANNOTATION_FETCH, HONE_VALUE_OF_INT(0), length);
+    return hone_sch_sample_categorical(g->sch, count, lengths, probs, NULL, out);
 }
 
 static hone_status stage(sketch *s, uint32_t operand) {
-    hone_rv copy, fused;
+    hone_rv copy, fused, length;
     gpu_group last = s->form.last[operand == s->shape.rows_operand ? 0 : 1];
     HONE_TRY(hone_sch_cache_read(s->g.sch, s->block, operand, "shared", 0, NULL, &copy));
     HONE_TRY(hone_sch_compute_at(s->g.sch, copy, s->outer_steps, true, -1));
     HONE_TRY(hone_gpu_join_prologue(&s->g, copy));
     HONE_TRY(
         hone_gpu_fuse_copy(&s->g, copy, s->outer_steps, &s->shape.sides[operand], last, &fused));
-    return hone_gpu_annotate_fetch(&s->g, copy, s->shape.types[operand].bits);
+    int64_t bytes = (int64_t)hone_dtype_bytes(s->shape.types[operand]);
+    HONE_TRY(hone_gpu_sample_vector(&s->g, GPU_VECTOR_BYTES / bytes, &length));
+    return hone_sch_annotate(s->g.sch, copy, HONE_ANNOTATION_FETCH, HONE_VALUE_OF_INT(0), length);
 }
 
 hone_status hone_gpu_sketch_product(hone_schedule *sch, hone_rv block,

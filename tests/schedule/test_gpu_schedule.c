@@ -12,18 +12,19 @@
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
 
-enum { RANDOM_PROGRAMS = 120, DEVICES = 2 };
+enum { RANDOM_PROGRAMS = 120, DEVICES = 3 };
 
 static const char *const devices[DEVICES] = {
-    "cuda -arch=sm_90 -max_shared_memory_per_block=232448",
+    "cuda -arch=sm_90 -max_shared_memory_per_block=232448 -num-cores=132",
     "cuda -arch=sm_50 -max_threads_per_block=128 -max_shared_memory_per_block=16384",
+    "cuda -arch=sm_80 -max_shared_memory_per_block=166912 -num-cores=1", /* large tiles */
 };
 
 static hone_gpu_limits limits_of(const hone_target *target) {
     bool is_new = target->max_threads_per_block > 128;
     return (hone_gpu_limits){.block_threads = target->max_threads_per_block,
                              .warp = target->warp_size,
-                             .multiprocessors = is_new ? 132 : 0,
+                             .multiprocessors = is_new ? target->num_cores : 0,
                              .shared_bytes = target->max_shared_bytes,
                              .registers = target->registers_per_block,
                              .has_matrix_units = is_new,
