@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/defaults/default_schedule.h"
+#include "schedule/gpu/gpu_sketch.h"
 
 enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_COPIES = 80 };
 
@@ -38,4 +39,10 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target) {
         .l2_bytes = target->l2_bytes,
     };
     return hone_default_schedule(sch, &limits);
+}
+
+hone_status hone_plain_schedule(hone_schedule *sch, const hone_target *target) {
+    if (!hone_target_is_gpu(target)) return HONE_OK;
+    const hone_gpu_limits limits = hone_gpu_limits_of(target);
+    return hone_gpu_bind_rest(sch, &limits);
 }

@@ -13,4 +13,8 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
  * others. Fails as these do: ILLEGAL and INVALID never come out of it. */
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target);
 
+/* Schedules a program that was just reset no further than its target demands: not at all for a CPU;
+ * for a GPU every nest is shared out as it stands. Fails as hone_first_schedule does. */
+HONE_NODISCARD hone_status hone_plain_schedule(hone_schedule *sch, const hone_target *target);
+
 #endif

@@ -7,6 +7,7 @@
  *   default schedule ◄──────────────────┘──build──► taken
  *                        │does not build
  *   plain ◄──────────────┘──build──► taken, or the compilation fails
+ *   (for a GPU: shared out to its threads as it stands)
  */
 #include <math.h>
 
@@ -121,13 +122,20 @@ static hone_status borrow_schedule(parts *p, hone_schedule *open_one, bool *out_
 
 static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
     bool is_done = false;
-    if (hone_func_is_symbolic(k->func)) HONE_TRY(borrow_schedule(p, sch, &is_done));
+    bool is_gpu = hone_target_is_gpu(&p->options->target); /* whose tiles pad any size */
+    if (hone_func_is_symbolic(k->func) && !is_gpu) HONE_TRY(borrow_schedule(p, sch, &is_done));
     if (!is_done) HONE_TRY(hone_first_schedule(sch, &p->options->target));
     return keep_trace(p, k, sch);
 }
 
-/* Leaves the trace NULL where there is nothing to improve. */
-static hone_status use_default(parts *p, part_kernel *k) {
+static hone_status print_plain(parts *p, part_kernel *k, hone_schedule *sch) {
+    HONE_TRY(hone_plain_schedule(sch, &p->options->target));
+    return keep_trace(p, k, sch);
+}
+
+/* Leaves the trace NULL where there is nothing to do. */
+static hone_status use_schedule(parts *p, part_kernel *k,
+                                hone_status (*print)(parts *, part_kernel *, hone_schedule *)) {
     k->trace = NULL;
     k->facts.source = HONE_COMPILE_PLAIN;
     hone_schedule *sch;
@@ -137,10 +145,15 @@ static hone_status use_default(parts *p, part_kernel *k) {
         return HONE_OK;
     }
     HONE_TRY(st);
-    st = print_default(p, k, sch);
+    st = print(p, k, sch);
     hone_schedule_destroy(sch);
-    if (k->trace) k->facts.source = HONE_COMPILE_DEFAULT;
     return st;
+}
+
+static hone_status use_default(parts *p, part_kernel *k) {
+    HONE_TRY(use_schedule(p, k, print_default));
+    if (k->trace) k->facts.source = HONE_COMPILE_DEFAULT;
+    return HONE_OK;
 }
 
 static hone_status keep_written(parts *p, part_kernel *k) {
@@ -161,7 +174,10 @@ static hone_status choose_schedule(parts *p, part_kernel *k) {
 static hone_status choose(parts *p, part_kernel *k) {
     k->facts.record_ns = NAN;
     HONE_TRY(print_program(p, k));
-    if (p->options->no_schedule) return say(p, k, "no schedules were asked for");
+    if (p->options->no_schedule) {
+        HONE_TRY(use_schedule(p, k, print_plain));
+        return say(p, k, "no schedules were asked for");
+    }
     return choose_schedule(p, k);
 }
 
@@ -204,8 +220,7 @@ static hone_status fall_back(builds *b, size_t index, const char *why) {
         HONE_TRY(hone_record_chooser_reject(p->chooser, k->facts.record, why));
         HONE_TRY(choose_schedule(p, k));
     } else if (k->facts.source == HONE_COMPILE_DEFAULT) {
-        k->trace = NULL;
-        k->facts.source = HONE_COMPILE_PLAIN;
+        HONE_TRY(use_schedule(p, k, print_plain));
         k->facts.reason = hone_arena_printf(p->arena, "default schedule is not used: %s", why);
         if (!k->facts.reason) return parts_no_memory();
     } else {
