@@ -4,6 +4,7 @@
  * first element that is. */
 #include "lower/ground/accesses.h"
 #include "lower/ground/scope.h"
+#include "lower/memory/alignment.h"
 #include "support/data/tensor.h"
 
 typedef struct compactor {
@@ -86,7 +87,9 @@ hone_status lower_compact(hone_lower *lower) {
     compactor c = {.scope.lower = lower};
     hone_arith_init(&c.scope.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        if (hone_func_node(func, n)->kind == HONE_NODE_ALLOC) HONE_TRY(compact(&c, n));
+        if (hone_func_node(func, n)->kind != HONE_NODE_ALLOC) continue;
+        HONE_TRY(compact(&c, n));
+        HONE_TRY(lower_align_buffer(lower, hone_func_node(func, n)->u.alloc.buffer));
     }
     return hone_ir_finish(&c.scope.arith.ir);
 }
