@@ -76,6 +76,9 @@ hone_status hone_gpu_reduce(hone_gpu *g, hone_rv block);
 /* gpu_rows.c: with all that it reads of sums over rows, row by row. ILLEGAL: it reads none, or rows
  * are too long. */
 hone_status hone_gpu_rows(hone_gpu *g, hone_rv block);
+/* gpu_transpose.c: by tiles that are turned around in shared memory. ILLEGAL: nothing is read
+ * across the rows along which it is written. */
+hone_status hone_gpu_transpose(hone_gpu *g, hone_rv block);
 /* gpu_fragments.c: a product of short numbers on matrix units. ILLEGAL: it is none, or there are
  * none. */
 hone_status hone_gpu_fragments(hone_gpu *g, hone_rv block);

@@ -231,6 +231,23 @@ static void rows_are_one_launch(void **state) {
     }
 }
 
+/* Neighbouring threads read and write neighbours: tiles are turned around in shared memory. */
+static void transposes_have_tiles(void **state) {
+    (void)state;
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        if (strcmp(w->name, "transpose") != 0) continue;
+        hone_module *module = NULL;
+        hone_str text = {0};
+        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        bool has_tile = strstr(hone_str_text(&text), "scope=\"shared\"") != NULL;
+        hone_str_deinit(&text);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        assert_true(has_tile);
+    }
+}
+
 static void random_programs_are_right(void **state) {
     (void)state;
     uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
@@ -247,7 +264,8 @@ static void random_programs_are_right(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_right),
-                                              cmocka_unit_test(rows_are_one_launch)};
+                                              cmocka_unit_test(rows_are_one_launch),
+                                              cmocka_unit_test(transposes_have_tiles)};
     size_t count = 0;
     while (hone_workloads[count].name)
         count++;
