@@ -53,6 +53,12 @@ static gpu_group group_of(const hone_block *block, const hone_gpu_shape *s, uint
     return in_first ? GPU_ROWS : in_second ? GPU_COLUMNS : GPU_GROUPS;
 }
 
+/* So few rows that hardly anything is read twice: a sum for each result is as fast as memory. */
+static bool is_narrow(const hone_gpu_shape *s, gpu_group group) {
+    enum { FEW = 4 };
+    return !s->has[group] || (s->extents[group] >= 0 && s->extents[group] <= FEW);
+}
+
 static int64_t product_of(int64_t a, int64_t b) {
     if (a < 0 || b < 0 || (b > 0 && a > INT32_MAX / b)) return -1;
     return a * b;
@@ -75,7 +81,7 @@ static bool read_axes(const hone_schedule *sch, const hone_block *block, hone_gp
         s->has[group] = true;
         s->extents[group] = product_of(s->extents[group], s->axes[a]);
     }
-    return s->has[GPU_ROWS] && s->has[GPU_COLUMNS] && s->has[GPU_STEPS];
+    return !is_narrow(s, GPU_ROWS) && !is_narrow(s, GPU_COLUMNS) && s->has[GPU_STEPS];
 }
 
 /* No other axis of its group moves the access within it. */
