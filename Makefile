@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: release dev test demo check check-full check-peer bench fuzz fmt install setup clean
+.PHONY: release dev test demo check check-full check-peer bench fuzz fmt install setup gpu-bundle clean
 release:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
@@ -32,6 +32,9 @@ check-peer: setup
 
 bench: release
 	@scripts/bench $(BENCH)
+
+gpu-bundle: release
+	@scripts/gpu_bundle
 
 fuzz:
 	@scripts/fuzz --sequences 1000000 --seconds 300
