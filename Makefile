@@ -33,7 +33,7 @@ check-peer: setup
 bench: release
 	@scripts/bench $(BENCH)
 
-gpu-bundle: release
+gpu-bundle:
 	@scripts/gpu_bundle
 
 fuzz:
