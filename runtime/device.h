@@ -46,6 +46,8 @@ void hone_device_destroy(hone_device *device); /* NULL is allowed */
  * memory that may be used; 0: all. INVALID: no such name; UNAVAILABLE: no such device here. */
 HONE_NODISCARD hone_status hone_device_open(const char *name, int64_t memory_bytes,
                                             hone_device **out_device);
+/* INVALID, "nothing runs kernels for 'metal'", unless there is such a kind of device. */
+HONE_NODISCARD hone_status hone_device_name_check(const char *name);
 /* Whether a device of this name runs kernels in this process's memory, as the host's code. */
 bool hone_device_name_is_host(const char *name);
 

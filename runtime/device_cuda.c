@@ -305,18 +305,3 @@ hone_status hone_device_create_cuda(const hone_device_cuda_options *options,
     *out_device = &self->base;
     return HONE_OK;
 }
-
-hone_status hone_cuda_list(hone_cuda_facts out_cards[HONE_CUDA_MAX_CARDS], int32_t *out_count) {
-    hone_cuda *cuda = NULL;
-    int count = 0;
-    *out_count = 0;
-    HONE_TRY(hone_cuda_open(HONE_CUDA_DRIVER, NULL, &cuda));
-    hone_status st = unavailable(cuda, cuda->table->device_count(cuda, &count), "counting cards");
-    for (int i = 0; i < count && i < HONE_CUDA_MAX_CARDS && !st; i++) {
-        st = unavailable(cuda, cuda->table->describe(cuda, i, &out_cards[i]),
-                         "asking the card what it is");
-        if (!st) *out_count = i + 1;
-    }
-    hone_cuda_close(cuda);
-    return st;
-}

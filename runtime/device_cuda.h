@@ -9,6 +9,7 @@
 
 #include "runtime/cuda_api.h"
 #include "runtime/device.h"
+#include "target/target.h"
 
 typedef struct hone_device_cuda_options {
     int32_t ordinal;           /* of the card, as CUDA counts */
@@ -26,5 +27,7 @@ enum { HONE_CUDA_MAX_CARDS = 64 };
 /* The cards of this machine, without touching them. UNAVAILABLE: there is no driver. */
 HONE_NODISCARD hone_status hone_cuda_list(hone_cuda_facts out_cards[HONE_CUDA_MAX_CARDS],
                                           int32_t *out_count);
+/* The target that describes a card. */
+HONE_NODISCARD hone_status hone_cuda_target(const hone_cuda_facts *card, hone_target *out_target);
 
 #endif

@@ -62,9 +62,14 @@ hone_status hone_device_open(const char *name, int64_t memory_bytes, hone_device
     int32_t number;
     assert(name && out_device);
     *out_device = NULL;
-    const struct row *row = find(name, &number);
-    if (!row) return HONE_ERROR(HONE_CODE_INVALID, "'%s' is no kind of device", name);
-    return row->open(number, memory_bytes, out_device);
+    HONE_TRY(hone_device_name_check(name));
+    return find(name, &number)->open(number, memory_bytes, out_device);
+}
+
+hone_status hone_device_name_check(const char *name) {
+    int32_t number;
+    if (find(name, &number)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "nothing runs kernels for '%s'", name);
 }
 
 bool hone_device_name_is_host(const char *name) {

@@ -99,6 +99,24 @@ static void are_held(void **state) {
     assert_memory_equal(layers, "filter, limits", 14);
 }
 
+/* As the tuner has them: the warden hands it out. */
+static void artifacts_may_be_files(void **state) {
+    (void)state;
+    device_manifest m;
+    hone_run_result result;
+    const hone_device_artifact code = device_artifact();
+    char *path = hone_path_join(fixture.dir, "kernel.ptx");
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, code.bytes, code.byte_count));
+    hone_run_request request = runner_fixture_request(&fixture, "self_test");
+    device_manifest_init(&m, "self_test", FIXTURE_COUNT);
+    request.artifact_path = path;
+    request.manifest = m.manifest;
+    runner_fixture_run(runner, &request, &result);
+    assert_int_equal(result.failure, HONE_FAILURE_NONE);
+    hone_run_result_deinit(&result);
+    hone_free(path);
+}
+
 /* Nothing is the candidate's fault. */
 static void memory_has_a_limit(void **state) {
     (void)state;
@@ -162,10 +180,12 @@ static void find_driver(void) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(are_held), cmocka_unit_test(executors_are_used_again),
-        cmocka_unit_test(memory_has_a_limit), cmocka_unit_test(a_card_that_lacks_is_lost),
-        cmocka_unit_test(slots_have_cards_of_their_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(are_held),
+                                       cmocka_unit_test(artifacts_may_be_files),
+                                       cmocka_unit_test(executors_are_used_again),
+                                       cmocka_unit_test(memory_has_a_limit),
+                                       cmocka_unit_test(a_card_that_lacks_is_lost),
+                                       cmocka_unit_test(slots_have_cards_of_their_own)};
     const hone_runner_local_options options = {.slots = 1};
     is_card = argc > 1 && strcmp(argv[1], "card") == 0;
     if (is_card && argc > 2) without = argv[2];

@@ -224,15 +224,6 @@ static void check_perf(hone_checkup *checkup) {
                     "perf_event_paranoid %s", text);
 }
 
-static void check_cuda(hone_checkup *checkup) {
-    const char *driver = read_line(checkup, "/proc/driver/nvidia/version");
-    if (driver) {
-        hone_doctor_say(checkup, "CUDA", HONE_DOCTOR_OK, NULL, "%s", driver);
-    } else {
-        hone_doctor_say(checkup, "CUDA", HONE_DOCTOR_NOTE, NULL, "no NVIDIA driver");
-    }
-}
-
 void hone_doctor_machine(hone_checkup *checkup) {
     check_cores(checkup);
     check_governor(checkup);
@@ -240,7 +231,7 @@ void hone_doctor_machine(hone_checkup *checkup) {
     check_smt(checkup);
     check_load(checkup);
     check_perf(checkup);
-    check_cuda(checkup);
+    hone_doctor_cards(checkup);
 }
 
 /* ---- timing ---- */

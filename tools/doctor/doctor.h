@@ -24,7 +24,7 @@ typedef struct hone_finding_line {
 
 typedef struct hone_checkup {
     hone_arena *arena;
-    hone_finding_line items[32];
+    hone_finding_line items[96];
     size_t count;
     hone_doctor_level worst;
     bool failed; /* out of memory */
@@ -37,6 +37,7 @@ void hone_doctor_say(hone_checkup *checkup, const char *check, hone_doctor_level
 void hone_doctor_tools(hone_checkup *checkup);      /* programs that are started, directories */
 void hone_doctor_candidates(hone_checkup *checkup); /* what holds them */
 void hone_doctor_machine(hone_checkup *checkup);    /* cores, governor, turbo, SMT, load, devices */
+void hone_doctor_cards(hone_checkup *checkup);      /* of NVIDIA's */
 void hone_doctor_timing(hone_checkup *checkup);     /* clock, noise floor, distance between cores */
 /* Keys and the way to a tracker, which is asked how it is. */
 struct hone_farm_access;

@@ -11,6 +11,7 @@
 
 #include "measure/farm.h"
 #include "runner/executor.h"
+#include "runtime/device.h"
 #include "sandbox/held.h"
 #include "sandbox/sandbox.h"
 #include "support/core/alloc.h"
@@ -221,6 +222,13 @@ static bool is_name(const char *text) {
     return length > 0 && length < HONE_FARM_NAME_BYTES;
 }
 
+static bool is_device(const char *name) {
+    hone_status st = hone_device_name_check(name);
+    bool is_one = !st;
+    hone_status_free(st);
+    return is_one;
+}
+
 /* NULL, or what is wrong with the option's value. */
 static const char *take(command *c, int choice, const char *value) {
     runner_farm_options *o = &c->farm;
@@ -242,7 +250,7 @@ static const char *take(command *c, int choice, const char *value) {
         return is_name(value) ? NULL : "--name wants up to 63 characters without '/', not";
     case OPTION_DEVICE:
         o->device = value;
-        return NULL;
+        return is_device(value) ? NULL : "--device wants cpu, cuda or cuda:1, not";
     case OPTION_DEVICE_KEY:
         o->device_key = value;
         return is_name(value) ? NULL : "--device-key wants up to 63 characters without '/', not";

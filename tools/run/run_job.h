@@ -3,6 +3,7 @@
 #define HONE_TOOLS_RUN_RUN_JOB_H
 
 #include "graph/module/graph_options.h"
+#include "target/target.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_tensors.h"
 
@@ -30,6 +31,9 @@ typedef struct hone_run_job {
 
 /* A library: loads it, runs, times. */
 HONE_NODISCARD hone_status hone_run_library(hone_run_job *job, const char *path);
+/* A PrimFunc, for a device with memory of its own. */
+HONE_NODISCARD hone_status hone_run_on_device(hone_run_job *job, const hone_module *module,
+                                              const hone_target *target);
 /* The oracle. */
 HONE_NODISCARD hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module);
 

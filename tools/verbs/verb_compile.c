@@ -12,6 +12,7 @@
 #include "tools/cli/cli_intrins.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_shapes.h"
+#include "tools/cli/cli_target.h"
 #include "tools/cli/cli_tensors.h"
 #include "tools/farm/tune_farm.h"
 #include "tools/verbs/kernel_table.h"
@@ -190,7 +191,7 @@ static hone_status read_target(compile_job *job) {
         if (job->db && o->target) {
             HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
         }
-        if (!is_found) HONE_TRY(hone_target_read(o->target, o->threads, target));
+        if (!is_found) HONE_TRY(hone_cli_read_target(o->target, o->threads, target));
     }
     hone_cli_warn_of_threads(&job->cli->log, target);
     return HONE_OK;

@@ -8,6 +8,7 @@
 #include "lower/ground/lower.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_target.h"
 #include "tools/verbs/verbs.h"
 
 typedef struct lower_options {
@@ -110,7 +111,7 @@ static hone_status lower(hone_cli *cli, lower_options *options) {
     if (options->list) return list_passes(cli);
     if (cli->arg_count == 0) return HONE_ERROR(HONE_CODE_INVALID, "FILE is missing");
     if (options->dump) HONE_TRY(check_pass(&options->dump));
-    HONE_TRY(hone_target_read(options->target, options->threads, &target));
+    HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     HONE_TRY(load(cli, &module));
     hone_status st = lower_all(cli, options, &target, module, &text);
     if (!st) st = hone_cli_put_result(cli, options->output, &text);

@@ -5,6 +5,7 @@
 #include "lower/ground/lower.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_target.h"
 #include "tools/cli/cli_tensors.h"
 #include "tools/verbs/verbs.h"
 
@@ -79,7 +80,7 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     hone_module *module = NULL, *made = NULL;
     hone_print_options style = {.mark = HONE_NO_ID};
     HONE_TRY(hone_cli_parse_dialect(o->dialect, &style.dialect));
-    HONE_TRY(hone_target_read(o->target, 0, &target));
+    HONE_TRY(hone_cli_read_target(o->target, 0, &target));
     const hone_graph_options given = {
         .weights = graph->weights, .weight_count = graph->weight_count, .keeps_inputs = true};
     HONE_TRY(hone_cli_load_module(cli->args[0], &given, &module));

@@ -11,6 +11,7 @@
 #include "support/os/scratch.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_target.h"
 #include "tools/run/extern_library.h"
 #include "tools/run/run_job.h"
 #include "tools/run/suited_inputs.h"
@@ -25,7 +26,8 @@ static hone_status no_memory(void) {
 
 /* ---- a model or program: compiled on the spot ---- */
 
-static hone_status compile_to(hone_run_job *job, const hone_module *module, const char *output) {
+static hone_status compile_to(hone_run_job *job, const hone_module *module,
+                              const hone_target *target, const char *output) {
     hone_db *db = NULL;
     hone_compile_result result = {0};
     hone_compile_options options = {.output = output,
@@ -35,7 +37,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
                                     .unsandboxed = job->o->unsandboxed,
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
-    HONE_TRY(hone_target_read(job->o->target, job->o->threads, &options.target));
+    options.target = *target;
     HONE_TRY(hone_target_check_here(&options.target));
     hone_cli_warn_of_threads(&job->cli->log, &options.target);
     if (job->o->db && !job->o->no_schedule) {
@@ -53,10 +55,13 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
 
 static hone_status compile_and_run(hone_run_job *job, const hone_module *module) {
     hone_scratch dir;
+    hone_target target;
+    HONE_TRY(hone_cli_read_target(job->o->target, job->o->threads, &target));
+    if (hone_target_is_gpu(&target)) return hone_run_on_device(job, module, &target);
     HONE_TRY(hone_scratch_open("hone-running", &dir));
     const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir.path);
     const char *library = hone_arena_printf(job->cli->arena, "%s/model.so", dir.path);
-    hone_status st = output && library ? compile_to(job, module, output) : no_memory();
+    hone_status st = output && library ? compile_to(job, module, &target, output) : no_memory();
     if (!st) st = hone_run_library(job, library);
     return hone_status_join(st, hone_scratch_close(&dir));
 }

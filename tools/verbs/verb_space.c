@@ -6,6 +6,7 @@
 #include "schedule/trace/trace_parts.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_target.h"
 #include "tools/verbs/verbs.h"
 #include "tuner/space/space.h"
 
@@ -55,7 +56,7 @@ static hone_status space_verb(hone_cli *cli, const space_options *options) {
     const hone_func *func = NULL;
     hone_space space = {0};
     hone_status st = HONE_OK;
-    HONE_TRY(hone_target_read(options->target, options->threads, &target));
+    HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &module), done);
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);

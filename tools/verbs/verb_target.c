@@ -1,9 +1,11 @@
 /* tools/verbs/verb_target.c - `hone target`: reads, detects and lists targets. */
+#include "runtime/device_cuda.h"
 #include "support/data/hash.h"
 #include "target/target.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_target.h"
 #include "tools/verbs/verbs.h"
 
 typedef struct target_options {
@@ -58,6 +60,19 @@ static hone_status show_target(hone_cli *cli, const hone_target *target) {
     return HONE_OK;
 }
 
+/* Each on a line, behind this machine. */
+static hone_status show_cards(hone_cli *cli) {
+    hone_cuda_facts cards[HONE_CUDA_MAX_CARDS];
+    int32_t count;
+    hone_status_free(hone_cuda_list(cards, &count)); /* no driver: no cards */
+    for (int32_t i = 0; i < count; i++) {
+        hone_target target;
+        HONE_TRY(hone_cuda_target(&cards[i], &target));
+        HONE_TRY(show_target(cli, &target));
+    }
+    return HONE_OK;
+}
+
 static hone_status target_verb(hone_cli *cli, const target_options *options) {
     if (options->list) HONE_TRY(hone_cli_refuse_all(cli, "list"));
     if (options->list) return list_targets(cli);
@@ -66,8 +81,9 @@ static hone_status target_verb(hone_cli *cli, const target_options *options) {
     }
     hone_target target;
     const char *text = cli->arg_count ? cli->args[0] : NULL;
-    HONE_TRY(hone_target_read(text, options->threads, &target));
-    return show_target(cli, &target);
+    HONE_TRY(hone_cli_read_target(text, options->threads, &target));
+    HONE_TRY(show_target(cli, &target));
+    return options->detect && !cli->json ? show_cards(cli) : HONE_OK;
 }
 
 int hone_verb_target(int argc, char **argv) {
@@ -80,7 +96,7 @@ int hone_verb_target(int argc, char **argv) {
         {.name = "detect",
          .kind = HONE_CLI_SWITCH,
          .to = &o.detect,
-         .help = "this machine (also without arguments)"},
+         .help = "this machine (also without arguments), and its NVIDIA cards"},
         {.name = "threads",
          .value = "N",
          .kind = HONE_CLI_NUMBER,

@@ -8,6 +8,7 @@
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_target.h"
 #include "tools/verbs/verbs.h"
 
 typedef struct tasks_options {
@@ -74,7 +75,7 @@ static hone_status tasks_verb(hone_cli *cli, const tasks_options *options) {
     hone_db_task *known = NULL;
     hone_target target;
     hone_status st = HONE_OK;
-    HONE_TRY(hone_target_read(options->target, options->threads, &target));
+    HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     if (!options->db) HONE_TRY(hone_cli_refuse(cli, "target threads", "tasks without --db"));
     HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[0], &options->shapes, &tasks), done);
     if (options->db) {

@@ -12,6 +12,7 @@
 #include "database/db_targets.h"
 #include "runner/runner.h"
 #include "runner/runner_remote.h"
+#include "runtime/device.h"
 #include "support/os/fs.h"
 #include "support/os/progress.h"
 #include "support/os/quiet.h"
@@ -21,6 +22,7 @@
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_intrins.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_target.h"
 #include "tools/farm/tune_farm.h"
 #include "tools/report/report.h"
 #include "tools/run/extern_library.h"
@@ -119,7 +121,10 @@ static hone_status check_options(const hone_cli *cli, tune_options *o,
     return HONE_OK;
 }
 
+/* Whether there is a card is seen when its runner starts. */
 static hone_status check_target(const hone_target *target) {
+    if (hone_target_is_gpu(target))
+        return hone_device_name_check(hone_target_kind_name(target->kind));
     if (hone_target_runs_here(target)) return HONE_OK;
     hone_str text = {0};
     hone_target_print(target, &text);
@@ -133,7 +138,7 @@ static hone_status check_target(const hone_target *target) {
 
 static hone_status check_local_target(const tune_options *o) {
     hone_target target;
-    HONE_TRY(hone_target_read(o->target, o->threads, &target));
+    HONE_TRY(hone_cli_read_target(o->target, o->threads, &target));
     return check_target(&target);
 }
 
@@ -182,11 +187,14 @@ static hone_status check_layers(tune_run *run, const tune_options *o, hone_runne
     return HONE_OK;
 }
 
-static hone_status open_local_runner(tune_run *run, const tune_options *o,
+/* device: that candidates run on; NULL: this machine. */
+static hone_status open_local_runner(tune_run *run, const tune_options *o, const char *device,
                                      hone_runner **out_runner) {
-    HONE_TRY(hone_quiet_default_path(&run->quiet_path));
-    hone_runner_local_options runner = {
-        .slots = 1, .quiet_path = hone_str_text(&run->quiet_path), .unsandboxed = o->unsandboxed};
+    if (!run->quiet_path.length) HONE_TRY(hone_quiet_default_path(&run->quiet_path));
+    hone_runner_local_options runner = {.slots = 1,
+                                        .device = device,
+                                        .quiet_path = hone_str_text(&run->quiet_path),
+                                        .unsandboxed = o->unsandboxed};
     HONE_TRY(hone_runner_create_local(&runner, out_runner));
     return check_layers(run, o, *out_runner);
 }
@@ -198,13 +206,21 @@ static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
     HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
     HONE_TRY(tune_farm_target(&o->farm, device_target, &run->target));
     HONE_TRY(hone_target_detect(&run->host));
-    return open_local_runner(run, o, &run->local_runner);
+    return open_local_runner(run, o, NULL, &run->local_runner);
+}
+
+/* References are made by the host. */
+static hone_status open_card_runner(tune_run *run, const tune_options *o) {
+    HONE_TRY(open_local_runner(run, o, hone_target_kind_name(run->target.kind), &run->runner));
+    HONE_TRY(hone_target_detect(&run->host));
+    return open_local_runner(run, o, NULL, &run->local_runner);
 }
 
 static hone_status open_runner(tune_run *run, const tune_options *o) {
     if (o->is_remote) return open_remote_runner(run, o);
-    HONE_TRY(hone_target_read(o->target, o->threads, &run->target));
-    return open_local_runner(run, o, &run->runner);
+    HONE_TRY(hone_cli_read_target(o->target, o->threads, &run->target));
+    if (hone_target_is_gpu(&run->target)) return open_card_runner(run, o);
+    return open_local_runner(run, o, NULL, &run->runner);
 }
 
 /* A tune that is the first for its target begins with what the database has of those like it. */

@@ -9,6 +9,7 @@
 #include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_target.h"
 #include "tools/verbs/verbs.h"
 
 static void put_text(hone_cli *cli, const char *source, const hone_findings *findings) {
@@ -96,7 +97,7 @@ static hone_status verify(hone_cli *cli, const char *target_text) {
     hone_findings findings = {.arena = cli->arena};
     hone_target target;
     hone_status st = HONE_OK;
-    if (target_text) HONE_TRY(hone_target_read(target_text, 0, &target));
+    if (target_text) HONE_TRY(hone_cli_read_target(target_text, 0, &target));
     if (strcmp(path, "-") == 0) {
         /* Standard input can be read once only, and its lines are quoted. */
         HONE_TRY(hone_fs_read(path, (size_t)1 << 30, &source, &count));

@@ -365,7 +365,7 @@ unsigned int cuModuleLoadDataEx(struct CUmod_st **module, const void *image, uns
     static const char entry[] = ".entry ";
     BEGIN_IN_CONTEXT();
     const char *text = image;
-    if (strncmp(text, ".version", 8) != 0) {
+    if (!strstr(text, ".version")) {
         for (unsigned int i = 0; i + 1 < count; i++) {
             if (options[i] != HONE_CU_JIT_ERROR_LOG_BUFFER) continue;
             snprintf(values[i], (size_t)(uintptr_t)values[i + 1],
