@@ -363,7 +363,8 @@ static hone_status read_request(const hone_farm_assign *assign, daemon_trial *t)
     hone_target target;
     if (!t->request.manifest.target || !t->request.manifest.target[0]) return HONE_OK;
     HONE_TRY(hone_target_parse(t->request.manifest.target, &target));
-    return hone_target_check_here(&target);
+    /* a card is asked when the artifact is loaded: there may be several */
+    return hone_target_is_gpu(&target) ? HONE_OK : hone_target_check_here(&target);
 }
 
 static void add(hone_daemon *d, daemon_trial *t) {

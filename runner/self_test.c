@@ -1,6 +1,8 @@
 /* runner/self_test.c - see self_test.h. */
 #include "runner/self_test.h"
 
+#include <string.h>
+
 #include "measure/check_bundle.h"
 #include "runtime/model/abi.h"
 #include "support/core/alloc.h"
@@ -51,6 +53,39 @@ static hone_status write_bundle(const hone_self_test *test) {
     return st;
 }
 
+/* What is launched on a card: a thread for each element. */
+enum { VALUE_ELEMENTS, VALUE_BLOCK, VALUE_GRID, VALUE_ONE, VALUE_NONE, VALUES };
+enum { BLOCK = 128 };
+static const hone_launch_value values[VALUES] = {
+    [VALUE_ELEMENTS] = {.op = HONE_LAUNCH_CONST, .k = ELEMENTS        },
+    [VALUE_BLOCK] = {.op = HONE_LAUNCH_CONST, .k = BLOCK           },
+    [VALUE_GRID] = {.op = HONE_LAUNCH_CONST, .k = ELEMENTS / BLOCK},
+    [VALUE_ONE] = {.op = HONE_LAUNCH_CONST, .k = 1               },
+    [VALUE_NONE] = {.op = HONE_LAUNCH_CONST, .k = 0               },
+};
+static const hone_launch_arg launch_args[] = {
+    {HONE_LAUNCH_ARG_BUFFER, 0             },
+    {HONE_LAUNCH_ARG_BUFFER, 1             },
+    {HONE_LAUNCH_ARG_VALUE,  VALUE_ELEMENTS}
+};
+static const hone_launch launches[] = {
+    {.symbol = "self_test",
+     .grid = {VALUE_GRID, VALUE_ONE, VALUE_ONE},
+     .block = {VALUE_BLOCK, VALUE_ONE, VALUE_ONE},
+     .dynamic_shared = VALUE_NONE,
+     .arg_count = 3,
+     .args = launch_args}
+};
+
+static void use_card(hone_run_request *request) {
+    request->artifact_bytes = (const uint8_t *)hone_self_test_ptx;
+    request->artifact_byte_count = hone_self_test_ptx_bytes;
+    request->manifest.value_count = VALUES;
+    request->manifest.values = values;
+    request->manifest.launch_count = HONE_COUNT(launches);
+    request->manifest.launches = launches;
+}
+
 hone_status hone_self_test_make(void *ctx, hone_run_request *out_request) {
     hone_self_test *test = ctx;
     HONE_TRY(write_bundle(test));
@@ -68,5 +103,6 @@ hone_status hone_self_test_make(void *ctx, hone_run_request *out_request) {
         .timeout_ns = TIMEOUT_NS,
         .seed = 1,
     };
+    if (strncmp(test->target, "cuda ", 5) == 0) use_card(out_request);
     return HONE_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/self_test.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
@@ -117,6 +118,21 @@ static void artifacts_may_be_files(void **state) {
     hone_free(path);
 }
 
+/* What a farm's runner asks of each slot. */
+static void passes_the_self_test(void **state) {
+    (void)state;
+    hone_self_test test;
+    hone_run_request request;
+    hone_run_result result;
+    HONE_ASSERT_OK(hone_self_test_init(fixture.dir, "cuda -arch=sm_75", &test));
+    HONE_ASSERT_OK(hone_self_test_make(&test, &request));
+    runner_fixture_run(runner, &request, &result);
+    assert_string_equal(result.message, "");
+    assert_true(result.checked && !hone_run_result_problem(&result, true));
+    hone_run_result_deinit(&result);
+    hone_self_test_deinit(&test);
+}
+
 /* Nothing is the candidate's fault. */
 static void memory_has_a_limit(void **state) {
     (void)state;
@@ -182,6 +198,7 @@ static void find_driver(void) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(are_held),
                                        cmocka_unit_test(artifacts_may_be_files),
+                                       cmocka_unit_test(passes_the_self_test),
                                        cmocka_unit_test(executors_are_used_again),
                                        cmocka_unit_test(memory_has_a_limit),
                                        cmocka_unit_test(a_card_that_lacks_is_lost),

@@ -14,6 +14,7 @@
 #include "net/net_zmq.h"
 #include "runner/daemon.h"
 #include "runner/self_test.h"
+#include "runtime/device_cuda.h"
 #include "support/core/alloc.h"
 #include "support/data/hash.h"
 #include "support/os/fs.h"
@@ -79,9 +80,19 @@ static hone_status open_cache(serving *s) {
 
 /* ---- slots ---- */
 
+/* "cuda:2" for the third slot of "cuda"; what has a number is for all slots. */
+static const char *device_of(const serving *s, char out[HONE_FARM_NAME_BYTES]) {
+    const char *device = s->options->device;
+    if (!device || hone_device_name_is_host(device) || strchr(device, ':')) return device;
+    snprintf(out, HONE_FARM_NAME_BYTES, "%s:%zu", device, s->slot_count);
+    return out;
+}
+
 static hone_status make_slot(serving *s) {
     const runner_farm_options *o = s->options;
-    const hone_runner_local_options local = {.launcher = o->launcher[0] ? o->launcher : NULL,
+    char device[HONE_FARM_NAME_BYTES];
+    const hone_runner_local_options local = {.device = device_of(s, device),
+                                             .launcher = o->launcher[0] ? o->launcher : NULL,
                                              .quiet_path =
                                                  o->is_loud ? NULL : hone_str_text(&s->quiet_path),
                                              .memory_bytes = o->memory_bytes,
@@ -100,13 +111,28 @@ static hone_status make_slot(serving *s) {
     return HONE_OK;
 }
 
+/* Of several the first: they are taken to be alike. */
+static hone_status find_card(serving *s) {
+    hone_cuda_facts cards[HONE_CUDA_MAX_CARDS];
+    int32_t count;
+    if (strncmp(s->options->device, "cuda", 4) != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "--device %s wants --target, which says what it is",
+                          s->options->device);
+    }
+    HONE_TRY(hone_cuda_list(cards, &count));
+    if (count == 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "there is no NVIDIA card");
+    return hone_cuda_target(&cards[0], &s->target);
+}
+
 /* What is given corrects what is detected; through a launcher another machine may run the code. */
 static hone_status find_target(serving *s) {
     const runner_farm_options *o = s->options;
-    if (!o->target) return hone_target_detect(&s->target);
+    bool is_apart = o->device && !hone_device_name_is_host(o->device);
+    if (!o->target) return is_apart ? find_card(s) : hone_target_detect(&s->target);
     HONE_TRY(hone_status_annotate(hone_target_parse(o->target, &s->target), "--target"));
-    return o->launcher[0] ? HONE_OK
-                          : hone_status_annotate(hone_target_check_here(&s->target), "--target");
+    return o->launcher[0] || is_apart
+               ? HONE_OK
+               : hone_status_annotate(hone_target_check_here(&s->target), "--target");
 }
 
 static hone_status make_slots(serving *s) {
