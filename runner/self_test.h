@@ -28,7 +28,7 @@ HONE_NODISCARD hone_status hone_self_test_make(void *ctx, hone_run_request *out_
 /* A shared object, made when this program was built (self_test_kernel.c). */
 extern const unsigned char hone_self_test_kernel[];
 extern const size_t hone_self_test_kernel_bytes;
-/* The same for NVIDIA's cards. */
+/* PTX that does what the shared object does, for NVIDIA's cards. */
 extern const char hone_self_test_ptx[];
 extern const size_t hone_self_test_ptx_bytes;
 

@@ -1,5 +1,5 @@
-/* runner/self_test_ptx.c - the kernel of the self test for NVIDIA's cards: B = 2 A + 1, a thread for
- * each element, as self_test_kernel.c does it on the host. */
+/* runner/self_test_ptx.c - the kernel of the self test for NVIDIA's cards: B = 2 A + 1, a thread
+ * for each element, as self_test_kernel.c does it on the host. */
 #include "runner/self_test.h"
 
 const char hone_self_test_ptx[] =

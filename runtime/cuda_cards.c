@@ -30,7 +30,7 @@ hone_status hone_cuda_target(const hone_cuda_facts *card, hone_target *out_targe
     snprintf(text, sizeof text,
              "cuda -arch=sm_%d -num-cores=%d -l2-cache=%d -max-threads-per-block=%d "
              "-thread-warp-size=%d -max-shared-memory-per-block=%d -registers-per-block=%d",
-             card->capability, card->processors, card->l2_bytes,
-             card->max_threads, card->warp_size, card->shared_bytes, card->registers);
+             card->capability, card->processors, card->l2_bytes, card->max_threads, card->warp_size,
+             card->shared_bytes, card->registers);
     return hone_target_parse(text, out_target);
 }

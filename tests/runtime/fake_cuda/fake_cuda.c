@@ -80,7 +80,8 @@ static struct {
 
 /* ---- steering ---- */
 
-void fake_cuda_fail(const char *symbol, int after, unsigned int code) {
+__attribute__((visibility("default"))) void fake_cuda_fail(const char *symbol, int after,
+                                                           unsigned int code) {
     for (int i = 0; i < MAX_PLANNED; i++) {
         planned *p = &fake.plans[i];
         if (p->symbol[0] && strcmp(p->symbol, symbol) != 0) continue;
@@ -92,7 +93,7 @@ void fake_cuda_fail(const char *symbol, int after, unsigned int code) {
     abort(); /* more plans than the table holds */
 }
 
-void fake_cuda_look(fake_cuda_record *out_record) {
+__attribute__((visibility("default"))) void fake_cuda_look(fake_cuda_record *out_record) {
     *out_record = fake.record;
 }
 
