@@ -276,6 +276,19 @@ static hone_status unavailable(hone_cuda *cuda, hone_cuda_code code, const char 
                       cuda->table->error_name(cuda, code), cuda->table->error_text(cuda, code));
 }
 
+/* The driver loads its compiler, and what that needs, with the first PTX: here, where files can
+ * still be opened, and at nobody's cost. */
+static hone_status warm_up(hone_cuda *cuda) {
+    static const char nothing[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                  ".visible .entry nothing()\n{\nret;\n}\n";
+    char log[256];
+    void *module = NULL;
+    HONE_TRY(unavailable(cuda, cuda->table->load(cuda, nothing, log, sizeof log, &module),
+                         "compiling PTX"));
+    cuda->table->unload(cuda, module);
+    return HONE_OK;
+}
+
 static hone_status set_up(device_cuda *self, const hone_device_cuda_options *options) {
     HONE_TRY(hone_cuda_open(options->library, options->library_path, &self->cuda));
     hone_cuda *cuda = self->cuda;
@@ -288,7 +301,8 @@ static hone_status set_up(device_cuda *self, const hone_device_cuda_options *opt
     HONE_TRY(unavailable(cuda, cuda->table->enter(cuda, options->ordinal),
                          "making a context on the card"));
     HONE_TRY(unavailable(cuda, cuda->table->event_create(cuda, &self->from), "making an event"));
-    return unavailable(cuda, cuda->table->event_create(cuda, &self->to), "making an event");
+    HONE_TRY(unavailable(cuda, cuda->table->event_create(cuda, &self->to), "making an event"));
+    return warm_up(cuda);
 }
 
 hone_status hone_device_create_cuda(const hone_device_cuda_options *options,

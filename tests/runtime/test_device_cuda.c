@@ -88,7 +88,7 @@ static const struct row {
     {"cuMemAlloc_v2",            4},
     {"cuMemcpyHtoDAsync_v2",     1},
     {"cuMemsetD8Async",          8},
-    {"cuModuleLoadDataEx",       1},
+    {"cuModuleLoadDataEx",       2},
     {"cuModuleGetFunction",      2},
     {"cuFuncSetAttribute",       2},
     {"cuEventRecord",            2},
