@@ -68,6 +68,7 @@ static bool is_shared(const c_gen *g, hone_node_id node) {
 static void declare(c_gen *g, hone_buffer id, const char *words) {
     const hone_buffer_info *buffer = &g->func->buffers[id];
     int64_t elements = codegen_constant_bytes(buffer) < 0 ? -1 : hone_buffer_elements(buffer);
+    if (elements >= 0 && c_is_of_warp(g, id)) elements = c_warp_elements(g, id);
     if (elements < 0) {
         c_unsupported(g, c_printf(g, "buffer '%s', whose size is known later", buffer->name));
         return;
@@ -93,7 +94,11 @@ void c_device_alloc(c_gen *g, hone_node_id node) {
         return;
     }
     bool is_open = c_open_scope(g, node);
-    declare(g, id, g->dialect->array_words);
+    const char *scope = g->func->buffers[id].scope;
+    if (scope && strncmp(scope, "wmma.", 5) == 0)
+        c_declare_fragments(g, id);
+    else
+        declare(g, id, g->dialect->array_words);
     if (g->buffers[id]) c_line(g, "(void)%s;", g->buffers[id]);
     c_children(g, node);
     g->buffers[id] = NULL;

@@ -38,12 +38,13 @@ typedef struct c_gen {
     hone_str *out;     /* body of the function being printed */
     hone_str *done;    /* functions printed already: bodies of parallel loops */
     hone_strmap helpers;
-    hone_str helper_text; /* definitions of the helpers that are used, each once */
-    hone_strmap names;    /* C identifiers that are taken */
-    c_var *vars;          /* func->var_count */
-    const char **buffers; /* func->buffer_count; NULL = not in scope */
-    const char *mask;     /* array of the lanes that stores may touch; NULL = all */
-    const char *lane;     /* NULL outside of a loop over lanes */
+    hone_str helper_text;     /* definitions of the helpers that are used, each once */
+    hone_strmap names;        /* C identifiers that are taken */
+    c_var *vars;              /* func->var_count */
+    const hone_expr **values; /* of variables that name an index, for proofs; NULL: of a host */
+    const char **buffers;     /* func->buffer_count; NULL = not in scope */
+    const char *mask;         /* array of the lanes that stores may touch; NULL = all */
+    const char *lane;         /* NULL outside of a loop over lanes */
     int32_t indent;
     uint32_t parallel_count;
     bool is_parallel; /* inside a parallel loop: further ones are serial */
@@ -142,6 +143,20 @@ c_text c_sync(c_gen *g, const hone_expr *e);
 /* Arrays that the threads of a block share stand at the top of a function. */
 void c_declare_shared(c_gen *g);
 void c_device_alloc(c_gen *g, hone_node_id node);
+
+/* c_matrix.c: matrix units and asynchronous copies; false when the call is none of these. */
+bool c_matrix_call(c_gen *g, const hone_expr *e);
+void c_declare_fragments(c_gen *g, hone_buffer id);
+bool c_is_of_warp(const c_gen *g, hone_buffer buffer);
+/* What a lane holds of a buffer of a warp: so many elements, and where one of its own is. */
+int64_t c_warp_elements(c_gen *g, hone_buffer buffer);
+const char *c_warp_index(c_gen *g, hone_buffer buffer, const char *index);
+
+/* An index without the variables that name parts of it. */
+const hone_expr *c_without_names(c_gen *g, const hone_expr *index);
+
+/* c_vector.c: a store of lanes side by side; false when these are stored one by one. */
+bool c_store_together(c_gen *g, const hone_node *node, uint32_t lanes);
 
 /* c_device_call.c: what programs call by its name */
 c_text c_device_call(c_gen *g, const hone_expr *e);

@@ -162,6 +162,7 @@ static void let(c_gen *g, hone_node_id id) {
         c_line(g, "const %s %s = %s;", type, name, c_value(g, value).s);
     }
     g->vars[var] = (c_var){.text = name, .is_lanes = lanes > 1, .is_index = is_index};
+    if (g->values && is_index) g->values[var] = c_without_names(g, value);
     size_t declared = g->out->length;
     c_children(g, id);
     /* what is only prefetched or assumed is not in the text, and compilers warn of such names */
@@ -199,7 +200,7 @@ static void store(c_gen *g, const hone_node *node) {
         lanes = node->u.store.indices[0]->dtype.lanes;
     }
     if (lanes > 1) {
-        store_lanes(g, node, lanes);
+        if (!c_store_together(g, node, lanes)) store_lanes(g, node, lanes);
         return;
     }
     c_text value = c_stored(g, node->u.store.value);
@@ -226,6 +227,8 @@ static void evaluate(c_gen *g, const hone_expr *e) {
         const char *outer = c_open_lanes(g, e->dtype.lanes);
         (void)c_value(g, e);
         c_close_lanes(g, outer);
+    } else if (e->kind == HONE_EXPR_CALL && g->dialect->is_device) {
+        (void)c_call(g, e); /* whose value is not rounded */
     } else {
         (void)c_value(g, e);
     }

@@ -129,7 +129,9 @@ static const char *parameters(c_gen *g) {
 static hone_status print_body(c_gen *g, const char **out_head) {
     g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
     g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
-    if (!g->vars || !g->buffers || !hone_arith_bind_sizes(&g->arith, g->func)) return no_memory();
+    g->values = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->values);
+    if (!g->vars || !g->buffers || !g->values || !hone_arith_bind_sizes(&g->arith, g->func))
+        return no_memory();
     g->indent = 1;
     g->is_parallel = true; /* further loops are a thread's own */
     *out_head = c_printf(g, "%s%s(%s)", entry_words(g), g->symbol, parameters(g));
