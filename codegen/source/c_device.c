@@ -4,6 +4,8 @@
 
 #include "codegen/source/c_gen.h"
 
+enum { SHARED_ALIGN = 128 };
+
 /* ---- threads ---- */
 
 /* "threadIdx.y" in the words of the dialect, or NULL. */
@@ -78,11 +80,29 @@ static void declare(c_gen *g, hone_buffer id, const char *words) {
     c_line(g, "%s%s %s[%lld];", words, type, g->buffers[id], (long long)(elements ? elements : 1));
 }
 
+/* A part of what a launch asks for: they lie one behind the other, as lower/device counts them. */
+static void declare_dynamic(c_gen *g, hone_buffer id, int64_t *io_offset) {
+    const hone_buffer_info *buffer = &g->func->buffers[id];
+    const char *type = c_storage(g, buffer->dtype);
+    int64_t bytes = codegen_constant_bytes(buffer);
+    if (*io_offset == 0) c_line(g, "%s", g->dialect->dynamic_shared);
+    g->buffers[id] = c_name(g, buffer->name);
+    c_line(g, "%s *const %s = (%s *)(hone_dynamic_shared + %lld);", type, g->buffers[id], type,
+           (long long)*io_offset);
+    *io_offset += (bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+}
+
 void c_declare_shared(c_gen *g) {
     const hone_func *func = g->func;
+    int64_t offset = 0;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         if (hone_func_node(func, n)->kind != HONE_NODE_ALLOC || !is_shared(g, n)) continue;
-        declare(g, hone_func_node(func, n)->u.alloc.buffer, g->dialect->shared_words);
+        hone_buffer id = hone_func_node(func, n)->u.alloc.buffer;
+        bool is_dynamic = strcmp(func->buffers[id].scope, "shared.dyn") == 0;
+        if (is_dynamic && g->dialect->dynamic_shared)
+            declare_dynamic(g, id, &offset);
+        else
+            declare(g, id, g->dialect->shared_words);
     }
 }
 

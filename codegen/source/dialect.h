@@ -27,7 +27,8 @@ typedef struct c_dialect {
     const char *float_end; /* what names of functions of floats end with */
     const char *round;     /* to the nearest, halves to even */
     const char *space[C_SPACE_COUNT];
-    const char *shared_words;                   /* in front of an array that a block shares */
+    const char *shared_words;   /* in front of an array that a block shares */
+    const char *dynamic_shared; /* what a launch asks for; NULL: arrays as large as need be */
     const char *block_axes[3], *thread_axes[3]; /* x, y, z */
     const char *barrier, *warp_barrier;
     const char *keywords; /* those that C has not, and other names that are taken */

@@ -32,6 +32,7 @@ const c_dialect c_dialect_cuda = {
     .round = "nearbyint",
     .space = {"",            "",            ""           },
     .shared_words = "__shared__ __align__(128) ",
+    .dynamic_shared = "extern __shared__ __align__(128) unsigned char hone_dynamic_shared[];",
     .block_axes = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z" },
     .thread_axes = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
     .barrier = "__syncthreads();",
