@@ -20,11 +20,29 @@ static bool is_var(const hone_expr *e, hone_var var) {
     return e->kind == HONE_EXPR_VAR && e->u.var == var;
 }
 
+/* As it travels: a float as the bits of a double. */
+static int64_t number_of(const hone_tensor *t) {
+    int64_t bits;
+    if (!hone_dtype_is_float(t->dtype)) return hone_tensor_get_i64(t, 0);
+    double value = hone_tensor_get_f64(t, 0);
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void set_number(hone_tensor *t, int64_t number) {
+    double value;
+    memcpy(&value, &number, sizeof value);
+    if (hone_dtype_is_float(t->dtype))
+        hone_tensor_set_f64(t, 0, value);
+    else
+        hone_tensor_set_i64(t, 0, number);
+}
+
 /* What a size is, by the arguments. */
 static int64_t size_of(const hone_func *func, hone_var var, hone_tensor *const *args) {
     for (uint32_t p = 0; p < func->param_count; p++) {
         hone_buffer b = func->params[p].buffer;
-        if (b == HONE_NO_ID && func->params[p].var == var) return hone_tensor_get_i64(args[p], 0);
+        if (b == HONE_NO_ID && func->params[p].var == var) return number_of(args[p]);
         for (uint32_t d = 0; b != HONE_NO_ID && d < func->buffers[b].rank; d++) {
             const hone_buffer_info *info = &func->buffers[b];
             if (is_var(info->shape[d], var)) return args[p]->shape[d];
@@ -128,7 +146,7 @@ static hone_status make_arg(const running *r, const hone_func *kernel, hone_para
     int64_t *number = hone_arena_zalloc(r->arena, 16);
     if (!number) return NO_MEMORY();
     *out = hone_tensor_view(number, kernel->vars[param.var].dtype, 0, NULL);
-    hone_tensor_set_i64(out, 0, r->values[arg->index]);
+    set_number(out, r->values[arg->index]);
     return HONE_OK;
 }
 
