@@ -20,6 +20,7 @@
 #define CPU_SECONDS 3600 /* of each CPU; an executor that has used more is replaced */
 
 typedef struct executor {
+    const hone_executor_options *options;
     int fd;
     hone_message_head request; /* of the one that is worked on */
     hone_device *device;
@@ -55,6 +56,44 @@ static void forget_output(void) {
     if (ftruncate(STDOUT_FILENO, 0) == 0) lseek(STDOUT_FILENO, 0, SEEK_SET);
 }
 
+static bool is_apart(const hone_executor_options *options) {
+    return options->device && !hone_device_name_is_host(options->device);
+}
+
+/* Its driver compiles what it loads, by programs that it starts, and computes in threads that it
+ * has from the beginning: it is opened where it is held. */
+static bool is_compiling(const hone_executor_options *options) {
+    return options->device && hone_device_name_compiles(options->device);
+}
+
+static hone_status open_device(executor *self) {
+    const hone_executor_options *options = self->options;
+    if (self->bench) return HONE_OK;
+    int64_t memory = is_apart(options) ? options->memory_bytes : 0;
+    HONE_TRY(hone_device_open(options->device ? options->device : "cpu", memory, &self->device));
+    const bool has_gate = options->quiet_path != NULL;
+    const hone_trial_options trial = {.device = self->device,
+                                      .clock = hone_clock_system(),
+                                      .take_gate = has_gate ? take_gate : NULL,
+                                      .drop_gate = has_gate ? drop_gate : NULL,
+                                      .on_phase = on_phase,
+                                      .ctx = self};
+    HONE_TRY(hone_trial_bench_create(&trial, &self->bench));
+    hone_crash_report_install(self->bench);
+    return HONE_OK;
+}
+
+/* The first request brings the folder that a compiling device writes into. */
+static void run_trial(executor *self, const hone_run_request *request, hone_run_result *result) {
+    hone_status st = open_device(self);
+    if (st) {
+        hone_run_result_fail(result, HONE_FAILURE_DEVICE_LOST, "%s", hone_status_message(st));
+        hone_status_free(st);
+        return;
+    }
+    hone_trial_run(self->bench, request, result);
+}
+
 static hone_status serve_one(executor *self) {
     hone_run_result result;
     hone_run_request request;
@@ -66,7 +105,7 @@ static hone_status serve_one(executor *self) {
         hone_status_free(st);
     } else {
         forget_output();
-        hone_trial_run(self->bench, &request, &result);
+        run_trial(self, &request, &result);
         fflush(NULL);
     }
     hone_str_clear(&self->out);
@@ -101,39 +140,20 @@ static hone_status move_socket(executor *self, int fd) {
     return HONE_OK;
 }
 
-static bool is_apart(const hone_executor_options *options) {
-    return options->device && !hone_device_name_is_host(options->device);
-}
-
-/* Before a foreign byte is there: a card's library opens what it needs, and finds itself at home.
- */
-static hone_status open_device(const hone_executor_options *options, hone_device **out_device) {
-    int64_t memory = is_apart(options) ? options->memory_bytes : 0;
-    return hone_device_open(options->device ? options->device : "cpu", memory, out_device);
-}
-
-static hone_status set_up(executor *self, const hone_executor_options *options) {
-    HONE_TRY(move_socket(self, options->fd));
+/* A card is opened before a foreign byte is there: its library opens what it needs, and finds
+ * itself at home. */
+static hone_status set_up(executor *self) {
+    HONE_TRY(move_socket(self, self->options->fd));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    HONE_TRY(open_device(options, &self->device));
-    const bool has_gate = options->quiet_path != NULL;
-    const hone_trial_options trial = {.device = self->device,
-                                      .clock = hone_clock_system(),
-                                      .take_gate = has_gate ? take_gate : NULL,
-                                      .drop_gate = has_gate ? drop_gate : NULL,
-                                      .on_phase = on_phase,
-                                      .ctx = self};
-    HONE_TRY(hone_trial_bench_create(&trial, &self->bench));
     self->arena = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!self->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "executor");
-    hone_crash_report_install(self->bench);
-    return HONE_OK;
+    return is_compiling(self->options) ? HONE_OK : open_device(self);
 }
 
 static hone_status serve_held(const hone_executor_options *options, hone_sandbox *box) {
     char layers[HONE_SANDBOX_LAYERS_BYTES];
-    executor self = {.fd = -1, .box = box};
-    hone_status st = set_up(&self, options);
+    executor self = {.options = options, .fd = -1, .box = box};
+    hone_status st = set_up(&self);
     if (!st) st = hone_sandbox_enter(box, layers);
     if (!st) st = serve_all(&self, layers);
     hone_trial_bench_destroy(self.bench);
@@ -150,14 +170,19 @@ static int64_t cpu_seconds(void) {
     return CPU_SECONDS * (int64_t)(cpus > 0 ? cpus : 1);
 }
 
+static hone_sandbox_profile profile_of(const hone_executor_options *options) {
+    if (is_compiling(options)) return HONE_SANDBOX_COMPILER;
+    return is_apart(options) ? HONE_SANDBOX_CARD : HONE_SANDBOX_CANDIDATE;
+}
+
 hone_status hone_executor_serve(const hone_executor_options *options) {
     /* a card's library reserves more address space than any machine has memory */
     const hone_sandbox_options sandbox = {
-        .profile = is_apart(options) ? HONE_SANDBOX_CARD : HONE_SANDBOX_CANDIDATE,
+        .profile = profile_of(options),
         .control_fd = options->control_fd,
         .keep_fd = options->fd,
         .quiet_path = options->quiet_path,
-        .memory_bytes = is_apart(options) ? 0 : options->memory_bytes,
+        .memory_bytes = is_apart(options) && !is_compiling(options) ? 0 : options->memory_bytes,
         .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
         .cpu_seconds = cpu_seconds(),
         .unsandboxed = options->unsandboxed,

@@ -10,6 +10,7 @@
 
 #include "measure/wire.h"
 #include "runner/executor.h"
+#include "runtime/device.h"
 
 #define END_PATIENCE_NS (2 * HONE_NS_PER_S) /* for a child whose socket closed to be gone */
 #define SEND_PATIENCE_S 10
@@ -29,9 +30,26 @@ void hone_executor_process_end(hone_executor_process *process) {
     hone_held_end(&process->held);
     hone_fd_close(&process->fd); /* also leaves any epoll set */
     hone_fd_close(&process->log_fd);
+    hone_status_free(hone_scratch_close(&process->folder)); /* what is left the next one removes */
     hone_str_clear(&process->received);
     process->trials = 0;
     process->said_hello = false;
+}
+
+/* What a driver has compiled it keeps in the folder that is its own, or nowhere. */
+static hone_status start_held(hone_executor_process *process, const hone_proc_options *options) {
+    const char *folder = process->folder.path;
+    hone_str temporary = {0}, cache = {0};
+    hone_str_printf(&temporary, "TMPDIR=%s", folder ? folder : "/tmp");
+    hone_str_printf(&cache, "POCL_CACHE_DIR=%s", folder ? folder : "");
+    const char *const environment[] = {"CUDA_CACHE_DISABLE=1",
+                                       folder ? hone_str_text(&temporary) : NULL,
+                                       hone_str_text(&cache), NULL};
+    hone_status st = hone_status_join(hone_str_check(&temporary), hone_str_check(&cache));
+    if (!st) st = hone_held_start(&process->held, options, environment);
+    hone_str_deinit(&temporary);
+    hone_str_deinit(&cache);
+    return st;
 }
 
 static hone_status spawn(hone_executor_process *process, const hone_executor_program *program,
@@ -71,12 +89,10 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
         {process->log_fd, STDERR_FILENO   },
         {child_fd,        HONE_EXECUTOR_FD}
     };
-    /* what a card's driver has compiled it would keep in files that it cannot open here */
-    static const char *const environment[] = {"CUDA_CACHE_DISABLE=1", NULL};
     /* core dumps: the sandbox forbids them, from inside, where it cannot race with a sanitizer */
     const hone_proc_options options = {
         .argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds), .is_core_allowed = true};
-    return hone_held_start(&process->held, &options, environment);
+    return start_held(process, &options);
 }
 
 hone_status hone_executor_process_start(hone_executor_process *process,
@@ -88,7 +104,9 @@ hone_status hone_executor_process_start(hone_executor_process *process,
     if (process->log_fd < 0) {
         return HONE_ERROR(HONE_CODE_IO, "memory file: %s", strerror(errno));
     }
-    st = hone_socket_pair_open(pair);
+    if (program->device && hone_device_name_compiles(program->device))
+        st = hone_scratch_open("hone-runs", &process->folder);
+    if (!st) st = hone_socket_pair_open(pair);
     if (!st) st = spawn(process, program, pair[1]);
     process->fd = pair[0];
     hone_fd_close(&pair[1]);
@@ -108,7 +126,8 @@ hone_status hone_executor_process_send(hone_executor_process *process, uint64_t 
     const hone_grant grants[] = {
         {HONE_FILE_READ,    request->artifact_path},
         {HONE_FILE_READ,    request->check_path   },
-        {HONE_FILE_LIBRARY, request->extern_path  }
+        {HONE_FILE_LIBRARY, request->extern_path  },
+        {HONE_FILE_FOLDER,  process->folder.path  },
     };
     process->nonce = nonce;
     HONE_TRY(hone_held_serve(&process->held, grants, HONE_COUNT(grants)));

@@ -11,6 +11,7 @@
 #include "runner/message.h"
 #include "sandbox/held.h"
 #include "support/os/clock.h"
+#include "support/os/scratch.h"
 
 #define HONE_EXECUTOR_LAUNCHER_WORDS 16
 
@@ -26,7 +27,8 @@ typedef struct hone_executor_program {
 
 typedef struct hone_executor_process {
     hone_held held;
-    int fd, log_fd; /* -1: none */
+    int fd, log_fd;      /* -1: none */
+    hone_scratch folder; /* of a device that compiles; no path: none */
     hone_str received;
     uint64_t nonce; /* of the last request */
     int32_t trials; /* that it has finished */

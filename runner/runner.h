@@ -35,8 +35,8 @@ typedef struct hone_runner_local_options {
                                     none. Must outlive the runner */
     int32_t slots;               /* executor processes; 0 = 1 */
     int32_t queue_depth;         /* requests taken at once; 0 = 2 * slots + 2 */
-    const char *device;     /* that candidates run on: "cpu" (NULL), "cuda:1"; "cuda": of several
-                               slots each has a card of its own */
+    const char *device;     /* that candidates run on: "cpu" (NULL), "opencl", "cuda:1"; "cuda": of
+                               several     slots each has a card of its own */
     const char *quiet_path; /* lock file of the quiet gate; NULL = timings do not take it */
     int64_t memory_bytes;   /* address space limit of an executor; 0 = 3/4 of this machine. With
                                a device apart: of its memory; 0 = all of it */

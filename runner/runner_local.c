@@ -593,7 +593,8 @@ static bool is_apart(const hone_runner_local_options *options) {
 
 static int64_t memory_of(const hone_runner_local_options *options) {
     if (options->memory_bytes > 0) return options->memory_bytes;
-    return is_apart(options) ? 0 : default_memory();
+    bool has_its_own = is_apart(options) && !hone_device_name_compiles(options->device);
+    return has_its_own ? 0 : default_memory();
 }
 
 /* Cards are numbered from 0. */

@@ -35,9 +35,9 @@ static hone_status open_cuda(int32_t number, int64_t memory_bytes, hone_device *
 static const struct row {
     const char *name;
     opener open;
-    bool is_host;
+    bool is_host, compiles;
 } rows[] = {
-#define HONE_DEVICE(name, open, is_host) {name, open, is_host},
+#define HONE_DEVICE(name, open, is_host, compiles) {name, open, is_host, compiles},
 #include "runtime/devices.def"
 #undef HONE_DEVICE
 };
@@ -76,4 +76,10 @@ bool hone_device_name_is_host(const char *name) {
     int32_t number;
     const struct row *row = find(name, &number);
     return row && row->is_host;
+}
+
+bool hone_device_name_compiles(const char *name) {
+    int32_t number;
+    const struct row *row = find(name, &number);
+    return row && row->compiles;
 }

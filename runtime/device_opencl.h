@@ -1,9 +1,9 @@
 /* runtime/device_opencl.h - an OpenCL device: whatever the ICD loader finds, PoCL on a CPU too.
  *
  * Memory lies between zones of a known pattern, which are looked at after a run; what kernels may
- * only read is known by its hash. An artifact is a program as the device's own driver wrote it
- * (hone_opencl_save), or the text that hone_codegen_opencl makes, which is compiled where it is
- * loaded.
+ * only read is known by its hash. An artifact is OpenCL C, compiled where it is loaded: drivers
+ * keep what they make of it in a form of their own, for one device, and compile the rest when they
+ * know the launch.
  */
 #ifndef HONE_RUNTIME_DEVICE_OPENCL_H
 #define HONE_RUNTIME_DEVICE_OPENCL_H

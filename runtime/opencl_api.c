@@ -22,15 +22,12 @@ enum {
     DRIVER_VERSION = 0x102D,
     DEVICE_EXTENSIONS = 0x1030,
     DEVICE_PLATFORM = 0x1031,
-    PROGRAM_BINARY_SIZES = 0x1165,
-    PROGRAM_BINARIES = 0x1166,
     PROGRAM_BUILD_LOG = 0x1183,
     QUEUE_PROFILING = 2,
 };
 #define DEVICE_TYPE_GPU UINT64_C(4)
 #define DEVICE_TYPE_ALL UINT64_C(0xFFFFFFFF)
 #define MAX_LOG_BYTES ((size_t)1 << 16)
-#define MAX_BINARY_BYTES ((size_t)256 << 20)
 
 /* ---- errors ---- */
 
@@ -224,36 +221,5 @@ hone_status hone_opencl_compile(const hone_opencl *opencl, const char *text, siz
     *out_program = NULL;
     void *program = opencl->from_source(opencl->context, 1, &text, &length, &code);
     HONE_TRY(hone_opencl_error(code, "taking OpenCL C"));
-    return build(opencl, program, out_program);
-}
-
-hone_status hone_opencl_save(const hone_opencl *opencl, void *program, hone_str *out) {
-    size_t bytes = 0;
-    HONE_TRY(hone_opencl_error(
-        opencl->program_fact(program, PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL),
-        "asking for the size of a program"));
-    if (bytes == 0 || bytes > MAX_BINARY_BYTES) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "OpenCL gives a program of %zu bytes", bytes);
-    }
-    unsigned char *binary = hone_malloc(bytes);
-    if (!binary) return HONE_ERROR(HONE_CODE_NO_MEMORY, "program of %zu bytes", bytes);
-    int32_t code = opencl->program_fact(program, PROGRAM_BINARIES, sizeof binary, &binary, NULL);
-    if (code == 0) hone_str_append_n(out, (const char *)binary, bytes);
-    hone_free(binary);
-    HONE_TRY(hone_opencl_error(code, "asking for a program"));
-    return hone_str_check(out);
-}
-
-hone_status hone_opencl_load(const hone_opencl *opencl, const void *bytes, size_t count,
-                             void **out_program) {
-    const unsigned char *binary = bytes;
-    int32_t code = 0, of_device = 0;
-    *out_program = NULL;
-    void *program = opencl->from_binary(opencl->context, 1, &opencl->device, &count, &binary,
-                                        &of_device, &code);
-    if (code != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "not a program of this OpenCL device: %s (%d)",
-                          hone_opencl_code_name(code), code);
-    }
     return build(opencl, program, out_program);
 }

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "support/core/status.h"
-#include "support/core/strbuf.h"
 
 /* What a device is. */
 typedef struct hone_opencl_facts {
@@ -54,12 +53,6 @@ HONE_NODISCARD hone_status hone_opencl_enter(hone_opencl *opencl, int32_t number
 /* Text to a program; for clReleaseProgram. INVALID with what the compiler said. */
 HONE_NODISCARD hone_status hone_opencl_compile(const hone_opencl *opencl, const char *text,
                                                size_t length, void **out_program);
-/* Appends the program as this device's driver can load it again. */
-HONE_NODISCARD hone_status hone_opencl_save(const hone_opencl *opencl, void *program,
-                                            hone_str *out);
-/* INVALID: not a program of this device and driver. */
-HONE_NODISCARD hone_status hone_opencl_load(const hone_opencl *opencl, const void *bytes,
-                                            size_t count, void **out_program);
 
 /* ---- errors ---- */
 

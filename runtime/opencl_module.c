@@ -8,8 +8,6 @@
 #include "target/target.h"
 
 #define MAX_ARTIFACT_BYTES ((size_t)256 << 20)
-/* How text of hone_codegen_opencl begins. */
-static const char text_mark[] = "#ifndef HONE_TYPES";
 
 typedef struct launch {
     void *kernel;
@@ -39,23 +37,17 @@ static hone_status check_target(const hone_manifest *manifest) {
                       hone_target_kind_name(target.kind));
 }
 
-static hone_status make_program(device_opencl *device, const char *bytes, size_t count,
-                                hone_device_module *module) {
-    bool is_text = count >= sizeof text_mark && memcmp(bytes, text_mark, sizeof text_mark - 1) == 0;
-    if (is_text) return hone_opencl_compile(device->cl, bytes, count, &module->program);
-    return hone_opencl_load(device->cl, bytes, count, &module->program);
-}
-
 static hone_status load_program(device_opencl *device, const hone_device_artifact *artifact,
                                 hone_device_module *module) {
     if (!artifact->path) {
-        return make_program(device, (const char *)artifact->bytes, artifact->byte_count, module);
+        return hone_opencl_compile(device->cl, (const char *)artifact->bytes, artifact->byte_count,
+                                   &module->program);
     }
-    char *bytes = NULL;
+    char *text = NULL;
     size_t count = 0;
-    HONE_TRY(hone_fs_read(artifact->path, MAX_ARTIFACT_BYTES, &bytes, &count));
-    hone_status st = make_program(device, bytes, count, module);
-    hone_free(bytes);
+    HONE_TRY(hone_fs_read(artifact->path, MAX_ARTIFACT_BYTES, &text, &count));
+    hone_status st = hone_opencl_compile(device->cl, text, count, &module->program);
+    hone_free(text);
     return st;
 }
 

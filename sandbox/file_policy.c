@@ -324,6 +324,17 @@ int hone_file_policy_look(const hone_file_policy *policy, pid_t tid, const char 
     return absolute(tid, path, whole) ? look(policy, tid, whole) : -EACCES;
 }
 
+/* A toolchain finds its files from where it is itself, LIBRARY/../../share say, and that may be a
+ * link, from whose end the kernel goes up: the path as the kernel takes it, when it leads to one
+ * of these files. */
+static void go_up_from_ends(const hone_file_policy *policy, const char *path,
+                            char whole[PATH_MAX]) {
+    char real[PATH_MAX];
+    if (!policy->toolchain || path[0] != '/' || !strstr(path, "/../") || !realpath(path, real))
+        return;
+    if (is_below_any(real, policy->toolchain)) memcpy(whole, real, strlen(real) + 1);
+}
+
 int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char *path, int flags,
                           mode_t mode) {
     char whole[PATH_MAX];
@@ -335,6 +346,7 @@ int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char 
         return open_card(whole, flags);
     if (flags & WRITING_FLAGS) return open_to_write(policy, whole, flags, mode);
     if (flags & ~HARMLESS_FLAGS) return -EACCES;
+    go_up_from_ends(policy, path, whole);
     int found = look(policy, tid, whole);
     if (found < 0) return found;
     int fd = reopen(found, flags);
@@ -379,10 +391,24 @@ static int find_to_change(const hone_file_policy *policy, pid_t tid, const char 
     return g ? find_place(g, whole, out) : -EACCES;
 }
 
+/* A folder that was granted is there, and so is each one around it. */
+static bool leads_to_own(const hone_file_policy *policy, pid_t tid, const char *path) {
+    char whole[PATH_MAX];
+    bool leads = false;
+    if (!absolute(tid, path, whole)) return false;
+    for (size_t i = 0; i < policy->grant_count && !leads; i++) {
+        const grant *g = &policy->grants[i];
+        leads = g->kind == HONE_FILE_FOLDER &&
+                (is_below(g->path, whole) || strcmp(g->path, whole) == 0);
+    }
+    return leads;
+}
+
 int hone_file_policy_change(const hone_file_policy *policy, pid_t tid, hone_file_change kind,
                             const char *path, const char *other, mode_t mode) {
     char whole[PATH_MAX], whole_other[PATH_MAX];
     place at, at_other = {AT_FDCWD, NULL};
+    if (kind == HONE_FILE_MKDIR && leads_to_own(policy, tid, path)) return -EEXIST;
     int error = find_to_change(policy, tid, path, whole, &at);
     if (error) return error;
     if (other) error = find_to_change(policy, tid, other, whole_other, &at_other);

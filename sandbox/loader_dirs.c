@@ -138,7 +138,7 @@ static bool add_prefixes(hone_loader_dirs *dirs, const char *list) {
 }
 
 hone_status hone_toolchain_dirs_find(hone_loader_dirs *out_dirs) {
-    static const char *const usual[] = {"/usr", "/lib", "/lib64", "/bin", "/opt"};
+    static const char *const usual[] = {"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/OpenCL"};
     *out_dirs = (hone_loader_dirs){0};
     bool ok =
         add_usual(out_dirs, usual, HONE_COUNT(usual)) && add_prefixes(out_dirs, getenv("PATH"));

@@ -14,7 +14,8 @@ void hone_test_need_opencl(void);
 hone_status hone_test_print_launches(const hone_func *func, const char *emit, const char *symbol,
                                      hone_str *out);
 
-/* The same as OpenCL C, compiled and run once: args, one per parameter, are read and written.
+/* Lowers, prints OpenCL C, compiles it and runs it once; args, one per parameter, are read and
+ * written.
  * INVALID also where a kernel wrote beside its buffers. */
 hone_status hone_test_run_opencl(const hone_func *func, hone_tensor *const *args);
 

@@ -33,7 +33,7 @@ static const char help[] =
     "  --name NAME        of this runner in the farm; default: of host and cache\n"
     "  --device-key NAME  what tuners ask for; default: the name of the CPU\n"
     "  --target TARGET    corrects what is detected: 'host -mcpu=cortex-a76 -num-cores=2'\n"
-    "  --device NAME      what candidates run on: cpu, cuda, cuda:1; default: cpu\n"
+    "  --device NAME      what candidates run on: cpu, opencl, cuda, cuda:1; default: cpu\n"
     "  --slots N          trials at a time, default 1: timings share the machine\n"
     "  --cache DIR        where artifacts are kept; default: ~/.cache/hone/runner\n"
     "  --cache-size SIZE  at most so much of them, default 4G\n"
