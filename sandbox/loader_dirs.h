@@ -12,8 +12,8 @@ typedef HONE_VEC(char *) hone_loader_dirs; /* absolute paths, owned */
 /* The usual ones, those of ld.so.conf, those of LD_LIBRARY_PATH. NO_MEMORY. */
 HONE_NODISCARD hone_status hone_loader_dirs_find(hone_loader_dirs *out_dirs);
 
-/* /usr and its kin, where drivers of OpenCL are listed, and where the compiler and the linker of PATH really live: PREFIX of
- * PREFIX/bin/cc, unless that is somebody's home. NO_MEMORY. */
+/* /usr and its kin, where drivers of OpenCL are listed, and where the compiler and the linker of
+ * PATH really live: PREFIX of PREFIX/bin/cc, unless that is somebody's home. NO_MEMORY. */
 HONE_NODISCARD hone_status hone_toolchain_dirs_find(hone_loader_dirs *out_dirs);
 
 /* An absolute path: as it is written, and where it really is. "/" is left out. False: no memory. */
