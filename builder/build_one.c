@@ -158,11 +158,17 @@ static void note_hash(build *b) {
     }
 }
 
+/* What a GPU's kernels are called, or begin with: "kernel" is a word of their languages. */
+static const char *launch_symbol(const char *entry) {
+    return strcmp(entry, "kernel") == 0 ? "hone_kernel" : entry;
+}
+
 /* What is launched, and with what: a part of the manifest where the arguments are. */
 static hone_status find_launches(build *b) {
     hone_manifest *m = &b->result->manifest;
     const hone_launches *l = &b->launches;
-    HONE_TRY(hone_lower_launches(b->lowered, m->entry, &b->target, b->arena, &b->launches));
+    HONE_TRY(hone_lower_launches(b->lowered, launch_symbol(m->entry), &b->target, b->arena,
+                                 &b->launches));
     if (m->arg_count == 0) return HONE_OK;
     m->value_count = l->value_count;
     m->values = l->values;

@@ -185,7 +185,7 @@ static void describes_launches(void **state) {
         assert_int_equal(value_of(m, m->launches[0].block[0]), 128);
         assert_int_equal(value_of(m, m->launches[1].grid[0]), 1);
         assert_int_equal(value_of(m, m->launches[1].block[0]), 200);
-        assert_string_equal(m->launches[1].symbol, "kernel_1");
+        assert_string_equal(m->launches[1].symbol, "hone_kernel_1");
         assert_int_equal(m->launches[1].args[0].kind, HONE_LAUNCH_ARG_BUFFER);
         assert_int_equal(m->launches[1].args[0].index, 1);
         assert_int_equal(m->launches[1].args[1].kind, HONE_LAUNCH_ARG_SCRATCH);
