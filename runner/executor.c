@@ -17,6 +17,7 @@
 
 #define FAR_FD 300 /* where the socket is moved to: candidates that scribble take low numbers */
 #define ARENA_BLOCK_BYTES 16384
+#define COMPILED_BYTES ((int64_t)64 << 20) /* in any one file of a driver that compiles */
 #define CPU_SECONDS 3600 /* of each CPU; an executor that has used more is replaced */
 
 typedef struct executor {
@@ -183,7 +184,7 @@ hone_status hone_executor_serve(const hone_executor_options *options) {
         .keep_fd = options->fd,
         .quiet_path = options->quiet_path,
         .memory_bytes = is_apart(options) && !is_compiling(options) ? 0 : options->memory_bytes,
-        .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
+        .file_bytes = is_compiling(options) ? COMPILED_BYTES : HONE_EXECUTOR_OUTPUT_BYTES,
         .cpu_seconds = cpu_seconds(),
         .unsandboxed = options->unsandboxed,
         .without = options->without};
