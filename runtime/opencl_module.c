@@ -32,7 +32,7 @@ static hone_status check_target(const hone_manifest *manifest) {
     hone_target target;
     if (!manifest->target || !manifest->target[0]) return HONE_OK;
     HONE_TRY(hone_target_parse(manifest->target, &target));
-    if (strcmp(hone_target_kind_name(target.kind), "opencl") == 0) return HONE_OK;
+    if (target.kind == HONE_TARGET_OPENCL) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "built for the target '%s', this is an OpenCL device",
                       hone_target_kind_name(target.kind));
 }

@@ -23,11 +23,9 @@ void hone_test_need_opencl(void) {
     skip();
 }
 
-/* What A GPU of OpenCL may be: no warps. */
 static hone_status lower(const hone_func *func, const char *symbol, hone_target *target,
                          hone_arena *arena, hone_launches *out_launches) {
     hone_func *lowered;
-    HONE_TRY(hone_target_parse("nvidia/nvidia-h100", target));
     hone_lower_options options = {.target = target};
     HONE_TRY(hone_lower_func(func, &options, arena, &lowered));
     return hone_lower_launches(lowered, symbol, target, arena, out_launches);
@@ -36,7 +34,7 @@ static hone_status lower(const hone_func *func, const char *symbol, hone_target 
 static hone_status print(const hone_launches *launches, const hone_target *target, const char *emit,
                          hone_str *out) {
     const hone_backend *backend;
-    HONE_TRY(hone_backend_find(emit, &backend));
+    HONE_TRY(hone_backend_find(emit, target, &backend));
     hone_codegen_options options = {.target = target, .form = backend->form};
     hone_status st = HONE_OK;
     for (size_t i = 0; i < launches->kernel_count && !st; i++) {
@@ -47,13 +45,14 @@ static hone_status print(const hone_launches *launches, const hone_target *targe
     return st;
 }
 
-hone_status hone_test_print_launches(const hone_func *func, const char *emit, const char *symbol,
-                                     hone_str *out) {
+hone_status hone_test_print_launches(const hone_func *func, const char *target_text,
+                                     const char *emit, const char *symbol, hone_str *out) {
     hone_target target;
     hone_launches launches;
     hone_arena *arena = hone_arena_create(1 << 16);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "test");
-    hone_status st = lower(func, symbol, &target, arena, &launches);
+    hone_status st = hone_target_parse(target_text, &target);
+    if (!st) st = lower(func, symbol, &target, arena, &launches);
     if (!st) st = print(&launches, &target, emit, out);
     hone_arena_destroy(arena);
     return st;
@@ -125,7 +124,8 @@ hone_status hone_test_run_opencl(const hone_func *func, hone_tensor *const *args
     hone_str text = {0};
     hone_arena *arena = hone_arena_create(1 << 16);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "test");
-    hone_status st = lower(func, "kernel_of_test", &target, arena, &launches);
+    hone_status st = hone_target_parse("opencl", &target);
+    if (!st) st = lower(func, "kernel_of_test", &target, arena, &launches);
     if (!st) st = print(&launches, &target, "cl", &text);
     if (!st) st = load_and_run(func, &launches, &text, args, arena);
     if (getenv("HONE_SHOW") && text.length) fputs(hone_str_text(&text), stderr);

@@ -9,10 +9,10 @@
 /* Ends a test as skipped, with the reason, where there is no device. */
 void hone_test_need_opencl(void);
 
-/* Lowers for a GPU and appends the text of its launches in a dialect of emits.def: "cl", "cu",
+/* Lowers for the target and appends the text of its launches in a dialect of emits.def: "cl", "cu",
  * "metal". Kernels are called `symbol`, or begin with it. */
-hone_status hone_test_print_launches(const hone_func *func, const char *emit, const char *symbol,
-                                     hone_str *out);
+hone_status hone_test_print_launches(const hone_func *func, const char *target_text,
+                                     const char *emit, const char *symbol, hone_str *out);
 
 /* Lowers, prints OpenCL C, compiles it and runs it once; args, one per parameter, are read and
  * written.
