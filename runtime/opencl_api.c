@@ -11,21 +11,15 @@
 /* Numbers of cl.h. */
 enum {
     PLATFORM_NAME = 0x0902,
-    DEVICE_TYPE = 0x1000,
-    DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
     DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
     DEVICE_GLOBAL_MEM_CACHE_SIZE = 0x101E,
     DEVICE_GLOBAL_MEM_SIZE = 0x101F,
-    DEVICE_LOCAL_MEM_SIZE = 0x1023,
     DEVICE_NAME = 0x102B,
-    DRIVER_VERSION = 0x102D,
-    DEVICE_EXTENSIONS = 0x1030,
     DEVICE_PLATFORM = 0x1031,
     PROGRAM_BUILD_LOG = 0x1183,
     QUEUE_PROFILING = 2,
 };
-#define DEVICE_TYPE_GPU UINT64_C(4)
 #define DEVICE_TYPE_ALL UINT64_C(0xFFFFFFFF)
 #define MAX_LOG_BYTES ((size_t)1 << 16)
 
@@ -134,11 +128,6 @@ static int64_t number_fact(const hone_opencl *cl, void *device, uint32_t what) {
     return cl->device_fact(device, what, sizeof value, &value, NULL) == 0 ? (int64_t)value : 0;
 }
 
-static void text_fact(const hone_opencl *cl, void *device, uint32_t what, char *out, size_t size) {
-    if (cl->device_fact(device, what, size, out, NULL) != 0) out[0] = 0;
-    out[size - 1] = 0;
-}
-
 static void describe_platform(const hone_opencl *cl, void *device, hone_opencl_facts *facts) {
     void *platform = NULL;
     if (cl->device_fact(device, DEVICE_PLATFORM, sizeof platform, &platform, NULL) != 0) return;
@@ -148,21 +137,15 @@ static void describe_platform(const hone_opencl *cl, void *device, hone_opencl_f
 
 hone_status hone_opencl_describe(const hone_opencl *opencl, void *device,
                                  hone_opencl_facts *out_facts) {
-    char extensions[4096] = "";
     *out_facts = (hone_opencl_facts){
-        .is_gpu = ((uint64_t)number_fact(opencl, device, DEVICE_TYPE) & DEVICE_TYPE_GPU) != 0,
         .memory_bytes = number_fact(opencl, device, DEVICE_GLOBAL_MEM_SIZE),
         .max_memory_bytes = number_fact(opencl, device, DEVICE_MAX_MEM_ALLOC_SIZE),
-        .local_bytes = number_fact(opencl, device, DEVICE_LOCAL_MEM_SIZE),
         .cache_bytes = number_fact(opencl, device, DEVICE_GLOBAL_MEM_CACHE_SIZE),
-        .units = (int32_t)number_fact(opencl, device, DEVICE_MAX_COMPUTE_UNITS),
         .max_threads = (int32_t)number_fact(opencl, device, DEVICE_MAX_WORK_GROUP_SIZE),
     };
-    text_fact(opencl, device, DEVICE_NAME, out_facts->name, sizeof out_facts->name);
-    text_fact(opencl, device, DRIVER_VERSION, out_facts->driver, sizeof out_facts->driver);
-    text_fact(opencl, device, DEVICE_EXTENSIONS, extensions, sizeof extensions);
-    out_facts->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
-    out_facts->has_half = strstr(extensions, "cl_khr_fp16") != NULL;
+    size_t most = sizeof out_facts->name;
+    if (opencl->device_fact(device, DEVICE_NAME, most, out_facts->name, NULL) != 0)
+        out_facts->name[0] = 0;
     describe_platform(opencl, device, out_facts);
     if (out_facts->max_threads > 0) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNAVAILABLE, "OpenCL device '%s' does not say what it is",

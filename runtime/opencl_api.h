@@ -9,7 +9,6 @@
 #ifndef HONE_RUNTIME_OPENCL_API_H
 #define HONE_RUNTIME_OPENCL_API_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,11 +16,10 @@
 
 /* What a device is. */
 typedef struct hone_opencl_facts {
-    char platform[96], name[96], driver[96];
-    bool is_gpu, has_double, has_half;
+    char platform[96], name[96];
     int64_t memory_bytes, max_memory_bytes; /* in all, of one buffer */
-    int64_t local_bytes, cache_bytes;
-    int32_t units, max_threads;
+    int64_t cache_bytes;
+    int32_t max_threads; /* of a block */
 } hone_opencl_facts;
 
 typedef struct hone_opencl {

@@ -232,6 +232,7 @@ void hone_doctor_machine(hone_checkup *checkup) {
     check_load(checkup);
     check_perf(checkup);
     hone_doctor_cards(checkup);
+    hone_doctor_opencl(checkup);
 }
 
 /* ---- timing ---- */

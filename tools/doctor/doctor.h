@@ -38,6 +38,7 @@ void hone_doctor_tools(hone_checkup *checkup);      /* programs that are started
 void hone_doctor_candidates(hone_checkup *checkup); /* what holds them */
 void hone_doctor_machine(hone_checkup *checkup);    /* cores, governor, turbo, SMT, load, devices */
 void hone_doctor_cards(hone_checkup *checkup);      /* of NVIDIA's */
+void hone_doctor_opencl(hone_checkup *checkup);     /* its devices */
 void hone_doctor_timing(hone_checkup *checkup);     /* clock, noise floor, distance between cores */
 /* Keys and the way to a tracker, which is asked how it is. */
 struct hone_farm_access;

@@ -250,7 +250,7 @@ static const char *take(command *c, int choice, const char *value) {
         return is_name(value) ? NULL : "--name wants up to 63 characters without '/', not";
     case OPTION_DEVICE:
         o->device = value;
-        return is_device(value) ? NULL : "--device wants cpu, cuda or cuda:1, not";
+        return is_device(value) ? NULL : "--device wants cpu, opencl, cuda or cuda:1, not";
     case OPTION_DEVICE_KEY:
         o->device_key = value;
         return is_name(value) ? NULL : "--device-key wants up to 63 characters without '/', not";
