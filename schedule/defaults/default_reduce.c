@@ -46,6 +46,20 @@ static int64_t register_count(int64_t extent, int64_t lanes) {
     return count;
 }
 
+/* A choice that is made already, so that a search can go on from here. */
+static hone_status annotate_registers(hone_schedule *sch, hone_rv loop, int64_t count) {
+    static const int64_t counts[] = {1, 2, 4, 8};
+    static const double probs[] = {0.1, 0.2, 0.35, 0.35};
+    int64_t index = 0;
+    hone_rv value;
+    while (counts[index] < count)
+        index++;
+    hone_decision decision = {1, &index};
+    HONE_TRY(
+        hone_sch_sample_categorical(sch, HONE_COUNT(counts), counts, probs, &decision, &value));
+    return hone_sch_annotate(sch, loop, "pragma_vector_reduce", HONE_VALUE_OF_INT(0), value);
+}
+
 /* The innermost loop that counts, and those around it that only reduce too. */
 static hone_status collect_one(hone_schedule *sch, const hone_default_limits *limits,
                                const char *name) {
@@ -78,9 +92,7 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
         }
         loop = around;
     }
-    int64_t registers = register_count(extent, limits->vector_lanes);
-    return hone_sch_annotate(sch, loops[count - 1], "pragma_vector_reduce",
-                             HONE_VALUE_OF_INT(registers), HONE_NO_ID);
+    return annotate_registers(sch, loops[count - 1], register_count(extent, limits->vector_lanes));
 }
 
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits) {

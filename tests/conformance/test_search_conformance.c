@@ -35,6 +35,7 @@ static void open_world(world *w, const char *strategy, uint32_t task, int32_t th
     HONE_ASSERT_OK(hone_costmodel_create("random", &options, &w->model));
     HONE_ASSERT_OK(
         hone_tune_task_create(&w->tuning.tasks.items[task], &w->target, NULL, NULL, &w->task));
+    w->task->evaluations = 192; /* the default takes longer */
     HONE_ASSERT_OK(hone_strategy_find(strategy, &w->strategy));
 }
 

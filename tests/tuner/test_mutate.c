@@ -170,10 +170,11 @@ static void learns_who_does_well(void **state) {
     (void)state;
     fixture f;
     set_up(&f, hone_workloads[0].text);
-    hone_space space = only(&f.space.sketches[0]);
+    const hone_trace *tiled = &f.space.sketches[f.space.count - 1]; /* with tiles to change */
+    hone_space space = only(tiled);
     hone_mutator_record record[HONE_MUTATORS] = {0};
     hone_kin kin = {.space = &space, .record = record};
-    hone_draft parent = {0, sample(&f, &f.space.sketches[0])};
+    hone_draft parent = {0, sample(&f, tiled)};
     uint32_t before = 0, after = 0, others = 0;
     hone_child child;
     hone_rng rng = hone_test_rng(7);

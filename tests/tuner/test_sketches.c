@@ -15,18 +15,20 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"dense",                     3, 3,  "sch.cache_write(",             "sch.rfactor("       },
-    {"dense, bias, relu",         3, 3,  "sch.reverse_compute_at(",      "sch.cache_write("   },
-    {"dense, bias, relu",         3, 3,  "sch.compute_inline(",          NULL                 },
-    {"dense, weights transposed", 5, 5,  "sch.rfactor(",                 NULL                 },
-    {"conv2d, bias, relu",        3, 3,  "sch.sample_compute_location(", NULL                 },
-    {"maxpool",                   3, 3,  "\"SSRSRS\"",                   NULL                 },
-    {"sum of all",                2, 4,  "sch.rfactor(",                 NULL                 },
-    {"sum of columns",            3, 3,  "\"SSRSRS\"",                   "sch.rfactor("       },
-    {"elementwise chain",         1, 1,  "sch.compute_inline(",          "sample_perfect_tile"},
-    {"transpose",                 1, 1,  "meta_schedule.vectorize",      "unroll"             },
-    {"dense of ones",             1, 1,  "meta_schedule.parallel",       "sample_perfect_tile"},
-    {"softmax",                   4, 32, "sch.rfactor(",                 NULL                 },
+    {"dense",                     17, 17, "sch.cache_write(",             "sch.rfactor("       },
+    {"dense",                     17, 17, "v1 // 8, v2, v1 % 8",          NULL                 },
+    {"dense, bias, relu",         12, 12, "sch.reverse_compute_at(",      "sch.cache_write("   },
+    {"dense, bias, relu",         12, 12, "sch.compute_inline(",          NULL                 },
+    {"dense, weights transposed", 10, 10, "sch.rfactor(",                 NULL                 },
+    {"dense, weights transposed", 10, 10, "sch.reindex_cache_read(",      NULL                 },
+    {"conv2d, bias, relu",        5,  5,  "sch.sample_compute_location(", NULL                 },
+    {"maxpool",                   3,  3,  "\"SSRSRS\"",                   NULL                 },
+    {"sum of all",                2,  4,  "sch.rfactor(",                 NULL                 },
+    {"sum of columns",            3,  3,  "\"SSRSRS\"",                   "sch.rfactor("       },
+    {"elementwise chain",         1,  1,  "sch.compute_inline(",          "sample_perfect_tile"},
+    {"transpose",                 1,  1,  "meta_schedule.vectorize",      "unroll"             },
+    {"dense of ones",             1,  1,  "meta_schedule.parallel",       "sample_perfect_tile"},
+    {"softmax",                   4,  32, "sch.rfactor(",                 NULL                 },
 };
 
 static const struct row gpu_rows[] = {

@@ -84,6 +84,7 @@ static void devices_do_not_matter(void **state) {
         tune_world_open(&w);
         w.is_uneven = runs[i].is_uneven;
         w.options.trials = 120;
+        w.options.evaluations = 64;
         w.options.look_ahead = runs[i].look_ahead;
         hone_runner_destroy(w.runner);
         hone_runner_simulated_options options = {.slots = runs[i].slots};

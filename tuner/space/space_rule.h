@@ -6,7 +6,7 @@
 #include "schedule/gpu/gpu_sketch.h"
 #include "tuner/space/space.h"
 
-enum { HONE_MAX_FORKS = 8 };
+enum { HONE_MAX_FORKS = 24 };
 
 /* What a rule makes of one schedule at one block: itself changed in place, and copies. */
 typedef struct hone_rule_results {

@@ -1,0 +1,172 @@
+/* tests/tuner/test_yardstick.c - the space holds what the best wrote by hand: for works of
+ * bench/schedules there are decisions under which a sketch, postprocessed and lowered, is the very
+ * program that the schedule written by hand gives. */
+#include "tests/support/hone_test.h"
+
+#include <string.h>
+
+#include "ir/identity/structural.h"
+#include "lower/ground/lower.h"
+#include "schedule/python/trace_parse.h"
+#include "schedule/replay/trace_apply.h"
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
+#include "tests/support/program_text.h"
+#include "tuner/space/space.h"
+
+enum { MAX_CHOICES = 8 };
+
+static const struct row {
+    const char *work;
+    const char *set;     /* of schedules */
+    const char *columns; /* a text of the sketches to look at */
+    int64_t rows;        /* of the tile by hand; all else is tried */
+} rows[] = {
+    {"matmul_128",         "avx2",   ", 16],", 6},
+    {"matmul_1024",        "avx2",   ", 16],", 6},
+    {"matmul_512",         "avx512", ", 32],", 8},
+    {"dense_64x1024x1024", "avx2",   ", 16],", 6},
+};
+
+typedef struct fixture {
+    hone_arena *arena;
+    hone_module *module;
+    const hone_func *func;
+    hone_target target;
+    hone_schedule *sch;
+    hone_space space;
+} fixture;
+
+static void load_program(fixture *f, const char *work) {
+    char *text = NULL;
+    size_t length;
+    hone_str path = {0};
+    hone_str_printf(&path, "bench/programs/%s.py", work);
+    HONE_ASSERT_OK(
+        hone_fs_read(hone_test_source_path(hone_str_text(&path)), 1 << 20, &text, &length));
+    f->func = hone_test_parse(text, &f->module);
+    hone_free(text);
+    hone_str_deinit(&path);
+}
+
+/* Two threads: parallel loops are parts of schedules. */
+static void set_up(fixture *f, const struct row *row) {
+    *f = (fixture){.arena = hone_arena_create(1 << 16)};
+    bool is_wide = strcmp(row->set, "avx512") == 0;
+    HONE_ASSERT_OK(hone_target_parse(
+        is_wide ? "llvm -mcpu=znver4 -num-cores=2" : "llvm -mcpu=znver3 -num-cores=2", &f->target));
+    load_program(f, row->work);
+    HONE_ASSERT_OK(hone_schedule_create(f->func, &f->sch));
+    HONE_ASSERT_OK(hone_space_generate(f->func, &f->target, &f->space));
+}
+
+static void tear_down(fixture *f) {
+    hone_space_deinit(&f->space);
+    hone_schedule_destroy(f->sch);
+    hone_module_release(f->module);
+    hone_arena_destroy(f->arena);
+}
+
+static hone_hash128 lowered_hash(fixture *f) {
+    hone_func *lowered = NULL;
+    hone_lower_options how = {.target = &f->target};
+    HONE_ASSERT_OK(hone_lower_func(f->sch->func, &how, f->arena, &lowered));
+    return hone_func_hash(lowered);
+}
+
+static hone_hash128 by_hand(fixture *f, const struct row *row) {
+    hone_str path = {0};
+    hone_trace trace;
+    hone_trace_context context = {.func = f->func};
+    hone_str_printf(&path, "bench/schedules/%s/%s.py", row->set, row->work);
+    HONE_ASSERT_OK(hone_trace_load(f->arena, hone_test_source_path(hone_str_text(&path)), &context,
+                                   NULL, &trace));
+    hone_str_deinit(&path);
+    HONE_ASSERT_OK(hone_schedule_reset(f->sch));
+    HONE_ASSERT_OK(hone_trace_apply(&trace, f->sch, NULL));
+    return lowered_hash(f);
+}
+
+/* The choices of a sketch, as digits of a number; one that may be 0 stays 0 (no unrolling). */
+typedef struct choices {
+    uint32_t count;
+    uint32_t at[MAX_CHOICES], candidates[MAX_CHOICES];
+    int64_t chosen[MAX_CHOICES];
+} choices;
+
+/* False: there is something else to decide. */
+static bool read_choices(const hone_trace *sketch, choices *out) {
+    *out = (choices){0};
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        const hone_inst *inst = &sketch->insts[i];
+        if (!hone_inst_is_sampling(inst->kind)) continue;
+        if (inst->kind != HONE_INST_SAMPLE_CATEGORICAL || out->count == MAX_CHOICES) return false;
+        const hone_value *values = &inst->attrs[0];
+        out->at[out->count] = i;
+        out->candidates[out->count++] = values->u.items[0].u.i == 0 ? 1 : values->count;
+    }
+    return true;
+}
+
+static bool next_choice(choices *c) {
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (c->candidates[k] == 0) continue;
+        if (++c->chosen[k] < c->candidates[k]) return true;
+        c->chosen[k] = 0;
+    }
+    return false;
+}
+
+/* The first choice is that of rows: it is made, and no other one. */
+static bool fix_rows(const hone_trace *sketch, choices *io, int64_t wanted) {
+    const hone_value *values = &sketch->insts[io->at[0]].attrs[0];
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (values->u.items[i].u.i == wanted) io->chosen[0] = i;
+    }
+    io->candidates[0] = 0;
+    return values->u.items[io->chosen[0]].u.i == wanted;
+}
+
+static bool has_text(const hone_trace *sketch, const char *text) {
+    hone_str all = {0};
+    HONE_ASSERT_OK(hone_trace_print_python(sketch, &all));
+    bool is_there = strstr(hone_str_text(&all), text) != NULL;
+    hone_str_deinit(&all);
+    return is_there;
+}
+
+static bool comes_to(fixture *f, const hone_trace *sketch, const struct row *row,
+                     hone_hash128 wanted) {
+    choices c;
+    if (!has_text(sketch, row->columns) || !read_choices(sketch, &c)) return false;
+    if (c.count == 0 || !fix_rows(sketch, &c, row->rows)) return false;
+    hone_decision *decisions = hone_arena_zalloc(f->arena, (sketch->count + 1) * sizeof *decisions);
+    for (uint32_t k = 0; k < c.count; k++)
+        decisions[c.at[k]] = (hone_decision){1, &c.chosen[k]};
+    do {
+        HONE_ASSERT_OK(hone_schedule_reset(f->sch));
+        hone_apply_options options = {.decisions = decisions};
+        hone_status st = hone_trace_apply(sketch, f->sch, &options);
+        if (!st) st = hone_postprocess(f->sch);
+        bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
+        hone_status_free(st);
+        if (is_there) return true;
+    } while (next_choice(&c));
+    return false;
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    fixture f;
+    set_up(&f, row);
+    hone_hash128 wanted = by_hand(&f, row);
+    bool is_held = false;
+    for (uint32_t i = 0; i < f.space.count && !is_held; i++)
+        is_held = comes_to(&f, &f.space.sketches[i], row, wanted);
+    tear_down(&f);
+    assert_true(is_held);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("tuner/yardstick", rows, check_row);
+}
