@@ -34,7 +34,8 @@
 
 typedef struct tune_options {
     hone_cli_list shapes, intrins, inputs;
-    const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
+    const char *db, *target, *task, *space, *propose, *strategy, *cost_model, *cache, *extern_path,
+        *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
     bool has_trials, has_time, until_converged, no_report, unsandboxed;
     tune_farm_options farm;
@@ -159,6 +160,7 @@ static void remember_command(tune_run *run, const tune_options *o) {
     if (o->threads) hone_str_printf(text, " --threads %" PRId64, o->threads);
     if (o->task) hone_str_printf(text, " --task %s", o->task);
     if (o->space) hone_str_printf(text, " --space %s", o->space);
+    if (o->propose) hone_str_printf(text, " --propose '%s'", o->propose);
     for (size_t i = 0; i < o->shapes.count; i++) {
         hone_str_printf(text, " --shape %s", o->shapes.items[i]);
     }
@@ -267,6 +269,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .until_converged = o->until_converged,
                                  .only_task = o->task,
                                  .space_path = o->space,
+                                 .propose = o->propose,
                                  .extern_path = o->extern_path,
                                  .given = run->inputs.given,
                                  .given_count = run->inputs.count,
@@ -418,6 +421,8 @@ int hone_verb_tune(int argc, char **argv) {
                       "stop when nothing has got better for a while"),
         TEXT_OPTION("task", "NAME", o.task, "this task alone"),
         TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
+        TEXT_OPTION("propose", "CMD", o.propose,
+                    "a command that proposes candidates, by lines of JSON (docs/tuning.md)"),
         TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
         TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
         NUMBER_OPTION("evaluations", o.evaluations, HONE_LEAST_EVALUATIONS, 1000000,

@@ -159,6 +159,8 @@ static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     HONE_TRY(register_tasks(t));
     HONE_TRY(begin_session(t));
     HONE_TRY(hone_tuning_resume(t));
+    if (t->options->propose)
+        HONE_TRY(hone_outside_open(t->options->propose, t->options->log, &t->outside));
     return t->options->simulate ? HONE_OK : make_references(t);
 }
 
@@ -193,6 +195,7 @@ static hone_status summarize(hone_tuning *t) {
 
 static void tear_down(hone_tuning *t) {
     hone_tuning_loop_deinit(t);
+    hone_outside_close(t->outside);
     for (uint32_t i = 0; i < t->task_count; i++)
         hone_tune_task_destroy(t->tasks[i]);
     hone_tensor_intrins_destroy(t->intrins);

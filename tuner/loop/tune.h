@@ -50,6 +50,7 @@ typedef struct hone_tune_options {
     uint64_t seed;
     int64_t trials;         /* budget over all tasks; 0 = none */
     int64_t time_limit_ns;  /* 0 = none */
+    const char *propose;    /* a command that proposes candidates, too; NULL = none */
     bool until_converged;   /* stop when no task has improved for a while */
     const char *only_task;  /* NULL = all */
     const char *space_path; /* a trace of the user's as the space of every task; NULL = rules */

@@ -8,6 +8,7 @@
 #include "support/os/quiet.h"
 #include "tuner/loop/side_thread.h"
 #include "tuner/loop/tune.h"
+#include "tuner/search/outside.h"
 #include "tuner/search/search.h"
 #include "tuner/task/tune_task.h"
 
@@ -34,7 +35,8 @@ typedef struct hone_trial {
     bool was_dropped; /* after so many: it was never judged, and may be proposed again */
     bool ends_batch;  /* the last proposal of its thought */
     hone_ticket ticket;
-    double time_ns; /* NAN = failed */
+    double time_ns;             /* NAN = failed */
+    hone_outside_result result; /* texts in the arena of its build result */
     int64_t record;
     hone_build_result built;
     int64_t built_at_ns;
@@ -61,6 +63,7 @@ typedef struct hone_tuning {
     uint32_t task_count;
     hone_costmodel *model;
     const hone_strategy *strategy;
+    hone_outside *outside;        /* owned; NULL: nobody proposes from outside */
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
     hone_hash128 target_hash;

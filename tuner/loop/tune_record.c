@@ -23,6 +23,20 @@ static void add_times(hone_db_times *sum, const hone_db_times *times) {
     sum->check += times->check;
 }
 
+/* Whose proposal it was stands before what went wrong. */
+static hone_status name_source(hone_trial *trial, hone_db_trial *io_row) {
+    trial->result = (hone_outside_result){io_row->outcome, NULL, io_row->median_ns, io_row->spread};
+    if (io_row->message) {
+        trial->result.message = hone_arena_strdup(trial->arena, io_row->message);
+        if (!trial->result.message) return HONE_ERROR(HONE_CODE_NO_MEMORY, "record");
+    }
+    if (!trial->candidate.source) return HONE_OK;
+    io_row->message =
+        hone_arena_printf(trial->arena, "proposed by '%s'%s%s", trial->candidate.source,
+                          io_row->message ? ": " : "", io_row->message ? io_row->message : "");
+    return io_row->message ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "record");
+}
+
 static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failure,
                           const char *message, const hone_run_result *ran) {
     const hone_candidate *c = &trial->candidate;
@@ -52,6 +66,7 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
         .feature_columns = hone_feature_count(),
         .features = c->features,
     };
+    HONE_TRY(name_source(trial, &row));
     HONE_TRY(hone_tune_task_to_stored(trial->task, c->trace, trial->arena, &row.trace));
     HONE_TRY(hone_db_commit_trial(t->options->db, &row, &trial->record));
     trial->time_ns = row.median_ns;

@@ -28,6 +28,9 @@ static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *i
             .rows = {trial->candidate.features, trial->candidate.row_count},
             .time_ns = trial->time_ns
         };
+        if (t->outside) {
+            HONE_TRY(hone_outside_tell(t->outside, trial->task, &trial->candidate, &trial->result));
+        }
     } else if (trial->was_dropped) {
         forget(trial);
     }
@@ -92,6 +95,12 @@ static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
         if (size < HONE_BATCH) size++;
     }
     hone_rng rng = hone_rng_make(t->options->seed, task->task->hash, (uint64_t)task->proposals);
+    if (t->outside) {
+        HONE_TRY(hone_outside_propose(t->outside, task, hone_rng_split(&rng, 1), (size - count) / 2,
+                                      candidates + count, &more));
+        count += more;
+        more = 0;
+    }
     if (count < size) {
         HONE_TRY(
             t->strategy->propose(task, t->model, rng, size - count, candidates + count, &more));

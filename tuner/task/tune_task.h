@@ -17,7 +17,9 @@ typedef struct hone_candidate {
     const float *features;          /* row_count rows; in the task's arena */
     uint32_t row_count;
     float score;
-    const char *trace; /* JSON; made for those that are proposed */
+    const char *trace;  /* JSON; made for those that are proposed */
+    const char *source; /* who proposed it, when it came from outside, and ... */
+    const char *label;  /* ... what he calls it; NULL: the search did */
 } hone_candidate;
 
 /* A measured candidate that may become a parent. */
@@ -27,7 +29,12 @@ typedef struct hone_elite {
     double time_ns;
 } hone_elite;
 
-enum { HONE_ELITES = 48, HONE_EVALUATIONS = 1024, HONE_LEAST_EVALUATIONS = 64 };
+enum {
+    HONE_ELITES = 48,
+    HONE_EVALUATIONS = 1024,
+    HONE_LEAST_EVALUATIONS = 64,
+    HONE_MAX_FOREIGN = 32
+};
 
 typedef struct hone_tune_task {
     const hone_task *task;
@@ -38,6 +45,7 @@ typedef struct hone_tune_task {
     bool begins_as_written; /* not with the default schedule */
     hone_hash128 before;    /* hash of the program that tuning has to beat */
     int32_t default_sketch; /* its index, -1 = it has nothing to decide */
+    uint32_t foreign_count; /* sketches at the end that others wrote */
     const hone_decision *default_decisions;
     hone_schedule *schedule; /* replays run here */
     hone_feature_state *features;
@@ -86,6 +94,11 @@ void hone_tune_task_destroy(hone_tune_task *task);
 HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                                  const hone_decision *decisions, hone_rng rng,
                                                  hone_arena *arena, hone_candidate *out);
+/* Makes a candidate of a trace that somebody else wrote: it becomes one of the sketches, which the
+ * search goes on from, with its decisions. ILLEGAL, INVALID with the reason and the place: it is
+ * refused, by a step or for being more than HONE_MAX_FOREIGN sketches of others. */
+HONE_NODISCARD hone_status hone_tune_task_adopt(hone_tune_task *task, const hone_trace *trace,
+                                                hone_rng rng, hone_candidate *out);
 /* Whether a program was not proposed or recorded before; from here on it is. */
 HONE_NODISCARD hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
                                                        bool *out_is_new);

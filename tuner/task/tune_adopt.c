@@ -1,0 +1,83 @@
+/* tuner/task/tune_adopt.c - traces that somebody else wrote, as candidates: the steps become a
+ * sketch beside those of the rules, unless it is one of them, and the decisions are the
+ * candidate's. */
+#include <string.h>
+
+#include "schedule/replay/trace_apply.h"
+#include "support/data/hash.h"
+#include "tuner/task/tune_task.h"
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning task");
+}
+
+/* The steps without decisions; where they are equal, so are sketches. */
+static hone_status hash_steps(hone_arena *arena, const hone_trace *trace, hone_trace *out_open,
+                              hone_hash128 *out) {
+    hone_str text = {0};
+    *out_open = *trace;
+    out_open->decisions = hone_arena_zalloc(arena, (trace->count + 1) * sizeof *trace->decisions);
+    if (!out_open->decisions) return no_memory();
+    hone_status st = hone_trace_print_json(out_open, &text);
+    if (!st) *out = hone_hash128_bytes(hone_str_text(&text), text.length);
+    hone_str_deinit(&text);
+    return st;
+}
+
+static hone_status find_sketch(hone_tune_task *task, hone_hash128 steps, int32_t *out) {
+    *out = -1;
+    for (uint32_t i = 0; i < task->space.count && *out < 0; i++) {
+        hone_trace open;
+        hone_hash128 hash;
+        HONE_TRY(hash_steps(task->scratch, &task->space.sketches[i], &open, &hash));
+        if (hone_hash128_equal(hash, steps)) *out = (int32_t)i;
+    }
+    return HONE_OK;
+}
+
+static hone_status add_sketch(hone_tune_task *task, const hone_trace *open) {
+    hone_space *space = &task->space;
+    if (task->foreign_count == HONE_MAX_FOREIGN) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "these would be the steps of sketch %d of others, at most %d are kept; "
+                          "vary the decisions of one of them",
+                          HONE_MAX_FOREIGN + 1, HONE_MAX_FOREIGN);
+    }
+    hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
+    if (!sketches) return no_memory();
+    if (space->count) memcpy(sketches, space->sketches, space->count * sizeof *sketches);
+    sketches[space->count++] = *open;
+    space->sketches = sketches;
+    task->foreign_count++;
+    return HONE_OK;
+}
+
+/* With reasons, which a search does without. */
+static hone_status replay(hone_tune_task *task, int32_t sketch, const hone_decision *decisions,
+                          hone_rng rng, hone_candidate *out) {
+    task->schedule->wants_reasons = true;
+    hone_status st = hone_tune_task_replay(task, sketch, decisions, rng, task->arena, out);
+    task->schedule->wants_reasons = false;
+    return st;
+}
+
+hone_status hone_tune_task_adopt(hone_tune_task *task, const hone_trace *trace, hone_rng rng,
+                                 hone_candidate *out) {
+    hone_trace steps, open;
+    hone_hash128 hash;
+    int32_t sketch;
+    if (trace->is_unsafe)
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "a step believes what it is told, and may be wrong");
+    HONE_TRY(hone_trace_simplify(task->space.arena, trace, true, &steps));
+    HONE_TRY(hash_steps(task->space.arena, &steps, &open, &hash));
+    HONE_TRY(find_sketch(task, hash, &sketch));
+    bool is_new = sketch < 0;
+    if (is_new) HONE_TRY(add_sketch(task, &open));
+    if (is_new) sketch = (int32_t)task->space.count - 1;
+    hone_status st = replay(task, sketch, steps.decisions, rng, out);
+    if (st && is_new) {
+        task->space.count--;
+        task->foreign_count--;
+    }
+    return st;
+}
