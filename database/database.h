@@ -334,12 +334,25 @@ typedef struct hone_db_recovery {
     int64_t partial; /* of the trials: without their samples and features */
     int64_t lost;    /* rows that cannot be read, or are not what was written, and the orphans */
     int64_t orphans; /* trials that are sound, but their workload, target or session is lost */
+    int64_t mended;  /* workloads, targets and sessions that are what they were as far as their
+                        trials need it; the rest is made anew or left out */
 } hone_db_recovery;
 
+/* Is the program of a workload, whose row is not what was written, the one that its hash names? If
+ * so it sets the version of the hash, the name (until the next call) and flops. */
+typedef bool (*hone_db_mend_workload)(void *ctx, hone_db_workload *io_workload);
+
+typedef struct hone_db_recover_options {
+    hone_db_report report;      /* of each thing that took orphans along, by its hash if known */
+    hone_db_mend_workload mend; /* NULL: workloads are lost when anything of them is */
+    void *ctx;                  /* of both */
+} hone_db_recover_options;
+
 /* Joins every row that can be read, and is what was written, into another database. The damaged
- * file stays as it is. Each line that is reported names what took orphans along, by its hash where
- * that is left. INVALID when nothing in the file looks like a row of a database of Hone's. */
-HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into, hone_db_report report,
-                                           void *ctx, hone_db_recovery *out_counts);
+ * file stays as it is. INVALID when nothing in the file looks like a row of a database of Hone's.
+ */
+HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into,
+                                           const hone_db_recover_options *options,
+                                           hone_db_recovery *out_counts);
 
 #endif

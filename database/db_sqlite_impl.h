@@ -209,6 +209,14 @@ HONE_NODISCARD hone_status db_sqlite_group_orphans(db_sqlite *db, const int64_t 
 HONE_NODISCARD hone_status db_sqlite_report_orphans(const db_orphans *orphans, hone_db *into,
                                                     hone_db_report report, void *ctx);
 
+/* ---- db_sqlite_mend.c ---- */
+
+/* Whether the identity of a row that is not what was written is proven; then what else it says is
+ * made anew, or nothing. */
+bool db_sqlite_mend_workload(const hone_db_recover_options *options, hone_db_workload *io_row);
+bool db_sqlite_mend_target(hone_db_target *io_row);
+bool db_sqlite_mend_session(db_sqlite *db, int64_t row, hone_db_session *io_row);
+
 /* ---- db_sqlite_check.c ---- */
 hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx);
 

@@ -3,7 +3,8 @@
  * Works on a private copy, row by row: a damaged page costs the rows on it, not those behind it.
  * Where that leaves something out, or the file cannot be opened at all, each page is looked at for
  * itself, and what is found there put into a database of its own, which is read likewise. What has
- * a checksum must fit it; the rows go through a joiner into a sound database.
+ * a checksum must fit it, or be mended (db_sqlite_mend.c); a trial's uid must be that of what it
+ * refers to. The rows go through a joiner into a sound database.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +26,14 @@ typedef struct recovery {
     hone_db *into;
     hone_db_stats before; /* of it */
     hone_db_joiner *joiner;
+    const hone_db_recover_options *options;
     hone_db_recovery *counts;
     HONE_VEC(int64_t) orphan_rows; /* of this pass */
     db_orphans orphans;            /* of the first that had some */
     bool has_sums;
-    bool took;          /* the row that was visited */
+    int64_t row;        /* the one in hand */
+    bool took;          /* it */
+    bool is_altered;    /* it is not what was written */
     bool is_unsure;     /* its checksum cannot be had: samples or features cannot be read */
     hone_status status; /* of the database that is written */
 } recovery;
@@ -126,21 +130,30 @@ static bool take(recovery *r, hone_status st) {
 
 static bool take_workload(void *ctx, const hone_db_workload *row) {
     recovery *r = ctx;
-    return take(r, hone_db_join_workload(r->joiner, row));
+    hone_db_workload whole = *row;
+    if (r->is_altered && !db_sqlite_mend_workload(r->options, &whole)) return false;
+    return take(r, hone_db_join_workload(r->joiner, &whole));
 }
 
 static bool take_target(void *ctx, const hone_db_target *row) {
     recovery *r = ctx;
-    return take(r, hone_db_join_target(r->joiner, row));
+    hone_db_target whole = *row;
+    if (r->is_altered && !db_sqlite_mend_target(&whole)) return false;
+    return take(r, hone_db_join_target(r->joiner, &whole));
 }
 
 static bool take_session(void *ctx, const hone_db_session *row) {
     recovery *r = ctx;
-    return take(r, hone_db_join_session(r->joiner, row));
+    hone_db_session whole = *row;
+    if (r->is_altered && !db_sqlite_mend_session(r->db, r->row, &whole)) return false;
+    return take(r, hone_db_join_session(r->joiner, &whole));
 }
 
+/* One whose uid is that of other things has lost what it referred to. */
 static bool take_trial(void *ctx, const hone_db_trial *row) {
     recovery *r = ctx;
+    hone_hash128 uid = hone_db_trial_uid(row->session, &row->workload, &row->target, row->proposal);
+    if (r->is_altered || !hone_hash128_equal(uid, row->uid)) return false;
     return take(r, hone_db_join_trial(r->joiner, row));
 }
 
@@ -220,8 +233,10 @@ static bool is_sound(recovery *r, sqlite3_stmt *sum, int64_t row) {
 /* Takes one row; what cannot be read, or is not what was written, is lost. */
 static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, int64_t row) {
     r->took = false;
-    bool is_ours = is_sound(r, sum, row), is_known = sum && is_ours && !r->is_unsure;
-    hone_status st = is_ours ? t->read(r, row) : HONE_OK;
+    r->row = row;
+    r->is_altered = !is_sound(r, sum, row);
+    bool is_known = sum && !r->is_altered && !r->is_unsure;
+    hone_status st = t->read(r, row);
     if (r->status) {
         hone_status_free(st);
         return r->status;
@@ -229,6 +244,7 @@ static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, i
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     *saved_of(r, t) += r->took;
     r->counts->lost += !r->took;
+    r->counts->mended += r->took && r->is_altered;
     hone_status_free(st);
     bool is_orphan = is_known && !r->took && t->read == read_trial;
     if (!is_orphan) return HONE_OK;
@@ -325,7 +341,8 @@ static hone_status salvage_found(recovery *r) {
                               .targets = stats.targets - r->before.targets,
                               .sessions = stats.sessions - r->before.sessions,
                               .trials = stats.trials - r->before.trials,
-                              .partial = first.partial};
+                              .partial = first.partial,
+                              .mended = sum->mended > first.mended ? sum->mended : first.mended};
     int64_t more = all_of(&first) ? all_of(sum) - all_of(&first) : 0;
     sum->lost = lost > more ? lost - more : 0;
     if (sum->lost < orphans) sum->lost = orphans; /* these were seen */
@@ -352,11 +369,11 @@ static hone_status recover_copy(recovery *r, const char *path, const char *dir) 
     return st;
 }
 
-hone_status hone_db_recover(const char *path, hone_db *into, hone_db_report report, void *ctx,
+hone_status hone_db_recover(const char *path, hone_db *into, const hone_db_recover_options *options,
                             hone_db_recovery *out_counts) {
     char *dir = NULL;
     db_sqlite db = {0};
-    recovery r = {.db = &db, .into = into, .counts = out_counts};
+    recovery r = {.db = &db, .into = into, .options = options, .counts = out_counts};
     *out_counts = (hone_db_recovery){0};
     if (!hone_fs_exists(path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
@@ -367,7 +384,7 @@ hone_status hone_db_recover(const char *path, hone_db *into, hone_db_report repo
     if (!st) st = hone_db_joiner_create(into, &r.joiner);
     if (!st) st = hone_db_get_stats(into, &r.before);
     if (!st) st = recover_copy(&r, path, dir);
-    if (!st) st = db_sqlite_report_orphans(&r.orphans, into, report, ctx);
+    if (!st) st = db_sqlite_report_orphans(&r.orphans, into, options->report, options->ctx);
     hone_vec_deinit(&r.orphan_rows);
     hone_vec_deinit(&r.orphans);
     hone_db_joiner_destroy(r.joiner);

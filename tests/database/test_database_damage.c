@@ -290,7 +290,8 @@ static void save(base *b, bool has_sums) {
     hone_db *into = NULL;
     hone_db_recovery counts;
     HONE_ASSERT_OK(hone_db_create_memory(&into));
-    is_answered(hone_db_recover(path, into, ignore_line, NULL, &counts), "recover");
+    const hone_db_recover_options options = {.report = ignore_line};
+    is_answered(hone_db_recover(path, into, &options, &counts), "recover");
     hone_db_filter all = {.with_features = true};
     if (has_sums) HONE_ASSERT_OK(hone_db_trials(into, &all, was_there, b));
     hone_db_close(into);

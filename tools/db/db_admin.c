@@ -1,6 +1,10 @@
 /* tools/db/db_admin.c - `hone db check|recover|merge|prune`. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "graph/plan/tasks.h"
+#include "ir/identity/structural.h"
+#include "ir/text/read/script.h"
 #include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
@@ -49,8 +53,32 @@ int hone_db_verb_check(int argc, char **argv) {
 
 /* ---- recover ---- */
 
+typedef struct recovering {
+    hone_str losses;
+    hone_module *module; /* of the workload that was mended last */
+} recovering;
+
 static void note_loss(void *ctx, const char *line) {
-    hone_str_printf(ctx, "  %s\n", line);
+    recovering *r = ctx;
+    hone_str_printf(&r->losses, "  %s\n", line);
+}
+
+/* What a program says of itself. */
+static bool mend_workload(void *ctx, hone_db_workload *io_workload) {
+    recovering *r = ctx;
+    const hone_member *member = NULL;
+    hone_module_release(r->module);
+    r->module = NULL;
+    hone_status st = hone_script_parse_outline(io_workload->program, strlen(io_workload->program),
+                                               "stored program", &r->module);
+    if (!st) st = hone_module_pick(r->module, NULL, &member);
+    hone_status_free(st);
+    const hone_func *func = member ? member->func : NULL;
+    if (!func || !hone_hash128_equal(hone_func_hash(func), io_workload->hash)) return false;
+    io_workload->hash_version = HONE_STRUCTURAL_VERSION;
+    io_workload->name = func->name;
+    io_workload->flops = hone_func_flops(func, NULL);
+    return true;
 }
 
 static void report_recovery(hone_cli *cli, const hone_db_recovery *r, const hone_str *losses) {
@@ -66,6 +94,13 @@ static void report_recovery(hone_cli *cli, const hone_db_recovery *r, const hone
                         " of them sound trials whose workload, target or session is lost",
                         r->orphans);
     }
+    if (r->mended) {
+        hone_str_printf(
+            &cli->out,
+            "; %" PRId64
+            " workloads, targets and sessions were changed: what a hash proves is saved",
+            r->mended);
+    }
     hone_str_append_char(&cli->out, '\n');
     hone_str_append(&cli->out, hone_str_text(losses));
 }
@@ -73,7 +108,8 @@ static void report_recovery(hone_cli *cli, const hone_db_recovery *r, const hone
 static hone_status recover(hone_cli *cli, const char *output) {
     hone_db *into = NULL;
     hone_db_recovery counts;
-    hone_str losses = {0};
+    recovering r = {0};
+    const hone_db_recover_options options = {.report = note_loss, .mend = mend_workload, .ctx = &r};
     if (!output) return HONE_ERROR(HONE_CODE_INVALID, "where to? give -o NEW");
     if (hone_fs_exists(output)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is there already; give the name of a new file",
@@ -83,11 +119,12 @@ static hone_status recover(hone_cli *cli, const char *output) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", cli->args[0]);
     }
     hone_status st = hone_cli_open_db(output, HONE_DB_CREATE, &into);
-    if (!st) st = hone_db_recover(cli->args[0], into, note_loss, &losses, &counts);
+    if (!st) st = hone_db_recover(cli->args[0], into, &options, &counts);
     hone_db_close(into);
-    if (!st) st = hone_str_check(&losses);
-    if (!st) report_recovery(cli, &counts, &losses);
-    hone_str_deinit(&losses);
+    if (!st) st = hone_str_check(&r.losses);
+    if (!st) report_recovery(cli, &counts, &r.losses);
+    hone_str_deinit(&r.losses);
+    hone_module_release(r.module);
     return st ? hone_status_join(st, hone_cli_remove_db(output)) : HONE_OK;
 }
 
