@@ -285,6 +285,7 @@ static hone_status run(build *b) {
 /* Reading and writing, and processes that do not come: of this machine. All else is of the program.
  */
 static hone_failure failure_of(hone_code code) {
+    if (code == HONE_CODE_TIMEOUT) return HONE_FAILURE_BUILD_TIMEOUT;
     return code == HONE_CODE_IO || code == HONE_CODE_UNAVAILABLE ? HONE_FAILURE_MACHINE_ERROR
                                                                  : HONE_FAILURE_BUILD_ERROR;
 }

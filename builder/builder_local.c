@@ -273,8 +273,16 @@ static bool read_failure(const char *bytes, size_t count, hone_failure *out_fail
     return hone_status_consume(st) == HONE_CODE_OK;
 }
 
+/* Of a tool that took too long the worker has ended its driver only: what that had started goes on,
+ * and ends with the worker's warden. */
+static bool must_end(const builder_local *self, worker *w, hone_failure failure) {
+    return failure == HONE_FAILURE_BUILD_TIMEOUT || w->builds >= self->builds_per_worker ||
+           hone_held_resident_bytes(&w->held) > self->memory_bytes;
+}
+
 /* Takes the bytes. */
-static void keep_reply(builder_local *self, worker *w, char *bytes, size_t count) {
+static void keep_reply(builder_local *self, worker *w, hone_failure failure, char *bytes,
+                       size_t count) {
     job *j = w->job;
     w->job = NULL;
     hone_str_clear(&j->message);
@@ -287,10 +295,7 @@ static void keep_reply(builder_local *self, worker *w, char *bytes, size_t count
         fail_job(self, j, HONE_FAILURE_MACHINE_ERROR, "out of memory");
     w->builds++;
     hone_held_idle(&w->held);
-    if (w->builds >= self->builds_per_worker ||
-        hone_held_resident_bytes(&w->held) > self->memory_bytes) {
-        end_worker(self, w);
-    }
+    if (must_end(self, w, failure)) end_worker(self, w);
 }
 
 static void receive(builder_local *self, worker *w) {
@@ -314,7 +319,7 @@ static void receive(builder_local *self, worker *w) {
         hone_free(bytes); /* what it had started died with its warden, and it saw that first */
         worker_died(self, w);
     } else {
-        keep_reply(self, w, bytes, count);
+        keep_reply(self, w, failure, bytes, count);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "builder/builder.h"
@@ -47,8 +48,8 @@ static pid_t find_process(is_wanted wanted) {
     return found;
 }
 
-/* The compiler proper: it works in a folder of ours, and is not the driver that waits for it. */
-static bool is_compiling(const char *pid) {
+/* It works in a folder of ours, and its name begins so. */
+static bool is_ours(const char *pid, const char *begin) {
     char path[300], name[16] = "", where[256] = "";
     snprintf(path, sizeof path, "/proc/%s/cwd", pid);
     if (readlink(path, where, sizeof where - 1) < 0 || strncmp(where, dir, strlen(dir)) != 0)
@@ -57,7 +58,12 @@ static bool is_compiling(const char *pid) {
     FILE *file = fopen(path, "re");
     bool is_named = file && fgets(name, sizeof name, file);
     if (file) fclose(file);
-    return is_named && strncmp(name, "cc1", 3) == 0;
+    return is_named && strncmp(name, begin, strlen(begin)) == 0;
+}
+
+/* The compiler proper, not the driver that waits for it. */
+static bool is_compiling(const char *pid) {
+    return is_ours(pid, "cc1");
 }
 
 static bool is_own_child(const char *pid) {
@@ -129,6 +135,45 @@ static void check_row(void **state) {
     wait_until(is_compiling, false);
 }
 
+/* A compiler that starts another and is killed for its time; the limit that it has by itself is
+ * too long for a test, so it says that it has reached it. */
+static const char driver[] = "#!/bin/sh\nsleep 1000 &\nkill -XCPU $$\n";
+
+static bool is_left(const char *pid) {
+    return is_ours(pid, "sleep");
+}
+
+static void ends_what_a_tool_leaves(void **state) {
+    (void)state;
+    const hone_builder_local_options options = {.worker_path = hone_test_build_path("hone-worker"),
+                                                .unsandboxed = true};
+    const hone_build_request request = {.program = program,
+                                        .target = "host",
+                                        .entry = "kernel",
+                                        .timeout_ns = PATIENCE_NS,
+                                        .output_path = "/tmp/hone-none.so"};
+    char tool[80], path[4096];
+    hone_builder *builder = NULL;
+    hone_ticket sent, got;
+    hone_build_result result;
+    hone_arena *arena = hone_arena_create(4096);
+    const char *before = getenv("PATH");
+    snprintf(tool, sizeof tool, "%s/cc", dir);
+    snprintf(path, sizeof path, "%s:%s", dir, before ? before : "");
+    HONE_ASSERT_OK(hone_fs_write_atomic(tool, driver, sizeof driver - 1));
+    assert_int_equal(chmod(tool, 0700), 0);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    HONE_ASSERT_OK(hone_builder_create_local(&options, &builder));
+    HONE_ASSERT_OK(hone_builder_submit(builder, &request, &sent));
+    HONE_ASSERT_OK(hone_builder_next_result(builder, INT64_MAX, arena, &got, &result));
+    hone_failure failure = result.failure;
+    hone_arena_destroy(arena);
+    assert_int_equal(unlink(tool), 0);
+    assert_int_equal(failure, HONE_FAILURE_BUILD_TIMEOUT);
+    wait_until(is_left, false); /* while the builder lives on */
+    hone_builder_release(builder);
+}
+
 static const struct pause_row {
     const char *name;
     bool unsandboxed;
@@ -168,6 +213,8 @@ int main(void) {
     setenv("TMPDIR", dir, 1);
     int failed = HONE_RUN_ROWS("builder/ends", rows, check_row);
     failed += HONE_RUN_ROWS("builder/pauses", pause_rows, check_pause);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ends_what_a_tool_leaves)};
+    failed += cmocka_run_group_tests_name("builder/tools", tests, NULL, NULL);
     hone_status_free(hone_fs_remove_tree(dir));
     return failed;
 }
