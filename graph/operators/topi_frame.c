@@ -48,10 +48,37 @@ static const hone_expr *near_size(hone_topi *t, const sizes *s, const hone_expr 
     return NULL;
 }
 
+/* An extent without the number by which it is multiplied: that of n * 2 * 4 is n. */
+static const hone_expr *without_factor(const hone_expr *e, int64_t *out_factor) {
+    int64_t factor = 1;
+    while (e->kind == HONE_EXPR_BINARY && e->op == HONE_OP_MUL && hone_expr_is_int(e->args[1]) &&
+           !__builtin_mul_overflow(factor, e->args[1]->u.i, &factor))
+        e = e->args[0];
+    *out_factor = factor > 0 ? factor : 1;
+    return e;
+}
+
+/* How many times `unit` an extent is: n * 4 is two times n * 2. 0: not a number of times. */
+static int64_t times(const hone_expr *e, const hone_expr *unit) {
+    int64_t factor, of_unit;
+    const hone_expr *base = without_factor(e, &factor);
+    bool is_same = hone_expr_same(without_factor(unit, &of_unit), base);
+    return is_same && factor % of_unit == 0 ? factor / of_unit : 0;
+}
+
+static const hone_expr *multiple_of_size(hone_topi *t, const sizes *s, const hone_expr *e) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        int64_t count = times(e, s->graph[i]);
+        if (count > 0) return hone_topi_mul_int(t, s->kernel[i], count);
+    }
+    return NULL;
+}
+
 /* An expression over known sizes in terms of the kernel; NULL when a part is not known. */
 static const hone_expr *translate(hone_topi *t, const sizes *s, const hone_expr *e) {
     const hone_expr *known = find_size(s, e);
     if (!known && !hone_expr_is_int(e)) known = near_size(t, s, e);
+    if (!known && !hone_expr_is_int(e)) known = multiple_of_size(t, s, e);
     if (known) return known;
     if (hone_expr_is_int(e)) return hone_te_int(t->te, e->u.i);
     if (e->kind != HONE_EXPR_BINARY) return NULL;
@@ -83,6 +110,22 @@ static hone_status plain_sizes(hone_topi *t, sizes *s, const hone_graph_func *gr
         const hone_expr *e = info->shape[d];
         if (e->kind != HONE_EXPR_VAR || find_size(s, e)) continue;
         if (!new_size(t, s, e, graph->vars[e->u.var].name)) return hone_ir_finish(&t->te->ir);
+    }
+    return HONE_OK;
+}
+
+/* Of extents that are multiples of another one that is the size, so that they are written in terms
+ * of it whichever comes first: [n * 4] reshaped to [n * 2, 2]. */
+static hone_status unit_sizes(hone_topi *t, sizes *s, const hone_sinfo *from,
+                              const hone_sinfo *with) {
+    for (int32_t d = 0; d < from->rank; d++) {
+        const hone_expr *e = from->shape[d], *unit = e;
+        if (hone_expr_is_int(e)) continue;
+        for (int32_t k = 0; k < with->rank; k++) {
+            if (times(unit, with->shape[k]) > 1) unit = with->shape[k];
+        }
+        if (unit == e || translate(t, s, unit)) continue;
+        if (!new_size(t, s, unit, "m")) return hone_ir_finish(&t->te->ir);
     }
     return HONE_OK;
 }
@@ -177,6 +220,12 @@ static hone_status take_inputs(frame *f) {
     if (is_wide) hone_te_use_int64(t->te);
     for (uint32_t i = 0; i < t->count; i++) {
         HONE_TRY(plain_sizes(t, &f->sizes, f->graph, t->infos[i]));
+    }
+    HONE_TRY(plain_sizes(t, &f->sizes, f->graph, t->out)); /* [n * 4] reshaped to [n, 4] */
+    for (uint32_t i = 0; i < t->count; i++) {
+        for (uint32_t k = 0; k < t->count; k++)
+            HONE_TRY(unit_sizes(t, &f->sizes, t->infos[i], t->infos[k]));
+        HONE_TRY(unit_sizes(t, &f->sizes, t->infos[i], t->out));
     }
     bool allow_literal = hone_topi_find(t->op) == hone_topi_emit_elementwise;
     for (uint32_t i = 0; i < t->count; i++)
