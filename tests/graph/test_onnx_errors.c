@@ -25,6 +25,13 @@ static const struct row {
     {"unknown mode of Resize",
      "input x f32 1,1,4,4\nconst s f32 4 = 1,1,2,2\nnode Resize x,,s -> y mode='FOO'\noutput y",                    "attribute 'mode' has value 'FOO'; expected one of nearest, linear, bilinear, cubic",
      HONE_CODE_INVALID                                                                                                                                                                                                         },
+    {"a norm of no power",
+     "opset 18\ninput x f32 1,1,4\nnode LpPool x -> y kernel_shape=[2] p=0\noutput y",                              "attribute 'p' is 0, must be at least 1",                                             HONE_CODE_INVALID    },
+    {"rows for no blocks",
+     "opset 18\ninput x f32 1,3,3\nconst i i64 1 = 4\nconst b i64 1 = 2\nnode Col2Im x,i,b -> "
+     "y\noutput y",                                                                                                 "3 rows for blocks of 2 elements",                                                    HONE_CODE_INVALID    },
+    {"a matrix of another space",
+     "opset 20\ninput x f32 1,2,3\nconst s i64 5 = 1,1,2,2,2\nnode AffineGrid x,s -> y\noutput y",                  "theta does not fit a size of 5 dimensions",                                          HONE_CODE_INVALID    },
     {"pads beside auto_pad",                   CONV "node Conv x,w -> y auto_pad='VALID' pads=[1,1,1,1]\noutput y",
      "'pads' and 'auto_pad' exclude each other",                                                                                                                                                          HONE_CODE_INVALID    },
     {"unknown attribute",                      CONV "node Conv x,w -> y colour=3\noutput y",

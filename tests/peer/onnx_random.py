@@ -27,12 +27,13 @@ import onnx_bounds
 import onnx_graphs
 import onnx_microsoft
 import onnx_neural
+import onnx_operators_fit
 import onnx_reasons
 from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 
-TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE}
+TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate for op, generate in onnx_microsoft.TABLE.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
@@ -40,7 +41,7 @@ WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
             "ConcatFromSequence", "SplitToSequence", "Optional", "OptionalHasElement",
-            "OptionalGetElement"}  # onnx_control.py, or the ONNX project's cases
+            "OptionalGetElement", "SwiGLU"}  # onnx_control.py, or the ONNX project's cases
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
 TIMEOUT_S = 240

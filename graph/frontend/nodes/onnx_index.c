@@ -47,6 +47,52 @@ static hone_status convert_scatter_nd(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "scatter_nd", 3, r->inputs, 1, &attr, out);
 }
 
+/* Where the rows of the update go along the axis, from the first one of each sample on. */
+static hone_status cache_places(onnx_reader *r, const hone_sinfo *cache, const hone_sinfo *update,
+                                int32_t axis, bool is_circular, hone_garg *out) {
+    const hone_expr *shape[HONE_MAX_RANK];
+    hone_garg first, target[2];
+    HONE_TRY(onnx_places(r, update->shape[axis], update->rank, axis, out));
+    if (onnx_has_input(r, 2)) {
+        for (int32_t d = 0; d < update->rank; d++)
+            shape[d] = d ? hone_extent_int(&r->ir, 1) : update->shape[0];
+        HONE_TRY(onnx_emit_reshape(r, r->inputs[2], (uint32_t)update->rank, shape, &first));
+        HONE_TRY(onnx_emit2(r, "add", *out, first, out));
+    }
+    if (is_circular) {
+        HONE_TRY(onnx_sizes_tensor(r, 1, &cache->shape[axis], &first));
+        HONE_TRY(onnx_emit2(r, "floor_mod", *out, first, out));
+    }
+    target[0] = *out;
+    HONE_TRY(onnx_make_ints(r, (uint32_t)update->rank, update->shape, 1, &target[1]));
+    return onnx_emit(r, "broadcast_to", 2, target, 0, NULL, out);
+}
+
+/* A cache of keys or values with those of new words: at 0, or where each sample says. */
+static hone_status convert_tensor_scatter(onnx_reader *r, hone_garg *out) {
+    static const char *const words[] = {"linear", "circular", NULL};
+    const hone_sinfo *cache, *update;
+    int64_t wanted;
+    int32_t axis;
+    uint32_t mode;
+    HONE_TRY(onnx_input_info(r, 0, &cache));
+    HONE_TRY(onnx_input_info(r, 1, &update));
+    HONE_TRY(onnx_attr_int(r, "axis", -2, &wanted));
+    HONE_TRY(onnx_attr_word(r, "mode", words[0], words, &mode));
+    HONE_TRY(onnx_axis(r, wanted, cache->rank, &axis));
+    if (update->rank != cache->rank || axis == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "a cache of %d dimensions, an update of %d, axis %d",
+                          cache->rank, update->rank, axis);
+    }
+    hone_garg args[3] = {r->inputs[0], {0}, r->inputs[1]};
+    hone_attr attrs[] = {
+        {"axis",      HONE_VALUE_OF_INT(axis)       },
+        {"reduction", HONE_VALUE_OF_STRING("update")}
+    };
+    HONE_TRY(cache_places(r, cache, update, axis, mode == 1, &args[1]));
+    return onnx_emit(r, "scatter_elements", 3, args, 2, attrs, out);
+}
+
 /* ---- along an axis ---- */
 
 /* The numbers of an input stand in the file, or follow from it. */
@@ -259,16 +305,17 @@ static hone_status convert_hardmax(onnx_reader *r, hone_garg *out) {
 }
 
 const onnx_converter onnx_index_converters[] = {
-    {"GatherElements", convert_gather_elements, 2, 2, 1, "axis", NULL},
-    {"GatherND",               convert_gather_nd, 2, 2, 1, "batch_dims", NULL},
-    {"Scatter",               convert_scatter_elements, 3, 3, 1, "axis", NULL},
-    {"ScatterElements",            convert_scatter_elements, 3, 3, 1, "axis reduction", NULL},
-    {"ScatterND",       convert_scatter_nd, 3, 3, 1, "reduction", NULL},
-    {"TopK",               convert_topk, 1, 2, 2, "axis k largest sorted", NULL},
-    {"CumSum",               convert_cumulate, 2, 2, 1, "exclusive reverse", "cumsum"},
-    {"CumProd",            convert_cumulate, 2, 2, 1, "exclusive reverse", "cumprod"},
-    {"ReverseSequence",        convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
-    {"OneHot",               convert_one_hot, 3, 3, 1, "axis", NULL},
-    {"Hardmax",               convert_hardmax, 1, 1, 1, "axis", NULL},
-    {0           },
+    {"GatherElements",  convert_gather_elements, 2, 2, 1, "axis", NULL},
+    {"GatherND",                convert_gather_nd, 2, 2, 1, "batch_dims", NULL},
+    {"Scatter",                convert_scatter_elements, 3, 3, 1, "axis", NULL},
+    {"ScatterElements",             convert_scatter_elements, 3, 3, 1, "axis reduction", NULL},
+    {"ScatterND",        convert_scatter_nd, 3, 3, 1, "reduction", NULL},
+    {"TensorScatter",                convert_tensor_scatter, 2, 3, 1, "axis mode", NULL},
+    {"TopK",                convert_topk, 1, 2, 2, "axis k largest sorted", NULL},
+    {"CumSum",             convert_cumulate, 2, 2, 1, "exclusive reverse", "cumsum"},
+    {"CumProd",         convert_cumulate, 2, 2, 1, "exclusive reverse", "cumprod"},
+    {"ReverseSequence",                convert_reverse_sequence, 2, 2, 1, "batch_axis time_axis", NULL},
+    {"OneHot",                convert_one_hot, 3, 3, 1, "axis", NULL},
+    {"Hardmax",             convert_hardmax, 1, 1, 1, "axis", NULL},
+    {0},
 };

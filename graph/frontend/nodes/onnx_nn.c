@@ -63,15 +63,19 @@ static hone_status spatial_rank(const hone_sinfo *data, uint32_t *out) {
     return HONE_OK;
 }
 
-/* kernel is filled in. */
-static hone_status read_window(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
+hone_status onnx_read_window(onnx_reader *r, onnx_window *w) {
     HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
     HONE_TRY(onnx_attr_ints_n(r, "dilations", w->spatial, 1, w->dilations));
     HONE_TRY(onnx_attr_ints_n(r, "pads", 2 * w->spatial, 0, w->pads));
     HONE_TRY(check_range("kernel_shape", w->spatial, w->kernel, 1));
     HONE_TRY(check_range("strides", w->spatial, w->strides, 1));
     HONE_TRY(check_range("dilations", w->spatial, w->dilations, 1));
-    HONE_TRY(check_range("pads", 2 * w->spatial, w->pads, 0));
+    return check_range("pads", 2 * w->spatial, w->pads, 0);
+}
+
+/* kernel is filled in. */
+static hone_status read_window(onnx_reader *r, const hone_sinfo *data, onnx_window *w) {
+    HONE_TRY(onnx_read_window(r, w));
     return auto_pads(r, data, w);
 }
 
@@ -263,20 +267,24 @@ static hone_status convert_conv_transpose(onnx_reader *r, hone_garg *out) {
 
 /* ---- pools ---- */
 
+hone_status onnx_pool_window(onnx_reader *r, const hone_sinfo *data, onnx_window *out) {
+    HONE_TRY(spatial_rank(data, &out->spatial));
+    if (!onnx_attr(r, "kernel_shape")) {
+        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'kernel_shape' is missing");
+    }
+    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", out->spatial, 1, out->kernel));
+    return read_window(r, data, out);
+}
+
 static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     onnx_window w = {0};
     int64_t ceil_mode, count_pad, storage_order;
     HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(spatial_rank(data, &w.spatial));
-    if (!onnx_attr(r, "kernel_shape")) {
-        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'kernel_shape' is missing");
-    }
-    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w.spatial, 1, w.kernel));
+    HONE_TRY(onnx_pool_window(r, data, &w));
     HONE_TRY(onnx_attr_int(r, "ceil_mode", 0, &ceil_mode));
     HONE_TRY(onnx_attr_int(r, "count_include_pad", 0, &count_pad));
     HONE_TRY(onnx_attr_int(r, "storage_order", 0, &storage_order));
-    HONE_TRY(read_window(r, data, &w));
     const char *op,
         *stem = strcmp(r->node->op_type, "MaxPool") == 0 ? "nn.max_pool" : "nn.avg_pool";
     HONE_TRY(numbered(r, stem, w.spatial, &op));

@@ -24,7 +24,8 @@ static const onnx_converter *find_plain(const char *op) {
         onnx_unique_converters, onnx_suppress_converters,    onnx_image_converters,
         onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters,
-        onnx_cast_converters,   onnx_attention_converters,   onnx_random_converters};
+        onnx_cast_converters,   onnx_attention_converters,   onnx_random_converters,
+        onnx_fit_converters,    onnx_norm_pool_converters};
     const onnx_converter *found = NULL;
     for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
         found = onnx_find_in(tables[t], op);

@@ -29,6 +29,8 @@ extern const onnx_converter onnx_einsum_converters[];
 extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
+extern const onnx_converter onnx_fit_converters[];
+extern const onnx_converter onnx_norm_pool_converters[];
 extern const onnx_converter onnx_resize_converters[];
 extern const onnx_converter onnx_ngram_converters[];
 extern const onnx_converter onnx_cast_converters[];
@@ -69,6 +71,10 @@ typedef struct onnx_window {
     int64_t kernel[ONNX_MAX_SPATIAL], strides[ONNX_MAX_SPATIAL], dilations[ONNX_MAX_SPATIAL];
     int64_t pads[2 * ONNX_MAX_SPATIAL];
 } onnx_window;
+/* The attributes strides, dilations and pads; spatial and kernel are filled in. */
+hone_status onnx_read_window(onnx_reader *r, onnx_window *io);
+/* Those and kernel_shape and auto_pad, over the space of the data. */
+hone_status onnx_pool_window(onnx_reader *r, const hone_sinfo *data, onnx_window *out);
 /* Where the maxima of input 0 lie that a pool found, counted through all of it: row by row, or, in
  * each image, column by column. */
 hone_status onnx_pool_places(onnx_reader *r, const onnx_window *w, bool by_columns,

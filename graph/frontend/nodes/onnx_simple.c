@@ -82,6 +82,12 @@ static hone_status convert_swish(onnx_reader *r, hone_garg *out) {
     return onnx_emit_swish(r, 1, out);
 }
 
+static hone_status convert_swiglu(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_emit_swish(r, 1, out));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, r->inputs[1], out));
+    return onnx_keeps_shape(r, &r->inputs[0], out, "the gate");
+}
+
 /* x * tanh(ln(1 + exp x)) */
 static hone_status convert_mish(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit_softplus(r, r->inputs[0], out));
@@ -186,19 +192,20 @@ static hone_status convert_mean_variance(onnx_reader *r, hone_garg *out) {
 }
 
 const onnx_converter onnx_simple_converters[] = {
-    {"IsNaN",      convert_is_nan, 1, 1, 1, "", NULL},
-    {"IsInf",           convert_is_inf, 1, 1, 1, "detect_negative detect_positive", NULL},
-    {"BitShift",           convert_bit_shift, 2, 2, 1, "direction", NULL},
-    {"BitwiseAnd",        convert_bits, 2, 2, 1, "", "bitwise_and"},
-    {"BitwiseOr",      convert_bits, 2, 2, 1, "", "bitwise_or"},
-    {"BitwiseXor",           convert_bits, 2, 2, 1, "", "bitwise_xor"},
-    {"BitwiseNot",           convert_bits, 1, 1, 1, "", "bitwise_not"},
-    {"Celu",        convert_celu, 1, 1, 1, "alpha", NULL},
-    {"Shrink",   convert_shrink, 1, 1, 1, "bias lambd", NULL},
-    {"Swish",           convert_swish, 1, 1, 1, "alpha", NULL},
-    {"Mish",           convert_mish, 1, 1, 1, "", NULL},
-    {"LpNormalization",        convert_lp_norm, 1, 1, 1, "axis p", NULL},
-    {"LRN", convert_lrn, 1, 1, 1, "alpha beta bias size", NULL},
-    {"MeanVarianceNormalization",           convert_mean_variance, 1, 1, 1, "axes", NULL},
-    {0          },
+    {"IsNaN",        convert_is_nan, 1, 1, 1, "", NULL},
+    {"IsInf",             convert_is_inf, 1, 1, 1, "detect_negative detect_positive", NULL},
+    {"BitShift",             convert_bit_shift, 2, 2, 1, "direction", NULL},
+    {"BitwiseAnd",          convert_bits, 2, 2, 1, "", "bitwise_and"},
+    {"BitwiseOr",        convert_bits, 2, 2, 1, "", "bitwise_or"},
+    {"BitwiseXor",             convert_bits, 2, 2, 1, "", "bitwise_xor"},
+    {"BitwiseNot",             convert_bits, 1, 1, 1, "", "bitwise_not"},
+    {"Celu",          convert_celu, 1, 1, 1, "alpha", NULL},
+    {"Shrink",     convert_shrink, 1, 1, 1, "bias lambd", NULL},
+    {"Swish",             convert_swish, 1, 1, 1, "alpha", NULL},
+    {"SwiGLU",             convert_swiglu, 2, 2, 1, "alpha", NULL},
+    {"Mish",          convert_mish, 1, 1, 1, "", NULL},
+    {"LpNormalization",   convert_lp_norm, 1, 1, 1, "axis p", NULL},
+    {"LRN",             convert_lrn, 1, 1, 1, "alpha beta bias size", NULL},
+    {"MeanVarianceNormalization",             convert_mean_variance, 1, 1, 1, "axes", NULL},
+    {0},
 };

@@ -8,6 +8,7 @@
 #include "graph/frontend/reader/onnx_reader.h"
 
 static const char *const of_steps[] = {
+    "AffineGrid",
     "Attention",
     "BiasGelu",
     "Celu",
@@ -16,6 +17,7 @@ static const char *const of_steps[] = {
     "FastGelu",
     "FusedMatMul",
     "GRU",
+    "GlobalLpPool",
     "GroupNormalization",
     "HardSigmoid",
     "HardSwish",
@@ -23,6 +25,7 @@ static const char *const of_steps[] = {
     "LRN",
     "LSTM",
     "LpNormalization",
+    "LpPool",
     "MatMulNBits",
     "Mean",
     "MeanVarianceNormalization",
@@ -44,6 +47,7 @@ static const char *const of_steps[] = {
     "Softplus",
     "Softsign",
     "Sum",
+    "SwiGLU",
     "Swish",
     "ThresholdedRelu",
 };
