@@ -156,6 +156,19 @@ static const hone_expr *as_type(hone_topi *t, const hone_expr *const *x) {
     return hone_expr_cast(&t->te->ir, to, x[0]);
 }
 
+/* The bits stay; a truth is a byte of 0 or 1. */
+static const hone_expr *bit_cast(hone_topi *t, const hone_expr *const *x) {
+    hone_dtype to = t->out->dtype;
+    if (!x[0] || hone_dtype_equal(x[0]->dtype, to)) return x[0];
+    const hone_expr *from = x[0];
+    if (hone_dtype_is_bool(from->dtype)) from = hone_expr_cast(&t->te->ir, HONE_DTYPE_U8, from);
+    if (hone_dtype_is_bool(to)) to = HONE_DTYPE_U8;
+    if (from && !hone_dtype_equal(from->dtype, to))
+        from = hone_expr_call(&t->te->ir, to, HONE_INTRIN_REINTERPRET, 1, &from);
+    return from && hone_dtype_is_bool(t->out->dtype) ? bin(t, HONE_OP_NE, from, num(t, from, 0))
+                                                     : from;
+}
+
 static const hone_expr *logical_not(hone_topi *t, const hone_expr *const *x) {
     return hone_expr_not(&t->te->ir, x[0]);
 }
@@ -276,6 +289,7 @@ static const struct {
     {"ewise_fma",    multiply_add,     true },
     {"where",        where,            false},
     {"astype",       as_type,          false},
+    {"bitcast",      bit_cast,         false},
     {"logical_not",  logical_not,      false},
     {"broadcast_to", identity,         false},
     {"sign",         sign,             false},

@@ -71,8 +71,39 @@ static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
     return cast_to(r, like->dtype, out);
 }
 
+static bool has_bytes(hone_dtype dtype) {
+    bool is_short = dtype.bits < 8 && !hone_dtype_is_bool(dtype);
+    return !is_short && (!hone_dtype_is_float(dtype) || dtype.bits > 8);
+}
+
+/* A truth takes a byte. */
+static uint32_t width_of(hone_dtype dtype) {
+    return hone_dtype_is_bool(dtype) ? 8 : dtype.bits;
+}
+
+static hone_status convert_bit_cast(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t to;
+    hone_dtype dtype;
+    if (!onnx_attr(r, "to")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'to' is missing");
+    HONE_TRY(onnx_attr_int(r, "to", 0, &to));
+    HONE_TRY(onnx_dtype(to > INT32_MAX || to < 0 ? -1 : (int32_t)to, &dtype));
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    if (width_of(dtype) != width_of(info->dtype)) {
+        return HONE_ERROR(HONE_CODE_TYPE, "the bits of %s as %s", HONE_DTYPE_NAME(info->dtype),
+                          HONE_DTYPE_NAME(dtype));
+    }
+    if (!has_bytes(dtype) || !has_bytes(info->dtype)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "bits of floats of 8 bits, or of less than that");
+    }
+    hone_attr attr = {"dtype", onnx_text_value(r, HONE_DTYPE_NAME(dtype))};
+    return onnx_emit(r, "bitcast", 1, r->inputs, 1, &attr, out);
+}
+
 const onnx_converter onnx_cast_converters[] = {
-    {"Cast", convert_cast, 1, 1, 1, "round_mode saturate to", NULL},
-    {"CastLike",     convert_cast_like, 2, 2, 1, "round_mode saturate", NULL},
+    {"BitCast", convert_bit_cast, 1, 1, 1, "to", NULL},
+    {"Cast",        convert_cast, 1, 1, 1, "round_mode saturate to", NULL},
+    {"CastLike",        convert_cast_like, 2, 2, 1, "round_mode saturate", NULL},
     {0    },
 };

@@ -211,10 +211,60 @@ hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out) {
     return given->rank == 3 ? onnx_join_heads(r, out) : HONE_OK;
 }
 
+/* ---- causal convolutions ---- */
+
+/* What came before the data: the past, or nothing. */
+static hone_status with_past(onnx_reader *r, const hone_sinfo *data, const hone_expr *before,
+                             hone_garg *out) {
+    const hone_expr *shape[3] = {data->shape[0], data->shape[1], before};
+    hone_garg parts[2] = {r->inputs[3], r->inputs[0]}, target[2];
+    if (!onnx_has_input(r, 3)) {
+        HONE_TRY(onnx_scalar(r, data->dtype, 0, &target[0]));
+        HONE_TRY(onnx_make_ints(r, 3, shape, 1, &target[1]));
+        HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &parts[0]));
+    }
+    return onnx_emit_concat(r, 2, parts, 2, out);
+}
+
+/* Each channel by a kernel of its own, of what is there and came before; the end of that is the
+ * state of the next call. */
+static hone_status convert_causal_conv(onnx_reader *r, hone_garg *out) {
+    static const char *const words[] = {"none", "silu", "swish", NULL};
+    const hone_sinfo *data, *weight;
+    uint32_t word;
+    hone_garg sides[2], bias;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
+    HONE_TRY(onnx_attr_word(r, "activation", words[0], words, &word));
+    if (data->rank != 3 || weight->rank != 3)
+        return HONE_ERROR(HONE_CODE_INVALID, "%d and %d dimensions", data->rank, weight->rank);
+    int64_t channels = hone_expr_const(weight->shape[0]);
+    int64_t length = hone_expr_const(weight->shape[2]);
+    if (channels < 0 || length < 1)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size");
+    HONE_TRY(with_past(r, data, hone_extent_int(&r->ir, length - 1), &sides[0]));
+    sides[1] = r->inputs[1];
+    hone_attr attr = {"groups", HONE_VALUE_OF_INT(channels)};
+    HONE_TRY(onnx_emit(r, "nn.conv1d", 2, sides, 1, &attr, out));
+    if (onnx_has_input(r, 2)) {
+        const hone_expr *shape[] = {weight->shape[0], hone_extent_int(&r->ir, 1)};
+        HONE_TRY(onnx_emit_reshape(r, r->inputs[2], 2, shape, &bias));
+        HONE_TRY(onnx_emit2(r, "add", *out, bias, out));
+    }
+    if (word) {
+        HONE_TRY(onnx_emit1(r, "sigmoid", *out, &bias));
+        HONE_TRY(onnx_emit2(r, "multiply", *out, bias, out));
+    }
+    if (r->output_count < 2) return HONE_OK;
+    if (length > 1) return onnx_emit_slice(r, sides[0], 2, 1 - length, INT64_MAX, &out[1]);
+    return onnx_emit_slice(r, sides[0], 2, 0, 0, &out[1]);
+}
+
 const onnx_converter onnx_transformer_converters[] = {
-    {"RMSNormalization", convert_rms_norm, 2, 2, 1, "axis epsilon stash_type", NULL},
-    {"GroupNormalization",                 convert_group_norm, 3, 3, 1, "epsilon num_groups stash_type", NULL},
+    {"RMSNormalization",    convert_rms_norm, 2, 2, 1, "axis epsilon stash_type", NULL},
+    {"CausalConvWithState",                    convert_causal_conv, 2, 4, 2, "activation", NULL},
+    {"GroupNormalization",                    convert_group_norm, 3, 3, 1, "epsilon num_groups stash_type", NULL},
     {"RotaryEmbedding",                 onnx_convert_rotary, 3, 4, 1, "interleaved num_heads rotary_embedding_dim",
      NULL},
-    {0             },
+    {0},
 };

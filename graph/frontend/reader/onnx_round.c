@@ -11,6 +11,7 @@ static const char *const of_steps[] = {
     "AffineGrid",
     "Attention",
     "BiasGelu",
+    "CausalConvWithState",
     "Celu",
     "DFT",
     "Elu",
