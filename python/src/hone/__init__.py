@@ -1,0 +1,29 @@
+"""Hone makes tensor programs fast on the machine that will run them.
+
+>>> import hone
+>>> module = hone.load("model.onnx")                    # doctest: +SKIP
+>>> module.tune("tuned.db", seconds=60)                 # doctest: +SKIP
+>>> model = module.compile("tuned.db")                  # doctest: +SKIP
+>>> y = model(x)                                        # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from ._errors import (HoneError, InvalidError, IoError, NotFoundError, OutOfMemoryError,
+                      ScheduleError, TimeoutExpired, TypeMismatchError, UnavailableError,
+                      UnsupportedError, VersionError)
+from ._library import LIB as _LIB
+from ._tensor import Tensor
+from .database import Database, News
+from .farm import Farm
+from .model import Comparison, Model, Port, Timing
+from .module import Module, Progress, Task, Tuned, TunedTask, load
+from .schedule import Block, Integer, Loop, Schedule, Trace
+
+__version__: str = _LIB.hone_version().decode()
+
+__all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
+           "IoError", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
+           "Port", "Progress", "Schedule", "ScheduleError", "Task", "Tensor", "TimeoutExpired",
+           "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError", "UnavailableError",
+           "UnsupportedError", "VersionError", "load", "__version__"]

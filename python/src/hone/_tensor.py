@@ -1,0 +1,245 @@
+"""Tensors to and from the library without copies: DLPack, and numpy's array interface."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import sys
+from ctypes import POINTER, c_char_p, c_int64, c_void_p, py_object
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ._errors import InvalidError, TypeMismatchError
+from ._library import DLDataType, DLDevice, DLManagedTensor, DLTensor, Deleter
+
+_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+_NAMES = {"bfloat": 4, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12, "int": 0, "uint": 1,
+          "float": 2}
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = c_void_p
+_capsule_pointer.argtypes = [py_object, c_char_p]
+_capsule_valid = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_valid.restype = ctypes.c_int
+_capsule_valid.argtypes = [c_void_p, c_char_p]
+_CapsuleEnd = ctypes.CFUNCTYPE(None, c_void_p)
+_capsule_new = ctypes.pythonapi.PyCapsule_New
+_capsule_new.restype = py_object
+_capsule_new.argtypes = [c_void_p, c_char_p, _CapsuleEnd]
+_raw_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+_CAPSULE = b"dltensor"
+
+
+class View:
+    """A tensor of somebody's as the library takes it; keeps it alive."""
+
+    def __init__(self, tensor: DLTensor, owner: Any) -> None:
+        self.tensor = tensor
+        self.owner = owner
+        self.pointer = ctypes.pointer(tensor)
+
+
+def _of_array_interface(value: Any) -> View:
+    facts = value.__array_interface__
+    code, size = facts["typestr"][1], int(facts["typestr"][2:])
+    if facts["typestr"][0] == ">" or code not in _CODES:
+        raise TypeMismatchError(f"arrays of type {facts['typestr']} are not taken")
+    shape = facts["shape"]
+    strides = facts.get("strides")
+    room = (c_int64 * max(len(shape), 1))(*shape)
+    tensor = DLTensor(facts["data"][0], DLDevice(1, 0), len(shape),
+                      DLDataType(_CODES[code], 8 * size, 1), room, None, 0)
+    steps = (c_int64 * len(shape))(*[step // size for step in strides]) if strides else None
+    if steps is not None:
+        tensor.strides = ctypes.cast(steps, POINTER(c_int64))
+    return View(tensor, (value, room, steps))
+
+
+def _of_dlpack(value: Any) -> View:
+    capsule = value.__dlpack__()
+    address = _capsule_pointer(capsule, _CAPSULE)
+    managed = ctypes.cast(address, POINTER(DLManagedTensor))
+    return View(managed.contents.dl_tensor, (value, capsule))
+
+
+def view(value: Any) -> View:
+    """What somebody gave, as a view: numpy, torch, anything with DLPack; numbers and lists by
+    numpy."""
+    if isinstance(value, Tensor):
+        return View(value.tensor, value)
+    if _is_torch(value):
+        return _of_dlpack(value.detach())
+    if hasattr(value, "__array_interface__"):
+        return _of_array_interface(value)
+    if hasattr(value, "__dlpack__"):
+        return _of_dlpack(value)
+    if isinstance(value, (int, float, bool, list, tuple)):
+        numpy = importlib.import_module("numpy")
+        return _of_array_interface(numpy.asarray(value))
+    raise InvalidError(f"a {type(value).__name__} is no tensor: numpy, torch and others with "
+                       "__dlpack__ are")
+
+
+def _is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def dense(value: Any) -> View:
+    """A view, of a copy where the tensor is not dense and row-major."""
+    seen = view(value)
+    if _is_dense(seen.tensor):
+        return seen
+    if _is_torch(value):
+        return view(value.contiguous())
+    return view(importlib.import_module("numpy").ascontiguousarray(value))
+
+
+def _is_dense(tensor: DLTensor) -> bool:
+    step = 1
+    for d in reversed(range(tensor.ndim)):
+        if tensor.strides and tensor.shape[d] > 1 and tensor.strides[d] != step:
+            return False
+        step *= max(tensor.shape[d], 1)
+    return True
+
+
+def parse_dtype(name: str) -> DLDataType:
+    """``"float32"`` as DLPack has it."""
+    for prefix in sorted(_NAMES, key=len, reverse=True):
+        if name.startswith(prefix):
+            rest = name[len(prefix):]
+            bits = int(rest) if rest.isdigit() else 8
+            return DLDataType(_NAMES[prefix], bits, 1)
+    raise TypeMismatchError(f"'{name}' is no type of elements")
+
+
+def dtype_name(dtype: DLDataType) -> str:
+    """The name of a type of elements, as ``"float32"``."""
+    for name, code in _NAMES.items():
+        if code == dtype.code:
+            return name if code in (6, 10, 12) else f"{name}{dtype.bits}"
+    return f"code{dtype.code}_{dtype.bits}"
+
+
+# DLManagedTensors that others hold, by address: they live until their deleter is called.
+_lent: Dict[int, Tuple[Any, ...]] = {}
+
+
+def _forget(managed: Any) -> None:
+    _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+def _forget_capsule(capsule: int) -> None:
+    if _capsule_valid(capsule, _CAPSULE):  # nobody took what is in it
+        _lent.pop(_raw_pointer(capsule, _CAPSULE), None)
+
+
+_give_back = Deleter(_forget)
+_end_capsule = _CapsuleEnd(_forget_capsule)
+
+
+class Tensor:
+    """Memory of this package, or of a model: what outputs are where there is neither numpy nor
+    torch. Others take it by ``numpy.from_dlpack`` and ``torch.from_dlpack``."""
+
+    def __init__(self, dtype: DLDataType, shape: Sequence[int]) -> None:
+        count = 1
+        for extent in shape:
+            count *= extent
+        size = max(count * ((dtype.bits + 7) // 8), 1)
+        self._memory: Any = ctypes.create_string_buffer(size + 64)
+        address = (ctypes.addressof(self._memory) + 63) // 64 * 64
+        self._shape = (c_int64 * max(len(shape), 1))(*shape)
+        self.managed = DLManagedTensor(
+            DLTensor(address, DLDevice(1, 0), len(shape), dtype, self._shape, None, 0), None)
+        self._maker: Any = None  # the model that allocated what is here now
+
+    def was_made(self, maker: Any) -> None:
+        """A model allocated it: its deleter, which is in the model, frees it."""
+        self._maker = maker if self.managed.deleter else None
+
+    def free_made(self) -> None:
+        """Ends what a model allocated."""
+        if getattr(self, "_maker", None) is not None:
+            self.managed.deleter(ctypes.pointer(self.managed))
+            self._maker = None
+
+    def __del__(self) -> None:
+        self.free_made()
+
+    @property
+    def tensor(self) -> DLTensor:
+        """As the library has it."""
+        tensor: DLTensor = self.managed.dl_tensor
+        return tensor
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(self.tensor.shape[d] for d in range(self.tensor.ndim))
+
+    @property
+    def dtype(self) -> str:
+        return dtype_name(self.tensor.dtype)
+
+    def tolist(self) -> List[Any]:
+        """The elements in order, of types that ctypes knows."""
+        kinds: Dict[Tuple[int, int], Any] = {
+            (0, 8): ctypes.c_int8, (0, 16): ctypes.c_int16, (0, 32): ctypes.c_int32,
+            (0, 64): ctypes.c_int64, (1, 8): ctypes.c_uint8, (1, 16): ctypes.c_uint16,
+            (1, 32): ctypes.c_uint32, (1, 64): ctypes.c_uint64, (2, 32): ctypes.c_float,
+            (2, 64): ctypes.c_double, (6, 8): ctypes.c_bool}
+        kind = kinds.get((self.tensor.dtype.code, self.tensor.dtype.bits))
+        if kind is None:
+            raise TypeMismatchError(f"{self.dtype} has no type in Python")
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return list((kind * count).from_address(self.tensor.data)) if count else []
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return (1, 0)
+
+    def __dlpack__(self, *, stream: Optional[int] = None, **_: Any) -> Any:
+        shape = (c_int64 * max(len(self.shape), 1))(*self.shape)
+        lent = DLManagedTensor(DLTensor(self.tensor.data, DLDevice(1, 0), self.tensor.ndim,
+                                        self.tensor.dtype, shape, None,
+                                        self.tensor.byte_offset), None, _give_back)
+        address = ctypes.addressof(lent)
+        _lent[address] = (lent, shape, self)
+        return _capsule_new(address, _CAPSULE, _end_capsule)
+
+    def __repr__(self) -> str:
+        return f"hone.Tensor({self.dtype}{list(self.shape)})"
+
+
+def like_inputs(made: Tensor, inputs: Sequence[Any]) -> Any:
+    """An output as the caller's kind of tensor, over the same memory: torch when an input is,
+    else numpy when it is there and has the type."""
+    if any(_is_torch(value) for value in inputs):
+        return sys.modules["torch"].from_dlpack(made)
+    try:
+        numpy = importlib.import_module("numpy")
+    except ImportError:
+        return made
+    if made.tensor.dtype.code not in _CODES.values():
+        return made
+    return _as_numpy(numpy, made)
+
+
+class _Interface:
+    """numpy's array interface over a Tensor: writable, whatever numpy's version."""
+
+    def __init__(self, made: Tensor) -> None:
+        letter = {code: letter for letter, code in _CODES.items()}[made.tensor.dtype.code]
+        self.made = made
+        self.__array_interface__ = {
+            "version": 3, "shape": made.shape, "data": (made.tensor.data or 0, False),
+            "typestr": f"{'|' if made.tensor.dtype.bits == 8 else '<'}{letter}"
+                       f"{made.tensor.dtype.bits // 8}"}
+
+
+def _as_numpy(numpy: Any, made: Tensor) -> Any:
+    if 0 in made.shape:
+        return numpy.empty(made.shape, made.dtype)
+    return numpy.asarray(_Interface(made))

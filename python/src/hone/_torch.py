@@ -1,0 +1,27 @@
+"""torch modules as ONNX, by torch's own exporter."""
+
+from __future__ import annotations
+
+import importlib
+import io
+from typing import Any, Optional, Sequence
+
+from ._errors import InvalidError
+
+
+def export(model: Any, inputs: Sequence[Any], names: Optional[Sequence[str]]) -> bytes:
+    """The bytes of an ONNX file of a module, or of an exported program."""
+    torch = importlib.import_module("torch")
+    exported = getattr(torch.export, "ExportedProgram", None)
+    if exported is not None and isinstance(model, exported):
+        inputs = inputs or tuple(model.example_inputs[0])
+        model = model.module()
+    if not inputs:
+        raise InvalidError("a torch module is loaded with example inputs: load(module, x)")
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = inputs[0]
+    out = io.BytesIO()
+    with torch.no_grad():
+        torch.onnx.export(model, tuple(inputs), out, input_names=list(names or []) or None,
+                          dynamo=False)
+    return out.getvalue()

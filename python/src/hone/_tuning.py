@@ -1,0 +1,89 @@
+"""Callbacks of a tune, and design spaces that are functions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
+
+from . import _library as lib
+
+if TYPE_CHECKING:
+    from .module import Module, Progress
+
+GOES_ON, DRAINS, ENDS = 0, 1, 2
+
+
+class Session:
+    """Keeps callbacks alive, and what was raised in them for when the library is back."""
+
+    def __init__(self, callback: Optional[Callable[["Progress"], Optional[bool]]],
+                 log: Optional[Callable[[int, str], None]]) -> None:
+        self._callback = callback
+        self._log = log
+        self._answer = GOES_ON
+        self._raised: Optional[BaseException] = None
+
+    def connect(self, options: lib.TuningOptions) -> None:
+        """Sets the callbacks; they live as long as this."""
+        self._functions = (lib.Progress(self._on_progress), lib.ShouldStop(self._on_stop),
+                           lib.Log(self._on_log))
+        options.should_stop = self._functions[1]
+        if self._callback:
+            options.progress = self._functions[0]
+        if self._log:
+            options.log = self._functions[2]
+
+    def check(self) -> None:
+        """Raises what was raised in a callback."""
+        if self._raised:
+            raise self._raised
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as raised:  # it cannot go through C; check() lets it go on
+            self._raised = self._raised or raised
+            self._answer = ENDS
+
+    def _on_progress(self, _: Any, state: Any) -> None:
+        from .module import Progress
+
+        def show() -> None:
+            at = state.contents
+            seen = Progress(at.done, at.total, at.trials_per_second, at.seconds_left,
+                            (at.best or b"").decode(), (at.doing or b"").decode())
+            if self._callback and self._callback(seen) is False:
+                self._answer = max(self._answer, DRAINS)
+
+        self._guard(show)
+
+    def _on_stop(self, _: Any) -> int:
+        # Ctrl-C arrives while Python runs: here, at the latest
+        self._guard(lambda: None)
+        return self._answer
+
+    def _on_log(self, _: Any, level: int, text: bytes) -> None:
+        if self._log:
+            log = self._log
+            self._guard(lambda: log(level, text.decode("utf-8", "replace")))
+
+    @contextlib.contextmanager
+    def space(self, module: "Module", space: Union[None, str, "os.PathLike[str]",
+                                                   Callable[..., Any]],
+              task: Optional[str]) -> Iterator[Optional[str]]:
+        """The path of a design space: as given, or of what a function does to a schedule."""
+        if space is None or not callable(space):
+            yield None if space is None else os.fspath(space)
+            return
+        from .schedule import Schedule
+
+        tasks = [found for found in module.tasks() if task in (None, found.name)]
+        schedule = Schedule(tasks[0].program if tasks else module)
+        space(schedule)
+        with tempfile.TemporaryDirectory(prefix="hone-python-") as folder:
+            path = os.path.join(folder, "space.json")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(schedule.space())
+            yield path

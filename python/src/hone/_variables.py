@@ -1,0 +1,61 @@
+"""Variables of schedules, and how they and other arguments stand in a step's text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Mapping, Sequence, Tuple, Union
+
+from . import _maps
+from ._errors import InvalidError
+
+
+class Variable:
+    """What a step gave; other steps take it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self._name}>"
+
+
+class Block(Variable):
+    """A block of a program."""
+
+
+class Loop(Variable):
+    """A loop of a program."""
+
+
+class Integer(Variable):
+    """A number that was sampled."""
+
+
+Factor = Union[None, int, Integer]
+Map = Union[str, Callable[..., Any]]
+Buffer = Union[int, str]
+Access = Union[str, Tuple[str, int]]
+Decision = Union[None, int, Sequence[int]]
+
+
+def render(value: Any) -> str:
+    """An argument as the text of a step has it."""
+    if isinstance(value, Variable):
+        return value._name
+    if value is None or isinstance(value, (bool, int)):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value) if not value.startswith("lambda ") else value
+    if isinstance(value, tuple):
+        return "(" + "".join(render(item) + ", " for item in value) + ")"
+    if isinstance(value, list):
+        return "[" + ", ".join(render(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{render(k)}: {render(v)}" for k, v in value.items()) + "}"
+    if callable(value):
+        return _maps.as_text(value)
+    if hasattr(value, "item"):  # a number of numpy's
+        return render(value.item())
+    raise InvalidError(f"a {type(value).__name__} is no argument of a step")

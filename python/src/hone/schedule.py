@@ -1,0 +1,160 @@
+"""Schedules: a tensor program changed step by step, every step checked, the trace kept."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from . import _library as lib
+from ._library import LIB
+from ._primitives import Primitives
+from ._variables import Block, Integer, Loop, Variable, render
+from .module import Module, load
+
+__all__ = ["Block", "Integer", "Loop", "Schedule", "Trace", "Variable"]
+
+
+class Trace:
+    """What was done to a program, decisions included."""
+
+    def __init__(self, text: str) -> None:
+        self._json = text
+
+    def as_json(self) -> str:
+        """TVM's JSON form: what a record keeps, and ``Module.replay`` takes."""
+        return self._json
+
+    @property
+    def insts(self) -> List[Any]:
+        """The instructions: name, inputs, attributes, outputs."""
+        return list(json.loads(self._json)[0])
+
+    @property
+    def decisions(self) -> Dict[int, Any]:
+        """What was sampled, by the number of the instruction."""
+        return {index: decision for index, decision in json.loads(self._json)[1]}
+
+    def __str__(self) -> str:
+        out = lib.out_pointer()
+        LIB.hone_trace_script(lib.text(self._json), lib.ref(out))
+        return lib.take_text(out)
+
+    def show(self) -> None:
+        """Prints it as Python, in colours where they can be shown."""
+        from . import _show
+
+        _show.show(str(self))
+
+    def _repr_html_(self) -> str:
+        from . import _show
+
+        return _show.as_html(str(self))
+
+
+class Schedule(Primitives):
+    """A schedule of one tensor program. The primitives are methods, with TVM's names and
+    arguments; one that would not be legal raises ``ScheduleError`` and changes nothing."""
+
+    def __init__(self, program: Any, function: Optional[str] = None, *, seed: int = 0,
+                 intrins: Optional[Dict[str, str]] = None) -> None:
+        self._program: Module = load(program)
+        self._seed = seed
+        self._intrins = dict(intrins or {})
+        self._names = 0
+        self._begin(function)
+
+    def _begin(self, function: Optional[str]) -> None:
+        out = lib.out_pointer()
+        LIB.hone_steps_create(self._program._pointer, lib.text(function), self._seed,
+                              lib.ref(out))
+        self._steps = out
+        self._function = function
+        for name, text in self._intrins.items():
+            LIB.hone_steps_add_intrin(out, lib.text(name), lib.text(text))
+
+    def __del__(self) -> None:
+        if getattr(self, "_steps", None) and LIB is not None:
+            LIB.hone_steps_free(self._steps)
+
+    # ---- looking ----
+
+    @property
+    def mod(self) -> Module:
+        """The program with the function as it is now."""
+        out = lib.out_pointer()
+        LIB.hone_steps_program(self._steps, lib.ref(out))
+        return Module(out.value or 0)
+
+    @property
+    def trace(self) -> Trace:
+        """What was done so far."""
+        out = lib.out_pointer()
+        LIB.hone_steps_trace(self._steps, lib.ref(out))
+        return Trace(lib.take_text(out))
+
+    def space(self) -> str:
+        """The trace without decisions, as JSON: a design space of its sampling steps."""
+        insts, _ = json.loads(self.trace.as_json())
+        return json.dumps([insts, []])
+
+    def script(self) -> str:
+        """The program as it is now, as text."""
+        return self.mod.script()
+
+    def show(self) -> None:
+        """Prints the program as it is now, in colours where they can be shown."""
+        self.mod.show()
+
+    def _repr_html_(self) -> str:
+        return self.mod._repr_html_()
+
+    # ---- whose program it is ----
+
+    def work_on(self, function: str) -> None:
+        """Goes on with another function of the program, as it was left."""
+        self._program = self.mod
+        LIB.hone_steps_free(self._steps)
+        self._steps = ctypes.c_void_p()
+        self._begin(function)
+
+    def copy(self) -> "Schedule":
+        """Another schedule of the program as it is now; its trace begins anew."""
+        return Schedule(self.mod, self._function, seed=self._seed, intrins=self._intrins)
+
+    def register_intrin(self, name: str, text: str) -> None:
+        """A tensor intrinsic for ``tensorize``: text with the functions desc and impl."""
+        self._intrins[name] = text
+        LIB.hone_steps_add_intrin(self._steps, lib.text(name), lib.text(text))
+
+    # ---- steps ----
+
+    def get_block(self, name: str, func_name: Optional[str] = None) -> Block:
+        """``get_sblock`` by its older name."""
+        return self.get_sblock(name, func_name)
+
+    def apply(self, text: str) -> None:
+        """Steps as text, as a printed trace has them."""
+        LIB.hone_steps_add(self._steps, lib.text(text))
+
+    def _line(self, method: str, given: Sequence[Tuple[Optional[str], Any]]) -> str:
+        words = [f"{name}={render(value)}" if name else render(value) for name, value in given]
+        return f"sch.{method}({', '.join(words)})"
+
+    def _do(self, method: str, given: Sequence[Tuple[Optional[str], Any]]) -> None:
+        self.apply(self._line(method, given))
+
+    def _one(self, kind: Callable[[str], Any], method: str,
+             given: Sequence[Tuple[Optional[str], Any]]) -> Any:
+        name = f"r{self._names}"
+        self.apply(f"{name} = {self._line(method, given)}")
+        self._names += 1
+        return kind(name)
+
+    def _many(self, kind: Callable[[str], Any], method: str,
+              given: Sequence[Tuple[Optional[str], Any]]) -> List[Any]:
+        before = len(self.trace.insts)
+        name = self._one(str, method, given)
+        made = self.trace.insts[before:]
+        count = len(made[-1][3]) if made else 0
+        return [kind(f"{name}[{i}]") for i in range(count)]

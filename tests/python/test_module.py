@@ -1,0 +1,140 @@
+"""Programs loaded, changed, interpreted, compiled and called."""
+import gc
+import os
+import tempfile
+import unittest
+import weakref
+
+import hone
+import numpy as np
+
+from programs import HALF, SIZED, SOURCE, Case, Layer, N, numbers, product
+
+
+class Loading(Case):
+    def test_sources(self):
+        text = hone.load(product).script()
+        self.assertIn("T.Buffer((24, 24)", text)
+        module = hone.load(text)
+        self.assertEqual(module, hone.load(product))
+        self.assertEqual(module.hash(), hone.load(product).hash())
+        self.assertIs(hone.load(module), module)
+        onnx = os.path.join(SOURCE, "examples/fashion_mnist/mlp.onnx")
+        from_path = hone.load(onnx)
+        with open(onnx, "rb") as model:
+            self.assertEqual(hone.load(model.read()), from_path)
+        self.assertEqual(from_path.kind("main"), "graph")
+
+    def test_functions(self):
+        module = hone.load(Layer)
+        self.assertEqual(sorted(module.functions), ["main", "scale"])
+        self.assertEqual(module["scale"].functions, ["scale"])
+        self.assertEqual(module.verify(), [])
+        other = module.update(hone.load(product))
+        self.assertIn("product", other.functions)
+        self.assertNotEqual(other, module)
+
+    def test_errors_have_place_and_kind(self):
+        with self.assertRaises(hone.InvalidError) as caught:
+            hone.load("def main(:\n", name="bad.py")
+        self.assertIn("bad.py:1:", str(caught.exception))
+        self.assertEqual(caught.exception.kind, "invalid")
+        with self.assertRaises(hone.NotFoundError):
+            hone.load("/nowhere/model.onnx")
+        with self.assertRaises(hone.NotFoundError):
+            hone.load(product)["nobody"]
+        with self.assertRaises(hone.InvalidError):
+            hone.load(object())
+        with self.assertRaisesRegex(hone.NotFoundError, "legalize"):
+            hone.load(Layer).run_passes("legalise")
+
+    def test_ends(self):
+        module = hone.load(hone.load(product).script())
+        seen = weakref.ref(module)
+        del module
+        gc.collect()
+        self.assertIsNone(seen())
+
+    def test_binds(self):
+        module = hone.load(SIZED)
+        self.assertEqual(len(module.bind(sizes={"n": 4}).functions), 1)
+        with self.assertRaisesRegex(hone.InvalidError, "'m'"):
+            module.bind(sizes={"m": 4})
+        bound = module.bind(parameters={"w": np.array([1, 2, 3], "float32")})
+        y, z = bound.interpret(np.zeros((2, 3), "float32"))
+        self.same(y, [[1, 2, 3]] * 2)
+        self.same(z, [6, 6])
+
+
+class Calling(Case):
+    def test_agrees_with_numpy_and_interpreter(self):
+        a, b = numbers(N, N), numbers(N, N, seed=2)
+        c = np.zeros((N, N), "float32")
+        module = hone.load(product)
+        module.interpret(a, b, c)
+        self.same(c, a @ b)
+        model = module.compile()
+        self.same(model(a, b), a @ b)
+        self.same(model(B=b, A=a), a @ b)
+        self.assertEqual(model.inputs()[0], hone.Port("A", "float32", (N, N)))
+        self.assertEqual(model.outputs()[0].name, "C")
+
+    def test_graphs_of_any_size(self):
+        model = hone.load(SIZED).compile(no_schedule=True)
+        w = np.array([1, 2, 3], "float32")
+        for rows in (1, 7):
+            x = numbers(rows, 3)
+            y, z = model(x, w)
+            self.same(y, x + w)
+            self.same(z, (x + w).sum(axis=1), 1e-4)
+        with self.assertRaisesRegex(hone.InvalidError, "at least 1"):
+            model(numbers(0, 3), w)
+        self.assertEqual(model.inputs()[0].shape, ("n", 3))
+
+    def test_layers(self):
+        x = numbers(4, N)
+        self.same(hone.load(Layer).compile()(x), np.maximum(x * HALF, 0))
+        self.same(hone.load(Layer).interpret(x), np.maximum(x * HALF, 0))
+
+    def test_strides_are_followed(self):
+        a, b = numbers(N, N), numbers(2 * N, N)
+        model = hone.load(product).compile(no_schedule=True)
+        self.same(model(a.T, b[::2]), a.T @ b[::2])
+
+    def test_results_outlive_the_model(self):
+        x = numbers(4, N)
+        made = hone.load(Layer).compile(no_schedule=True)(x)
+        gc.collect()
+        self.same(made, np.maximum(x * HALF, 0))
+
+    def test_mistakes(self):
+        model = hone.load(product).compile(no_schedule=True)
+        a = numbers(N, N)
+        for wrong in ([a], [a, a, a], [a, a.astype("float64")], [a, a[:3]], [a, "text"]):
+            with self.assertRaises(hone.HoneError):
+                model(*wrong)
+        with self.assertRaisesRegex(hone.InvalidError, "'D'"):
+            model(a, D=a)
+        with self.assertRaises(hone.NotFoundError):
+            model(a, a, function="nobody")
+
+    def test_saves(self):
+        x = numbers(4, N)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "layer")
+            written = hone.load(Layer).compile(no_schedule=True).save(path)
+            self.assertEqual([os.path.basename(name) for name in written], ["layer.so", "layer.h"])
+            self.same(hone.Model.open(path + ".so")(x), np.maximum(x * HALF, 0))
+
+    def test_times_in_turns(self):
+        a = numbers(N, N)
+        model = hone.load(product).compile(no_schedule=True)
+        found = model.benchmark(a, a, other=np.matmul, rounds=5)
+        self.assertGreater(found.this.median, 0)
+        self.assertTrue(found.other.low <= found.other.median <= found.other.high)
+        self.assertAlmostEqual(found.ratio, found.other.median / found.this.median)
+        self.assertGreater(model.benchmark(a, a, other=model, rounds=5).ratio, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+"""Tensors to and from the library without copies, and their ends."""
+import ctypes
+import gc
+import sys
+import unittest
+
+import numpy as np
+
+import hone
+from hone import _tensor
+from hone._library import DLDataType
+
+from programs import Case, numbers
+
+
+class Foreign:
+    """A tensor of somebody who knows DLPack only."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **words):
+        return self.array.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Tensors(Case):
+    def test_no_copies_in(self):
+        for array in (numbers(3, 4), np.arange(5), np.array(7.5), np.zeros((0, 2), "int8"),
+                      np.array([True, False])):
+            seen = _tensor.view(array)
+            self.assertEqual(seen.tensor.data or 0,
+                             array.__array_interface__["data"][0] if array.size else
+                             seen.tensor.data or 0)
+            self.assertEqual([seen.tensor.shape[d] for d in range(seen.tensor.ndim)],
+                             list(array.shape))
+            self.assertEqual(_tensor.dtype_name(seen.tensor.dtype), str(array.dtype))
+        array = numbers(3, 4)
+        seen = _tensor.view(Foreign(array))
+        self.assertEqual(seen.tensor.data, array.ctypes.data)
+
+    def test_no_copies_out(self):
+        made = hone.Tensor(DLDataType(2, 32, 1), [2, 3])
+        array = _tensor.like_inputs(made, [])
+        array[:] = 4
+        self.assertEqual(made.tolist(), [4.0] * 6)
+        self.assertEqual(made.tensor.data % 64, 0)
+        np.from_dlpack(made)
+        self.assertEqual(array.ctypes.data, made.tensor.data)
+
+    def test_lives_as_long_as_it_is_held(self):
+        made = hone.Tensor(DLDataType(0, 64, 1), [4])
+        (ctypes.c_int64 * 4).from_address(made.tensor.data)[:] = [1, 2, 3, 4]
+        array = np.from_dlpack(made)
+        del made
+        gc.collect()
+        self.assertEqual(array.tolist(), [1, 2, 3, 4])
+        count = len(_tensor._lent)
+        del array
+        gc.collect()
+        self.assertEqual(len(_tensor._lent), count - 1)
+        capsule = hone.Tensor(DLDataType(0, 64, 1), [4]).__dlpack__()
+        self.assertEqual(len(_tensor._lent), count)
+        del capsule
+        self.assertEqual(len(_tensor._lent), count - 1)
+
+    def test_lists_and_numbers(self):
+        self.assertEqual(_tensor.view([[1.0, 2.0]]).tensor.ndim, 2)
+        self.assertEqual(_tensor.view(3).tensor.ndim, 0)
+
+    def test_what_is_no_tensor(self):
+        for wrong in ("text", None, object(), np.array(["a"]), np.array([1j]),
+                      np.array([1.0], ">f4")):
+            with self.assertRaises(hone.HoneError):
+                _tensor.view(wrong)
+        with self.assertRaises(hone.TypeMismatchError):
+            _tensor.parse_dtype("complex64")
+
+    def test_names_of_types(self):
+        for name in ("float32", "int8", "uint64", "bool", "bfloat16", "float8_e4m3fn", "float16"):
+            self.assertEqual(_tensor.dtype_name(_tensor.parse_dtype(name)), name)
+
+    @unittest.skipUnless("torch" in sys.modules or __import__("importlib.util").util.find_spec(
+        "torch"), "there is no torch")
+    def test_torch(self):
+        import torch
+
+        x = torch.ones(3, 4, requires_grad=True)
+        seen = _tensor.view(x)
+        self.assertEqual(seen.tensor.data, x.data_ptr())
+        made = _tensor.like_inputs(hone.Tensor(DLDataType(2, 32, 1), [2]), [x])
+        self.assertIsInstance(made, torch.Tensor)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,96 @@
+"""Tuning from Python: callbacks, exceptions in them, spaces that are functions; the database."""
+import os
+import tempfile
+import unittest
+
+import hone
+
+from programs import SIZED, Case, N, numbers, product
+
+
+class Tuning(Case):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.db = os.path.join(folder.name, "tuned.db")
+        cls.seen = []
+        cls.tuned = cls.tune(callback=cls.seen.append)
+
+    @classmethod
+    def tune(cls, **options):
+        options = {"trials": 5, "threads": 1, "builders": 1, "strategy": "random", **options}
+        return hone.load(product).tune(cls.db, **options)
+
+    def test_finds(self):
+        model = hone.load(product).compile(self.db, threads=1)
+        a, b = numbers(N, N), numbers(N, N, seed=3)
+        self.same(model(a, b), a @ b)
+        self.assertEqual([task.name for task in self.tuned.tasks], ["product"])
+        self.assertGreater(self.tuned.tasks[0].best_ns, 0)
+        self.assertEqual(model.report["kernels"][0]["from"], "record")
+        self.assertEqual(self.seen[-1].total, 5)
+        self.assertIn("GFLOPS", self.seen[-1].best)
+
+    def test_stops_and_goes_on(self):
+        stopped = self.tune(trials=10000, callback=lambda state: False)
+        self.assertTrue(stopped.was_stopped)
+        self.assertGreaterEqual(stopped.tasks[0].known_trials, 5)
+        with self.assertRaisesRegex(KeyError, "mine"):
+            self.tune(trials=10000, callback=lambda state: {}["mine"])
+
+    def test_space_of_a_function(self):
+        def space(sch):
+            block = sch.get_sblock("C")
+            i, j, k = sch.get_loops(block)
+            tile = sch.sample_perfect_tile(j, 2, max_innermost_factor=8)
+            j0, j1 = sch.split(j, tile)
+            sch.reorder(i, j0, k, j1)
+
+        db = os.path.join(self.folder, "space.db")
+        hone.load(product).tune(db, space=space, trials=2, threads=1, strategy="random")
+        traces = hone.Database(db).query("SELECT trace FROM v_trials WHERE outcome = 'ok'")
+        self.assertTrue(any("SamplePerfectTile" in row["trace"] for row in traces))
+
+    def test_tasks(self):
+        module = hone.load(SIZED)
+        self.assertEqual(module.tasks(), [])
+        tasks = module.tasks(sizes={"n": [2, 4]})
+        self.assertEqual(len({task.workload for task in tasks}), len(tasks))
+        self.assertEqual(tasks[0].program.hash(tasks[0].program.functions[0]), tasks[0].workload)
+
+    def test_mistakes(self):
+        with self.assertRaises(hone.NotFoundError):
+            self.tune(task="nobody")
+        with self.assertRaises(hone.InvalidError):
+            self.tune(strategy="magic")
+        with self.assertRaises(hone.IoError):
+            hone.load(product).tune("/nowhere/a.db", trials=1)
+        with self.assertRaises(hone.ScheduleError):
+            self.tune(space=lambda sch: sch.get_sblock("X"))
+
+    def test_database(self):
+        db, other = hone.Database(self.db), hone.Database(os.path.join(self.folder, "b.db"))
+        count = len(db)
+        self.assertGreaterEqual(count, 5)
+        row = db.rows(limit=1)[0]
+        self.assertIsInstance(row["trace"], str)
+        self.assertEqual(other.merge(db).trials, count)
+        self.assertEqual(other.merge(db), hone.News(0, 0, count, 0))
+        lines = os.path.join(self.folder, "lines.jsonl")
+        db.export(lines)
+        third = hone.Database(os.path.join(self.folder, "c.db"))
+        self.assertEqual(third.read(lines).trials, count)
+        self.assertGreater(third.prune(1), 0)
+        self.assertLess(len(third), count)
+        with self.assertRaisesRegex(hone.InvalidError, "no such column"):
+            db.query("SELECT absent FROM v_trials")
+        with self.assertRaises(hone.NotFoundError):
+            len(hone.Database("/nowhere/a.db"))
+        best = db.query("SELECT trace FROM v_trials WHERE outcome = 'ok' ORDER BY median_ns")
+        hone.load(product).replay(best[0]["trace"])
+
+
+if __name__ == "__main__":
+    unittest.main()
