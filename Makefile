@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: release dev test demo check check-full check-peer bench fuzz fmt install setup gpu-bundle clean
+.PHONY: release dev test demo check check-full check-peer check-packages bench fuzz fmt install setup gpu-bundle wheel clean
 release:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
@@ -29,6 +29,12 @@ check-full:
 
 check-peer: setup
 	@scripts/check_peer
+
+wheel: setup release
+	@scripts/wheel
+
+check-packages: wheel
+	@tests/python/wheel.sh $(CURDIR) build/wheel/*.whl
 
 bench: release
 	@scripts/bench $(BENCH)

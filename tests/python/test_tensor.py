@@ -67,6 +67,13 @@ class Tensors(Case):
         self.assertEqual(len(_tensor._lent), count - 1)
 
     def test_lists_and_numbers(self):
+        made = hone.Tensor.of([[1, 2, 3], [4, 5, 6]])
+        self.assertEqual((made.shape, made.tolist()), ((2, 3), [1, 2, 3, 4, 5, 6]))
+        self.assertEqual(hone.Tensor.of([True, False], "bool").tolist(), [True, False])
+        with self.assertRaisesRegex(hone.InvalidError, "different lengths"):
+            hone.Tensor.of([[1], [2, 3]])
+        with self.assertRaises(hone.TypeMismatchError):
+            hone.Tensor.of([1], "bfloat16")
         self.assertEqual(_tensor.view([[1.0, 2.0]]).tensor.ndim, 2)
         self.assertEqual(_tensor.view(3).tensor.ndim, 0)
 

@@ -139,6 +139,13 @@ _give_back = Deleter(_forget)
 _end_capsule = _CapsuleEnd(_forget_capsule)
 
 
+_PLAIN: Dict[Tuple[int, int], Any] = {
+    (0, 8): ctypes.c_int8, (0, 16): ctypes.c_int16, (0, 32): ctypes.c_int32,
+    (0, 64): ctypes.c_int64, (1, 8): ctypes.c_uint8, (1, 16): ctypes.c_uint16,
+    (1, 32): ctypes.c_uint32, (1, 64): ctypes.c_uint64, (2, 32): ctypes.c_float,
+    (2, 64): ctypes.c_double, (6, 8): ctypes.c_bool}
+
+
 class Tensor:
     """Memory of this package, or of a model: what outputs are where there is neither numpy nor
     torch. Others take it by ``numpy.from_dlpack`` and ``torch.from_dlpack``."""
@@ -182,20 +189,32 @@ class Tensor:
     def dtype(self) -> str:
         return dtype_name(self.tensor.dtype)
 
-    def tolist(self) -> List[Any]:
-        """The elements in order, of types that ctypes knows."""
-        kinds: Dict[Tuple[int, int], Any] = {
-            (0, 8): ctypes.c_int8, (0, 16): ctypes.c_int16, (0, 32): ctypes.c_int32,
-            (0, 64): ctypes.c_int64, (1, 8): ctypes.c_uint8, (1, 16): ctypes.c_uint16,
-            (1, 32): ctypes.c_uint32, (1, 64): ctypes.c_uint64, (2, 32): ctypes.c_float,
-            (2, 64): ctypes.c_double, (6, 8): ctypes.c_bool}
-        kind = kinds.get((self.tensor.dtype.code, self.tensor.dtype.bits))
-        if kind is None:
+    @classmethod
+    def of(cls, values: Any, dtype: str = "float32") -> "Tensor":
+        """A tensor of nested lists of numbers, for where there is no numpy."""
+        shape: List[int] = []
+        flat: List[Any] = [values]
+        while flat and isinstance(flat[0], (list, tuple)):
+            shape.append(len(flat[0]))
+            if any(len(row) != shape[-1] for row in flat):
+                raise InvalidError("rows of different lengths are no tensor")
+            flat = [item for row in flat for item in row]
+        made = cls(parse_dtype(dtype), shape)
+        made._elements()[:] = flat
+        return made
+
+    def _elements(self) -> Any:
+        key = (self.tensor.dtype.code, self.tensor.dtype.bits)
+        if key not in _PLAIN:
             raise TypeMismatchError(f"{self.dtype} has no type in Python")
         count = 1
         for extent in self.shape:
             count *= extent
-        return list((kind * count).from_address(self.tensor.data)) if count else []
+        return (_PLAIN[key] * count).from_address(self.tensor.data)
+
+    def tolist(self) -> List[Any]:
+        """The elements in order, of types that Python has."""
+        return list(self._elements())
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return (1, 0)
