@@ -57,10 +57,11 @@ cmake -S "$work" -B "$work/build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_FLAGS
 cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; fail "building by CMake failed"; }
 try find_package "$work/build/by_cmake"
 
-# every public header stands alone
-for header in "$tree"/include/hone/*.h; do
+# every public header stands alone, in the tree of sources as well
+for header in "$source_dir"/include/hone/*.h; do
+    [ -f "$tree/include/hone/$(basename "$header")" ] || fail "$header is not installed"
     printf '#include <hone/%s>\ntypedef int not_empty;\n' "$(basename "$header")" |
-        "$compiler" -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$tree/include" -x c - ||
+        "$compiler" -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$source_dir/include" -x c - ||
         fail "$header does not stand alone"
 done
 

@@ -1,0 +1,1 @@
+../../runtime/model/model_abi.h
