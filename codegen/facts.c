@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/core/attributes.h"
+#include "support/data/dtype_dlpack.h"
 #include "support/data/float16.h"
 
 static int compare_names(const void *a, const void *b) {
@@ -128,6 +129,20 @@ hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var) {
         if (func->buffers[id].data == var) return id;
     }
     return HONE_NO_ID;
+}
+
+static hone_dtype pointed_to(const hone_func *func, const hone_expr *e) {
+    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) return e->args[0]->dtype;
+    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) e = e->args[1];
+    hone_buffer id = hone_dtype_is_handle(e->dtype) && e->kind == HONE_EXPR_VAR
+                         ? codegen_buffer_of_data(func, e->u.var)
+                         : HONE_NO_ID;
+    return id == HONE_NO_ID ? e->dtype : func->buffers[id].dtype;
+}
+
+int32_t codegen_passed_type(const hone_func *func, const hone_expr *call, uint32_t index) {
+    bool is_value = index + 1u >= call->count;
+    return hone_dtype_dlpack_word(is_value ? call->dtype : pointed_to(func, call->args[index + 1]));
 }
 
 int64_t codegen_constant_bytes(const hone_buffer_info *buffer) {

@@ -38,6 +38,10 @@ bool codegen_has_type(hone_dtype dtype);
 bool codegen_narrows_twice(hone_dtype from, hone_dtype to);
 /* The first buffer that a handle variable is the data of, or HONE_NO_ID. */
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var);
+/* hone_dtype_dlpack_word of an argument of an external call, or, behind the last, of its value: of
+ * the elements of a buffer that is passed, or pointed into; that of a handle where it is not known.
+ */
+int32_t codegen_passed_type(const hone_func *func, const hone_expr *call, uint32_t index);
 /* The size of a buffer of constant shape, else -1. */
 int64_t codegen_constant_bytes(const hone_buffer_info *buffer);
 

@@ -1,6 +1,7 @@
 /* compile/header.c - OUT.h: the calling convention, then the model's own functions. */
 #include <string.h>
 
+#include "compile/extern_calls.h"
 #include "compile/parts.h"
 
 #define HONE_MT_FEATURE(id, name, leaf, sub_leaf, reg, bit, system) name,
@@ -77,6 +78,46 @@ static void declare_entry(const parts *p, const part_entry *entry, hone_str *out
                     p->prefix, entry->suffix);
 }
 
+static hone_status find_externs(const parts *p, hone_extern_calls *calls) {
+    for (size_t e = 0; e < p->entries.count; e++) {
+        for (size_t n = 0; n < p->entries.data[e].plans.count; n++) {
+            const part_plan *plan = &p->entries.data[e].plans.data[n];
+            for (size_t i = 0; i < plan->steps.count; i++) {
+                const part_step *step = &plan->steps.data[i];
+                const hone_extern_call call = {.name = step->name, .is_packed = true};
+                if (step->kind != HONE_MT_EXTERN) continue;
+                HONE_TRY(hone_extern_calls_add(calls, &call));
+            }
+        }
+    }
+    for (size_t k = 0; k < p->kernels.count; k++)
+        HONE_TRY(hone_extern_calls_of_func(calls, p->kernels.data[k].func, NULL));
+    return HONE_OK;
+}
+
+/* What the program that loads the model must have. */
+static hone_status list_externs(const parts *p, hone_str *out) {
+    hone_extern_calls calls = {.arena = p->arena};
+    HONE_TRY(find_externs(p, &calls));
+    if (calls.count) hone_str_append(out, "\n/* External functions, which the process has:\n");
+    for (size_t i = 0; i < calls.count; i++) {
+        hone_str text = {0};
+        hone_str_append(out, " *   ");
+        comment_text(out, calls.items[i].name);
+        if (calls.items[i].is_packed) {
+            hone_str_append(out, ": ");
+            hone_extern_print_prototypes(calls.items[i].name, &text);
+            hone_str_append(out, hone_str_text(&text));
+        } else {
+            hone_str_append(out, ", a function of C");
+        }
+        hone_str_append_char(out, '\n');
+        hone_str_deinit(&text);
+    }
+    if (calls.count) hone_str_append(out, " */\n");
+    return HONE_OK;
+}
+
 hone_status parts_print_header(const parts *p, hone_str *out) {
     const embedded_file *abi = find_embedded("model_abi.h");
     if (!abi) return HONE_ERROR(HONE_CODE_INTERNAL, "model_abi.h is not embedded");
@@ -94,6 +135,7 @@ hone_status parts_print_header(const parts *p, hone_str *out) {
                     "int32_t %s_rt_create(int32_t threads, hone_rt **out_rt);\n"
                     "void %s_rt_destroy(hone_rt *rt);\n",
                     p->prefix, p->prefix, p->prefix, p->prefix);
+    HONE_TRY(list_externs(p, out));
     hone_str_append(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     return hone_str_check(out);
 }

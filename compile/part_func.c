@@ -8,6 +8,7 @@
 #include "compile/parts.h"
 #include "ir/region/size_needs.h"
 #include "lower/signature/signature.h"
+#include "support/data/dtype_dlpack.h"
 
 typedef struct func_maker {
     parts *p;
@@ -165,7 +166,8 @@ static hone_status make_tensor(func_maker *m, uint32_t param) {
     part_tensor made = {
         .row = {.place = HONE_MT_PORT,
                 .index = (int32_t)m->port_of[param],
-                .rank = (int32_t)buffer->rank},
+                .rank = (int32_t)buffer->rank,
+                .type = hone_dtype_dlpack_word(buffer->dtype)},
         .weight = weight_of(m, param),
     };
     if (made.weight) {

@@ -1,6 +1,7 @@
 /* compile/part_graph.c - a memory plan (graph/plan/plan.h) to the tables of the driver. */
 
 #include "compile/parts.h"
+#include "support/data/dtype_dlpack.h"
 
 typedef struct maker {
     parts *p;
@@ -52,7 +53,9 @@ static hone_status shape_values(maker *m, uint32_t rank, const hone_expr *const 
 }
 
 static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
-    part_tensor made = {.row = {.rank = (int32_t)tensor->rank}};
+    part_tensor made = {
+        .row = {.rank = (int32_t)tensor->rank, .type = hone_dtype_dlpack_word(tensor->dtype)}
+    };
     HONE_TRY(shape_values(m, tensor->rank, tensor->shape, &made.shape));
     HONE_TRY(value_of(m, tensor->bytes, &made.row.bytes));
     switch (tensor->place) {

@@ -88,10 +88,10 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
     for (size_t i = 0; i < plan->tensors.count; i++) {
         const hone_mt_tensor *t = &plan->tensors.data[i].row;
         hone_str_printf(out,
-                        "\t.long %d, %d\n\t.quad %lld\n\t.long %d, %d, %d, 0\n"
+                        "\t.long %d, %d\n\t.quad %lld\n\t.long %d, %d, %d, %d\n"
                         "\t.quad .Ltshape_%zu_%zu_%zu\n",
                         (int)t->place, (int)t->index, (long long)t->offset, (int)t->value,
-                        (int)t->bytes, (int)t->rank, e, n, i);
+                        (int)t->bytes, (int)t->rank, (int)t->type, e, n, i);
     }
     hone_str_printf(out, ".Lchecks_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->checks.count; i++) {

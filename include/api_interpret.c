@@ -1,6 +1,7 @@
 /* include/api_interpret.c - programs run in the interpreter, on tensors of the caller. */
 #include <hone/compile.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 #include "graph/passes/prepare.h"
@@ -8,6 +9,8 @@
 #include "include/api_host.h"
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
+#include "runtime/model/model_rt.h"
+#include "runtime/native_call.h"
 #include "support/core/alloc.h"
 
 struct hone_results {
@@ -74,7 +77,34 @@ static hone_status view_all(hone_arena *arena, size_t count, DLTensor *const *gi
     return HONE_OK;
 }
 
-static const hone_interp_options how = {.is_scheduled = true};
+/* ---- external functions: registered, or of the process ---- */
+
+static hone_status find_extern(const char *name, void **out) {
+    *out = hone_model_rt_find_symbol(RTLD_DEFAULT, name);
+    return *out ? HONE_OK
+                : HONE_ERROR(HONE_CODE_NOT_FOUND,
+                             "external function '%s' was not found: <hone/extern.h> says its form",
+                             name);
+}
+
+static hone_status call_packed(void *ctx, const char *name, hone_tensor *const *args,
+                               size_t count) {
+    void *symbol;
+    (void)ctx;
+    HONE_TRY(find_extern(name, &symbol));
+    return hone_call_packed(symbol, name, args, count);
+}
+
+static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args, size_t count,
+                          hone_tensor *result) {
+    void *symbol;
+    (void)ctx;
+    HONE_TRY(find_extern(name, &symbol));
+    return hone_call_c(symbol, name, args, count, result);
+}
+
+static const hone_interp_options how = {
+    .call_extern = call_packed, .call_c = call_c, .is_scheduled = true};
 
 static hone_status run_graph(const hone_module *module, const char *name, const arguments *args,
                              hone_results **out_results) {

@@ -7,6 +7,7 @@
 #include "runtime/library.h"
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
+#include "support/data/dtype_dlpack.h"
 
 struct hone_loaded_model {
     void *library;
@@ -86,13 +87,7 @@ hone_dtype hone_model_port_dtype(const hone_model_port *port) {
 /* ---- tensors ---- */
 
 DLDataType hone_dl_type(hone_dtype dtype) {
-    static const uint8_t codes[HONE_DTYPE_CODE_COUNT] = {
-        [HONE_DTYPE_CODE_INT] = 0,          [HONE_DTYPE_CODE_UINT] = 1,
-        [HONE_DTYPE_CODE_FLOAT] = 2,        [HONE_DTYPE_CODE_HANDLE] = 3,
-        [HONE_DTYPE_CODE_BFLOAT] = 4,       [HONE_DTYPE_CODE_BOOL] = 6,
-        [HONE_DTYPE_CODE_FLOAT8_E4M3] = 10, [HONE_DTYPE_CODE_FLOAT8_E5M2] = 12,
-    };
-    return (DLDataType){codes[dtype.code], dtype.bits, dtype.lanes};
+    return (DLDataType){hone_dtype_dlpack_code(dtype), dtype.bits, dtype.lanes};
 }
 
 struct hone_model_call {

@@ -101,7 +101,7 @@ static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
     uint32_t room = count ? count : 1;
     LLVMValueRef data = gen_alloca(g, g->ptr, room, "args");
     LLVMValueRef shapes = gen_alloca(g, g->ptr, room, "shapes");
-    LLVMValueRef ranks = gen_alloca(g, g->i32, room, "ranks");
+    LLVMValueRef ranks = gen_alloca(g, g->i32, 2 * room, "ranks"); /* and types */
     LLVMValueRef result = NULL;
     for (uint32_t i = 0; i < count; i++) {
         passed p;
@@ -115,6 +115,7 @@ static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
         put(g, g->ptr, data, i, p.data);
         put(g, g->ptr, shapes, i, p.shape);
         put(g, g->i32, ranks, i, gen_i32(g, p.rank));
+        put(g, g->i32, ranks, count + i, gen_i32(g, codegen_passed_type(g->func, e, i)));
     }
     LLVMTypeRef parameters[] = {g->ptr, g->ptr, g->ptr, g->i32};
     LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 4, 0);

@@ -374,7 +374,7 @@ static c_text external(c_gen *g, const hone_expr *e) {
     bool has_value = codegen_gives_value(e);
     const char *result = has_value ? c_name(g, "result") : NULL;
     if (has_value) c_line(g, "%s %s = 0;", c_storage(g, e->dtype), result);
-    const char *data = "", *shapes = "", *ranks = "";
+    const char *data = "", *shapes = "", *ranks = "", *types = "";
     uint32_t count = 0;
     for (uint16_t i = 1; i < e->count; i++, count++) {
         const hone_expr *arg = e->args[i];
@@ -390,11 +390,13 @@ static c_text external(c_gen *g, const hone_expr *e) {
         shapes = c_printf(g, "%s%sNULL", shapes, comma);
         ranks = c_printf(g, "%s%s0", ranks, comma);
     }
+    for (uint32_t i = 0; i < count; i++)
+        types = c_printf(g, "%s, %d", types, (int)codegen_passed_type(g->func, e, i));
     const char *args = c_name(g, "args"), *arg_shapes = c_name(g, "shapes");
     const char *arg_ranks = c_name(g, "ranks");
     c_line(g, "void *const %s[] = {%s};", args, count ? data : "NULL");
     c_line(g, "const int64_t *const %s[] = {%s};", arg_shapes, count ? shapes : "NULL");
-    c_line(g, "const int32_t %s[] = {%s};", arg_ranks, count ? ranks : "0");
+    c_line(g, "const int32_t %s[] = {%s%s};", arg_ranks, count ? ranks : "0", types);
     const char *found = found_function(g, function);
     const char *pointer = c_name(g, "function"), *code = c_name(g, "failed");
     c_line(g, "hone_extern %s;", pointer);

@@ -104,8 +104,8 @@ HONE_API void hone_formula_reduce_end_many(hone_formula *formula, size_t count,
 
 /* An array that a C function fills (te.extern): int32_t function(inputs…, array) gets pointers to
  * the first elements, which are dense and row-major; it reads inputs only, and writes all of the
- * array. It is found when the program runs (hone run --extern, or the process that loads the
- * compiled library), 0 is success. The second form takes terms. */
+ * array. It is found when the program runs (hone run --extern, the process that loads the compiled
+ * library, or hone_extern_register), 0 is success. The second form takes terms. */
 HONE_API hone_array hone_formula_extern(hone_formula *formula, const char *name,
                                         const char *function, size_t input_count,
                                         const hone_array *inputs, const char *type, uint32_t rank,

@@ -16,6 +16,7 @@
 #include <hone/compile.h>
 #include <hone/database.h>
 #include <hone/error.h>
+#include <hone/extern.h>
 #include <hone/formula.h>
 #include <hone/graph.h>
 #include <hone/model.h>

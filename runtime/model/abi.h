@@ -19,8 +19,10 @@ typedef struct hone_rt hone_rt;
 typedef int32_t (*hone_kernel)(const hone_rt *rt, void *const *buffers, const int64_t *sizes);
 /* One share of a parallel loop: iterations [begin, end). */
 typedef int32_t (*hone_parallel_body)(const hone_rt *rt, void *closure, int64_t begin, int64_t end);
-/* An external function of call_packed or call_dps_packed. One of call_extern or call_pure_extern is
- * a plain C function: pointers and numbers in, a number or nothing out. */
+/* An external function of call_packed or call_dps_packed. Behind the ranks of the arguments stand
+ * their types (hone_dtype_dlpack_word), for functions that take tensors (model_rt.h). One of
+ * call_extern or call_pure_extern is a plain C function: pointers and numbers in, a number or
+ * nothing out. */
 typedef int32_t (*hone_extern)(void *const *args, const int64_t *const *shapes,
                                const int32_t *ranks, int32_t arg_count);
 

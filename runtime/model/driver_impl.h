@@ -67,6 +67,12 @@ int64_t hone_mt_arithmetic(int32_t op, int64_t a, int64_t b);
 /* BAD_ARGUMENT unless what must hold of the values that a phase brings does. */
 int32_t hone_mt_check_calls(const hone_mt_call *call, const int64_t *values, int32_t phase);
 
+/* model_extern.c: an external function as kernels and steps find it; NULL: there is none. */
+void *hone_mt_find_extern(const hone_rt *rt, const char *name);
+/* A step that calls one: out_code is what it returned. NO_EXTERN names all that are missing. */
+int32_t hone_mt_run_extern(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame,
+                           int32_t *out_code);
+
 /* model_phases.c: a call begins with outputs that are not made yet. */
 void hone_mt_clear_made(const hone_mt_call *call);
 /* Scratch memory for a phase whose values are known, and `more` bytes behind it. */

@@ -10,7 +10,6 @@
  * that are made: scratch memory comes from the stack that each thread keeps in the runtime
  * (workspace.c). Threads: any number of calls at once.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -143,12 +142,6 @@ static void keep_message(const hone_rt *rt, int32_t code, const char *message) {
     (void)code;
     if (atomic_flag_test_and_set(&call->has_message)) return;
     snprintf(call->message, sizeof call->message, "%s", message ? message : "");
-}
-
-static void *find_extern(const hone_rt *rt, const char *name) {
-    const hone_mt_call *call = (const hone_mt_call *)(const void *)rt;
-    void *found = call->base->find_extern ? call->base->find_extern(call->base, name) : NULL;
-    return found ? found : hone_model_rt_find_symbol(RTLD_DEFAULT, name);
 }
 
 static const char *port_kind(const hone_mt_call *call, int32_t port) {
@@ -490,26 +483,6 @@ static int32_t step_failed(const hone_mt_call *call, const hone_mt_step *step, i
                         call->message[0] ? ": " : "", call->message);
 }
 
-static int32_t run_extern(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame) {
-    void *found = find_extern(&call->rt, step->name);
-    if (!found) {
-        return hone_mt_fail(HONE_MODEL_NO_EXTERN, "external function '%s' was not found",
-                            step->name);
-    }
-    int64_t *dims = frame->dims;
-    for (int32_t i = 0; i < step->arg_count; i++) {
-        const hone_mt_tensor *t = &call->plan->tensors[step->args[i]];
-        frame->shapes[i] = dims;
-        frame->ranks[i] = t->rank;
-        for (int32_t d = 0; d < t->rank; d++)
-            *dims++ = frame->values[t->shape[d]];
-    }
-    hone_extern function;
-    memcpy(&function, &found, sizeof function); /* ISO C has no cast for this */
-    int32_t code = function(frame->args, frame->shapes, frame->ranks, step->arg_count);
-    return code ? step_failed(call, step, code) : HONE_MODEL_OK;
-}
-
 /* Kernels are made for sizes from 1 on: one whose outputs are all empty has nothing to do. */
 static bool writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
                            const hone_mt_frame *frame) {
@@ -556,7 +529,10 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
         memmove(frame->args[1], frame->args[0], (size_t)frame->values[to->bytes]);
         return HONE_MODEL_OK;
     }
-    if (step->kind == HONE_MT_EXTERN) return run_extern(call, step, frame);
+    if (step->kind == HONE_MT_EXTERN) {
+        int32_t said, code = hone_mt_run_extern(call, step, frame, &said);
+        return !code && said ? step_failed(call, step, said) : code;
+    }
     if (step->kind != HONE_MT_KERNEL) {
         *io_next = run_flow(call, step, frame, *io_next);
         return HONE_MODEL_OK;
@@ -661,7 +637,7 @@ static int32_t begin_call(hone_mt_call *call, mt_state *state, const hone_rt *rt
     }
     call->rt = *call->base;
     call->rt.set_error = keep_message;
-    call->rt.find_extern = find_extern;
+    call->rt.find_extern = hone_mt_find_extern;
     atomic_flag_clear(&call->has_message);
     call->message[0] = 0;
     return HONE_MODEL_OK;

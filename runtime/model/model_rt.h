@@ -27,9 +27,17 @@ void hone_model_rt_destroy(hone_rt *rt);
 /* CPUs in the affinity mask of the caller, at least 1. */
 int32_t hone_model_rt_usable_cores(void);
 
-/* An external function in an open library (or RTLD_DEFAULT) by its name; where C has no such name,
- * dots are written as underscores ("env.linear": env_linear). NULL when it is not there. */
+/* An external function in an open library (or RTLD_DEFAULT: in the process) by its name: NAME, or,
+ * where C has no such name, with '_' for '.'; or one that takes DLPack tensors, under that name
+ * with HONE_EXTERN_DLPACK_ENDING, as a function of the plain form. In the process what was
+ * registered with libhone comes first. NULL: there is none. */
 void *hone_model_rt_find_symbol(void *library, const char *name);
+#define HONE_EXTERN_DLPACK_ENDING "__dlpack"
+#define HONE_EXTERN_FINDER "hone_extern_find"
+
+/* A plain function (hone_extern) that stands for int32_t function(DLTensor *const *args, int32_t
+ * count); the same for the same, of all threads. NULL: there are 64 of them already. */
+void *hone_model_rt_as_plain(void *function);
 
 /* Copies the message of the last set_error, "" when there was none, and forgets it. Returns its
  * code. */

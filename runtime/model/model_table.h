@@ -48,7 +48,7 @@ typedef struct hone_mt_tensor {
     int32_t place, index;
     int64_t offset;
     int32_t value, bytes; /* values */
-    int32_t rank, reserved;
+    int32_t rank, type;   /* hone_dtype_dlpack_word */
     const int32_t *shape; /* values */
 } hone_mt_tensor;
 

@@ -134,6 +134,11 @@ static void records(void **state) {
 static void models(void **state) {
     (void)state;
     hone_model *made = NULL;
+    needs(hone_extern_register(NULL, NULL, HONE_EXTERN_PLAIN), "name");
+    public_expect(hone_extern_register("", NULL, HONE_EXTERN_PLAIN), "invalid", "empty");
+    public_expect(hone_extern_register("a", (hone_extern_function)models, (hone_extern_form)9),
+                  "invalid", "form 9");
+    assert_null(hone_extern_find(NULL));
     needs(hone_model_open(NULL, &made), "path");
     needs(hone_model_open("a.so", NULL), "out_model");
     needs(hone_model_run(NULL, NULL, NULL, NULL), "model");

@@ -275,6 +275,115 @@ static void binds_sizes(void **state) {
     hone_program_free(program);
 }
 
+/* ---- external functions ---- */
+
+static const char calls_out[] =
+    "from tvm.script import relax as R, tir as T, ir as I\n"
+    "@I.ir_module\n"
+    "class M:\n"
+    "    @T.prim_func\n"
+    "    def inside(x: T.Buffer((2, 3), \"float32\"), y: T.Buffer((2, 3), \"float32\")):\n"
+    "        T.evaluate(T.call_packed(\"test.twice\", x.data, y.data))\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((2, 3), \"float32\")):\n"
+    "        cls = M\n"
+    "        y = R.call_tir(cls.inside, (x,), out_sinfo=R.Tensor((2, 3), \"float32\"))\n"
+    "        z = R.call_dps_packed(\"test.twice\", (y,), out_sinfo=R.Tensor((2, 3), \"float32\"))\n"
+    "        u = R.call_dps_packed(\"test.other\", (z,), out_sinfo=R.Tensor((2, 3), \"float32\"))\n"
+    "        return u\n";
+
+static int tensors_seen;
+
+static int32_t twice_of_tensors(DLTensor *const *args, int32_t count) {
+    bool is_right = count == 2 && args[0]->ndim == 2 && args[0]->shape[1] == 3 &&
+                    args[1]->dtype.code == 2 && args[1]->dtype.bits == 32 &&
+                    args[0]->device.device_type == 1;
+    if (!is_right) return 7;
+    tensors_seen++;
+    for (int i = 0; i < 6; i++)
+        ((float *)args[1]->data)[i] = 2 * ((const float *)args[0]->data)[i];
+    return 0;
+}
+
+static int32_t twice_plain(void *const *args, const int64_t *const *shapes, const int32_t *ranks,
+                           int32_t count) {
+    if (count != 2 || ranks[0] != 2 || shapes[1][0] != 2) return 8;
+    for (int i = 0; i < 6; i++)
+        ((float *)args[1])[i] = 2 * ((const float *)args[0])[i];
+    return 0;
+}
+
+static int32_t refuses(DLTensor *const *args, int32_t count) {
+    (void)args;
+    return count;
+}
+
+static void give(const char *name, hone_extern_function function, hone_extern_form form) {
+    public_ok(hone_extern_register(name, function, form));
+}
+
+static void call_both_ways(const hone_program *program, const hone_model *model) {
+    tensor x, y;
+    DLTensor *in[] = {make(&x, 2, 2, 3, -4)}, *out[] = {make(&y, 2, 2, 3, 0)};
+    hone_results *results = NULL;
+    public_ok(hone_model_run(model, hone_model_find(model, NULL), in, out));
+    public_ok(hone_program_interpret(program, NULL, 1, in, &results));
+    for (int i = 0; i < 6; i++) {
+        assert_true(y.data[i] == 8 * x.data[i]);
+        assert_true(((float *)hone_results_at(results, 0)->data)[i] == 8 * x.data[i]);
+    }
+    hone_results_free(results);
+}
+
+static void calls_external_functions(void **state) {
+    (void)state;
+    hone_program *program = public_parse(calls_out);
+    hone_model *model = NULL;
+    tensor x, y;
+    DLTensor *in[] = {make(&x, 2, 2, 3, -4)}, *out[] = {make(&y, 2, 2, 3, 0)};
+    hone_extern_function dlpack = (hone_extern_function)twice_of_tensors;
+    hone_extern_function plain = (hone_extern_function)twice_plain;
+    public_ok(hone_program_build(program, NULL, &model));
+    const hone_model_entry *entry = hone_model_find(model, NULL);
+    give("test.twice", dlpack, HONE_EXTERN_DLPACK);
+    public_expect(hone_model_run(model, entry, in, out), "not_found", "'test.other' was not found");
+    give("test.other", dlpack, HONE_EXTERN_DLPACK);
+    tensors_seen = 0;
+    call_both_ways(program, model);
+    assert_int_equal(tensors_seen, 6);
+    give("test.twice", plain, HONE_EXTERN_PLAIN);
+    call_both_ways(program, model);
+    assert_int_equal(tensors_seen, 8);
+    give("test.other", (hone_extern_function)refuses, HONE_EXTERN_DLPACK);
+    public_expect(hone_model_run(model, entry, in, out), "illegal", "code 2");
+    public_expect(hone_program_interpret(program, NULL, 1, in, &(hone_results *){NULL}), "illegal",
+                  "returned 2");
+    give("test.other", NULL, HONE_EXTERN_PLAIN);
+    public_expect(hone_program_interpret(program, NULL, 1, in, &(hone_results *){NULL}),
+                  "not_found", "test.other");
+    give("test.twice", NULL, HONE_EXTERN_PLAIN);
+    assert_null(hone_extern_find("test.twice"));
+    hone_model_close(model);
+    hone_program_free(program);
+}
+
+/* Each of them needs a stand-in, and there are 64. */
+static void has_room_for_functions(void **state) {
+    (void)state;
+    static char code[100]; /* addresses that are never called */
+    hone_error *error = NULL;
+    int known = 0;
+    for (; known < 100 && !error; known++) {
+        void *address = &code[known];
+        hone_extern_function function;
+        memcpy(&function, &address, sizeof function);
+        error = hone_extern_register("test.many", function, HONE_EXTERN_DLPACK);
+    }
+    assert_in_range(known, 60, 65);
+    public_expect(error, "unavailable", "64 functions");
+    give("test.many", NULL, HONE_EXTERN_PLAIN);
+}
+
 static const struct compile_refusal {
     const char *name;
     hone_compilation_options options;
@@ -312,6 +421,8 @@ int main(void) {
         cmocka_unit_test(tunes_and_stops),
         cmocka_unit_test(builds_and_interprets),
         cmocka_unit_test(binds_sizes),
+        cmocka_unit_test(calls_external_functions),
+        cmocka_unit_test(has_room_for_functions),
     };
     int failed = cmocka_run_group_tests_name("package/public_tune", tests, NULL, NULL);
     failed += HONE_RUN_ROWS("package/public_tune_refused", tune_refusals, refuses_to_tune);

@@ -8,14 +8,12 @@
 #include "ir/verify/verify.h"
 #include "lower/signature/signature.h"
 #include "runtime/model/model_rt.h"
+#include "runtime/native_call.h"
 #include "support/core/alloc.h"
-#include "tools/run/native_call.h"
 #include "tools/run/run_job.h"
 #include "tools/run/suited_inputs.h"
 
 /* ---- external functions: the convention of kernels (abi.h) ---- */
-
-enum { MAX_EXTERN_ARGS = 256 };
 
 static hone_status find_extern(const hone_run_job *job, const char *name, void **out_symbol) {
     *out_symbol = job->extern_library ? hone_model_rt_find_symbol(job->extern_library, name) : NULL;
@@ -36,23 +34,7 @@ static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *
                                size_t count) {
     void *symbol = NULL;
     HONE_TRY(find_extern(ctx, name, &symbol));
-    void *data[MAX_EXTERN_ARGS];
-    const int64_t *shapes[MAX_EXTERN_ARGS];
-    int32_t ranks[MAX_EXTERN_ARGS];
-    if (count > MAX_EXTERN_ARGS) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "external function '%s' has %zu arguments", name,
-                          count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        data[i] = args[i]->data;
-        shapes[i] = args[i]->shape;
-        ranks[i] = args[i]->rank;
-    }
-    hone_extern function;
-    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for this */
-    int32_t code = function(data, shapes, ranks, (int32_t)count);
-    if (code == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_ILLEGAL, "external function '%s' returned %d", name, (int)code);
+    return hone_call_packed(symbol, name, args, count);
 }
 
 static hone_status no_memory(void) {

@@ -6,6 +6,7 @@
  * median over rounds of their ratio within the round; its interval is a bootstrap over rounds
  * (Efron 1979, percentiles).
  */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "support/os/fs.h"
 #include "tools/cli/cli_table.h"
 #include "tools/cli/cli_tensors.h"
+#include "tools/run/extern_library.h"
 #include "tools/verbs/verbs.h"
 
 enum { MOST_MODELS = 16, RESAMPLES = 1000, MIN_ROUNDS = 8 };
@@ -23,7 +25,7 @@ enum { MOST_MODELS = 16, RESAMPLES = 1000, MIN_ROUNDS = 8 };
 
 typedef struct bench_options {
     hone_cli_list in, shapes;
-    const char *func;
+    const char *func, *extern_path;
     int64_t threads, time_ns, rounds;
 } bench_options;
 
@@ -305,7 +307,10 @@ static hone_status bench(bench_job *job) {
 
 static hone_status run(hone_cli *cli, const bench_options *o) {
     bench_job job = {.cli = cli, .o = o};
-    hone_status st = bench(&job);
+    void *library = NULL;
+    hone_status st =
+        o->extern_path ? hone_cli_open_externs(cli, o->extern_path, &library) : HONE_OK;
+    if (!st) st = bench(&job);
     for (size_t i = 0; i < job.count; i++) {
         contestant *c = &job.models[i];
         hone_model_call_destroy(c->call);
@@ -314,6 +319,7 @@ static hone_status run(hone_cli *cli, const bench_options *o) {
         hone_loaded_model_close(c->model);
         hone_vec_deinit(&c->times_ns);
     }
+    if (library) dlclose(library);
     return st;
 }
 
@@ -335,6 +341,11 @@ int hone_verb_bench(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.func,
          .help = "the function; default: main, or the first"},
+        {.name = "extern",
+         .value = "LIB.so",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.extern_path,
+         .help = "library with external functions"},
         {.name = "threads",
          .value = "N",
          .kind = HONE_CLI_NUMBER,
@@ -355,7 +366,7 @@ int hone_verb_bench(int argc, char **argv) {
          .help = "or for so many rounds",
          .min = 1,
          .max = 1000000},
-        {0                                              },
+        {0                                       },
     };
     const hone_cli_command command = {
         .name = "bench",

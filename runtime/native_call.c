@@ -1,14 +1,17 @@
-/* tools/run/native_call.c - calls a C function with arguments that are known at run time only.
+/* runtime/native_call.c - calls a C function with arguments that are known at run time only.
  *
  * Both calling conventions hand integers and pointers over in one row of registers and floating
  * numbers in another, each in order, whatever stands in between: a call with all of them filled
  * serves every function. A float is the low half of its register.
  */
-#include "tools/run/native_call.h"
+#include "runtime/native_call.h"
 
 #include <string.h>
 
-enum { MAX_INTEGERS = 6, MAX_FLOATS = 8 };
+#include "runtime/model/abi.h"
+#include "support/data/dtype_dlpack.h"
+
+enum { MAX_INTEGERS = 6, MAX_FLOATS = 8, MAX_PACKED = 256 };
 
 #define INTEGERS int64_t, int64_t, int64_t, int64_t, int64_t, int64_t
 #define FLOATS double, double, double, double, double, double, double, double
@@ -76,4 +79,26 @@ hone_status hone_call_c(void *symbol, const char *name, hone_tensor *const *args
     }
     call(symbol, &r, result);
     return HONE_OK;
+}
+
+hone_status hone_call_packed(void *symbol, const char *name, hone_tensor *const *args,
+                             size_t count) {
+    void *data[MAX_PACKED];
+    const int64_t *shapes[MAX_PACKED];
+    int32_t ranks[2 * MAX_PACKED];
+    if (count > MAX_PACKED) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "external function '%s' has %zu arguments", name,
+                          count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        data[i] = args[i]->data;
+        shapes[i] = args[i]->shape;
+        ranks[i] = args[i]->rank;
+        ranks[count + i] = hone_dtype_dlpack_word(args[i]->dtype);
+    }
+    hone_extern function;
+    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for this */
+    int32_t code = function(data, shapes, ranks, (int32_t)count);
+    if (code == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "external function '%s' returned %d", name, (int)code);
 }
