@@ -228,6 +228,24 @@ void hone_formula_axes_sized(hone_formula *f, uint32_t rank, const hone_term *co
                (shape){.rank = reduce_count, .terms = reduce_extents});
 }
 
+void hone_formula_name_axis(hone_formula *f, uint32_t index, const char *name) {
+    if (!hone_formula_is_open(f) || !has_name(f, "an axis", name)) return;
+    if (!f->has_axes || index >= f->stage.spatial_count + f->stage.reduce_count) {
+        hone_formula_fail(
+            f, HONE_ERROR(HONE_CODE_INVALID, "there is no axis %u here", (unsigned)index));
+        return;
+    }
+    hone_func *func = f->te.func;
+    const char *loop = hone_arena_strdup(func->arena, name);
+    const char *axis = hone_arena_printf(func->arena, "v_%s", name);
+    if (!loop || !axis) {
+        hone_formula_fail(f, HONE_ERROR(HONE_CODE_NO_MEMORY, "axis"));
+        return;
+    }
+    func->vars[f->stage.loops[index]].name = loop;
+    func->vars[f->stage.axes[index]].name = axis;
+}
+
 const hone_term *hone_formula_axis(hone_formula *f, uint32_t index) {
     if (!hone_formula_is_open(f)) return NULL;
     if (f->has_axes && index < f->stage.spatial_count + f->stage.reduce_count) {

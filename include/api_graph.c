@@ -301,6 +301,13 @@ const hone_argument *hone_graph_constant(hone_graph *g, const char *type, uint32
     return st ? fail(g, st) : made(g, HONE_GARG_OF_CONSTANT(index));
 }
 
+void hone_graph_add(hone_graph *graph, const hone_program *program) {
+    if (!is_open(graph)) return;
+    hone_status st = program ? hone_module_add_all(graph->rw->module, hone_api_module(program))
+                             : HONE_ERROR(HONE_CODE_INVALID, "the program to add is NULL");
+    if (st) fail(graph, st);
+}
+
 hone_terms *hone_graph_terms(hone_graph *g) {
     return g && g->rw->now ? (hone_terms *)ir_of(g) : NULL;
 }

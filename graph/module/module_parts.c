@@ -72,6 +72,14 @@ static hone_status move_member(moving *m, const hone_member *member) {
     return HONE_OK;
 }
 
+hone_status hone_module_add_all(hone_module *module, hone_module *from) {
+    moving m;
+    HONE_TRY(begin(&m, module, from));
+    for (uint32_t i = 0; i < from->member_count; i++)
+        HONE_TRY(move_member(&m, &from->members[i]));
+    return HONE_OK;
+}
+
 /* ---- who calls whom ---- */
 
 typedef void (*see_call)(void *ctx, const char *name);

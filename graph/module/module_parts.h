@@ -21,6 +21,9 @@ HONE_NODISCARD hone_status hone_module_keep(hone_module *module, const char *nam
  * Attributes of the module stay. */
 HONE_NODISCARD hone_status hone_module_merge(hone_module *module, hone_module *with,
                                              hone_module **out_module);
+/* Adds all functions of another module, which is frozen and stays alive, in place. INVALID: a name
+ * is taken. */
+HONE_NODISCARD hone_status hone_module_add_all(hone_module *module, hone_module *from);
 /* The module with a tensor program in the place of that of the same name. */
 HONE_NODISCARD hone_status hone_module_with_func(hone_module *module, const hone_func *func,
                                                  hone_module **out_module);

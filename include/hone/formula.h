@@ -63,6 +63,9 @@ HONE_API void hone_formula_axes(hone_formula *formula, uint32_t rank, const int6
 HONE_API void hone_formula_axes_sized(hone_formula *formula, uint32_t rank,
                                       const hone_term *const *shape, uint32_t reduce_count,
                                       const hone_term *const *reduce_extents);
+/* Calls an axis of the array that is computed next, and its loop, as the caller does: a loop `i`
+ * and a block axis `v_i`, which is where schedules and printed programs name them. */
+HONE_API void hone_formula_name_axis(hone_formula *formula, uint32_t index, const char *name);
 /* Axes are for terms of this array alone. */
 HONE_API const hone_term *hone_formula_axis(hone_formula *formula, uint32_t index);
 /* An element of an array, with one index (an integer) for each dimension. */

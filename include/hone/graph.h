@@ -124,6 +124,9 @@ HONE_API void hone_graph_free(hone_graph *graph); /* NULL is allowed; not for a 
 HONE_API const hone_binding *hone_graph_lookup(hone_graph *graph, const hone_argument *value);
 /* Where terms over sizes are made. */
 HONE_API hone_terms *hone_graph_terms(hone_graph *graph);
+/* Adds the functions of a program, which may end before the graph, to what the graph may call: a
+ * mutator adds what it calls from now on. Their names are not taken. */
+HONE_API void hone_graph_add(hone_graph *graph, const hone_program *program);
 /* A symbolic size; a parameter has it as an extent by itself. Not in a mutator. */
 HONE_API const hone_term *hone_graph_size(hone_graph *graph, const char *name);
 /* A parameter; before every binding, and not in a mutator. */

@@ -576,8 +576,39 @@ static void looks_at_terms(void **state) {
     hone_formula_free(f);
 }
 
+static void names_axes(void **state) {
+    (void)state;
+    static const int64_t shape[] = {4, 6}, four[] = {4};
+    hone_formula *f = NULL;
+    hone_program *program = NULL;
+    public_ok(hone_formula_create("rows", &f));
+    hone_array x = hone_formula_input(f, "x", "float32", 2, shape);
+    hone_formula_axes(f, 1, four, 1, six);
+    hone_formula_name_axis(f, 0, "row");
+    hone_formula_name_axis(f, 1, "k");
+    const hone_term *at[] = {hone_formula_axis(f, 0), hone_formula_axis(f, 1)};
+    hone_array y = hone_formula_reduce(f, "y", "sum", hone_formula_load(f, x, at));
+    public_ok(hone_formula_finish(f, 1, &y, &program));
+    hone_formula_free(f);
+    public_prints(program, "for row, k in T.grid(4, 6)");
+    public_prints(program, "v_row, v_k = T.axis.remap(\"SR\", [row, k])");
+    hone_program_free(program);
+    const char *const wrong[] = {NULL, "2x", "fine"};
+    const char *const said[] = {"NULL", "identifier", "no axis 2"};
+    for (uint32_t i = 0; i < 3; i++) {
+        public_ok(hone_formula_create("rows", &f));
+        hone_formula_axes(f, 1, four, 1, six);
+        hone_formula_name_axis(f, i, wrong[i]);
+        public_expect(hone_formula_finish(f, 1, &y, &program), "invalid", said[i]);
+        assert_null(program);
+        hone_formula_free(f);
+    }
+    hone_formula_name_axis(NULL, 0, "i");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_axes),
         cmocka_unit_test(doubles),
         cmocka_unit_test(takes_symbolic_sizes),
         cmocka_unit_test(calculates_with_sizes),

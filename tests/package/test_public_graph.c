@@ -173,6 +173,50 @@ static void calls_programs_of_formulas(void **state) {
     assert_true(is_same);
 }
 
+/* The mutator brings along what it calls, once. */
+typedef struct bringing {
+    hone_program *kernel;
+    int count;
+} bringing;
+
+static argument bring_program(void *context, hone_graph *graph, const hone_binding *binding) {
+    bringing *b = context;
+    if (!is_call(binding, "nn.relu")) return NULL;
+    if (b->count++ == 0) hone_graph_add(graph, b->kernel);
+    return relu_to_program(NULL, graph, binding);
+}
+
+static argument bring_twice(void *context, hone_graph *graph, const hone_binding *binding) {
+    hone_graph_add(graph, context);
+    hone_graph_add(graph, context);
+    return relu_to_program(NULL, graph, binding);
+}
+
+static argument bring_nothing(void *context, hone_graph *graph, const hone_binding *binding) {
+    (void)binding;
+    hone_graph_add(graph, context);
+    return NULL;
+}
+
+static void adds_functions_on_the_way(void **state) {
+    (void)state;
+    bringing b = {.kernel = relu_program()};
+    hone_program *program = public_parse(model), *other = NULL;
+    public_ok(hone_graph_rewrite(program, "main", bring_program, &b, &other));
+    public_prints(other, "R.call_tir(cls.relu, (x,)");
+    bool is_same = graph_model_agrees(program, other);
+    hone_program_free(other);
+    public_expect(hone_graph_rewrite(program, "main", bring_twice, b.kernel, &other), "invalid",
+                  "relu");
+    public_expect(hone_graph_rewrite(program, "main", bring_nothing, NULL, &other), "invalid",
+                  "is NULL");
+    assert_null(other);
+    hone_program_free(b.kernel);
+    hone_program_free(program);
+    assert_true(is_same);
+    hone_graph_add(NULL, NULL);
+}
+
 /* What follows from another type is inferred anew. */
 static argument sum_of_rows(void *context, hone_graph *graph, const hone_binding *binding) {
     (void)context;
@@ -503,6 +547,7 @@ int main(void) {
         cmocka_unit_test(rewrites_graphs),
         cmocka_unit_test(looks_behind_arguments),
         cmocka_unit_test(calls_programs_of_formulas),
+        cmocka_unit_test(adds_functions_on_the_way),
         cmocka_unit_test(infers_anew),
         cmocka_unit_test(makes_graphs),
         cmocka_unit_test(makes_calls),
