@@ -1,5 +1,7 @@
 """Programs loaded, changed, interpreted, compiled and called."""
+import contextlib
 import gc
+import io
 import os
 import tempfile
 import unittest
@@ -134,6 +136,40 @@ class Calling(Case):
         self.assertTrue(found.other.low <= found.other.median <= found.other.high)
         self.assertAlmostEqual(found.ratio, found.other.median / found.this.median)
         self.assertGreater(model.benchmark(a, a, other=model, rounds=5).ratio, 0)
+
+
+CALLS = '''
+from tvm.script import relax as R
+@R.function
+def main(x: R.Tensor((2, 3), "float32")):
+    y = R.call_dps_packed("python.twice", (x,), out_sinfo=R.Tensor((2, 3), "float32"))
+    return y
+'''
+
+
+class External(Case):
+    def test_functions_of_python(self):
+        def twice(x, out):
+            out[:] = 2 * x
+
+        def fails(x, out):
+            raise KeyError("mine")
+
+        module, x = hone.load(CALLS), numbers(2, 3)
+        model = module.compile(no_schedule=True)
+        with self.assertRaisesRegex(hone.NotFoundError, "python_twice__dlpack"):
+            model(x)
+        hone.register("python.twice", twice)
+        self.same(model(x), 2 * x)
+        self.same(module.interpret(x), 2 * x)
+        hone.register("python.twice", fails)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            with self.assertRaises(hone.ScheduleError):
+                model(x)
+        self.assertIn("KeyError: 'mine'", said.getvalue())
+        hone.register("python.twice", None)
+        with self.assertRaises(hone.NotFoundError):
+            model(x)
 
 
 if __name__ == "__main__":

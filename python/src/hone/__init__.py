@@ -15,6 +15,7 @@ from ._errors import (HoneError, InvalidError, IoError, NotFoundError, OutOfMemo
 from ._library import LIB as _LIB
 from ._tensor import Tensor
 from .database import Database, News
+from .external import register
 from .farm import Farm
 from .model import Comparison, Model, Port, Timing
 from .module import Module, Progress, Task, Tuned, TunedTask, load
@@ -26,4 +27,4 @@ __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "I
            "IoError", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
            "Port", "Progress", "Schedule", "ScheduleError", "Task", "Tensor", "TimeoutExpired",
            "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError", "UnavailableError",
-           "UnsupportedError", "VersionError", "load", "__version__"]
+           "UnsupportedError", "VersionError", "load", "register", "__version__"]
