@@ -1,6 +1,7 @@
 """Programs loaded, changed, interpreted, compiled and called."""
 import contextlib
 import gc
+import importlib.util
 import io
 import os
 import tempfile
@@ -66,6 +67,20 @@ class Loading(Case):
         y, z = bound.interpret(np.zeros((2, 3), "float32"))
         self.same(y, [[1, 2, 3]] * 2)
         self.same(z, [6, 6])
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "there is no torch")
+class Torch(Case):
+    def test_modules_and_tensors(self):
+        import torch
+
+        net = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU()).eval()
+        x = torch.randn(2, 8)
+        model = hone.load(net, x).compile(no_schedule=True)
+        self.assertIsInstance(model(x), torch.Tensor)
+        self.assertTrue(torch.allclose(model(x), net(x), atol=1e-5))
+        with self.assertRaisesRegex(hone.InvalidError, "example inputs"):
+            hone.load(net)
 
 
 class Calling(Case):

@@ -10,12 +10,14 @@ from ._errors import InvalidError
 
 
 def export(model: Any, inputs: Sequence[Any], names: Optional[Sequence[str]]) -> bytes:
-    """The bytes of an ONNX file of a module, or of an exported program."""
+    """The bytes of an ONNX file of a module, or of an exported program (which torch hands to
+    onnxscript)."""
     torch = importlib.import_module("torch")
     exported = getattr(torch.export, "ExportedProgram", None)
     if exported is not None and isinstance(model, exported):
-        inputs = inputs or tuple(model.example_inputs[0])
-        model = model.module()
+        program = torch.onnx.export(model, input_names=list(names or []) or None, dynamo=True)
+        data: bytes = program.model_proto.SerializeToString()
+        return data
     if not inputs:
         raise InvalidError("a torch module is loaded with example inputs: load(module, x)")
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
