@@ -6,10 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-from typing import Any, List, Mapping, Optional
+from typing import Any, Dict, List, Optional
 
 from . import _errors
-from ._errors import HoneError
 from ._library import NATIVE
 
 _KINDS = {2: "invalid", 3: "unavailable"}
@@ -24,20 +23,21 @@ def _command() -> str:
 
 
 class Farm:
-    """The devices behind a tracker, ``HOST:PORT``; keys and the tracker's key as the command takes
-    them (docs/farm.md), in ``options`` or in HONE_… variables."""
+    """The devices behind a tracker, ``tcp://HOST:PORT``. ``key`` and ``tracker_key`` as the command
+    takes them (docs/farm.md), or in its HONE_… variables; ``insecure`` is for loopback alone."""
 
-    def __init__(self, tracker: str, options: Optional[Mapping[str, str]] = None) -> None:
+    def __init__(self, tracker: str, *, key: Optional[str] = None,
+                 tracker_key: Optional[str] = None, insecure: bool = False) -> None:
         self.tracker = tracker
-        self._options = dict(options or {})
+        self._options: List[str] = ["--insecure"] if insecure else []
+        for name, value in (("--key", key), ("--tracker-key", tracker_key)):
+            self._options += [name, value] if value else []
 
     def __repr__(self) -> str:
         return f"hone.Farm({self.tracker!r})"
 
     def _run(self, *words: str) -> str:
-        line = [_command(), *words, "--tracker", self.tracker]
-        for name, value in self._options.items():
-            line += [f"--{name.replace('_', '-')}", value]
+        line = [_command(), "farm", *words, "--tracker", self.tracker, *self._options]
         done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)
         if done.returncode:
@@ -46,14 +46,15 @@ class Farm:
             raise _errors.make(kind, message[6:] if message.startswith("hone: ") else message)
         return done.stdout
 
-    def status(self) -> Any:
-        """Devices, queues and tuners, as ``hone farm status --json`` has them."""
-        return json.loads(self._run("farm", "status", "--json"))
+    def status(self) -> Dict[str, Any]:
+        """What the tracker counts, its slots and tuners."""
+        found: Dict[str, Any] = json.loads(self._run("status", "--json"))
+        return found
 
-    def devices(self) -> List[Any]:
-        """What is registered."""
-        status = self.status()
-        found = status.get("devices") if isinstance(status, dict) else None
-        if found is None:
-            raise HoneError("the tracker's status names no devices")
-        return list(found)
+    def devices(self) -> List[Dict[str, Any]]:
+        """The slots of runners: state, target, what they have done."""
+        return list(self.status()["slots"])
+
+    def tuners(self) -> List[Dict[str, Any]]:
+        """Who tunes, and what waits for them."""
+        return list(self.status()["tuners"])
