@@ -147,7 +147,7 @@ static bool comes_to(fixture *f, const hone_trace *sketch, const struct row *row
         HONE_ASSERT_OK(hone_schedule_reset(f->sch));
         hone_apply_options options = {.decisions = decisions};
         hone_status st = hone_trace_apply(sketch, f->sch, &options);
-        if (!st) st = hone_postprocess(f->sch);
+        if (!st) st = hone_postprocess(f->sch, &f->target);
         bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
         hone_status_free(st);
         if (is_there) return true;
