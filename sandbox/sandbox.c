@@ -132,6 +132,12 @@ static hone_status prepare(const hone_sandbox_options *options, hone_loader_dirs
     return hone_warden_create(options, toolchain, out_warden);
 }
 
+/* NVIDIA's driver names its threads by their numbers in /proc, which shows those outside. */
+static bool has_own_namespaces(const hone_sandbox_options *options) {
+    return !options->unsandboxed && options->profile != HONE_SANDBOX_CARD &&
+           !(options->without & HONE_SANDBOX_NAMESPACES) && hone_layer_namespaces();
+}
+
 hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox *out_box) {
     ends e;
     hone_warden *warden = NULL;
@@ -144,9 +150,7 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
         hone_loader_dirs_deinit(&out_box->toolchain);
         return st;
     }
-    out_box->has_namespaces = !options->unsandboxed &&
-                              !(options->without & HONE_SANDBOX_NAMESPACES) &&
-                              hone_layer_namespaces();
+    out_box->has_namespaces = has_own_namespaces(options);
     sigset_t watched, before;
     block_watched(&watched, &before);
     pid_t first = fork();
