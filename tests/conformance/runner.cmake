@@ -37,7 +37,7 @@ hone_test(test_runner_card
     SRCS test_runner_card.c runner_fixture.c ../runtime/device_kernels.c
          ../runtime/device_manifest.c
     DEPS runner)
-add_dependencies(test_runner_card hone-runner fake_cuda)
+add_dependencies(test_runner_card hone-runner)
 hone_test(test_runner_opencl SRCS test_runner_opencl.c runner_fixture.c ../runtime/device_kernels.c
     ../runtime/device_manifest.c DEPS runner LABELS release)
 add_dependencies(test_runner_opencl hone-runner)
