@@ -3,18 +3,17 @@
 
 #include "runtime/cuda_fault.h"
 #include "runtime/device_cuda_impl.h"
-
-enum { ZONE_BYTES = 16384, PATTERN = 0xA5 };
+#include "runtime/far_memory.h"
 
 static size_t whole(size_t bytes) {
-    return bytes + 2 * (size_t)ZONE_BYTES;
+    return bytes + 2 * (size_t)FAR_ZONE_BYTES;
 }
 
 static hone_cuda_code fill_zones(device_cuda *device, const cuda_memory *memory) {
     hone_cuda *cuda = device->cuda;
-    hone_cuda_code code = cuda->table->fill(cuda, memory->base, PATTERN, ZONE_BYTES);
+    hone_cuda_code code = cuda->table->fill(cuda, memory->base, FAR_PATTERN, FAR_ZONE_BYTES);
     if (code) return code;
-    return cuda->table->fill(cuda, memory->data + memory->bytes, PATTERN, ZONE_BYTES);
+    return cuda->table->fill(cuda, memory->data + memory->bytes, FAR_PATTERN, FAR_ZONE_BYTES);
 }
 
 hone_status cuda_memory_create(device_cuda *device, size_t bytes, cuda_memory *out_memory) {
@@ -29,7 +28,7 @@ hone_status cuda_memory_create(device_cuda *device, size_t bytes, cuda_memory *o
     HONE_TRY(hone_cuda_error(cuda, cuda->table->alloc(cuda, whole(bytes), &out_memory->base),
                              "memory of the card"));
     device->used_bytes += (int64_t)whole(bytes);
-    out_memory->data = out_memory->base + ZONE_BYTES;
+    out_memory->data = out_memory->base + FAR_ZONE_BYTES;
     hone_status st = hone_cuda_error(cuda, fill_zones(device, out_memory), "guarding memory");
     if (st) cuda_memory_destroy(device, out_memory);
     return st;
@@ -42,25 +41,17 @@ void cuda_memory_destroy(device_cuda *device, cuda_memory *memory) {
     *memory = (cuda_memory){0};
 }
 
-/* Of one zone the byte nearest to the data that is not the pattern; -1: none. */
-static int64_t find_written(const uint8_t *zone, bool from_end) {
-    for (int64_t i = 0; i < ZONE_BYTES; i++) {
-        if (zone[from_end ? ZONE_BYTES - 1 - i : i] != PATTERN) return i;
-    }
-    return -1;
-}
-
 int64_t cuda_memory_damage(device_cuda *device, const cuda_memory *memory) {
-    uint8_t zone[ZONE_BYTES];
+    uint8_t zone[FAR_ZONE_BYTES];
     hone_cuda *cuda = device->cuda;
     int64_t found = INT64_MIN, at;
-    memset(zone, PATTERN, sizeof zone); /* a card that does not answer is found out elsewhere */
+    memset(zone, FAR_PATTERN, sizeof zone); /* a card that does not answer is found out elsewhere */
     (void)cuda->table->copy_out(cuda, zone, memory->data + memory->bytes, sizeof zone);
-    at = find_written(zone, false);
+    at = far_find_written(zone, false);
     if (at >= 0) found = (int64_t)memory->bytes + at;
     if (found == INT64_MIN) {
         (void)cuda->table->copy_out(cuda, zone, memory->base, sizeof zone);
-        at = find_written(zone, true);
+        at = far_find_written(zone, true);
         if (at >= 0) found = -1 - at;
     }
     if (found != INT64_MIN) (void)fill_zones(device, memory);

@@ -6,17 +6,14 @@
 
 #include "runtime/cuda_fault.h"
 #include "runtime/device_cuda_impl.h"
+#include "runtime/far_memory.h"
 #include "support/core/alloc.h"
-#include "support/data/hash.h"
 
-#define CHUNK_BYTES ((size_t)1 << 20) /* of what is read back to be hashed */
 #define NS_PER_MS 1e6
 
 typedef struct cuda_buffer {
-    hone_device_buffer base;
+    far_buffer far;
     cuda_memory memory;
-    bool is_protected;
-    hone_hash128 content; /* of one that is protected */
 } cuda_buffer;
 
 static device_cuda *as_cuda(hone_device *base) {
@@ -37,12 +34,6 @@ static void cuda_destroy(hone_device *base) {
     hone_free(self);
 }
 
-static hone_status cuda_set_threads(hone_device *base, int32_t threads) {
-    (void)base;
-    (void)threads; /* of the host: kernels have their own */
-    return HONE_OK;
-}
-
 /* ---- buffers ---- */
 
 static hone_status cuda_buffer_create(hone_device *base, size_t bytes, size_t index,
@@ -50,13 +41,13 @@ static hone_status cuda_buffer_create(hone_device *base, size_t bytes, size_t in
     (void)index; /* zones lie on both sides */
     cuda_buffer *b = hone_calloc(1, sizeof *b);
     if (!b) return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer");
-    b->base.bytes = bytes;
+    b->far.base.bytes = bytes;
     hone_status st = cuda_memory_create(as_cuda(base), bytes, &b->memory);
     if (st) {
         hone_free(b);
         return st;
     }
-    *out_buffer = &b->base;
+    *out_buffer = &b->far.base;
     return HONE_OK;
 }
 
@@ -74,13 +65,17 @@ static hone_status cuda_buffer_write(hone_device *base, hone_device_buffer *buff
         "copying to the card");
 }
 
-static hone_status cuda_buffer_read(hone_device *base, const hone_device_buffer *buffer,
-                                    void *data) {
+static hone_status read_part(hone_device *base, const hone_device_buffer *buffer, size_t offset,
+                             size_t bytes, void *out) {
     hone_cuda *cuda = as_cuda(base)->cuda;
     const cuda_memory *memory = &((const cuda_buffer *)buffer)->memory;
-    if (buffer->bytes == 0) return HONE_OK;
-    return hone_cuda_error(cuda, cuda->table->copy_out(cuda, data, memory->data, buffer->bytes),
+    return hone_cuda_error(cuda, cuda->table->copy_out(cuda, out, memory->data + offset, bytes),
                            "copying from the card");
+}
+
+static hone_status cuda_buffer_read(hone_device *base, const hone_device_buffer *buffer,
+                                    void *data) {
+    return buffer->bytes ? read_part(base, buffer, 0, buffer->bytes, data) : HONE_OK;
 }
 
 static hone_status cuda_buffer_poison(hone_device *base, hone_device_buffer *buffer) {
@@ -91,54 +86,16 @@ static hone_status cuda_buffer_poison(hone_device *base, hone_device_buffer *buf
         "filling memory of the card");
 }
 
-static hone_status hash_content(device_cuda *self, const cuda_buffer *b, hone_hash128 *out_hash) {
-    hone_hasher hasher;
-    hone_cuda *cuda = self->cuda;
-    uint8_t *chunk = hone_malloc(CHUNK_BYTES);
-    if (!chunk) return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer");
-    hone_status st = HONE_OK;
-    hone_hasher_init(&hasher, 0);
-    for (size_t at = 0; at < b->base.bytes && !st; at += CHUNK_BYTES) {
-        size_t count = b->base.bytes - at < CHUNK_BYTES ? b->base.bytes - at : CHUNK_BYTES;
-        st = hone_cuda_error(cuda, cuda->table->copy_out(cuda, chunk, b->memory.data + at, count),
-                             "copying from the card");
-        if (!st) hone_hasher_bytes(&hasher, chunk, count);
-    }
-    hone_free(chunk);
-    *out_hash = hone_hasher_finish(&hasher);
-    return st;
-}
-
 static hone_status cuda_buffer_protect(hone_device *base, hone_device_buffer *buffer,
                                        bool writable) {
-    cuda_buffer *b = as_buffer(buffer);
-    b->is_protected = false;
-    if (writable) return HONE_OK;
-    HONE_TRY(hash_content(as_cuda(base), b, &b->content));
-    b->is_protected = true;
-    return HONE_OK;
+    return far_protect(base, buffer, writable, read_part);
 }
 
 /* In what is protected: at 0, wherever it was. */
 static int64_t cuda_buffer_damage(hone_device *base, hone_device_buffer *buffer) {
-    cuda_buffer *b = as_buffer(buffer);
-    hone_hash128 now;
-    int64_t at = cuda_memory_damage(as_cuda(base), &b->memory);
-    if (at != INT64_MIN || !b->is_protected) return at;
-    hone_status st = hash_content(as_cuda(base), b, &now);
-    bool is_changed = !st && !hone_hash128_equal(now, b->content);
-    hone_status_free(st); /* a card that does not answer is found out elsewhere */
-    return is_changed ? 0 : INT64_MIN;
-}
-
-/* Addresses of the card mean nothing to the host. */
-static bool cuda_buffer_contains(const hone_device *base, const hone_device_buffer *buffer,
-                                 const void *address, int64_t *out_offset) {
-    (void)base;
-    (void)buffer;
-    (void)address;
-    (void)out_offset;
-    return false;
+    int64_t at = cuda_memory_damage(as_cuda(base), &as_buffer(buffer)->memory);
+    if (at != INT64_MIN) return at;
+    return far_is_changed(base, buffer, read_part) ? 0 : INT64_MIN;
 }
 
 /* ---- kernels ---- */
@@ -243,7 +200,7 @@ static hone_failure cuda_fault(const hone_device *base) {
 static const hone_device_vtable cuda_vtable = {
     .name = "cuda",
     .destroy = cuda_destroy,
-    .set_threads = cuda_set_threads,
+    .set_threads = far_set_threads,
     .buffer_create = cuda_buffer_create,
     .buffer_destroy = cuda_buffer_destroy,
     .buffer_write = cuda_buffer_write,
@@ -251,7 +208,7 @@ static const hone_device_vtable cuda_vtable = {
     .buffer_poison = cuda_buffer_poison,
     .buffer_protect = cuda_buffer_protect,
     .buffer_damage = cuda_buffer_damage,
-    .buffer_contains = cuda_buffer_contains,
+    .buffer_contains = far_contains,
     .load = cuda_load,
     .unload = cuda_unload,
     .run = cuda_run,

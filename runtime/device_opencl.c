@@ -4,16 +4,14 @@
 #include <stdio.h>
 
 #include "runtime/device_opencl_impl.h"
+#include "runtime/far_memory.h"
 #include "support/core/alloc.h"
-#include "support/data/hash.h"
 
 enum { EVENT_START = 0x1282, EVENT_END = 0x1283, READ_WRITE = 1 };
 
 typedef struct opencl_buffer {
-    hone_device_buffer base; /* its host is NULL */
+    far_buffer far;
     opencl_memory memory;
-    bool is_protected;
-    hone_hash128 content; /* of what is protected */
 } opencl_buffer;
 
 static device_opencl *as_opencl(hone_device *base) {
@@ -35,12 +33,6 @@ static void opencl_destroy(hone_device *base) {
     hone_free(self);
 }
 
-static hone_status opencl_set_threads(hone_device *base, int32_t threads) {
-    (void)base;
-    (void)threads; /* of the host: kernels have their own */
-    return HONE_OK;
-}
-
 /* ---- buffers ---- */
 
 static hone_status opencl_buffer_create(hone_device *base, size_t bytes, size_t index,
@@ -48,13 +40,13 @@ static hone_status opencl_buffer_create(hone_device *base, size_t bytes, size_t 
     (void)index; /* zones lie on both sides */
     opencl_buffer *b = hone_calloc(1, sizeof *b);
     if (!b) return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer");
-    b->base.bytes = bytes;
+    b->far.base.bytes = bytes;
     hone_status st = opencl_memory_create(as_opencl(base), bytes, &b->memory);
     if (st) {
         hone_free(b);
         return st;
     }
-    *out_buffer = &b->base;
+    *out_buffer = &b->far.base;
     return HONE_OK;
 }
 
@@ -72,62 +64,33 @@ static hone_status opencl_buffer_write(hone_device *base, hone_device_buffer *bu
                              "copying to the OpenCL device");
 }
 
+static hone_status read_part(hone_device *base, const hone_device_buffer *buffer, size_t offset,
+                             size_t bytes, void *out) {
+    hone_opencl *cl = as_opencl(base)->cl;
+    return hone_opencl_error(cl->copy_out(cl->queue, opencl_buffer_memory(buffer)->data, 1, offset,
+                                          bytes, out, 0, NULL, NULL),
+                             "copying from the OpenCL device");
+}
+
 static hone_status opencl_buffer_read(hone_device *base, const hone_device_buffer *buffer,
                                       void *data) {
-    hone_opencl *cl = as_opencl(base)->cl;
-    if (buffer->bytes == 0) return HONE_OK;
-    return hone_opencl_error(cl->copy_out(cl->queue, opencl_buffer_memory(buffer)->data, 1, 0,
-                                          buffer->bytes, data, 0, NULL, NULL),
-                             "copying from the OpenCL device");
+    return buffer->bytes ? read_part(base, buffer, 0, buffer->bytes, data) : HONE_OK;
 }
 
 static hone_status opencl_buffer_poison(hone_device *base, hone_device_buffer *buffer) {
     return opencl_memory_fill(as_opencl(base), &as_buffer(buffer)->memory, 0xFF);
 }
 
-static hone_status hash_content(hone_device *base, const hone_device_buffer *buffer,
-                                hone_hash128 *out_hash) {
-    hone_hasher hasher;
-    void *copy = hone_malloc(buffer->bytes ? buffer->bytes : 1);
-    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer of %zu bytes", buffer->bytes);
-    hone_status st = opencl_buffer_read(base, buffer, copy);
-    hone_hasher_init(&hasher, 0);
-    if (!st) hone_hasher_bytes(&hasher, copy, buffer->bytes);
-    *out_hash = hone_hasher_finish(&hasher);
-    hone_free(copy);
-    return st;
-}
-
 static hone_status opencl_buffer_protect(hone_device *base, hone_device_buffer *buffer,
                                          bool writable) {
-    opencl_buffer *b = as_buffer(buffer);
-    b->is_protected = false;
-    if (writable) return HONE_OK;
-    HONE_TRY(hash_content(base, buffer, &b->content));
-    b->is_protected = true;
-    return HONE_OK;
+    return far_protect(base, buffer, writable, read_part);
 }
 
 /* In what is protected: at 0, wherever it was. */
 static int64_t opencl_buffer_damage(hone_device *base, hone_device_buffer *buffer) {
-    opencl_buffer *b = as_buffer(buffer);
-    hone_hash128 now;
-    int64_t at = opencl_memory_damage(as_opencl(base), &b->memory);
-    if (at != INT64_MIN || !b->is_protected) return at;
-    hone_status st = hash_content(base, buffer, &now);
-    bool is_changed = !st && !hone_hash128_equal(now, b->content);
-    hone_status_free(st); /* a device that does not answer is found out elsewhere */
-    return is_changed ? 0 : INT64_MIN;
-}
-
-/* Where a device's memory lies means nothing to the host. */
-static bool opencl_buffer_contains(const hone_device *base, const hone_device_buffer *buffer,
-                                   const void *address, int64_t *out_offset) {
-    (void)base;
-    (void)buffer;
-    (void)address;
-    (void)out_offset;
-    return false;
+    int64_t at = opencl_memory_damage(as_opencl(base), &as_buffer(buffer)->memory);
+    if (at != INT64_MIN) return at;
+    return far_is_changed(base, buffer, read_part) ? 0 : INT64_MIN;
 }
 
 /* ---- kernels ---- */
@@ -217,7 +180,7 @@ static hone_failure opencl_fault(const hone_device *base) {
 static const hone_device_vtable opencl_vtable = {
     .name = "opencl",
     .destroy = opencl_destroy,
-    .set_threads = opencl_set_threads,
+    .set_threads = far_set_threads,
     .buffer_create = opencl_buffer_create,
     .buffer_destroy = opencl_buffer_destroy,
     .buffer_write = opencl_buffer_write,
@@ -225,7 +188,7 @@ static const hone_device_vtable opencl_vtable = {
     .buffer_poison = opencl_buffer_poison,
     .buffer_protect = opencl_buffer_protect,
     .buffer_damage = opencl_buffer_damage,
-    .buffer_contains = opencl_buffer_contains,
+    .buffer_contains = far_contains,
     .load = opencl_load,
     .unload = opencl_unload,
     .run = opencl_run,

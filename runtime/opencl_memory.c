@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "runtime/device_opencl_impl.h"
+#include "runtime/far_memory.h"
 
 /* A zone is a multiple of every alignment that devices ask of parts. */
-enum { ZONE_BYTES = 16384, PATTERN = 0xA5, PART_REGION = 0x1220, READ_WRITE = 1 };
+enum { PART_REGION = 0x1220, READ_WRITE = 1 };
 
 /* No part is empty. */
 static size_t inner(size_t bytes) {
@@ -13,7 +14,7 @@ static size_t inner(size_t bytes) {
 }
 
 static size_t whole(size_t bytes) {
-    return inner(bytes) + 2 * (size_t)ZONE_BYTES;
+    return inner(bytes) + 2 * (size_t)FAR_ZONE_BYTES;
 }
 
 static int32_t fill(device_opencl *device, void *memory, uint8_t byte, size_t offset,
@@ -23,10 +24,10 @@ static int32_t fill(device_opencl *device, void *memory, uint8_t byte, size_t of
 }
 
 static int32_t fill_zones(device_opencl *device, const opencl_memory *memory) {
-    int32_t code = fill(device, memory->whole, PATTERN, 0, ZONE_BYTES);
+    int32_t code = fill(device, memory->whole, FAR_PATTERN, 0, FAR_ZONE_BYTES);
     if (code) return code;
-    return fill(device, memory->whole, PATTERN, ZONE_BYTES + memory->bytes,
-                whole(memory->bytes) - ZONE_BYTES - memory->bytes);
+    return fill(device, memory->whole, FAR_PATTERN, FAR_ZONE_BYTES + memory->bytes,
+                whole(memory->bytes) - FAR_ZONE_BYTES - memory->bytes);
 }
 
 static hone_status check_room(const device_opencl *device, size_t bytes) {
@@ -48,7 +49,7 @@ static hone_status make(device_opencl *device, opencl_memory *memory) {
     memory->whole = cl->memory_create(cl->context, READ_WRITE, whole(memory->bytes), NULL, &code);
     HONE_TRY(hone_opencl_error(code, "memory of the OpenCL device"));
     device->used_bytes += (int64_t)whole(memory->bytes);
-    const size_t region[2] = {ZONE_BYTES, inner(memory->bytes)};
+    const size_t region[2] = {FAR_ZONE_BYTES, inner(memory->bytes)};
     memory->data = cl->memory_part(memory->whole, READ_WRITE, PART_REGION, region, &code);
     HONE_TRY(hone_opencl_error(code, "part of a buffer"));
     return hone_opencl_error(fill_zones(device, memory), "guarding memory");
@@ -76,22 +77,15 @@ hone_status opencl_memory_fill(device_opencl *device, const opencl_memory *memor
                              "filling memory of the OpenCL device");
 }
 
-/* Of one zone the byte nearest to the data that is not the pattern; -1: none. */
-static int64_t find_written(const uint8_t *zone, bool from_end) {
-    for (int64_t i = 0; i < ZONE_BYTES; i++) {
-        if (zone[from_end ? ZONE_BYTES - 1 - i : i] != PATTERN) return i;
-    }
-    return -1;
-}
-
 /* Where the zone at that offset was written, seen from the data; -1: nowhere. */
 static int64_t look_at(device_opencl *device, const opencl_memory *memory, bool is_before) {
-    uint8_t zone[ZONE_BYTES];
+    uint8_t zone[FAR_ZONE_BYTES];
     hone_opencl *cl = device->cl;
-    size_t offset = is_before ? 0 : ZONE_BYTES + memory->bytes;
-    memset(zone, PATTERN, sizeof zone); /* a device that does not answer is found out elsewhere */
+    size_t offset = is_before ? 0 : FAR_ZONE_BYTES + memory->bytes;
+    memset(zone, FAR_PATTERN,
+           sizeof zone); /* a device that does not answer is found out elsewhere */
     (void)cl->copy_out(cl->queue, memory->whole, 1, offset, sizeof zone, zone, 0, NULL, NULL);
-    return find_written(zone, is_before);
+    return far_find_written(zone, is_before);
 }
 
 int64_t opencl_memory_damage(device_opencl *device, const opencl_memory *memory) {

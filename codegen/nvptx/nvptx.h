@@ -60,6 +60,15 @@ typedef enum ptx_asm_facts {
 LLVMValueRef ptx_asm(gen *g, LLVMTypeRef result, const char *text, const char *constraints,
                      LLVMValueRef *args, unsigned count, uint32_t facts);
 
+/* A function that is called by its name. */
+typedef struct ptx_call_row {
+    const char *name;
+    LLVMValueRef (*emit)(gen *g, const hone_expr *e);
+} ptx_call_row;
+/* By the row of that name; NULL when there is none. */
+LLVMValueRef ptx_call_in(const ptx_call_row *rows, size_t count, gen *g, const hone_expr *e,
+                         const char *name);
+
 /* ptx_warp.c: the value of another lane, votes. Like those below: NULL when the call is another. */
 LLVMValueRef ptx_warp_call(gen *g, const hone_expr *e, const char *name);
 

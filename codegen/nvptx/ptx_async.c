@@ -114,18 +114,12 @@ static LLVMValueRef call_words(gen *g, const hone_expr *e) {
     return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
 }
 
-static const struct {
-    const char *name;
-    LLVMValueRef (*emit)(gen *g, const hone_expr *e);
-} calls[] = {
+static const ptx_call_row calls[] = {
     {"s_tir.cp_async_raw", call_raw  },
     {"ptx.cp_async",       call_raw  },
     {"ptx.cp",             call_words},
 };
 
 LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name) {
-    for (size_t i = 0; i < HONE_COUNT(calls); i++) {
-        if (strcmp(calls[i].name, name) == 0) return calls[i].emit(g, e);
-    }
-    return NULL;
+    return ptx_call_in(calls, HONE_COUNT(calls), g, e, name);
 }

@@ -90,6 +90,14 @@ static LLVMValueRef call_dp4a(gen *g, const hone_expr *e) {
 
 /* ---- choosing ---- */
 
+LLVMValueRef ptx_call_in(const ptx_call_row *rows, size_t count, gen *g, const hone_expr *e,
+                         const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) == 0) return rows[i].emit(g, e);
+    }
+    return NULL;
+}
+
 static LLVMValueRef call_by_name(gen *g, const hone_expr *e, const char *name) {
     LLVMValueRef value = ptx_warp_call(g, e, name);
     if (!value) value = ptx_atomic_call(g, e, name);

@@ -239,10 +239,7 @@ static LLVMValueRef call_store(gen *g, const hone_expr *e) {
     return gen_i32(g, 0);
 }
 
-static const struct {
-    const char *name;
-    LLVMValueRef (*emit)(gen *g, const hone_expr *e);
-} calls[] = {
+static const ptx_call_row calls[] = {
     {"ptx_legacy.mma",        call_mma     },
     {"ptx_legacy.ldmatrix",   call_ldmatrix},
     {"cuda.mma_fill_legacy",  call_fill    },
@@ -250,8 +247,5 @@ static const struct {
 };
 
 LLVMValueRef ptx_mma_call(gen *g, const hone_expr *e, const char *name) {
-    for (size_t i = 0; i < HONE_COUNT(calls); i++) {
-        if (strcmp(calls[i].name, name) == 0) return calls[i].emit(g, e);
-    }
-    return NULL;
+    return ptx_call_in(calls, HONE_COUNT(calls), g, e, name);
 }

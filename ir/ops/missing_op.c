@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "ir/ops/graph_op.h"
-#include "support/core/strbuf.h"
 
 enum { MOST_NAMED = 100 };
 
@@ -35,14 +34,18 @@ static const char *name_of(const hone_missing_op *op) {
     return op->graph->name ? op->graph->name : "?";
 }
 
+void hone_missing_op_print(const hone_missing_op *op, hone_str *out) {
+    hone_str_printf(out, "in '%s': operator '%s' is not implemented", name_of(op),
+                    op->bind->callee);
+}
+
 hone_status hone_missing_ops_refuse(const hone_missing_ops *list) {
     if (!list->count) return HONE_OK;
     hone_str text = {0};
     const hone_missing_op *first = &list->data[0];
     if (first->bind->line)
         hone_str_printf(&text, "%" PRIu32 ":%" PRIu32 ": ", first->bind->line, first->bind->column);
-    hone_str_printf(&text, "in '%s': operator '%s' is not implemented", name_of(first),
-                    first->bind->callee);
+    hone_missing_op_print(first, &text);
     for (size_t i = 1; i < list->count && i < MOST_NAMED; i++) {
         const hone_missing_op *op = &list->data[i];
         hone_str_printf(&text, "%s '%s' (in '%s', line %" PRIu32 ")",

@@ -4,6 +4,7 @@
 #define HONE_IR_OPS_MISSING_OP_H
 
 #include "ir/core/module.h"
+#include "support/core/strbuf.h"
 #include "support/data/vec.h"
 
 typedef struct hone_missing_op {
@@ -20,6 +21,8 @@ typedef struct hone_missing_ops {
  * after a failure. Errors: HONE_CODE_NO_MEMORY. */
 HONE_NODISCARD hone_status hone_missing_ops_find(const hone_graph_func *graph,
                                                  hone_missing_ops *io_list);
+/* Appends what is wrong, without the place. */
+void hone_missing_op_print(const hone_missing_op *op, hone_str *out);
 /* UNSUPPORTED: the first, with its place in front, and the others; HONE_OK for an empty list. */
 HONE_NODISCARD hone_status hone_missing_ops_refuse(const hone_missing_ops *list);
 

@@ -3,9 +3,10 @@
 #include "ir/verify/verify_impl.h"
 
 static hone_status report(const hone_missing_op *op, hone_findings *out) {
-    const char *name = op->graph->name ? op->graph->name : "?";
-    const char *text = hone_arena_printf(out->arena, "in '%s': operator '%s' is not implemented",
-                                         name, op->bind->callee);
+    hone_str said = {0};
+    hone_missing_op_print(op, &said);
+    const char *text = hone_arena_strdup(out->arena, hone_str_text(&said));
+    hone_str_deinit(&said);
     if (!text) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
     verify_add(
         out, (hone_finding){.node = HONE_NO_ID, .line = op->bind->line, .column = op->bind->column},
