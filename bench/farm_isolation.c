@@ -48,7 +48,7 @@ typedef struct stage {
 
 static void open_stage(stage *g) {
     g->runner = farm_subject_runner(NULL);
-    bench_must(hone_device_create_cpu(&g->device));
+    bench_must(hone_device_open("cpu", 0, &g->device));
     const hone_trial_options options = {.device = g->device, .clock = hone_clock_system()};
     bench_must(hone_trial_bench_create(&options, &g->trials));
 }

@@ -1,9 +1,9 @@
 /* runtime/device.h - where kernels run: buffers, modules, launches, behind one table of functions.
  *
  * Backends, by their rows of devices.def: cpu (shared objects in this process), null (nothing runs,
- * outputs are zero), cuda (device_cuda.h: memory that the host does not see).
+ * outputs are zero), cuda and opencl (memory that the host does not see).
  *
- * Lifetime: create/destroy by one owner; buffers and modules end before their device.
+ * Lifetime: open/destroy by one owner; buffers and modules end before their device.
  * Threads:  one thread at a time uses a device.
  * Layer:    may include support/, target/, measure/, runtime/model/.
  */
@@ -37,15 +37,12 @@ typedef struct hone_device_artifact {
     const char *extern_path; /* library with external functions, or NULL */
 } hone_device_artifact;
 
-/* Kernels run in this process, on `threads` threads (1 to begin with). */
-HONE_NODISCARD hone_status hone_device_create_cpu(hone_device **out_device);
-HONE_NODISCARD hone_status hone_device_create_null(hone_device **out_device);
-void hone_device_destroy(hone_device *device); /* NULL is allowed */
-
-/* A device by its name: "cpu", "null", "cuda", "cuda:1" (the second card). memory_bytes: of its own
- * memory that may be used; 0: all. INVALID: no such name; UNAVAILABLE: no such device here. */
+/* A device by its name: "cpu" (kernels run in this process, on one thread to begin with), "null",
+ * "opencl", "cuda", "cuda:1" (the second card). memory_bytes: of its own memory that may be used;
+ * 0: all. INVALID: no such name; UNAVAILABLE: no such device here. */
 HONE_NODISCARD hone_status hone_device_open(const char *name, int64_t memory_bytes,
                                             hone_device **out_device);
+void hone_device_destroy(hone_device *device); /* NULL is allowed */
 /* INVALID, "nothing runs kernels for 'metal'", unless there is such a kind of device. */
 HONE_NODISCARD hone_status hone_device_name_check(const char *name);
 /* Whether a device of this name runs kernels in this process's memory, as the host's code. */

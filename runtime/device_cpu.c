@@ -283,7 +283,9 @@ static const hone_device_vtable cpu_vtable = {
     .fault = cpu_fault,
 };
 
-hone_status hone_device_create_cpu(hone_device **out_device) {
+hone_status hone_device_open_cpu(int32_t number, int64_t memory_bytes, hone_device **out_device) {
+    (void)number;
+    (void)memory_bytes; /* it has none of its own */
     *out_device = NULL;
     device_cpu *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "cpu device");

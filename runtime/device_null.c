@@ -146,7 +146,9 @@ static const hone_device_vtable null_vtable = {
     .fault = null_fault,
 };
 
-hone_status hone_device_create_null(hone_device **out_device) {
+hone_status hone_device_open_null(int32_t number, int64_t memory_bytes, hone_device **out_device) {
+    (void)number;
+    (void)memory_bytes;
     *out_device = hone_calloc(1, sizeof **out_device);
     if (!*out_device) return HONE_ERROR(HONE_CODE_NO_MEMORY, "null device");
     (*out_device)->vtable = &null_vtable;

@@ -2,42 +2,17 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/device_cuda.h"
-#include "runtime/device_opencl.h"
+#include "runtime/device_impl.h"
 #include "support/core/attributes.h"
 
 enum { MAX_NUMBER = 1000 };
 
-typedef hone_status (*opener)(int32_t number, int64_t memory_bytes, hone_device **out_device);
-
-static hone_status refuse_number(const char *name, int32_t number) {
-    if (number == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "there is no device '%s:%d'", name, number);
-}
-
-static hone_status open_cpu(int32_t number, int64_t memory_bytes, hone_device **out_device) {
-    (void)memory_bytes; /* it has none of its own */
-    HONE_TRY(refuse_number("cpu", number));
-    return hone_device_create_cpu(out_device);
-}
-
-static hone_status open_null(int32_t number, int64_t memory_bytes, hone_device **out_device) {
-    (void)memory_bytes;
-    HONE_TRY(refuse_number("null", number));
-    return hone_device_create_null(out_device);
-}
-
-static hone_status open_cuda(int32_t number, int64_t memory_bytes, hone_device **out_device) {
-    const hone_device_cuda_options options = {.ordinal = number, .memory_bytes = memory_bytes};
-    return hone_device_create_cuda(&options, out_device);
-}
-
 static const struct row {
     const char *name;
-    opener open;
+    hone_status (*open)(int32_t number, int64_t memory_bytes, hone_device **out_device);
     bool is_host, compiles;
 } rows[] = {
-#define HONE_DEVICE(name, open, is_host, compiles) {name, open, is_host, compiles},
+#define HONE_DEVICE(name, is_host, compiles) {#name, hone_device_open_##name, is_host, compiles},
 #include "runtime/devices.def"
 #undef HONE_DEVICE
 };
@@ -63,7 +38,11 @@ hone_status hone_device_open(const char *name, int64_t memory_bytes, hone_device
     assert(name && out_device);
     *out_device = NULL;
     HONE_TRY(hone_device_name_check(name));
-    return find(name, &number)->open(number, memory_bytes, out_device);
+    const struct row *row = find(name, &number);
+    if (row->is_host && number > 0) {
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "there is no device '%s'", name);
+    }
+    return row->open(number, memory_bytes, out_device);
 }
 
 hone_status hone_device_name_check(const char *name) {

@@ -33,25 +33,26 @@ def read_table(path):
             if room not in subs and name != "*" and floors[name] >= floors[room]:
                 sys.exit(f"{path}: {room} names {name}, which is not on a floor below it")
     for sub in subs:
-        floors[sub] = floors[room_around(sub)]
-        rooms[room_around(sub)].append(sub)
+        floors[sub] = floors[room_around(sub, subs)]
+        rooms[room_around(sub, subs)].append(sub)
     return rooms, floors, subs, third, system
 
 
-def room_around(sub):
-    return sub.split("/")[0]
+def room_around(room, subs):
+    """The room that a sub-room is in; a room is in itself."""
+    return room.split("/")[0] if room in subs else room
 
 
 def row_of_sub(path, rooms, subs, names):
     """What its room may include, and those of its room whose rows stand before."""
     sub = subs[-1]
-    room = room_around(sub)
+    room = room_around(sub, subs)
     if room not in rooms:
         sys.exit(f"{path}: {sub} is in no room")
     for name in names:
         if f"{room}/{name}" not in subs[:-1]:
             sys.exit(f"{path}: {sub} names {name}, whose row does not stand before it")
-    others = [r for r in rooms if room_around(r) != room] if rooms[room] == ["*"] else rooms[room]
+    others = [r for r in rooms if room_around(r, subs) != room] if rooms[room] == ["*"] else rooms[room]
     return others + [f"{room}/{name}" for name in names]
 
 
@@ -70,13 +71,14 @@ def closure(rooms, room):
 
 def room_of(path, rooms):
     found = [r for r in rooms if path.startswith(r + "/")]
-    return max(found, key=len, default=None)
+    here = os.path.dirname(path) + "/."
+    return here if here in rooms else max(found, key=len, default=None)
 
 
-def is_private_of_another(name, room):
+def is_private_of_another(name, other, room, subs):
     """x_impl.h is for its own room; tests look inside."""
-    return (name.endswith("_impl.h") and room_around(name) != room_around(room)
-            and room_around(room) not in ("tests", "bench"))
+    return (name.endswith("_impl.h") and room_around(other, subs) != room_around(room, subs)
+            and room not in ("tests", "bench"))
 
 
 def matches(name, patterns):
@@ -89,9 +91,9 @@ def check_file(path, table, allowed):
     if room is None:
         yield 0, "is in no room of scripts/layers.txt"
         return
-    divided = {room_around(sub) for sub in subs}
-    if room_around(room) in divided and os.path.dirname(path) not in subs:
-        yield 0, f"is in no sub-room of {room_around(room)}/"
+    divided = {room_around(sub, subs) for sub in subs}
+    if room in divided or (room in subs and os.path.dirname(path) not in (room, room[:-2])):
+        yield 0, f"is in no sub-room of {room_around(room, subs)}/"
         return
     with open(path, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
@@ -115,8 +117,8 @@ def check_file(path, table, allowed):
                     yield number, f"{room} may not include {name}"
                 elif other != room and floors[other] == 9:
                     yield number, f"nobody includes {name}"
-                elif is_private_of_another(name, room):
-                    yield number, f"{name} is private to {room_around(name)}/"
+                elif is_private_of_another(name, other, room, subs):
+                    yield number, f"{name} is private to {room_around(other, subs)}/"
 
 
 def main():

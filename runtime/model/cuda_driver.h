@@ -2,9 +2,9 @@
  * needed to build, and no library to start.
  *
  * Handles are pointers to structures that only the driver knows. Functions return 0, or a number
- * that `error_name` and `error_text` have words for; runtime/cuda_fault.h says whose fault it is.
- * Lifetime: a value in the caller's storage; the library stays loaded until the process ends, since
- * the driver keeps threads. Threads: thread-safe once opened.
+ * that `error_name` and `error_text` have words for; runtime/cuda/cuda_fault.h says whose fault it
+ * is. Lifetime: a value in the caller's storage; the library stays loaded until the process ends,
+ * since the driver keeps threads. Threads: thread-safe once opened.
  */
 #ifndef HONE_RUNTIME_MODEL_CUDA_DRIVER_H
 #define HONE_RUNTIME_MODEL_CUDA_DRIVER_H

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/device_cuda.h"
+#include "runtime/cuda/device_cuda.h"
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
 #include "support/os/clock.h"
@@ -51,6 +51,14 @@ static hone_status make_card_runtime(hone_device **out) {
     return make_card(HONE_CUDA_RUNTIME, out);
 }
 
+static hone_status make_cpu(hone_device **out) {
+    return hone_device_open("cpu", 0, out);
+}
+
+static hone_status make_null(hone_device **out) {
+    return hone_device_open("null", 0, out);
+}
+
 static hone_status make_opencl(hone_device **out) {
     return hone_device_open("opencl", 0, out);
 }
@@ -61,13 +69,13 @@ static const struct device_row {
     bool may_lack; /* the machine */
     hone_status (*make)(hone_device **out);
 } rows[] = {
-    {"cpu",          DEVICE_PLAIN, false, hone_device_create_cpu },
-    {"null",         DEVICE_PLAIN, false, hone_device_create_null},
-    {"opencl",       DEVICE_PLAIN, true,  make_opencl            },
-    {"fake_driver",  DEVICE_APART, false, make_fake_driver       },
-    {"fake_runtime", DEVICE_APART, false, make_fake_runtime      },
-    {"card_driver",  DEVICE_APART, true,  make_card_driver       },
-    {"card_runtime", DEVICE_APART, true,  make_card_runtime      },
+    {"cpu",          DEVICE_PLAIN, false, make_cpu         },
+    {"null",         DEVICE_PLAIN, false, make_null        },
+    {"opencl",       DEVICE_PLAIN, true,  make_opencl      },
+    {"fake_driver",  DEVICE_APART, false, make_fake_driver },
+    {"fake_runtime", DEVICE_APART, false, make_fake_runtime},
+    {"card_driver",  DEVICE_APART, true,  make_card_driver },
+    {"card_runtime", DEVICE_APART, true,  make_card_runtime},
 };
 
 /* ---- in the child ---- */

@@ -3,7 +3,7 @@
  * its own. Right and wrong ones, and that nobody pays for these but their executor. */
 #include <string.h>
 
-#include "runtime/opencl_api.h"
+#include "runtime/opencl/opencl_api.h"
 #include "support/os/clock.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/runtime/device_manifest.h"

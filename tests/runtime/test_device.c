@@ -28,7 +28,7 @@ static void affinity_is_given_back(void **state) {
     hone_device *device = NULL;
     start_the_sanitizer();
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    HONE_ASSERT_OK(hone_device_create_cpu(&device));
+    HONE_ASSERT_OK(hone_device_open("cpu", 0, &device));
     HONE_ASSERT_OK(hone_device_set_threads(device, CPU_COUNT(&before)));
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     if (CPU_COUNT(&before) > 1) assert_int_equal(CPU_COUNT(&after), 1);

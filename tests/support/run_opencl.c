@@ -6,7 +6,7 @@
 
 #include "codegen/codegen.h"
 #include "lower/ground/lower.h"
-#include "runtime/device_opencl.h"
+#include "runtime/device.h"
 #include "runtime/model/abi.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/run_launches.h"
@@ -16,7 +16,7 @@ enum { MOST = 31 };
 static hone_device *device; /* opened once: it has threads */
 
 void hone_test_need_opencl(void) {
-    hone_status st = device ? HONE_OK : hone_device_create_opencl(0, 0, &device);
+    hone_status st = device ? HONE_OK : hone_device_open("opencl", 0, &device);
     if (!st) return;
     print_message("%s\n", hone_status_message(st));
     hone_status_free(st);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/device_cuda.h"
+#include "runtime/cuda/device_cuda.h"
 
 /* *out_is_there: false where there is none, or no driver. */
 static hone_status find_card(hone_target *out_target, bool *out_is_there) {

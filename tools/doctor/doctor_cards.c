@@ -1,7 +1,7 @@
 /* tools/doctor/doctor_cards.c - NVIDIA cards, by what reaches them, and whether their candidates
  * are held. */
 #include "runner/runner.h"
-#include "runtime/device_cuda.h"
+#include "runtime/cuda/device_cuda.h"
 #include "support/core/strbuf.h"
 #include "tools/cli/cli_table.h"
 #include "tools/doctor/doctor.h"

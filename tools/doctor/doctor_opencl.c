@@ -1,5 +1,5 @@
 /* tools/doctor/doctor_opencl.c - which OpenCL devices there are. */
-#include "runtime/opencl_api.h"
+#include "runtime/opencl/opencl_api.h"
 #include "support/core/strbuf.h"
 #include "tools/doctor/doctor.h"
 

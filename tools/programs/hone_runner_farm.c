@@ -14,7 +14,7 @@
 #include "net/net_zmq.h"
 #include "runner/daemon.h"
 #include "runner/self_test.h"
-#include "runtime/device_cuda.h"
+#include "runtime/cuda/device_cuda.h"
 #include "support/core/alloc.h"
 #include "support/data/hash.h"
 #include "support/os/fs.h"

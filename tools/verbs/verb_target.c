@@ -1,5 +1,5 @@
 /* tools/verbs/verb_target.c - `hone target`: reads, detects and lists targets. */
-#include "runtime/device_cuda.h"
+#include "runtime/cuda/device_cuda.h"
 #include "support/data/hash.h"
 #include "target/target.h"
 #include "tools/cli/cli.h"

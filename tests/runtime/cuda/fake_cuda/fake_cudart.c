@@ -1,0 +1,171 @@
+/* tests/runtime/cuda/fake_cuda/fake_cudart.c - the CUDA runtime over the fake driver beside it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cuda/cudart_api.h"
+
+/* Both are in one library. */
+#define HONE_CU(member, symbol, parameters) unsigned int symbol parameters;
+#include "runtime/model/cuda_driver.def"
+#undef HONE_CU
+#define HONE_CUDART(member, symbol, parameters)                                                    \
+    __attribute__((visibility("default"))) unsigned int symbol parameters;
+#include "runtime/cuda/cudart.def"
+#undef HONE_CUDART
+__attribute__((visibility("default"))) const char *cudaGetErrorName(unsigned int code);
+__attribute__((visibility("default"))) const char *cudaGetErrorString(unsigned int code);
+
+unsigned int cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return 0;
+}
+
+unsigned int cudaDriverGetVersion(int *version) {
+    return cuDriverGetVersion(version);
+}
+
+unsigned int cudaGetLastError(void) {
+    return 0;
+}
+
+const char *cudaGetErrorName(unsigned int code) {
+    const char *name = NULL;
+    (void)cuGetErrorName(code, &name);
+    return name;
+}
+
+const char *cudaGetErrorString(unsigned int code) {
+    const char *text = NULL;
+    (void)cuGetErrorString(code, &text);
+    return text;
+}
+
+unsigned int cudaGetDeviceCount(int *count) {
+    return cuDeviceGetCount(count);
+}
+
+unsigned int cudaGetDeviceProperties(struct cudaDeviceProp *facts, int ordinal) {
+    hone_cudart_facts *f = (hone_cudart_facts *)facts;
+    unsigned int code = cuDeviceGetName(f->name, (int)sizeof f->name, ordinal);
+    return code ? code : cuDeviceTotalMem_v2(&f->memory_bytes, ordinal);
+}
+
+unsigned int cudaDeviceGetAttribute(int *value, unsigned int attribute, int ordinal) {
+    return cuDeviceGetAttribute(value, attribute, ordinal);
+}
+
+/* A context stays current until the process ends. */
+unsigned int cudaSetDevice(int ordinal) {
+    struct CUctx_st *context = NULL;
+    unsigned int code = cuDevicePrimaryCtxRetain(&context, ordinal);
+    return code ? code : cuCtxPushCurrent_v2(context);
+}
+
+unsigned int cudaMalloc(void **address, size_t bytes) {
+    unsigned long long at = 0;
+    unsigned int code = cuMemAlloc_v2(&at, bytes);
+    *address = (void *)(uintptr_t)at;
+    return code;
+}
+
+unsigned int cudaFree(void *address) {
+    return cuMemFree_v2((uintptr_t)address);
+}
+
+unsigned int cudaMemcpyAsync(void *to, const void *from, size_t bytes, unsigned int kind,
+                             struct CUstream_st *stream) {
+    if (kind == 1) return cuMemcpyHtoDAsync_v2((uintptr_t)to, from, bytes, stream);
+    if (kind == 2) return cuMemcpyDtoHAsync_v2(to, (uintptr_t)from, bytes, stream);
+    return cuMemcpyDtoDAsync_v2((uintptr_t)to, (uintptr_t)from, bytes, stream);
+}
+
+unsigned int cudaMemsetAsync(void *to, int byte, size_t bytes, struct CUstream_st *stream) {
+    return cuMemsetD8Async((uintptr_t)to, (unsigned char)byte, bytes, stream);
+}
+
+unsigned int cudaStreamCreateWithFlags(struct CUstream_st **stream, unsigned int flags) {
+    return cuStreamCreate(stream, flags);
+}
+
+unsigned int cudaStreamDestroy(struct CUstream_st *stream) {
+    return cuStreamDestroy_v2(stream);
+}
+
+unsigned int cudaStreamSynchronize(struct CUstream_st *stream) {
+    return cuStreamSynchronize(stream);
+}
+
+unsigned int cudaEventCreateWithFlags(struct CUevent_st **event, unsigned int flags) {
+    return cuEventCreate(event, flags);
+}
+
+unsigned int cudaEventDestroy(struct CUevent_st *event) {
+    return cuEventDestroy_v2(event);
+}
+
+unsigned int cudaEventRecord(struct CUevent_st *event, struct CUstream_st *stream) {
+    return cuEventRecord(event, stream);
+}
+
+unsigned int cudaEventElapsedTime(float *ms, struct CUevent_st *from, struct CUevent_st *to) {
+    return cuEventElapsedTime(ms, from, to);
+}
+
+unsigned int cudaLibraryLoadData(struct CUlib_st **library, const void *image,
+                                 unsigned int *jit_options, void **jit_values,
+                                 unsigned int jit_count, unsigned int *options, void **values,
+                                 unsigned int count) {
+    (void)options;
+    (void)values;
+    (void)count;
+    return cuModuleLoadDataEx((struct CUmod_st **)library, image, jit_count, jit_options,
+                              jit_values);
+}
+
+unsigned int cudaLibraryUnload(struct CUlib_st *library) {
+    return cuModuleUnload((struct CUmod_st *)library);
+}
+
+unsigned int cudaLibraryGetKernel(struct CUkern_st **kernel, struct CUlib_st *library,
+                                  const char *symbol) {
+    return cuModuleGetFunction((struct CUfunc_st **)kernel, (struct CUmod_st *)library, symbol);
+}
+
+unsigned int cudaKernelSetAttributeForDevice(struct CUkern_st *kernel, unsigned int attribute,
+                                             int value, int ordinal) {
+    (void)ordinal;
+    return cuFuncSetAttribute((struct CUfunc_st *)kernel, attribute, value);
+}
+
+unsigned int cudaLaunchKernelExC(const struct cudaLaunchConfig_st *how, const void *kernel,
+                                 void **params) {
+    const hone_cudart_launch *l = (const hone_cudart_launch *)how;
+    return cuLaunchKernel((struct CUfunc_st *)(uintptr_t)kernel, l->grid[0], l->grid[1], l->grid[2],
+                          l->block[0], l->block[1], l->block[2], (unsigned int)l->shared_bytes,
+                          l->stream, params, NULL);
+}
+
+unsigned int cudaStreamBeginCapture(struct CUstream_st *stream, unsigned int mode) {
+    return cuStreamBeginCapture_v2(stream, mode);
+}
+
+unsigned int cudaStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph) {
+    return cuStreamEndCapture(stream, graph);
+}
+
+unsigned int cudaGraphInstantiateWithFlags(struct CUgraphExec_st **prepared,
+                                           struct CUgraph_st *graph, unsigned long long flags) {
+    return cuGraphInstantiateWithFlags(prepared, graph, flags);
+}
+
+unsigned int cudaGraphLaunch(struct CUgraphExec_st *prepared, struct CUstream_st *stream) {
+    return cuGraphLaunch(prepared, stream);
+}
+
+unsigned int cudaGraphExecDestroy(struct CUgraphExec_st *prepared) {
+    return cuGraphExecDestroy(prepared);
+}
+
+unsigned int cudaGraphDestroy(struct CUgraph_st *graph) {
+    return cuGraphDestroy(graph);
+}
