@@ -10,7 +10,7 @@
 #include "bench/bench_util.h"
 #include "farm/allow_list.h"
 #include "net/net_zmq.h"
-#include "runner/runner_remote.h"
+#include "runner/farm/runner_remote.h"
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
 #include "support/os/fs.h"

@@ -72,7 +72,7 @@ HONE_NODISCARD hone_status hone_runner_create_simulated(
 /* Virtual now of a simulated runner. */
 int64_t hone_runner_simulated_now(const hone_runner *runner);
 
-/* A runner whose devices are behind a tracker: runner/runner_remote.h. */
+/* A runner whose devices are behind a tracker: runner/farm/runner_remote.h. */
 
 /* Answers every request with `failure` and no times. */
 HONE_NODISCARD hone_status hone_runner_create_null(hone_failure failure, hone_runner **out_runner);

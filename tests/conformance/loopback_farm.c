@@ -6,8 +6,8 @@
 
 #include "farm/tracker.h"
 #include "net/net_zmq.h"
-#include "runner/daemon.h"
-#include "runner/runner_remote.h"
+#include "runner/farm/daemon.h"
+#include "runner/farm/runner_remote.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"

@@ -6,8 +6,8 @@
 
 #include "farm/tracker.h"
 #include "net/simnet.h"
-#include "runner/daemon.h"
-#include "runner/runner_remote.h"
+#include "runner/farm/daemon.h"
+#include "runner/farm/runner_remote.h"
 #include "tests/farm/sim_device.h"
 #include "tests/farm/sim_watch.h"
 

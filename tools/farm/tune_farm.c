@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "net/net_zmq.h"
-#include "runner/runner_remote.h"
+#include "runner/farm/runner_remote.h"
 #include "support/os/clock.h"
 #include "tools/cli/cli_model.h"
 

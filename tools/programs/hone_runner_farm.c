@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "net/net_zmq.h"
-#include "runner/daemon.h"
+#include "runner/farm/daemon.h"
 #include "runner/self_test.h"
 #include "runtime/cuda/device_cuda.h"
 #include "support/core/alloc.h"

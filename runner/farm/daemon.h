@@ -1,4 +1,5 @@
-/* runner/daemon.h - hone-runner as a member of a farm: what a tracker assigns, local runners run.
+/* runner/farm/daemon.h - hone-runner as a member of a farm: what a tracker assigns, local runners
+ * run.
  *
  *     tracker ──ASSIGN──► fetch files ─► waits for its slot ─► runs ─► result ──RESULT──► tracker
  *             ◄─TAKEN──        │               │                │        (repeated until
@@ -14,8 +15,8 @@
  * Lifetime: create/destroy; what the options point to outlives it. Threads: one at a time.
  * Layer: support, target, net, measure, runtime, runner.
  */
-#ifndef HONE_RUNNER_DAEMON_H
-#define HONE_RUNNER_DAEMON_H
+#ifndef HONE_RUNNER_FARM_DAEMON_H
+#define HONE_RUNNER_FARM_DAEMON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@
 
 #include "measure/farm.h"
 #include "net/net.h"
-#include "runner/blob_cache.h"
+#include "runner/farm/blob_cache.h"
 #include "runner/runner.h"
 #include "support/os/log.h"
 

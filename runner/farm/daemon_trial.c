@@ -1,8 +1,8 @@
-/* runner/daemon_trial.c - from an assignment to a result that the tracker has. */
+/* runner/farm/daemon_trial.c - from an assignment to a result that the tracker has. */
 #include <stdio.h>
 
 #include "measure/wire.h"
-#include "runner/daemon_impl.h"
+#include "runner/farm/daemon_impl.h"
 #include "support/core/alloc.h"
 #include "target/target.h"
 

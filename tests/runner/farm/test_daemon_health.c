@@ -1,10 +1,10 @@
-/* tests/runner/test_daemon_health.c - slots that test themselves before the daemon joins and after
- * failures, and are benched, with the reason, until they work again.
+/* tests/runner/farm/test_daemon_health.c - slots that test themselves before the daemon joins and
+ * after failures, and are benched, with the reason, until they work again.
  */
 #include <string.h>
 
-#include "tests/runner/daemon_world.h"
-#include "tests/runner/held_runner.h"
+#include "tests/runner/farm/daemon_world.h"
+#include "tests/runner/farm/held_runner.h"
 
 #define TEST_SEED 77
 

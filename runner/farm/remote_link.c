@@ -1,7 +1,7 @@
-/* runner/remote_link.c - what a tuner says of itself, and which message goes where. */
+/* runner/farm/remote_link.c - what a tuner says of itself, and which message goes where. */
 #include <stdio.h>
 
-#include "runner/remote_impl.h"
+#include "runner/farm/remote_impl.h"
 
 static void say_hello(void *owner, hone_farm_message *message) {
     runner_remote *r = owner;

@@ -1,4 +1,4 @@
-/* runner/daemon_health.c - slots that test themselves, and say so when they cannot work.
+/* runner/farm/daemon_health.c - slots that test themselves, and say so when they cannot work.
  *
  *     start ─► tested ──fine──► works ──failures in a row, or a fault of the machine──► tested
  *                │ not                                                                    │
@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "runner/daemon_impl.h"
+#include "runner/farm/daemon_impl.h"
 
 #define FIRST_PAUSE_NS (5 * HONE_NS_PER_S)
 #define LAST_PAUSE_NS (60 * HONE_NS_PER_S)

@@ -1,6 +1,6 @@
-/* tests/runner/held_runner.h - a runner whose trials end when the test says so. */
-#ifndef HONE_TESTS_RUNNER_HELD_RUNNER_H
-#define HONE_TESTS_RUNNER_HELD_RUNNER_H
+/* tests/runner/farm/held_runner.h - a runner whose trials end when the test says so. */
+#ifndef HONE_TESTS_RUNNER_FARM_HELD_RUNNER_H
+#define HONE_TESTS_RUNNER_FARM_HELD_RUNNER_H
 
 #include "runner/runner.h"
 

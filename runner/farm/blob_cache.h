@@ -1,4 +1,4 @@
-/* runner/blob_cache.h - files on a runner's disk, by the hash of their content.
+/* runner/farm/blob_cache.h - files on a runner's disk, by the hash of their content.
  *
  *     begin ─► write… ─► commit (hash checked) ─► entry ─► pin ─► path for an executor ─► unpin
  *        └──────────────► abandon                    └─(room is wanted, least lately used)─► gone
@@ -10,8 +10,8 @@
  *
  * Lifetime: open/close; drafts end before it. Threads: one at a time.
  */
-#ifndef HONE_RUNNER_BLOB_CACHE_H
-#define HONE_RUNNER_BLOB_CACHE_H
+#ifndef HONE_RUNNER_FARM_BLOB_CACHE_H
+#define HONE_RUNNER_FARM_BLOB_CACHE_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* runner/remote_devices.c - which devices the tracker has for the remote runner.
+/* runner/farm/remote_devices.c - which devices the tracker has for the remote runner.
  *
  * The tracker sends a new list when something changes, but that may be lost: each PONG says which
  * list is the present one. While there is no connection the devices are taken to be where they
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runner/remote_impl.h"
+#include "runner/farm/remote_impl.h"
 
 enum { SLOTS_PER_DEVICE = 2 }; /* one trial runs, the next one is there already */
 

@@ -1,4 +1,4 @@
-/* runner/farm_link.h - the connection to a tracker, as runners and tuners have it.
+/* runner/farm/farm_link.h - the connection to a tracker, as runners and tuners have it.
  *
  *   AWAY ──OPENED──► GREETING (HELLO, repeated) ──WELCOME──► UP ──lost, silent, hung up──► AWAY
  *
@@ -6,8 +6,8 @@
  * owner's. It never waits but in _receive, and knows no time but the network's.
  * Threads: one at a time. Internal to runner/.
  */
-#ifndef HONE_RUNNER_FARM_LINK_H
-#define HONE_RUNNER_FARM_LINK_H
+#ifndef HONE_RUNNER_FARM_FARM_LINK_H
+#define HONE_RUNNER_FARM_FARM_LINK_H
 
 #include "measure/farm.h"
 #include "net/net.h"

@@ -1,5 +1,5 @@
-/* tests/runner/held_runner.c - one request at a time, in no hurry. */
-#include "tests/runner/held_runner.h"
+/* tests/runner/farm/held_runner.c - one request at a time, in no hurry. */
+#include "tests/runner/farm/held_runner.h"
 
 #include "runner/runner_impl.h"
 #include "support/core/alloc.h"

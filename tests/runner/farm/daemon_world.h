@@ -1,10 +1,10 @@
-/* tests/runner/daemon_world.h - a daemon, its runners and cache beside a tracker that the test
+/* tests/runner/farm/daemon_world.h - a daemon, its runners and cache beside a tracker that the test
  * plays, in virtual time: what every test of the daemon begins with. */
-#ifndef HONE_TESTS_RUNNER_DAEMON_WORLD_H
-#define HONE_TESTS_RUNNER_DAEMON_WORLD_H
+#ifndef HONE_TESTS_RUNNER_FARM_DAEMON_WORLD_H
+#define HONE_TESTS_RUNNER_FARM_DAEMON_WORLD_H
 
 #include "net/simnet.h"
-#include "runner/daemon.h"
+#include "runner/farm/daemon.h"
 #include "support/data/vec.h"
 #include "tests/support/hone_test.h"
 

@@ -1,9 +1,9 @@
-/* tests/runner/test_daemon_leaving.c - a daemon that leaves, hears garbage, or lives in bad
+/* tests/runner/farm/test_daemon_leaving.c - a daemon that leaves, hears garbage, or lives in bad
  * weather. */
-#include "tests/runner/daemon_world.h"
+#include "tests/runner/farm/daemon_world.h"
 
 #include "support/data/rng.h"
-#include "tests/runner/held_runner.h"
+#include "tests/runner/farm/held_runner.h"
 
 /* ---- leaving ---- */
 

@@ -1,12 +1,12 @@
-/* tests/runner/test_daemon_refusals.c - what a daemon cannot run, and says so: other targets,
+/* tests/runner/farm/test_daemon_refusals.c - what a daemon cannot run, and says so: other targets,
  * content, full disks. */
-#include "tests/runner/daemon_world.h"
+#include "tests/runner/farm/daemon_world.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/runner/held_runner.h"
+#include "tests/runner/farm/held_runner.h"
 
 /* ---- what cannot be run ---- */
 

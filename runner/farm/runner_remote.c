@@ -1,5 +1,5 @@
-/* runner/runner_remote.c - see runner_remote.h: the trials, and the interface of a runner. */
-#include "runner/runner_remote.h"
+/* runner/farm/runner_remote.c - see runner_remote.h: the trials, and the interface of a runner. */
+#include "runner/farm/runner_remote.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "measure/wire.h"
-#include "runner/remote_impl.h"
+#include "runner/farm/remote_impl.h"
 #include "support/core/alloc.h"
 #include "support/os/proc.h"
 

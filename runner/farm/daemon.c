@@ -1,7 +1,7 @@
-/* runner/daemon.c - what a runner says of itself, who gets which message, leaving. */
+/* runner/farm/daemon.c - what a runner says of itself, who gets which message, leaving. */
 #include <string.h>
 
-#include "runner/daemon_impl.h"
+#include "runner/farm/daemon_impl.h"
 #include "support/core/alloc.h"
 
 #define STOP_PATIENCE_NS (15 * HONE_NS_PER_S)

@@ -1,10 +1,11 @@
-/* runner/daemon_run.c - a daemon over real descriptors: step, then wait for what comes first. */
+/* runner/farm/daemon_run.c - a daemon over real descriptors: step, then wait for what comes first.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/daemon_impl.h"
+#include "runner/farm/daemon_impl.h"
 
 enum { SIGNAL_BYTES = 128 }; /* struct signalfd_siginfo */
 

@@ -1,12 +1,12 @@
-/* tests/runner/daemon_world.c - plays the tracker beside a daemon, in virtual time. */
-#include "tests/runner/daemon_world.h"
+/* tests/runner/farm/daemon_world.c - plays the tracker beside a daemon, in virtual time. */
+#include "tests/runner/farm/daemon_world.h"
 
 #include <string.h>
 
 #include "measure/wire.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
-#include "tests/runner/held_runner.h"
+#include "tests/runner/farm/held_runner.h"
 
 const hone_farm_instance world_tuner = {.lo = 77, .hi = 1}, world_tracker = {.lo = 5, .hi = 5};
 

@@ -1,4 +1,4 @@
-/* runner/daemon_fetch.c - files from the tracker into the cache, a window of chunks at a time.
+/* runner/farm/daemon_fetch.c - files from the tracker into the cache, a window of chunks at a time.
  *
  * Chunks are asked for in order and may arrive in any; what was asked for and is late is asked for
  * again. A file survives a lost connection as it is: only its window is asked for anew.
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runner/daemon_impl.h"
+#include "runner/farm/daemon_impl.h"
 #include "support/core/alloc.h"
 
 static daemon_fetch *find(const hone_daemon *d, const hone_blob_hash *hash) {

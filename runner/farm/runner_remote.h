@@ -1,4 +1,4 @@
-/* runner/runner_remote.h - a runner of runner.h whose devices are behind a tracker.
+/* runner/farm/runner_remote.h - a runner of runner.h whose devices are behind a tracker.
  *
  *     submit ─► files hashed ─SUBMIT─► tracker ─► a runner's device ─OUTCOME─► next_result
  *                    ◄──BLOB_WANT──
@@ -14,8 +14,8 @@
  * tracker takes this side for gone. Over a simulated network (net/simnet.h) there is no descriptor
  * and deadlines are those of its clock.
  */
-#ifndef HONE_RUNNER_RUNNER_REMOTE_H
-#define HONE_RUNNER_RUNNER_REMOTE_H
+#ifndef HONE_RUNNER_FARM_RUNNER_REMOTE_H
+#define HONE_RUNNER_FARM_RUNNER_REMOTE_H
 
 #include "measure/farm.h"
 #include "net/net.h"

@@ -1,12 +1,12 @@
-/* tests/runner/test_daemon.c - the daemon beside a tracker that the test plays, in virtual time:
- * greeting, trials. */
-#include "tests/runner/daemon_world.h"
+/* tests/runner/farm/test_daemon.c - the daemon beside a tracker that the test plays, in virtual
+ * time: greeting, trials. */
+#include "tests/runner/farm/daemon_world.h"
 
 #include <string.h>
 
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
-#include "tests/runner/held_runner.h"
+#include "tests/runner/farm/held_runner.h"
 
 /* ---- greeting ---- */
 

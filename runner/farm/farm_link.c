@@ -1,5 +1,5 @@
-/* runner/farm_link.c - see farm_link.h. */
-#include "runner/farm_link.h"
+/* runner/farm/farm_link.c - see farm_link.h. */
+#include "runner/farm/farm_link.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* runner/daemon_impl.h - what the files daemon*.c share. */
-#ifndef HONE_RUNNER_DAEMON_IMPL_H
-#define HONE_RUNNER_DAEMON_IMPL_H
+/* runner/farm/daemon_impl.h - what the files daemon*.c share. */
+#ifndef HONE_RUNNER_FARM_DAEMON_IMPL_H
+#define HONE_RUNNER_FARM_DAEMON_IMPL_H
 
-#include "runner/daemon.h"
-#include "runner/farm_link.h"
+#include "runner/farm/daemon.h"
+#include "runner/farm/farm_link.h"
 
 enum {
     DAEMON_TRIALS_PER_SLOT = 4, /* a lease covers two; the rest is for a tracker that restarts */

@@ -1,8 +1,9 @@
-/* runner/blob_cache.c - a directory of files named by their hash, the least lately used go first.
+/* runner/farm/blob_cache.c - a directory of files named by their hash, the least lately used go
+ * first.
  *
  * The order survives a restart as the access times of the files.
  */
-#include "runner/blob_cache.h"
+#include "runner/farm/blob_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-/* runner/remote_impl.h - what the files of the remote runner share. */
-#ifndef HONE_RUNNER_REMOTE_IMPL_H
-#define HONE_RUNNER_REMOTE_IMPL_H
+/* runner/farm/remote_impl.h - what the files of the remote runner share. */
+#ifndef HONE_RUNNER_FARM_REMOTE_IMPL_H
+#define HONE_RUNNER_FARM_REMOTE_IMPL_H
 
-#include "runner/farm_link.h"
+#include "runner/farm/farm_link.h"
 #include "runner/runner_impl.h"
 #include "support/data/vec.h"
 

@@ -1,12 +1,12 @@
-/* tests/runner/test_runner_remote.c - the remote runner beside a tracker that the test plays, in
- * virtual time. */
+/* tests/runner/farm/test_runner_remote.c - the remote runner beside a tracker that the test plays,
+ * in virtual time. */
 #include <math.h>
 #include <string.h>
 
 #include "measure/wire.h"
 #include "net/blob_hash.h"
 #include "net/simnet.h"
-#include "runner/runner_remote.h"
+#include "runner/farm/runner_remote.h"
 #include "runtime/model/abi.h"
 #include "support/core/alloc.h"
 #include "support/data/vec.h"

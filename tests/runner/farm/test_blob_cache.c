@@ -1,4 +1,4 @@
-/* tests/runner/test_blob_cache.c - files by their hash: what is kept, what is dropped, what is
+/* tests/runner/farm/test_blob_cache.c - files by their hash: what is kept, what is dropped, what is
  * believed. */
 #include <fcntl.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runner/blob_cache.h"
+#include "runner/farm/blob_cache.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 #include "tests/support/hone_test.h"

@@ -1,12 +1,12 @@
-/* runner/remote_files.c - the files of the remote runner's trials: hashed when submitted, sent in
- * parts when the tracker asks for them. */
+/* runner/farm/remote_files.c - the files of the remote runner's trials: hashed when submitted, sent
+ * in parts when the tracker asks for them. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/blob_hash.h"
-#include "runner/remote_impl.h"
+#include "runner/farm/remote_impl.h"
 #include "support/core/alloc.h"
 #include "support/os/proc.h"
 
