@@ -1,6 +1,8 @@
 /* runtime/far_memory.c - see far_memory.h. */
 #include "runtime/far_memory.h"
 
+#include <stdio.h>
+
 #include "support/core/alloc.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20) /* of what is read back to be hashed */
@@ -47,6 +49,16 @@ int64_t far_find_written(const uint8_t zone[FAR_ZONE_BYTES], bool is_before) {
         if (zone[is_before ? FAR_ZONE_BYTES - 1 - i : i] != FAR_PATTERN) return i;
     }
     return -1;
+}
+
+int64_t far_limit(int64_t wanted, int64_t has) {
+    return wanted > 0 && wanted < has ? wanted : has;
+}
+
+void far_take_error(hone_device *device, char *message, size_t capacity) {
+    far_device *self = (far_device *)device;
+    snprintf(message, capacity, "%s", self->message);
+    self->message[0] = 0;
 }
 
 hone_status far_set_threads(hone_device *device, int32_t threads) {

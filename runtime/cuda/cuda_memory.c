@@ -3,7 +3,6 @@
 
 #include "runtime/cuda/cuda_fault.h"
 #include "runtime/cuda/device_cuda_impl.h"
-#include "runtime/far_memory.h"
 
 static size_t whole(size_t bytes) {
     return bytes + 2 * (size_t)FAR_ZONE_BYTES;
@@ -20,14 +19,14 @@ hone_status cuda_memory_create(device_cuda *device, size_t bytes, cuda_memory *o
     hone_cuda *cuda = device->cuda;
     *out_memory = (cuda_memory){.bytes = bytes};
     if (bytes > (size_t)INT64_MAX / 2 ||
-        (int64_t)whole(bytes) > device->limit_bytes - device->used_bytes) {
+        (int64_t)whole(bytes) > device->far.limit_bytes - device->far.used_bytes) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY,
                           "%zu bytes on the card, where %lld of %lld are in use", bytes,
-                          (long long)device->used_bytes, (long long)device->limit_bytes);
+                          (long long)device->far.used_bytes, (long long)device->far.limit_bytes);
     }
     HONE_TRY(hone_cuda_error(cuda, cuda->table->alloc(cuda, whole(bytes), &out_memory->base),
                              "memory of the card"));
-    device->used_bytes += (int64_t)whole(bytes);
+    device->far.used_bytes += (int64_t)whole(bytes);
     out_memory->data = out_memory->base + FAR_ZONE_BYTES;
     hone_status st = hone_cuda_error(cuda, fill_zones(device, out_memory), "guarding memory");
     if (st) cuda_memory_destroy(device, out_memory);
@@ -37,7 +36,7 @@ hone_status cuda_memory_create(device_cuda *device, size_t bytes, cuda_memory *o
 void cuda_memory_destroy(device_cuda *device, cuda_memory *memory) {
     if (!memory->base) return;
     (void)device->cuda->table->release(device->cuda, memory->base); /* of a dead context: gone */
-    device->used_bytes -= (int64_t)whole(memory->bytes);
+    device->far.used_bytes -= (int64_t)whole(memory->bytes);
     *memory = (cuda_memory){0};
 }
 

@@ -7,7 +7,6 @@
 
 #include "runtime/cuda/cuda_fault.h"
 #include "runtime/cuda/device_cuda_impl.h"
-#include "runtime/far_memory.h"
 #include "support/core/alloc.h"
 
 #define NS_PER_MS 1e6
@@ -23,6 +22,10 @@ static device_cuda *as_cuda(hone_device *base) {
 
 static cuda_buffer *as_buffer(hone_device_buffer *base) {
     return (cuda_buffer *)base;
+}
+
+void *cuda_buffer_param(hone_device_buffer *buffer) {
+    return &as_buffer(buffer)->memory.data;
 }
 
 static void cuda_destroy(hone_device *base) {
@@ -103,11 +106,11 @@ static int64_t cuda_buffer_damage(hone_device *base, hone_device_buffer *buffer)
 
 static hone_status cuda_load(hone_device *base, const hone_device_artifact *artifact,
                              const hone_manifest *manifest, hone_device_module **out_module) {
-    return cuda_module_load(as_cuda(base), artifact, manifest, out_module);
+    return far_module_load(base, &cuda_loader, artifact, manifest, out_module);
 }
 
 static void cuda_unload(hone_device *base, hone_device_module *module) {
-    cuda_module_unload(as_cuda(base), module);
+    far_module_unload(base, &cuda_loader, module);
 }
 
 /* More than the cache holds is written, so that nothing of the arguments is left in it. */
@@ -121,13 +124,13 @@ static hone_cuda_code flush(device_cuda *self) {
 }
 
 /* `count` runs between two events. */
-static hone_cuda_code time_runs(device_cuda *self, hone_device_module *module, int64_t count,
+static hone_cuda_code time_runs(device_cuda *self, const hone_device_launch *launch, int64_t count,
                                 int64_t *out_ns) {
     hone_cuda *cuda = self->cuda;
     float ms = 0;
     hone_cuda_code code = cuda->table->event_record(cuda, self->from);
     for (int64_t i = 0; i < count && !code; i++)
-        code = cuda_module_launch(self, module);
+        code = cuda_module_launch(self, launch->module, launch->buffers);
     if (!code) code = cuda->table->event_record(cuda, self->to);
     hone_cuda_code after = cuda->table->wait(cuda); /* also of what was begun before it failed */
     if (!code) code = after;
@@ -137,12 +140,11 @@ static hone_cuda_code time_runs(device_cuda *self, hone_device_module *module, i
 }
 
 static hone_cuda_code run(device_cuda *self, const hone_device_launch *launch, int64_t *out_ns) {
-    if (launch->cache != HONE_CACHE_COLD)
-        return time_runs(self, launch->module, launch->count, out_ns);
+    if (launch->cache != HONE_CACHE_COLD) return time_runs(self, launch, launch->count, out_ns);
     hone_cuda_code code = 0;
     for (int64_t i = 0; i < launch->count && !code; i++) {
         code = flush(self);
-        if (!code) code = time_runs(self, launch->module, 1, out_ns);
+        if (!code) code = time_runs(self, launch, 1, out_ns);
     }
     return code;
 }
@@ -152,46 +154,29 @@ static int32_t blame(device_cuda *self, hone_cuda_code code) {
     hone_cuda *cuda = self->cuda;
     self->fault = fault.failure;
     self->is_dead = fault.kills;
-    snprintf(self->message, sizeof self->message, "%s, %s", cuda->table->error_name(cuda, code),
+    snprintf(self->far.message, sizeof self->far.message, "%s, %s",
+             cuda->table->error_name(cuda, code),
              fault.meaning[0] ? fault.meaning : cuda->table->error_text(cuda, code));
     return code;
-}
-
-/* Beside a scratch buffer, which no argument's guard tells of. */
-static int32_t blame_scratch(device_cuda *self, int32_t scratch, int64_t at) {
-    self->fault = HONE_FAILURE_RUN_CRASH;
-    snprintf(self->message, sizeof self->message, "wrote beside scratch buffer %d, at byte %lld",
-             scratch, (long long)at);
-    return -1;
 }
 
 /* All that is left is the error of the kernel that killed the context. */
 static int32_t blame_nobody(device_cuda *self) {
     self->fault = HONE_FAILURE_DEVICE_LOST;
-    snprintf(self->message, sizeof self->message,
+    snprintf(self->far.message, sizeof self->far.message,
              "the card's context ended with an earlier kernel");
     return -1;
 }
 
 static int32_t cuda_run(hone_device *base, const hone_device_launch *launch, int64_t *out_ns) {
     device_cuda *self = as_cuda(base);
-    hone_cuda_address addresses[HONE_MANIFEST_MAX_ARGS];
-    int64_t at;
     if (self->is_dead) return blame_nobody(self);
     self->fault = HONE_FAILURE_NONE;
-    for (size_t i = 0; i < cuda_module_arg_count(launch->module); i++)
-        addresses[i] = as_buffer(launch->buffers[i])->memory.data;
-    cuda_module_bind(launch->module, addresses);
     hone_cuda_code code = run(self, launch, out_ns);
     if (code) return blame(self, code);
-    int32_t scratch = launch->count == 1 ? cuda_module_damage(self, launch->module, &at) : -1;
-    return scratch < 0 ? 0 : blame_scratch(self, scratch, at);
-}
-
-static void cuda_take_error(hone_device *base, char *message, size_t capacity) {
-    device_cuda *self = as_cuda(base);
-    snprintf(message, capacity, "%s", self->message);
-    self->message[0] = 0;
+    if (launch->count != 1 || !far_module_is_damaged(base, launch->module)) return 0;
+    self->fault = HONE_FAILURE_RUN_CRASH;
+    return -1;
 }
 
 static hone_failure cuda_fault(const hone_device *base) {
@@ -213,7 +198,7 @@ static const hone_device_vtable cuda_vtable = {
     .load = cuda_load,
     .unload = cuda_unload,
     .run = cuda_run,
-    .take_error = cuda_take_error,
+    .take_error = far_take_error,
     .fault = cuda_fault,
 };
 
@@ -253,9 +238,7 @@ static hone_status set_up(device_cuda *self, const hone_device_cuda_options *opt
     HONE_TRY(check_ordinal(cuda, options->ordinal));
     HONE_TRY(unavailable(cuda, cuda->table->describe(cuda, options->ordinal, &self->facts),
                          "asking the card what it is"));
-    self->limit_bytes = self->facts.memory_bytes;
-    if (options->memory_bytes > 0 && options->memory_bytes < self->limit_bytes)
-        self->limit_bytes = options->memory_bytes;
+    self->far.limit_bytes = far_limit(options->memory_bytes, self->facts.memory_bytes);
     HONE_TRY(unavailable(cuda, cuda->table->enter(cuda, options->ordinal),
                          "making a context on the card"));
     HONE_TRY(unavailable(cuda, cuda->table->event_create(cuda, &self->from), "making an event"));
@@ -268,12 +251,12 @@ hone_status hone_device_create_cuda(const hone_device_cuda_options *options,
     *out_device = NULL;
     device_cuda *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "cuda device");
-    self->base.vtable = &cuda_vtable;
+    self->far.base.vtable = &cuda_vtable;
     hone_status st = set_up(self, options);
     if (st) {
-        cuda_destroy(&self->base);
+        cuda_destroy(&self->far.base);
         return st;
     }
-    *out_device = &self->base;
+    *out_device = &self->far.base;
     return HONE_OK;
 }

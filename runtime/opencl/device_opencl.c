@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "runtime/far_memory.h"
 #include "support/core/alloc.h"
 
 enum { EVENT_START = 0x1282, EVENT_END = 0x1283, READ_WRITE = 1 };
@@ -102,11 +101,11 @@ static int64_t opencl_buffer_damage(hone_device *base, hone_device_buffer *buffe
 
 static hone_status opencl_load(hone_device *base, const hone_device_artifact *artifact,
                                const hone_manifest *manifest, hone_device_module **out_module) {
-    return opencl_module_load(as_opencl(base), artifact, manifest, out_module);
+    return far_module_load(base, &opencl_loader, artifact, manifest, out_module);
 }
 
 static void opencl_unload(hone_device *base, hone_device_module *module) {
-    opencl_module_unload(as_opencl(base), module);
+    far_module_unload(base, &opencl_loader, module);
 }
 
 /* More than the cache holds is written, so that nothing of the arguments is left in it. */
@@ -158,23 +157,11 @@ static int32_t run(device_opencl *self, const hone_device_launch *launch, int64_
 
 static int32_t opencl_run(hone_device *base, const hone_device_launch *launch, int64_t *out_ns) {
     device_opencl *self = as_opencl(base);
-    int64_t at;
     int32_t code = run(self, launch, out_ns);
-    if (code != 0) {
-        snprintf(self->message, sizeof self->message, "%s", hone_opencl_code_name(code));
-        return code;
-    }
-    int32_t scratch = launch->count == 1 ? opencl_module_damage(self, launch->module, &at) : -1;
-    if (scratch < 0) return 0;
-    snprintf(self->message, sizeof self->message, "wrote beside scratch buffer %d, at byte %lld",
-             scratch, (long long)at);
-    return -1;
-}
-
-static void opencl_take_error(hone_device *base, char *message, size_t capacity) {
-    device_opencl *self = as_opencl(base);
-    snprintf(message, capacity, "%s", self->message);
-    self->message[0] = 0;
+    if (code == 0)
+        return launch->count == 1 && far_module_is_damaged(base, launch->module) ? -1 : 0;
+    snprintf(self->far.message, sizeof self->far.message, "%s", hone_opencl_code_name(code));
+    return code;
 }
 
 static hone_failure opencl_fault(const hone_device *base) {
@@ -197,7 +184,7 @@ static const hone_device_vtable opencl_vtable = {
     .load = opencl_load,
     .unload = opencl_unload,
     .run = opencl_run,
-    .take_error = opencl_take_error,
+    .take_error = far_take_error,
     .fault = opencl_fault,
 };
 
@@ -206,8 +193,7 @@ static const hone_device_vtable opencl_vtable = {
 static hone_status set_up(device_opencl *self, int32_t number, int64_t memory_bytes) {
     HONE_TRY(hone_opencl_open(NULL, &self->cl));
     HONE_TRY(hone_opencl_enter(self->cl, number));
-    self->limit_bytes = self->cl->facts.memory_bytes;
-    if (memory_bytes > 0 && memory_bytes < self->limit_bytes) self->limit_bytes = memory_bytes;
+    self->far.limit_bytes = far_limit(memory_bytes, self->cl->facts.memory_bytes);
     return HONE_OK;
 }
 
@@ -216,12 +202,12 @@ hone_status hone_device_open_opencl(int32_t number, int64_t memory_bytes,
     *out_device = NULL;
     device_opencl *self = hone_calloc(1, sizeof *self);
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "OpenCL device");
-    self->base.vtable = &opencl_vtable;
+    self->far.base.vtable = &opencl_vtable;
     hone_status st = set_up(self, number, memory_bytes);
     if (st) {
-        opencl_destroy(&self->base);
+        opencl_destroy(&self->far.base);
         return st;
     }
-    *out_device = &self->base;
+    *out_device = &self->far.base;
     return HONE_OK;
 }

@@ -3,15 +3,13 @@
 #ifndef HONE_RUNTIME_OPENCL_DEVICE_OPENCL_IMPL_H
 #define HONE_RUNTIME_OPENCL_DEVICE_OPENCL_IMPL_H
 
-#include "runtime/device_impl.h"
+#include "runtime/far_module.h"
 #include "runtime/opencl/opencl_api.h"
 
 typedef struct device_opencl {
-    hone_device base; /* first: a device_opencl * is an hone_device * */
-    hone_opencl *cl;  /* owned */
-    int64_t limit_bytes, used_bytes;
-    void *flush; /* twice as large as the cache, written over before cold runs */
-    char message[256];
+    far_device far;  /* first: a device_opencl * is an hone_device * */
+    hone_opencl *cl; /* owned */
+    void *flush;     /* twice as large as the cache, written over before cold runs */
 } device_opencl;
 
 typedef struct opencl_memory {
@@ -28,11 +26,7 @@ HONE_NODISCARD hone_status opencl_memory_fill(device_opencl *device, const openc
 /* As hone_device_buffer_damage. */
 int64_t opencl_memory_damage(device_opencl *device, const opencl_memory *memory);
 
-HONE_NODISCARD hone_status opencl_module_load(device_opencl *device,
-                                              const hone_device_artifact *artifact,
-                                              const hone_manifest *manifest,
-                                              hone_device_module **out_module);
-void opencl_module_unload(device_opencl *device, hone_device_module *module);
+extern const far_loader opencl_loader;
 /* The memory of the manifest's arguments (cl_mem), for all launches to come. */
 int32_t opencl_module_bind(device_opencl *device, hone_device_module *module,
                            hone_device_buffer *const *buffers);
@@ -40,10 +34,6 @@ int32_t opencl_module_bind(device_opencl *device, hone_device_module *module,
  * release; both NULL when nothing was launched. */
 int32_t opencl_module_launch(device_opencl *device, hone_device_module *module, void **out_first,
                              void **out_last);
-/* Number of a scratch buffer beside which was written, with where; -1: none. */
-int32_t opencl_module_damage(device_opencl *device, const hone_device_module *module,
-                             int64_t *out_at);
-
 /* device_opencl.c */
 const opencl_memory *opencl_buffer_memory(const hone_device_buffer *buffer);
 

@@ -2,7 +2,6 @@
  * buffer, of which kernels get the part in the middle. */
 #include <string.h>
 
-#include "runtime/far_memory.h"
 #include "runtime/opencl/device_opencl_impl.h"
 
 /* A zone is a multiple of every alignment that devices ask of parts. */
@@ -33,13 +32,13 @@ static int32_t fill_zones(device_opencl *device, const opencl_memory *memory) {
 static hone_status check_room(const device_opencl *device, size_t bytes) {
     int64_t most = device->cl->facts.max_memory_bytes;
     bool is_small = bytes <= (size_t)INT64_MAX / 2 && (int64_t)whole(bytes) <= most;
-    if (is_small && (int64_t)whole(bytes) <= device->limit_bytes - device->used_bytes) {
+    if (is_small && (int64_t)whole(bytes) <= device->far.limit_bytes - device->far.used_bytes) {
         return HONE_OK;
     }
     return HONE_ERROR(HONE_CODE_NO_MEMORY,
                       "%zu bytes on the OpenCL device, where %lld of %lld are in use and a buffer "
                       "has at most %lld",
-                      bytes, (long long)device->used_bytes, (long long)device->limit_bytes,
+                      bytes, (long long)device->far.used_bytes, (long long)device->far.limit_bytes,
                       (long long)most);
 }
 
@@ -48,7 +47,7 @@ static hone_status make(device_opencl *device, opencl_memory *memory) {
     int32_t code = 0;
     memory->whole = cl->memory_create(cl->context, READ_WRITE, whole(memory->bytes), NULL, &code);
     HONE_TRY(hone_opencl_error(code, "memory of the OpenCL device"));
-    device->used_bytes += (int64_t)whole(memory->bytes);
+    device->far.used_bytes += (int64_t)whole(memory->bytes);
     const size_t region[2] = {FAR_ZONE_BYTES, inner(memory->bytes)};
     memory->data = cl->memory_part(memory->whole, READ_WRITE, PART_REGION, region, &code);
     HONE_TRY(hone_opencl_error(code, "part of a buffer"));
@@ -67,7 +66,7 @@ void opencl_memory_destroy(device_opencl *device, opencl_memory *memory) {
     if (!memory->whole) return;
     if (memory->data) (void)device->cl->memory_release(memory->data);
     (void)device->cl->memory_release(memory->whole);
-    device->used_bytes -= (int64_t)whole(memory->bytes);
+    device->far.used_bytes -= (int64_t)whole(memory->bytes);
     *memory = (opencl_memory){0};
 }
 
