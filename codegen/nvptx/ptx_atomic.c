@@ -21,18 +21,15 @@ static const struct {
     const char *name;
     update update;
 } updates[] = {
-    {"atomicAdd",       UPDATE_ADD     },
-    {"atomicSub",       UPDATE_SUB     },
-    {"atomicMin",       UPDATE_MIN     },
-    {"atomicMax",       UPDATE_MAX     },
-    {"atomicAnd",       UPDATE_AND     },
-    {"atomicOr",        UPDATE_OR      },
-    {"atomicXor",       UPDATE_XOR     },
-    {"atomicExch",      UPDATE_EXCHANGE},
-    {"atomicCAS",       UPDATE_COMPARE },
-    {"atomic_add",      UPDATE_ADD     },
-    {"cuda.atomic_add", UPDATE_ADD     },
-    {"cuda.atomic_cas", UPDATE_COMPARE },
+    {"atomicAdd",  UPDATE_ADD     },
+    {"atomicSub",  UPDATE_SUB     },
+    {"atomicMin",  UPDATE_MIN     },
+    {"atomicMax",  UPDATE_MAX     },
+    {"atomicAnd",  UPDATE_AND     },
+    {"atomicOr",   UPDATE_OR      },
+    {"atomicXor",  UPDATE_XOR     },
+    {"atomicExch", UPDATE_EXCHANGE},
+    {"atomicCAS",  UPDATE_COMPARE },
 };
 
 /* ---- one instruction ---- */
@@ -154,7 +151,7 @@ LLVMValueRef ptx_atomic_call(gen *g, const hone_expr *e, const char *name) {
         if (strcmp(updates[i].name, name) != 0) continue;
         bool fits = e->count == count && e->args[2]->dtype.lanes == 1 &&
                     !hone_dtype_is_bool(e->args[2]->dtype);
-        return fits ? emit(g, e, updates[i].update) : refuse(g, e, name);
+        return fits ? emit(g, e, updates[i].update) : refuse(g, e, e->args[0]->u.s);
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/nvptx/nvptx.h"
+#include "ir/ops/named_op.h"
 #include "support/core/attributes.h"
 
 LLVMValueRef ptx_asm(gen *g, LLVMTypeRef result, const char *text, const char *constraints,
@@ -132,7 +133,7 @@ LLVMValueRef ptx_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_NAMED:
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:
-        value = call_by_name(g, e, name);
+        value = call_by_name(g, e, hone_named_op_same(name));
         if (!value && codegen_is_libm_call(e)) value = ptx_libm_call(g, e, name);
         return value ? value : refuse(g, e, name);
     case HONE_INTRIN_CALL_PACKED:

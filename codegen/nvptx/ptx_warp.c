@@ -137,15 +137,10 @@ static const struct {
     const char *way;     /* of a shuffle */
     LLVMValueRef (*emit)(gen *g, const hone_expr *e);
 } calls[] = {
-    {"tvm_warp_shuffle",      5, 6, "idx",  NULL            },
-    {"tvm_warp_shuffle_up",   5, 6, "up",   NULL            },
-    {"tvm_warp_shuffle_down", 5, 6, "down", NULL            },
-    {"tvm_warp_shuffle_xor",  5, 6, "bfly", NULL            },
-    {"tvm_warp_activemask",   1, 1, NULL,   call_active_mask},
-    {"cuda.__shfl_sync",      4, 5, "idx",  NULL            },
-    {"cuda.__shfl_up_sync",   4, 5, "up",   NULL            },
-    {"cuda.__shfl_down_sync", 4, 5, "down", NULL            },
-    {"cuda.__shfl_xor_sync",  4, 5, "bfly", NULL            },
+    {"cuda.__shfl_sync",      4, 6, "idx",  NULL            },
+    {"cuda.__shfl_up_sync",   4, 6, "up",   NULL            },
+    {"cuda.__shfl_down_sync", 4, 6, "down", NULL            },
+    {"cuda.__shfl_xor_sync",  4, 6, "bfly", NULL            },
     {"cuda.__activemask",     1, 1, NULL,   call_active_mask},
     {"cuda.warp_reduce",      3, 4, NULL,   warp_reduce     },
     {"cuda.ballot_sync",      3, 3, NULL,   ballot          },

@@ -4,65 +4,42 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
+#include "ir/ops/named_op.h"
 #include "support/core/attributes.h"
 
 /* $1 to $9: arguments behind the name; $T: the type of the value, $S: where argument 1 points to.
- * NULL: the dialect has nothing like it. */
+ * The forms are in the order of c_column; NULL: the dialect has nothing like it. */
 typedef struct call_row {
-    const char *name;
-    uint8_t count; /* arguments behind the name, the least; further ones are left out */
-    bool is_whole; /* for integers of 32 bits only where the dialect is not CUDA C */
-    const char *cuda, *opencl, *metal;
+    const char *name; /* the one for all that mean the same: hone_named_op_same */
+    uint8_t count;    /* arguments behind the name, the least; further ones are left out */
+    bool is_whole;    /* for integers of 32 bits only, unless the dialect has_wide_atomics */
+    const char *forms[C_COLUMN_COUNT];
 } call_row;
 
+/* clang-format off */
 #define METAL_ATOMIC(name) "atomic_" name "_explicit(($Satomic<$T> *)$1, $2, memory_order_relaxed)"
-#define UPDATE(name, cuda, opencl, metal)                                                          \
-    {                                                                                              \
-        name, 2, true, cuda "($1, $2)", opencl "((volatile $S$T *)$1, $2)",                        \
-            METAL_ATOMIC("fetch_" metal)                                                           \
-    }
+#define UPDATE(name, opencl, metal) \
+    {name, 2, true, {name "($1, $2)", opencl "((volatile $S$T *)$1, $2)", METAL_ATOMIC(metal)}}
 
 static const call_row rows[] = {
-    UPDATE("atomicAdd", "atomicAdd", "atomic_add", "add"),
-    UPDATE("atomic_add", "atomicAdd", "atomic_add", "add"),
-    UPDATE("cuda.atomic_add", "atomicAdd", "atomic_add", "add"),
-    UPDATE("atomicSub", "atomicSub", "atomic_sub", "sub"),
-    UPDATE("atomicMin", "atomicMin", "atomic_min", "min"),
-    UPDATE("atomicMax", "atomicMax", "atomic_max", "max"),
-    UPDATE("atomicAnd", "atomicAnd", "atomic_and", "and"),
-    UPDATE("atomicOr", "atomicOr", "atomic_or", "or"),
-    UPDATE("atomicXor", "atomicXor", "atomic_xor", "xor"),
-    {"atomicExch",            2, true,  "atomicExch($1, $2)",                                        "atomic_xchg((volatile $S$T *)$1, $2)",
-                                                     METAL_ATOMIC("exchange")                                                                                                                           },
-    {"atomicCAS",             3, true,  "atomicCAS($1, $2, $3)",                                     "atomic_cmpxchg((volatile $S$T *)$1, $2, $3)",
-                                                     NULL                                                                                                                                               },
-    {"cuda.atomic_cas",       3, true,  "atomicCAS($1, $2, $3)",
-                                                     "atomic_cmpxchg((volatile $S$T *)$1, $2, $3)",                                                                                                 NULL},
-    {"tvm_warp_shuffle",      4, false, "__shfl_sync((unsigned)$1, $2, (int)$3, (int)$4)",           NULL,                                          NULL},
-    {"tvm_warp_shuffle_up",   4, false, "__shfl_up_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)",
-                                                     NULL,                                                                                                                                          NULL},
-    {"tvm_warp_shuffle_down", 4, false, "__shfl_down_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)",
-                                                     NULL,                                                                                                                                          NULL},
-    {"tvm_warp_shuffle_xor",  4, false, "__shfl_xor_sync((unsigned)$1, $2, (int)$3, (int)$4)",       NULL,
-                                                     "simd_shuffle_xor($2, (ushort)$3)"                                                                                                                 },
-    {"tvm_warp_activemask",   0, false, "__activemask()",                                            NULL,                                          NULL},
-    {"cuda.__shfl_sync",      3, false, "__shfl_sync((unsigned)$1, $2, (int)$3, (int)$4)",           NULL,                                          NULL},
-    {"cuda.__shfl_up_sync",   3, false, "__shfl_up_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)",
-                                                     NULL,                                                                                                                                          NULL},
-    {"cuda.__shfl_down_sync", 3, false, "__shfl_down_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)",
-                                                     NULL,                                                                                                                                          NULL},
-    {"cuda.__shfl_xor_sync",  3, false, "__shfl_xor_sync((unsigned)$1, $2, (int)$3, (int)$4)",       NULL,
-                                                     "simd_shuffle_xor($2, (ushort)$3)"                                                                                                                 },
-    {"cuda.__activemask",     0, false, "__activemask()",                                            NULL,                                          NULL},
-    {"cuda.ballot_sync",      2, false, "__ballot_sync((unsigned)$1, $2)",                           NULL,                                          NULL},
-    {"cuda.any_sync",         2, false, "__any_sync((unsigned)$1, $2)",                              NULL,                                          NULL},
+    UPDATE("atomicAdd",  "atomic_add",  "fetch_add"),
+    UPDATE("atomicSub",  "atomic_sub",  "fetch_sub"),
+    UPDATE("atomicMin",  "atomic_min",  "fetch_min"),
+    UPDATE("atomicMax",  "atomic_max",  "fetch_max"),
+    UPDATE("atomicAnd",  "atomic_and",  "fetch_and"),
+    UPDATE("atomicOr",   "atomic_or",   "fetch_or"),
+    UPDATE("atomicXor",  "atomic_xor",  "fetch_xor"),
+    UPDATE("atomicExch", "atomic_xchg", "exchange"),
+    {"atomicCAS",             3, true,  {"atomicCAS($1, $2, $3)", "atomic_cmpxchg((volatile $S$T *)$1, $2, $3)", NULL}},
+    {"cuda.__shfl_sync",      3, false, {"__shfl_sync((unsigned)$1, $2, (int)$3, (int)$4)", NULL, NULL}},
+    {"cuda.__shfl_up_sync",   3, false, {"__shfl_up_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)", NULL, NULL}},
+    {"cuda.__shfl_down_sync", 3, false, {"__shfl_down_sync((unsigned)$1, $2, (unsigned)$3, (int)$4)", NULL, NULL}},
+    {"cuda.__shfl_xor_sync",  3, false, {"__shfl_xor_sync((unsigned)$1, $2, (int)$3, (int)$4)", NULL, "simd_shuffle_xor($2, (ushort)$3)"}},
+    {"cuda.__activemask",     0, false, {"__activemask()", NULL, NULL}},
+    {"cuda.ballot_sync",      2, false, {"__ballot_sync((unsigned)$1, $2)", NULL, NULL}},
+    {"cuda.any_sync",         2, false, {"__any_sync((unsigned)$1, $2)", NULL, NULL}},
 };
-
-static const char *form_of(const c_gen *g, const call_row *row) {
-    if (g->dialect == &c_dialect_cuda) return row->cuda;
-    return g->dialect == &c_dialect_opencl ? row->opencl : row->metal;
-}
-
+/* clang-format on */
 /* The space that a pointer points to, as far as it says. */
 static const char *space_of_pointer(c_gen *g, const hone_expr *e) {
     hone_buffer id = HONE_NO_ID;
@@ -97,11 +74,11 @@ static bool is_of_words(const hone_expr *e) {
 }
 
 static c_text call_row_of(c_gen *g, const hone_expr *e, const call_row *row) {
-    const char *form = form_of(g, row);
+    const char *form = row->forms[g->dialect->column];
     bool is_known = form && e->dtype.lanes == 1 &&
-                    (!row->is_whole || g->dialect == &c_dialect_cuda || is_of_words(e));
+                    (!row->is_whole || g->dialect->has_wide_atomics || is_of_words(e));
     if (!is_known || e->count <= row->count) {
-        c_unsupported(g, c_printf(g, "'%s' of %s", row->name, HONE_DTYPE_NAME(e->dtype)));
+        c_unsupported(g, c_printf(g, "'%s' of %s", e->args[0]->u.s, HONE_DTYPE_NAME(e->dtype)));
         return (c_text){"0", C_PREC_POSTFIX};
     }
     const char *call = fill_call(g, e, row, form);
@@ -116,11 +93,11 @@ static c_text call_row_of(c_gen *g, const hone_expr *e, const call_row *row) {
 }
 
 c_text c_device_call(c_gen *g, const hone_expr *e) {
-    const char *name = e->args[0]->u.s;
+    const char *name = hone_named_op_same(e->args[0]->u.s);
     if (c_matrix_call(g, e)) return (c_text){"0", C_PREC_POSTFIX};
     for (size_t i = 0; g->dialect->is_device && i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) return call_row_of(g, e, &rows[i]);
     }
-    c_unsupported(g, c_printf(g, "'%s'", name));
+    c_unsupported(g, c_printf(g, "'%s'", e->args[0]->u.s));
     return (c_text){"0", C_PREC_POSTFIX};
 }

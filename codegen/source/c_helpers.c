@@ -218,26 +218,11 @@ static bool is_first(c_gen *g, const char *name) {
     return true;
 }
 
-/* Conversions that a dialect has. */
-static const struct native_row {
-    const c_dialect *dialect;
-    const char *type, *to_f32, *from_f32;
-} native_rows[] = {
-    {&c_dialect_cuda,   "f16",  "return __half2float(__ushort_as_half(bits));",
-     "return __half_as_ushort(__float2half_rn(value));"                                         },
-    {&c_dialect_cuda,   "bf16", "return __uint_as_float((uint32_t)bits << 16);",
-     "return __bfloat16_as_ushort(__float2bfloat16_rn(value));"                                 },
-    {&c_dialect_opencl, "f16",  "return vload_half(0, (const __private half *)&bits);",
-     "uint16_t bits;\n    vstore_half_rte(value, 0, (__private half *)&bits);\n    return bits;"},
-    {&c_dialect_metal,  "f16",  "return float(as_type<half>(bits));",
-     "return as_type<uint16_t>(half(value));"                                                   },
-};
-
+/* Of a conversion that the dialect has by itself; NULL: it has not. */
 static const char *native_body(const c_gen *g, bool to_f32, const char *type) {
-    for (size_t i = 0; i < HONE_COUNT(native_rows); i++) {
-        const struct native_row *row = &native_rows[i];
-        if (row->dialect != g->dialect || strcmp(row->type, type) != 0) continue;
-        return to_f32 ? row->to_f32 : row->from_f32;
+    for (size_t i = 0; i < HONE_COUNT(g->dialect->small_floats); i++) {
+        const c_small_float *own = &g->dialect->small_floats[i];
+        if (own->type && strcmp(own->type, type) == 0) return to_f32 ? own->to_f32 : own->from_f32;
     }
     return NULL;
 }

@@ -133,7 +133,7 @@ void c_declare_fragments(c_gen *g, hone_buffer id) {
     bool is_sum = is_accumulator(buffer), is_b = strcmp(buffer->scope, "wmma.matrix_b") == 0;
     int64_t rows = is_b ? t.k : t.m, columns = is_sum || is_b ? t.n : t.k;
     int64_t elements = hone_buffer_elements(buffer);
-    if (g->dialect != &c_dialect_cuda || rows < 1 || columns < 1 || elements % (rows * columns)) {
+    if (!g->dialect->has_warp_mma || rows < 1 || columns < 1 || elements % (rows * columns)) {
         c_unsupported(g, c_printf(g, "buffer '%s' of scope '%s'", buffer->name, buffer->scope));
         return;
     }
@@ -400,7 +400,7 @@ static const struct row {
 
 bool c_matrix_call(c_gen *g, const hone_expr *e) {
     const char *name = e->args[0]->u.s;
-    for (size_t i = 0; g->dialect == &c_dialect_cuda && i < HONE_COUNT(rows); i++) {
+    for (size_t i = 0; g->dialect->has_warp_mma && i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) != 0 || e->count < rows[i].least) continue;
         rows[i].print(g, e);
         return true;

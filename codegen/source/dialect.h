@@ -14,11 +14,28 @@ typedef enum c_space {
     C_SPACE_COUNT,
 } c_space;
 
+/* How a language converts small floats by itself: bodies of functions of `bits` and of `value`. */
+typedef struct c_small_float {
+    const char *type, *to_f32, *from_f32;
+} c_small_float;
+
+/* The column of tables that have a form per language of devices (c_device_call.c). */
+typedef enum c_column {
+    C_COLUMN_CUDA,
+    C_COLUMN_OPENCL,
+    C_COLUMN_METAL,
+    C_COLUMN_COUNT,
+} c_column;
+
 typedef struct c_dialect {
     const char *name; /* in messages */
+    c_column column;  /* of one of devices */
     bool is_device;   /* functions are launches: threads, no runtime to call, faults go unsaid */
     bool has_double;
-    bool has_wide_copies; /* through pointers to vectors, else vload and vstore */
+    bool has_wide_copies;  /* through pointers to vectors, else vload and vstore */
+    bool has_wide_atomics; /* of floats and integers of any size, else of 32-bit integers */
+    bool has_warp_mma;     /* fragments of matrices, and instructions on them */
+    c_small_float small_floats[2];
     const char *prelude;
     const char *helper_words; /* in front of a helper */
     const char *table_words;  /* in front of a constant array in a function */

@@ -19,9 +19,16 @@ const c_dialect c_dialect_c11 = {
 
 const c_dialect c_dialect_cuda = {
     .name = "CUDA C",
+    .column = C_COLUMN_CUDA,
     .is_device = true,
     .has_double = true,
     .has_wide_copies = true,
+    .has_wide_atomics = true,
+    .has_warp_mma = true,
+    .small_floats = {{"f16", "return __half2float(__ushort_as_half(bits));",
+                      "return __half_as_ushort(__float2half_rn(value));"},
+                     {"bf16", "return __uint_as_float((uint32_t)bits << 16);",
+                      "return __bfloat16_as_ushort(__float2bfloat16_rn(value));"}                            },
     .prelude = "#include <math.h>\n#include <stdint.h>\n#include <cuda_bf16.h>\n"
                "#include <cuda_fp16.h>\n#include <mma.h>\n",
     .helper_words = "static __device__ inline",
@@ -30,11 +37,11 @@ const c_dialect c_dialect_cuda = {
     .restrict_word = "__restrict__ ",
     .float_end = "f",
     .round = "nearbyint",
-    .space = {"",            "",            ""           },
+    .space = { "",                                                                       "",            ""},
     .shared_words = "__shared__ __align__(128) ",
     .dynamic_shared = "extern __shared__ __align__(128) unsigned char hone_dynamic_shared[];",
-    .block_axes = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z" },
-    .thread_axes = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
+    .block_axes = { "blockIdx.x",                                                             "blockIdx.y",  "blockIdx.z"},
+    .thread_axes = { "threadIdx.x",                                                            "threadIdx.y", "threadIdx.z"},
     .barrier = "__syncthreads();",
     .warp_barrier = "__syncwarp();",
     .keywords =
@@ -73,8 +80,12 @@ static const char opencl_prelude[] = "#ifndef HONE_TYPES\n"
 
 const c_dialect c_dialect_opencl = {
     .name = "OpenCL C",
+    .column = C_COLUMN_OPENCL,
     .is_device = true,
     .has_double = true,
+    .small_floats = {{"f16", "return vload_half(0, (const __private half *)&bits);",
+                      "uint16_t bits;\n    vstore_half_rte(value, 0, (__private half *)&bits);\n"
+                      "    return bits;"}},
     .prelude = opencl_prelude,
     .helper_words = "static inline",
     .table_words = "const",
@@ -82,10 +93,10 @@ const c_dialect c_dialect_opencl = {
     .restrict_word = "restrict ",
     .float_end = "",
     .round = "rint",
-    .space = {"__global ",       "__local ",        ""               },
+    .space = { "__global ",       "__local ", ""},
     .shared_words = "__local __attribute__((aligned(128))) ",
-    .block_axes = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
-    .thread_axes = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
+    .block_axes = {                                       "get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
+    .thread_axes = {                        "get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .keywords = "kernel global local constant private generic read_only write_only read_write half "
                 "uchar ushort uint ulong quad complex imaginary image sampler_t event_t size_t "
@@ -99,8 +110,11 @@ const c_dialect c_dialect_opencl = {
 
 const c_dialect c_dialect_metal = {
     .name = "Metal",
+    .column = C_COLUMN_METAL,
     .is_device = true,
     .has_wide_copies = true,
+    .small_floats = {{"f16", "return float(as_type<half>(bits));",
+                      "return as_type<uint16_t>(half(value));"}},
     .prelude = "#include <metal_stdlib>\nusing namespace metal;\n",
     .helper_words = "static inline",
     .table_words = "const",
@@ -108,10 +122,10 @@ const c_dialect c_dialect_metal = {
     .restrict_word = "",
     .float_end = "",
     .round = "rint",
-    .space = {"device ",       "threadgroup ",  "thread "      },
+    .space = { "device ",       "threadgroup ", "thread "},
     .shared_words = "threadgroup alignas(16) ",
-    .block_axes = {"hone_block.x",  "hone_block.y",  "hone_block.z" },
-    .thread_axes = {"hone_thread.x", "hone_thread.y", "hone_thread.z"},
+    .block_axes = {                                                      "hone_block.x",  "hone_block.y", "hone_block.z"},
+    .thread_axes = {                                                 "hone_thread.x", "hone_thread.y", "hone_thread.z"},
     .barrier = "threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);",
     .warp_barrier = "simdgroup_barrier(mem_flags::mem_threadgroup);",
     .keywords =

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/interp/interp_impl.h"
+#include "ir/ops/named_op.h"
 
 /* ---- atomic updates ---- */
 
@@ -135,23 +136,20 @@ static const struct {
     const char *name;
     uint8_t update;
 } updates[] = {
-    {"atomicAdd",       UPDATE_ADD     },
-    {"atomicSub",       UPDATE_SUB     },
-    {"atomicMin",       UPDATE_MIN     },
-    {"atomicMax",       UPDATE_MAX     },
-    {"atomicAnd",       UPDATE_AND     },
-    {"atomicOr",        UPDATE_OR      },
-    {"atomicXor",       UPDATE_XOR     },
-    {"atomicExch",      UPDATE_EXCHANGE},
-    {"atomicCAS",       UPDATE_COMPARE },
-    {"atomic_add",      UPDATE_ADD     },
-    {"cuda.atomic_add", UPDATE_ADD     },
-    {"cuda.atomic_cas", UPDATE_COMPARE },
+    {"atomicAdd",  UPDATE_ADD     },
+    {"atomicSub",  UPDATE_SUB     },
+    {"atomicMin",  UPDATE_MIN     },
+    {"atomicMax",  UPDATE_MAX     },
+    {"atomicAnd",  UPDATE_AND     },
+    {"atomicOr",   UPDATE_OR      },
+    {"atomicXor",  UPDATE_XOR     },
+    {"atomicExch", UPDATE_EXCHANGE},
+    {"atomicCAS",  UPDATE_COMPARE },
 };
 
 bool choose_device_call(xexpr *x) {
     if (x->count == 0 || x->source->args[0]->kind != HONE_EXPR_STRING || x->lanes > 1) return false;
-    const char *name = x->source->args[0]->u.s;
+    const char *name = hone_named_op_same(x->source->args[0]->u.s);
     bool is_dp4a = strcmp(name, "__dp4a") == 0 || strcmp(name, "dp4a") == 0;
     bool has_args = is_dp4a && (x->count == 3 || (x->count == 4 && !x_is_float(x->args[3])));
     if (has_args && !x_is_float(x) && is_four_bytes(x->args[1]) && is_four_bytes(x->args[2])) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/interp/interp_team.h"
+#include "ir/ops/named_op.h"
 
 static const char *name_of(const hone_expr *call) {
     bool is_named = hone_expr_is_call(call, HONE_INTRIN_NAMED) && call->count > 0 &&
@@ -190,15 +191,10 @@ static const struct {
     int64_t (*i)(const xexpr *e, machine *m);
     double (*f)(const xexpr *e, machine *m);
 } calls[] = {
-    {"tvm_warp_shuffle",      5, 6, 2, shuffle_index_i, shuffle_index_f},
-    {"tvm_warp_shuffle_up",   5, 6, 2, shuffle_up_i,    shuffle_up_f   },
-    {"tvm_warp_shuffle_down", 5, 6, 2, shuffle_down_i,  shuffle_down_f },
-    {"tvm_warp_shuffle_xor",  5, 6, 2, shuffle_xor_i,   shuffle_xor_f  },
-    {"tvm_warp_activemask",   1, 1, 0, active_mask,     NULL           },
-    {"cuda.__shfl_sync",      4, 5, 2, shuffle_index_i, shuffle_index_f},
-    {"cuda.__shfl_up_sync",   4, 5, 2, shuffle_up_i,    shuffle_up_f   },
-    {"cuda.__shfl_down_sync", 4, 5, 2, shuffle_down_i,  shuffle_down_f },
-    {"cuda.__shfl_xor_sync",  4, 5, 2, shuffle_xor_i,   shuffle_xor_f  },
+    {"cuda.__shfl_sync",      4, 6, 2, shuffle_index_i, shuffle_index_f},
+    {"cuda.__shfl_up_sync",   4, 6, 2, shuffle_up_i,    shuffle_up_f   },
+    {"cuda.__shfl_down_sync", 4, 6, 2, shuffle_down_i,  shuffle_down_f },
+    {"cuda.__shfl_xor_sync",  4, 6, 2, shuffle_xor_i,   shuffle_xor_f  },
     {"cuda.__activemask",     1, 1, 0, active_mask,     NULL           },
     {"cuda.warp_reduce",      3, 4, 1, warp_reduce_i,   warp_reduce_f  },
     {"cuda.ballot_sync",      3, 3, 2, ballot,          NULL           },
@@ -223,7 +219,7 @@ static int64_t together_i(const xexpr *e, machine *m) {
 }
 
 bool choose_lanes(machine *m, xexpr *x) {
-    const char *name = x->source->args[0]->u.s;
+    const char *name = hone_named_op_same(x->source->args[0]->u.s);
     if (meeting_of(x->source) != MEET_NOT) {
         x->type = X_I64;
         x->eval.i = together_i;

@@ -3,43 +3,55 @@
 
 #include <string.h>
 
+#include "support/core/attributes.h"
+
 static const hone_named_op rows[] = {
 #define HONE_NAMED_OP(name, place, result)                                                         \
     {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, false},
 #define HONE_NAMED_CALL(name, place, result)                                                       \
     {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, true},
-#define HONE_NAMED_OLD(before, now)
 #include "ir/ops/named_ops.def"
-#undef HONE_NAMED_OP
-#undef HONE_NAMED_CALL
-#undef HONE_NAMED_OLD
 };
 
-static const struct {
-    const char *before, *now;
-} renamed[] = {
-#define HONE_NAMED_OP(name, place, result)
-#define HONE_NAMED_CALL(name, place, result)
+typedef struct pair {
+    const char *from, *to;
+} pair;
+
+static const pair renamed[] = {
 #define HONE_NAMED_OLD(before, now) {before, now},
 #include "ir/ops/named_ops.def"
 };
 
-const char *hone_named_op_now(const char *name) {
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
-        if (strcmp(renamed[i].before, name) == 0) return renamed[i].now;
+static const pair same[] = {
+#define HONE_NAMED_SAME(name, as) {name, as},
+#include "ir/ops/named_ops.def"
+};
+
+/* What a name becomes, or the name itself. */
+static const char *mapped(const pair *pairs, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].from, name) == 0) return pairs[i].to;
     }
     return name;
 }
 
+const char *hone_named_op_now(const char *name) {
+    return mapped(renamed, HONE_COUNT(renamed), name);
+}
+
+const char *hone_named_op_same(const char *name) {
+    return mapped(same, HONE_COUNT(same), name);
+}
+
 const char *hone_named_op_before(const char *name) {
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
-        if (strcmp(renamed[i].now, name) == 0) return renamed[i].before;
+    for (size_t i = 0; i < HONE_COUNT(renamed); i++) {
+        if (strcmp(renamed[i].to, name) == 0) return renamed[i].from;
     }
     return name;
 }
 
 const hone_named_op *hone_named_op_find(const char *name) {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
         size_t length = strlen(rows[i].name);
         char last = rows[i].name[length - 1];
         bool is_family = last == '.' || last == '_';
@@ -52,7 +64,7 @@ const hone_named_op *hone_named_op_find(const char *name) {
 }
 
 const hone_named_op *hone_named_op_at(size_t index) {
-    return index < sizeof rows / sizeof rows[0] ? &rows[index] : NULL;
+    return index < HONE_COUNT(rows) ? &rows[index] : NULL;
 }
 
 hone_dtype hone_named_op_dtype(const hone_named_op *op, uint32_t count,

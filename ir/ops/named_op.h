@@ -42,6 +42,9 @@ const hone_named_op *hone_named_op_find(const char *name);
 const char *hone_named_op_now(const char *name);
 /* The opposite: the name in older TVM releases. */
 const char *hone_named_op_before(const char *name);
+/* The name that interpreter and generators list for an operation that has several, in the text
+ * forms of different releases or languages; the name itself where there is but one. */
+const char *hone_named_op_same(const char *name);
 /* The rows, for suggestions; NULL behind the last. */
 const hone_named_op *hone_named_op_at(size_t index);
 /* The dtype of a call whose text does not give it; args without the name. */
