@@ -1,6 +1,7 @@
 /* ir/verify/verify_cover.c - axes of which a binding takes a part of the values only: where an
  * output or a reduction lacks something then, and where it does not. */
 #include "ir/region/region.h"
+#include "ir/region/written.h"
 #include "ir/verify/verify_impl.h"
 
 const char *verify_axis_word(hone_axis_kind kind) {
@@ -102,35 +103,24 @@ static bool is_within_others(const verifier *v, hone_node_id id) {
 /* Under its predicate, every parameter that the block writes is surely written as a whole. */
 static bool writes_whole_parameters(verifier *v, hone_node_id id) {
     hone_arith arith; /* loops alone: the predicate is not known to hold */
+    const hone_dataflow flow = {.arith = &arith, .func = v->func};
+    const hone_node *node = hone_func_node(v->func, id);
     bool writes = false;
-    uint32_t count;
-    const hone_region *regions;
-    if (!hone_func_node(v->func, id)->u.block.predicate) return false;
-    if (!hone_block_stores(v->func, id, v->arena, &count, &regions)) return false;
+    if (!node->u.block.predicate) return false;
     hone_arith_init(&arith, v->arena);
     v->is_short_of_memory |= !hone_arith_bind_sizes(&arith, v->func);
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
-        const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind != HONE_NODE_FOR) continue;
-        v->is_short_of_memory |= !hone_arith_bind(&arith, node->u.loop.var, node->u.loop.range);
+        const hone_node *loop = hone_func_node(v->func, n);
+        if (loop->kind != HONE_NODE_FOR) continue;
+        v->is_short_of_memory |= !hone_arith_bind(&arith, loop->u.loop.var, loop->u.loop.range);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const hone_region *write = &regions[i];
-        const hone_buffer_info *buffer = hone_func_buffer(v->func, write->buffer);
-        if (!hone_func_is_parameter(v->func, write->buffer)) continue;
-        hone_interval *box = hone_arena_alloc(v->arena, (buffer->rank + 1) * sizeof *box);
-        bool is_exact = false;
-        hone_status st = !box ? HONE_OK
-                              : hone_region_relax(&arith, v->func, id, write, v->relax,
-                                                  v->func->var_count, box, &is_exact);
-        v->is_short_of_memory |= !box || st;
-        hone_status_free(st);
-        if (!is_exact) return false;
-        for (uint32_t d = 0; d < buffer->rank; d++) {
-            int64_t size = hone_expr_const(buffer->shape[d]);
-            if (size < 1 || !hone_expr_is_int_value(box[d].min, 0)) return false;
-            if (!hone_expr_is_int_value(box[d].max, size - 1)) return false;
-        }
+    for (uint32_t i = 0; i < node->u.block.block->write_count; i++) {
+        hone_buffer buffer = node->u.block.block->writes[i].buffer;
+        hone_written written;
+        if (!hone_func_is_parameter(v->func, buffer)) continue;
+        hone_written_begin(&written, &flow, buffer, 0);
+        hone_written_add(&written, id);
+        if (!hone_covers_buffer(&written)) return false;
         writes = true;
     }
     return writes;
