@@ -108,6 +108,10 @@ static const struct row {
         "input x f32 1,2,2\nconst p i64 1 = 1\nconst c f32 3,1 = 1,0,-1\nconst s f32 3,1 = 0,1,0\n"
         "node com.microsoft.RotaryEmbedding x,p,c,s -> y num_heads=1",
         "1,2,3,4", "-2,1,-3,-4"),
+    ROW("RotaryEmbedding beyond the table",
+        "input x f32 1,2,2\nconst p i64 1 = 2\nconst c f32 3,1 = 1,0,-1\nconst s f32 3,1 = 0,1,0\n"
+        "node com.microsoft.RotaryEmbedding x,p,c,s -> y num_heads=1",
+        "1,2,3,4", "!is outside its shape"),
     ROW("Attention of one head sees what the mask counts",
         "input x f32 1,2,1\nconst w f32 1,3 = 0,0,1\nconst m i32 1 = 1\n"
         "node com.microsoft.Attention x,w,,m -> y num_heads=1",
@@ -334,6 +338,14 @@ static const struct row {
         "opset 16\ninput x i64 1,4\nconst d f32 1,3 = 1,2,3\nconst u f32 1,4 = 10,20,30,40\n"
         "node ScatterElements d,x,u -> y axis=1 reduction='add'",
         "0,-1,0,2", "41,2,63"),
+    ROW("ScatterElements: true and true are true",
+        "opset 18\ninput x i64 5\nconst d bool 4 = 0,0,1,1\nconst u bool 5 = 1,0,1,1,0\n"
+        "node ScatterElements d,x,u -> y reduction='add'",
+        "0,1,2,0,3", "1,0,1,1"),
+    ROW("ScatterND: false and true are false",
+        "opset 18\ninput x i64 3,1\nconst d bool 3 = 1,1,0\nconst u bool 3 = 1,0,1\n"
+        "node ScatterND d,x,u -> y reduction='mul'",
+        "0,1,2", "1,0,0"),
     ROW("ScatterElements leaves the last one",
         "opset 11\ninput x i64 3\nconst d i8 2 = 1,2\nconst u i8 3 = 7,8,9\n"
         "node ScatterElements d,x,u -> y",

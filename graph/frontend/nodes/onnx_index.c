@@ -21,11 +21,16 @@ static hone_status convert_gather_nd(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "gather_nd", 2, r->inputs, 1, &attr, out);
 }
 
+/* Truth values are added as "or" and multiplied as "and": their maximum and minimum. */
 static hone_status scatter_reduction(onnx_reader *r, hone_value *out) {
     static const char *const words[] = {"none", "add", "max", "min", "mul", NULL};
+    static const char *const numbers[] = {"update", "add", "max", "min", "mul"};
+    static const char *const truths[] = {"update", "max", "max", "min", "min"};
+    const hone_sinfo *data;
     uint32_t word;
+    HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(onnx_attr_word(r, "reduction", words[0], words, &word));
-    *out = HONE_VALUE_OF_STRING(word == 0 ? "update" : words[word]);
+    *out = HONE_VALUE_OF_STRING((hone_dtype_is_bool(data->dtype) ? truths : numbers)[word]);
     return HONE_OK;
 }
 

@@ -108,20 +108,16 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- rotary positions ---- */
 
-/* Cosines or sines of the positions as [batch, 1, sequence, half]; positions stay within the table.
- */
+/* Cosines or sines of the positions as [batch, 1, sequence, half]; a position that the table does not
+ * have is an index out of range. */
 static hone_status rotations(onnx_reader *r, uint32_t input, hone_garg *out) {
     const hone_sinfo *info;
     *out = r->inputs[input];
     if (onnx_has_input(r, 3)) {
-        hone_garg places;
         HONE_TRY(onnx_info(r, out, &info));
-        int64_t last = hone_expr_const(info->shape[0]) - 1;
-        if (info->rank != 2 || last < 0)
+        if (info->rank != 2)
             return HONE_ERROR(HONE_CODE_INVALID, "a table of positions must have two dimensions");
-        HONE_TRY(onnx_with_scalar(r, "maximum", r->inputs[3], 0, &places));
-        HONE_TRY(onnx_with_scalar(r, "minimum", places, (double)last, &places));
-        HONE_TRY(onnx_emit_take(r, *out, places, 0, out));
+        HONE_TRY(onnx_emit_take(r, *out, r->inputs[3], 0, out));
     }
     HONE_TRY(onnx_info(r, out, &info));
     if (info->rank != 3)
