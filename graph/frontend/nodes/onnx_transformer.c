@@ -108,8 +108,8 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- rotary positions ---- */
 
-/* Cosines or sines of the positions as [batch, 1, sequence, half]; a position that the table does not
- * have is an index out of range. */
+/* Cosines or sines of the positions as [batch, 1, sequence, half]; a position that the table
+ * does not have is an index out of range. */
 static hone_status rotations(onnx_reader *r, uint32_t input, hone_garg *out) {
     const hone_sinfo *info;
     *out = r->inputs[input];
