@@ -124,6 +124,9 @@ def scale_of(case):
     """What the steps of OF_ONE are multiplied with; sums of waves are as large as what is summed."""
     if case.op in ("DFT", "STFT"):
         return max(1, *(float(numpy.abs(v.array).sum()) for v in case.values() if v.array.dtype.kind == "f"))
+    if case.op in ("LSTM", "GRU"):  # gates are multiplied with states
+        states = [v.array for v in case.values() if v.name in case.nodes[-1].input[5:7]]
+        return max(1, *(float(numpy.abs(s[numpy.isfinite(s)]).max(initial=0)) for s in states), 1)
     return max(1, *(abs(case.attribute(name, 1.7)) for name in ("alpha", "gamma"))) ** 2
 
 
