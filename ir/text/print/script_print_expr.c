@@ -115,8 +115,15 @@ static const char *unfolded_name(hone_op op) {
     }
 }
 
+/* Of two numbers without a type Python computes the result, whatever int32 holds. */
+static bool are_python_numbers(const hone_expr *e) {
+    return e->args[0]->kind == HONE_EXPR_INT && e->args[1]->kind == HONE_EXPR_INT &&
+           hone_dtype_equal(e->args[0]->dtype, HONE_DTYPE_I32);
+}
+
 static bool reads_back(printer *pr, const hone_expr *e) {
-    return script_fold_try(&pr->ir, (hone_op)e->op, e->args[0], e->args[1]) == NULL;
+    return !are_python_numbers(e) &&
+           script_fold_try(&pr->ir, (hone_op)e->op, e->args[0], e->args[1]) == NULL;
 }
 
 static bool is_infix(printer *pr, const hone_expr *e) {
