@@ -123,8 +123,8 @@ static bool call_abs(script_parser *p, const script_call *call, py_value *out) {
     bool is_negative = hone_dtype_is_int(e->dtype) && e->u.i < 0;
     bool is_least = is_negative && e->u.i == hone_dtype_min_int(e->dtype);
     if (e->kind == HONE_EXPR_INT && !is_least) {
-        return script_finish(
-            p, call, hone_expr_int(&p->ir, e->dtype, is_negative ? -e->u.i : e->u.i), out);
+        return script_finish(p, call,
+                             hone_expr_int(&p->ir, e->dtype, is_negative ? -e->u.i : e->u.i), out);
     }
     hone_intrin intrin = hone_dtype_is_float(e->dtype) ? HONE_INTRIN_FABS : HONE_INTRIN_ABS;
     return script_finish(p, call, hone_expr_call(&p->ir, e->dtype, intrin, 1, &e), out);
