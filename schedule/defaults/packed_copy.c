@@ -1,0 +1,173 @@
+/* schedule/defaults/packed_copy.c - the operand of a packed product and its tile in the order of
+ * the product's loops: index maps, and the loops of the copy. */
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/defaults/packed.h"
+#include "schedule/primitive/primitives.h"
+#include "support/core/strbuf.h"
+
+static hone_status illegal(const char *why) {
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", why);
+}
+
+static bool is_used(const hone_packed *p, const hone_region *region, uint32_t axis) {
+    return hone_packed_dimension(p, region, axis) >= 0;
+}
+
+/* ---- maps ---- */
+
+/* "lambda v0, v1, v2: (v1 // 16, v2, v1 % 16)": spatial axes, columns, then what is summed; columns
+ * of a tile last. columns 1: the axis of columns last as it is. */
+static void print_map(const hone_packed *p, const hone_region *region, int64_t columns,
+                      hone_str *text) {
+    hone_str_append(text, "lambda ");
+    for (uint32_t a = 0; a < p->f.loop_count; a++)
+        hone_str_printf(text, "%sv%u", a ? ", " : "", a);
+    hone_str_append(text, ": (");
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t a = 0; a < p->f.loop_count; a++) {
+            bool is_there = a != p->column && is_used(p, region, a);
+            if (is_there && p->f.is_spatial[a] == (pass == 0)) hone_str_printf(text, "v%u, ", a);
+        }
+        if (pass == 0 && columns > 1)
+            hone_str_printf(text, "v%u // %lld, ", p->column, (long long)columns);
+    }
+    hone_str_printf(text, "v%u", p->column);
+    if (columns > 1) hone_str_printf(text, " %% %lld", (long long)columns);
+    hone_str_append(text, ")");
+}
+
+static hone_status make_map(const hone_packed *p, const hone_region *region, int64_t columns,
+                            const hone_index_map **out_map) {
+    hone_str text = {0};
+    print_map(p, region, columns, &text);
+    hone_status st = hone_str_check(&text);
+    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
+    if (!st) st = hone_index_map_parse(p->sch->arena, &source, NULL, 0, out_map);
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* ---- the operand ---- */
+
+/* The last dimensions of the operand, until they are as long as a vector. */
+static void find_inner(const hone_packed *p, const hone_region *region, hone_packed_copy *c) {
+    int32_t rank = (int32_t)hone_func_buffer(p->sch->func, region->buffer)->rank;
+    int64_t length = 1, lanes = p->lanes;
+    for (int32_t d = rank - 1; d >= 0 && length < lanes; d--) {
+        for (uint32_t i = 0; i < c->count; i++) {
+            if (hone_packed_dimension(p, region, c->axes[i]) != d) continue;
+            if (i == c->column) return;
+            c->is_inner[i] = true;
+            length *= p->f.extents[c->axes[i]];
+        }
+    }
+}
+
+hone_status hone_packed_copy_operand(hone_packed *p, hone_packed_copy *out) {
+    const hone_index_map *map;
+    const hone_region *region = &hone_packed_block(p)->reads[p->read];
+    int64_t stride;
+    *out = (hone_packed_copy){.block = HONE_NO_ID};
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        if (!is_used(p, region, a)) continue;
+        if (a == p->column) out->column = out->count;
+        out->axes[out->count++] = a;
+    }
+    hone_var column = hone_packed_block(p)->axes[p->column].var;
+    out->is_turned = !sch_stride_in_axis(p->sch, region, column, &stride) || stride != 1;
+    if (out->is_turned) find_inner(p, region, out);
+    HONE_TRY(make_map(p, region, p->columns, &map));
+    return hone_sch_reindex_cache_read(p->sch, p->block, p->read, "global", map, &out->block);
+}
+
+/* Loops of the copy that are (not) inner ones, but that over columns. */
+static uint32_t list_loops(const hone_packed_copy *c, const hone_rv *loops, bool are_inner,
+                           hone_rv *out) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (i != c->column && c->is_inner[i] == are_inner) out[n++] = loops[i];
+    }
+    return n;
+}
+
+/* Panels one after another. Columns that are not contiguous are turned in squares: vectors of them
+ * along what is (lower/vectors/lower_transpose.c). */
+hone_status hone_packed_pack_all(const hone_packed *p, const hone_packed_copy *c) {
+    uint32_t count = 0, n = 0;
+    const hone_rv *loops = NULL, *parts = NULL;
+    hone_rv order[HONE_NEST_MAX_LOOPS + 2], fused;
+    hone_factor factors[] = {
+        {.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(p->vectors), HONE_FACTOR_OF_INT(p->lanes)};
+    if (!c->is_turned) factors[1].value = p->columns;
+    HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
+    if (count != c->count) return illegal("unexpected loops");
+    HONE_TRY(hone_sch_split(p->sch, loops[c->column], c->is_turned ? 3 : 2, factors, true, false,
+                            &parts));
+    order[n++] = parts[0];
+    n += list_loops(c, loops, false, order + n);
+    if (c->is_turned) order[n++] = parts[1];
+    uint32_t first = n;
+    n += list_loops(c, loops, true, order + n);
+    uint32_t inner = n - first;
+    order[n++] = parts[c->is_turned ? 2 : 1];
+    HONE_TRY(hone_sch_reorder(p->sch, n, order));
+    if (inner > 1)
+        HONE_TRY(hone_default_optional(hone_sch_fuse(p->sch, inner, order + first, true, &fused)));
+    return hone_sch_vectorize(p->sch, order[n - 1]);
+}
+
+/* Below the loop over panels, columns innermost; there are so many loops around. */
+hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy *c,
+                                   const hone_packed_places *at) {
+    hone_rv order[HONE_NEST_MAX_LOOPS + 1];
+    const hone_rv *loops = NULL;
+    uint32_t count = 0, depth = at->panel_depth;
+    if (c->is_turned) return illegal("vectors do not go along columns");
+    HONE_TRY(hone_sch_compute_at(p->sch, c->block, at->panel, true, -1));
+    HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
+    if (count != depth + c->count) return illegal("unexpected loops");
+    uint32_t n = list_loops(c, loops + depth, false, order);
+    order[n++] = loops[depth + c->column];
+    if (n > 1) HONE_TRY(hone_sch_reorder(p->sch, n, order));
+    return hone_sch_vectorize(p->sch, order[n - 1]);
+}
+
+/* ---- the tile ---- */
+
+static hone_status find_consumer(const hone_packed *p, hone_rv *out) {
+    uint32_t count = 0;
+    const hone_rv *consumers = NULL;
+    hone_node_id node;
+    *out = HONE_NO_ID;
+    HONE_TRY(hone_sch_get_consumers(p->sch, p->block, &count, &consumers));
+    if (count != 1) return HONE_OK;
+    HONE_TRY(hone_schedule_node(p->sch, consumers[0], &node));
+    if (hone_block_init_of(p->sch->func, node) == HONE_NO_ID) *out = consumers[0];
+    return HONE_OK;
+}
+
+/* What read the output reads the tile. */
+static hone_status cache_tile(const hone_packed *p, hone_rv *out_epilogue) {
+    hone_rv consumer;
+    HONE_TRY(find_consumer(p, &consumer));
+    if (!p->is_turned && consumer != HONE_NO_ID) {
+        *out_epilogue = consumer;
+        return hone_default_optional(hone_sch_set_scope(p->sch, p->block, 0, "local"));
+    }
+    if (!p->is_turned)
+        return hone_sch_cache_write(p->sch, p->block, 0, "local", 0, NULL, out_epilogue);
+    const hone_index_map *map;
+    HONE_TRY(make_map(p, &hone_packed_block(p)->writes[0], 1, &map));
+    HONE_TRY(hone_sch_reindex_cache_write(p->sch, p->block, 0, "local", map, out_epilogue));
+    if (consumer == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_sch_compute_inline(p->sch, *out_epilogue));
+    *out_epilogue = consumer;
+    return HONE_OK;
+}
+
+hone_status hone_packed_cache_tile(hone_packed *p, hone_rv *out_epilogue) {
+    HONE_TRY(cache_tile(p, out_epilogue));
+    return hone_schedule_node(p->sch, p->block, &p->node);
+}
