@@ -26,7 +26,7 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     };
 }
 
-hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target) {
+hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, uint64_t constants) {
     if (hone_target_is_gpu(target)) {
         const hone_gpu_limits limits = hone_gpu_limits_of(target);
         return hone_gpu_schedule(sch, &limits);
@@ -37,6 +37,7 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target) {
         .vector_registers = hone_target_vector_registers(target),
         .l1_bytes = target->l1d_bytes,
         .l2_bytes = target->l2_bytes,
+        .constants = constants,
     };
     return hone_default_schedule(sch, &limits);
 }

@@ -10,8 +10,10 @@
 hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
 
 /* Schedules a program that was just reset, by schedule/gpu for GPUs, by schedule/defaults for
- * others. Fails as these do: ILLEGAL and INVALID never come out of it. */
-HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target);
+ * others. constants: bit i says that the i-th parameter that is a buffer never changes. Fails as
+ * these do: ILLEGAL and INVALID never come out of it. */
+HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
+                                               uint64_t constants);
 
 /* Schedules a program that was just reset no further than its target demands: not at all for a CPU;
  * for a GPU every nest is shared out as it stands. Fails as hone_first_schedule does. */

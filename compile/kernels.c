@@ -98,12 +98,12 @@ static hone_status bind_ones(parts *p, const hone_func *func, hone_func **out_fu
     return hone_func_bind_sizes(*out_func, values);
 }
 
-static hone_status schedule_as_small(parts *p, hone_schedule *open_one) {
+static hone_status schedule_as_small(parts *p, const part_kernel *k, hone_schedule *open_one) {
     hone_func *small;
     hone_schedule *sch;
     HONE_TRY(bind_ones(p, open_one->func, &small));
     HONE_TRY(hone_schedule_create(small, &sch));
-    hone_status st = hone_first_schedule(sch, &p->options->target);
+    hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
     hone_apply_options options = {0};
     if (!st) st = hone_trace_apply(&sch->trace, open_one, &options);
     hone_schedule_destroy(sch);
@@ -112,8 +112,9 @@ static hone_status schedule_as_small(parts *p, hone_schedule *open_one) {
 
 /* Open sizes tell a schedule little. What is good for size 1 is tried on the open program: each
  * step checks that it is legal there. *out_done is false when one is not. */
-static hone_status borrow_schedule(parts *p, hone_schedule *open_one, bool *out_done) {
-    hone_status st = schedule_as_small(p, open_one);
+static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
+                                   bool *out_done) {
+    hone_status st = schedule_as_small(p, k, open_one);
     *out_done = !st;
     if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     hone_status_free(st);
@@ -123,8 +124,8 @@ static hone_status borrow_schedule(parts *p, hone_schedule *open_one, bool *out_
 static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
     bool is_done = false;
     bool is_gpu = hone_target_is_gpu(&p->options->target); /* whose tiles pad any size */
-    if (hone_func_is_symbolic(k->func) && !is_gpu) HONE_TRY(borrow_schedule(p, sch, &is_done));
-    if (!is_done) HONE_TRY(hone_first_schedule(sch, &p->options->target));
+    if (hone_func_is_symbolic(k->func) && !is_gpu) HONE_TRY(borrow_schedule(p, k, sch, &is_done));
+    if (!is_done) HONE_TRY(hone_first_schedule(sch, &p->options->target, k->constants));
     return keep_trace(p, k, sch);
 }
 

@@ -48,6 +48,9 @@ hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *ou
  * made, so that a search can go on from here. */
 hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
                                hone_rv out[2]);
+/* A parameter that never changes. */
+bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
+                              hone_buffer buffer);
 /* For a step that may be refused: an ILLEGAL becomes HONE_OK; other failures stay. */
 hone_status hone_default_optional(hone_status st);
 
@@ -67,7 +70,16 @@ typedef struct hone_default_sides {
  * one that leaves a rest where that is faster (default_product.c). */
 hone_default_sides hone_default_product_tile(const hone_default_nest *n, hone_default_sides all,
                                              hone_default_sides divides);
+/* The sums of a tile are in registers beside what a step loads, and leave compilers some. */
+bool hone_default_tile_fits(const hone_default_nest *n, int64_t rows, int64_t columns);
+/* What a step of the reduction takes for a tile, in operations of vectors. */
+double hone_default_step_time(const hone_default_nest *n, int64_t rows, int64_t columns);
+/* What it takes for all rows and columns, in the best tiles. */
+double hone_default_least_time(const hone_default_nest *n, hone_default_sides all);
 
+/* default_packed.c: products with constants, which are laid out for the tile. Before anything else
+ * is done to the block; out_is_done: it scheduled it. */
+hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */
@@ -83,7 +95,8 @@ hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
 /* default_narrow.c: vectors over several rows where one row is shorter than a vector. */
 hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *limits);
-/* default_rows.c: moves what is computed once per row into the consumer's loop over rows. */
-hone_status hone_default_rows(hone_schedule *sch);
+/* default_rows.c: moves what is computed once per row into the consumer's loop over rows; what is
+ * computed of constants alone stays in front. */
+hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits);
 
 #endif

@@ -36,7 +36,11 @@ static bool leaves_registers(const hone_default_nest *n, int64_t rows, int64_t c
     return 4 * rows * vectors_of(n, columns) <= 3 * (int64_t)n->limits->vector_registers;
 }
 
-static double step_time(const hone_default_nest *n, int64_t rows, int64_t columns) {
+bool hone_default_tile_fits(const hone_default_nest *n, int64_t rows, int64_t columns) {
+    return fits(n, rows, columns) && leaves_registers(n, rows, columns);
+}
+
+double hone_default_step_time(const hone_default_nest *n, int64_t rows, int64_t columns) {
     int64_t vectors = vectors_of(n, columns), sums = rows * vectors;
     bool shares_line = vectors * n->lanes * n->facts.element_bits % LINE_BITS != 0;
     if (sums == 0) return 0;
@@ -49,10 +53,11 @@ static double product_time(const hone_default_nest *n, hone_default_sides all,
                            hone_default_sides tile) {
     int64_t down = all.rows / tile.rows, right = all.columns / tile.columns;
     int64_t rest_rows = all.rows % tile.rows, rest_columns = all.columns % tile.columns;
-    double step = (double)down * ((double)right * step_time(n, tile.rows, tile.columns) +
-                                  step_time(n, tile.rows, rest_columns)) +
-                  (double)right * step_time(n, rest_rows, tile.columns) +
-                  step_time(n, rest_rows, rest_columns);
+    double step =
+        (double)down * ((double)right * hone_default_step_time(n, tile.rows, tile.columns) +
+                        hone_default_step_time(n, tile.rows, rest_columns)) +
+        (double)right * hone_default_step_time(n, rest_rows, tile.columns) +
+        hone_default_step_time(n, rest_rows, rest_columns);
     int64_t changes = (rest_rows > 0 ? right : 0) + (rest_columns > 0);
     return step * (double)n->facts.reduce + (double)(changes * CHANGE_TIME);
 }
@@ -66,8 +71,7 @@ hone_default_sides hone_default_product_tile(const hone_default_nest *n, hone_de
         hone_default_sides tile = {1, vectors * n->lanes};
         if (tile.columns > all.columns) tile.columns = all.columns;
         for (; tile.rows <= all.rows; tile.rows++) {
-            if (!fits(n, tile.rows, tile.columns) || !leaves_registers(n, tile.rows, tile.columns))
-                break;
+            if (!hone_default_tile_fits(n, tile.rows, tile.columns)) break;
             double time = product_time(n, all, tile);
             if (time >= least) continue;
             least = time;
@@ -75,4 +79,10 @@ hone_default_sides hone_default_product_tile(const hone_default_nest *n, hone_de
         }
     }
     return best;
+}
+
+double hone_default_least_time(const hone_default_nest *n, hone_default_sides all) {
+    hone_default_sides first = {1, all.columns < n->lanes ? all.columns : n->lanes};
+    hone_default_sides tile = hone_default_product_tile(n, all, first);
+    return product_time(n, all, tile) / (double)n->facts.reduce;
 }

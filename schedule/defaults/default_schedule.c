@@ -60,6 +60,18 @@ hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *ou
     return HONE_OK;
 }
 
+bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
+                              hone_buffer buffer) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < sch->func->param_count; i++) {
+        hone_buffer given = sch->func->params[i].buffer;
+        if (given == HONE_NO_ID) continue;
+        if (given == buffer) return number < 64 && (limits->constants >> number & 1);
+        number++;
+    }
+    return false;
+}
+
 void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out) {
     hone_node_id root = hone_func_root_block(sch->func);
     out->count = 0;
@@ -101,8 +113,10 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;
-    if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
     bool is_done;
+    HONE_TRY(hone_default_packed(&n, &is_done));
+    if (is_done) return HONE_OK;
+    if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
     HONE_TRY(hone_default_across(&n, &is_done));
     if (is_done) return HONE_OK;
     if (!n.facts.is_reduce_contiguous || n.facts.keeps_order || is_plain_sum(&n)) return HONE_OK;
@@ -169,7 +183,7 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
     for (uint32_t i = blocks.count; i-- > 0 && !st;) {
         st = hone_default_optional(tile_one(sch, blocks.names[i], limits));
     }
-    if (!st) st = hone_default_optional(hone_default_rows(sch));
+    if (!st) st = hone_default_optional(hone_default_rows(sch, limits));
     if (!st) st = hone_default_optional(hone_default_reduce(sch, limits));
     if (!st) st = hone_default_optional(hone_default_narrow(sch, limits));
     if (!st) st = hone_default_optional(annotate_root(sch, limits, work));

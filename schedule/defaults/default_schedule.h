@@ -11,6 +11,8 @@ typedef struct hone_default_limits {
     int32_t vector_lanes; /* f32 lanes of a vector register */
     int32_t vector_registers;
     int64_t l1_bytes, l2_bytes;
+    uint64_t constants; /* bit i: parameter i (of those that are buffers) never changes; what is
+                           computed of such alone is computed once, before the first call */
 } hone_default_limits;
 
 /* Schedules a program that was just reset; blocks that it cannot improve stay as they are. A step

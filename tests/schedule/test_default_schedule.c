@@ -51,13 +51,21 @@ static bool is_right(const hone_func *func, const hone_default_limits *limits, u
     return is_good;
 }
 
+/* A machine where parameters never change. */
+static hone_default_limits with_constants(const hone_default_limits *limits) {
+    hone_default_limits out = *limits;
+    out.constants = UINT64_MAX;
+    return out;
+}
+
 static void workload_is_right(void **state) {
     const hone_workload *row = *state;
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(row->text, &module);
     bool is_good = true;
     for (size_t i = 0; i < HONE_COUNT(machines); i++) {
-        is_good = is_good && is_right(func, &machines[i], i);
+        const hone_default_limits with = with_constants(&machines[i]);
+        is_good = is_good && is_right(func, &machines[i], i) && is_right(func, &with, i);
     }
     hone_module_release(module);
     assert_true(is_good);
@@ -71,7 +79,9 @@ static void random_programs_are_right(void **state) {
         hone_random_options varied = {.is_varied = true, .has_sizes = true};
         hone_func *func = hone_random_program(arena, seed, &varied);
         assert_non_null(func);
-        bool is_good = is_right(func, &machines[seed % HONE_COUNT(machines)], seed);
+        const hone_default_limits *machine = &machines[seed % HONE_COUNT(machines)];
+        const hone_default_limits with = with_constants(machine);
+        bool is_good = is_right(func, seed % 2 ? &with : machine, seed);
         hone_arena_destroy(arena);
         if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
     }

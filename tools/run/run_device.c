@@ -57,7 +57,7 @@ static hone_status choose_schedule(device_run *r, const hone_func *func) {
     hone_str text = {0};
     if (o->no_schedule || (!o->reschedule && hone_func_carries_schedule(func))) return HONE_OK;
     HONE_TRY(hone_schedule_create(func, &sch));
-    hone_status st = hone_first_schedule(sch, &r->target);
+    hone_status st = hone_first_schedule(sch, &r->target, 0);
     if (!st) st = hone_trace_print_json(&sch->trace, &text);
     hone_schedule_destroy(sch);
     return keep_text(r, st, &text, &r->trace);

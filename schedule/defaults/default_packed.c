@@ -1,0 +1,210 @@
+/* schedule/defaults/default_packed.c - products with constants: weights are laid out for the tile
+ * when the model is compiled (lower/signature/split_constants.h), so that each step of the sum
+ * reads the next vectors of one stream.
+ *
+ *   pack[f / C, c, dy, dx, f % C] = W[f, c, dy, dx]
+ *   for f0…, n, y0, x0:
+ *     for c, dy, dx: for y1, x1 (unrolled): for f1 (vectors): tile[y1, x1, f1] += X[…] * pack[…]
+ *     Y = epilogue(tile)
+ *
+ * Columns of a tile are the contiguous axis of the output (a matrix product), or another one: the
+ * filters of a convolution, which is turned on its way out then. It competes with vectors along
+ * rows of the image (default_tile.c), whose lanes are left over where an image is small, and which
+ * are no vectors at all where it is read in strides.
+ */
+#include <math.h>
+
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/loop_strides.h"
+#include "schedule/defaults/packed.h"
+#include "schedule/primitive/primitives.h"
+
+enum { MAX_VECTORS = 4, MAX_ROWS = 32, TURN_STEPS = 5 };
+
+static const double PLAIN_IS_EASIER = 1.1; /* nothing to turn, and no edge of more than one side */
+
+/* A way to tile a product: columns of p, and rows along both axes. */
+typedef struct way {
+    hone_packed p;
+    int64_t rows, outer_rows;
+    double time;
+} way;
+
+static bool reads_constant(const hone_default_nest *n, const hone_packed *p) {
+    return hone_default_is_constant(n->sch, n->limits, hone_packed_block(p)->reads[p->read].buffer);
+}
+
+/* ---- how large a tile is ---- */
+
+static int64_t extent_of(const hone_packed *p, int32_t axis) {
+    return axis < 0 ? 1 : p->f.extents[axis];
+}
+
+/* All tiles, those at the edges as they are. */
+static double time_of(const hone_default_nest *n, const way *w) {
+    const hone_packed *p = &w->p;
+    const int64_t all[] = {extent_of(p, p->outer_row), extent_of(p, (int32_t)p->row),
+                           extent_of(p, (int32_t)p->column)};
+    const int64_t tile[] = {w->outer_rows, w->rows, p->columns};
+    double time = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        int64_t side[3];
+        double count = 1;
+        for (int d = 0; d < 3; d++) {
+            bool is_rest = corner >> d & 1;
+            side[d] = is_rest ? all[d] % tile[d] : tile[d];
+            count *= (double)(is_rest ? side[d] > 0 : all[d] / tile[d]);
+        }
+        if (count > 0) time += count * hone_default_step_time(n, side[0] * side[1], side[2]);
+    }
+    return time;
+}
+
+/* The fastest tile of so many vectors. */
+static void choose_rows(const hone_default_nest *n, way *io, way *best) {
+    int64_t tall = extent_of(&io->p, io->p.outer_row), wide = extent_of(&io->p, (int32_t)io->p.row);
+    for (io->outer_rows = 1; io->outer_rows <= tall && io->outer_rows <= MAX_ROWS;
+         io->outer_rows++) {
+        for (io->rows = 1; io->rows <= wide && io->rows <= MAX_ROWS; io->rows++) {
+            if (!hone_default_tile_fits(n, io->outer_rows * io->rows, io->p.columns)) break;
+            io->time = time_of(n, io);
+            if (io->time < best->time) *best = *io;
+        }
+    }
+}
+
+static void choose_tile(const hone_default_nest *n, way *io, way *best) {
+    int64_t extent = extent_of(&io->p, (int32_t)io->p.column);
+    for (int64_t vectors = 1; vectors <= MAX_VECTORS; vectors++) {
+        io->p.lanes = n->lanes;
+        io->p.vectors = vectors;
+        io->p.columns = vectors * n->lanes;
+        if (io->p.columns >= extent + n->lanes) break;
+        choose_rows(n, io, best);
+    }
+}
+
+/* Whether vectors can go along rows: all that is read lies in them. */
+static bool has_vectors(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t stride;
+        if (!sch_stride_in_axis(p->sch, &block->reads[r], block->axes[p->row].var, &stride))
+            return false;
+        if (stride < 0 || stride > 1) return false;
+    }
+    return true;
+}
+
+/* What vectors along the contiguous axis would take for as much. */
+static double plain_time(const hone_default_nest *n, const hone_packed *p) {
+    hone_default_sides all = {extent_of(p, (int32_t)p->column), extent_of(p, (int32_t)p->row)};
+    if (!has_vectors(p)) return HUGE_VAL;
+    return hone_default_least_time(n, all) * (double)extent_of(p, p->outer_row);
+}
+
+/* Outputs are turned once for all steps of the sum. */
+static bool pays(const hone_default_nest *n, const way *w) {
+    const hone_packed *p = &w->p;
+    double outputs = (double)extent_of(p, p->outer_row) * (double)extent_of(p, (int32_t)p->row) *
+                     (double)extent_of(p, (int32_t)p->column);
+    double turning = TURN_STEPS * outputs / (double)n->lanes / (double)p->f.reduce;
+    return !p->is_turned || w->time + turning < PLAIN_IS_EASIER * plain_time(n, p);
+}
+
+static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
+    out->time = HUGE_VAL;
+    for (int is_turned = 0; is_turned < 2; is_turned++) {
+        way w = {.time = HUGE_VAL};
+        if (!hone_packed_find(n->sch, node, is_turned, true, &w.p) || !reads_constant(n, &w.p))
+            continue;
+        if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
+        choose_tile(n, &w, out);
+        if (out->time < HUGE_VAL) return pays(n, out);
+    }
+    return false;
+}
+
+/* ---- loops ---- */
+
+static int64_t bytes_of(const hone_packed *p, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(p->sch->func, buffer);
+    int64_t bytes = info->dtype.bits / 8;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t extent = hone_expr_const(info->shape[d]);
+        if (extent < 1 || extent > INT32_MAX || bytes > INT32_MAX) return INT32_MAX;
+        bytes *= extent;
+    }
+    return bytes;
+}
+
+/* Bytes that come from beyond the second cache, where something that is gone over several times
+ * does not stay there. */
+static double traffic(const hone_default_nest *n, int64_t bytes, int64_t times) {
+    return (double)bytes * (bytes * 2 > n->limits->l2_bytes ? (double)times : 1);
+}
+
+/* Whether all panels are gone over for each row of tiles, rather than all rows for each panel. */
+static bool puts_rows_first(const hone_default_nest *n, const way *w) {
+    const hone_packed *p = &w->p;
+    const hone_block *block = hone_packed_block(p);
+    int64_t weights = bytes_of(p, block->reads[p->read].buffer), others = 0, strips = 1;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (r != p->read) others += bytes_of(p, block->reads[r].buffer);
+    }
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        if (!p->f.is_spatial[a] || a == p->column || a == p->row) continue;
+        strips *= (int32_t)a == p->outer_row ? (p->f.extents[a] + w->outer_rows - 1) / w->outer_rows
+                                             : p->f.extents[a];
+    }
+    int64_t panels = (extent_of(p, (int32_t)p->column) + p->columns - 1) / p->columns;
+    return traffic(n, weights, strips) + (double)others <
+           traffic(n, others, panels) + (double)weights;
+}
+
+static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
+    hone_packed *p = &w->p;
+    hone_packed_copy copy;
+    hone_packed_places at;
+    hone_rv epilogue;
+    p->block = n->block;
+    HONE_TRY(hone_packed_cache_tile(p, &epilogue));
+    HONE_TRY(hone_packed_copy_operand(p, &copy));
+    HONE_TRY(hone_schedule_node(n->sch, p->block, &p->node));
+    hone_packed_tiling tiling = {.rows = HONE_FACTOR_OF_INT(w->rows),
+                                 .outer_rows = HONE_FACTOR_OF_INT(w->outer_rows),
+                                 .group = HONE_FACTOR_OF_INT(1),
+                                 .rows_first = rows_first};
+    HONE_TRY(hone_packed_nest(p, &tiling, &at));
+    HONE_TRY(hone_packed_take_tile(p, epilogue, &at));
+    HONE_TRY(hone_sch_unroll(n->sch, at.row));
+    if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(n->sch, at.outer_row));
+    return hone_packed_pack_all(p, &copy);
+}
+
+/* On a copy first: a step that is refused in the middle would leave half of it. */
+static hone_status try_way(hone_default_nest *n, way *w, bool rows_first, bool *out_is_done) {
+    hone_schedule *copy = NULL;
+    HONE_TRY(hone_schedule_copy(n->sch, &copy));
+    copy->wants_reasons = false;
+    hone_default_nest on_copy = *n;
+    on_copy.sch = copy;
+    way tried = *w;
+    tried.p.sch = copy;
+    hone_status st = apply(&on_copy, &tried, rows_first);
+    *out_is_done = !st;
+    hone_schedule_destroy(copy);
+    return hone_default_optional(st);
+}
+
+hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done) {
+    way w;
+    hone_node_id node;
+    *out_is_done = false;
+    if (n->limits->constants == 0 || n->lanes < 2) return HONE_OK;
+    HONE_TRY(hone_schedule_node(n->sch, n->block, &node));
+    if (!find_way(n, node, &w)) return HONE_OK;
+    bool rows_first = puts_rows_first(n, &w);
+    HONE_TRY(try_way(n, &w, rows_first, out_is_done));
+    return *out_is_done ? apply(n, &w, rows_first) : HONE_OK;
+}
