@@ -73,7 +73,7 @@ def bottleneck(net, x, wide, out, stride):
     return net.op("Relu", net.op("Add", y, x))
 
 
-def resnet_body(net, x, block, depths, widths, stem):
+def resnet_body(net, x, block, depths, widths, stem, classes=10):
     x = net.conv_norm(x, 3, stem, kernel=7, stride=2)
     x = net.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=0)
     wide = stem
@@ -81,7 +81,7 @@ def resnet_body(net, x, block, depths, widths, stem):
         for number in range(depth):
             x = block(net, x, wide, out, 2 if stage and not number else 1)
             wide = out
-    return classified(net, x, wide)
+    return classified(net, x, wide, classes)
 
 
 def resnet18(opset=11):
