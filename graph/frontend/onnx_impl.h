@@ -1,6 +1,7 @@
 /* graph/frontend/onnx_impl.h - between the files that walk a model.
  *
- *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
+ *   onnx_import.c  models: initializers, nodes in order, outputs
+ *   onnx_input.c   inputs and the names of their sizes
  *   onnx_function.c, onnx_missing.c  functions of a model; what of it is not implemented
  *   onnx_subgraph.c, onnx_branch.c, onnx_loop.c, onnx_sequence.c (onnx_flow.h)
  *                  control flow, sequences
@@ -25,6 +26,16 @@ hone_status onnx_convert_nodes(onnx_reader *r, size_t count, Onnx__NodeProto *co
 hone_status onnx_set_opset(onnx_reader *r, size_t count, Onnx__OperatorSetIdProto *const *sets);
 /* UNSUPPORTED: names all operators of the model that are not implemented. */
 hone_status onnx_check_operators(const Onnx__ModelProto *model);
+
+/* ---- inputs ---- */
+/* All of the model, as parameters of the graph function. */
+hone_status onnx_read_inputs(onnx_reader *r, const Onnx__GraphProto *graph);
+/* The value that the caller gives to an initializer or an input; or NULL. */
+const hone_tensor *onnx_given_weight(const onnx_reader *r, const char *name);
+/* The name that a dimension has in the file; or NULL. */
+const char *onnx_name_of_dim(const Onnx__TensorShapeProto__Dimension *dim);
+/* whose: ONNX_NAME_... */
+hone_status onnx_note_size_name(onnx_reader *r, const char *name, uint64_t whose);
 
 /* ---- functions ---- */
 /* The function of the model that the node calls, or NULL. */

@@ -1,4 +1,4 @@
-/* graph/frontend/onnx_import.c - models: opset, inputs, initializers, nodes in order, outputs. */
+/* graph/frontend/onnx_import.c - models: opset, initializers, nodes in order, outputs. */
 #include "graph/frontend/onnx_import.h"
 
 #include <stdio.h>
@@ -17,142 +17,7 @@ enum { MAX_NODES = 1 << 20, MAX_OUTPUTS = 1024 };
  * one by one, a changed meaning would not be noticed. */
 enum { NEWEST_OPSET = 28 };
 
-/* ---- inputs ---- */
-
-/* Names of values and sizes stay as the file spells them: whoever prints a program makes them
- * identifiers (ir/text/print/script_names.c), so two names are never one. */
-
-/* A size: the number that the caller gave, or a variable. */
-static hone_status named_size(onnx_reader *r, const char *name, const hone_expr **out) {
-    const hone_graph_options *options = r->options;
-    for (size_t i = 0; options && i < options->dim_count; i++) {
-        if (strcmp(options->dims[i].name, name) == 0) {
-            *out = hone_extent_int(&r->ir, options->dims[i].size);
-            r->dim_used[i < 64 ? i : 63] = true;
-            return hone_ir_finish(&r->ir);
-        }
-    }
-    hone_var var = 0;
-    while (var < r->graph->var_count && strcmp(r->graph->vars[var].name, name) != 0)
-        var++;
-    if (var == r->graph->var_count) var = hone_graph_add_var(r->graph, name);
-    if (var == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    *out = hone_expr_var(&r->ir, HONE_DTYPE_I64, var);
-    return hone_ir_finish(&r->ir);
-}
-
-static const char *name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
-    bool has = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-               dim->dim_param && dim->dim_param[0];
-    return has ? dim->dim_param : NULL;
-}
-
-static hone_status note_size_name(onnx_reader *r, const char *name, uint64_t whose) {
-    return hone_strmap_put(&r->size_names, name, whose) ? HONE_OK
-                                                        : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
-/* Notes the names of sizes that an input's dimensions have in the file. */
-static hone_status note_sizes(onnx_reader *r, const Onnx__ValueInfoProto *input) {
-    const Onnx__TypeProto *type = input->type;
-    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-                     type->tensor_type && type->tensor_type->shape;
-    for (size_t d = 0; is_tensor && d < type->tensor_type->shape->n_dim; d++) {
-        const char *name = name_of_dim(type->tensor_type->shape->dim[d]);
-        if (name) HONE_TRY(note_size_name(r, name, ONNX_NAME_FILE));
-    }
-    return HONE_OK;
-}
-
-/* A size without a name is one of its own: a_dim0, or a_dim0_1 where the file calls another so. */
-static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
-                                const hone_expr **out) {
-    char suffix[24] = "";
-    const char *name = NULL;
-    for (unsigned k = 1; !name || hone_strmap_find(&r->size_names, name, NULL); k++) {
-        name = hone_arena_printf(r->arena, "%s_dim%zu%s", input, i, suffix);
-        if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-        snprintf(suffix, sizeof suffix, "_%u", k);
-    }
-    HONE_TRY(note_size_name(r, name, ONNX_NAME_MADE));
-    return named_size(r, name, out);
-}
-
-static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
-                                const Onnx__TensorShapeProto__Dimension *dim,
-                                const hone_expr **out) {
-    if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
-        dim->dim_value >= 0) {
-        if (dim->dim_value > INT32_MAX) {
-            return HONE_ERROR(HONE_CODE_INVALID,
-                              "dimension %zu is %lld, must be from 0 to 2^31 - 1", i,
-                              (long long)dim->dim_value);
-        }
-        *out = hone_extent_int(&r->ir, dim->dim_value);
-        return hone_ir_finish(&r->ir);
-    }
-    const char *name = name_of_dim(dim);
-    return name ? named_size(r, name, out) : unnamed_size(r, input, i, out);
-}
-
-static hone_status read_input_type(onnx_reader *r, const Onnx__ValueInfoProto *input,
-                                   const hone_sinfo **out_info) {
-    const Onnx__TypeProto *type = input->type;
-    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "the input is no tensor: inputs that are sequences or optionals are not "
-                          "implemented");
-    }
-    const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
-    hone_dtype dtype;
-    HONE_TRY(onnx_dtype(tensor->elem_type, &dtype));
-    if (!tensor->shape) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input's rank is not known");
-    size_t rank = tensor->shape->n_dim;
-    if (rank > HONE_MAX_RANK) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input has %zu dimensions, at most %d", rank,
-                          HONE_MAX_RANK);
-    }
-    const hone_expr **shape = hone_arena_zalloc(r->arena, (rank + 1) * sizeof *shape);
-    if (!shape) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    for (size_t i = 0; i < rank; i++) {
-        HONE_TRY(input_extent(r, input->name, i, tensor->shape->dim[i], &shape[i]));
-    }
-    *out_info = hone_sinfo_tensor(r->arena, dtype, (int32_t)rank, shape);
-    return *out_info ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
-/* The value that the caller gives to an initializer or an input. */
-static const hone_tensor *given_weight(const onnx_reader *r, const char *name) {
-    for (size_t i = 0; r->options && i < r->options->weight_count; i++) {
-        if (strcmp(r->options->weights[i].name, name) == 0) return r->options->weights[i].tensor;
-    }
-    return NULL;
-}
-
-static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input) {
-    if (!input->name || !input->name[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
-    }
-    uint64_t at;
-    if (hone_strmap_find(&r->scope->names, input->name, &at)) {
-        if (at < r->initializer_count) return HONE_OK; /* its value is in the file */
-        return HONE_ERROR(HONE_CODE_INVALID, "there are two inputs '%s'", input->name);
-    }
-    const hone_sinfo *info = NULL;
-    bool is_kept = r->options && r->options->keeps_inputs;
-    const hone_tensor *weight = is_kept ? NULL : given_weight(r, input->name);
-    if (weight) {
-        hone_tensor *copy;
-        hone_garg constant;
-        HONE_TRY(hone_tensor_clone(weight, &copy));
-        HONE_TRY(onnx_add_constant(r, copy, &constant));
-        return onnx_define(r, input->name, constant);
-    }
-    HONE_TRY(hone_status_annotate(read_input_type(r, input, &info), "input '%s'", input->name));
-    hone_gvalue value = hone_graph_add_param(r->graph, input->name, info);
-    if (value == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    return onnx_define(r, input->name, HONE_GARG_OF_VALUE(value));
-}
+/* ---- initializers ---- */
 
 static hone_status check_replacement(const hone_tensor *own, const hone_tensor *given) {
     if (hone_dtype_equal(own->dtype, given->dtype) && hone_tensor_same_shape(own, given))
@@ -184,7 +49,7 @@ static hone_status note_replaced(onnx_reader *r, const char *name) {
 
 /* Takes the tensor of the file, leaves the one that counts; none after failure. */
 static hone_status replace_initializer(onnx_reader *r, const char *name, hone_tensor **tensor) {
-    const hone_tensor *given = given_weight(r, name);
+    const hone_tensor *given = onnx_given_weight(r, name);
     hone_tensor *own = *tensor;
     if (!given) return HONE_OK;
     *tensor = NULL;
@@ -362,7 +227,7 @@ static hone_status name_sizes(onnx_reader *r, const Onnx__TensorShapeProto *decl
                               const hone_sinfo *info) {
     uint64_t whose;
     for (size_t d = 0; info->shape && d < declared->n_dim && d < (size_t)info->rank; d++) {
-        const char *name = name_of_dim(declared->dim[d]);
+        const char *name = onnx_name_of_dim(declared->dim[d]);
         const hone_expr *e = info->shape[d];
         if (!name || e->kind != HONE_EXPR_VAR) continue;
         hone_var_info *var = &r->graph->vars[e->u.var];
@@ -371,7 +236,7 @@ static hone_status name_sizes(onnx_reader *r, const Onnx__TensorShapeProto *decl
         if (!is_made_up || hone_strmap_find(&r->size_names, name, NULL)) continue;
         var->name = hone_arena_strdup(r->arena, name);
         if (!var->name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-        HONE_TRY(note_size_name(r, name, ONNX_NAME_FILE));
+        HONE_TRY(onnx_note_size_name(r, name, ONNX_NAME_FILE));
     }
     return HONE_OK;
 }
@@ -516,10 +381,7 @@ hone_status onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *graph) {
 static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
     HONE_TRY(read_initializers(r, graph));
     r->initializer_count = r->arg_count;
-    for (size_t i = 0; i < graph->n_input; i++)
-        HONE_TRY(note_sizes(r, graph->input[i]));
-    for (size_t i = 0; i < graph->n_input; i++)
-        HONE_TRY(read_input(r, graph->input[i]));
+    HONE_TRY(onnx_read_inputs(r, graph));
     HONE_TRY(onnx_convert_nodes(r, graph->n_node, graph->node));
     HONE_TRY(read_outputs(r, graph));
     onnx_end_blocks(r);
@@ -532,7 +394,9 @@ static hone_status record_sizes(onnx_reader *r) {
     for (size_t i = 0; r->options && i < r->options->dim_count; i++) {
         const hone_graph_dim *dim = &r->options->dims[i];
         const char *name = hone_arena_strdup(r->arena, dim->name);
-        if (!r->dim_used[i < 64 ? i : 63]) return hone_dim_unknown_in(dim->name, r->module);
+        bool is_used = r->dim_used[i < 64 ? i : 63];
+        if (!is_used && r->options->keeps_sizes) continue;
+        if (!is_used) return hone_dim_unknown_in(dim->name, r->module);
         if (!name ||
             !hone_attrs_with(r->arena, &sizes, name, HONE_VALUE_OF_INT(dim->size), &sizes)) {
             return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");

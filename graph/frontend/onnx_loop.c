@@ -342,7 +342,8 @@ static hone_status read_limit(onnx_reader *r, turns *t) {
 static hone_status convert_loop(onnx_reader *r, hone_garg *out) {
     bool begins = true;
     turns t = {.condition = {.kind = HONE_GARG_NONE}};
-    t.state_count = r->input_count > 2 ? r->input_count - 2 : 0;
+    size_t inputs = r->node->n_input; /* absent optionals at the end count */
+    t.state_count = inputs > 2 ? (uint32_t)inputs - 2 : 0;
     HONE_TRY(begin_turns(r, &t, 2));
     HONE_TRY(read_limit(r, &t));
     if (onnx_has_input(r, 1)) {

@@ -21,8 +21,8 @@ static hone_status parse_size(const char *spec, const char **at, int64_t *out) {
     errno = 0;
     long long size = strtoll(*at, &end, 10);
     bool is_number = end != *at && (**at >= '0' && **at <= '9');
-    if (!is_number || errno || (*end && *end != ',') || size < 1 || size > INT32_MAX) {
-        return HONE_ERROR(HONE_CODE_INVALID, "shape '%s': '%.20s' is no size from 1 to 2147483647",
+    if (!is_number || errno || (*end && *end != ',') || size < 0 || size > INT32_MAX) {
+        return HONE_ERROR(HONE_CODE_INVALID, "shape '%s': '%.20s' is no size from 0 to 2147483647",
                           spec, *at);
     }
     *out = size;
@@ -105,6 +105,39 @@ hone_status hone_dim_variants_parse(const char *const *specs, size_t count,
 void hone_dim_variants_deinit(hone_dim_variants *variants) {
     hone_arena_destroy(variants->arena);
     memset(variants, 0, sizeof *variants);
+}
+
+bool hone_dim_is_bound(const hone_module *module, const char *name, int64_t *out_size) {
+    const hone_value *bound = hone_attrs_find(&module->attrs, "bound_sizes");
+    if (!bound || bound->kind != HONE_VALUE_MAP) return false;
+    const hone_attrs sizes = {bound->count, bound->u.attrs};
+    *out_size = hone_attrs_int(&sizes, name, -1);
+    return *out_size >= 0;
+}
+
+static hone_status drop_bound(hone_arena *arena, const hone_module *module,
+                              hone_dim_variant *variant) {
+    hone_graph_dim *kept = hone_arena_zalloc(arena, (variant->dim_count + 1) * sizeof *kept);
+    size_t count = 0;
+    if (!kept) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    for (size_t i = 0; i < variant->dim_count; i++) {
+        const hone_graph_dim *dim = &variant->dims[i];
+        int64_t size = dim->size;
+        bool is_bound = hone_dim_is_bound(module, dim->name, &size);
+        if (!is_bound) kept[count++] = *dim;
+        if (size == dim->size) continue;
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "'%s' is %lld and %lld: the length of a sequence can be one number only",
+                          dim->name, (long long)size, (long long)dim->size);
+    }
+    *variant = (hone_dim_variant){kept, count};
+    return HONE_OK;
+}
+
+hone_status hone_dim_variants_drop_bound(hone_dim_variants *variants, const hone_module *module) {
+    for (size_t i = 0; i < variants->count; i++)
+        HONE_TRY(drop_bound(variants->arena, module, &variants->items[i]));
+    return HONE_OK;
 }
 
 /* ---- names that nothing has ---- */

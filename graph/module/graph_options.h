@@ -5,10 +5,12 @@
 
 #include "ir/core/module.h"
 
-/* A symbolic size with the number it stands for: "N" = 64. */
+/* A symbolic size with the number it stands for: "N" = 64. For the reader of models also how many
+ * tensors an input has that is a sequence (x = 3) or an optional (0 = absent), and how many
+ * dimensions, where the file does not say ("x.rank" = 2). */
 typedef struct hone_graph_dim {
     const char *name;
-    int64_t size; /* >= 1 */
+    int64_t size; /* >= 0 */
 } hone_graph_dim;
 
 /* A parameter of the graph function with its value (weights from a file). */
@@ -25,6 +27,8 @@ typedef struct hone_graph_options {
     size_t weight_count;
     const char *only;  /* the function that is wanted, with what it calls; NULL = all */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
+    bool keeps_sizes;  /* of models: sizes stay symbolic and are bound later; of dims the reader
+                        * takes what only it can use (lengths of sequences, ranks) */
 } hone_graph_options;
 
 /* One choice of sizes: what to compile or tune for. */
@@ -41,11 +45,19 @@ typedef struct hone_dim_variants {
     size_t count;
 } hone_dim_variants;
 
-/* INVALID with the offending text: no '=', a size that is not a number from 1 to 2^31 - 1, a name
+/* INVALID with the offending text: no '=', a size that is not a number from 0 to 2^31 - 1, a name
  * twice, more than 64 variants. Deinit also after failure. */
 HONE_NODISCARD hone_status hone_dim_variants_parse(const char *const *specs, size_t count,
                                                    hone_dim_variants *out_variants);
 void hone_dim_variants_deinit(hone_dim_variants *variants);
+
+/* Whether the reader of a model has bound this name (a size, a length) to a number. */
+bool hone_dim_is_bound(const hone_module *module, const char *name, int64_t *out_size);
+
+/* Takes out of the variants what the reader has bound. INVALID when a variant has another number:
+ * a sequence has one length. */
+HONE_NODISCARD hone_status hone_dim_variants_drop_bound(hone_dim_variants *variants,
+                                                        const hone_module *module);
 
 /* INVALID: "there is no size 'N'; did you mean 'n'? there are 'n', 'm'". names[] may hold one
  * twice, and be empty where all sizes are numbers. */

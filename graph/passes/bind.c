@@ -299,10 +299,8 @@ static hone_status check_weights(const hone_module *module, const hone_graph_opt
 
 /* The reader of models may have bound it already, to the same number. */
 static bool was_bound_before(const hone_module *module, const hone_graph_dim *dim) {
-    const hone_value *bound = hone_attrs_find(&module->attrs, "bound_sizes");
-    if (!bound || bound->kind != HONE_VALUE_MAP) return false;
-    hone_attrs sizes = {bound->count, bound->u.attrs};
-    return hone_attrs_int(&sizes, dim->name, -1) == dim->size;
+    int64_t size;
+    return hone_dim_is_bound(module, dim->name, &size) && size == dim->size;
 }
 
 /* Or put a value in the place of one that the model has. */

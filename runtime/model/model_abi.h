@@ -3,6 +3,8 @@
  * This text stands at the head of every generated header, so a program needs nothing else of Hone.
  * Tensors are DLPack's: include <dlpack/dlpack.h> before this header to use your own copy.
  *
+ * A sequence x of an ONNX model is one tensor for each of its items: x_0, x_1, ...; how many there
+ * are was said when the model was compiled. So are sequences among outputs.
  * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Data that is aligned to
  * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller,
  * but for those whose shape depends on data and has no upper bound (HONE_MODEL_MADE).

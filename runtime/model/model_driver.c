@@ -169,10 +169,10 @@ static int32_t check_dims(const hone_mt_call *call, int32_t port, const DLTensor
     }
     if (t->ndim > 0 && !t->shape) return bad_port(call, port, "no shape");
     for (int32_t d = 0; d < t->ndim && !hone_mt_is_sized_late(call, port); d++) {
-        if (want->shape[d] >= 0 ? t->shape[d] == want->shape[d] : t->shape[d] > 0) continue;
+        if (want->shape[d] >= 0 ? t->shape[d] == want->shape[d] : t->shape[d] >= 0) continue;
         if (want->shape[d] < 0) {
             return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
-                                "%s '%s': dimension %d is %lld, must be at least 1",
+                                "%s '%s': dimension %d is %lld, must be at least 0",
                                 port_kind(call, port), want->name, (int)d, (long long)t->shape[d]);
         }
         return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s': dimension %d is %lld, wants %lld",
@@ -366,7 +366,41 @@ static bool guards_hold(const hone_mt_call *call, const hone_mt_plan *plan, int3
     return true;
 }
 
-static int32_t no_plan(void) {
+/* The first of the ports that has a dimension of 0 which the plan takes for a size, -1: none. What
+ * a kernel makes of nothing is known only where that was compiled for. */
+static int32_t find_empty(const hone_mt_call *call, const hone_mt_plan *plan, int32_t port_count,
+                          int32_t *out_dim) {
+    for (int32_t p = 0; p < port_count; p++) {
+        const DLTensor *t = hone_mt_port_tensor(call, p);
+        const hone_model_port *info = hone_mt_port_info(call, p);
+        for (int32_t d = 0; d < t->ndim && !hone_mt_is_sized_late(call, p); d++) {
+            *out_dim = d;
+            bool is_fixed = plan->values[plan->ports[p].shape[d]].op == HONE_MT_CONST;
+            if (info->shape[d] < 0 && t->shape[d] == 0 && !is_fixed) return p;
+        }
+    }
+    return -1;
+}
+
+static bool takes(const hone_mt_call *call, const hone_mt_plan *plan, int32_t port_count) {
+    int32_t dim;
+    return guards_hold(call, plan, port_count) && find_empty(call, plan, port_count, &dim) < 0;
+}
+
+static int32_t no_plan(const hone_mt_call *call, const hone_mt_entry *entry, int32_t port_count) {
+    for (int32_t i = 0; i < entry->plan_count; i++) {
+        int32_t dim, port = -1;
+        if (guards_hold(call, &entry->plans[i], port_count))
+            port = find_empty(call, &entry->plans[i], port_count, &dim);
+        if (port < 0) continue;
+        const char *size = hone_mt_port_info(call, port)->dim_names[dim];
+        return hone_mt_fail(
+            HONE_MODEL_BAD_ARGUMENT,
+            "%s '%s': dimension %d is 0, must be at least 1 where the model was not "
+            "compiled for %s=0",
+            port_kind(call, port), hone_mt_port_info(call, port)->name, (int)dim,
+            size ? size : "it");
+    }
     return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
                         "the model was not compiled for inputs of these shapes");
 }
@@ -374,11 +408,11 @@ static int32_t no_plan(void) {
 static int32_t choose_plan(hone_mt_call *call, const hone_mt_entry *entry) {
     int32_t ports = call->info->input_count + call->info->output_count;
     for (int32_t i = 0; i < entry->plan_count; i++) {
-        if (!guards_hold(call, &entry->plans[i], ports)) continue;
+        if (!takes(call, &entry->plans[i], ports)) continue;
         call->plan = &entry->plans[i];
         return HONE_MODEL_OK;
     }
-    return no_plan();
+    return no_plan(call, entry, ports);
 }
 
 /* Before outputs have shapes: the general plan, the last one, where there is one; else the only
@@ -387,14 +421,14 @@ static int32_t choose_plan_by_inputs(hone_mt_call *call, const hone_mt_entry *en
     call->plan = NULL;
     for (int32_t i = 0; i < entry->plan_count; i++) {
         const hone_mt_plan *plan = &entry->plans[i];
-        if (!guards_hold(call, plan, call->info->input_count)) continue;
+        if (!takes(call, plan, call->info->input_count)) continue;
         if (call->plan && plan->guard_count) {
             return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
                                 "the shapes of the outputs do not follow from the inputs");
         }
         call->plan = plan;
     }
-    return call->plan ? HONE_MODEL_OK : no_plan();
+    return call->plan ? HONE_MODEL_OK : no_plan(call, entry, call->info->input_count);
 }
 
 /* ---- memory ---- */

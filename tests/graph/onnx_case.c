@@ -11,35 +11,18 @@
 #include "tests/graph/graph_run.h"
 
 enum { MAX_INPUTS = 32 };
+#define NOT_ALONE SIZE_MAX
 
 typedef struct example {
     char folder[512];
     hone_module *module;
     hone_tensor *inputs[MAX_INPUTS];
+    size_t files[MAX_INPUTS]; /* the number of the file of each; NOT_ALONE: one of a sequence */
     size_t input_count;
+    hone_graph_dim sizes[2 * MAX_INPUTS]; /* of inputs that are sequences or optionals */
+    char names[2 * MAX_INPUTS][80];
+    size_t size_count;
 } example;
-
-static hone_status load_tensor(const example *e, const char *kind, size_t index,
-                               hone_tensor **out) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/test_data_set_0/%s_%zu.pb", e->folder, kind, index);
-    *out = NULL;
-    if (!hone_fs_exists(path)) return HONE_OK;
-    HONE_TRY(hone_onnx_load_tensor(path, out));
-    /* numpy has no bfloat16: these are recorded as their bits */
-    if (strstr(e->folder, strcmp(kind, "input") == 0 ? "BFLOAT16_to" : "to_BFLOAT16")) {
-        (*out)->dtype = HONE_DTYPE_BF16;
-    }
-    return HONE_OK;
-}
-
-static hone_status load_inputs(example *e) {
-    for (; e->input_count < MAX_INPUTS; e->input_count++) {
-        HONE_TRY(load_tensor(e, "input", e->input_count, &e->inputs[e->input_count]));
-        if (!e->inputs[e->input_count]) break;
-    }
-    return HONE_OK;
-}
 
 /* Reads a number of protobuf's. */
 static uint64_t read_number(const char *bytes, size_t count, size_t *io_at) {
@@ -66,28 +49,141 @@ static const char *find_record(const char *bytes, size_t count, unsigned field, 
     return NULL;
 }
 
-/* Item i of the sequence that output 0 is, or that is in the optional which it is: what the model
- * gives as output i. NULL behind the last one, and where output 0 is a tensor. */
-static hone_status load_item(const example *e, size_t i, hone_tensor **out) {
-    char path[600], *bytes, *folder = NULL;
-    size_t count, length = 0;
+/* ---- files ---- */
+
+static void path_of(const example *e, const char *kind, size_t index, char path[600]) {
+    snprintf(path, 600, "%s/test_data_set_0/%s_%zu.pb", e->folder, kind, index);
+}
+
+static hone_status load_tensor(const example *e, const char *kind, size_t index,
+                               hone_tensor **out) {
+    char path[600];
+    path_of(e, kind, index, path);
     *out = NULL;
-    snprintf(path, sizeof path, "%s/test_data_set_0/output_0.pb", e->folder);
+    if (!hone_fs_exists(path)) return HONE_OK;
+    HONE_TRY(hone_onnx_load_tensor(path, out));
+    /* numpy has no bfloat16: these are recorded as their bits */
+    if (strstr(e->folder, strcmp(kind, "input") == 0 ? "BFLOAT16_to" : "to_BFLOAT16")) {
+        (*out)->dtype = HONE_DTYPE_BF16;
+    }
+    return HONE_OK;
+}
+
+/* A tensor that stands within a file. */
+static hone_status load_within(const char *item, size_t length, hone_tensor **out) {
+    char path[600], *folder = NULL;
+    hone_status st = hone_fs_temp_dir("hone-case", &folder);
+    snprintf(path, sizeof path, "%s/item.pb", folder ? folder : "");
+    if (!st) st = hone_fs_write_atomic(path, item, length);
+    if (!st) st = hone_onnx_load_tensor(path, out);
+    if (folder) st = hone_status_join(st, hone_fs_remove_tree(folder));
+    hone_free(folder);
+    return st;
+}
+
+/* ---- sequences and optionals: SequenceProto and OptionalProto ---- */
+
+/* Both begin with their name (field 1), which tensors have as field 8. */
+static bool is_tensor(const char *bytes, size_t count) {
+    return count == 0 || bytes[0] != 0x0a;
+}
+
+/* Tensor i of a sequence, of the sequence in an optional, or the one in an optional; NULL behind
+ * the last one. */
+static const char *find_item(const char *bytes, size_t count, size_t i, size_t *out_length) {
+    size_t length = 0;
+    const char *within = find_record(bytes, count, 5, 0, &length);
+    return find_record(within ? within : bytes, within ? length : count, 3, i, out_length);
+}
+
+static size_t count_items(const char *bytes, size_t count) {
+    size_t items = 0, length;
+    while (find_item(bytes, count, items, &length))
+        items++;
+    return items;
+}
+
+/* Result i of a model, whose sequences are flat: of the output files in order. Before it comes
+ * *io_at, the number of its first one. NULL: there is no such file. */
+static hone_status load_result(const example *e, size_t file, size_t i, size_t *io_at,
+                               hone_tensor **out) {
+    char path[600], *bytes;
+    size_t count, length = 0;
+    path_of(e, "output", file, path);
     HONE_TRY(hone_fs_read(path, 1 << 24, &bytes, &count));
-    const char *within =
-        strstr(e->folder, "_opt") ? find_record(bytes, count, 5, 0, &length) : NULL;
-    const char *item = find_record(within ? within : bytes, within ? length : count, 3, i, &length);
     hone_status st = HONE_OK;
-    if (item) {
-        st = hone_fs_temp_dir("hone-case", &folder);
-        snprintf(path, sizeof path, "%s/item.pb", folder ? folder : "");
-        if (!st) st = hone_fs_write_atomic(path, item, length);
-        if (!st) st = hone_onnx_load_tensor(path, out);
-        if (folder) st = hone_status_join(st, hone_fs_remove_tree(folder));
-        hone_free(folder);
+    size_t made = is_tensor(bytes, count) ? 1 : count_items(bytes, count);
+    if (i < *io_at + made && is_tensor(bytes, count)) {
+        st = load_tensor(e, "output", file, out);
+    } else if (i < *io_at + made) {
+        const char *item = find_item(bytes, count, i - *io_at, &length);
+        st = load_within(item, length, out);
+    }
+    *io_at += made;
+    hone_free(bytes);
+    return st;
+}
+
+/* NULL: nothing is recorded. */
+static hone_status load_expected(const example *e, size_t i, hone_tensor **out) {
+    char path[600];
+    size_t at = 0;
+    *out = NULL;
+    for (size_t file = 0; !*out; file++) {
+        path_of(e, "output", file, path);
+        if (!hone_fs_exists(path)) return HONE_OK;
+        HONE_TRY(load_result(e, file, i, &at, out));
+    }
+    return HONE_OK;
+}
+
+/* How many tensors the sequence has, or of how many dimensions. */
+static void note_size(example *e, const char *name, size_t length, const char *ending,
+                      int64_t size) {
+    size_t i = e->size_count++;
+    snprintf(e->names[i], sizeof e->names[i], "%.*s%s", (int)length, name, ending);
+    e->sizes[i] = (hone_graph_dim){e->names[i], size};
+}
+
+static hone_status take_items(example *e, const char *bytes, size_t count) {
+    size_t length = 0, first = e->input_count;
+    const char *item;
+    for (size_t i = 0; (item = find_item(bytes, count, i, &length)) && e->input_count < MAX_INPUTS;
+         i++) {
+        HONE_TRY(load_within(item, length, &e->inputs[e->input_count]));
+        e->files[e->input_count++] = NOT_ALONE;
+    }
+    const char *name = find_record(bytes, count, 1, 0, &length);
+    if (!name) return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
+    note_size(e, name, length, "", (int64_t)(e->input_count - first));
+    if (e->input_count > first) note_size(e, name, length, ".rank", e->inputs[first]->rank);
+    return HONE_OK;
+}
+
+static hone_status load_input(example *e, const char *path, size_t index) {
+    char *bytes;
+    size_t count;
+    HONE_TRY(hone_fs_read(path, 1 << 24, &bytes, &count));
+    hone_status st;
+    if (is_tensor(bytes, count)) {
+        st = load_tensor(e, "input", index, &e->inputs[e->input_count]);
+        e->files[e->input_count] = index;
+        e->input_count += !st;
+    } else {
+        st = take_items(e, bytes, count);
     }
     hone_free(bytes);
     return st;
+}
+
+static hone_status load_inputs(example *e) {
+    char path[600];
+    for (size_t i = 0; e->input_count < MAX_INPUTS; i++) {
+        path_of(e, "input", i, path);
+        if (!hone_fs_exists(path)) break;
+        HONE_TRY(load_input(e, path, i));
+    }
+    return HONE_OK;
 }
 
 /* The name that a TensorProto carries (field 8, a string); every record is of known wire form. */
@@ -121,12 +217,13 @@ static bool may_be_constant(const hone_tensor *tensor, size_t index) {
 static hone_status load_with_shapes(example *e, const char *path) {
     hone_graph_weight weights[MAX_INPUTS];
     char names[MAX_INPUTS][64];
-    hone_graph_options options = {.weights = weights};
+    hone_graph_options options = {
+        .weights = weights, .dims = e->sizes, .dim_count = e->size_count, .keeps_sizes = true};
     bool is_bound[MAX_INPUTS] = {false};
     for (size_t i = 0; i < e->input_count; i++) {
         const hone_tensor *tensor = e->inputs[i];
-        if (!may_be_constant(tensor, i)) continue;
-        HONE_TRY(tensor_name(e, i, names[i]));
+        if (e->files[i] == NOT_ALONE || !may_be_constant(tensor, e->files[i])) continue;
+        HONE_TRY(tensor_name(e, e->files[i], names[i]));
         weights[options.weight_count++] = (hone_graph_weight){names[i], tensor};
         is_bound[i] = true;
     }
@@ -145,19 +242,24 @@ static hone_status load_with_shapes(example *e, const char *path) {
 static hone_status load_example(example *e) {
     char path[600];
     snprintf(path, sizeof path, "%s/model.onnx", e->folder);
-    hone_status st = hone_onnx_load(path, NULL, &e->module);
+    hone_status inputs = load_inputs(e);
+    const hone_graph_options sizes = {
+        .dims = e->sizes, .dim_count = e->size_count, .keeps_sizes = true};
+    hone_status st = hone_onnx_load(path, &sizes, &e->module);
     bool wants_shape = st && strstr(hone_status_message(st), "must be constant");
-    if (st && !wants_shape) return st;
+    if (st && !wants_shape) {
+        hone_status_free(inputs); /* what the model is refused for counts */
+        return st;
+    }
     hone_status_free(st);
-    HONE_TRY(load_inputs(e));
+    HONE_TRY(inputs);
     return wants_shape ? load_with_shapes(e, path) : HONE_OK;
 }
 
 static hone_status compare(const example *e, const run_results *got) {
     for (size_t i = 0; i < got->count; i++) {
         hone_tensor *want;
-        HONE_TRY(load_item(e, i, &want));
-        if (!want) HONE_TRY(load_tensor(e, "output", i, &want));
+        HONE_TRY(load_expected(e, i, &want));
         if (!want) return HONE_OK;
         hone_tensor_diff diff = hone_tensor_diff_make(got->items[i], want, 1e-3, 1e-5);
         bool ok = diff.is_comparable && diff.bad_count == 0 &&

@@ -29,7 +29,7 @@ static hone_status make_shape(const hone_cli_want *want, const hone_dim_variant 
         shape[d] = want->shape[d];
         if (shape[d] >= 0) continue;
         bool is_known = hone_cli_dim_value(want->dim_names[d], sizes, 1, &shape[d]);
-        if (!is_known || shape[d] < 1) return no_such_size(want, d);
+        if (!is_known || shape[d] < 0) return no_such_size(want, d);
     }
     return HONE_OK;
 }

@@ -85,6 +85,22 @@ hone_status hone_cli_load_module(const char *path, const hone_graph_options *opt
     return load(path, options, false, out_module);
 }
 
+hone_status hone_cli_other_sizes(hone_cli *cli, const hone_module *module,
+                                 const hone_cli_list *shapes, hone_cli_list *out_others) {
+    const char **items = hone_arena_zalloc(cli->arena, (shapes->count + 1) * sizeof *items);
+    *out_others = (hone_cli_list){.items = items};
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+    for (size_t i = 0; i < shapes->count; i++) {
+        int64_t size;
+        const char *spec = shapes->items[i], *equals = strrchr(spec, '=');
+        const char *name =
+            equals ? hone_arena_strndup(cli->arena, spec, (size_t)(equals - spec)) : spec;
+        if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shapes");
+        if (!hone_dim_is_bound(module, name, &size)) items[out_others->count++] = spec;
+    }
+    return HONE_OK;
+}
+
 hone_status hone_cli_load_outline(const char *path, hone_module **out_module) {
     return load(path, NULL, true, out_module);
 }
@@ -208,10 +224,16 @@ hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
     hone_module *module = NULL;
     hone_dim_variants variants = {0};
     hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &variants);
-    if (!st) st = hone_cli_load_module(path, NULL, &module);
+    if (!st) {
+        const hone_graph_options given = {.dims = variants.items[0].dims,
+                                          .dim_count = variants.items[0].dim_count,
+                                          .keeps_sizes = true};
+        st = hone_cli_load_module(path, &given, &module);
+    }
     if (!st) {
         hone_module_freeze(module);
-        st = hone_model_tasks(module, &variants, out_tasks);
+        st = hone_dim_variants_drop_bound(&variants, module);
+        if (!st) st = hone_model_tasks(module, &variants, out_tasks);
         if (st) st = hone_cli_place(path, 0, 0, st);
     }
     hone_dim_variants_deinit(&variants);

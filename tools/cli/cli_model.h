@@ -17,6 +17,11 @@ HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_gra
  * may lack their numbers. */
 HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module **out_module);
 
+/* Those of `shapes` ("N=4") that reading the module has not used: it uses lengths of sequences. */
+HONE_NODISCARD hone_status hone_cli_other_sizes(hone_cli *cli, const hone_module *module,
+                                                const hone_cli_list *shapes,
+                                                hone_cli_list *out_others);
+
 #define HONE_CLI_DIALECT_OPTION(place)                                                             \
     {                                                                                              \
         .name = "dialect", .value = "NAME", .kind = HONE_CLI_TEXT, .to = (place),                  \

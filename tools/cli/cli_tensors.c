@@ -377,12 +377,17 @@ hone_status hone_cli_take_as_four_bits(const hone_cli_want *want, hone_tensor *t
     return HONE_OK;
 }
 
-/* Sizes are at least 1, whichever way the program runs. */
-static hone_status check_not_empty(const hone_cli_want *want, const hone_tensor *tensor) {
-    for (int32_t d = 0; d < want->rank && d < tensor->rank; d++) {
-        if (want->shape[d] >= 0 || tensor->shape[d] > 0) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "input '%s': dimension %d is 0, must be at least 1",
-                          want->name, (int)d);
+hone_status hone_cli_check_not_empty(const hone_cli_want *wants, size_t count,
+                                     hone_tensor *const *tensors) {
+    for (size_t i = 0; i < count; i++) {
+        for (int32_t d = 0; d < wants[i].rank && d < tensors[i]->rank; d++) {
+            const char *size = wants[i].dim_names[d];
+            if (wants[i].shape[d] >= 0 || tensors[i]->shape[d] > 0) continue;
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "input '%s': dimension %d is 0, must be at least 1 where there is no "
+                              "--shape %s=0",
+                              wants[i].name, (int)d, size ? size : "N");
+        }
     }
     return HONE_OK;
 }
@@ -401,7 +406,6 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     }
     for (size_t i = 0; i < count; i++) {
         (*out_tensors)[i] = given->data[are_made_up ? i : index[i]].tensor;
-        HONE_TRY(check_not_empty(&wants[i], (*out_tensors)[i]));
         HONE_TRY(hone_cli_take_as_four_bits(&wants[i], (*out_tensors)[i]));
     }
     return are_made_up ? HONE_OK : check_all_given(wants, count, shapes, *out_tensors);

@@ -94,8 +94,12 @@ static hone_status explain(explaining *e, const explain_options *o) {
     if (o->shapes.count == 0) {
         HONE_TRY(hone_cli_recorded_shapes(e->cli, e->db, &e->variants, &options->only_recorded));
     }
-    HONE_TRY(hone_cli_load_module(e->cli->args[1], NULL, &e->module));
+    const hone_graph_options given = {.dims = e->variants.items[0].dims,
+                                      .dim_count = e->variants.items[0].dim_count,
+                                      .keeps_sizes = true};
+    HONE_TRY(hone_cli_load_module(e->cli->args[1], &given, &e->module));
     hone_module_freeze(e->module);
+    HONE_TRY(hone_dim_variants_drop_bound(&e->variants, e->module));
     hone_status st = hone_compile_explain(e->module, options, &e->result);
     return st ? hone_cli_place(e->cli->args[1], 0, 0, st) : put_all(e->cli, &e->result);
 }

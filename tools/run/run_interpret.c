@@ -121,7 +121,7 @@ static hone_status check_sizes(hone_run_job *job, const hone_var_info *vars, uin
     const char *const *names;
     size_t name_count;
     HONE_TRY(size_names(job, vars, var_count, &names, &name_count));
-    return hone_cli_check_sizes(wants, count, names, name_count, &job->o->shapes);
+    return hone_cli_check_sizes(wants, count, names, name_count, &job->shapes);
 }
 
 static hone_interp_options interpretation(hone_run_job *job) {
@@ -156,8 +156,11 @@ static hone_status run_graph(void *ctx) {
 }
 
 static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
-    hone_graph_options options = {
-        .only = name, .weights = job->weights, .weight_count = job->params.count};
+    hone_graph_options options = {.only = name,
+                                  .dims = job->empty.dims,
+                                  .dim_count = job->empty.dim_count,
+                                  .weights = job->weights,
+                                  .weight_count = job->params.count};
     hone_module *plain = NULL;
     HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
     const hone_member *member = hone_module_find(plain, name);
@@ -171,9 +174,10 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                               member->graph->param_count),
                   done);
     HONE_TRY_GOTO(st,
-                  hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
-                                         &job->o->shapes, &job->inputs, &inputs),
+                  hone_cli_match_tensors(job->cli, wants, member->graph->param_count, &job->shapes,
+                                         &job->inputs, &inputs),
                   done);
+    HONE_TRY_GOTO(st, hone_cli_check_not_empty(wants, member->graph->param_count, inputs), done);
     graph_run r = {job, plain, name, inputs, member->graph->param_count, NULL, 0};
     HONE_TRY_GOTO(st, run_suited(job, run_graph, &r), done);
     st = keep_results(job, member->graph, r.results, r.result_count);
@@ -212,7 +216,7 @@ static int64_t size_of(const hone_func *func, const hone_expr *e, const int64_t 
 /* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */
 static hone_status named_sizes(hone_run_job *job, const hone_func *func, int64_t *sizes) {
     hone_dim_variants named = {0};
-    HONE_TRY(hone_dim_variants_parse(job->o->shapes.items, job->o->shapes.count, &named));
+    HONE_TRY(hone_dim_variants_parse(job->shapes.items, job->shapes.count, &named));
     for (uint32_t v = 0; v < func->var_count; v++) {
         sizes[v] = job->inputs.count ? -1 : 1;
         for (size_t i = 0; named.count && i < named.items[0].dim_count; i++) {
@@ -325,8 +329,8 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     }
     HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
     hone_run_suit_wants(job, wants, count);
-    HONE_TRY(
-        hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
+    HONE_TRY(hone_cli_match_tensors(job->cli, wants, count, &job->shapes, &job->inputs, &inputs));
+    HONE_TRY(hone_cli_check_not_empty(wants, count, inputs));
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (!is_output(func, &s, i)) args[i] = inputs[at++];
     }

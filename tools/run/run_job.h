@@ -21,6 +21,8 @@ typedef struct hone_run_job {
     void *extern_library;   /* of --extern */
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
+    hone_cli_list shapes;   /* of --shape, without what reading the model has used */
+    hone_dim_variant empty; /* those of them that are 0: the program is made for these */
     hone_cli_tensors inputs, expected;
     const hone_cli_want *suited; /* inputs of the program, with what suits it */
     size_t suited_count;

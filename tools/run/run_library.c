@@ -56,13 +56,12 @@ static hone_status run_entry(hone_run_job *job, const hone_loaded_model *model,
     HONE_TRY(hone_cli_wants_of_entry(job->cli, entry, &wants));
     hone_run_suit_wants(job, wants, (size_t)entry->input_count);
     bool are_made_up = job->inputs.count == 0;
-    HONE_TRY(hone_cli_check_entry_sizes(job->cli, entry, wants, &job->o->shapes));
-    HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)entry->input_count, &job->o->shapes,
+    HONE_TRY(hone_cli_check_entry_sizes(job->cli, entry, wants, &job->shapes));
+    HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)entry->input_count, &job->shapes,
                                     &job->inputs, &inputs));
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(
-        st, hone_cli_make_outputs(model, entry, inputs, &job->o->shapes, are_made_up, &outputs),
-        done);
+        st, hone_cli_make_outputs(model, entry, inputs, &job->shapes, are_made_up, &outputs), done);
     HONE_TRY_GOTO(st, hone_model_call_create(model, entry, inputs, outputs, &call), done);
     HONE_TRY_GOTO(st, hone_cli_run_made_up(&job->inputs, run_once, call), done);
     /* before timing, which repeats the call: what is updated in place changes */

@@ -164,8 +164,7 @@ static hone_status name_sizes(suiting *s, const hone_member *member) {
     const hone_var_info *vars = is_func ? member->func->vars : member->graph->vars;
     uint32_t count = is_func ? member->func->var_count : member->graph->var_count;
     hone_dim_variants given = {0};
-    hone_status st =
-        hone_dim_variants_parse(s->job->o->shapes.items, s->job->o->shapes.count, &given);
+    hone_status st = hone_dim_variants_parse(s->job->shapes.items, s->job->shapes.count, &given);
     for (uint32_t v = 0; v < count && !st; v++) {
         hone_graph_dim dim = {.name = vars[v].name, .size = 1};
         if (!vars[v].is_size) continue;

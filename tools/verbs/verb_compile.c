@@ -256,9 +256,13 @@ static hone_status compile(compile_job *job) {
     HONE_TRY(read_options(job));
     const hone_graph_options given = {.weights = job->options.weight_values,
                                       .weight_count = job->options.weight_count,
-                                      .keeps_inputs = true};
+                                      .dims = job->variants.items[0].dims,
+                                      .dim_count = job->variants.items[0].dim_count,
+                                      .keeps_inputs = true,
+                                      .keeps_sizes = true};
     HONE_TRY(hone_cli_load_module(cli->args[0], &given, &job->module));
     hone_module_freeze(job->module);
+    HONE_TRY(hone_dim_variants_drop_bound(&job->variants, job->module));
     hone_status st = hone_compile_module(job->module, &job->options, &job->result);
     if (st) {
         hone_code code = hone_status_code(st);

@@ -81,8 +81,8 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     hone_print_options style = {.mark = HONE_NO_ID};
     HONE_TRY(hone_cli_parse_dialect(o->dialect, &style.dialect));
     HONE_TRY(hone_cli_read_target(o->target, 0, &target));
-    const hone_graph_options given = {
-        .weights = graph->weights, .weight_count = graph->weight_count, .keeps_inputs = true};
+    hone_graph_options given = *graph;
+    given.keeps_inputs = given.keeps_sizes = true;
     HONE_TRY(hone_cli_load_module(cli->args[0], &given, &module));
     hone_module_freeze(module);
     const hone_named_passes_options options = {.graph = *graph, .target = &target};

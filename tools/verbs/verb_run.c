@@ -14,6 +14,7 @@
 #include "tools/cli/cli_target.h"
 #include "tools/run/extern_library.h"
 #include "tools/run/run_job.h"
+#include "tools/run/sizes_of_inputs.h"
 #include "tools/run/suited_inputs.h"
 #include "tools/verbs/kernel_table.h"
 #include "tools/verbs/verbs.h"
@@ -37,6 +38,8 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module,
                                     .unsandboxed = job->o->unsandboxed,
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
+    hone_dim_variants empty = {.items = &job->empty, .count = 1};
+    if (job->empty.dim_count) options.variants = &empty;
     options.target = *target;
     HONE_TRY(hone_target_check_here(&options.target));
     hone_cli_warn_of_threads(&job->cli->log, &options.target);
@@ -68,11 +71,16 @@ static hone_status compile_and_run(hone_run_job *job, const hone_module *module)
 
 static hone_status run_source(hone_run_job *job, const char *path) {
     hone_module *module;
-    const hone_graph_options given = {
-        .weights = job->weights, .weight_count = job->params.count, .keeps_inputs = true};
+    hone_graph_options given = {.weights = job->weights,
+                                .weight_count = job->params.count,
+                                .keeps_inputs = true,
+                                .keeps_sizes = true};
+    HONE_TRY(hone_run_sizes_of_inputs(job, &given.dims, &given.dim_count));
     HONE_TRY(hone_cli_load_module(path, &given, &module));
     hone_module_freeze(module);
-    hone_status st = job->inputs.count ? HONE_OK : hone_run_suit_inputs(job, module);
+    hone_status st = hone_cli_other_sizes(job->cli, module, &job->o->shapes, &job->shapes);
+    if (!st) st = hone_run_note_empty(job);
+    if (!st && !job->inputs.count) st = hone_run_suit_inputs(job, module);
     if (!st)
         st = job->o->interpret ? hone_run_interpreted(job, module) : compile_and_run(job, module);
     hone_module_release(module);
@@ -344,7 +352,7 @@ static hone_status run_file(hone_run_job *job) {
 }
 
 static hone_status run(hone_cli *cli, const hone_run_options *o) {
-    hone_run_job job = {.cli = cli, .o = o, .median_ns = NAN};
+    hone_run_job job = {.cli = cli, .o = o, .shapes = o->shapes, .median_ns = NAN};
     hone_status st = run_file(&job);
     hone_cli_tensors_deinit(&job.inputs);
     hone_cli_tensors_deinit(&job.outputs);
@@ -384,7 +392,8 @@ int hone_verb_run(int argc, char **argv) {
         TEXT("func", func, "NAME", "the function; default: main, or the first"),
         TEXT("extern", extern_path, "LIB.so", "library with external functions"),
         HONE_CLI_PARAMS_OPTION(&o.params),
-        LIST("shape", shapes, "N=4", "sizes of made-up inputs; default 1"),
+        LIST("shape", shapes, "N=4",
+             "sizes of made-up inputs, default 1; tensors in an input that is a sequence"),
         {.name = "threads",
                                                                                                  .value = "N",
                                                                                                  .kind = HONE_CLI_NUMBER,

@@ -1,0 +1,96 @@
+/* tools/run/sizes_of_inputs.c - see sizes_of_inputs.h. */
+#include "tools/run/sizes_of_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sizes {
+    hone_run_job *job;
+    hone_graph_dim *dims;
+    size_t count, capacity;
+} sizes;
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes of inputs");
+}
+
+static hone_graph_dim *find(const sizes *s, const char *name) {
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->dims[i].name, name) == 0) return &s->dims[i];
+    return NULL;
+}
+
+/* The greater one holds of two; what --shape gives stands before and is not asked again. */
+static hone_status note(sizes *s, size_t first, const char *name, int64_t size) {
+    hone_graph_dim *known = name ? find(s, name) : NULL;
+    if (!name) return no_memory();
+    if (known && (size_t)(known - s->dims) >= first && known->size < size) known->size = size;
+    if (known || s->count == s->capacity) return HONE_OK;
+    s->dims[s->count++] = (hone_graph_dim){name, size};
+    return HONE_OK;
+}
+
+/* "x_2" is one of at least 3 of x. */
+static hone_status note_item(sizes *s, size_t first, const hone_cli_tensor *tensor) {
+    hone_arena *arena = s->job->cli->arena;
+    const char *name = tensor->name, *line = name ? strrchr(name, '_') : NULL;
+    char *end = NULL;
+    bool is_item = line && line > name && line[1] >= '0' && line[1] <= '9';
+    unsigned long place = is_item ? strtoul(line + 1, &end, 10) : 0;
+    if (!is_item || *end || place >= INT32_MAX) return HONE_OK;
+    const char *of = hone_arena_strndup(arena, name, (size_t)(line - name));
+    HONE_TRY(note(s, first, of, (int64_t)place + 1));
+    return note(s, first, hone_arena_printf(arena, "%s.rank", of), tensor->tensor->rank);
+}
+
+static hone_status note_inputs(sizes *s) {
+    size_t first = s->count;
+    for (size_t i = 0; i < s->job->inputs.count; i++) {
+        const hone_cli_tensor *tensor = &s->job->inputs.data[i];
+        if (!tensor->name || tensor->is_place) continue;
+        const char *rank = hone_arena_printf(s->job->cli->arena, "%s.rank", tensor->name);
+        HONE_TRY(note(s, first, rank, tensor->tensor->rank));
+        HONE_TRY(note_item(s, first, tensor));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_run_sizes_of_inputs(hone_run_job *job, const hone_graph_dim **out_dims,
+                                     size_t *out_count) {
+    hone_dim_variants given = {0};
+    sizes s = {.job = job, .capacity = job->o->shapes.count + 3 * job->inputs.count};
+    s.dims = hone_arena_zalloc(job->cli->arena, (s.capacity + 1) * sizeof *s.dims);
+    hone_status st = s.dims ? HONE_OK : no_memory();
+    if (!st) st = hone_dim_variants_parse(job->o->shapes.items, job->o->shapes.count, &given);
+    if (!st && given.count > 1)
+        st = HONE_ERROR(HONE_CODE_INVALID, "--shape may give one number per size here");
+    for (size_t i = 0; !st && i < given.items[0].dim_count; i++) {
+        const hone_graph_dim *dim = &given.items[0].dims[i];
+        const char *name = hone_arena_strdup(job->cli->arena, dim->name);
+        st = note(&s, 0, name, dim->size);
+    }
+    hone_dim_variants_deinit(&given);
+    HONE_TRY(st);
+    HONE_TRY(note_inputs(&s));
+    *out_dims = s.dims;
+    *out_count = s.count;
+    return HONE_OK;
+}
+
+hone_status hone_run_note_empty(hone_run_job *job) {
+    hone_dim_variants given = {0};
+    hone_arena *arena = job->cli->arena;
+    hone_graph_dim *dims = hone_arena_zalloc(arena, (job->shapes.count + 1) * sizeof *dims);
+    hone_status st = dims ? HONE_OK : no_memory();
+    if (!st) st = hone_dim_variants_parse(job->shapes.items, job->shapes.count, &given);
+    job->empty = (hone_dim_variant){dims, 0};
+    for (size_t i = 0; !st && i < given.items[0].dim_count; i++) {
+        const hone_graph_dim *dim = &given.items[0].dims[i];
+        if (dim->size != 0) continue;
+        const char *name = hone_arena_strdup(arena, dim->name);
+        if (!name) st = no_memory();
+        dims[job->empty.dim_count++] = (hone_graph_dim){name, 0};
+    }
+    hone_dim_variants_deinit(&given);
+    return st;
+}
