@@ -47,6 +47,7 @@ static hone_status keep_facts(const parts *p, hone_compile_result *result) {
     result->kernels = kernels;
     result->kernel_count = (uint32_t)p->kernels.count;
     result->weights_bytes = p->weights_bytes;
+    result->left_out = p->left_out.said;
     for (size_t e = 0; e < p->entries.count; e++) {
         result->plan_count += (uint32_t)p->entries.data[e].plans.count;
         for (size_t n = 0; n < p->entries.data[e].plans.count; n++) {

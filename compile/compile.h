@@ -107,6 +107,7 @@ typedef struct hone_compile_result {
     uint32_t translated;                   /* of those from records */
     uint32_t plan_count;                   /* with the general ones */
     int64_t library_bytes;
+    const char *left_out; /* functions that are not in it, and why; NULL: none */
 } hone_compile_result;
 
 /* INVALID, UNSUPPORTED: the model, a kernel that does not build (with the compiler's words), or a

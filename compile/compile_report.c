@@ -76,5 +76,10 @@ void hone_compile_result_print_json(const hone_compile_result *result, hone_str 
         if (i) hone_str_append(out, ", ");
         json_text(out, result->files[i]);
     }
-    hone_str_append(out, "]}\n");
+    hone_str_append(out, "]");
+    if (result->left_out) {
+        hone_str_append(out, ", \"left_out\": ");
+        json_text(out, result->left_out);
+    }
+    hone_str_append(out, "}\n");
 }

@@ -5,8 +5,9 @@
 #include "graph/plan/tasks.h"
 
 /* Checks the module, which is frozen, prepares it once per variant, and extracts what there is to
- * tune. INVALID: not well formed (the message begins with "line:column: "), and the errors of
- * hone_graph_prepare. Deinit also after failure. */
+ * tune. Functions that operators which are missing keep from running are left out and named
+ * (out_tasks->left_out); UNSUPPORTED when that leaves none. INVALID: not well formed (the message
+ * begins with "line:column: "), and the errors of hone_graph_prepare. Deinit also after failure. */
 HONE_NODISCARD hone_status hone_model_tasks(const hone_module *module,
                                             const hone_dim_variants *variants,
                                             hone_task_list *out_tasks);

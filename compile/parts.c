@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/module/module_parts.h"
+#include "graph/passes/left_out.h"
 #include "graph/passes/prepare.h"
 #include "ir/identity/structural.h"
 
@@ -71,6 +72,7 @@ hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants
 static hone_status prepare(parts *p, const hone_module *module, const char *only,
                            const hone_dim_variant *variant, hone_module **out_module) {
     hone_graph_options options = {.only = only,
+                                  .left_out = &p->left_out,
                                   .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
     if (variant) {
@@ -90,13 +92,19 @@ static bool has_graph(const hone_module *module) {
     return false;
 }
 
+/* The graph function that is compiled alone; NULL: there is none of the name. */
+static const hone_member *find_main(const hone_module *module) {
+    const hone_member *member = hone_module_find(module, "main");
+    return member && member->kind == HONE_MEMBER_GRAPH ? member : NULL;
+}
+
 static bool is_wanted(const parts *p, const hone_module *module, const hone_member *member) {
     if (p->options->func) return strcmp(member->name, p->options->func) == 0;
     if (member->kind == HONE_MEMBER_GRAPH) {
-        const hone_member *main_one = hone_module_find(module, "main");
-        bool has_main = main_one && main_one->kind == HONE_MEMBER_GRAPH;
-        if (!has_main && member->graph->is_private) return !hone_module_calls(module, member->name);
-        return has_main ? member == main_one : true;
+        const hone_member *main_one = find_main(module);
+        if (main_one) return member == main_one;
+        if (hone_graph_is_left_out(&p->left_out, member->name)) return false;
+        return !member->graph->is_private || !hone_module_calls(module, member->name);
     }
     return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
 }
@@ -249,6 +257,8 @@ hone_status parts_collect(parts *p, const hone_module *module) {
         HONE_TRY(hone_module_pick(module, p->options->func, &member));
     }
     bool has_func = false;
+    if (!p->options->func && !find_main(module))
+        HONE_TRY(hone_graph_find_left_out(module, p->arena, &p->left_out));
     for (uint32_t i = 0; i < module->member_count; i++) {
         const hone_member *member = &module->members[i];
         if (!is_wanted(p, module, member)) continue;

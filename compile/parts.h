@@ -85,6 +85,7 @@ typedef struct parts {
     const char *lines_dir;        /* absolute; NULL = no line tables */
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_record_chooser *chooser; /* owned */
+    hone_left_out left_out;       /* functions that cannot be compiled */
     HONE_VEC(part_kernel) kernels;
     hone_map128 kernel_of; /* hash of program and constants → index */
     hone_strmap titles;    /* of kernels */

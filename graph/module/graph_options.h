@@ -19,13 +19,22 @@ typedef struct hone_graph_weight {
     const hone_tensor *tensor; /* copied */
 } hone_graph_weight;
 
+/* Graph functions that operators which are missing keep from running (graph/passes/left_out.h). */
+typedef struct hone_left_out {
+    const char *const *names;
+    size_t count;
+    const char *said; /* "9:17: in 'f': operator ... is not implemented; left out: 'f', 'g'"; NULL:
+                         there are none */
+} hone_left_out;
+
 /* All zero = defaults. */
 typedef struct hone_graph_options {
     const hone_graph_dim *dims; /* symbolic sizes to bind; others stay symbolic */
     size_t dim_count;
     const hone_graph_weight *weights; /* parameters to bind by name */
     size_t weight_count;
-    const char *only;  /* the function that is wanted, with what it calls; NULL = all */
+    const char *only;              /* the function that is wanted, with what it calls; NULL = all */
+    const hone_left_out *left_out; /* of all; or NULL */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
     bool keeps_sizes;  /* of models: sizes stay symbolic and are bound later; of dims the reader
                         * takes what only it can use (lengths of sequences, ranks) */

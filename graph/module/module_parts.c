@@ -172,6 +172,17 @@ hone_status hone_module_keep(hone_module *module, const char *name) {
     return HONE_OK;
 }
 
+void hone_module_drop(hone_module *module, const char *const *names, size_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        bool is_named = false;
+        for (size_t n = 0; n < count; n++)
+            is_named |= strcmp(names[n], module->members[i].name) == 0;
+        if (!is_named) module->members[kept++] = module->members[i];
+    }
+    module->member_count = kept;
+}
+
 static hone_status merge(hone_module *module, hone_module *with, hone_module *to) {
     moving old, new;
     to->attrs = module->attrs;

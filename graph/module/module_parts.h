@@ -17,6 +17,8 @@ HONE_NODISCARD hone_status hone_module_find_needed(const hone_module *module, co
                                                    hone_arena *arena, bool **out_needed);
 /* Takes out, in place, what this function does not need. NOT_FOUND. */
 HONE_NODISCARD hone_status hone_module_keep(hone_module *module, const char *name);
+/* Takes out, in place, the members with these names. */
+void hone_module_drop(hone_module *module, const char *const *names, size_t count);
 /* The members of module, those of the same name in `with` in their place, then its others.
  * Attributes of the module stay. */
 HONE_NODISCARD hone_status hone_module_merge(hone_module *module, hone_module *with,

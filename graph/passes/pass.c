@@ -131,6 +131,8 @@ hone_status hone_graph_run_passes(const hone_module *module, const char *const *
     hone_module *copy;
     HONE_TRY(hone_module_copy(module, &copy));
     if (!options) options = &defaults;
+    const hone_left_out *left_out = options->left_out;
+    if (left_out) hone_module_drop(copy, left_out->names, left_out->count);
     hone_status st = options->only ? hone_module_keep(copy, options->only) : HONE_OK;
     for (size_t i = 0; i < count && !st; i++)
         st = hone_graph_pass_find(names[i])->run(copy, options);

@@ -2,26 +2,29 @@
 #include "graph/passes/prepare.h"
 
 #include "graph/module/module_parts.h"
+#include "graph/passes/left_out.h"
 #include "graph/passes/pass.h"
 #include "ir/ops/missing_op.h"
 
-static hone_status find_missing(const hone_module *module, const char *only_or_null,
+static hone_status find_missing(const hone_module *module, const hone_graph_options *options,
                                 hone_arena *arena, hone_missing_ops *out) {
     bool *is_needed = NULL;
-    if (only_or_null) HONE_TRY(hone_module_find_needed(module, only_or_null, arena, &is_needed));
+    if (options->only) HONE_TRY(hone_module_find_needed(module, options->only, arena, &is_needed));
     for (uint32_t i = 0; i < module->member_count; i++) {
         const hone_graph_func *graph = module->members[i].graph;
-        if (graph && (!is_needed || is_needed[i])) HONE_TRY(hone_missing_ops_find(graph, out));
+        if (!graph || (is_needed && !is_needed[i])) continue;
+        if (hone_graph_is_left_out(options->left_out, graph->name)) continue;
+        HONE_TRY(hone_missing_ops_find(graph, out));
     }
     return HONE_OK;
 }
 
 /* Before functions are put into each other: each call is named where it stands. */
-static hone_status check_operators(const hone_module *module, const char *only_or_null) {
+static hone_status check_operators(const hone_module *module, const hone_graph_options *options) {
     hone_missing_ops missing = {0};
     hone_arena *arena = hone_arena_create(4096);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "operators");
-    hone_status st = find_missing(module, only_or_null, arena, &missing);
+    hone_status st = find_missing(module, options, arena, &missing);
     if (!st) st = hone_missing_ops_refuse(&missing);
     hone_vec_deinit(&missing);
     hone_arena_destroy(arena);
@@ -30,9 +33,11 @@ static hone_status check_operators(const hone_module *module, const char *only_o
 
 static hone_status run_pipeline(const hone_module *module, const char *name,
                                 const hone_graph_options *options, hone_module **out_module) {
+    static const hone_graph_options defaults = {0};
     const char *const *names = hone_graph_pipeline(name);
     size_t count = 0;
-    HONE_TRY(check_operators(module, options ? options->only : NULL));
+    if (!options) options = &defaults;
+    HONE_TRY(check_operators(module, options));
     while (names[count])
         count++;
     return hone_graph_run_passes(module, names, count, options, out_module);

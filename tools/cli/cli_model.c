@@ -1,6 +1,7 @@
 /* tools/cli/cli_model.c - reading what users name. */
 #include "tools/cli/cli_model.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -239,6 +240,12 @@ hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
     hone_dim_variants_deinit(&variants);
     hone_module_release(module);
     return st;
+}
+
+void hone_cli_warn_of_left_out(const hone_log *log, const char *path, const char *said) {
+    if (!said) return;
+    bool has_place = isdigit((unsigned char)*said);
+    hone_log_line(log, HONE_LOG_WARNING, "%s:%s%s", path, has_place ? "" : " ", said);
 }
 
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target) {

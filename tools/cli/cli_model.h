@@ -58,6 +58,8 @@ void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str
 HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
                                                hone_task_list *out_tasks);
 
+/* Says which functions are left out; said NULL: none, nothing. */
+void hone_cli_warn_of_left_out(const hone_log *log, const char *path, const char *said);
 /* Says it when there are more threads than cores. */
 void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
 

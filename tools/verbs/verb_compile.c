@@ -270,6 +270,7 @@ static hone_status compile(compile_job *job) {
             code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_TYPE;
         return is_models ? hone_cli_place(cli->args[0], 0, 0, st) : st;
     }
+    hone_cli_warn_of_left_out(&cli->log, cli->args[0], job->result.left_out);
     if (job->temp_dir) return put_stdout(job);
     if (cli->json) {
         hone_compile_result_print_json(&job->result, &cli->out);

@@ -39,6 +39,7 @@ static hone_status put_json(hone_cli *cli, const hone_task_list *tasks, const ho
     }
     ok &= hone_json_set(json, "tasks", list);
     ok &= hone_json_set_i64(json, "skipped", tasks->skipped);
+    if (tasks->left_out) ok &= hone_json_set_text(json, "left_out", tasks->left_out);
     if (!ok) {
         hone_json_destroy(json);
         json = NULL;
@@ -78,6 +79,7 @@ static hone_status tasks_verb(hone_cli *cli, const tasks_options *options) {
     HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     if (!options->db) HONE_TRY(hone_cli_refuse(cli, "target threads", "tasks without --db"));
     HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[0], &options->shapes, &tasks), done);
+    hone_cli_warn_of_left_out(&cli->log, cli->args[0], tasks.left_out);
     if (options->db) {
         HONE_TRY_GOTO(st, hone_cli_open_db(options->db, HONE_DB_READ, &db), done);
         HONE_TRY_GOTO(st, hone_cli_known_tasks(db, &tasks, &target, cli->arena, &known), done);

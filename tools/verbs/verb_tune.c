@@ -329,6 +329,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
     HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
+    hone_cli_warn_of_left_out(&run->cli->log, run->cli->args[0], run->tasks.left_out);
     if (run->tasks.skipped) {
         hone_log_line(&run->cli->log, HONE_LOG_WARNING,
                       "%" PRIu32 " kernels have symbolic sizes and are not tuned; give them with "
