@@ -3,6 +3,7 @@
 #ifndef HONE_TESTS_TUNER_TUNE_WORLD_H
 #define HONE_TESTS_TUNER_TUNE_WORLD_H
 
+#include "support/data/map.h"
 #include "support/data/vec.h"
 #include "tuner/loop/tune.h"
 
@@ -19,6 +20,7 @@ typedef struct tune_world {
     hone_failure fail_as;
     bool is_uneven; /* devices answer in another order than they were asked */
     int64_t simulated;
+    hone_map128 costs; /* of programs that were asked with features: bits of doubles */
 } tune_world;
 
 /* A matrix product `dense` and a `scale`; 40 trials. */

@@ -229,7 +229,7 @@ static hone_status run(hone_tuning *t, const hone_task_list *list) {
         before = t->proposed;
         HONE_TRY(hone_tuning_loop(t));
         end_phase(t, &since, &t->result->trials_ns);
-        if (!t->options->simulate) HONE_TRY(hone_tuning_confirm(t));
+        HONE_TRY(hone_tuning_confirm(t));
         end_phase(t, &since, &t->result->confirm_ns);
     } while (shall_go_on(t, before));
     return summarize(t);

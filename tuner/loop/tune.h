@@ -68,7 +68,8 @@ typedef struct hone_tune_options {
     const hone_log *log;    /* may be NULL */
     hone_stop (*should_stop)(void *ctx); /* may be NULL */
     /* For the simulated runner: what the candidate would cost, from its program's hash and
-     * features. Then no reference is made and nothing is checked. NULL = measure for real. */
+     * features (NULL when it is timed again to be confirmed). Then no reference is made and nothing
+     * is checked. NULL = measure for real. */
     void (*simulate)(void *ctx, hone_hash128 program, const float *features, uint32_t row_count,
                      hone_simulated_facts *out_facts);
     void *ctx;

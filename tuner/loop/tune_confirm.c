@@ -1,27 +1,42 @@
 /* tuner/loop/tune_confirm.c - the winner of many noisy measurements is partly lucky. The fastest
  * records of a task, the one that would be used now and what tuning had to beat are therefore built
- * again and timed in turns, forwards and backwards, all on one device, and the medians of these
- * times decide: only like is compared with like. Beside a space of the user's the fastest are those
- * of the session. What would be used may be a record of another target like this one: its time here
- * becomes a record of its own, and the other stays what was measured there. */
+ * again and timed in turns, forwards and backwards, all on one device, and the rounds decide
+ * (tune_promote.h): only like is compared with like, and what would be used now stays unless
+ * another one is surely faster. Beside a space of the user's the fastest are those of the session.
+ *
+ *   contenders ─build─► a few rounds of all ─► more rounds of those that are ahead ─► one is surely
+ *   faster, or the incumbent stays
+ *
+ * What would be used may be a record of another target like this one: its time here becomes a
+ * record of its own, and the other stays what was measured there. A machine is not as fast today as
+ * it was when records were confirmed: the confirmed time of what was used stays, and the others are
+ * told by their ratio to it. */
 #include <math.h>
 #include <string.h>
 
+#include "measure/paired.h"
 #include "support/os/fs.h"
 #include "tuner/loop/tune_impl.h"
+#include "tuner/loop/tune_promote.h"
 
-enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };
+enum { FASTEST = 3, CONTENDERS = FASTEST + 2, DEVICES = 2 /* one after the other */ };
+
+/* Of one timing. There are many: each may be short. */
+#define EFFORT_NS (10 * HONE_RUN_NS_PER_MS)
 
 typedef struct contender {
     int64_t record;
     bool is_own;       /* of those that this session is about */
     bool is_elsewhere; /* the record is another target's */
+    bool gave_up;      /* in these rounds: it failed, or was not ahead */
+    bool is_out;       /* it was the incumbent, and failed */
     int32_t sketch;
     hone_hash128 program;
     const char *trace;
+    double confirmed_ns; /* as it was before; NAN = it was not */
     hone_build_result built;
-    double times[TURNS];
-    uint32_t time_count;
+    double times[HONE_CONFIRM_ROUNDS];
+    uint32_t timed; /* in so many of the first rounds */
 } contender;
 
 typedef struct confirming {
@@ -30,6 +45,8 @@ typedef struct confirming {
     hone_arena *arena;
     contender items[CONTENDERS];
     uint32_t count;
+    int64_t used; /* the record that would be used now; 0 = there is none */
+    uint32_t incumbent, rounds;
     char device[HONE_RUN_DEVICE_BYTES]; /* that answered first; "" = none yet, or this machine */
     bool lost_device;
     int64_t until_ns; /* its share of the time; INT64_MAX = it has all that it needs */
@@ -50,7 +67,8 @@ static void add(confirming *c, const hone_db_trial *trial) {
                     .is_elsewhere = !hone_hash128_equal(trial->target, c->t->target_hash),
                     .sketch = trial->sketch,
                     .program = trial->program,
-                    .trace = trace};
+                    .trace = trace,
+                    .confirmed_ns = trial->confirmed_ns};
 }
 
 static bool add_fast(void *ctx, const hone_db_trial *trial) {
@@ -64,6 +82,11 @@ static bool add_one(void *ctx, const hone_db_trial *trial) {
     return false;
 }
 
+static bool note_used(void *ctx, const hone_db_trial *trial) {
+    ((confirming *)ctx)->used = trial->record;
+    return add_one(ctx, trial);
+}
+
 /* What would be used now; of a record of another target the own one of its program, if any. */
 static hone_status add_used(confirming *c, const hone_db_filter *own) {
     const hone_tuning *t = c->t;
@@ -74,7 +97,7 @@ static hone_status add_used(confirming *c, const hone_db_filter *own) {
                            .order = HONE_DB_ORDER_BEST,
                            .limit = 1};
     uint32_t count = c->count;
-    HONE_TRY(hone_db_trials(db, &used, add_one, c));
+    HONE_TRY(hone_db_trials(db, &used, note_used, c));
     if (c->error || c->count == count || !c->items[count].is_elsewhere) return c->error;
     hone_hash128 program = c->items[count].program;
     hone_db_filter same = {.workload = own->workload,
@@ -86,7 +109,7 @@ static hone_status add_used(confirming *c, const hone_db_filter *own) {
     HONE_TRY(hone_db_has_program(db, own->workload, own->target, &program, INT64_MAX, &is_there));
     if (!is_there) return HONE_OK;
     c->count--;
-    HONE_TRY(hone_db_trials(db, &same, add_one, c));
+    HONE_TRY(hone_db_trials(db, &same, note_used, c));
     return c->error;
 }
 
@@ -124,30 +147,104 @@ static hone_status build_all(confirming *c) {
     return HONE_OK;
 }
 
+/* What would be used without this confirmation: what was confirmed before, or what tuning has to
+ * beat, or what looks best. False: nobody is left. */
+static bool find_incumbent(confirming *c) {
+    uint32_t used = UINT32_MAX, before = UINT32_MAX, first = UINT32_MAX;
+    for (uint32_t i = c->count; i-- > 0;) {
+        const contender *item = &c->items[i];
+        if (item->is_out) continue;
+        first = i;
+        if (item->record == c->used) used = i;
+        if (hone_hash128_equal(item->program, c->task->before)) before = i;
+    }
+    bool is_sure =
+        used != UINT32_MAX && (c->items[used].is_elsewhere || !isnan(c->items[used].confirmed_ns));
+    c->incumbent = is_sure ? used : before != UINT32_MAX ? before : first;
+    return c->incumbent != UINT32_MAX;
+}
+
+/* The best of a few samples: what disturbs a machine makes a kernel slower, never faster. */
 static hone_status time_once(confirming *c, contender *item) {
     hone_ticket ticket;
     hone_run_result ran;
+    const hone_timing_policy timing = {.min_repeat_ns = EFFORT_NS};
+    const hone_candidate candidate = {.program = item->program};
     const char *device = c->device[0] ? c->device : NULL;
-    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, device, &ticket));
+    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, &candidate, &timing, device, &ticket));
     HONE_TRY(hone_wait_run(c->t, &ran));
     if (!device) memcpy(c->device, ran.device, sizeof c->device);
     bool is_there = strcmp(ran.device, c->device) == 0; /* whatever the farm made of the wish */
-    bool is_true = !hone_run_result_problem(&ran, true);
-    if (!ran.failure && is_there && is_true) item->times[item->time_count++] = ran.median_ns;
+    bool is_good = !ran.failure && is_there && !hone_run_result_problem(&ran, true);
+    item->gave_up = !is_good;
+    item->times[c->rounds] = ran.best_ns;
+    item->timed += is_good;
     c->lost_device = ran.failure == HONE_FAILURE_DEVICE_LOST;
     hone_run_result_deinit(&ran);
     return HONE_OK;
 }
 
+/* Those that are not ahead of the incumbent now will not be promoted. */
+static void give_up(confirming *c) {
+    const contender *incumbent = &c->items[c->incumbent];
+    for (uint32_t i = 0; i < c->count; i++) {
+        contender *item = &c->items[i];
+        if (i == c->incumbent || item->gave_up) continue;
+        item->gave_up = !hone_may_be_promoted(incumbent->times, item->times, c->rounds);
+    }
+}
+
+static bool is_anybody_ahead(const confirming *c) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (i != c->incumbent && !c->items[i].gave_up) return true;
+    }
+    return false;
+}
+
+static hone_status time_round(confirming *c) {
+    for (uint32_t i = 0; i < c->count && !c->lost_device; i++) {
+        uint32_t at = c->rounds % 2 ? c->count - 1 - i : i;
+        if (!c->items[at].gave_up) HONE_TRY(time_once(c, &c->items[at]));
+    }
+    if (!c->lost_device) c->rounds++;
+    return HONE_OK;
+}
+
+static uint32_t choose(const confirming *c) {
+    const double *times[CONTENDERS];
+    for (uint32_t i = 0; i < c->count; i++)
+        times[i] = c->items[i].gave_up ? NULL : c->items[i].times;
+    return hone_promote(times, c->count, c->incumbent, c->rounds);
+}
+
+static bool is_enough(const confirming *c) {
+    if (c->lost_device || c->items[c->incumbent].gave_up) return true;
+    if (c->rounds < HONE_TRIAL_ROUNDS) return false;
+    if (c->rounds >= HONE_CONFIRM_ROUNDS || !is_anybody_ahead(c)) return true;
+    if (c->rounds == HONE_LEAST_ROUNDS && choose(c) != c->incumbent) return true;
+    return c->rounds >= HONE_LEAST_ROUNDS && hone_clock_now(c->t->clock) >= c->until_ns;
+}
+
 static hone_status time_all(confirming *c) {
-    for (uint32_t turn = 0; turn < TURNS; turn++) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            uint32_t at = turn % 2 ? c->count - 1 - i : i;
-            HONE_TRY(time_once(c, &c->items[at]));
-            if (c->lost_device) return HONE_OK;
-        }
-        if (hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
-        if (turn + 1 >= TURNS / 2 && hone_clock_now(c->t->clock) >= c->until_ns) break;
+    c->rounds = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->items[i].gave_up = c->items[i].is_out;
+        c->items[i].timed = 0;
+    }
+    while (!is_enough(c) && hone_tuning_must_stop(c->t) != HONE_STOP_NOW) {
+        HONE_TRY(time_round(c));
+        if (c->rounds == HONE_TRIAL_ROUNDS && !c->items[c->incumbent].gave_up) give_up(c);
+    }
+    return HONE_OK;
+}
+
+/* An incumbent that does not work here makes way for the next. */
+static hone_status time_against_incumbent(confirming *c) {
+    while (find_incumbent(c)) {
+        HONE_TRY(time_all(c));
+        contender *incumbent = &c->items[c->incumbent];
+        if (c->lost_device || !incumbent->gave_up) break;
+        incumbent->is_out = true;
     }
     return HONE_OK;
 }
@@ -156,9 +253,8 @@ static hone_status time_all(confirming *c) {
 static hone_status time_on_one_device(confirming *c) {
     for (int tried = 0; tried < DEVICES; tried++) {
         c->device[0] = 0;
-        for (uint32_t i = 0; i < c->count; i++)
-            c->items[i].time_count = 0;
-        HONE_TRY(time_all(c));
+        c->lost_device = false;
+        HONE_TRY(time_against_incumbent(c));
         if (!c->lost_device || hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
     }
     return HONE_OK;
@@ -178,31 +274,55 @@ static hone_status record_here(confirming *c, contender *item, double median_ns)
                          .median_ns = median_ns,
                          .spread = NAN,
                          .samples_ns = item->times,
-                         .sample_count = item->time_count,
+                         .sample_count = c->rounds,
                          .max_error = NAN,
                          .confirmed_ns = NAN,
                          .predicted_score = NAN,
                          .device = c->device[0] ? c->device : NULL,
                          .wall_ns = hone_wall_time_ns()};
     item->is_elsewhere = false;
+    item->confirmed_ns = NAN;
     return hone_db_commit_trial(t->options->db, &row, &item->record);
 }
 
-static hone_status record_all(confirming *c) {
+/* The time of one, on the scale of the incumbent's. */
+static double time_of(const confirming *c, const contender *item, double incumbent_ns) {
+    const double *incumbent = c->items[c->incumbent].times;
+    return incumbent_ns * hone_compare_pairs(incumbent, item->times, item->timed).ratio;
+}
+
+/* What was seen today, for the report. */
+static void note_times(confirming *c, uint32_t winner) {
     hone_tune_task *task = c->task;
-    double best = NAN;
+    double now_ns = hone_stat_median(c->items[c->incumbent].times, c->rounds), best = NAN;
     for (uint32_t i = 0; i < c->count; i++) {
-        contender *item = &c->items[i];
-        if (item->time_count < TURNS / 2) continue;
-        double median = hone_stat_median(item->times, item->time_count);
-        if (item->is_elsewhere) HONE_TRY(record_here(c, item, median));
-        HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median, hone_wall_time_ns()));
-        if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
-        bool may_win = item->is_own || !task->has_own_space;
-        if (may_win && !(median >= best)) best = median;
+        const contender *item = &c->items[i];
+        double ns = time_of(c, item, now_ns);
+        if (hone_hash128_equal(item->program, task->before)) task->before_ns = ns;
+        bool may_win = task->has_own_space ? item->is_own : i == winner;
+        if (may_win && !(ns >= best)) best = ns;
     }
     task->is_confirmed = !isnan(best);
     if (!isnan(best)) task->best_ns = best;
+}
+
+/* Marks those that were timed. A loser's time below the winner's is noise and is not kept. */
+static hone_status record_all(confirming *c) {
+    if (c->incumbent == UINT32_MAX) return HONE_OK;
+    contender *incumbent = &c->items[c->incumbent];
+    if (c->lost_device || c->rounds < HONE_TRIAL_ROUNDS) return HONE_OK;
+    uint32_t winner = choose(c);
+    double ns = hone_stat_median(incumbent->times, c->rounds);
+    if (incumbent->is_elsewhere) HONE_TRY(record_here(c, incumbent, ns));
+    if (incumbent->confirmed_ns > 0) ns = incumbent->confirmed_ns;
+    double best = time_of(c, &c->items[winner], ns);
+    for (uint32_t i = 0; i < c->count; i++) {
+        double own = time_of(c, &c->items[i], ns);
+        bool is_kept = i == winner || own > best;
+        if (!is_kept || c->items[i].is_elsewhere) continue;
+        HONE_TRY(hone_db_confirm(c->t->options->db, c->items[i].record, own, hone_wall_time_ns()));
+    }
+    note_times(c, winner);
     return HONE_OK;
 }
 
@@ -236,7 +356,7 @@ int64_t hone_tuning_confirm_ns(const hone_tuning *t) {
     if (t->result->trials == 0) return 0;
     int64_t run = (sum->transfer + sum->load + sum->check + sum->measure) / t->result->trials;
     int64_t build = sum->build / t->result->trials;
-    return count_unconfirmed(t) * CONTENDERS * (build + TURNS * run);
+    return count_unconfirmed(t) * CONTENDERS * (build + HONE_CONFIRM_ROUNDS * run / 2);
 }
 
 static int64_t share_until(const hone_tuning *t, int64_t tasks) {

@@ -166,8 +166,9 @@ HONE_NODISCARD hone_status hone_submit_build(hone_tuning *t, const hone_tune_tas
 /* `device` NULL: any; else the name of one. */
 HONE_NODISCARD hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
                                            const hone_build_result *built,
-                                           const hone_candidate *candidate, double incumbent_ns,
-                                           const char *device, hone_ticket *out_ticket);
+                                           const hone_candidate *candidate,
+                                           const hone_timing_policy *timing, const char *device,
+                                           hone_ticket *out_ticket);
 /* Waits for the one build or run that is in flight, in slices, so that a stop is noticed. TIMEOUT
  * does not come out. */
 HONE_NODISCARD hone_status hone_wait_build(hone_tuning *t, hone_arena *arena,

@@ -7,6 +7,7 @@
  * batch is built (or they have nothing to do), then they stand still while that batch is timed.
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -324,8 +325,10 @@ static hone_status submit_runs(hone_tuning *t) {
     while (has_room(t)) {
         hone_trial *trial = first_in(t, HONE_TRIAL_BUILT);
         if (!trial) return HONE_OK;
-        HONE_TRY(hone_submit_run(t, trial->task, &trial->built, &trial->candidate,
-                                 trial->task->shown_ns, NULL, &trial->ticket));
+        double best = trial->task->shown_ns;
+        const hone_timing_policy timing = {.incumbent_ns = isnan(best) ? 0 : best};
+        HONE_TRY(hone_submit_run(t, trial->task, &trial->built, &trial->candidate, &timing, NULL,
+                                 &trial->ticket));
         trial->times.queue += hone_clock_now(t->clock) - trial->built_at_ns;
         move(t, trial, HONE_TRIAL_RUNNING);
     }

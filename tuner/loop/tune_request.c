@@ -31,7 +31,8 @@ static int64_t timeout_for(double incumbent_ns) {
 
 hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
                             const hone_build_result *built, const hone_candidate *candidate,
-                            double incumbent_ns, const char *device, hone_ticket *out_ticket) {
+                            const hone_timing_policy *timing, const char *device,
+                            hone_ticket *out_ticket) {
     hone_run_request request = {
         .artifact_path = built->artifact_path,
         .manifest = built->manifest,
@@ -40,7 +41,7 @@ hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
         .device = device,
         .threads = t->options->target.num_threads,
         .cache = t->options->cache,
-        .timing = {.incumbent_ns = isnan(incumbent_ns) ? 0 : incumbent_ns},
+        .timing = *timing,
         .timeout_ns = timeout_for(task->shown_ns),
         .seed = t->options->seed,
     };

@@ -50,6 +50,12 @@ static const hone_decision *read_decisions(hone_tune_task *task, const hone_db_t
     return is_read ? decisions_for(task, trial->sketch, &trace) : NULL;
 }
 
+/* A confirmed time is what it is known by, until it is timed again. */
+static void note_before(hone_tune_task *task, const hone_db_trial *trial) {
+    task->has_before = true;
+    if (!(task->before_ns > 0) && trial->median_ns > 0) task->before_ns = hone_db_trial_ns(trial);
+}
+
 /* Folding: only what may become an elite is read. */
 static void fold(resuming *r, const hone_db_trial *trial) {
     hone_tune_task *task = r->task;
@@ -61,9 +67,12 @@ static void fold(resuming *r, const hone_db_trial *trial) {
         if (candidate.decisions) hone_tune_task_advise(task, &candidate);
         return;
     }
-    if (hone_hash128_equal(trial->program, task->before)) task->has_before = true;
+    if (hone_hash128_equal(trial->program, task->before)) note_before(task, trial);
     bool is_of_space = !task->has_own_space || trial->sketch < 0 || candidate.decisions;
-    if (is_of_space) hone_tune_task_fold(task, &candidate, trial->median_ns);
+    if (!is_of_space) return;
+    hone_tune_task_fold(task, &candidate, trial->median_ns);
+    bool is_best = trial->confirmed_ns > 0 && !(task->confirmed_ns <= trial->confirmed_ns);
+    if (is_best) task->confirmed_ns = trial->confirmed_ns;
 }
 
 static hone_status teach(resuming *r, const hone_db_trial *trial) {
@@ -174,6 +183,7 @@ static hone_status resume(hone_tuning *t, hone_tune_task *task) {
     if (others) HONE_TRY(read_others(t, task));
     task->known_trials += others;
     task->folded = task->failed = task->since_better = 0;
+    if (task->confirmed_ns > 0) task->best_ns = task->confirmed_ns;
     task->shown_ns = task->best_ns;
     return HONE_OK;
 }

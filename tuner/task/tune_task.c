@@ -98,7 +98,7 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     if (!self) return no_memory();
     self->task = task;
     self->target = target;
-    self->before_ns = self->best_ns = self->shown_ns = NAN;
+    self->before_ns = self->best_ns = self->shown_ns = self->confirmed_ns = NAN;
     self->default_sketch = -1;
     self->evaluations = HONE_EVALUATIONS;
     hone_status st = open_parts(self, space_path, intrins);

@@ -61,9 +61,10 @@ typedef struct hone_tune_task {
     uint32_t elite_count;
     const char *check_path; /* bundle, or NULL */
     double before_ns, best_ns;
-    double shown_ns;   /* best so far, folded or not: for the progress line and for timing */
-    bool is_confirmed; /* best_ns comes from the confirmation */
-    int64_t proposals; /* made in this session */
+    double shown_ns;     /* best so far, folded or not: for the progress line and for timing */
+    double confirmed_ns; /* best of earlier confirmations; NAN = none */
+    bool is_confirmed;   /* best_ns comes from the confirmation */
+    int64_t proposals;   /* made in this session */
     int64_t folded, failed;
     int64_t confirmed;       /* as many were folded when it was confirmed last */
     int64_t known_trials;    /* that the database had: of all targets that serve */
