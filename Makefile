@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: release dev test demo check check-full check-peer check-packages bench fuzz fmt install setup gpu-bundle wheel clean
+.PHONY: release dev test demo check check-full check-peer check-packages bench fuzz fmt install setup gpu-bundle wheel packages clean
 release:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
@@ -33,8 +33,15 @@ check-peer: setup
 wheel: setup release
 	@scripts/wheel
 
-check-packages: wheel
+packages: setup release
+	@scripts/packages
+
+check-packages: wheel packages
+	@scripts/setup --packages
 	@tests/python/wheel.sh $(CURDIR) build/wheel/*.whl
+	@tests/package/debian.sh $(CURDIR) bookworm build/packages/*.deb
+	@tests/package/debian.sh $(CURDIR) bookworm build/wheel/*.whl
+	@tests/package/debian.sh $(CURDIR) trixie build/wheel/*.whl
 
 bench: release
 	@scripts/bench $(BENCH)

@@ -47,15 +47,16 @@ function(hone_module)
     set_property(GLOBAL APPEND PROPERTY HONE_MODULES ${ARG_NAME})
 endfunction()
 
-# hone_tool(NAME hone-runner SRCS … DEPS … [LIBS …]): an installed program in the build root.
+# hone_tool(NAME hone-runner PACKAGE runner SRCS … DEPS … [LIBS …]): a program in the build root, which is
+# installed by the component PACKAGE (HonePackages.cmake).
 function(hone_tool)
-    cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "" "NAME;PACKAGE" "SRCS;DEPS;LIBS" ${ARGN})
     hone_check_deps(${ARG_NAME} ${ARG_DEPS})
     add_executable(${ARG_NAME} ${ARG_SRCS})
     target_include_directories(${ARG_NAME} PRIVATE ${CMAKE_SOURCE_DIR})
     hone_link_deps(${ARG_NAME} ${ARG_DEPS})
     target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBS} Threads::Threads)
-    install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_PACKAGE})
 endfunction()
 
 set(HONE_TEST_ENVIRONMENT

@@ -1,9 +1,10 @@
 #!/bin/sh
-# usage: man.sh HONE VERSION > hone.1
-# The manual page of hone, made of what 'hone --help' and 'hone VERB --help' say.
+# usage: man.sh PROGRAM VERSION > PROGRAM.1
+# The manual page of hone, hone-runner or hone-worker, made of what '--help' and 'hone VERB --help' say.
 set -eu
 hone=$1
 version=$2
+name=$(basename "$hone")
 
 # A help text as a section: usage, summary, options as a list, notes, example. What all verbs have
 # (--json, --config, -q, -v, -h) is told once, under OPTIONS.
@@ -25,12 +26,14 @@ section() {
         }
         /^ +(-[a-z], )?--(json|config|quiet|verbose|help)( |$)/ { if (common) option($0); next }
         common { next }
-        /^Usage: / { print ".SS " text(substr($0, 8)); next }
+        /^[Uu]sage: / { print ".SS " text(substr($0, 8)); next }
+        /^       hone/ { sub(/^ +/, ""); print ".SS " text($0); next } # a further usage
         /^Example: / { print ".PP\nExample:\n.B " text(substr($0, 10)); next }
         /^ +(-[a-z], )?--[a-z]/ { option($0); next }
         /^$/ { print ".PP"; next }
         /^hone [a-z]* SUBVERB --help/ { next }
         /^  [a-z]/ { next } # sub-verbs have sections of their own
+        /^ / { sub(/^ +/, "") } # what goes on with the line above
         { print text($0) }'
 }
 
@@ -38,10 +41,46 @@ verbs_of() { # HELP OF A PROGRAM OR VERB
     sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p'
 }
 
+title() { # WHAT IT IS FOR
+    printf '.TH %s 1 "" "hone %s"\n.SH NAME\n' "$(echo "$name" | tr "[:lower:]" "[:upper:]")" "$version"
+    printf '%s \\- %s\n' "$name" "$1" | sed 's/\([a-z]\)-\([a-z]\)/\1\\-\2/'
+}
+exit_status() { # ANSWER: what 1 means, or nothing
+    printf '.SH EXIT STATUS\n.TP\n.B 0\ndone\n'
+    [ -z "$1" ] || printf '.TP\n.B 1\n%s\n' "$1"
+    cat <<END
+.TP
+.B 2
+bad usage or bad input
+.TP
+.B 3
+the world outside failed: disk, network, device, memory
+.TP
+.B 4
+a bug
+END
+}
+
+case $name in
+hone-runner)
+    title "run built kernels on this machine, alone or as a device of a farm"
+    echo ".SH SYNOPSIS"
+    "$hone" --help | section ''
+    exit_status ''
+    printf '.SH SEE ALSO\n.BR hone (1)\n'
+    exit 0
+    ;;
+hone-worker)
+    title "compile programs for hone"
+    echo ".SH DESCRIPTION"
+    "$hone" --help | section ''
+    printf '.SH SEE ALSO\n.BR hone (1)\n'
+    exit 0
+    ;;
+esac
+
+title "make tensor programs fast on the machine that will run them"
 cat <<END
-.TH HONE 1 "" "hone $version"
-.SH NAME
-hone \- make tensor programs fast on the machine that will run them
 .SH SYNOPSIS
 .B hone
 .I VERB
@@ -67,23 +106,8 @@ for verb in $("$hone" --help | verbs_of); do
         ;;
     esac
 done
+exit_status "the answer is no: not equal, ill\\-formed, wrong results, nothing found"
 cat <<END
-.SH EXIT STATUS
-.TP
-.B 0
-done
-.TP
-.B 1
-the answer is no: not equal, ill-formed, wrong results, nothing found
-.TP
-.B 2
-bad usage or bad input
-.TP
-.B 3
-the world outside failed: disk, network, device, memory
-.TP
-.B 4
-a bug
 .TP
 .B 130
 stopped by Ctrl\-C, after everything was saved
