@@ -151,6 +151,12 @@ static bool has_results(const hone_daemon *d) {
     return false;
 }
 
+/* Until when what runs, or a result that the tracker has not acknowledged, is waited for. */
+static int64_t stop_until_ns(const hone_daemon *d) {
+    if (daemon_is_running(d) || d->stop_ns == HONE_DEADLINE_NEVER) return d->stop_ns;
+    return d->stop_ns + ACK_PATIENCE_NS;
+}
+
 static void check_stop(hone_daemon *d) {
     if (!d->is_stopping || d->is_over) return;
     int64_t now = daemon_now(d);
@@ -160,17 +166,42 @@ static void check_stop(hone_daemon *d) {
     }
     if (daemon_is_running(d)) return;
     /* a result that is there already may still reach a tracker that is up */
-    if (has_results(d) && farm_link_is_up(&d->link) && now < d->stop_ns + ACK_PATIENCE_NS) return;
+    if (has_results(d) && farm_link_is_up(&d->link) && now < stop_until_ns(d)) return;
     say_bye(d);
 }
 
-void hone_daemon_stop(hone_daemon *d, bool is_urgent) {
-    int64_t until = daemon_now(d) + (is_urgent ? 0 : STOP_PATIENCE_NS);
+static int64_t patience_ns(const hone_daemon *d, hone_daemon_haste haste) {
+    if (haste == HONE_DAEMON_DRAIN) return HONE_DEADLINE_NEVER;
+    return daemon_now(d) + (haste == HONE_DAEMON_STOP ? STOP_PATIENCE_NS : 0);
+}
+
+void hone_daemon_stop(hone_daemon *d, hone_daemon_haste haste) {
+    int64_t until = patience_ns(d, haste);
     if (!d->is_stopping || until < d->stop_ns) d->stop_ns = until;
+    if (!d->is_stopping || haste > d->haste) d->haste = haste;
     if (!d->is_stopping && daemon_is_running(d)) {
         HONE_LOG(d->log, HONE_LOG_INFO, "stopping when what runs has ended");
     }
     d->is_stopping = true;
+}
+
+/* What runs, or can be given to the tracker: a result that nobody takes keeps no daemon here. */
+static bool is_busy(const hone_daemon *d) {
+    return daemon_is_running(d) || (d->trials && farm_link_is_up(&d->link));
+}
+
+/* When a daemon that has nothing to do leaves by itself. */
+static int64_t idle_until_ns(const hone_daemon *d) {
+    if (d->idle_ns <= 0 || d->is_stopping || is_busy(d)) return HONE_DEADLINE_NEVER;
+    return d->busy_ns + d->idle_ns;
+}
+
+static void check_idle(hone_daemon *d) {
+    if (is_busy(d)) d->busy_ns = daemon_now(d);
+    if (daemon_now(d) < idle_until_ns(d)) return;
+    HONE_LOG(d->log, HONE_LOG_INFO, "nothing to do for %.0f s: leaving",
+             (double)d->idle_ns / (double)HONE_NS_PER_S);
+    hone_daemon_stop(d, HONE_DAEMON_STOP);
 }
 
 bool hone_daemon_is_over(const hone_daemon *d) {
@@ -188,6 +219,7 @@ hone_status hone_daemon_step(hone_daemon *d) {
     daemon_fetch_drop_unwanted(d);
     daemon_fetch_ask(d);
     daemon_send_results(d);
+    check_idle(d);
     check_stop(d);
     return HONE_OK;
 }
@@ -199,9 +231,8 @@ int64_t hone_daemon_next_ns(const hone_daemon *d) {
     farm_sooner(&at, daemon_trials_next_ns(d));
     if (!d->is_stopping) farm_sooner(&at, daemon_health_next_ns(d));
     farm_sooner(&at, daemon_fetch_next_ns(d));
-    if (d->is_stopping) {
-        farm_sooner(&at, d->stop_ns + (daemon_is_running(d) ? 0 : ACK_PATIENCE_NS));
-    }
+    farm_sooner(&at, idle_until_ns(d));
+    if (d->is_stopping) farm_sooner(&at, stop_until_ns(d));
     return at;
 }
 
@@ -237,6 +268,8 @@ hone_status hone_daemon_create(const hone_daemon_options *options, hone_daemon *
     d->cache = options->cache;
     d->log = options->log;
     d->slot_count = options->slot_count;
+    d->idle_ns = options->idle_ns;
+    d->busy_ns = daemon_now(d);
     for (size_t i = 0; i < d->slot_count; i++) {
         d->slots[i] = options->slots[i];
         d->slots[i].facts.slot = (uint32_t)i;

@@ -52,6 +52,7 @@ typedef struct hone_daemon_options {
     const char *software;
     hone_daemon_self_test self_test;
     hone_farm_instance instance; /* random, not zero */
+    int64_t idle_ns;             /* leaves when nothing was given to it for so long; 0: never */
     const hone_log *log;         /* NULL: silence */
 } hone_daemon_options;
 
@@ -67,9 +68,16 @@ HONE_NODISCARD hone_status hone_daemon_step(hone_daemon *daemon);
  * something (hone_net_fd, hone_runner_fd). */
 int64_t hone_daemon_next_ns(const hone_daemon *daemon);
 
-/* Begins to leave: what has not begun is given back; what runs may end within 15 s (is_urgent: is
- * given back as well), then the tracker is told. Call _step until _is_over. */
-void hone_daemon_stop(hone_daemon *daemon, bool is_urgent);
+/* What may become of a trial that runs when a daemon leaves. */
+typedef enum hone_daemon_haste {
+    HONE_DAEMON_DRAIN, /* it ends, however long that takes */
+    HONE_DAEMON_STOP,  /* it may end within 15 s, else it is given back */
+    HONE_DAEMON_NOW,   /* it is given back */
+} hone_daemon_haste;
+
+/* Begins to leave: what has not begun is given back, what runs as said above, then the tracker is
+ * told. Call _step until _is_over. A later call may make it leave sooner, not later. */
+void hone_daemon_stop(hone_daemon *daemon, hone_daemon_haste haste);
 bool hone_daemon_is_over(const hone_daemon *daemon);
 
 typedef struct hone_daemon_stats {
@@ -79,8 +87,9 @@ typedef struct hone_daemon_stats {
 } hone_daemon_stats;
 hone_daemon_stats hone_daemon_get_stats(const hone_daemon *daemon);
 
-/* Steps and waits until it is over. `stop_fd` (a signalfd of SIGTERM and SIGINT, or a pipe): each
- * byte or signal that it gives calls for _stop, the second one urgently; -1: none. */
-HONE_NODISCARD hone_status hone_daemon_run(hone_daemon *daemon, int stop_fd);
+/* Steps and waits until it is over. `stop_fd` (a signalfd, or a pipe of bytes; -1: none): what it
+ * gives calls for _stop, to drain when it is the signal `drain_signal` (0: none is), and with
+ * NOW when that was called for before. */
+HONE_NODISCARD hone_status hone_daemon_run(hone_daemon *daemon, int stop_fd, int drain_signal);
 
 #endif

@@ -81,7 +81,10 @@ struct hone_daemon {
     daemon_health health[HONE_FARM_MAX_SLOTS];
 
     bool is_stopping, is_over;
-    int64_t stop_ns; /* until then trials may run */
+    hone_daemon_haste haste; /* of the stop */
+    int64_t stop_ns;         /* until then trials may run; NEVER: as long as they take */
+    int64_t idle_ns;         /* options.idle_ns */
+    int64_t busy_ns;         /* when it had a trial last */
 
     daemon_trial *trials; /* in order of assignment */
     daemon_fetch *fetches;

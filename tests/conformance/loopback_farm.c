@@ -95,7 +95,7 @@ static hone_net *connect_as(const loopback_farm *f, const hone_key_pair *keys) {
 
 static void run_daemon(void *context) {
     loopback_farm *f = context;
-    f->daemon_end = hone_daemon_run(f->daemon, f->daemon_stop[0]);
+    f->daemon_end = hone_daemon_run(f->daemon, f->daemon_stop[0], 0);
 }
 
 static void make_slots(loopback_farm *f, const runner_fixture *fixture, int32_t slots) {

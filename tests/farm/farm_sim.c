@@ -131,7 +131,7 @@ static void end_life(farm_sim *s, unsigned party) {
     s->start_ns[party] = sim_now(&s->w) + (100 + (int64_t)below(s, 10000)) * MS;
     if (runner && runner->daemon && chance(s, 30)) { /* in good order: it is over when it is over */
         say(s, "stops", party);
-        hone_daemon_stop(runner->daemon, chance(s, 50));
+        hone_daemon_stop(runner->daemon, chance(s, 50) ? HONE_DAEMON_NOW : HONE_DAEMON_STOP);
         return;
     }
     say(s, "kills", party);

@@ -53,6 +53,10 @@ static const struct row {
      {"--tracker", "tcp://127.0.0.1:1", "--insecure", "--key", "k"},
      2,                                                                                           "",
      "no 'key'"                                                                                                                                   },
+    {"no time",            {"--idle-exit", "soon"},                                            2, "",                   "'soon'"                  },
+    {"no time at all",     {"--idle-exit", "0"},                                               2, "",                   "'0'"                     },
+    {"no such signal",     {"--drain-on", "SIGKILL"},                                          2, "",                   "'SIGKILL'"               },
+    {"idle executors",     {"--executor", "--idle-exit", "1m"},                                2, "",                   "no 'idle-exit'"          },
     {"no launcher",        {"--launcher", "  "},                                               2, "",                   "--launcher"              },
 };
 

@@ -2,6 +2,7 @@
  * numbers for people, tables, text in HTML pages, and the exit code of every status code. */
 #include <math.h>
 
+#include "support/text/duration.h"
 #include "tests/support/hone_test.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_table.h"
@@ -38,7 +39,7 @@ static const struct time_row {
 static void reads_times(void **state) {
     const struct time_row *row = *state;
     int64_t got;
-    bool is_time = hone_cli_parse_time(row->text, &got);
+    bool is_time = hone_duration_parse(row->text, &got);
     assert_int_equal(is_time, row->ns >= 0);
     if (is_time) assert_int_equal(got, row->ns);
 }

@@ -131,9 +131,6 @@ HONE_NODISCARD hone_status hone_cli_put_result(hone_cli *cli, const char *path,
 /* Writes cli->out to stdout now and empties it (long reports, before something that may wait). */
 HONE_NODISCARD hone_status hone_cli_flush(hone_cli *cli);
 
-/* "90", "90s", "10m", "1h30m", "500ms" in nanoseconds; false when it is none. */
-bool hone_cli_parse_time(const char *text, int64_t *out_ns);
-
 /* Reads hone.conf: calls back with each key of section `name` (or of none) that stands in it.
  * Part of begin; INVALID with file and line. */
 typedef hone_status (*hone_cli_visit_setting)(void *ctx, bool is_of_section, const char *key,

@@ -15,45 +15,9 @@
 
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
+#include "support/text/duration.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_impl.h"
-
-bool hone_cli_parse_time(const char *text, int64_t *out_ns) {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {
-        {"ms", 1e6    },
-        {"s",  1e9    },
-        {"m",  60e9   },
-        {"h",  3600e9 },
-        {"d",  86400e9}
-    };
-    double total = 0;
-    *out_ns = 0;
-    if (!*text) return false;
-    while (*text) {
-        if (!isdigit((unsigned char)*text) && *text != '.') return false;
-        char *end = NULL;
-        double value = strtod(text, &end);
-        size_t length = strcspn(end, "0123456789."), i = 0;
-        if (end == text) return false;
-        if (length == 0) {
-            total += value * 1e9; /* a bare number: seconds */
-        } else {
-            while (i < HONE_COUNT(units) &&
-                   (strlen(units[i].unit) != length || strncmp(units[i].unit, end, length) != 0)) {
-                i++;
-            }
-            if (i == HONE_COUNT(units)) return false;
-            total += value * units[i].ns;
-        }
-        text = end + length;
-    }
-    if (!(total >= 0 && total < 9e18)) return false;
-    *out_ns = (int64_t)total;
-    return true;
-}
 
 static bool has_value(const hone_cli_option *option) {
     return option->kind != HONE_CLI_SWITCH && option->kind != HONE_CLI_COUNT;
@@ -143,7 +107,7 @@ static hone_status set_option(hone_cli *cli, const hone_cli_option *option, cons
         *(double *)option->to = real;
         return HONE_OK;
     case HONE_CLI_TIME:
-        if (hone_cli_parse_time(text, option->to)) return check_time(option);
+        if (hone_duration_parse(text, option->to)) return check_time(option);
         return wants(option, "a time such as 90s, 10m or 1h30m", text);
     case HONE_CLI_LIST:
         return add_to_list(cli, option, text);

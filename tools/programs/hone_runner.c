@@ -4,6 +4,7 @@
  * database is linked.
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 #include "sandbox/held.h"
 #include "sandbox/sandbox.h"
 #include "support/core/alloc.h"
+#include "support/core/attributes.h"
 #include "support/core/status.h"
+#include "support/text/duration.h"
 #include "tools/programs/hone_runner_farm.h"
 
 enum exit_code { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_WORLD = 3, EXIT_BUG = 4 };
@@ -40,6 +43,11 @@ static const char help[] =
     "  --memory SIZE      of a trial's process, 0 = no limit; default: 3/4 of this machine\n"
     "  --quiet FILE|none  lock file of the quiet gate, taken alone while timing; default: that\n"
     "                     of this user\n"
+    "  --idle-exit TIME   end when there was nothing to do for so long: 90s, 10m, 1h; default: "
+    "never\n"
+    "  --drain-on SIGNAL  after SIGUSR1, say, take nothing new and end when what runs has ended; "
+    "a\n"
+    "                     plain SIGTERM gives it 15 s\n"
     "  --launcher WORDS   start trials through a program: 'qemu-aarch64-static'\n"
     "  --unsandboxed      hold nothing back: let kernels start processes, open sockets, write "
     "files;\n"
@@ -130,6 +138,8 @@ enum {
     OPTION_CACHE_SIZE,
     OPTION_MEMORY,
     OPTION_QUIET,
+    OPTION_IDLE_EXIT,
+    OPTION_DRAIN_ON,
     OPTION_LAUNCHER,
     OPTION_UNSANDBOXED,
     OPTION_WITHOUT,
@@ -153,6 +163,8 @@ static const struct option options[] = {
     {"cache-size",  required_argument, NULL, OPTION_CACHE_SIZE },
     {"memory",      required_argument, NULL, OPTION_MEMORY     },
     {"quiet",       required_argument, NULL, OPTION_QUIET      },
+    {"idle-exit",   required_argument, NULL, OPTION_IDLE_EXIT  },
+    {"drain-on",    required_argument, NULL, OPTION_DRAIN_ON   },
     {"launcher",    required_argument, NULL, OPTION_LAUNCHER   },
     {"unsandboxed", no_argument,       NULL, OPTION_UNSANDBOXED},
     {"without",     required_argument, NULL, OPTION_WITHOUT    },
@@ -214,6 +226,25 @@ static int serve(command *c) {
     return serve_farm(c);
 }
 
+/* "SIGUSR1" or "USR1": one of those that may be caught for it. */
+static bool read_signal(const char *text, int *out_signal) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {
+        {"TERM", SIGTERM},
+        {"INT",  SIGINT },
+        {"HUP",  SIGHUP },
+        {"USR1", SIGUSR1},
+        {"USR2", SIGUSR2}
+    };
+    const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    for (size_t i = 0; i < HONE_COUNT(signals); i++) {
+        if (strcmp(signals[i].name, name) == 0) *out_signal = signals[i].number;
+    }
+    return *out_signal != 0;
+}
+
 static bool is_name(const char *text) {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
@@ -273,6 +304,14 @@ static const char *take(command *c, int choice, const char *value) {
         o->is_loud = strcmp(value, "none") == 0;
         o->quiet_path = o->is_loud ? NULL : value;
         return NULL;
+    case OPTION_IDLE_EXIT:
+        return hone_duration_parse(value, &o->idle_exit_ns) && o->idle_exit_ns > 0
+                   ? NULL
+                   : "--idle-exit wants a time like 10m, not";
+    case OPTION_DRAIN_ON:
+        return read_signal(value, &o->drain_signal)
+                   ? NULL
+                   : "--drain-on wants SIGTERM, SIGINT, SIGHUP, SIGUSR1 or SIGUSR2, not";
     case OPTION_LAUNCHER:
         return read_launcher(value, c) ? NULL : "--launcher wants 1 to 16 words, not";
     case OPTION_UNSANDBOXED:

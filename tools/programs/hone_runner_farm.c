@@ -217,6 +217,7 @@ static hone_status make_daemon(serving *s) {
         .name = s->options->name ? s->options->name : name,
         .software = "hone-runner " HONE_RUNNER_VERSION,
         .self_test = {hone_self_test_make, &s->self_test},
+        .idle_ns = s->options->idle_exit_ns,
         .log = &s->log
     };
     HONE_TRY(make_instance(&options.instance));
@@ -231,6 +232,7 @@ static hone_status take_signals(serving *s) {
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    if (s->options->drain_signal) sigaddset(&set, s->options->drain_signal);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
         return HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
     }
@@ -256,7 +258,7 @@ hone_status runner_farm_serve(const runner_farm_options *options) {
     };
     s.log = hone_log_to_printer(&s.printer, options->is_verbose ? HONE_LOG_DEBUG : HONE_LOG_INFO);
     hone_status st = set_up(&s);
-    if (!st) st = hone_daemon_run(s.daemon, s.signal_fd);
+    if (!st) st = hone_daemon_run(s.daemon, s.signal_fd, options->drain_signal);
     hone_daemon_destroy(s.daemon);
     hone_net_destroy(s.net);
     for (size_t i = 0; i < s.slot_count; i++)

@@ -156,6 +156,7 @@ void world_create_daemon(daemon_world *f) {
                                          .name = "desk",
                                          .software = "hone-runner 1",
                                          .self_test = f->self_test,
+                                         .idle_ns = f->idle_ns,
                                          .instance = {.lo = 42}};
     HONE_ASSERT_OK(hone_daemon_create(&options, &f->daemon));
 }

@@ -31,6 +31,7 @@ typedef struct daemon_world {
     hone_blob_cache *cache;
     hone_daemon *daemon;
     hone_daemon_self_test self_test; /* of daemons made from now on */
+    int64_t idle_ns;                 /* likewise */
     hone_status end;                 /* what _step said at last */
     hone_net_peer peer;
     hone_arena *arena; /* of what was heard */

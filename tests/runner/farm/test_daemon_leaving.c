@@ -13,7 +13,7 @@ static void leaves_in_order(void **state) {
     world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
     world_assign(f, (daemon_assignment){.token = 1, .trial = 2});
     world_run_for(f, 10 * WORLD_MS);
-    hone_daemon_stop(f->daemon, false);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_STOP);
     world_run_for(f, 1000 * WORLD_MS);
     assert_int_equal(world_count_heard(f, HONE_FARM_BYE), 0);
     held_runner_finish(f->runners[0], 1);
@@ -31,7 +31,7 @@ static void leaves_at_once(void **state) {
         world_run_for(f, 10 * WORLD_MS);
         world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
         world_run_for(f, 10 * WORLD_MS);
-        hone_daemon_stop(f->daemon, is_urgent);
+        hone_daemon_stop(f->daemon, is_urgent ? HONE_DAEMON_NOW : HONE_DAEMON_STOP);
         world_run_for(f, is_urgent ? 10 * WORLD_MS : 20000 * WORLD_MS); /* patience has an end */
         assert_int_equal(world_last(f, HONE_FARM_RETURNED)->u.returned.trial, 1);
         assert_int_equal(world_count_heard(f, HONE_FARM_BYE), 1);
@@ -44,11 +44,79 @@ static void leaves_at_once(void **state) {
     }
 }
 
+static void drains(void **state) {
+    daemon_world *f = *state;
+    world_run_for(f, 10 * WORLD_MS);
+    world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
+    world_assign(f, (daemon_assignment){.token = 1, .trial = 2});
+    world_run_for(f, 10 * WORLD_MS);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_DRAIN);
+    world_run_for(f, 100000 * WORLD_MS);
+    assert_false(hone_daemon_is_over(f->daemon));
+    held_runner_finish(f->runners[0], 1);
+    world_run_for(f, 100 * WORLD_MS);
+    assert_int_equal(world_last(f, HONE_FARM_RESULT)->u.result.trial, 1);
+    assert_int_equal(world_last(f, HONE_FARM_RETURNED)->u.returned.trial, 2);
+    assert_true(hone_daemon_is_over(f->daemon));
+}
+
+/* A stop hurries a drain, and a drain does not slow a stop. */
+static void hurries(void **state) {
+    daemon_world *f = *state;
+    world_run_for(f, 10 * WORLD_MS);
+    world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
+    world_run_for(f, 10 * WORLD_MS);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_DRAIN);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_STOP);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_DRAIN);
+    world_run_for(f, 14000 * WORLD_MS);
+    assert_false(hone_daemon_is_over(f->daemon));
+    world_run_for(f, 6000 * WORLD_MS);
+    assert_int_equal(world_last(f, HONE_FARM_RETURNED)->u.returned.trial, 1);
+    assert_true(hone_daemon_is_over(f->daemon));
+}
+
+/* Idle is who has no trial: what runs long is no idleness, and its end begins the time anew. */
+static void leaves_when_idle(void **state) {
+    daemon_world *f = *state;
+    f->idle_ns = 5000 * WORLD_MS;
+    hone_daemon_destroy(f->daemon);
+    world_create_daemon(f);
+    world_run_for(f, 4000 * WORLD_MS);
+    world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
+    world_run_for(f, 20000 * WORLD_MS);
+    assert_false(hone_daemon_is_over(f->daemon));
+    held_runner_finish(f->runners[0], 1);
+    world_run_for(f, 4000 * WORLD_MS);
+    assert_int_equal(world_last(f, HONE_FARM_RESULT)->u.result.trial, 1);
+    world_tell_lease(f, HONE_FARM_RESULT_ACK, 1, 1);
+    assert_false(hone_daemon_is_over(f->daemon));
+    world_run_for(f, 6000 * WORLD_MS);
+    assert_int_equal(world_count_heard(f, HONE_FARM_BYE), 1);
+    assert_true(hone_daemon_is_over(f->daemon));
+}
+
+static void leaves_a_tracker_that_is_gone(void **state) {
+    daemon_world *f = *state;
+    f->idle_ns = 5000 * WORLD_MS;
+    hone_daemon_destroy(f->daemon);
+    world_create_daemon(f);
+    world_run_for(f, 10 * WORLD_MS);
+    world_assign(f, (daemon_assignment){.token = 1, .trial = 1});
+    world_run_for(f, 10 * WORLD_MS);
+    hone_simnet_cut(f->simnet, f->client, true);
+    held_runner_finish(f->runners[0], 1);
+    world_run_for(f, 4000 * WORLD_MS);
+    assert_false(hone_daemon_is_over(f->daemon));
+    world_run_for(f, 10000 * WORLD_MS);
+    assert_true(hone_daemon_is_over(f->daemon));
+}
+
 static void leaves_without_a_tracker(void **state) {
     daemon_world *f = *state;
     hone_simnet_cut(f->simnet, f->client, true);
     world_run_for(f, 10 * WORLD_MS);
-    hone_daemon_stop(f->daemon, false);
+    hone_daemon_stop(f->daemon, HONE_DAEMON_STOP);
     world_run_for(f, 10 * WORLD_MS);
     assert_true(hone_daemon_is_over(f->daemon));
 }
@@ -132,6 +200,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(leaves_in_order, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(leaves_at_once, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(drains, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(hurries, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(leaves_when_idle, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(leaves_a_tracker_that_is_gone, world_set_up,
+                                        world_tear_down),
         cmocka_unit_test_setup_teardown(leaves_without_a_tracker, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(survives_garbage, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(every_trial_ends_in_bad_weather, world_set_up,
