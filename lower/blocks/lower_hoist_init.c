@@ -326,12 +326,11 @@ static hone_status hoist(hone_lower *lower, hone_node_id block, hone_node_id ini
     return HONE_OK;
 }
 
+/* Blocks made here stand before those that they were taken from. */
 hone_status lower_hoist_init(hone_lower *lower) {
     hone_func *func = lower->func;
-    uint32_t count = func->node_count; /* blocks made here have no init */
-    for (hone_node_id n = 0; n < count; n++) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_BLOCK || node->parent == HONE_NO_ID) continue;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
         hone_node_id init = hone_block_init_of(func, n);
         if (init != HONE_NO_ID) HONE_TRY(hoist(lower, n, init));
     }

@@ -7,6 +7,7 @@
 #include "ir/interp/interp.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
+#include "lower/signature/signature.h"
 #include "lower/signature/split_constants.h"
 #include "support/core/arena.h"
 #include "support/data/rng.h"
@@ -30,6 +31,12 @@
     "                Y[vi, vj] = T.float32(0)\n"                                                   \
     "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * P[vj // 4, vk, vj % 4]\n"
 #define ALLOC_P "    P = T.alloc_buffer((3, 8, 4))\n"
+
+#define SUM_OUTSIDE                                                                                \
+    NEST("matmul", "8, 6, 12", "RSS", "k, i, j", "vk, vi, vj")                                     \
+    "            with T.init():\n"                                                                 \
+    "                Y[vi, vj] = T.float32(0)\n"                                                   \
+    "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * P[vj // 4, vk, vj % 4]\n"
 
 /* Filters that go through two steps, the first a reduction with an init of its own. */
 #define TWO_STEPS                                                                                  \
@@ -114,20 +121,21 @@ static const struct row {
     const char *constants; /* names of the parameters that are */
     const char *want;      /* names of the parameters of both parts; NULL = no split */
 } rows[] = {
-    {"packed weight",                      HEAD ALLOC_P PACK MATMUL, "W",   "W P | X V Y P"  },
-    {"nothing is constant",                HEAD ALLOC_P PACK MATMUL, "",    NULL             },
-    {"a chain of nests moves whole",       HEAD TWO_STEPS,           "W V", "W V P | X Y P"  },
-    {"one that waits on the caller stays", HEAD TWO_STEPS,           "W",   NULL             },
-    {"what the rest reads too stays",      READS_BOTH,               "W V", "W P | X W V Y P"},
-    {"changed by a nest that stays",       CHANGED_LATER,            "W",   NULL             },
-    {"written again after it was read",    PACKED_TWICE,             "W",   NULL             },
-    {"what the caller sees stays",         COPY,                     "W",   NULL             },
-    {"a view in the rest is only read",    VIEW_READ,                "W",   "W P | X V Y P"  },
-    {"a view in the rest is written",      VIEW_WRITTEN,             "W",   NULL             },
-    {"an address is taken in the rest",    ADDRESS,                  "W",   NULL             },
-    {"what is asked for early is packed",  PREFETCHED,               "W",   "W P | X V Y P"  },
-    {"what grows too much is computed",    SPREAD,                   "V",   NULL             },
-    {"conditions and padding",             PADDED,                   "W",   "W P | X V Y P"  },
+    {"packed weight",                      HEAD ALLOC_P PACK MATMUL,      "W",   "W P | X V Y P"  },
+    {"all of the rest is a sum",           HEAD ALLOC_P PACK SUM_OUTSIDE, "W",   "W P | X V Y P"  },
+    {"nothing is constant",                HEAD ALLOC_P PACK MATMUL,      "",    NULL             },
+    {"a chain of nests moves whole",       HEAD TWO_STEPS,                "W V", "W V P | X Y P"  },
+    {"one that waits on the caller stays", HEAD TWO_STEPS,                "W",   NULL             },
+    {"what the rest reads too stays",      READS_BOTH,                    "W V", "W P | X W V Y P"},
+    {"changed by a nest that stays",       CHANGED_LATER,                 "W",   NULL             },
+    {"written again after it was read",    PACKED_TWICE,                  "W",   NULL             },
+    {"what the caller sees stays",         COPY,                          "W",   NULL             },
+    {"a view in the rest is only read",    VIEW_READ,                     "W",   "W P | X V Y P"  },
+    {"a view in the rest is written",      VIEW_WRITTEN,                  "W",   NULL             },
+    {"an address is taken in the rest",    ADDRESS,                       "W",   NULL             },
+    {"what is asked for early is packed",  PREFETCHED,                    "W",   "W P | X V Y P"  },
+    {"what grows too much is computed",    SPREAD,                        "V",   NULL             },
+    {"conditions and padding",             PADDED,                        "W",   "W P | X V Y P"  },
 };
 
 static bool names(const char *list, const char *name) {
@@ -191,6 +199,15 @@ static void check_agree(const hone_func *func, const hone_constant_split *split)
     assert_true(is_same);
 }
 
+/* As compiling asks for it: what is packed is written as a whole. */
+static void check_signature(const hone_constant_split *split, hone_arena *arena) {
+    hone_signature signature;
+    HONE_ASSERT_OK(hone_signature_of(split->constants, arena, &signature));
+    for (uint32_t i = split->input_count; i < signature.buffer_count; i++)
+        assert_int_equal(signature.roles[i], HONE_PARAM_OUT);
+    HONE_ASSERT_OK(hone_signature_of(split->rest, arena, &signature));
+}
+
 static void check_row(void **state) {
     const struct row *row = *state;
     hone_module *module;
@@ -213,6 +230,7 @@ static void check_row(void **state) {
         hone_str_append(&got, " | ");
         list_params(split.rest, &got);
         assert_string_equal(hone_str_text(&got), row->want);
+        check_signature(&split, arena);
         check_agree(member->func, &split);
     }
     hone_str_deinit(&got);

@@ -277,6 +277,10 @@ def no_spread_is_zero(case, got, want):
     return (got == 0) & numpy.broadcast_to(is_one, data.shape)
 
 
+def nan_is_quantised_as_zero(case, got, want):
+    return (got == 0) & numpy.isnan(array_of(case, 0))
+
+
 DIFFERENCES = (
     ("TopK", nan_is_largest, "NaN is the largest"),
     ("Shrink", shrunk_once, "what is shrunk is so in doubles"),
@@ -286,6 +290,7 @@ DIFFERENCES = (
     ("ScatterElements ScatterND", scattered_nan_is_kept, "NaN is kept"),
     ("ArgMax ArgMin", first_nan_counts, "the first NaN is the greatest and the least"),
     ("MeanVarianceNormalization", no_spread_is_zero, "nothing is spread: 0"),
+    ("QuantizeLinear", nan_is_quantised_as_zero, "NaN is cast to 0"),
     ("DynamicQuantizeLinear", nothing_is_quantised, "a range that is not finite has no steps"),
     ("ReduceMax ReduceMin MaxPool GlobalMaxPool", nan_is_kept, "NaN is kept"),
     ("ReduceSum ReduceL1 ReduceSumSquare ReduceProd ReduceMean", whole_numbers_wrap,
