@@ -273,10 +273,14 @@ hone_status hone_npy_read(const void *bytes, size_t count, hone_tensor **out_ten
     npy_header header;
     size_t begin = 0, want = 0;
     HONE_TRY(read_header(bytes, count, &header, &begin));
-    bool fits = data_bytes(&header, &want) && want <= count - begin;
-    if (!fits || want != count - begin) {
-        return HONE_ERROR(HONE_CODE_INVALID, "npy data has %zu bytes, its header asks for %s%zu",
-                          count - begin, fits || want ? "" : "more than ", want);
+    if (!data_bytes(&header, &want)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "npy data has %zu bytes, its header asks for more than a file can have",
+                          count - begin);
+    }
+    if (want != count - begin) {
+        return HONE_ERROR(HONE_CODE_INVALID, "npy data has %zu bytes, its header asks for %zu",
+                          count - begin, want);
     }
     hone_tensor *tensor = NULL;
     HONE_TRY(hone_tensor_create(header.dtype, header.rank, header.shape, &tensor));

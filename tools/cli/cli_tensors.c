@@ -45,7 +45,9 @@ static hone_status add_all(hone_cli_tensors *to, const char *path, const char *n
     hone_tensor_set file;
     HONE_TRY(hone_tensor_set_load(path, &file));
     hone_status st = HONE_OK;
-    if (name && file.count != 1) {
+    if (file.count == 0) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s: holds no tensors", path);
+    } else if (name && file.count != 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s: holds %zu tensors, a name is for one", path,
                         file.count);
     }
