@@ -41,13 +41,18 @@ static bool is_place_name(const char *path, const char *name) {
     return name[4] && strspn(name + 4, "0123456789") == strlen(name + 4);
 }
 
+/* A file of several tensors: at least one. */
+static hone_status load_set(const char *path, hone_tensor_set *out_set) {
+    HONE_TRY(hone_tensor_set_load(path, out_set));
+    if (out_set->count) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: holds no tensors", path);
+}
+
 static hone_status add_all(hone_cli_tensors *to, const char *path, const char *name) {
     hone_tensor_set file;
-    HONE_TRY(hone_tensor_set_load(path, &file));
+    HONE_TRY(load_set(path, &file));
     hone_status st = HONE_OK;
-    if (file.count == 0) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "%s: holds no tensors", path);
-    } else if (name && file.count != 1) {
+    if (name && file.count != 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s: holds %zu tensors, a name is for one", path,
                         file.count);
     }
@@ -143,7 +148,7 @@ hone_status hone_cli_load_params(hone_cli *cli, const char *path, hone_tensor_se
     *out_weights = NULL;
     if (!path) return HONE_OK;
     bool is_folder = hone_fs_is_dir(path);
-    HONE_TRY(is_folder ? load_folder(path, out_set) : hone_tensor_set_load(path, out_set));
+    HONE_TRY(is_folder ? load_folder(path, out_set) : load_set(path, out_set));
     hone_graph_weight *weights =
         hone_arena_alloc(cli->arena, (out_set->count + 1) * sizeof *weights);
     if (!weights) return no_memory();

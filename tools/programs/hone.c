@@ -64,7 +64,9 @@ int main(int argc, char **argv) {
             return run_verb(argv[2], 2, help_argv);
         }
         print_help(stdout);
-        return fflush(stdout) == 0 ? HONE_EXIT_DONE : HONE_EXIT_WORLD;
+        if (fflush(stdout) == 0) return HONE_EXIT_DONE;
+        perror("hone: standard output: cannot write");
+        return HONE_EXIT_WORLD;
     }
     if (strcmp(argv[1], "--version") == 0) return run_verb("version", argc - 1, argv + 1);
     if (argv[1][0] == '-') {
