@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,33 @@ hone_status hone_fs_read(const char *path, size_t max_bytes, char **out_bytes, s
     *out_count = text.length;
     *out_bytes = hone_str_take(&text);
     return *out_bytes ? HONE_OK : no_memory(path);
+}
+
+static hone_status read_part(int fd, const char *path, uint64_t offset, uint64_t count,
+                             void *out_bytes) {
+    struct stat info;
+    size_t got;
+    if (fstat(fd, &info) != 0) return path_error(errno, path, "read");
+    if (!S_ISREG(info.st_mode))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: is no regular file", path);
+    uint64_t size = (uint64_t)info.st_size;
+    if (offset > size || count > size - offset) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "'%s' has %" PRIu64 " bytes, %" PRIu64 " from %" PRIu64 " are wanted",
+                          path, size, count, offset);
+    }
+    if (lseek(fd, (off_t)offset, SEEK_SET) < 0) return path_error(errno, path, "read");
+    HONE_TRY(hone_status_annotate(hone_fd_read_full(fd, out_bytes, count, &got), "%s", path));
+    return got == count ? HONE_OK
+                        : HONE_ERROR(HONE_CODE_IO, "%s: became shorter while it was read", path);
+}
+
+hone_status hone_fs_read_part(const char *path, uint64_t offset, uint64_t count, void *out_bytes) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return path_error(errno, path, "open");
+    hone_status st = read_part(fd, path, offset, count, out_bytes);
+    close(fd);
+    return st;
 }
 
 /* Pipes, terminals and devices are written to as they are: a rename would replace them. */

@@ -19,6 +19,12 @@
 HONE_NODISCARD hone_status hone_fs_read(const char *path, size_t max_bytes, char **out_bytes,
                                         size_t *out_count);
 
+/* Reads `count` bytes from `offset` on of a file that has a size, and nothing else of it.
+ * NOT_FOUND, IO, INVALID when they are beyond its end, UNSUPPORTED for what is no regular file (a
+ * pipe is not waited for). */
+HONE_NODISCARD hone_status hone_fs_read_part(const char *path, uint64_t offset, uint64_t count,
+                                             void *out_bytes);
+
 /* Writes to a temporary name in the same directory, syncs and renames: readers see the old file or
  * the new one, never a part. "-" writes to standard output; a pipe or device is written to as it
  * is. IO (also when there is no such directory), NO_MEMORY. */

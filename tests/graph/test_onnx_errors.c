@@ -2,6 +2,7 @@
  * implemented: each with its message. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "graph/passes/prepare.h"
 #include "support/core/alloc.h"
@@ -36,6 +37,8 @@ static const struct row {
      "'pads' and 'auto_pad' exclude each other",                                                                                                                                                          HONE_CODE_INVALID    },
     {"unknown attribute",                      CONV "node Conv x,w -> y colour=3\noutput y",
      "attribute 'colour' is not implemented; known ones are: auto_pad dilations group",                                                                                                                   HONE_CODE_UNSUPPORTED},
+    {"attribute given twice",                  CONV "node Conv x,w -> y group=1 group=1\noutput y",
+     "attribute 'group' is given twice",                                                                                                                                                                  HONE_CODE_INVALID    },
     {"attribute of another type",              CONV "node Conv x,w -> y pads=1\noutput y",
      "attribute 'pads' must be a list of integers",                                                                                                                                                       HONE_CODE_INVALID    },
     {"too few pads",                           CONV "node Conv x,w -> y pads=[1,1]\noutput y",
@@ -284,6 +287,8 @@ static const struct external_row {
     {"parent folder",  "external w f32 2,2 ../w.bin 0 16",      "outside of the model's folder"            },
     {"parent within",  "external w f32 2,2 a/../../w.bin 0 16", "outside of the model's folder"            },
     {"absolute path",  "external w f32 2,2 /etc/passwd 0 16",   "outside of the model's folder"            },
+    {"a pipe",         "external w f32 2,2 pipe 0 16",          "pipe: is no regular file"                 },
+    {"a folder",       "external w f32 2,2 . 0 16",             "is no regular file"                       },
     {"no such file",   "external w f32 2,2 v.bin 0 16",         "initializer 'w': "                        },
 };
 
@@ -296,6 +301,8 @@ static void check_external(void **state) {
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-onnx", &folder));
     snprintf(path, sizeof path, "%s/w.bin", folder);
     HONE_ASSERT_OK(hone_fs_write_atomic(path, numbers, sizeof numbers));
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
     snprintf(text, sizeof text, "input x f32 2\n%s\nnode Add x,w -> y\noutput y", row->statement);
     onnx_text_encode(text, &bytes);
     snprintf(path, sizeof path, "%s/model.onnx", folder);

@@ -94,6 +94,13 @@ static void writes_and_reads(void **state) {
     HONE_ASSERT_ERROR(hone_fs_read(path, 17, &bytes, &count), HONE_CODE_INVALID,
                       "more than 17 bytes");
     assert_null(bytes);
+    char part[4] = {0};
+    HONE_ASSERT_OK(hone_fs_read_part(path, 12, 3, part));
+    assert_string_equal(part, "bef");
+    HONE_ASSERT_OK(hone_fs_read_part(path, 18, 0, part));
+    HONE_ASSERT_ERROR(hone_fs_read_part(path, 16, 3, part), HONE_CODE_INVALID,
+                      "has 18 bytes, 3 from 16 are wanted");
+    HONE_ASSERT_CODE(hone_fs_read_part(path, UINT64_MAX, 2, part), HONE_CODE_INVALID);
     HONE_ASSERT_OK(hone_fs_size(path, &size));
     assert_int_equal(size, 18);
     assert_names("file ");

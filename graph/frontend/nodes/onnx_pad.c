@@ -41,7 +41,9 @@ static hone_status cut_off(onnx_reader *r, const hone_sinfo *data, int64_t *widt
         int64_t extent = hone_expr_const(data->shape[d]);
         if (extent < 0) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "padding below 0 of dimension %d, whose extent is not known", d);
+                              "padding below 0: the size of dimension %d is not known; give it "
+                              "with --shape",
+                              d);
         }
         if (before >= extent || after >= extent - before) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED, "padding that leaves nothing of dimension %d",

@@ -143,6 +143,9 @@ hone_status onnx_check_attrs(const onnx_reader *r, const char *allowed) {
     for (size_t i = 0; i < r->node->n_attribute; i++) {
         const char *name = r->node->attribute[i]->name;
         if (!name) return HONE_ERROR(HONE_CODE_INVALID, "an attribute without a name");
+        if (onnx_attr_named(i, r->node->attribute, name)) {
+            return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' is given twice", name);
+        }
         if (is_word_of(allowed, name)) continue;
         if (!*allowed) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,

@@ -119,13 +119,16 @@ static hone_status from_typed(const Onnx__TensorProto *proto, hone_tensor *tenso
     return HONE_OK;
 }
 
+static hone_status check_bytes(const hone_tensor *tensor, uint64_t count) {
+    size_t want = file_bytes(tensor->dtype, (size_t)hone_tensor_count(tensor));
+    if (count == want) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "the data has %llu bytes, the shape wants %zu",
+                      (unsigned long long)count, want);
+}
+
 static hone_status from_bytes(hone_tensor *tensor, const uint8_t *bytes, size_t count) {
     int64_t elements = hone_tensor_count(tensor);
-    size_t want = file_bytes(tensor->dtype, (size_t)elements);
-    if (count != want) {
-        return HONE_ERROR(HONE_CODE_INVALID, "the data has %zu bytes, the shape wants %zu", count,
-                          want);
-    }
+    HONE_TRY(check_bytes(tensor, count));
     for (int64_t i = 0; is_packed(tensor->dtype) && i < elements; i++)
         unpack(tensor, i, bytes[i / 2]);
     if (is_packed(tensor->dtype)) return HONE_OK;
@@ -185,16 +188,12 @@ static hone_status from_external(const Onnx__TensorProto *proto, const char *dir
     HONE_TRY(external_number(proto, "offset", 0, &offset));
     HONE_TRY(external_number(
         proto, "length", file_bytes(tensor->dtype, (size_t)hone_tensor_count(tensor)), &length));
+    HONE_TRY(check_bytes(tensor, length));
     char *path = hone_path_join(directory, location);
-    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "path");
-    char *bytes = NULL;
-    size_t count = 0;
-    hone_status st = hone_fs_read(path, SIZE_MAX / 4, &bytes, &count);
-    if (!st && (offset > count || length > count - offset)) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "'%s' has %zu bytes, %llu from %llu are wanted", path,
-                        count, (unsigned long long)length, (unsigned long long)offset);
-    }
-    if (!st) st = from_bytes(tensor, (const uint8_t *)bytes + offset, (size_t)length);
+    uint8_t *bytes = hone_malloc((size_t)length + 1);
+    hone_status st = path && bytes ? hone_fs_read_part(path, offset, length, bytes)
+                                   : HONE_ERROR(HONE_CODE_NO_MEMORY, "external data");
+    if (!st) st = from_bytes(tensor, bytes, (size_t)length);
     hone_free(bytes);
     hone_free(path);
     return st;
