@@ -19,9 +19,7 @@
 #include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
 
-enum { MAX_VECTORS = 4, MAX_ROWS = 32, TURN_STEPS = 5 };
-
-static const double PLAIN_IS_EASIER = 1.1; /* nothing to turn, and no edge of more than one side */
+enum { MAX_VECTORS = 4, MAX_ROWS = 32 };
 
 /* A way to tile a product: columns of p, and rows along both axes. */
 typedef struct way {
@@ -40,7 +38,16 @@ static int64_t extent_of(const hone_packed *p, int32_t axis) {
     return axis < 0 ? 1 : p->f.extents[axis];
 }
 
-/* All tiles, those at the edges as they are. */
+/* What it takes to turn a tile on its way out: squares of a register's width, however full, each of
+ * which is loaded, turned in log2(lanes) rounds of shuffles, and stored. */
+static double turning_time(const hone_default_nest *n, int64_t outer_rows, int64_t rows,
+                           int64_t columns) {
+    int64_t squares =
+        outer_rows * ((rows + n->lanes - 1) / n->lanes) * ((columns + n->lanes - 1) / n->lanes);
+    return (double)(squares * n->lanes) * (2 + log2((double)n->lanes));
+}
+
+/* One step of the reduction for all tiles, those at the edges as they are. */
 static double time_of(const hone_default_nest *n, const way *w) {
     const hone_packed *p = &w->p;
     const int64_t all[] = {extent_of(p, p->outer_row), extent_of(p, (int32_t)p->row),
@@ -55,7 +62,10 @@ static double time_of(const hone_default_nest *n, const way *w) {
             side[d] = is_rest ? all[d] % tile[d] : tile[d];
             count *= (double)(is_rest ? side[d] > 0 : all[d] / tile[d]);
         }
-        if (count > 0) time += count * hone_default_step_time(n, side[0] * side[1], side[2]);
+        if (count == 0) continue;
+        double step = hone_default_step_time(n, side[0] * side[1], side[2]);
+        if (p->is_turned) step += turning_time(n, side[0], side[1], side[2]) / (double)p->f.reduce;
+        time += count * step;
     }
     return time;
 }
@@ -103,13 +113,19 @@ static double plain_time(const hone_default_nest *n, const hone_packed *p) {
     return hone_default_least_time(n, all) * (double)extent_of(p, p->outer_row);
 }
 
-/* Outputs are turned once for all steps of the sum. */
 static bool pays(const hone_default_nest *n, const way *w) {
-    const hone_packed *p = &w->p;
-    double outputs = (double)extent_of(p, p->outer_row) * (double)extent_of(p, (int32_t)p->row) *
-                     (double)extent_of(p, (int32_t)p->column);
-    double turning = TURN_STEPS * outputs / (double)n->lanes / (double)p->f.reduce;
-    return !p->is_turned || w->time + turning < PLAIN_IS_EASIER * plain_time(n, p);
+    return !w->p.is_turned || w->time < plain_time(n, &w->p);
+}
+
+/* Whose steps are too many to be unrolled: others would share what they read of rows, which then is
+ * held in registers that the sums need. */
+static int32_t longest_sum(const hone_packed *p) {
+    int32_t best = -1;
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        bool is_longer = best < 0 || p->f.extents[a] > p->f.extents[best];
+        if (!p->f.is_spatial[a] && is_longer) best = (int32_t)a;
+    }
+    return best;
 }
 
 static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
@@ -118,6 +134,7 @@ static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
         way w = {.time = HUGE_VAL};
         if (!hone_packed_find(n->sch, node, is_turned, true, &w.p) || !reads_constant(n, &w.p))
             continue;
+        w.p.last_sum = longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
         if (out->time < HUGE_VAL) return pays(n, out);

@@ -29,6 +29,7 @@ typedef struct hone_packed {
     hone_reduction_facts f;
     uint32_t column, row; /* axes */
     int32_t outer_row;    /* an axis whose places are rows of a tile, too; -1: there is none */
+    int32_t last_sum;     /* the reduce axis whose loop is innermost; -1: in the order of axes */
     uint32_t read;        /* number of what is packed; of all reads where nothing is */
     bool is_turned;       /* columns are not the contiguous axis of the output */
     int64_t lanes, vectors;
@@ -38,7 +39,7 @@ typedef struct hone_packed {
 /* Who is what in the block `node`: columns are the contiguous axis of the output, or, is_turned,
  * another one along which just one operand moves. is_packed: there is an operand that can be
  * packed. False: it is no product of this kind. Leaves block, lanes, vectors and columns alone, and
- * outer_row is -1; changes and records nothing. */
+ * outer_row and last_sum are -1; changes and records nothing. */
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
                       hone_packed *out);
 /* An axis outside of the rows that shares what rows share; -1: there is none. */

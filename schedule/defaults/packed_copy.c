@@ -27,12 +27,14 @@ static void print_map(const hone_packed *p, const hone_region *region, int64_t c
     hone_str_append(text, ": (");
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t a = 0; a < p->f.loop_count; a++) {
-            bool is_there = a != p->column && is_used(p, region, a);
+            bool is_there = a != p->column && (int32_t)a != p->last_sum && is_used(p, region, a);
             if (is_there && p->f.is_spatial[a] == (pass == 0)) hone_str_printf(text, "v%u, ", a);
         }
         if (pass == 0 && columns > 1)
             hone_str_printf(text, "v%u // %lld, ", p->column, (long long)columns);
     }
+    if (p->last_sum >= 0 && is_used(p, region, (uint32_t)p->last_sum))
+        hone_str_printf(text, "v%d, ", p->last_sum);
     hone_str_printf(text, "v%u", p->column);
     if (columns > 1) hone_str_printf(text, " %% %lld", (long long)columns);
     hone_str_append(text, ")");

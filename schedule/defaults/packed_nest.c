@@ -71,8 +71,9 @@ hone_status hone_packed_nest(const hone_packed *p, const hone_packed_tiling *t,
     n.order[n.count++] = n.column[1];
     out->depth = n.count;
     for (uint32_t a = 0; a < count; a++) {
-        if (!p->f.is_spatial[a]) n.order[n.count++] = n.loops[a];
+        if (!p->f.is_spatial[a] && (int32_t)a != p->last_sum) n.order[n.count++] = n.loops[a];
     }
+    if (p->last_sum >= 0) n.order[n.count++] = n.loops[p->last_sum];
     out->reduce = n.order[out->depth];
     if (p->outer_row >= 0) n.order[n.count++] = n.outer_row[1];
     n.order[n.count++] = n.row[1];

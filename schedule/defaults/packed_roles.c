@@ -132,7 +132,7 @@ bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, boo
                       hone_packed *out) {
     out->sch = sch;
     out->node = node;
-    out->outer_row = -1;
+    out->outer_row = out->last_sum = -1;
     out->is_turned = is_turned;
     if (!hone_nest_reduction(sch, node, &out->f) || !out->f.has_reuse ||
         out->f.contiguous_space < 0 || out->f.keeps_order || !is_plain(out)) {
