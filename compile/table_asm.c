@@ -2,9 +2,11 @@
  * the assembler. Data directives are the same for all 64-bit ELF targets; the entry points, which
  * put the table before the caller's arguments and go on to the driver, are a few lines for each
  * architecture. */
+#include <stdio.h>
 #include <string.h>
 
 #include "compile/parts.h"
+#include "graph/plan/tasks.h"
 #include "runtime/model/abi.h"
 
 /* Tables whose rows hold pointers are in .data.rel.ro; local labels are .L<what><numbers>. */
@@ -76,6 +78,21 @@ static void port_shapes(const part_entry *entry, const part_plan *plan, size_t e
     }
 }
 
+/* For who looks on: the bits of a double, and two texts. */
+static void kernel_facts(const parts *p, const part_kernel *k, hone_str *out) {
+    if (!k) {
+        hone_str_append(out, "\t.quad 0, 0, 0\n");
+        return;
+    }
+    bool is_symbolic = false;
+    double flops = hone_func_flops(k->func, &is_symbolic);
+    uint64_t bits = 0;
+    if (!is_symbolic) memcpy(&bits, &flops, sizeof bits);
+    size_t index = (size_t)(k - p->kernels.data);
+    hone_str_printf(out, "\t.quad 0x%llx, .Lworkload_%zu, .Lorigin_%zu\n", (unsigned long long)bits,
+                    index, index);
+}
+
 static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n, hone_str *out) {
     hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
     hone_str_printf(out, ".Lports_%zu_%zu:\n", e, n);
@@ -110,6 +127,7 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
                         (int)s->kind, s->arg_count, s->size_count, (int)s->detail, e, n, i,
                         is_kernel ? p->kernels.data[s->kernel].symbol : "0");
         hone_str_printf(out, "\t.quad .Largs_%zu_%zu_%zu, .Lsizes_%zu_%zu_%zu\n", e, n, i, e, n, i);
+        kernel_facts(p, is_kernel ? &p->kernels.data[s->kernel] : NULL, out);
     }
 }
 
@@ -214,6 +232,20 @@ static void entry_tables(const parts *p, size_t e, hone_str *out) {
     text(out, entry->name);
     info_rows(entry->inputs, entry->input_count, e, 'i', out);
     info_rows(entry->outputs, entry->output_count, e, 'o', out);
+}
+
+static void kernel_texts(const parts *p, hone_str *out) {
+    hone_str_append(out, "\t.section .rodata\n");
+    for (size_t i = 0; i < p->kernels.count; i++) {
+        const hone_compile_kernel *k = &p->kernels.data[i].facts;
+        char hash[HONE_HASH_HEX_BYTES], origin[40];
+        const char *source = hone_compile_source_name(k->source);
+        snprintf(origin, sizeof origin, "%s %lld", source, (long long)k->record);
+        hone_str_printf(out, ".Lworkload_%zu:\n", i);
+        text(out, hone_hash128_print(k->hash, hash));
+        hone_str_printf(out, ".Lorigin_%zu:\n", i);
+        text(out, k->source == HONE_COMPILE_RECORD ? origin : source);
+    }
 }
 
 static void model_tables(const parts *p, hone_str *out) {
@@ -354,6 +386,7 @@ hone_status parts_print_asm(const parts *p, const char *weights_path, const char
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries for '%s' cannot be made",
                           p->options->target.triple);
     }
+    kernel_texts(p, out);
     for (size_t e = 0; e < p->entries.count; e++)
         entry_tables(p, e, out);
     model_tables(p, out);

@@ -46,6 +46,20 @@ HONE_NODISCARD hone_status hone_loaded_model_run(const hone_loaded_model *model,
                                                  const hone_model_entry *entry,
                                                  hone_tensor *const *inputs, hone_tensor **outputs);
 
+/* What a kernel did in one call of a model. */
+typedef struct hone_kernel_seen {
+    const char *name, *workload, *origin; /* of the model (model_rt.h) */
+    double flops;                         /* of one run; 0 = not known */
+    int64_t bytes;                        /* of its arguments */
+    int64_t ns;
+} hone_kernel_seen;
+/* From now on, `see` is told of each kernel that ran, in order, in the thread of the call; one
+ * thread at a time may call the model then. A model made before there were observers tells nothing.
+ * see NULL: no more. UNAVAILABLE: threads cannot be started. */
+typedef void (*hone_see_kernel)(void *ctx, const hone_kernel_seen *kernel);
+HONE_NODISCARD hone_status hone_loaded_model_observe(hone_loaded_model *model, hone_see_kernel see,
+                                                     void *ctx);
+
 /* A call with its tensors made ready once, for timing. Returns the model's code. Outputs whose
  * shape depends on data have it behind a run; what those without upper bounds show is memory of the
  * call, until its next run or its end. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "runtime/model/model_rt.h"
 #include "runtime/model/model_table.h"
 
 #define HONE_MT_ALIGNMENT 64
@@ -14,6 +15,7 @@ typedef struct hone_mt_call {
     hone_rt rt; /* first: an hone_rt * of this call is a hone_mt_call *. The caller's, with our
                    errors */
     const hone_rt *base;
+    hone_observer observer; /* of the caller's; NULL = nobody looks on */
     const hone_model_entry *info;
     const hone_mt_plan *plan;
     DLTensor *const *inputs, *const *outputs;

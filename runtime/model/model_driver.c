@@ -551,6 +551,29 @@ static int32_t run_flow(const hone_mt_call *call, const hone_mt_step *step,
     }
 }
 
+static int64_t step_bytes(const hone_mt_call *call, const hone_mt_step *step,
+                          const hone_mt_frame *frame) {
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < step->arg_count; i++)
+        bytes += frame->values[call->plan->tensors[step->args[i]].bytes];
+    return bytes;
+}
+
+/* Runs a kernel; who looks on is told. */
+static int32_t run_kernel(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame) {
+    if (!call->observer) return step->kernel(&call->rt, frame->args, frame->sizes);
+    hone_seen_step seen = {.name = step->name,
+                           .workload = step->workload,
+                           .origin = step->origin,
+                           .flops = step->flops,
+                           .bytes = step_bytes(call, step, frame)};
+    call->observer(call->base, &seen);
+    seen.code = step->kernel(&call->rt, frame->args, frame->sizes);
+    seen.is_over = 1;
+    call->observer(call->base, &seen);
+    return seen.code;
+}
+
 /* *io_next: the step that comes then. */
 static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame,
                         const uint8_t *weights, int32_t *io_next) {
@@ -573,7 +596,7 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
     }
     for (int32_t i = 0; i < step->size_count; i++)
         frame->sizes[i] = frame->values[step->sizes[i]];
-    int32_t code = step->kernel(&call->rt, frame->args, frame->sizes);
+    int32_t code = run_kernel(call, step, frame);
     return code ? step_failed(call, step, code) : HONE_MODEL_OK;
 }
 
@@ -669,6 +692,8 @@ static int32_t begin_call(hone_mt_call *call, mt_state *state, const hone_rt *rt
         return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "the hone_rt has version %u, wants %u",
                             (unsigned)call->base->abi_version, (unsigned)HONE_ABI_VERSION);
     }
+    void *observer = rt && rt->find_extern ? rt->find_extern(rt, HONE_OBSERVER) : NULL;
+    memcpy(&call->observer, &observer, sizeof observer); /* ISO C has no cast for this */
     call->rt = *call->base;
     call->rt.set_error = keep_message;
     call->rt.find_extern = hone_mt_find_extern;

@@ -39,6 +39,20 @@ void *hone_model_rt_find_symbol(void *library, const char *name);
  * count); the same for the same, of all threads. NULL: there are 64 of them already. */
 void *hone_model_rt_as_plain(void *function);
 
+/* Who looks on while a model runs: an external function of this name that the caller's hone_rt
+ * finds. Called in the thread of the call, before and behind each kernel. */
+#define HONE_OBSERVER "hone_observe_step"
+typedef struct hone_seen_step {
+    const char *name;     /* of the kernel's function */
+    const char *workload; /* its identity: 32 hex digits */
+    const char *origin;   /* where its schedule comes from: "default", "record 12" */
+    double flops;         /* of one run; 0 = not known */
+    int64_t bytes;        /* of its arguments */
+    int32_t is_over;      /* 0: it begins now */
+    int32_t code;         /* what it returned, when it is over */
+} hone_seen_step;
+typedef void (*hone_observer)(const hone_rt *rt, const hone_seen_step *step);
+
 /* Copies the message of the last set_error, "" when there was none, and forgets it. Returns its
  * code. */
 int32_t hone_model_rt_take_error(hone_rt *rt, char *message, size_t capacity);

@@ -72,6 +72,8 @@ typedef struct hone_mt_step {
     hone_kernel kernel;   /* KERNEL */
     const int32_t *args;  /* tensors */
     const int32_t *sizes; /* values */
+    double flops;         /* KERNEL: for who looks on, as these two; 0 = not known */
+    const char *workload, *origin;
 } hone_mt_step;
 
 typedef enum hone_mt_relation { HONE_MT_SAME, HONE_MT_AT_LEAST, HONE_MT_AT_MOST } hone_mt_relation;
@@ -128,7 +130,7 @@ typedef struct hone_mt_model {
     _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
-#define HONE_MT_VERSION 4
+#define HONE_MT_VERSION 5
 
 /* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
 #define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */

@@ -1,27 +1,18 @@
-/* tools/verbs/verb_bench.c - `hone bench`: compiled models against each other, in turns.
- *
- *   round k: a share of time for each model, in an order that changes every round
- *
- * What happens to the machine meanwhile happens to all of them. The ratio of two models is the
- * median over rounds of their ratio within the round; its interval is a bootstrap over rounds
- * (Efron 1979, percentiles).
- */
+/* tools/verbs/verb_bench.c - `hone bench`: compiled models against each other, in turns
+ * (tools/run/timed_model.h). */
 #include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "support/data/rng.h"
-#include "support/data/vec.h"
+#include "measure/run.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "tools/cli/cli_table.h"
-#include "tools/cli/cli_tensors.h"
 #include "tools/run/extern_library.h"
+#include "tools/run/timed_model.h"
 #include "tools/verbs/verbs.h"
 
-enum { MOST_MODELS = 16, RESAMPLES = 1000, MIN_ROUNDS = 8 };
-#define SHARE_NS (10 * HONE_NS_PER_MS)
+enum { MOST_MODELS = 16, MIN_ROUNDS = 8 };
 
 typedef struct bench_options {
     hone_cli_list in, shapes;
@@ -29,22 +20,10 @@ typedef struct bench_options {
     int64_t threads, time_ns, rounds;
 } bench_options;
 
-typedef struct contestant {
-    const char *path;
-    hone_loaded_model *model;
-    const hone_model_entry *entry;
-    hone_cli_tensors given;
-    hone_tensor **inputs, **outputs;
-    hone_model_call *call;
-    int64_t batch;             /* calls in a share */
-    HONE_VEC(double) times_ns; /* of one call, per round */
-    double median_ns, best_ns;
-} contestant;
-
 typedef struct bench_job {
     hone_cli *cli;
     const bench_options *o;
-    contestant models[MOST_MODELS];
+    hone_timed_model models[MOST_MODELS];
     size_t count;
 } bench_job;
 
@@ -52,30 +31,12 @@ static int64_t now_ns(void) {
     return hone_clock_now(hone_clock_system());
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "bench");
-}
-
 /* ---- making ready ---- */
 
-static hone_status make_call(bench_job *job, contestant *c) {
-    hone_cli_want *wants;
-    HONE_TRY(hone_loaded_model_entry(c->model, job->o->func, &c->entry));
-    HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->given));
-    HONE_TRY(hone_cli_wants_of_entry(job->cli, c->entry, &wants));
-    bool are_made_up = c->given.count == 0;
-    HONE_TRY(hone_cli_check_entry_sizes(job->cli, c->entry, wants, &job->o->shapes));
-    HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)c->entry->input_count, &job->o->shapes,
-                                    &c->given, &c->inputs));
-    HONE_TRY(hone_cli_make_outputs(c->model, c->entry, c->inputs, &job->o->shapes, are_made_up,
-                                   &c->outputs));
-    return hone_model_call_create(c->model, c->entry, c->inputs, c->outputs, &c->call);
-}
-
 /* In words how tensors differ from those of the first model; empty when they do not. */
-static void print_difference(const char *what, const contestant *first, hone_tensor *const *wanted,
-                             int32_t wanted_count, hone_tensor *const *got, int32_t count,
-                             hone_str *out) {
+static void print_difference(const char *what, const hone_timed_model *first,
+                             hone_tensor *const *wanted, int32_t wanted_count,
+                             hone_tensor *const *got, int32_t count, hone_str *out) {
     if (wanted_count != count) {
         hone_str_printf(out, "has %d %ss, %s has %d", (int)count, what, first->path,
                         (int)wanted_count);
@@ -92,8 +53,8 @@ static void print_difference(const char *what, const contestant *first, hone_ten
 }
 
 /* Times of different work say nothing about each other. */
-static hone_status compare_with_first(bench_job *job, const contestant *c) {
-    const contestant *first = &job->models[0];
+static hone_status compare_with_first(bench_job *job, const hone_timed_model *c) {
+    const hone_timed_model *first = &job->models[0];
     hone_str inputs = {0}, outputs = {0};
     hone_status st = HONE_OK;
     print_difference("input", first, first->inputs, first->entry->input_count, c->inputs,
@@ -111,77 +72,19 @@ static hone_status compare_with_first(bench_job *job, const contestant *c) {
     return st;
 }
 
-static hone_status open_one(bench_job *job, contestant *c, const char *path) {
+static hone_status open_one(bench_job *job, hone_timed_model *c, const char *path) {
     const char *ending = hone_path_extension(path);
+    const hone_timed_model_options options = {&job->o->in, &job->o->shapes, job->o->func,
+                                              (int32_t)job->o->threads};
     if (strcmp(ending, ".py") == 0 || strcmp(ending, ".onnx") == 0) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "%s: bench times compiled models; 'hone compile' makes one", path);
     }
-    c->path = path;
-    HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &c->model)); /* says the path */
-    hone_status st = make_call(job, c);
-    if (!st) st = compare_with_first(job, c);
-    return hone_status_annotate(st, "%s", path);
-}
-
-static hone_status run_batch(contestant *c, int64_t count, double *out_ns) {
-    int64_t start = now_ns();
-    for (int64_t i = 0; i < count; i++) {
-        int32_t code = hone_model_call_run(c->call);
-        if (code) return hone_status_annotate(hone_model_call_status(c->call, code), "%s", c->path);
-    }
-    *out_ns = (double)(now_ns() - start) / (double)count;
-    return HONE_OK;
-}
-
-static hone_status run_each(void *ctx) {
-    bench_job *job = ctx;
-    for (size_t i = 0; i < job->count; i++) {
-        double ns;
-        HONE_TRY(run_batch(&job->models[i], 1, &ns));
-    }
-    return HONE_OK;
-}
-
-/* Once each, with inputs that suit all of them. */
-static hone_status try_inputs(bench_job *job) {
-    hone_cli_tensors all = {0}; /* the contestants own them */
-    bool ok = true;
-    for (size_t i = 0; i < job->count; i++) {
-        for (size_t t = 0; t < job->models[i].given.count; t++)
-            ok &= hone_vec_push(&all, job->models[i].given.data[t]);
-    }
-    hone_status st = ok ? hone_cli_run_made_up(&all, run_each, job) : no_memory();
-    hone_vec_deinit(&all);
-    return st;
-}
-
-/* Warms up and finds how many calls fill a share. */
-static hone_status warm_up(contestant *c) {
-    double ns = 0;
-    c->batch = 1;
-    HONE_TRY(run_batch(c, 1, &ns));
-    for (;;) {
-        HONE_TRY(run_batch(c, c->batch, &ns));
-        if (ns * (double)c->batch >= (double)SHARE_NS / 2 || c->batch >= 1000000) break;
-        c->batch *= 2;
-    }
-    return HONE_OK;
+    HONE_TRY(hone_timed_model_open(job->cli, path, &options, c));
+    return hone_status_annotate(compare_with_first(job, c), "%s", path);
 }
 
 /* ---- rounds ---- */
-
-static hone_status run_round(bench_job *job, size_t round) {
-    for (size_t i = 0; i < job->count; i++) {
-        size_t at = (i + round) % job->count;
-        if ((round / job->count) % 2) at = job->count - 1 - at;
-        contestant *c = &job->models[at];
-        double ns = 0;
-        HONE_TRY(run_batch(c, c->batch, &ns));
-        if (!hone_vec_push(&c->times_ns, ns)) return no_memory();
-    }
-    return HONE_OK;
-}
 
 static hone_status run_rounds(bench_job *job) {
     int64_t end = now_ns() + job->o->time_ns;
@@ -189,71 +92,33 @@ static hone_status run_rounds(bench_job *job) {
         bool is_enough = job->o->rounds ? round >= (size_t)job->o->rounds
                                         : round >= MIN_ROUNDS && now_ns() >= end;
         if (is_enough) return HONE_OK;
-        HONE_TRY(run_round(job, round));
+        HONE_TRY(hone_timed_models_round(job->models, job->count, round));
     }
-}
-
-/* ---- statistics ---- */
-
-static int compare_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_of(double *values, size_t count) {
-    qsort(values, count, sizeof *values, compare_double);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-typedef struct ratio {
-    double median, low, high; /* 95 % */
-} ratio;
-
-/* How many times faster c is than the first. */
-static hone_status ratio_of(bench_job *job, const contestant *c, ratio *out) {
-    const contestant *first = &job->models[0];
-    size_t count = c->times_ns.count;
-    double *each = hone_arena_alloc(job->cli->arena, count * sizeof *each);
-    double *drawn = hone_arena_alloc(job->cli->arena, count * sizeof *drawn);
-    double *medians = hone_arena_alloc(job->cli->arena, RESAMPLES * sizeof *medians);
-    if (!each || !drawn || !medians) return no_memory();
-    for (size_t i = 0; i < count; i++)
-        each[i] = first->times_ns.data[i] / c->times_ns.data[i];
-    hone_rng rng = hone_rng_from_seed(95);
-    for (int r = 0; r < RESAMPLES; r++) {
-        for (size_t i = 0; i < count; i++)
-            drawn[i] = each[hone_rng_below(&rng, count)];
-        medians[r] = median_of(drawn, count);
-    }
-    out->median = median_of(each, count);
-    qsort(medians, RESAMPLES, sizeof *medians, compare_double);
-    out->low = medians[RESAMPLES * 25 / 1000];
-    out->high = medians[RESAMPLES * 975 / 1000];
-    return HONE_OK;
-}
-
-static hone_status summarize(bench_job *job, contestant *c) {
-    size_t count = c->times_ns.count;
-    double *sorted = hone_arena_alloc(job->cli->arena, count * sizeof *sorted);
-    if (!sorted) return no_memory();
-    memcpy(sorted, c->times_ns.data, count * sizeof *sorted);
-    c->median_ns = median_of(sorted, count);
-    c->best_ns = sorted[0];
-    return HONE_OK;
 }
 
 /* ---- output ---- */
+
+static double median_ns(const hone_timed_model *c) {
+    return hone_stat_median(c->times_ns.data, c->times_ns.count);
+}
+
+static double best_ns(const hone_timed_model *c) {
+    double best = INFINITY;
+    for (size_t i = 0; i < c->times_ns.count; i++)
+        best = fmin(best, c->times_ns.data[i]);
+    return best;
+}
 
 static hone_status put_table(bench_job *job) {
     hone_table table;
     hone_table_init(&table, job->cli->arena, "model|>median|>best|>faster|>95 % from|>to");
     for (size_t i = 0; i < job->count; i++) {
-        contestant *c = &job->models[i];
-        ratio r;
-        HONE_TRY(ratio_of(job, c, &r));
+        hone_timed_model *c = &job->models[i];
+        hone_time_ratio r;
+        HONE_TRY(hone_timed_models_ratio(job->cli->arena, &job->models[0], c, &r));
         hone_table_add(&table, "%s", c->path);
-        hone_table_add(&table, "%s", hone_text_of_ns(job->cli->arena, c->median_ns));
-        hone_table_add(&table, "%s", hone_text_of_ns(job->cli->arena, c->best_ns));
+        hone_table_add(&table, "%s", hone_text_of_ns(job->cli->arena, median_ns(c)));
+        hone_table_add(&table, "%s", hone_text_of_ns(job->cli->arena, best_ns(c)));
         hone_table_add(&table, "%.3fx", r.median);
         hone_table_add(&table, "%.3f", r.low);
         hone_table_add(&table, "%.3f", r.high);
@@ -269,13 +134,13 @@ static hone_status put_json(bench_job *job) {
     bool ok = true;
     hone_status st = HONE_OK;
     for (size_t i = 0; i < job->count && !st; i++) {
-        contestant *c = &job->models[i];
-        ratio r = {0};
-        st = ratio_of(job, c, &r);
+        hone_timed_model *c = &job->models[i];
+        hone_time_ratio r = {0};
+        st = hone_timed_models_ratio(job->cli->arena, &job->models[0], c, &r);
         hone_json *row = hone_json_make_object();
         ok &= hone_json_set_text(row, "model", c->path);
-        ok &= hone_json_set_f64(row, "median_ns", c->median_ns);
-        ok &= hone_json_set_f64(row, "best_ns", c->best_ns);
+        ok &= hone_json_set_f64(row, "median_ns", median_ns(c));
+        ok &= hone_json_set_f64(row, "best_ns", best_ns(c));
         ok &= hone_json_set_f64(row, "ratio", r.median);
         ok &= hone_json_set_f64(row, "low", r.low);
         ok &= hone_json_set_f64(row, "high", r.high);
@@ -285,7 +150,7 @@ static hone_status put_json(bench_job *job) {
     ok &= hone_json_set(json, "models", rows);
     if (st || !ok) {
         hone_json_destroy(json);
-        return st ? st : no_memory();
+        return st ? st : HONE_ERROR(HONE_CODE_NO_MEMORY, "bench");
     }
     return hone_cli_put_json(job->cli, json);
 }
@@ -293,15 +158,13 @@ static hone_status put_json(bench_job *job) {
 static hone_status bench(bench_job *job) {
     if (job->o->rounds) HONE_TRY(hone_cli_refuse(job->cli, "time", "a number of rounds"));
     for (int i = 0; i < job->cli->arg_count; i++) {
-        contestant *c = &job->models[job->count++];
+        hone_timed_model *c = &job->models[job->count++];
         HONE_TRY(open_one(job, c, job->cli->args[i]));
     }
-    HONE_TRY(try_inputs(job));
+    HONE_TRY(hone_timed_models_try(job->models, job->count));
     for (size_t i = 0; i < job->count; i++)
-        HONE_TRY(warm_up(&job->models[i]));
+        HONE_TRY(hone_timed_model_warm_up(&job->models[i]));
     HONE_TRY(run_rounds(job));
-    for (size_t i = 0; i < job->count; i++)
-        HONE_TRY(summarize(job, &job->models[i]));
     return job->cli->json ? put_json(job) : put_table(job);
 }
 
@@ -311,14 +174,8 @@ static hone_status run(hone_cli *cli, const bench_options *o) {
     hone_status st =
         o->extern_path ? hone_cli_open_externs(cli, o->extern_path, &library) : HONE_OK;
     if (!st) st = bench(&job);
-    for (size_t i = 0; i < job.count; i++) {
-        contestant *c = &job.models[i];
-        hone_model_call_destroy(c->call);
-        if (c->entry) hone_model_free_outputs(c->entry, c->outputs);
-        hone_cli_tensors_deinit(&c->given);
-        hone_loaded_model_close(c->model);
-        hone_vec_deinit(&c->times_ns);
-    }
+    for (size_t i = 0; i < job.count; i++)
+        hone_timed_model_close(&job.models[i]);
     if (library) dlclose(library);
     return st;
 }
