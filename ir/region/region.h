@@ -60,11 +60,6 @@ HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func 
                                              bool *out_is_exact);
 /* The first region of the buffer, or NULL. */
 const hone_region *hone_region_of(uint32_t count, const hone_region *regions, hone_buffer buffer);
-/* The regions that the block writes: the declared ones, or, where annotate_buffer_access may have
- * declared more than is stored, those inferred anew. False when they cannot be inferred, or memory
- * is short. */
-bool hone_block_stores(const hone_func *func, hone_node_id block, hone_arena *arena,
-                       uint32_t *out_count, const hone_region **out_regions);
 /* For a block with a predicate that shall run for the values lo to hi (both included) of a spatial
  * axis only. True: in the dimensions that the axis indexes, it still writes every element of each
  * parameter of the function that it writes, so all that is left out are writes outside of the

@@ -87,16 +87,19 @@ static bool is_moved_axis(const hone_block *block, const hone_range *range, hone
     return e->kind == HONE_EXPR_VAR && e->u.var == axis;
 }
 
-bool hone_block_stores(const hone_func *func, hone_node_id id, hone_arena *arena,
-                       uint32_t *out_count, const hone_region **out_regions) {
+/* The regions that the block writes: the declared ones, or, where annotate_buffer_access may have
+ * declared more than is stored, those inferred anew. False when they cannot be inferred, or memory
+ * is short. */
+static bool find_stores(const hone_func *func, hone_node_id id, uint32_t *out_count,
+                        const hone_region **out_regions) {
     const hone_block *block = hone_func_node(func, id)->u.block.block;
     uint32_t read_count;
     const hone_region *reads;
     *out_count = block->write_count;
     *out_regions = block->writes;
     if (!hone_attrs_find(&block->annotations, "explicit_write_region")) return true;
-    return !hone_status_consume(
-        hone_block_infer_regions(func, id, arena, &read_count, &reads, out_count, out_regions));
+    return !hone_status_consume(hone_block_infer_regions(func, id, func->arena, &read_count, &reads,
+                                                         out_count, out_regions));
 }
 
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const hone_axis *axis,
@@ -107,7 +110,7 @@ bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const
     uint32_t write_count;
     const hone_region *writes;
     if (axis->kind != HONE_AXIS_SPATIAL || !node->u.block.predicate) return false;
-    if (!hone_block_stores(func, id, func->arena, &write_count, &writes)) return false;
+    if (!find_stores(func, id, &write_count, &writes)) return false;
     for (uint32_t i = 0; i < write_count; i++) {
         const hone_region *write = &writes[i];
         const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);

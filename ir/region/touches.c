@@ -84,8 +84,12 @@ bool hone_has_alias(const hone_func *func, hone_buffer buffer) {
 
 bool hone_jumps_below(const hone_func *func, hone_node_id top) {
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n)) {
-        uint8_t kind = hone_func_node(func, n)->kind;
-        if (kind == HONE_NODE_BREAK || kind == HONE_NODE_CONTINUE) return true;
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE) return true;
+        if (node->kind == HONE_NODE_EVAL &&
+            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
+            return true;
+        }
     }
     return false;
 }

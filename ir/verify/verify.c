@@ -20,7 +20,7 @@ const char *verify_var_name(const verifier *v, hone_var var) {
 /* ---- scopes ---- */
 
 void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft) {
-    if (!verify_guard_push(&v->points, v->arena, (verify_guard){condition, is_negated, is_soft})) {
+    if (!hone_points_push(&v->points, v->arena, (hone_guard){condition, is_negated, is_soft})) {
         v->is_short_of_memory = true;
     }
 }
@@ -615,7 +615,7 @@ static bool verifier_init(verifier *v, const hone_func *func, hone_findings *out
     v->relax = hone_arena_zalloc(v->arena, vars);
     v->is_live = hone_arena_zalloc(v->arena, func->buffer_count + 1);
     return v->is_defined && v->was_bound && v->is_hidden && v->relax && v->is_live &&
-           verify_points_init(&v->points, v->arena, func) && hone_arith_bind_sizes(&v->arith, func);
+           hone_points_init(&v->points, v->arena, func) && hone_arith_bind_sizes(&v->arith, func);
 }
 
 hone_status hone_verify_func(const hone_func *func, hone_findings *out) {

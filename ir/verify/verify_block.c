@@ -16,12 +16,11 @@ static void report_outside(verifier *v, hone_node_id id, uint32_t i, hone_interv
     const char *block = node->u.block.block->name;
     long long min = axis->dom.min->u.i, end = min + axis->dom.extent->u.i;
     int64_t value;
-    verify_answer answer =
-        is_certain
-            ? VERIFY_UNKNOWN
-            : verify_find_outside(&v->points, id, node->u.block.bindings[i], min, end, &value);
-    if (answer == VERIFY_INSIDE) return;
-    if (answer == VERIFY_OUTSIDE) {
+    hone_outside answer =
+        is_certain ? HONE_OUTSIDE_UNKNOWN
+                   : hone_find_outside(&v->points, id, node->u.block.bindings[i], min, end, &value);
+    if (answer == HONE_OUTSIDE_NEVER) return;
+    if (answer == HONE_OUTSIDE_FOUND) {
         hone_str where = {0};
         verify_show_point(v, node->u.block.bindings[i], &where);
         verify_error(v, id,
@@ -505,8 +504,8 @@ static void check_match_region(verifier *v, hone_node_id id, const hone_match *m
         int64_t extent = hone_expr_const(source->shape[d]), width = hone_expr_const(range->extent);
         int64_t value;
         if (extent < 0 || width < 0 || !hone_dtype_is_integer(range->min->dtype)) continue;
-        if (verify_find_outside(&v->points, id, range->min, 0, extent - width + 1, &value) !=
-            VERIFY_OUTSIDE) {
+        if (hone_find_outside(&v->points, id, range->min, 0, extent - width + 1, &value) !=
+            HONE_OUTSIDE_FOUND) {
             continue;
         }
         hone_str where = {0};
@@ -525,7 +524,7 @@ static void check_match_extent(verifier *v, hone_node_id id, const hone_match *m
                                const hone_expr *extent, const hone_expr *want) {
     int64_t number = hone_expr_const(want), value;
     if (number < 0 || !hone_dtype_is_integer(extent->dtype)) return;
-    if (verify_find_outside(&v->points, id, extent, number, number + 1, &value) != VERIFY_OUTSIDE)
+    if (hone_find_outside(&v->points, id, extent, number, number + 1, &value) != HONE_OUTSIDE_FOUND)
         return;
     hone_str where = {0};
     verify_show_point(v, extent, &where);

@@ -74,7 +74,7 @@ static bool show_var(void *ctx, const hone_expr *e) {
     int64_t value;
     char item[128];
     if (e->kind != HONE_EXPR_VAR || s->count == MAX_SHOWN) return true;
-    if (!verify_value_at(&s->v->points, e, &value)) return true;
+    if (!hone_value_at(&s->v->points, e, &value)) return true;
     snprintf(item, sizeof item, "%s = %lld", verify_var_name(s->v, e->u.var), (long long)value);
     if (strstr(hone_str_text(s->out), item)) return true;
     hone_str_printf(s->out, "%s%s", s->count++ ? ", " : " (", item);
@@ -128,8 +128,8 @@ static void verify_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
     int64_t extent = info->shape[d]->u.i, value;
     hone_bound bound = hone_arith_bound(&v->arith, index);
     if (index->dtype.lanes <= 1 && bound.min >= 0 && bound.max < extent) return;
-    verify_answer answer = verify_find_outside(&v->points, v->node, index, 0, extent, &value);
-    if (answer == VERIFY_OUTSIDE) {
+    hone_outside answer = hone_find_outside(&v->points, v->node, index, 0, extent, &value);
+    if (answer == HONE_OUTSIDE_FOUND) {
         hone_str where = {0};
         verify_show_point(v, index, &where);
         verify_error(v, v->node,
@@ -137,7 +137,7 @@ static void verify_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
                      info->name, verb, verify_block_name(v), (long long)value,
                      hone_str_text(&where), (unsigned)d, (long long)extent);
         hone_str_deinit(&where);
-    } else if (answer == VERIFY_UNGUARDED) {
+    } else if (answer == HONE_OUTSIDE_UNGUARDED) {
         verify_warning(v, v->node,
                        "'%s' is %s in '%s' at index %lld of dimension %u, whose extent is "
                        "%lld, where the condition beside it does not hold; T.if_then_else "
@@ -236,8 +236,8 @@ static void verify_access_ptr(verifier *v, const hone_expr *e) {
         begin = hone_simplify(&v->arith, hone_expr_sub(&v->arith.ir, begin, offset_of));
         if (!begin) return;
     }
-    if (verify_find_outside(&v->points, v->node, begin, 0, have / lanes, &offset) ==
-        VERIFY_OUTSIDE) {
+    if (hone_find_outside(&v->points, v->node, begin, 0, have / lanes, &offset) ==
+        HONE_OUTSIDE_FOUND) {
         hone_str size = {0};
         if (!info->strides) hone_str_printf(&size, ", which has %lld elements", (long long)have);
         verify_error(v, v->node, "access_ptr in '%s' begins at element %lld of '%s'%s",
@@ -248,8 +248,8 @@ static void verify_access_ptr(verifier *v, const hone_expr *e) {
     }
     if (extent <= 0) return;
     int64_t last = have / lanes - extent;
-    if (verify_find_outside(&v->points, v->node, begin, 0, last < 0 ? 0 : last + 1, &offset) ==
-        VERIFY_OUTSIDE) {
+    if (hone_find_outside(&v->points, v->node, begin, 0, last < 0 ? 0 : last + 1, &offset) ==
+        HONE_OUTSIDE_FOUND) {
         verify_warning(v, v->node,
                        "access_ptr in '%s' shows %lld elements from element %lld of '%s' on, which "
                        "has %lld elements",
@@ -285,7 +285,7 @@ static void verify_divisor(verifier *v, const hone_expr *divisor) {
     if (divisor->kind == HONE_EXPR_INT || divisor->dtype.lanes > 1) return;
     hone_bound bound = hone_arith_bound(&v->arith, divisor);
     if (bound.min != 0 || !hone_expr_is_pure_index(divisor)) return;
-    if (verify_find_outside(&v->points, v->node, divisor, 1, INT64_MAX, &value) != VERIFY_OUTSIDE)
+    if (hone_find_outside(&v->points, v->node, divisor, 1, INT64_MAX, &value) != HONE_OUTSIDE_FOUND)
         return;
     hone_str where = {0};
     verify_show_point(v, divisor, &where);

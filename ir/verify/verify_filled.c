@@ -178,8 +178,8 @@ void verify_filled(verifier *v, hone_buffer buffer, uint32_t d, const hone_expr 
     if (!h->is_local || h->is_unknown || h->first == HONE_NO_ID || extent < 1) return;
     if (h->min[d] <= 0 && h->max[d] >= extent - 1) return;
     if (index->dtype.lanes > 1 || h->max[d] == INT64_MAX) return;
-    if (verify_find_outside(&v->points, v->node, index, h->min[d], h->max[d] + 1, &value) !=
-            VERIFY_OUTSIDE ||
+    if (hone_find_outside(&v->points, v->node, index, h->min[d], h->max[d] + 1, &value) !=
+            HONE_OUTSIDE_FOUND ||
         value < 0 || value >= extent) {
         return;
     }

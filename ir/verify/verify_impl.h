@@ -2,10 +2,10 @@
 #ifndef HONE_IR_VERIFY_VERIFY_IMPL_H
 #define HONE_IR_VERIFY_VERIFY_IMPL_H
 
+#include "ir/region/points.h"
 #include "ir/region/region_facts.h"
 #include "ir/region/touches.h"
 #include "ir/verify/verify.h"
-#include "ir/verify/verify_points.h"
 
 typedef struct verify_hulls verify_hulls;
 
@@ -20,7 +20,7 @@ typedef struct verifier {
     bool *is_live;           /* by buffer */
     bool *relax;             /* by variable: all that run */
     region_facts facts;      /* conditions in force, those that are linear */
-    verify_points points;    /* the same conditions as they stand, and where variables come from */
+    hone_points points;      /* the same conditions as they stand, and where variables come from */
     const hone_usage *usage; /* by buffer; NULL: not asked for */
     verify_hulls *hulls;     /* what is ever written, by buffer; NULL: not asked for */
     hone_node_id node;       /* the statement in hand */
@@ -37,7 +37,7 @@ const char *verify_block_name(const verifier *v); /* of the innermost block, or 
 const char *verify_var_name(const verifier *v, hone_var var);
 
 /* Adds a condition that holds (is_negated: does not hold) from here on, until the caller puts
- * points.guard_count back. is_soft: see verify_guard. */
+ * points.guard_count back. is_soft: see hone_guard. */
 void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft);
 
 /* verify_expr.c */
@@ -58,6 +58,9 @@ void verify_loop_in_vector(verifier *v, hone_node_id id);
 void verify_races(verifier *v, hone_node_id id);
 /* Each iteration of the loop has a copy of its own of the buffer. */
 bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer);
+
+/* In messages: "parallel", "vectorized", or the threads that it is bound to. */
+const char *verify_loop_kind(const hone_node *loop);
 
 /* verify_share.c: a loop whose iterations run at once; some of them are tried */
 void verify_sharing(verifier *v, hone_node_id loop);

@@ -77,7 +77,7 @@ static bool is_guarded_by(const verifier *v, hone_var var) {
     return false;
 }
 
-static const char *kind_of(const hone_node *loop) {
+const char *verify_loop_kind(const hone_node *loop) {
     if (loop->loop_kind == HONE_LOOP_PARALLEL) return "parallel";
     return loop->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : loop->u.loop.thread_tag;
 }
@@ -89,7 +89,7 @@ static void report_scatter(verifier *v, hone_node_id id, const hone_node *loop,
     verify_warning(v, id,
                    "iterations of the %s loop '%s' write '%s' where '%s' says, and nothing keeps "
                    "two of them from one element; make the loop serial, or update atomically",
-                   kind_of(loop), verify_var_name(v, loop->u.loop.var),
+                   verify_loop_kind(loop), verify_var_name(v, loop->u.loop.var),
                    hone_func_buffer(v->func, hone_func_node(v->func, id)->u.store.buffer)->name,
                    by->name);
 }
@@ -115,7 +115,7 @@ static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
     if (loop->loop_kind == HONE_LOOP_THREAD) return true; /* each thread may have one */
     verify_warning(v, id,
                    "'%s' is written by all iterations of the %s loop '%s' at the same element",
-                   hone_func_buffer(v->func, store->u.store.buffer)->name, kind_of(loop),
+                   hone_func_buffer(v->func, store->u.store.buffer)->name, verify_loop_kind(loop),
                    verify_var_name(v, var));
     return true;
 }

@@ -53,8 +53,8 @@ static bool leaves(verifier *v, const hone_region *region, uint32_t d) {
     int64_t width = hone_expr_const(range->extent), value;
     if (shape < 0 || width < 1 || range->min->dtype.lanes > 1) return false;
     if (width > shape) return true;
-    return verify_find_outside(&v->points, v->node, range->min, 0, shape - width + 1, &value) ==
-           VERIFY_OUTSIDE;
+    return hone_find_outside(&v->points, v->node, range->min, 0, shape - width + 1, &value) ==
+           HONE_OUTSIDE_FOUND;
 }
 
 /* A condition may keep what is touched inside, where the box around it leaves the buffer: then what

@@ -30,7 +30,7 @@ bool verify_bounds_something(const hone_func *func, hone_var var) {
 }
 
 /* All sizes are the same, or each is larger than the one before by step. */
-static void set_sizes(verify_points *points, int64_t value, int64_t step, bool is_known) {
+static void set_sizes(hone_points *points, int64_t value, int64_t step, bool is_known) {
     for (uint32_t i = 0; i < points->func->var_count; i++) {
         if (!points->vars[i].is_size) continue;
         points->vars[i].value = value;
@@ -40,7 +40,7 @@ static void set_sizes(verify_points *points, int64_t value, int64_t step, bool i
     points->stamp++;
 }
 
-static uint32_t count_sizes(const verify_points *points) {
+static uint32_t count_sizes(const hone_points *points) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < points->func->var_count; i++)
         count += points->vars[i].is_size;
@@ -50,13 +50,13 @@ static uint32_t count_sizes(const verify_points *points) {
 static bool try_size(verifier *v, const hone_expr *e, const hone_expr *begin,
                      const hone_expr *extent, int64_t *out_value, int64_t *out_extent) {
     int64_t from;
-    if (!verify_value_at(&v->points, begin, &from) ||
-        !verify_value_at(&v->points, extent, out_extent) || *out_extent > INT64_MAX / 4 ||
+    if (!hone_value_at(&v->points, begin, &from) ||
+        !hone_value_at(&v->points, extent, out_extent) || *out_extent > INT64_MAX / 4 ||
         from > INT64_MAX / 4 || *out_extent < 0) {
         return false;
     }
-    return verify_find_outside(&v->points, v->node, e, from, from + *out_extent, out_value) ==
-           VERIFY_OUTSIDE;
+    return hone_find_outside(&v->points, v->node, e, from, from + *out_extent, out_value) ==
+           HONE_OUTSIDE_FOUND;
 }
 
 typedef struct named {
@@ -68,7 +68,7 @@ typedef struct named {
 static bool name_size(void *ctx, const hone_expr *e) {
     named *n = ctx;
     if (e->kind != HONE_EXPR_VAR || e->u.var >= n->v->func->var_count) return true;
-    const verify_source *var = &n->v->points.vars[e->u.var];
+    const hone_point_var *var = &n->v->points.vars[e->u.var];
     if (!var->is_size || n->count == 3) return true;
     hone_str_printf(n->out, "%s%s = %lld", n->count++ ? ", " : " for ",
                     verify_var_name(n->v, e->u.var), (long long)var->value);

@@ -7,15 +7,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/region/dependence.h"
 #include "ir/region/relation.h"
 #include "tests/ir/arith_random.h"
 #include "tests/support/hone_test.h"
 
 enum { MAX_POINTS = 64, RANK = 2, MAX_BOXES = 4 };
 
-enum { TELLS, CARRIES, INJECTIVE, DISJOINT, MEETING, QUESTIONS };
-static const char *const question_names[] = {"tells", "carries", "injective", "disjoint",
-                                             "meeting"};
+enum { TELLS, CARRIES, INJECTIVE, DISJOINT, MEETING, DEPENDENCE, QUESTIONS };
+static const char *const question_names[] = {"tells",    "carries", "injective",
+                                             "disjoint", "meeting", "dependence"};
 
 typedef struct box_maker {
     bool is_second;             /* of B, else of A */
@@ -191,6 +192,11 @@ static void add_store(fixture *f, bool is_second, hone_node_id parent) {
     }
     hone_node_id id = hone_func_add_node(f->func, HONE_NODE_STORE);
     hone_tree_append(f->func, parent, id);
+    hone_node *store = hone_func_node(f->func, id);
+    store->u.store.buffer = f->buffer;
+    store->u.store.rank = RANK;
+    store->u.store.indices = indices;
+    store->u.store.value = num(f, 0);
     box->at = id;
     box->indices = indices;
     f->box_count++;
@@ -283,7 +289,9 @@ static bool is_asked(const fixture *f, int question, uint32_t subject, uint32_t 
     return differ;
 }
 
+/* Of a dependence, that there is one. */
 static bool holds(const fixture *f, int question, uint32_t subject) {
+    if (question == DEPENDENCE) return !holds(f, CARRIES, subject);
     for (uint32_t p = 0; p < f->point_count; p++) {
         for (uint32_t q = 0; q < f->point_count; q++) {
             if (!is_asked(f, question, subject, p, q)) continue;
@@ -323,12 +331,42 @@ static int compare(fixture *f, uint64_t seed, int question, uint32_t subject, bo
     return 1;
 }
 
+static bool is_any_buffer(void *ctx, hone_buffer buffer) {
+    (void)ctx;
+    (void)buffer;
+    return true;
+}
+
+static bool take_meeting(void *ctx, const hone_meeting *meeting) {
+    assert_true(meeting->first->iteration != meeting->later->iteration);
+    return *(bool *)ctx = true;
+}
+
+static bool find_dependence(fixture *f, uint32_t v) {
+    bool is_found = false;
+    hone_points points;
+    assert_true(hone_points_init(&points, f->arena, f->func));
+    const hone_dependence_search search = {&points,       f->arena,     f->loops[v],
+                                           is_any_buffer, take_meeting, &is_found};
+    HONE_ASSERT_OK(hone_find_dependence(&search));
+    return is_found;
+}
+
+/* Points here are of all loops at once: what stands outside of an empty one has none. */
+static bool has_empty_loops(const fixture *f) {
+    bool has_any = false;
+    for (uint32_t v = 0; v < f->w.var_count; v++)
+        has_any |= f->limit[v] != WORLD_MAX_VARS && f->may_be_empty[v];
+    return has_any;
+}
+
 static int ask_loops(fixture *f, uint64_t seed, const hone_relation *both) {
     int failures = 0;
     for (uint32_t v = f->fixed; v < f->shared; v++) {
         if (f->w.extent[v] == 1) continue; /* no two points differ in it */
         failures += compare(f, seed, TELLS, v, hone_tells_loop(both, f->loops[v]));
         failures += compare(f, seed, CARRIES, v, hone_carries_no_dependence(both, f->loops[v]));
+        if (!has_empty_loops(f)) failures += compare(f, seed, DEPENDENCE, v, find_dependence(f, v));
     }
     return failures;
 }

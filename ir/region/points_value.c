@@ -1,15 +1,15 @@
-/* ir/verify/verify_value.c - the value of an index or a condition in one iteration of the loops
+/* ir/region/points_value.c - the value of an index or a condition in one iteration of the loops
  * around it. */
 #include "ir/core/fold.h"
-#include "ir/verify/verify_points.h"
+#include "ir/region/points.h"
 
 /* lets of lets of lets: deeper than that nothing is known */
 enum { MAX_DEPTH = 200 };
 
-static bool value_of(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out);
+static bool value_of(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out);
 
-static bool var_value(verify_points *p, hone_var id, uint32_t depth, int64_t *out) {
-    verify_source *var = &p->vars[id];
+static bool var_value(hone_points *p, hone_var id, uint32_t depth, int64_t *out) {
+    hone_point_var *var = &p->vars[id];
     if (!var->source || var->stamp == p->stamp) {
         *out = var->value;
         return var->is_known;
@@ -21,7 +21,7 @@ static bool var_value(verify_points *p, hone_var id, uint32_t depth, int64_t *ou
 }
 
 /* One side may decide alone. */
-static bool connect(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool connect(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t decides = e->op == HONE_OP_OR, a = 0, b = 0;
     bool has_a = value_of(p, e->args[0], depth, &a), has_b = value_of(p, e->args[1], depth, &b);
     *out = decides;
@@ -30,7 +30,7 @@ static bool connect(verify_points *p, const hone_expr *e, uint32_t depth, int64_
     return has_a && has_b;
 }
 
-static bool binary(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool binary(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t a, b;
     if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return connect(p, e, depth, out);
     /* of numbers only: a float has no value here */
@@ -38,13 +38,13 @@ static bool binary(verify_points *p, const hone_expr *e, uint32_t depth, int64_t
            hone_fold_ints((hone_op)e->op, a, b, out);
 }
 
-static bool choose(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool choose(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t condition;
     if (!value_of(p, e->args[0], depth, &condition)) return false;
     return value_of(p, e->args[condition ? 1 : 2], depth, out);
 }
 
-static bool ramp(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool ramp(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t base, stride;
     return value_of(p, e->args[0], depth, &base) && value_of(p, e->args[1], depth, &stride) &&
            !__builtin_mul_overflow(stride, (int64_t)p->lane, &stride) &&
@@ -52,7 +52,7 @@ static bool ramp(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *
 }
 
 /* A number that the type does not hold is unknown. */
-static bool cast(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool cast(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     if (!hone_dtype_is_integer(e->dtype) || !value_of(p, e->args[0], depth, out)) return false;
     bool is_signed = e->dtype.code == HONE_DTYPE_CODE_INT;
     if (*out < 0 && !is_signed) return false;
@@ -61,7 +61,7 @@ static bool cast(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *
     return *out < end && *out >= -end;
 }
 
-static bool value_of(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
+static bool value_of(hone_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     if (depth > MAX_DEPTH) return false;
     depth++;
     switch ((hone_expr_kind)e->kind) {
@@ -92,6 +92,6 @@ static bool value_of(verify_points *p, const hone_expr *e, uint32_t depth, int64
     }
 }
 
-bool verify_value_at(verify_points *points, const hone_expr *e, int64_t *out_value) {
+bool hone_value_at(hone_points *points, const hone_expr *e, int64_t *out_value) {
     return value_of(points, e, 0, out_value);
 }

@@ -1,19 +1,19 @@
-/* ir/verify/verify_points.c - tries iterations of the loops around a statement. */
-#include "ir/verify/verify_points.h"
+/* ir/region/points.c - tries iterations of the loops around a statement. */
+#include "ir/region/points.h"
 
 /* What a search may cost: every point of small loops, else their ends and middles. */
 enum { MAX_LOOPS = 32, MAX_POINTS = 1 << 14, FUEL = 1 << 22, MAX_CHOICES = 5 };
 
-bool verify_points_init(verify_points *points, hone_arena *arena, const hone_func *func) {
-    *points = (verify_points){.func = func, .fuel = FUEL, .stamp = 1};
+bool hone_points_init(hone_points *points, hone_arena *arena, const hone_func *func) {
+    *points = (hone_points){.func = func, .fuel = FUEL, .stamp = 1};
     points->vars = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *points->vars);
     return points->vars != NULL;
 }
 
-bool verify_guard_push(verify_points *points, hone_arena *arena, verify_guard guard) {
+bool hone_points_push(hone_points *points, hone_arena *arena, hone_guard guard) {
     if (points->guard_count == points->guard_capacity) {
         uint32_t capacity = points->guard_capacity ? points->guard_capacity * 2 : 16;
-        verify_guard *guards = hone_arena_alloc(arena, capacity * sizeof *guards);
+        hone_guard *guards = hone_arena_alloc(arena, capacity * sizeof *guards);
         if (!guards) return false;
         for (uint32_t i = 0; i < points->guard_count; i++)
             guards[i] = points->guards[i];
@@ -27,7 +27,7 @@ bool verify_guard_push(verify_points *points, hone_arena *arena, verify_guard gu
 /* ---- which loops run ---- */
 
 typedef struct search {
-    verify_points *points;
+    hone_points *points;
     const hone_expr *e;
     int64_t begin, end;
     hone_node_id loops[MAX_LOOPS]; /* that move something; innermost first */
@@ -38,9 +38,9 @@ typedef struct search {
 } search;
 
 static bool need_var(void *ctx, const hone_expr *e) {
-    verify_points *points = ctx;
+    hone_points *points = ctx;
     if (e->kind != HONE_EXPR_VAR || e->u.var >= points->func->var_count) return true;
-    verify_source *var = &points->vars[e->u.var];
+    hone_point_var *var = &points->vars[e->u.var];
     if (var->is_needed) return true;
     var->is_needed = true;
     if (var->source) hone_expr_walk(var->source, need_var, points);
@@ -58,7 +58,7 @@ static bool may_not_run(const hone_func *func, const hone_node *loop) {
 /* The loops around node that the expression or a guard depends on, and how finely they are
  * searched. False: too many. */
 static bool collect_loops(search *s, hone_node_id node) {
-    verify_points *points = s->points;
+    hone_points *points = s->points;
     for (uint32_t i = 0; i < points->func->var_count; i++)
         points->vars[i].is_needed = false;
     hone_expr_walk(s->e, need_var, points);
@@ -87,12 +87,12 @@ static bool collect_loops(search *s, hone_node_id node) {
 
 /* Whether the conditions on the way hold at this point; out_is_soft: but for soft ones. */
 static bool guards_hold(search *s, bool *out_is_soft) {
-    verify_points *points = s->points;
+    hone_points *points = s->points;
     *out_is_soft = false;
     for (uint32_t i = points->guard_count; i-- > 0;) {
-        const verify_guard *guard = &points->guards[i];
+        const hone_guard *guard = &points->guards[i];
         int64_t value = 0;
-        bool is_known = verify_value_at(points, guard->condition, &value);
+        bool is_known = hone_value_at(points, guard->condition, &value);
         if (is_known && !value == guard->is_negated) continue;
         if (!is_known) s->is_complete = false;
         if (!guard->is_soft) return false;
@@ -102,7 +102,7 @@ static bool guards_hold(search *s, bool *out_is_soft) {
 }
 
 static bool leaves_here(search *s) {
-    verify_points *points = s->points;
+    hone_points *points = s->points;
     uint32_t lanes = s->e->dtype.lanes > 1 ? s->e->dtype.lanes : 1;
     if (hone_dtype_is_scalable(s->e->dtype)) lanes = 1; /* how many only the machine knows */
     for (uint32_t k = 0; k < lanes && k < 2; k++) {
@@ -110,7 +110,7 @@ static bool leaves_here(search *s) {
         int64_t value = 0;
         points->lane = k == 0 ? 0 : lanes - 1;
         points->stamp++;
-        if (!verify_value_at(points, s->e, &value)) {
+        if (!hone_value_at(points, s->e, &value)) {
             s->is_complete = false;
             continue;
         }
@@ -132,7 +132,7 @@ static int64_t choice(const search *s, int64_t k, int64_t extent) {
 
 /* Runs the loops from number at down to the innermost. */
 static bool run_loops(search *s, uint32_t at) {
-    verify_points *points = s->points;
+    hone_points *points = s->points;
     if (at == 0) {
         if (points->fuel == 0) {
             s->is_complete = false;
@@ -142,11 +142,11 @@ static bool run_loops(search *s, uint32_t at) {
         return leaves_here(s);
     }
     const hone_node *loop = hone_func_node(points->func, s->loops[at - 1]);
-    verify_source *var = &points->vars[loop->u.loop.var];
+    hone_point_var *var = &points->vars[loop->u.loop.var];
     int64_t min, extent;
     points->stamp++;
-    if (!verify_value_at(points, loop->u.loop.range.min, &min) ||
-        !verify_value_at(points, loop->u.loop.range.extent, &extent) || extent > INT64_MAX / 2 ||
+    if (!hone_value_at(points, loop->u.loop.range.min, &min) ||
+        !hone_value_at(points, loop->u.loop.range.extent, &extent) || extent > INT64_MAX / 2 ||
         min > INT64_MAX / 2) {
         s->is_complete = false;
         return false;
@@ -175,15 +175,15 @@ static bool ends_early(const hone_func *func, hone_node_id node) {
     return false;
 }
 
-verify_answer verify_find_outside(verify_points *points, hone_node_id node, const hone_expr *e,
-                                  int64_t begin, int64_t end, int64_t *out_value) {
+hone_outside hone_find_outside(hone_points *points, hone_node_id node, const hone_expr *e,
+                               int64_t begin, int64_t end, int64_t *out_value) {
     search s = {.points = points, .e = e, .begin = begin, .end = end, .is_complete = true};
-    if (!collect_loops(&s, node)) return VERIFY_UNKNOWN;
+    if (!collect_loops(&s, node)) return HONE_OUTSIDE_UNKNOWN;
     bool is_outside = run_loops(&s, s.count);
     *out_value = s.found;
     if (is_outside || s.has_unguarded) {
-        if (node != HONE_NO_ID && ends_early(points->func, node)) return VERIFY_UNKNOWN;
-        return is_outside ? VERIFY_OUTSIDE : VERIFY_UNGUARDED;
+        if (node != HONE_NO_ID && ends_early(points->func, node)) return HONE_OUTSIDE_UNKNOWN;
+        return is_outside ? HONE_OUTSIDE_FOUND : HONE_OUTSIDE_UNGUARDED;
     }
-    return s.is_complete ? VERIFY_INSIDE : VERIFY_UNKNOWN;
+    return s.is_complete ? HONE_OUTSIDE_NEVER : HONE_OUTSIDE_UNKNOWN;
 }
