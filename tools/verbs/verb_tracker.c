@@ -14,6 +14,7 @@
 
 #include "farm/metrics.h"
 #include "farm/tracker.h"
+#include "http/http.h"
 #include "net/net_zmq.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
@@ -124,7 +125,7 @@ static void print_metrics(void *ctx, hone_str *out) {
 static hone_status open_metrics(serving *s) {
     const char *address = s->options->metrics;
     HONE_TRY(hone_metrics_open(address, print_metrics, s, &s->metrics));
-    bool is_here = hone_metrics_is_loopback(address);
+    bool is_here = hone_http_is_loopback(address);
     HONE_LOG(&s->cli->log, is_here ? HONE_LOG_INFO : HONE_LOG_WARNING,
              "metrics at http://%s/metrics%s", address,
              is_here ? "" : ", without a password, for all who can reach this address");
