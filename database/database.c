@@ -220,6 +220,12 @@ hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_vi
     LOCKED(db, query_any(db, &query, visit, ctx));
 }
 
+hone_status hone_db_history(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
+                            hone_db_visit_moment visit, void *ctx) {
+    assert(db && workload && target && visit);
+    LOCKED(db, db->vt->history(db, workload, target, visit, ctx));
+}
+
 double hone_db_trial_ns(const hone_db_trial *trial) {
     return isnan(trial->confirmed_ns) ? trial->median_ns : trial->confirmed_ns;
 }
@@ -275,7 +281,7 @@ static hone_status get_trial(hone_db *db, const char *text, hone_arena *arena,
         .filter = {.limit = 1, .with_samples = true, .with_features = true}
     };
     char prefix[33];
-    bool is_record = parse_record(text, &query.record);
+    bool is_record = parse_record(text, &query.filter.record);
     if (is_record) HONE_TRY(query_one(db, &query, arena, out_trial));
     if (*out_trial) return HONE_OK;
     if (!parse_prefix(text, prefix)) {
@@ -284,7 +290,7 @@ static hone_status get_trial(hone_db *db, const char *text, hone_arena *arena,
                           "'%s' is neither a record number nor 4 to 32 hex digits of a uid", text);
     }
     int count = 0;
-    HONE_TRY(db->vt->find_uid(db, prefix, &count, &query.record));
+    HONE_TRY(db->vt->find_uid(db, prefix, &count, &query.filter.record));
     if (!count) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no record '%s'", text);
     if (count > 1) {
         return HONE_ERROR(HONE_CODE_INVALID, "several records begin with '%s'; give more digits",

@@ -200,6 +200,7 @@ typedef enum hone_db_order {
 
 /* Which trials; zeroed = all, in proposal order. Members that are NULL or 0 do not restrict. */
 typedef struct hone_db_filter {
+    int64_t record; /* this one alone */
     const hone_hash128 *workload, *target, *program;
     size_t target_count; /* of those at `target`; 0 = 1. Times of different targets are not
                             compared: what is of the first comes first, and so on; BEST: the
@@ -215,6 +216,22 @@ typedef struct hone_db_filter {
 typedef bool (*hone_db_visit_trial)(void *ctx, const hone_db_trial *trial);
 HONE_NODISCARD hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter,
                                           hone_db_visit_trial visit, void *ctx);
+
+/* A trial as a point of its task's history. */
+typedef struct hone_db_moment {
+    int64_t record, wall_ns;
+    int32_t session;     /* its place among hone_db_sessions */
+    double median_ns;    /* NAN: it failed */
+    double confirmed_ns; /* NAN: it was not confirmed */
+} hone_db_moment;
+
+/* All trials of a task in order of wall_ns, then record. It reads no rows but indices, so that of a
+ * million trials it takes a second, where hone_db_trials reads gigabytes; it holds 48 bytes for
+ * each of them meanwhile. */
+typedef bool (*hone_db_visit_moment)(void *ctx, const hone_db_moment *moment);
+HONE_NODISCARD hone_status hone_db_history(hone_db *db, const hone_hash128 *workload,
+                                           const hone_hash128 *target, hone_db_visit_moment visit,
+                                           void *ctx);
 
 /* What counts as the time of an ok trial: the confirmed one, else the median of its samples. */
 double hone_db_trial_ns(const hone_db_trial *trial);

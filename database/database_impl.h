@@ -20,7 +20,6 @@ typedef enum hone_db_confirmed {
 
 typedef struct hone_db_query {
     hone_db_filter filter;
-    int64_t record; /* 0 = any */
     hone_db_confirmed confirmed;
     bool by_confirmed; /* order by confirmed_ns, then uid; overrides filter.order */
 } hone_db_query;       /* the order BEST is made of two of these by the dispatcher */
@@ -45,6 +44,8 @@ typedef struct hone_db_vtable {
     hone_status (*prune)(hone_db *self, int64_t keep, int64_t *out_removed);
     hone_status (*query)(hone_db *self, const hone_db_query *query, hone_db_visit_trial visit,
                          void *ctx);
+    hone_status (*history)(hone_db *self, const hone_hash128 *workload, const hone_hash128 *target,
+                           hone_db_visit_moment visit, void *ctx);
     /* The records whose uid begins with this lower-case hex prefix: 0, 1 or 2 (= several); the
      * first goes to out_record. */
     hone_status (*find_uid)(hone_db *self, const char *prefix, int *out_count, int64_t *out_record);

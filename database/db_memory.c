@@ -308,7 +308,7 @@ static bool matches(const hone_db_query *query, const hone_db_trial *trial) {
     const hone_db_filter *f = &query->filter;
     bool ok_only = f->order == HONE_DB_ORDER_FASTEST || query->by_confirmed;
     bool is_confirmed = !isnan(trial->confirmed_ns);
-    if (query->record && trial->record != query->record) return false;
+    if (f->record && trial->record != f->record) return false;
     if (f->workload && !hone_hash128_equal(*f->workload, trial->workload)) return false;
     if (f->target && !hone_hash128_equal(*f->target, trial->target)) return false;
     if (f->program && !hone_hash128_equal(*f->program, trial->program)) return false;
@@ -413,6 +413,48 @@ static hone_status query_trials(hone_db *base, const hone_db_query *query,
     return HONE_OK;
 }
 
+static int by_start(const void *a, const void *b) {
+    const hone_db_session *const *x = a, *const *y = b;
+    int order = compare_int((*x)->started_ns, (*y)->started_ns);
+    return order ? order : strcmp((*x)->id, (*y)->id);
+}
+
+/* The place of a session in the order that hone_db_sessions has. */
+static int32_t place_of(const db_memory *db, const char *id) {
+    const hone_db_session *session = find_session(db, id);
+    int32_t place = 0;
+    for (size_t i = 0; i < db->sessions.count; i++)
+        place += by_start(&db->sessions.data[i], &session) < 0;
+    return place;
+}
+
+static hone_status history(hone_db *base, const hone_hash128 *workload, const hone_hash128 *target,
+                           hone_db_visit_moment visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    const hone_db_query query = {
+        .filter = {.workload = workload, .target = target}
+    };
+    size_t count = 0;
+    sort_entry *entries = hone_calloc(db->trials.count + 1, sizeof *entries);
+    if (!entries) return no_memory();
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (matches(&query, trial)) entries[count++] = (sort_entry){.trial = trial};
+    }
+    qsort(entries, count, sizeof *entries, by_latest);
+    while (count--) { /* the latest are last */
+        const hone_db_trial *trial = entries[count].trial;
+        hone_db_moment moment = {.record = trial->record,
+                                 .wall_ns = trial->wall_ns,
+                                 .session = place_of(db, trial->session),
+                                 .median_ns = trial->median_ns,
+                                 .confirmed_ns = trial->confirmed_ns};
+        if (!visit(ctx, &moment)) break;
+    }
+    hone_free(entries);
+    return HONE_OK;
+}
+
 static hone_status find_uid(hone_db *base, const char *prefix, int *out_count,
                             int64_t *out_record) {
     db_memory *db = as_memory(base);
@@ -461,12 +503,6 @@ static hone_status targets(hone_db *base, const hone_hash128 *hash, hone_db_visi
         if (!visit(ctx, target)) break;
     }
     return HONE_OK;
-}
-
-static int by_start(const void *a, const void *b) {
-    const hone_db_session *const *x = a, *const *y = b;
-    int order = compare_int((*x)->started_ns, (*y)->started_ns);
-    return order ? order : strcmp((*x)->id, (*y)->id);
 }
 
 static hone_status sessions(hone_db *base, const char *id, hone_db_visit_session visit, void *ctx) {
@@ -643,6 +679,7 @@ static const hone_db_vtable memory_vtable = {
     .confirm = confirm,
     .prune = prune,
     .query = query_trials,
+    .history = history,
     .find_uid = find_uid,
     .has_program = has_program,
     .workloads = workloads,

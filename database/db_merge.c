@@ -202,8 +202,7 @@ static hone_status join_known(hone_db_joiner *self, const hone_db_trial *trial, 
     hone_status st = HONE_OK;
     trial_join j = {.arena = self->arena, .from = trial};
     hone_db_query query = {
-        .filter = {.limit = 1, .with_samples = true, .with_features = true},
-          .record = record
+        .filter = {.record = record, .limit = 1, .with_samples = true, .with_features = true}
     };
     self->counts.known++;
     LOCKED(self->into, st, self->into->vt->query(self->into, &query, join_trial, &j));

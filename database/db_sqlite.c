@@ -37,6 +37,7 @@ static const hone_db_vtable sqlite_vtable = {
     .workloads = db_sqlite_workloads,
     .targets = db_sqlite_targets,
     .sessions = db_sqlite_sessions,
+    .history = db_sqlite_history,
     .tasks = db_sqlite_tasks,
     .failures = db_sqlite_failures,
     .stats = db_sqlite_stats,

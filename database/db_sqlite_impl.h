@@ -7,6 +7,7 @@
  *   db_sqlite_stmt.c    prepared statements, binding, errors
  *   db_sqlite_write.c   put, begin, end, commit, prune
  *   db_sqlite_read.c    queries with typed rows
+ *   db_sqlite_history.c when the trials of a task came
  *   db_sqlite_user.c    SQL that people type
  *   db_sqlite_check.c   looking through a whole file
  *   db_sqlite_recover.c salvaging what can be read of a damaged one
@@ -49,6 +50,10 @@ typedef enum db_stmt_id {
     DB_STMT_FEATURE,
     DB_STMT_FIND_UID,
     DB_STMT_HAS_PROGRAM,
+    DB_STMT_HISTORY_TIMES,
+    DB_STMT_HISTORY_MEDIANS,
+    DB_STMT_HISTORY_CONFIRMED,
+    DB_STMT_HISTORY_SESSIONS,
     DB_STMT_WORKLOADS, /* all, as the next kinds; then one by its identity, one by its row */
     DB_STMT_WORKLOAD,
     DB_STMT_WORKLOAD_AT,
@@ -174,6 +179,10 @@ hone_status db_sqlite_session_at(hone_db *base, int64_t row, hone_db_visit_sessi
 hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx);
 hone_status db_sqlite_failures(hone_db *base, hone_db_visit_failure visit, void *ctx);
 hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);
+
+/* ---- db_sqlite_history.c ---- */
+hone_status db_sqlite_history(hone_db *base, const hone_hash128 *workload,
+                              const hone_hash128 *target, hone_db_visit_moment visit, void *ctx);
 
 /* ---- db_sqlite_user.c ---- */
 hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,

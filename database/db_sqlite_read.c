@@ -25,7 +25,7 @@ static void append_where(hone_str *text, const hone_db_query *query) {
     bool ok_only = f->order == HONE_DB_ORDER_FASTEST || query->by_confirmed;
     bool is_ok = f->outcome && strcmp(f->outcome, HONE_DB_OUTCOME_OK) == 0;
     hone_str_append(text, " WHERE 1");
-    if (query->record) hone_str_append(text, " AND t.id = ?1");
+    if (f->record) hone_str_append(text, " AND t.id = ?1");
     if (f->workload) {
         hone_str_append(text, " AND t.workload_id = (SELECT id FROM workload WHERE hash = ?2)");
     }
@@ -113,7 +113,7 @@ static hone_status prepare_query(db_sqlite *db, const hone_db_query *query,
 static int bind_query(sqlite3_stmt *stmt, const hone_db_query *query) {
     const hone_db_filter *f = &query->filter;
     int rc = SQLITE_OK;
-    if (query->record) db_bind_int(stmt, 1, query->record, &rc);
+    if (f->record) db_bind_int(stmt, 1, f->record, &rc);
     if (f->workload) db_bind_hash(stmt, 2, f->workload, &rc);
     if (f->target) db_bind_hash(stmt, 3, f->target, &rc);
     if (f->session) db_bind_text(stmt, 4, f->session, &rc);

@@ -181,8 +181,7 @@ static hone_status read_session(recovery *r, int64_t row) {
 
 static hone_status read_trial(recovery *r, int64_t row) {
     hone_db_query query = {
-        .filter = {.with_samples = true, .with_features = true},
-          .record = row
+        .filter = {.record = row, .with_samples = true, .with_features = true}
     };
     hone_status st = HONE_OK;
     if (!r->is_unsure) st = db_sqlite_query(&r->db->base, &query, take_trial, r);

@@ -15,6 +15,10 @@
     "SELECT uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials, budget_ns, model,"  \
     " hone_version, command_line, options_json, owner FROM session"
 
+#define OF_A_TASK                                                                                  \
+    "workload_id = (SELECT id FROM workload WHERE hash = ?1)"                                      \
+    " AND target_id = (SELECT id FROM target WHERE hash = ?2)"
+
 static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_BEGIN] = "BEGIN IMMEDIATE",
     [DB_STMT_COMMIT] = "COMMIT",
@@ -86,6 +90,17 @@ static const char *const texts[DB_STMT_COUNT] = {
                             " WHERE workload_id = (SELECT id FROM workload WHERE hash = ?1)"
                             " AND target_id = (SELECT id FROM target WHERE hash = ?2)"
                             " AND program = ?3 AND id <= ?4 LIMIT 1",
+    [DB_STMT_HISTORY_TIMES] =
+        "SELECT id, wall_ns FROM trial INDEXED BY trial_latest WHERE " OF_A_TASK
+        " ORDER BY wall_ns",
+    [DB_STMT_HISTORY_MEDIANS] = "SELECT id, median_ns FROM trial INDEXED BY trial_fastest"
+                                " WHERE " OF_A_TASK " AND outcome = 'ok'",
+    [DB_STMT_HISTORY_CONFIRMED] = "SELECT id, confirmed_ns FROM trial INDEXED BY trial_confirmed"
+                                  " WHERE " OF_A_TASK " AND confirmed_ns IS NOT NULL",
+    [DB_STMT_HISTORY_SESSIONS] =
+        "SELECT t.id, s.place FROM"
+        " (SELECT id, row_number() OVER (ORDER BY started_ns, uid) - 1 AS place FROM session) s"
+        " CROSS JOIN trial t WHERE t.session_id = s.id AND " OF_A_TASK,
     [DB_STMT_WORKLOADS] = WORKLOAD_ROWS " ORDER BY id",
     [DB_STMT_WORKLOAD] = WORKLOAD_ROWS " WHERE hash = ?1",
     [DB_STMT_WORKLOAD_AT] = WORKLOAD_ROWS " WHERE id = ?1",

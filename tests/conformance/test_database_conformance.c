@@ -145,6 +145,9 @@ static void filters(hone_db *db) {
         {{.outcome = "wrong_result"},                                 1},
         {{.outcome = "run_crash"},                                    0},
         {{.program = &program},                                       1},
+        {{.record = 2},                                               1},
+        {{.record = 2, .session = "s2"},                              0},
+        {{.record = 99},                                              0},
         {{.workload = &unknown},                                      0},
         {{.target = &unknown},                                        0},
     };
@@ -153,6 +156,71 @@ static void filters(hone_db *db) {
         HONE_ASSERT_OK(hone_db_trials(db, &rows[i].filter, db_see_trial, &seen));
         assert_int_equal(seen.count, rows[i].want);
     }
+}
+
+typedef struct moments {
+    hone_db_moment items[16];
+    int count, stop_after;
+} moments;
+
+static bool see_moment(void *ctx, const hone_db_moment *moment) {
+    moments *seen = ctx;
+    seen->items[seen->count++] = *moment;
+    return seen->count != seen->stop_after;
+}
+
+/* In order of time, whatever order they were put in; of one task, whatever there is of others. */
+static void tells_histories(hone_db *db) {
+    static const struct {
+        int64_t wall_ns;
+        double median_ns;
+        const char *session;
+    } put[] = {
+        {30, 100, "s2"},
+        {10, NAN, "s1"},
+        {20, 50,  "s1"},
+        {20, 70,  "s2"},
+    };
+    static const struct {
+        int64_t record;
+        int32_t session;
+        double median_ns, confirmed_ns;
+    } want[] = {
+        {2, 0, NAN, NAN},
+        {3, 0, 50,  51 },
+        {4, 1, 70,  NAN},
+        {1, 1, 100, NAN},
+    };
+    for (int i = 0; i < 4; i++) {
+        hone_db_trial trial = sample_trial(i, put[i].median_ns);
+        trial.session = put[i].session;
+        trial.wall_ns = put[i].wall_ns;
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    }
+    hone_db_trial other = sample_trial(0, 10);
+    other.workload = sample_workload(2).hash;
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &other, NULL));
+    HONE_ASSERT_OK(hone_db_confirm(db, 3, 51, 99));
+
+    hone_db_trial first = sample_trial(0, 10);
+    moments seen = {0}, two = {.stop_after = 2}, none = {0};
+    HONE_ASSERT_OK(hone_db_history(db, &first.workload, &first.target, see_moment, &seen));
+    assert_int_equal(seen.count, 4);
+    for (int i = 0; i < 4; i++) {
+        const hone_db_moment *got = &seen.items[i];
+        assert_int_equal(got->record, want[i].record);
+        assert_int_equal(got->session, want[i].session);
+        assert_int_equal(got->wall_ns, put[want[i].record - 1].wall_ns);
+        assert_true(got->median_ns == want[i].median_ns || isnan(want[i].median_ns));
+        assert_int_equal(isnan(got->median_ns), isnan(want[i].median_ns));
+        assert_true(got->confirmed_ns == want[i].confirmed_ns || isnan(want[i].confirmed_ns));
+        assert_int_equal(isnan(got->confirmed_ns), isnan(want[i].confirmed_ns));
+    }
+    HONE_ASSERT_OK(hone_db_history(db, &first.workload, &first.target, see_moment, &two));
+    assert_int_equal(two.count, 2);
+    hone_hash128 unknown = {.lo = 12345};
+    HONE_ASSERT_OK(hone_db_history(db, &unknown, &first.target, see_moment, &none));
+    assert_int_equal(none.count, 0);
 }
 
 static void shows_samples_and_features_on_request(hone_db *db) {
@@ -379,6 +447,7 @@ int main(void) {
         DB_CASE(finds_records),
         DB_CASE(orders_and_limits),
         DB_CASE(filters),
+        DB_CASE(tells_histories),
         DB_CASE(shows_samples_and_features_on_request),
         DB_CASE(refolds_sessions_in_order),
         DB_CASE(gives_top_k),
