@@ -39,6 +39,7 @@ static hone_tracker_options with_defaults(const hone_tracker_options *options) {
     default_i64(&o.quantum_ns, 2 * HONE_NS_PER_S);
     default_i64(&o.blob_cache_bytes, INT64_C(512) << 20);
     default_i64(&o.max_request_bytes, INT64_C(256) << 20);
+    default_u32(&o.chunk_bytes, 256 << 10);
     default_u32(&o.max_trials, 1024);
     default_u32(&o.max_tuners, 256);
     default_u32(&o.max_runners, 1024);

@@ -49,6 +49,7 @@ typedef struct hone_tracker_options {
     int64_t grace_ns;            /* 60 s: for tuners that are gone to come back */
     int64_t quantum_ns;          /* 2 s: of a lease when others wait */
     int64_t blob_cache_bytes;    /* 512 MiB */
+    uint32_t chunk_bytes;        /* 256 KiB: of a file in one message, 1 KiB to 1 MiB */
     uint32_t max_trials;         /* 1024: unfinished ones of a tuner */
     uint32_t max_tuners;         /* 256 */
     uint32_t max_runners;        /* 1024 */

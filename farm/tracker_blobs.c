@@ -142,14 +142,14 @@ static tracker_tuner *find_source(const hone_tracker *t, const tracker_blob *blo
     return NULL;
 }
 
-static int64_t chunk_at(const tracker_blob *blob, int64_t offset) {
+static int64_t chunk_at(const hone_tracker *t, const tracker_blob *blob, int64_t offset) {
     int64_t left = blob->bytes - offset;
-    return left < TRACKER_CHUNK_BYTES ? left : TRACKER_CHUNK_BYTES;
+    return left < t->o.chunk_bytes ? left : t->o.chunk_bytes;
 }
 
 static void ask_for(hone_tracker *t, const tracker_blob *blob, int64_t offset) {
     hone_farm_message m = {.kind = HONE_FARM_BLOB_WANT};
-    m.u.blob_want = (hone_farm_blob_want){blob->hash, offset, (uint32_t)chunk_at(blob, offset)};
+    m.u.blob_want = (hone_farm_blob_want){blob->hash, offset, (uint32_t)chunk_at(t, blob, offset)};
     tracker_send(t, blob->source->peer->net, &m);
 }
 
@@ -159,7 +159,7 @@ static void ask_more(hone_tracker *t, tracker_blob *blob) {
         if (want->is_open) continue;
         want->is_open = true;
         want->offset = blob->asked;
-        blob->asked += chunk_at(blob, blob->asked);
+        blob->asked += chunk_at(t, blob, blob->asked);
         tracker_repeat_start(t, &want->repeat);
         ask_for(t, blob, want->offset);
     }
@@ -222,7 +222,7 @@ static void serve(hone_tracker *t, tracker_blob *blob, const tracker_waiter *wai
     tracker_peer *peer = tracker_find_peer(t, waiter->net);
     if (!peer || !peer->runner) return;
     int64_t left = blob->bytes - waiter->offset;
-    int64_t count = waiter->count < TRACKER_CHUNK_BYTES ? waiter->count : TRACKER_CHUNK_BYTES;
+    int64_t count = waiter->count < t->o.chunk_bytes ? waiter->count : t->o.chunk_bytes;
     if (count > left) count = left;
     hone_farm_message m = {.kind = HONE_FARM_BLOB_CHUNK, .id = waiter->id};
     m.u.blob_chunk = (hone_farm_blob_chunk){
@@ -328,7 +328,7 @@ hone_status tracker_on_blob_chunk(hone_tracker *t, tracker_peer *peer, const hon
     tracker_want *want = find_want(blob, chunk->offset);
     if (!want) return HONE_OK; /* a double */
     if (chunk->total != blob->bytes ||
-        (int64_t)chunk->bytes.count != chunk_at(blob, chunk->offset)) {
+        (int64_t)chunk->bytes.count != chunk_at(t, blob, chunk->offset)) {
         return give_up(t, blob, peer->tuner, "the file is not as long as the tuner has said");
     }
     memcpy(blob->data + chunk->offset, chunk->bytes.data, chunk->bytes.count);

@@ -36,7 +36,6 @@ enum {
     TRACKER_BENCH_ERRORS = 3, /* in a row: then a slot is benched */
     TRACKER_WINDOW = 4,       /* chunks under way from a tuner for one file */
     TRACKER_WAITERS = 256,    /* wants of runners that wait for one file */
-    TRACKER_CHUNK_BYTES = 256 << 10,
 };
 
 typedef struct tracker_peer tracker_peer;

@@ -95,7 +95,7 @@ void tracker_welcome(hone_tracker *t, tracker_peer *peer, const hone_farm_messag
         .version = HONE_FARM_VERSION,
         .heartbeat_ns = t->o.heartbeat_ns,
         .expiry_ns = EXPIRY_HEARTBEATS * t->o.heartbeat_ns,
-        .chunk_bytes = TRACKER_CHUNK_BYTES,
+        .chunk_bytes = t->o.chunk_bytes,
         .max_frame_bytes = (uint32_t)hone_net_max_frame_bytes(t->o.net),
         .tracker = t->o.instance,
         .max_trials = t->o.max_trials,

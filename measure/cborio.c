@@ -140,27 +140,33 @@ static void on_float(void *ctx, float v) {
     on_double(ctx, (double)v);
 }
 
-static struct cbor_callbacks our_callbacks(void) {
-    struct cbor_callbacks c = cbor_empty_callbacks; /* the rest leaves TOKEN_NONE */
-    c.uint8 = on_uint8;
-    c.uint16 = on_uint16;
-    c.uint32 = on_uint32;
-    c.uint64 = on_uint64;
-    c.negint8 = on_neg8;
-    c.negint16 = on_neg16;
-    c.negint32 = on_neg32;
-    c.negint64 = on_neg64;
-    c.byte_string = on_bytes;
-    c.string = on_text;
-    c.array_start = on_array;
-    c.map_start = on_map;
-    c.boolean = on_bool;
-    c.null = on_null;
-    c.float2 = on_float;
-    c.float4 = on_float;
-    c.float8 = on_double;
-    return c;
-}
+/* What has a null callback leaves TOKEN_NONE. */
+static const struct cbor_callbacks callbacks = {
+    .uint8 = on_uint8,
+    .uint16 = on_uint16,
+    .uint32 = on_uint32,
+    .uint64 = on_uint64,
+    .negint8 = on_neg8,
+    .negint16 = on_neg16,
+    .negint32 = on_neg32,
+    .negint64 = on_neg64,
+    .byte_string = on_bytes,
+    .byte_string_start = cbor_null_byte_string_start_callback,
+    .string = on_text,
+    .string_start = cbor_null_string_start_callback,
+    .array_start = on_array,
+    .indef_array_start = cbor_null_indef_array_start_callback,
+    .map_start = on_map,
+    .indef_map_start = cbor_null_indef_map_start_callback,
+    .tag = cbor_null_tag_callback,
+    .boolean = on_bool,
+    .null = on_null,
+    .undefined = cbor_null_undefined_callback,
+    .float2 = on_float,
+    .float4 = on_float,
+    .float8 = on_double,
+    .indef_break = cbor_null_indef_break_callback,
+};
 
 void hone_cbor_reader_init(hone_cbor_reader *reader, const void *bytes, size_t count) {
     *reader = (hone_cbor_reader){.bytes = bytes, .count = count};
@@ -186,7 +192,6 @@ static token next(hone_cbor_reader *reader) {
         hone_cbor_reader_fail(reader, "ends too early");
         return t;
     }
-    const struct cbor_callbacks callbacks = our_callbacks();
     struct cbor_decoder_result got =
         cbor_stream_decode(reader->bytes + reader->at, reader->count - reader->at, &callbacks, &t);
     if (got.status == CBOR_DECODER_NEDATA) {

@@ -27,6 +27,6 @@ const uint8_t *sim_content(uint32_t file, size_t *out_count);
 uint32_t sim_file_of(uint64_t seed);
 double sim_time_of(uint64_t seed);
 
-enum { SIM_FILES = 6 };
+enum { SIM_FILES = 6, SIM_CHUNK_BYTES = 1024 };
 
 #endif

@@ -63,6 +63,7 @@ void sim_tracker_start(sim_tracker *t) {
         .instance = sim_instance(w),
         .first_token = (uint64_t)(sim_now(w) / HONE_NS_PER_US) + 1,
         .heartbeat_ns = HONE_NS_PER_S,
+        .chunk_bytes = SIM_CHUNK_BYTES,
     };
     sim_check(w, hone_tracker_create(&options, &t->tracker), "tracker");
 }
