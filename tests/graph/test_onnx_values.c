@@ -569,6 +569,14 @@ static const struct row {
         "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\nconst e i64 1 = -9\n"
         "const a i64 1 = 0\nconst s i64 1 = -2\nnode Slice d,x,e,a,s -> y",
         "-1", "5,3,1"),
+    ROW("Slice by data, one by one from behind",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\nconst e i64 1 = 1\n"
+        "const s i64 1 = -1\nnode Slice d,x,e,,s -> y",
+        "9", "5,4,3"),
+    ROW("Slice of a size that comes later: to far in front of it",
+        "opset 13\ninput x f32 1,1,N\nconst b i64 1 = 1\nconst e i64 1 = -9223372036854775807\n"
+        "const a i64 1 = 2\nnode Slice x,b,e,a -> y",
+        "3,4", ""),
     ROW("Slice by data beyond the end",
         "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\n"
         "const e i64 1 = 9223372036854775807\nnode Slice d,x,e -> y",

@@ -17,6 +17,11 @@ static int64_t clamp_place(int64_t place, int64_t count) {
     return place < 0 ? 0 : place > count ? count : place;
 }
 
+/* NULL is what is computed. */
+static bool is_number_at(const hone_expr *e) {
+    return e && hone_expr_is_int(e);
+}
+
 /* A slice of known integers, forwards. */
 static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step, hone_garg *out) {
     const hone_expr *from[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
@@ -134,6 +139,7 @@ static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *
         return is_known ? hone_extent_int(&r->ir, (is_all ? 0 : number) - start) : NULL;
     }
     if (is_number && !is_all && number >= 0) return NULL;
+    if (is_number && number <= -INT32_MAX) return hone_extent_int(&r->ir, 0);
     const hone_expr *to = is_all      ? extent
                           : is_number ? hone_extent_add(&r->ir, extent, number)
                                       : end;
@@ -168,10 +174,6 @@ static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, in
     return onnx_emit_take(r, *io, places, axis, io);
 }
 
-static bool is_number_at(const hone_expr *e) {
-    return e && hone_expr_is_int(e);
-}
-
 static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
                                const hone_expr *extent, hone_garg *io) {
     const hone_expr *left = NULL;
@@ -200,8 +202,8 @@ static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int3
 
 /* From the last one to the first. */
 static bool is_turned(const bounds *b, uint32_t i) {
-    return b->steps[i] == -1 && hone_expr_is_int_value(b->starts[i], -1) &&
-           hone_expr_is_int(b->ends[i]) && b->ends[i]->u.i <= -INT32_MAX;
+    return b->steps[i] == -1 && is_number_at(b->starts[i]) && b->starts[i]->u.i == -1 &&
+           is_number_at(b->ends[i]) && b->ends[i]->u.i <= -INT32_MAX;
 }
 
 static hone_status take_some(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
