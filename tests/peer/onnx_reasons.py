@@ -157,12 +157,18 @@ def dilated_and_same(case, got, want):
 
 def folded_norm(case, got, want):
     """onnxruntime takes scale and bias together: other infinities where numbers are near the end."""
-    x, scale, bias, mean, variance = (
+    count = 3 if case.op == "InstanceNormalization" else 5
+    x, scale, bias, *statistics = (
         numpy.asarray(array_of(case, i), "float64" if got.dtype == "float16" else got.dtype)
-        for i in range(5))
-    at = (-1,) + (1,) * (x.ndim - 2)
-    spread = numpy.sqrt(variance + numpy.float32(case.attribute("epsilon", 1e-5)))
-    right = (x - mean.reshape(at)) / spread.reshape(at) * scale.reshape(at) + bias.reshape(at)
+        for i in range(count))
+    at = (1, -1) + (1,) * (x.ndim - 2)
+    if case.op == "InstanceNormalization":
+        axes = tuple(range(2, x.ndim))
+        mean, spread = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    else:
+        mean, spread = (s.reshape(at) for s in statistics)
+    spread = numpy.sqrt(spread + numpy.float32(case.attribute("epsilon", 1e-5)))
+    right = (x - mean) / spread * scale.reshape(at) + bias.reshape(at)
     is_end = ~(numpy.isfinite(got) & numpy.isfinite(want))
     same = (numpy.isnan(got) & numpy.isnan(right)) | (got == right.astype(got.dtype))
     return is_end & (same | numpy.isclose(got, right, 1e-3))
@@ -299,7 +305,7 @@ DIFFERENCES = (
     ("Gelu", constants_of_float32, "onnxruntime's constants of Gelu are of float32"),
     ("MaxPool GlobalMaxPool", starts_below_all, "a maximum of -inf alone is -inf"),
     ("MaxPool AveragePool", dilated_and_same, SAME_AND_DILATED),
-    ("BatchNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
+    ("BatchNormalization InstanceNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
     ("Softmax LogSoftmax", whole_row_is_nan, "NaN and inf make NaN of a row"),
     ("LayerNormalization InstanceNormalization MeanVarianceNormalization", squares_overflow,
      "squares beyond the type"),
