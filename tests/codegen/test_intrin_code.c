@@ -1,6 +1,6 @@
 /* tests/codegen/test_intrin_code.c - the tensor intrinsics of CPUs as machine code: what
- * tests/schedule/test_tensor_intrins.c interprets is compiled for CPUs that have an instruction for
- * it and for others, and run: those of ARM by an emulator, where there is one. */
+ * tests/schedule/intrin/test_tensor_intrins.c interprets is compiled for CPUs that have an
+ * instruction for it and for others, and run: those of ARM by an emulator, where there is one. */
 #include <string.h>
 
 #include "codegen/codegen.h"

@@ -9,7 +9,7 @@
 #include "ir/text/print/script_print.h"
 #include "lower/ground/lower.h"
 #include "lower/signature/signature.h"
-#include "tests/schedule/random_sequence.h"
+#include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/random_program.h"
 
 enum { STEPS = 7 };

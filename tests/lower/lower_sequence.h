@@ -4,7 +4,7 @@
 #ifndef HONE_TESTS_LOWER_LOWER_SEQUENCE_H
 #define HONE_TESTS_LOWER_LOWER_SEQUENCE_H
 
-#include "tests/schedule/random_steps.h"
+#include "tests/schedule/steps/random_steps.h"
 
 typedef struct hone_lower_counts {
     uint64_t tried, lowered;

@@ -14,7 +14,7 @@
 #include "support/core/attributes.h"
 #include "support/os/fs.h"
 #include "tests/lower/gpu_recipe.h"
-#include "tests/schedule/random_sequence.h"
+#include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"

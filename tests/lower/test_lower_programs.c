@@ -1,8 +1,8 @@
-/* tests/lower/test_lower_programs.c - the programs of schedule/golden, which are made to be hard
- * for one primitive or another, under random schedules, lowered. HONE_SEQUENCES sets how many per
- * program. */
+/* tests/lower/test_lower_programs.c - the programs of schedule/primitive/golden, which are made to
+ * be hard for one primitive or another, under random schedules, lowered. HONE_SEQUENCES sets how
+ * many per program. */
 #include "tests/lower/lower_sequence.h"
-#include "tests/schedule/program_file.h"
+#include "tests/schedule/steps/program_file.h"
 #include "tests/support/hone_test.h"
 
 enum { DEFAULT_SEQUENCES = 12 };

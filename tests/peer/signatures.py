@@ -2,7 +2,7 @@
 
     python signatures.py [--update] [--out DIR]
 
-Compares tests/ir/tvm_operators.txt, by which test_graph_ops holds the rows, with this TVM; --update
+Compares tests/ir/ops/tvm_operators.txt, by which test_graph_ops holds the rows, with this TVM; --update
 writes it anew. Exit code 1: they differ.
 """
 import argparse
@@ -16,7 +16,7 @@ from tvm.script.parser import relax
 
 from hone_cli import ROOT
 
-FILE = os.path.join(ROOT, "tests", "ir", "tvm_operators.txt")
+FILE = os.path.join(ROOT, "tests", "ir", "ops", "tvm_operators.txt")
 HEAD = "# Operators of TVM 0.27's R, with their defaults, by tests/peer/signatures.py --update.\n"
 
 

@@ -6,7 +6,7 @@
 #include "schedule/trace/trace_args.h"
 #include "tests/support/hone_test.h"
 
-#include "tests/schedule/random_sequence.h"
+#include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/random_program.h"
 
 enum { DEFAULT_SEQUENCES = 12000, DEFAULT_SEED = 1 };

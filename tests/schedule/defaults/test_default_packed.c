@@ -1,0 +1,213 @@
+/* tests/schedule/defaults/test_default_packed.c - products with constants by default: random
+ * convolutions and matrix products keep their meaning, and weights are laid out in front of them.
+ */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/text/print/script_print.h"
+#include "ir/verify/verify.h"
+#include "schedule/defaults/default_schedule.h"
+#include "schedule/primitive/primitives.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+
+enum { PRODUCTS = 60, MAX_ROOT = 16 };
+
+static const hone_default_limits machines[] = {
+    {.threads = 1,
+     .vector_lanes = 4,
+     .vector_registers = 16,
+     .l1_bytes = 1 << 15,
+     .l2_bytes = 1 << 12,
+     .constants = 2},
+    {.threads = 2,
+     .vector_lanes = 8,
+     .vector_registers = 16,
+     .l1_bytes = 1 << 15,
+     .l2_bytes = 1 << 20,
+     .constants = 2},
+    {.threads = 8,
+     .vector_lanes = 16,
+     .vector_registers = 32,
+     .l1_bytes = 1 << 15,
+     .l2_bytes = 1 << 20,
+     .constants = 2},
+};
+
+static int between(hone_rng *rng, int low, int high) {
+    return (int)hone_rng_between(rng, low, high);
+}
+
+/* Odd sizes, groups, dilation, strides, padding, batches; a bias and what is added, and relu,
+ * behind it or not. */
+static void print_convolution(hone_rng *rng, hone_str *text) {
+    int groups = between(rng, 0, 3) > 0 ? 1 : 2, kernel = between(rng, 1, 3);
+    int stride = between(rng, 1, 2), pad = between(rng, 0, kernel / 2),
+        dilation = between(rng, 1, 2);
+    int reach = (kernel - 1) * dilation + 1, height = between(rng, reach, 9),
+        width = between(rng, reach, 17);
+    hone_str_printf(
+        text,
+        "N, C, H, V, F, K, S, P, D, G = %d, %d, %d, %d, %d, %d, %d, %d, %d, %d\n"
+        "OH = (H + 2 * P - %d) // S + 1\n"
+        "OV = (V + 2 * P - %d) // S + 1\n"
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((N, C * G, H, V), \"float32\"), W: T.Buffer((F * G, C, K, K), "
+        "\"float32\"), B: T.Buffer((F * G,), \"float32\"), Y: T.Buffer((N, F * G, OH, OV), "
+        "\"float32\")):\n",
+        between(rng, 1, 2), between(rng, 1, 5), height, width, between(rng, 1, 37), kernel, stride,
+        pad, dilation, groups, reach, reach);
+    hone_str_append(text, "    Q = T.alloc_buffer((N, C * G, H + 2 * P, V + 2 * P))\n"
+                          "    R = T.alloc_buffer((N, F * G, OH, OV))\n"
+                          "    for n, c, y, x in T.grid(N, C * G, H + 2 * P, V + 2 * P):\n"
+                          "        with T.block(\"pad\"):\n"
+                          "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
+                          "            Q[vn, vc, vy, vx] = T.if_then_else(P <= vy and vy < H + P "
+                          "and P <= vx and vx < V + "
+                          "P, X[vn, vc, vy - P, vx - P], T.float32(0))\n"
+                          "    for n, f, y, x, c, dy, dx in T.grid(N, F * G, OH, OV, C, K, K):\n"
+                          "        with T.block(\"conv\"):\n"
+                          "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSSRRR\", "
+                          "[n, f, y, x, c, dy, dx])\n"
+                          "            with T.init():\n"
+                          "                R[vn, vf, vy, vx] = T.float32(0)\n");
+    hone_str_printf(
+        text,
+        "            R[vn, vf, vy, vx] = R[vn, vf, vy, vx] + Q[vn, %svc, vy * S + vdy * D, "
+        "vx * S + vdx * D] * W[vf, vc, vdy, vdx]\n",
+        groups > 1 ? "vf // F * C + " : "");
+    hone_str_printf(text,
+                    "    for n, f, y, x in T.grid(N, F * G, OH, OV):\n"
+                    "        with T.block(\"out\"):\n"
+                    "            vn, vf, vy, vx = T.axis.remap(\"SSSS\", [n, f, y, x])\n"
+                    "            Y[vn, vf, vy, vx] = %s\n",
+                    between(rng, 0, 1) == 0 ? "T.max(R[vn, vf, vy, vx] + B[vf], T.float32(0))"
+                                            : "R[vn, vf, vy, vx] * B[vf]");
+}
+
+static void print_product(hone_rng *rng, hone_str *text) {
+    hone_str_printf(
+        text,
+        "B, M, N, K = %d, %d, %d, %d\n"
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((B, M, K), \"float32\"), W: T.Buffer((K, N), \"float32\"), Y: "
+        "T.Buffer((B, M, N), \"float32\")):\n"
+        "    R = T.alloc_buffer((B, M, N))\n"
+        "    for b, i, j, k in T.grid(B, M, N, K):\n"
+        "        with T.block(\"matmul\"):\n"
+        "            vb, vi, vj, vk = T.axis.remap(\"SSSR\", [b, i, j, k])\n"
+        "            with T.init():\n"
+        "                R[vb, vi, vj] = T.float32(0)\n"
+        "            R[vb, vi, vj] = R[vb, vi, vj] + X[vb, vi, vk] * W[vk, vj]\n"
+        "    for b, i, j in T.grid(B, M, N):\n"
+        "        with T.block(\"out\"):\n"
+        "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
+        "            Y[vb, vi, vj] = T.exp(R[vb, vi, vj])\n",
+        between(rng, 1, 3), between(rng, 1, 40), between(rng, 1, 70), between(rng, 1, 9));
+}
+
+/* Nests in front of everything that read the weights: W is parameter 1. */
+static int packings(const hone_func *func) {
+    int count = 0;
+    hone_buffer weights = func->params[1].buffer;
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_BLOCK || n == root) continue;
+        const hone_block *block = node->u.block.block;
+        count += block->read_count == 1 && block->reads[0].buffer == weights;
+    }
+    return count;
+}
+
+static bool is_right(const hone_func *func, const hone_default_limits *limits, uint64_t seed,
+                     int *io_packed) {
+    hone_schedule *sch = NULL;
+    hone_str why = {0};
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, limits));
+    hone_status st = hone_check_func(sch->func);
+    if (st) hone_str_append(&why, hone_status_message(st));
+    bool is_good = !st && hone_test_agrees(func, sch->func, seed, &why);
+    hone_status_free(st);
+    *io_packed += packings(sch->func) > 0;
+    if (!is_good) {
+        hone_str text = {0};
+        hone_status_free(hone_func_print(func, NULL, &text));
+        hone_str_append(&text, "---- became ----\n");
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
+        hone_str_deinit(&text);
+    }
+    hone_str_deinit(&why);
+    hone_schedule_destroy(sch);
+    return is_good;
+}
+
+/* A third of them at least have their weights laid out: groups and single rows do not. */
+static void check_random(void (*print)(hone_rng *, hone_str *)) {
+    uint64_t count = hone_test_count(PRODUCTS), first = hone_test_seed(0);
+    int packed = 0, tried = 0;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        hone_rng rng = hone_rng_from_seed(seed);
+        hone_str text = {0};
+        hone_module *module = NULL;
+        print(&rng, &text);
+        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+        bool is_good = is_right(func, &machines[seed % HONE_COUNT(machines)], seed, &packed);
+        tried++;
+        hone_module_release(module);
+        hone_str_deinit(&text);
+        if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
+    }
+    assert_true(3 * packed >= tried);
+}
+
+static void convolutions_are_right(void **state) {
+    (void)state;
+    check_random(print_convolution);
+}
+
+static void products_are_right(void **state) {
+    (void)state;
+    check_random(print_product);
+}
+
+/* Without constants, or where another parameter is one, nothing is laid out. */
+static void only_constants_are_packed(void **state) {
+    (void)state;
+    static const uint64_t masks[] = {0, 1, 2};
+    for (size_t i = 0; i < HONE_COUNT(masks); i++) {
+        hone_default_limits limits = machines[2];
+        hone_str text = {0};
+        hone_module *module = NULL;
+        hone_str_append(&text, "@T.prim_func\n"
+                               "def main(X: T.Buffer((24, 40), \"float32\"), W: T.Buffer((40, 64), "
+                               "\"float32\"), Y: T.Buffer((24, 64), \"float32\")):\n"
+                               "    for i, j, k in T.grid(24, 64, 40):\n"
+                               "        with T.block(\"Y\"):\n"
+                               "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                               "            with T.init():\n"
+                               "                Y[vi, vj] = T.float32(0)\n"
+                               "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vk, vj]\n");
+        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+        int packed = 0;
+        limits.constants = masks[i];
+        bool is_good = is_right(func, &limits, 1, &packed);
+        hone_module_release(module);
+        hone_str_deinit(&text);
+        assert_true(is_good);
+        assert_int_equal(packed, masks[i] == 2);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_are_right),
+        cmocka_unit_test(products_are_right),
+        cmocka_unit_test(only_constants_are_packed),
+    };
+    return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
+}

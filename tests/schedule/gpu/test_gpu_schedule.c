@@ -1,0 +1,277 @@
+/* tests/schedule/gpu/test_gpu_schedule.c - schedules for GPUs without a search: they never fail,
+ * keep the meaning and the limits of the device, and have no race; and what loops they make. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/text/print/script_print.h"
+#include "schedule/gpu/gpu_schedule.h"
+#include "tests/support/gpu_check.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/workloads.h"
+
+enum { RANDOM_PROGRAMS = 120, DEVICES = 2, LARGE_ROWS = 2 };
+
+static const char *const devices[] = {
+    "cuda -arch=sm_90 -max_shared_memory_per_block=232448 -num-cores=132",
+    "cuda -arch=sm_50 -max_threads_per_block=128 -max_shared_memory_per_block=16384",
+    "cuda -arch=sm_80 -max_shared_memory_per_block=166912 -num-cores=1", /* large tiles */
+};
+
+static hone_gpu_limits limits_of(const hone_target *target) {
+    bool is_new = target->max_threads_per_block > 128;
+    return (hone_gpu_limits){.block_threads = target->max_threads_per_block,
+                             .warp = target->warp_size,
+                             .multiprocessors = is_new ? target->num_cores : 0,
+                             .shared_bytes = target->max_shared_bytes,
+                             .registers = target->registers_per_block,
+                             .has_matrix_units = is_new,
+                             .copies_while_computing = is_new};
+}
+
+static hone_schedule *schedule_for(const hone_func *func, const char *device) {
+    hone_schedule *sch = NULL;
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse(device, &target));
+    hone_gpu_limits limits = limits_of(&target);
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_gpu_schedule(sch, &limits));
+    return sch;
+}
+
+static bool is_right(const hone_func *func, const char *device, uint64_t seed) {
+    hone_schedule *sch = schedule_for(func, device);
+    hone_target target;
+    hone_str why = {0};
+    HONE_ASSERT_OK(hone_target_parse(device, &target));
+    bool is_good = hone_test_gpu_is_right(func, sch->func, &target, seed, &why);
+    if (!is_good) {
+        hone_str text = {0};
+        hone_status_free(hone_func_print(func, NULL, &text));
+        hone_str_append(&text, "---- became ----\n");
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
+        hone_str_deinit(&text);
+    }
+    hone_str_deinit(&why);
+    hone_schedule_destroy(sch);
+    return is_good;
+}
+
+static void workload_is_right(void **state) {
+    const hone_workload *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    bool is_good = true;
+    for (uint64_t i = 0; i < DEVICES; i++)
+        is_good = is_good && is_right(func, devices[i], i);
+    hone_module_release(module);
+    assert_true(is_good);
+}
+
+/* ---- products ---- */
+
+#define BUF(name, shape, type) name ": T.Buffer(" shape ", \"" type "\")"
+/* C[…] += wide A[…] * wide B[…] over so many axes. */
+#define SUM(axes, kinds, grid, to, a, b, wide)                                                     \
+    "    for " axes " in T.grid(" grid "):\n"                                                      \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            " axes " = T.axis.remap(\"" kinds "\", [" axes "])\n"                             \
+    "            with T.init():\n"                                                                 \
+    "                " to " = T." wide "(0)\n"                                                     \
+    "            " to " = " to " + T.cast(" a ", \"" wide "\") * T.cast(" b ", \"" wide "\")\n"
+#define PRODUCT(m, n, k, b_shape, b, type, wide)                                                   \
+    "@T.prim_func\ndef main(" BUF("A", "(" m ", " k ")", type) ", " BUF(                           \
+        "B", b_shape, type) ", " BUF("C", "(" m ", " n ")",                                        \
+                                     wide) "):\n" SUM("i, j, k", "SSR", m ", " n ", " k,           \
+                                                      "C[i, j]", "A[i, k]", b, wide)
+#define NN(m, n, k, type, wide) PRODUCT(m, n, k, "(" k ", " n ")", "B[k, j]", type, wide)
+#define NT(m, n, k, type, wide) PRODUCT(m, n, k, "(" n ", " k ")", "B[j, k]", type, wide)
+#define CAST                                                                                       \
+    "    for i, j in T.grid(40, 48):\n"                                                            \
+    "        with T.block(\"D\"):\n"                                                               \
+    "            i, j = T.axis.remap(\"SS\", [i, j])\n"                                            \
+    "            D[i, j] = T.max(T.cast(C[i, j], \"float16\") + bias[j], T.float16(0))\n"
+
+static const struct row {
+    const char *name, *text;
+    uint32_t matrix_calls; /* on a device that has them */
+} products[] = {
+    {"half floats",                     NN("64",            "64",                              "48",           "float16",                                                                                                        "float32"),                             3                                                                                                },
+    {                                                                                                                                                                                                                                                                                                                                "half floats, weights transposed",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             NT("64",                                           "64",                         "48",     "float16",                                                                                                                "float32"),                                       3                                                                          },
+    {                                                                                                                                                                                                                                                                                                  "half floats, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          NN("37",                                "29",                                                                "19",                                                                              "float16",                                                                              "float32"), 3                                            },
+    {                                                                                                                                                                                                                                                "half floats, transposed, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            NT("37",                                                  "29",                                                                             "19",                                                                         "float16",                                                                                                                                                                                     "float32"),                                                                                                                                                                                                                       3                                                                                          },
+    {                                                                                                                                                                                                                "bytes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         NT("32", "48", "64",  "int8",                                                                                                         "int32"),                                                                                                                                    3},
+    { "rounded at each step", NN("32",                              "32",          "32", "float16",  "float16"),                                                                                                                                                                                                                                    0                                                                                                                                                                                                                                                                                                                               },
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "first operand transposed",
+     "@T.prim_func\ndef main(" BUF("A",                                            "(48, 40)",                                                                                        "float16") ", " BUF(
+         "B",                                                                                                      "(48, 24)",                                                                                                                                                                                                    "float16") ", " BUF("C",                                                                                                                                                                                                                                  "(40, 24)",
+     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+     "C[i, j]", "A[k, i]", "B[k, j]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "result transposed",
+     "@T.prim_func\ndef main(" BUF("A",                       "(48, 40)",                                                   "float16") ", " BUF(
+         "B",                                                     "(48, 24)",                                                                                                                                                                                                                  "float16") ", " BUF("C",                                                                                                                                                                                                                                               "(24, 40)",
+     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+     "C[j, i]", "A[k, i]", "B[k, j]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "a batch",
+     "@T.prim_func\ndef main(" BUF("A",                     "(3, 20, 32)",                     "float16") ", " BUF(
+         "B",                        "(3, 24, 32)",                                                                                                    "float16") ", " BUF("C",                "(3, 20, 24)",
+     "float32") "):\n" SUM("b, i, j, k", "SSSR",
+     "3, 20, 24, 32", "C[b, i, j]", "A[b, i, k]",
+     "B[b, j, k]", "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "what follows is joined",
+     "@T.prim_func\ndef main(" BUF("A",                           "(40, 64)",                                                                             "float16") ", " BUF(
+         "B",                                                                                 "(64, 48)",
+     "float16") ", " BUF("bias",                                                                                                                                                                                                                                                                "(48,)",
+     "float16") ", " BUF("D", "(40, 48)",
+     "float16") "):\n"
+                                                            "    C = T.alloc_buffer((40, 48), "
+                                                            "\"float32\")\n" SUM(
+                                                                "i, j, k", "SSR", "40, 48, 64",
+     "C[i, j]", "A[i, k]", "B[k, j]",
+     "float32") CAST,
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      "a convolution of channels last",
+     "@T.prim_func\ndef main(" BUF("A",                            "(2, 9, 9, 8)",                                                      "float16") ", " BUF(
+         "B",                                                                                  "(3, 3, 8, 20)",
+     "float16") ", " BUF("C",                                                                                                                                                                                               "(2, 4, 4, 20)",
+     "float32") "):\n" SUM("n, h, w, o, y, x, i", "SSSSRRR",
+     "2, 4, 4, 20, 3, 3, 8", "C[n, h, w, o]",
+     "A[n, h * 2 + y, w * 2 + x, i]", "B[y, x, i, o]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "a convolution of channels first",
+     "@T.prim_func\ndef main(" BUF("A",                                       "(2, 8, 9, 9)",                                                                                        "float16") ", " BUF(
+         "B",                                                                                                      "(20, 8, 3, 3)",
+     "float16") ", " BUF("C",                                                                                                                                                                                                                                  "(2, 20, 7, 7)",
+     "float32") "):\n" SUM("n, o, h, w, i, y, x", "SSSSRRR",
+     "2, 20, 7, 7, 8, 3, 3", "C[n, o, h, w]",
+     "A[n, i, h + y, w + x]", "B[o, i, y, x]",
+     "float32"),
+     3},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "rows known at run time",
+     "@T.prim_func\ndef main(a: T.handle, " BUF(
+         "B",           "(64, 40)",                                   "float32") ", c: T.handle):\n"
+                                     "    n = T.int64()\n"
+                                     "    A = T.match_buffer(a, (n, 64), \"float32\")\n"
+                                     "    C = T.match_buffer(c, (n, 40), \"float32\")\n" SUM(
+                                         "i, j, k",                                                                                   "SSR",                                                                                                                                                                                    "n, 40, 64",                                                                                                                                                                                                                                    "C[i, j]",                                                                                                                                                                                                                                                                                                                      "A[i, k]",
+     "B[k, j]", "float32"),
+     0},
+    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "half floats, all sizes known at run time",
+     "@T.prim_func\ndef main(a: T.handle, b: T.handle, c: T.handle):\n"
+     "    n = T.int32()\n    m = T.int32()\n    l = T.int32()\n"
+     "    A = T.match_buffer(a, (n, l), \"float16\")\n"
+     "    B = T.match_buffer(b, (m, l), \"float16\")\n"
+     "    C = T.match_buffer(c, (n, m), \"float32\")\n" SUM("i, j, k",                     "SSR",  "n, m, l",     "C[i, j]",
+     "A[i, k]",                                                                                                                                                                                                                                            "B[j, k]",                                                                                             "float32"),
+     3},
+};
+
+/* Of the instructions of matrix units: how many load, and multiply. */
+static uint32_t count_matrix_calls(const hone_func *func) {
+    hone_str text = {0};
+    uint32_t count = 0;
+    hone_status_free(hone_func_print(func, NULL, &text));
+    for (const char *at = hone_str_text(&text); (at = strstr(at, "T.tvm_")); at++)
+        count += strncmp(at, "T.tvm_load_matrix_sync", 22) == 0 ||
+                 strncmp(at, "T.tvm_mma_sync", 14) == 0;
+    hone_str_deinit(&text);
+    return count;
+}
+
+static void product_is_tiled(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    bool is_good = true;
+    uint64_t count = row - products < LARGE_ROWS ? DEVICES + 1 : DEVICES; /* the last is slow */
+    for (uint64_t i = 0; i < count; i++)
+        is_good = is_good && is_right(func, devices[i], i);
+    hone_schedule *sch = schedule_for(func, devices[0]);
+    uint32_t calls = count_matrix_calls(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_true(is_good);
+    assert_int_equal(calls, row->matrix_calls);
+}
+
+/* ---- launches ---- */
+
+static uint32_t count_launches(const hone_func *func) {
+    uint32_t count = 0;
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next)
+        count++;
+    return count;
+}
+
+static void rows_are_one_launch(void **state) {
+    static const char *const names[] = {"softmax", "layernorm", "dense, bias, relu",
+                                        "conv2d, bias, relu", "elementwise chain"};
+    (void)state;
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        bool is_named = false;
+        for (size_t i = 0; i < HONE_COUNT(names); i++)
+            is_named = is_named || strcmp(names[i], w->name) == 0;
+        if (!is_named) continue;
+        hone_module *module = NULL;
+        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        uint32_t launches = count_launches(sch->func);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        if (launches != 1) fail_msg("%s: %u launches", w->name, launches);
+    }
+}
+
+/* Neighbouring threads read and write neighbours: tiles are turned around in shared memory. */
+static void transposes_have_tiles(void **state) {
+    (void)state;
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        if (strcmp(w->name, "transpose") != 0) continue;
+        hone_module *module = NULL;
+        hone_str text = {0};
+        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        bool has_tile = strstr(hone_str_text(&text), "scope=\"shared\"") != NULL;
+        hone_str_deinit(&text);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        assert_true(has_tile);
+    }
+}
+
+static void random_programs_are_right(void **state) {
+    (void)state;
+    uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + programs; seed++) {
+        hone_arena *arena = hone_arena_create(1 << 16);
+        hone_random_options varied = {.is_varied = true, .has_sizes = true};
+        hone_func *func = hone_random_program(arena, seed, &varied);
+        assert_non_null(func);
+        bool is_good = is_right(func, devices[seed % DEVICES], seed);
+        hone_arena_destroy(arena);
+        if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_right),
+                                              cmocka_unit_test(rows_are_one_launch),
+                                              cmocka_unit_test(transposes_have_tiles)};
+    size_t count = 0;
+    while (hone_workloads[count].name)
+        count++;
+    int failed = hone_test_run_rows("schedule/gpu_workloads", hone_workloads,
+                                    sizeof hone_workloads[0], count, workload_is_right);
+    failed += HONE_RUN_ROWS("schedule/gpu_products", products, product_is_tiled);
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
+}
