@@ -19,7 +19,8 @@ FRONTEND = "graph/frontend"
 PAGE = "docs/operators.md"
 SCHEMAS = FRONTEND + "/onnx/operators.txt"
 LIMITS = FRONTEND + "/onnx/limits.txt"
-DOMAINS = {"onnx_microsoft_converters": "com.microsoft",
+DOMAINS = {**{f"onnx_{table}_converters": "com.microsoft"
+              for table in ("microsoft", "heads", "fused", "quant_contrib")},
            "onnx_train_converters": "ai.onnx.preview.training"}
 TABLE = re.compile(r"^const onnx_converter (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 MACRO = re.compile(r"^#define (\w+)(?:\(([\w, ]+)\))? +(.*)$", re.M)

@@ -1,6 +1,13 @@
 /* graph/frontend/onnx_branch.c - If: the branch that is taken where that is known while reading,
- * else an if of the graph, whose branches are functions. */
+ * else an if of the graph, whose branches are functions.
+ *
+ * Where the branches give different sizes, the condition says which one it will be, before the if:
+ *   m = where(c, size of then, size of else)
+ * Each branch then gives a tensor of m, by taking the items 0 ... m - 1 of what it makes, held
+ * within it: that is all of it, where the branch is taken. */
 #include "graph/frontend/onnx_flow.h"
+
+enum { MOST_FITS = 32 };
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
@@ -65,16 +72,39 @@ static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_gar
 
 /* ---- branches ---- */
 
+/* Dimension `axis` of result `item` (counted through all outputs) differs between the branches. */
+typedef struct fit {
+    uint32_t item;
+    int32_t axis;
+    hone_garg places; /* 0, 1, ..., as many as it has in the branch that is taken */
+} fit;
+
+typedef struct fits {
+    uint32_t count;
+    fit items[MOST_FITS];
+} fits;
+
 typedef struct branch {
     const Onnx__GraphProto *graph;
+    const fits *fits;
     hone_garg *outputs; /* as the branch gives them */
     const char *name;   /* of its function */
 } branch;
 
+static hone_status apply_fit(onnx_reader *r, const fit *f, hone_garg places, hone_garg *io) {
+    const hone_sinfo *info;
+    hone_garg last;
+    HONE_TRY(onnx_as_tensor(r, io));
+    HONE_TRY(onnx_info(r, io, &info));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[f->axis], &last));
+    HONE_TRY(onnx_with_scalar(r, "subtract", last, 1, &last));
+    HONE_TRY(onnx_emit2(r, "minimum", places, last, &places));
+    return onnx_emit_take(r, *io, places, f->axis, io);
+}
+
 static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads,
                                hone_garg **out_results, uint32_t *out_count) {
     branch *b = ctx;
-    (void)leads;
     uint32_t count = 0, next = 0;
     HONE_TRY(onnx_read_inside(r, b->graph, 0, NULL, b->outputs));
     for (size_t i = 0; i < b->graph->n_output; i++)
@@ -83,13 +113,25 @@ static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads
     if (!*out_results) return no_memory();
     for (size_t i = 0; i < b->graph->n_output; i++)
         flatten(&b->outputs[i], *out_results, &next);
+    for (uint32_t i = 0; i < b->fits->count; i++) {
+        const fit *f = &b->fits->items[i];
+        HONE_TRY(apply_fit(r, f, leads[i], &(*out_results)[f->item]));
+    }
     *out_count = count;
     return HONE_OK;
 }
 
 static hone_status make_branch(onnx_reader *r, const onnx_captured *captured, const char *stem,
                                branch *b) {
-    onnx_function f = {.stem = stem, .captured = captured, .ctx = b, .read = read_branch};
+    const hone_sinfo *leads[MOST_FITS];
+    for (uint32_t i = 0; i < b->fits->count; i++)
+        HONE_TRY(onnx_info(r, &b->fits->items[i].places, &leads[i]));
+    onnx_function f = {.stem = stem,
+                       .captured = captured,
+                       .lead_count = b->fits->count,
+                       .leads = leads,
+                       .ctx = b,
+                       .read = read_branch};
     b->outputs = hone_arena_zalloc(r->arena, (b->graph->n_output + 1) * sizeof *b->outputs);
     return b->outputs ? onnx_make_function(r, &f, &b->name) : no_memory();
 }
@@ -130,18 +172,93 @@ static hone_status results_of(onnx_reader *r, hone_gvalue value, hone_garg **out
     return HONE_OK;
 }
 
+/* ---- sizes that differ ---- */
+
+typedef struct size_walk {
+    uint32_t var_count;
+    bool is_known;
+} size_walk;
+
+/* Sizes have the same numbers in a branch as around it: those that it makes have greater ones. */
+static bool visit_size(void *ctx, const hone_expr *e) {
+    size_walk *w = ctx;
+    w->is_known &= e->kind != HONE_EXPR_VAR || e->u.var < w->var_count;
+    return w->is_known;
+}
+
+static bool is_known_before(uint32_t var_count, const hone_expr *size) {
+    size_walk w = {var_count, true};
+    hone_expr_walk(size, visit_size, &w);
+    return w.is_known;
+}
+
+/* What the branch that is taken has, as places. */
+static hone_status places_of(onnx_reader *r, hone_garg condition, const hone_expr *yes,
+                             const hone_expr *no, hone_garg *out) {
+    hone_garg sizes[2], chosen;
+    const hone_expr *found[1] = {NULL};
+    int64_t a = hone_expr_const(yes), b = hone_expr_const(no);
+    HONE_TRY(onnx_sizes_tensor(r, 1, &yes, &sizes[0]));
+    HONE_TRY(onnx_sizes_tensor(r, 1, &no, &sizes[1]));
+    HONE_TRY(onnx_emit_where(r, condition, sizes[0], sizes[1], &chosen));
+    HONE_TRY(onnx_find_sizes(r, chosen, 1, a < 0 || b < 0 ? -1 : a > b ? a : b, found));
+    return onnx_places(r, found[0], 1, 0, out);
+}
+
+static hone_status refuse_shapes(uint32_t item) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "the condition (input 0) must be constant: output %u has another number of "
+                      "dimensions in each branch, or sizes that only the branch knows",
+                      item);
+}
+
+static hone_status find_fits_of(onnx_reader *r, uint32_t vars, hone_garg condition, uint32_t item,
+                                const hone_sinfo *yes, const hone_sinfo *no, fits *out) {
+    bool is_known = is_shape_known(yes) && is_shape_known(no) && yes->rank == no->rank;
+    for (int32_t d = 0; is_known && d < yes->rank; d++)
+        is_known = is_known_before(vars, yes->shape[d]) && is_known_before(vars, no->shape[d]);
+    if (!is_known) return refuse_shapes(item);
+    for (int32_t d = 0; d < yes->rank; d++) {
+        if (hone_extent_same(yes->shape[d], no->shape[d])) continue;
+        if (out->count == MOST_FITS) return refuse_shapes(item);
+        fit *f = &out->items[out->count++];
+        *f = (fit){.item = item, .axis = d};
+        HONE_TRY(places_of(r, condition, yes->shape[d], no->shape[d], &f->places));
+    }
+    return HONE_OK;
+}
+
+static const hone_sinfo *result_of(const onnx_reader *r, const branch *b) {
+    const hone_member *member = hone_module_find(r->module, b->name);
+    return member ? member->graph->result_sinfo : NULL;
+}
+
+static hone_status find_fits(onnx_reader *r, hone_garg condition, const branch *then,
+                             const branch *otherwise, fits *out) {
+    const hone_sinfo *yes = result_of(r, then), *no = result_of(r, otherwise);
+    uint32_t vars = r->graph->var_count; /* places make more */
+    if (!yes || !no || yes->kind != no->kind) return refuse_shapes(0);
+    if (yes->kind != HONE_SINFO_TUPLE) return find_fits_of(r, vars, condition, 0, yes, no, out);
+    for (uint32_t i = 0; i < yes->field_count && i < no->field_count; i++)
+        HONE_TRY(find_fits_of(r, vars, condition, i, yes->fields[i], no->fields[i], out));
+    return HONE_OK;
+}
+
 static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *then,
                            const branch *otherwise, const onnx_captured *captured,
                            hone_garg **out_flat) {
-    uint32_t count = HONE_GBIND_IF_ARGS + captured->count;
+    uint32_t leads = then->fits->count, first = HONE_GBIND_IF_ARGS + leads;
+    uint32_t count = first + captured->count;
     hone_garg *args = hone_arena_zalloc(r->arena, count * sizeof *args);
     hone_gvalue value = hone_graph_add_value(r->graph, "lv", NULL);
     if (!args || value == HONE_NO_ID) return no_memory();
     args[0] = condition;
     args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->name};
     args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->name};
+    for (uint32_t i = 0; i < leads; i++)
+        args[HONE_GBIND_IF_ARGS + i] = then->fits->items[i].places;
     for (uint32_t i = 0; i < captured->count; i++)
-        args[HONE_GBIND_IF_ARGS + i] = captured->values[i];
+        args[first + i] = captured->values[i];
     hone_gbind *bind = hone_graph_add_bind(r->graph, HONE_GBIND_IF, value);
     if (!bind) return no_memory();
     bind->args = args;
@@ -151,17 +268,27 @@ static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *th
     return results_of(r, value, out_flat);
 }
 
+static hone_status make_both(onnx_reader *r, const onnx_captured *captured, branch *then,
+                             branch *otherwise) {
+    HONE_TRY(make_branch(r, captured, "main_then", then));
+    return make_branch(r, captured, "main_else", otherwise);
+}
+
 static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, branch *otherwise,
                              hone_garg *out) {
     onnx_captured captured = {0};
     hone_garg *flat;
+    fits none = {0}, found = {0};
     uint32_t at = 0;
     HONE_TRY(onnx_as_scalar(r, &condition));
     HONE_TRY(onnx_capture(r, then->graph, &captured));
     HONE_TRY(onnx_capture(r, otherwise->graph, &captured));
-    HONE_TRY(make_branch(r, &captured, "main_then", then));
-    HONE_TRY(make_branch(r, &captured, "main_else", otherwise));
+    then->fits = otherwise->fits = &none;
+    HONE_TRY(make_both(r, &captured, then, otherwise));
     HONE_TRY(check_alike(then, otherwise));
+    HONE_TRY(find_fits(r, condition, then, otherwise, &found));
+    then->fits = otherwise->fits = &found;
+    if (found.count) HONE_TRY(make_both(r, &captured, then, otherwise));
     HONE_TRY(emit_if(r, condition, then, otherwise, &captured, &flat));
     for (size_t i = 0; i < then->graph->n_output; i++)
         HONE_TRY(rebuild(r, &then->outputs[i], flat, &at, &out[i]));

@@ -11,6 +11,7 @@
 extern const onnx_converter onnx_branch_converters[];
 extern const onnx_converter onnx_loop_converters[];
 extern const onnx_converter onnx_sequence_converters[];
+extern const onnx_converter onnx_recurrent_converters[];
 
 hone_status onnx_attr_graph(const onnx_reader *r, const char *name,
                             const Onnx__GraphProto **out_graph);
@@ -45,6 +46,23 @@ typedef struct onnx_function {
 } onnx_function;
 HONE_NODISCARD hone_status onnx_make_function(onnx_reader *r, onnx_function *f,
                                               const char **out_name);
+
+/* A loop whose body is a function of the number of the turn, the states, the items of `given` and
+ * what is captured. It gives whether to go on (where there is a condition), the states after the
+ * turn, and an item of each scan. */
+typedef struct onnx_loop {
+    const char *body;
+    hone_garg limit;     /* of turns: a PRIM or a scalar */
+    hone_garg condition; /* whether to begin, where the body says whether to go on; or NONE */
+    uint32_t state_count, given_count, scan_count;
+    const hone_garg *states, *given;
+    const onnx_captured *captured;
+} onnx_loop;
+/* results: states, then scans. */
+HONE_NODISCARD hone_status onnx_emit_loop(onnx_reader *r, const onnx_loop *loop,
+                                          hone_garg *results);
+/* Adds a parameter of the function for each size that nothing captured tells. */
+HONE_NODISCARD hone_status onnx_capture_sizes(onnx_reader *r, onnx_captured *c);
 
 /* A number or truth that is known while reading. */
 bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out);

@@ -154,7 +154,7 @@ static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *
 
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     const onnx_converter *const tables[] = {onnx_branch_converters, onnx_loop_converters,
-                                            onnx_sequence_converters};
+                                            onnx_sequence_converters, onnx_recurrent_converters};
     const onnx_converter *found = onnx_find_row(node);
     if (!node->op_type || !onnx_is_plain_domain(node->domain)) return found;
     for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)

@@ -135,23 +135,37 @@ static hone_status turns_in_place(onnx_reader *r, turns *t) {
 
 typedef struct body_of_loop {
     const turns *t;
-    bool has_condition;
+    bool has_condition;               /* that is found out */
+    bool goes_on_always, drops_scans; /* whatever its graph says */
+    bool counts;                      /* the last state is how many turns there were */
 } body_of_loop;
+
+/* A turn without the state that counts. */
+static hone_status read_counted(onnx_reader *r, const turns *t, bool counts, const hone_garg *leads,
+                                hone_garg *outputs) {
+    turns uncounted = *t;
+    const hone_garg *wholes = leads + 1 + t->state_count;
+    uncounted.state_count -= counts;
+    HONE_TRY(read_turn(r, &uncounted, leads[0], leads + 1, wholes, outputs));
+    if (!counts) return HONE_OK;
+    return onnx_with_scalar(r, "add", leads[0], 1, &outputs[!t->is_scan + uncounted.state_count]);
+}
 
 static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
                              hone_garg **out_results, uint32_t *out_count) {
     body_of_loop *b = ctx;
     const turns *t = b->t;
-    hone_garg *outputs = hone_arena_zalloc(r->arena, (t->body->n_output + 1) * sizeof *outputs);
+    hone_garg *outputs = hone_arena_zalloc(r->arena, (t->body->n_output + 2) * sizeof *outputs);
     bool goes_on = false;
     if (!outputs) return no_memory();
-    HONE_TRY(read_turn(r, t, leads[0], leads + 1, leads + 1 + t->state_count, outputs));
+    HONE_TRY(read_counted(r, t, b->counts, leads, outputs));
     *out_results = outputs;
-    *out_count = (uint32_t)t->body->n_output;
+    *out_count = b->drops_scans ? !t->is_scan + t->state_count : (uint32_t)t->body->n_output;
     if (t->is_scan) return HONE_OK;
     HONE_TRY(onnx_as_scalar(r, &outputs[0]));
     bool is_known = onnx_known_truth(r, &outputs[0], &goes_on);
     b->has_condition = t->condition.kind != HONE_GARG_NONE || !is_known || !goes_on;
+    b->has_condition &= !b->goes_on_always;
     if (b->has_condition) return HONE_OK;
     ++*out_results;
     --*out_count;
@@ -179,19 +193,6 @@ static hone_status types_of(onnx_reader *r, turns *t, const hone_sinfo ***out) {
     return HONE_OK;
 }
 
-static hone_status refuse_scan(const turns *t) {
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                      "'%.200s' has an item per turn: the trip count and the condition must be "
-                      "constant",
-                      t->body->output[!t->is_scan + t->state_count]->name);
-}
-
-static hone_status check_scans(const turns *t, bool has_condition) {
-    bool is_known = t->limit.kind == HONE_GARG_PRIM && !has_condition;
-    if (t->scan_count == 0 || is_known) return HONE_OK;
-    return refuse_scan(t);
-}
-
 static hone_status tuple_of(onnx_reader *r, uint32_t count, const hone_garg *a, uint32_t more,
                             const hone_garg *b, hone_garg *out) {
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + more + 1) * sizeof *items);
@@ -202,49 +203,123 @@ static hone_status tuple_of(onnx_reader *r, uint32_t count, const hone_garg *a, 
     return HONE_OK;
 }
 
-static hone_status emit_loop(onnx_reader *r, turns *t, const char *body, bool has_condition,
-                             const onnx_captured *captured) {
+hone_status onnx_emit_loop(onnx_reader *r, const onnx_loop *loop, hone_garg *results) {
+    bool has_condition = loop->condition.kind != HONE_GARG_NONE;
     hone_garg args[HONE_LOOP_CONDITION + 1] = {
-        [HONE_LOOP_BODY] = {.kind = HONE_GARG_GLOBAL, .u.s = body},
-          [HONE_LOOP_LIMIT] = t->limit
+        [HONE_LOOP_BODY] = {.kind = HONE_GARG_GLOBAL, .u.s = loop->body},
+        [HONE_LOOP_LIMIT] = loop->limit,
+        [HONE_LOOP_CONDITION] = loop->condition
     };
-    uint32_t count = HONE_LOOP_CONDITION + has_condition;
-    HONE_TRY(tuple_of(r, t->state_count, t->states, 0, NULL, &args[HONE_LOOP_STATES]));
-    HONE_TRY(tuple_of(r, t->whole_count, t->wholes, captured->count, captured->values,
-                      &args[HONE_LOOP_CAPTURED]));
-    args[HONE_LOOP_CONDITION] = t->condition;
-    if (has_condition && t->condition.kind == HONE_GARG_NONE) {
-        HONE_TRY(onnx_scalar(r, HONE_DTYPE_BOOL, 1, &args[HONE_LOOP_CONDITION]));
-    }
+    HONE_TRY(tuple_of(r, loop->state_count, loop->states, 0, NULL, &args[HONE_LOOP_STATES]));
+    HONE_TRY(tuple_of(r, loop->given_count, loop->given, loop->captured->count,
+                      loop->captured->values, &args[HONE_LOOP_CAPTURED]));
     hone_garg out;
-    if (hone_graph_add_call(r->graph, "loop", count, args, (hone_attrs){0}, NULL) == HONE_NO_ID) {
+    if (hone_graph_add_call(r->graph, "loop", HONE_LOOP_CONDITION + has_condition, args,
+                            (hone_attrs){0}, NULL) == HONE_NO_ID) {
         return no_memory();
     }
     HONE_TRY(onnx_finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], &out));
-    for (uint32_t i = 0; i < t->state_count + t->scan_count; i++)
-        HONE_TRY(onnx_emit_get(r, out, (int32_t)i, &t->results[i]));
+    for (uint32_t i = 0; i < loop->state_count + loop->scan_count; i++)
+        HONE_TRY(onnx_emit_get(r, out, (int32_t)i, &results[i]));
+    return HONE_OK;
+}
+
+/* The body as a function; whether it says to go on is found out. */
+static hone_status make_body(onnx_reader *r, turns *t, const onnx_captured *captured,
+                             body_of_loop *b, onnx_loop *out) {
+    const hone_sinfo **leads;
+    HONE_TRY(types_of(r, t, &leads));
+    onnx_function f = {.stem = "main_loop",
+                       .captured = captured,
+                       .lead_count = 1 + t->state_count + t->whole_count,
+                       .leads = leads,
+                       .gives_tuple = true,
+                       .ctx = b,
+                       .read = read_body};
+    *out = (onnx_loop){.limit = t->limit,
+                       .condition = t->condition,
+                       .state_count = t->state_count,
+                       .states = t->states,
+                       .given_count = t->whole_count,
+                       .given = t->wholes,
+                       .scan_count = b->drops_scans ? 0 : t->scan_count,
+                       .captured = captured};
+    HONE_TRY(onnx_make_function(r, &f, &out->body));
+    if (!b->has_condition || t->condition.kind != HONE_GARG_NONE) return HONE_OK;
+    return onnx_scalar(r, HONE_DTYPE_BOOL, 1, &out->condition);
+}
+
+/* How many turns there will be, where that follows from the limit alone. */
+static hone_status find_limit(onnx_reader *r, hone_garg *io) {
+    const hone_expr *found[1] = {NULL};
+    hone_garg number = *io;
+    HONE_TRY(onnx_with_scalar(r, "maximum", number, 0, &number));
+    HONE_TRY(onnx_emit_flat(r, number, &number));
+    HONE_TRY(onnx_find_sizes(r, number, 1, -1, found));
+    *io = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = found[0]};
+    return HONE_OK;
+}
+
+/* A loop that only counts its turns: the number of the last one is a state more. */
+static hone_status count_turns(onnx_reader *r, turns *t, const onnx_captured *captured) {
+    turns counting = *t;
+    onnx_loop loop;
+    body_of_loop b = {.t = &counting, .drops_scans = true, .counts = true};
+    uint32_t last = t->state_count;
+    counting.states = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *counting.states);
+    hone_garg *results = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *results);
+    if (!counting.states || !results) return no_memory();
+    memcpy(counting.states, t->states, last * sizeof *t->states);
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &counting.states[last]));
+    counting.state_count = last + 1;
+    HONE_TRY(make_body(r, &counting, captured, &b, &loop));
+    HONE_TRY(onnx_emit_loop(r, &loop, results));
+    t->limit = results[last];
+    return find_limit(r, &t->limit);
+}
+
+static hone_status check_scans(onnx_reader *r, const turns *t) {
+    for (uint32_t i = t->state_count; i < t->state_count + t->scan_count; i++) {
+        const hone_sinfo *info = hone_garg_sinfo(r->module, r->graph, &t->results[i], r->arena);
+        if (info && info->rank >= 0 && (info->shape || info->rank == 0)) continue;
+        return HONE_ERROR(
+            HONE_CODE_UNSUPPORTED,
+            "the shape of an item of '%.200s' depends on the turn: the trip count and "
+            "the condition must be constant",
+            t->body->output[!t->is_scan + i]->name);
+    }
+    return HONE_OK;
+}
+
+/* Room for scans is made before the loop: where the number of turns depends on data, it is found
+ * first, by a loop without scans where that takes one. */
+static hone_status fix_turns(onnx_reader *r, turns *t, bool has_condition,
+                             const onnx_captured *captured, bool *out_again) {
+    *out_again = t->scan_count && (has_condition || t->limit.kind != HONE_GARG_PRIM);
+    if (!*out_again) return HONE_OK;
+    HONE_TRY(has_condition ? count_turns(r, t, captured) : find_limit(r, &t->limit));
+    t->condition.kind = HONE_GARG_NONE;
     return HONE_OK;
 }
 
 static hone_status turns_as_loop(onnx_reader *r, turns *t) {
     onnx_captured captured = {0};
     body_of_loop b = {.t = t};
-    const hone_sinfo **leads;
-    const char *name;
-    HONE_TRY(types_of(r, t, &leads));
+    onnx_loop loop;
+    bool again;
     if (t->condition.kind != HONE_GARG_NONE) HONE_TRY(onnx_as_scalar(r, &t->condition));
     if (t->limit.kind != HONE_GARG_PRIM) HONE_TRY(onnx_as_scalar(r, &t->limit));
     HONE_TRY(onnx_capture(r, t->body, &captured));
-    onnx_function f = {.stem = "main_loop",
-                       .captured = &captured,
-                       .lead_count = 1 + t->state_count + t->whole_count,
-                       .leads = leads,
-                       .gives_tuple = true,
-                       .ctx = &b,
-                       .read = read_body};
-    HONE_TRY(onnx_make_function(r, &f, &name));
-    HONE_TRY(check_scans(t, b.has_condition));
-    return emit_loop(r, t, name, b.has_condition, &captured);
+    HONE_TRY(make_body(r, t, &captured, &b, &loop));
+    if (t->known == INT64_MAX && !b.has_condition)
+        return HONE_ERROR(HONE_CODE_INVALID, "the loop has no end");
+    HONE_TRY(fix_turns(r, t, b.has_condition, &captured, &again));
+    if (again) {
+        b.goes_on_always = true;
+        HONE_TRY(make_body(r, t, &captured, &b, &loop));
+    }
+    HONE_TRY(onnx_emit_loop(r, &loop, t->results));
+    return check_scans(r, t);
 }
 
 /* ---- which ---- */
@@ -351,8 +426,6 @@ static hone_status convert_loop(onnx_reader *r, hone_garg *out) {
         if (onnx_known_truth(r, &r->inputs[1], &begins)) t.condition.kind = HONE_GARG_NONE;
     }
     if (!begins) t.known = 0;
-    bool is_endless = t.known == INT64_MAX;
-    if (is_endless && t.scan_count) return refuse_scan(&t);
     HONE_TRY(run_turns(r, &t));
     memcpy(out, t.results, (t.state_count + t.scan_count) * sizeof *out);
     return HONE_OK;

@@ -131,7 +131,7 @@ static bool has_size(const hone_graph_func *graph, hone_gvalue value, hone_var v
 }
 
 /* A function knows sizes by what it is called with: one parameter at least tells each. */
-static hone_status capture_sizes(onnx_reader *r, onnx_captured *c) {
+hone_status onnx_capture_sizes(onnx_reader *r, onnx_captured *c) {
     const hone_graph_func *graph = r->graph;
     for (hone_var var = 0; var < graph->var_count; var++) {
         bool is_told = false;
@@ -147,7 +147,7 @@ static hone_status capture_sizes(onnx_reader *r, onnx_captured *c) {
 
 hone_status onnx_capture(onnx_reader *r, const Onnx__GraphProto *graph, onnx_captured *c) {
     HONE_TRY(capture_names(r, c, graph));
-    return capture_sizes(r, c);
+    return onnx_capture_sizes(r, c);
 }
 
 /* ---- functions ---- */

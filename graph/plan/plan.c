@@ -321,6 +321,22 @@ static hone_status plan_shape(planner *p, const hone_gbind *bind) {
     return tensor_of_arg(p, &bind->args[0], &value->tensor);
 }
 
+/* Names that the body of a branch or loop gives are sizes of the plan's; each turn finds them anew.
+ */
+static hone_status name_in_body(planner *p, const hone_sinfo *shape) {
+    for (int32_t d = 0; p->sizes && d < shape->rank; d++) {
+        const hone_expr *e = shape->shape[d];
+        if (e->kind != HONE_EXPR_VAR || p->sizes[e->u.var]) continue;
+        uint32_t v = p->plan->var_count++;
+        p->vars[v] = (hone_plan_var){.name = p->graph->vars[e->u.var].name,
+                                     .input = HONE_NO_ID,
+                                     .tensor = HONE_NO_ID,
+                                     .most = -1};
+        p->sizes[e->u.var] = hone_expr_var(&p->ir, HONE_DTYPE_I64, v);
+    }
+    return hone_ir_finish(&p->ir);
+}
+
 /* A cast of a shape gives names to what it is made of. */
 static hone_status plan_cast(planner *p, const hone_gbind *bind) {
     plan_value *value = &p->values[bind->value];
@@ -328,13 +344,13 @@ static hone_status plan_cast(planner *p, const hone_gbind *bind) {
     hone_plan_step step = {.kind = HONE_PLAN_SIZES, .callee = "sizes", .arg_count = 1};
     HONE_TRY(plan_value_of(p, &bind->args[0], value));
     if (!value->is_shape) return plan_view(p, bind);
-    if (p->sizes) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "sizes that depend on data in a branch or a loop are not implemented");
-    }
-    if (!info || info->kind != HONE_SINFO_SHAPE) return HONE_OK;
+    if (!info || info->kind != HONE_SINFO_SHAPE || info->rank <= 0 || !info->shape) return HONE_OK;
     plan_touch(p, value->tensor);
-    HONE_TRY(plan_bind_sizes(&p->checks, p->vars, bind, value->tensor, &step.phase));
+    HONE_TRY(plan_vars_reserve(p->plan, 2 * (uint32_t)info->rank, &p->var_capacity, &p->vars));
+    HONE_TRY(name_in_body(p, info));
+    HONE_TRY(plan_info(p, info, &info));
+    HONE_TRY(plan_bind_sizes(&p->checks, p->vars, p->graph->values[bind->value].name, info,
+                             value->tensor, &step.phase));
     if (step.phase == 0) return HONE_OK;
     step.args = hone_arena_copy(p->ir.arena, &value->tensor, sizeof value->tensor);
     return step.args ? plan_add_step(p, &step) : no_memory();

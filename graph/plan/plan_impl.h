@@ -51,11 +51,15 @@ HONE_NODISCARD hone_status plan_check_reduction(plan_checks *checks, const hone_
 HONE_NODISCARD hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
                                            const hone_plan_tensor *tensors,
                                            hone_plan_var **out_vars);
-/* A step that begins a phase: the shape behind `tensor` is that of the R.match_cast. *out_phase: 0
- * where nothing has to be read. */
+/* Room for `more` of them; *io_vars and the plan's may move. */
+HONE_NODISCARD hone_status plan_vars_reserve(hone_plan *plan, uint32_t more, uint32_t *io_capacity,
+                                             hone_plan_var **io_vars);
+/* A step that begins a phase: the shape behind `tensor` is `shape`, in the plan's sizes.
+ * *out_phase: 0 where nothing has to be read. There is room in vars for as many as it has
+ * dimensions. */
 HONE_NODISCARD hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars,
-                                           const hone_gbind *bind, uint32_t tensor,
-                                           uint32_t *out_phase);
+                                           const char *name, const hone_sinfo *shape,
+                                           uint32_t tensor, uint32_t *out_phase);
 
 /* What a graph value is: a tensor, a tuple of values, or a shape that is in a tensor. */
 typedef struct plan_value {
@@ -77,11 +81,12 @@ typedef struct planner {
     uint32_t step_count, step_capacity;
     plan_checks checks;
     hone_plan_var *vars; /* the plan's */
+    uint32_t var_capacity;
     uint32_t *constants; /* tensor of each constant, or HONE_NO_ID */
     /* the function whose bindings are planned: the plan's own, or one that it calls */
     const hone_graph_func *graph;
     plan_value *values;
-    const hone_expr *const *sizes; /* of a called one: its sizes in those of the plan's */
+    const hone_expr **sizes; /* of a called one: its sizes in those of the plan's */
     uint32_t depth;
 } planner;
 

@@ -1,5 +1,7 @@
 /* graph/plan/plan_sizes.c - where the symbolic sizes of a plan come from: dimensions of inputs, and
  * elements of tensors that R.match_cast gives names. */
+#include <string.h>
+
 #include "graph/plan/plan_impl.h"
 #include "ir/arith/arith.h"
 #include "ir/ops/graph_infer.h"
@@ -49,19 +51,6 @@ hone_status hone_plan_most(const hone_plan *plan, const hone_expr *e, int64_t *o
 
 /* ---- vars ---- */
 
-/* Dimensions that are casts to a shape, at most: each may need a name of its own. */
-static uint32_t count_elements(const hone_graph_func *graph) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < graph->bind_count; i++) {
-        const hone_gbind *bind = &graph->bindings[i];
-        const hone_sinfo *info = graph->values[bind->value].sinfo;
-        bool is_shape = bind->kind == HONE_GBIND_MATCH_CAST && info &&
-                        info->kind == HONE_SINFO_SHAPE && info->rank > 0;
-        if (is_shape) count += (uint32_t)info->rank;
-    }
-    return count;
-}
-
 static void find_dimension(const hone_plan *plan, const hone_plan_tensor *tensors, uint32_t v,
                            hone_plan_var *out) {
     for (uint32_t i = 0; i < plan->input_count; i++) {
@@ -85,8 +74,8 @@ static int64_t greatest(const hone_graph_func *graph, const char *name) {
 
 hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
                             const hone_plan_tensor *tensors, hone_plan_var **out_vars) {
-    uint32_t room = graph->var_count + count_elements(graph) + 1;
-    hone_plan_var *vars = hone_arena_zalloc(plan->arena, room * sizeof *vars);
+    hone_plan_var *vars =
+        hone_arena_zalloc(plan->arena, ((size_t)graph->var_count + 1) * sizeof *vars);
     if (!vars) return no_memory();
     for (uint32_t v = 0; v < graph->var_count; v++) {
         vars[v] = (hone_plan_var){
@@ -96,6 +85,18 @@ hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
     plan->vars = *out_vars = vars;
     plan->var_count = graph->var_count;
     plan->phase_count = 1;
+    return HONE_OK;
+}
+
+hone_status plan_vars_reserve(hone_plan *plan, uint32_t more, uint32_t *io_capacity,
+                              hone_plan_var **io_vars) {
+    if (plan->var_count + more <= *io_capacity) return HONE_OK;
+    uint32_t room = 2 * plan->var_count + more;
+    hone_plan_var *vars = hone_arena_zalloc(plan->arena, room * sizeof *vars);
+    if (!vars) return no_memory();
+    memcpy(vars, *io_vars, plan->var_count * sizeof *vars);
+    *io_capacity = room;
+    plan->vars = *io_vars = vars;
     return HONE_OK;
 }
 
@@ -132,20 +133,19 @@ static hone_status bind_element(plan_checks *checks, hone_plan_var *vars, hone_p
     return is_name ? HONE_OK : plan_check_that(checks, &same);
 }
 
-hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars, const hone_gbind *bind,
-                            uint32_t tensor, uint32_t *out_phase) {
+hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars, const char *name,
+                            const hone_sinfo *shape, uint32_t tensor, uint32_t *out_phase) {
     hone_plan *plan = checks->plan;
-    const hone_gvalue_info *value = &checks->graph->values[bind->value];
     *out_phase = 0;
-    if (value->sinfo->rank <= 0 || !value->sinfo->shape) return HONE_OK;
+    if (shape->rank <= 0 || !shape->shape) return HONE_OK;
     *out_phase = plan->phase_count++;
-    for (int32_t d = 0; d < value->sinfo->rank; d++) {
+    for (int32_t d = 0; d < shape->rank; d++) {
         hone_plan_var element = {.input = HONE_NO_ID,
                                  .dim = (uint32_t)d,
                                  .tensor = tensor,
                                  .phase = *out_phase,
                                  .most = -1};
-        HONE_TRY(bind_element(checks, vars, element, value->name, value->sinfo->shape[d]));
+        HONE_TRY(bind_element(checks, vars, element, name, shape->shape[d]));
     }
     return HONE_OK;
 }

@@ -128,6 +128,9 @@ int32_t hone_mt_begin_workspace(const hone_mt_call *call, hone_mt_frame *frame, 
                                 int64_t more) {
     int64_t bytes = hone_mt_round_up(frame->values[call->plan->workspaces[phase]]), all = -1;
     bool is_wrong = bytes < 0 || __builtin_add_overflow(bytes, more, &all);
+    char *before = frame->workspaces[phase]; /* of the turn before, in a loop */
+    if (before) call->base->workspace_free(call->base, before);
+    frame->workspaces[phase] = NULL;
     if (all == 0) return HONE_MODEL_OK;
     frame->workspaces[phase] = is_wrong ? NULL : call->base->workspace_alloc(call->base, all);
     return frame->workspaces[phase]

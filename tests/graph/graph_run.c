@@ -113,6 +113,7 @@ static hone_status begin_phase(machine *m, uint32_t phase) {
         HONE_TRY(make_output(m, i));
     }
     size_t bytes = (size_t)eval(plan, plan->workspace_bytes[phase], m->sizes);
+    hone_free(m->workspaces[phase]); /* of the turn before, in a loop */
     m->workspaces[phase] = hone_aligned_alloc(64, bytes + 64);
     if (!m->workspaces[phase]) return HONE_ERROR(HONE_CODE_NO_MEMORY, "workspace");
     memset(m->workspaces[phase], 0x5a, bytes);

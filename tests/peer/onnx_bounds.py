@@ -28,7 +28,7 @@ FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
 OF_ONE = set("""GridSample Resize DFT STFT HannWindow HammingWindow BlackmanWindow LSTM GRU RNN Celu
 Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax BiasGelu FastGelu
-QuickGelu Mish Swish""".split())
+QuickGelu Mish Swish FusedConv FusedGemm""".split())
 MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 

@@ -26,6 +26,7 @@ from onnx import defs, helper
 import onnx_bounds
 import onnx_graphs
 import onnx_microsoft
+import onnx_microsoft_fused
 import onnx_neural
 import onnx_operators_fit
 import onnx_reasons
@@ -34,7 +35,8 @@ from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
 
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE}
-OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate for op, generate in onnx_microsoft.TABLE.items()}
+OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
+                for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}

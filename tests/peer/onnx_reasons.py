@@ -32,7 +32,7 @@ REFUSALS = {pattern: words for words, pattern in (
      r"channels)"),
     ("symbolic and other sizes", r"_size.* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|dimension \d "
      r"of operand \d does not fit)"),
-    ("symbolic and other sizes", r"the recurrent weight does not fit"),
+    ("symbolic and other sizes", r"the recurrent weight does not fit|the mask cannot be broadcast to the shape"),
     ("functions of whole numbers", r"'(log|exp|sqrt|erf|mean)' of u?int\d+\[.*: wants a floating-point "
      r"tensor"),
 )}

@@ -17,12 +17,14 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
+import onnx_zoo_fields
 import onnx_zoo_language
 import onnx_zoo_quantised
 import onnx_zoo_vision
 from hone_cli import Hone
 
-MODELS = {**onnx_zoo_vision.MODELS, **onnx_zoo_language.MODELS, **onnx_zoo_quantised.MODELS}
+MODELS = {**onnx_zoo_vision.MODELS, **onnx_zoo_language.MODELS, **onnx_zoo_quantised.MODELS,
+          **onnx_zoo_fields.MODELS}
 WAYS = {"interpreted": [], "plain": ["--no-schedule"], "default": []}
 
 

@@ -1,6 +1,5 @@
 /* graph/frontend/nodes/onnx_microsoft.c - operators of the domain com.microsoft, which exporters
  * and optimisers emit for transformers. */
-#include <math.h>
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -202,128 +201,6 @@ static hone_status convert_rotary(onnx_reader *r, hone_garg *out) {
     return onnx_convert_rotary(r, out);
 }
 
-/* ---- attention ---- */
-
-/* Which keys count, by the form of the mask: true where they do. */
-static hone_status read_mask(onnx_reader *r, const onnx_attention *a, hone_garg *out) {
-    const hone_sinfo *mask, *k;
-    hone_garg places, ends;
-    HONE_TRY(onnx_input_info(r, 3, &mask));
-    HONE_TRY(onnx_info(r, &a->k, &k));
-    const hone_expr *one = hone_extent_int(&r->ir, 1);
-    if (mask->rank == 1 && hone_extent_same(mask->shape[0], k->shape[0])) { /* how many */
-        const hone_expr *shape[] = {mask->shape[0], one, one, one};
-        HONE_TRY(onnx_places(r, k->shape[2], 1, 0, &places));
-        HONE_TRY(onnx_emit_cast(r, r->inputs[3], HONE_DTYPE_I64, &ends));
-        HONE_TRY(onnx_emit_reshape(r, ends, 4, shape, &ends));
-        return onnx_emit2(r, "less", places, ends, out);
-    }
-    if (mask->rank != 2 && mask->rank != 3)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "a mask (input 3) of %d dimensions, or of two lists", mask->rank);
-    const hone_expr *shape[] = {mask->shape[0], one, mask->rank == 3 ? mask->shape[1] : one,
-                                mask->shape[mask->rank - 1]};
-    HONE_TRY(onnx_emit_reshape(r, r->inputs[3], 4, shape, out));
-    return onnx_with_scalar(r, "greater", *out, 0, out);
-}
-
-static hone_status mask_bias(onnx_reader *r, onnx_attention *a) {
-    double hidden;
-    hone_garg choice[3];
-    const hone_sinfo *info;
-    HONE_TRY(onnx_attr_float(r, "mask_filter_value", -10000, &hidden));
-    HONE_TRY(onnx_info(r, &a->q, &info));
-    HONE_TRY(read_mask(r, a, &choice[0]));
-    HONE_TRY(onnx_scalar(r, info->dtype, 0, &choice[1]));
-    HONE_TRY(onnx_scalar(r, info->dtype, hidden, &choice[2]));
-    return onnx_emit(r, "where", 3, choice, 0, NULL, &a->bias);
-}
-
-/* Queries, keys and values are parts of one product. */
-static hone_status project(onnx_reader *r, onnx_attention *a) {
-    int64_t heads, sizes[3], at = 0;
-    uint32_t count;
-    hone_garg all, sides[2] = {r->inputs[0], r->inputs[1]}, *parts[] = {&a->q, &a->k, &a->v};
-    const hone_sinfo *info;
-    HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
-    HONE_TRY(onnx_attr_ints(r, "qkv_hidden_sizes", 3, sizes, &count));
-    HONE_TRY(onnx_emit(r, "matmul", 2, sides, 0, NULL, &all));
-    if (onnx_has_input(r, 2)) HONE_TRY(onnx_emit2(r, "add", all, r->inputs[2], &all));
-    HONE_TRY(onnx_info(r, &all, &info));
-    int64_t width = info->rank == 3 ? hone_expr_const(info->shape[2]) : -1;
-    if (width < 1) return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions", info->rank);
-    for (int i = 0; count != 3 && i < 3; i++)
-        sizes[i] = width / 3;
-    if (sizes[0] < 1 || sizes[2] < 1 || sizes[0] != sizes[1] || sizes[0] > width ||
-        sizes[2] != width - 2 * sizes[0])
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "sizes of queries, keys and values beside a width of %lld",
-                          (long long)width);
-    for (int i = 0; i < 3; i++) {
-        HONE_TRY(onnx_emit_slice(r, all, 2, at, at + sizes[i], parts[i]));
-        HONE_TRY(onnx_split_heads(r, *parts[i], heads, parts[i]));
-        at += sizes[i];
-    }
-    HONE_TRY(onnx_info(r, &a->q, &info));
-    return onnx_attr_float(r, "scale", 1 / sqrt((double)(sizes[0] / heads)), &a->scale);
-}
-
-/* Half of what came before, in front of what is new. */
-static hone_status add_past(onnx_reader *r, int64_t half, hone_garg *io) {
-    const hone_sinfo *past;
-    hone_garg parts[2] = {{0}, *io};
-    HONE_TRY(onnx_input_info(r, 4, &past));
-    if (past->rank != 5)
-        return HONE_ERROR(HONE_CODE_INVALID, "a past of %d dimensions", past->rank);
-    HONE_TRY(onnx_emit_slice(r, r->inputs[4], 0, half, half + 1, &parts[0]));
-    HONE_TRY(onnx_emit_reshape(r, parts[0], 4, past->shape + 1, &parts[0]));
-    return onnx_emit_concat(r, 2, parts, 2, io);
-}
-
-static hone_status make_present(onnx_reader *r, const onnx_attention *a, hone_garg *out) {
-    hone_garg parts[2] = {a->k, a->v};
-    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
-    for (int i = 0; i < 2; i++)
-        HONE_TRY(onnx_emit(r, "expand_dims", 1, &parts[i], 1, &axis, &parts[i]));
-    return onnx_emit_concat(r, 2, parts, 0, out);
-}
-
-static hone_status read_past(onnx_reader *r, onnx_attention *a) {
-    const hone_sinfo *past;
-    if (!onnx_has_input(r, 4)) return HONE_OK;
-    HONE_TRY(onnx_input_info(r, 4, &past));
-    a->past = past->rank == 5 ? hone_expr_const(past->shape[3]) : -1;
-    HONE_TRY(add_past(r, 0, &a->k));
-    return add_past(r, 1, &a->v);
-}
-
-static hone_status convert_attention(onnx_reader *r, hone_garg *out) {
-    int64_t causal, rotary, shares;
-    hone_garg stages[4];
-    onnx_attention a = {.left = -1,
-                        .right = -1,
-                        .bias = {.kind = HONE_GARG_NONE},
-                        .lengths = {.kind = HONE_GARG_NONE}};
-    HONE_TRY(onnx_attr_int(r, "unidirectional", 0, &causal));
-    HONE_TRY(onnx_attr_int(r, "do_rotary", 0, &rotary));
-    HONE_TRY(onnx_attr_int(r, "past_present_share_buffer", 0, &shares));
-    if (rotary || shares || onnx_has_input(r, 6)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = 1 is not implemented",
-                          rotary ? "do_rotary" : "past_present_share_buffer");
-    }
-    a.is_causal = causal != 0;
-    HONE_TRY(project(r, &a));
-    HONE_TRY(read_past(r, &a));
-    HONE_TRY(make_present(r, &a, &out[1]));
-    if (onnx_has_input(r, 3)) HONE_TRY(mask_bias(r, &a));
-    if (onnx_has_input(r, 5))
-        HONE_TRY(a.bias.kind == HONE_GARG_NONE
-                     ? (a.bias = r->inputs[5], HONE_OK)
-                     : onnx_emit2(r, "add", a.bias, r->inputs[5], &a.bias));
-    HONE_TRY(onnx_attend(r, &a, out, stages));
-    return onnx_join_heads(r, out);
-}
-
 const onnx_converter onnx_microsoft_converters[] = {
     {"Gelu",     convert_bias_gelu, 1, 1, 1, "", NULL},
     {"BiasGelu",         convert_bias_gelu, 2, 2, 1, "", NULL},
@@ -336,8 +213,5 @@ const onnx_converter onnx_microsoft_converters[] = {
     {"MatMulNBits",      convert_matmul_bits, 3, 6, 1, "K N accuracy_level bits block_size", NULL},
     {"RotaryEmbedding", convert_rotary, 4, 4, 1,
      "interleaved is_packed_batching num_heads rotary_embedding_dim scale", NULL},
-    {"Attention",         convert_attention, 2, 7, 2,
-     "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes "
-     "rotary_embedding_dim scale unidirectional", NULL},
     {0        },
 };

@@ -15,28 +15,42 @@ const onnx_converter *onnx_find_in(const onnx_converter *table, const char *op) 
     return NULL;
 }
 
-static const onnx_converter *find_plain(const char *op) {
-    const onnx_converter *const tables[] = {
-        onnx_math_converters,   onnx_nn_converters,          onnx_shape_converters,
-        onnx_index_converters,  onnx_fill_converters,        onnx_pad_converters,
-        onnx_slice_converters,  onnx_simple_converters,      onnx_places_converters,
-        onnx_loss_converters,   onnx_resize_converters,      onnx_chosen_converters,
-        onnx_unique_converters, onnx_suppress_converters,    onnx_image_converters,
-        onnx_quant_converters,  onnx_transformer_converters, onnx_signal_converters,
-        onnx_einsum_converters, onnx_recurrent_converters,   onnx_ngram_converters,
-        onnx_cast_converters,   onnx_attention_converters,   onnx_random_converters,
-        onnx_fit_converters,    onnx_norm_pool_converters};
+static const onnx_converter *find_in_tables(size_t count, const onnx_converter *const *tables,
+                                            const char *op) {
     const onnx_converter *found = NULL;
-    for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
+    for (size_t t = 0; !found && t < count; t++)
         found = onnx_find_in(tables[t], op);
     return found;
+}
+
+static const onnx_converter *find_of_microsoft(const char *op) {
+    const onnx_converter *const tables[] = {onnx_microsoft_converters, onnx_heads_converters,
+                                            onnx_fused_converters, onnx_quant_contrib_converters};
+    return find_in_tables(HONE_COUNT(tables), tables, op);
+}
+
+static const onnx_converter *find_plain(const char *op) {
+    const onnx_converter *const tables[] = {
+        onnx_math_converters,      onnx_nn_converters,          onnx_shape_converters,
+        onnx_index_converters,     onnx_fill_converters,        onnx_pad_converters,
+        onnx_slice_converters,     onnx_simple_converters,      onnx_places_converters,
+        onnx_loss_converters,      onnx_resize_converters,      onnx_chosen_converters,
+        onnx_unique_converters,    onnx_suppress_converters,    onnx_image_converters,
+        onnx_quant_converters,     onnx_transformer_converters, onnx_signal_converters,
+        onnx_einsum_converters,    onnx_ngram_converters,       onnx_cast_converters,
+        onnx_attention_converters, onnx_random_converters,      onnx_fit_converters,
+        onnx_norm_pool_converters};
+    return find_in_tables(HONE_COUNT(tables), tables, op);
+}
+
+hone_garg onnx_given(const onnx_reader *r, uint32_t input) {
+    return onnx_has_input(r, input) ? r->inputs[input] : (hone_garg){.kind = HONE_GARG_NONE};
 }
 
 const onnx_converter *onnx_find_row(const Onnx__NodeProto *node) {
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
-        const onnx_converter *found = onnx_find_in(onnx_microsoft_converters, node->op_type);
-        return found ? found : onnx_find_in(onnx_quant_contrib_converters, node->op_type);
+        return find_of_microsoft(node->op_type);
     }
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return onnx_find_in(onnx_train_converters, node->op_type);

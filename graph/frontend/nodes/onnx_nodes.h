@@ -24,9 +24,10 @@ extern const onnx_converter onnx_loss_converters[];
 extern const onnx_converter onnx_transformer_converters[];
 extern const onnx_converter onnx_microsoft_converters[];     /* of the domain com.microsoft */
 extern const onnx_converter onnx_quant_contrib_converters[]; /* more of com.microsoft */
+extern const onnx_converter onnx_heads_converters[];         /* its attention */
+extern const onnx_converter onnx_fused_converters[];         /* what its optimiser fuses */
 extern const onnx_converter onnx_signal_converters[];
 extern const onnx_converter onnx_einsum_converters[];
-extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
 extern const onnx_converter onnx_fit_converters[];
@@ -48,6 +49,15 @@ hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, cons
 /* QuantizeLinear (its inputs and node are the reader's) behind an operator on dequantised numbers:
  * the two as one operator on whole numbers; else *out_done is false. */
 hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done);
+
+/* A product of whole numbers with exact sums, as floats: (a - zero_a) (b - zero_b) scale_a scale_b
+ * + bias. The zero points and the bias may be NONE. */
+typedef struct onnx_factors {
+    hone_garg a, b, scale_a, scale_b, zero_a, zero_b, bias;
+} onnx_factors;
+hone_status onnx_emit_float_product(onnx_reader *r, const onnx_factors *f, hone_garg *out);
+/* An input of the node, or NONE. */
+hone_garg onnx_given(const onnx_reader *r, uint32_t input);
 
 /* Of float8, held within its finite numbers. */
 hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
@@ -106,6 +116,15 @@ hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_ga
 hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);
 hone_status onnx_unknown_size(int d);
 hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out);
+/* Pairs of numbers turned by the angle of their position. */
+typedef struct onnx_rotation {
+    hone_garg cosines, sines; /* [positions, half], or [batch, sequence, half] without positions */
+    hone_garg positions;      /* [batch, sequence], or NONE */
+    int64_t count;            /* how many numbers of a head are turned; 0: all */
+    bool is_interleaved;      /* pairs are neighbours, not from both halves */
+} onnx_rotation;
+/* x: [batch, heads, sequence, size] */
+hone_status onnx_rotate(onnx_reader *r, const onnx_rotation *t, hone_garg x, hone_garg *out);
 /* Normalised over the dimensions from the first one on. */
 hone_status onnx_standardize(onnx_reader *r, hone_garg x, int32_t first, double epsilon,
                              hone_garg *out);

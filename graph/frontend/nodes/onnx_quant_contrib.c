@@ -120,17 +120,63 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     return onnx_has_input(r, 7) ? quantized(r, 7, *out, out) : HONE_OK;
 }
 
+/* ---- products whose results are floats ---- */
+
+hone_status onnx_emit_float_product(onnx_reader *r, const onnx_factors *f, hone_garg *out) {
+    const hone_garg factors[] = {f->a, f->b, f->zero_a, f->zero_b};
+    hone_garg scale;
+    HONE_TRY(onnx_emit2(r, "multiply", f->scale_a, f->scale_b, &scale));
+    HONE_TRY(onnx_convert_on(r, "MatMulInteger", 4, factors, out));
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F32, out));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
+    return f->bias.kind == HONE_GARG_NONE ? HONE_OK : onnx_emit2(r, "add", *out, f->bias, out);
+}
+
+static hone_status convert_integer_to_float(onnx_reader *r, hone_garg *out) {
+    const onnx_factors factors = {.a = r->inputs[0],
+                                  .b = r->inputs[1],
+                                  .scale_a = r->inputs[2],
+                                  .scale_b = r->inputs[3],
+                                  .zero_a = onnx_given(r, 4),
+                                  .zero_b = onnx_given(r, 5),
+                                  .bias = onnx_given(r, 6)};
+    return onnx_emit_float_product(r, &factors, out);
+}
+
+/* The data are quantised when they are there. */
+static hone_status convert_dynamic_matmul(onnx_reader *r, hone_garg *out) {
+    hone_garg short_ones[3];
+    HONE_TRY(onnx_convert_on(r, "DynamicQuantizeLinear", 1, r->inputs, short_ones));
+    const onnx_factors factors = {.a = short_ones[0],
+                                  .b = r->inputs[1],
+                                  .scale_a = short_ones[1],
+                                  .scale_b = r->inputs[2],
+                                  .zero_a = short_ones[2],
+                                  .zero_b = onnx_given(r, 3),
+                                  .bias = onnx_given(r, 4)};
+    return onnx_emit_float_product(r, &factors, out);
+}
+
+/* The standard's, for more types than older operator sets of it have. */
+static hone_status convert_as_standard(onnx_reader *r, hone_garg *out) {
+    return onnx_convert_on(r, r->node->op_type, r->input_count, r->inputs, out);
+}
+
 #define POOL_ATTRS "auto_pad ceil_mode channels_last count_include_pad kernel_shape pads strides"
 
 const onnx_converter onnx_quant_contrib_converters[] = {
-    {"QLinearAdd",     convert_add, 7, 8, 1, "", NULL},
-    {"QLinearMul",               convert_mul, 7, 8, 1, "", NULL},
-    {"QLinearSigmoid",               convert_sigmoid, 4, 5, 1, "", NULL},
-    {"QLinearLeakyRelu",            convert_leaky_relu, 4, 5, 1, "alpha", NULL},
-    {"QLinearAveragePool",     convert_average, 4, 5, 1, POOL_ATTRS, NULL},
-    {"QLinearGlobalAveragePool",               convert_global_average, 4, 5, 1, "channels_last", NULL},
-    {"QLinearSoftmax",               convert_softmax, 4, 5, 1, "axis opset", NULL},
-    {"QLinearConcat",            convert_concat, 5, 255, 1, "axis", NULL},
-    {"QGemm", convert_gemm, 6, 9, 1, "alpha transA transB", NULL},
-    {0              },
+    {"QLinearAdd",       convert_add, 7, 8, 1, "", NULL},
+    {"QLinearMul",                 convert_mul, 7, 8, 1, "", NULL},
+    {"QLinearSigmoid",                 convert_sigmoid, 4, 5, 1, "", NULL},
+    {"QLinearLeakyRelu",              convert_leaky_relu, 4, 5, 1, "alpha", NULL},
+    {"QLinearAveragePool",       convert_average, 4, 5, 1, POOL_ATTRS, NULL},
+    {"QLinearGlobalAveragePool",                 convert_global_average, 4, 5, 1, "channels_last", NULL},
+    {"QLinearSoftmax",                 convert_softmax, 4, 5, 1, "axis opset", NULL},
+    {"QLinearConcat",              convert_concat, 5, 255, 1, "axis", NULL},
+    {"QGemm",   convert_gemm, 6, 9, 1, "alpha transA transB", NULL},
+    {"MatMulIntegerToFloat",                 convert_integer_to_float, 4, 7, 1, "", NULL},
+    {"DynamicQuantizeMatMul",                 convert_dynamic_matmul, 3, 5, 1, "", NULL},
+    {"QuantizeLinear",              convert_as_standard, 2, 3, 1, "axis block_size", NULL},
+    {"DequantizeLinear", convert_as_standard, 2, 3, 1, "axis block_size", NULL},
+    {0                },
 };

@@ -108,23 +108,22 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- rotary positions ---- */
 
-/* Cosines or sines of the positions as [batch, 1, sequence, half]; a position that the table
- * does not have is an index out of range. */
-static hone_status rotations(onnx_reader *r, uint32_t input, hone_garg *out) {
+/* A table of cosines or sines as [batch, 1, sequence, half]; a position that the table does not have
+ * is an index out of range. */
+static hone_status rotations(onnx_reader *r, const onnx_rotation *t, hone_garg *io) {
     const hone_sinfo *info;
-    *out = r->inputs[input];
-    if (onnx_has_input(r, 3)) {
-        HONE_TRY(onnx_info(r, out, &info));
+    if (t->positions.kind != HONE_GARG_NONE) {
+        HONE_TRY(onnx_info(r, io, &info));
         if (info->rank != 2)
             return HONE_ERROR(HONE_CODE_INVALID, "a table of positions must have two dimensions");
-        HONE_TRY(onnx_emit_take(r, *out, r->inputs[3], 0, out));
+        HONE_TRY(onnx_emit_take(r, *io, t->positions, 0, io));
     }
-    HONE_TRY(onnx_info(r, out, &info));
+    HONE_TRY(onnx_info(r, io, &info));
     if (info->rank != 3)
         return HONE_ERROR(HONE_CODE_INVALID, "cosines and sines must have 3 dimensions");
     const hone_expr *shape[] = {info->shape[0], hone_extent_int(&r->ir, 1), info->shape[1],
                                 info->shape[2]};
-    return onnx_emit_reshape(r, *out, 4, shape, out);
+    return onnx_emit_reshape(r, *io, 4, shape, io);
 }
 
 /* The two numbers that turn together: neighbours, or from both halves. */
@@ -165,45 +164,52 @@ static hone_status join_sides(onnx_reader *r, const hone_garg *sides, const hone
 }
 
 /* (a cos - b sin, b cos + a sin) */
-static hone_status rotate(onnx_reader *r, hone_garg cosines, hone_garg sines, hone_garg *sides) {
+static hone_status turn_sides(onnx_reader *r, onnx_rotation t, hone_garg *sides) {
     hone_garg terms[4];
-    HONE_TRY(onnx_emit2(r, "multiply", sides[0], cosines, &terms[0]));
-    HONE_TRY(onnx_emit2(r, "multiply", sides[1], sines, &terms[1]));
-    HONE_TRY(onnx_emit2(r, "multiply", sides[1], cosines, &terms[2]));
-    HONE_TRY(onnx_emit2(r, "multiply", sides[0], sines, &terms[3]));
+    HONE_TRY(rotations(r, &t, &t.cosines));
+    HONE_TRY(rotations(r, &t, &t.sines));
+    HONE_TRY(onnx_emit2(r, "multiply", sides[0], t.cosines, &terms[0]));
+    HONE_TRY(onnx_emit2(r, "multiply", sides[1], t.sines, &terms[1]));
+    HONE_TRY(onnx_emit2(r, "multiply", sides[1], t.cosines, &terms[2]));
+    HONE_TRY(onnx_emit2(r, "multiply", sides[0], t.sines, &terms[3]));
     HONE_TRY(onnx_emit2(r, "subtract", terms[0], terms[1], &sides[0]));
     return onnx_emit2(r, "add", terms[2], terms[3], &sides[1]);
 }
 
-hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *given, *info;
-    int64_t heads, interleaved, turned;
-    hone_garg x, parts[2], cosines, sines, sides[2];
-    HONE_TRY(onnx_input_info(r, 0, &given));
-    HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
-    HONE_TRY(onnx_attr_int(r, "interleaved", 0, &interleaved));
-    HONE_TRY(onnx_attr_int(r, "rotary_embedding_dim", 0, &turned));
-    HONE_TRY(onnx_split_heads(r, r->inputs[0], heads, &x));
+hone_status onnx_rotate(onnx_reader *r, const onnx_rotation *t, hone_garg x, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg parts[2], sides[2];
     HONE_TRY(onnx_info(r, &x, &info));
-    int64_t size = hone_expr_const(info->shape[3]);
+    int64_t size = hone_expr_const(info->shape[3]), turned = t->count ? t->count : size;
     if (size < 0) return onnx_unknown_size(3);
-    if (turned == 0) turned = size;
     if (turned < 2 || turned % 2 || turned > size) {
         return HONE_ERROR(HONE_CODE_INVALID, "%lld of %lld numbers cannot be turned",
                           (long long)turned, (long long)size);
     }
     HONE_TRY(onnx_emit_slice(r, x, 3, 0, turned, &parts[0]));
     HONE_TRY(onnx_info(r, &parts[0], &info));
-    HONE_TRY(rotations(r, 1, &cosines));
-    HONE_TRY(rotations(r, 2, &sines));
-    HONE_TRY(rotary_sides(r, parts[0], turned, interleaved != 0, sides));
-    HONE_TRY(rotate(r, cosines, sines, sides));
-    HONE_TRY(join_sides(r, sides, info, interleaved != 0, out));
-    if (turned < size) {
-        parts[0] = *out;
-        HONE_TRY(onnx_emit_slice(r, x, 3, turned, size, &parts[1]));
-        HONE_TRY(onnx_emit_concat(r, 2, parts, 3, out));
-    }
+    HONE_TRY(rotary_sides(r, parts[0], turned, t->is_interleaved, sides));
+    HONE_TRY(turn_sides(r, *t, sides));
+    HONE_TRY(join_sides(r, sides, info, t->is_interleaved, out));
+    if (turned == size) return HONE_OK;
+    parts[0] = *out;
+    HONE_TRY(onnx_emit_slice(r, x, 3, turned, size, &parts[1]));
+    return onnx_emit_concat(r, 2, parts, 3, out);
+}
+
+hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *given;
+    int64_t heads, interleaved;
+    hone_garg x;
+    onnx_rotation t = {r->inputs[1], r->inputs[2], {.kind = HONE_GARG_NONE}, 0, false};
+    if (onnx_has_input(r, 3)) t.positions = r->inputs[3];
+    HONE_TRY(onnx_input_info(r, 0, &given));
+    HONE_TRY(onnx_attr_int(r, "num_heads", 0, &heads));
+    HONE_TRY(onnx_attr_int(r, "interleaved", 0, &interleaved));
+    HONE_TRY(onnx_attr_int(r, "rotary_embedding_dim", 0, &t.count));
+    t.is_interleaved = interleaved != 0;
+    HONE_TRY(onnx_split_heads(r, r->inputs[0], heads, &x));
+    HONE_TRY(onnx_rotate(r, &t, x, out));
     return given->rank == 3 ? onnx_join_heads(r, out) : HONE_OK;
 }
 
@@ -257,10 +263,11 @@ static hone_status convert_causal_conv(onnx_reader *r, hone_garg *out) {
 }
 
 const onnx_converter onnx_transformer_converters[] = {
-    {"RMSNormalization",    convert_rms_norm, 2, 2, 1, "axis epsilon stash_type", NULL},
-    {"CausalConvWithState",                    convert_causal_conv, 2, 4, 2, "activation", NULL},
-    {"GroupNormalization",                    convert_group_norm, 3, 3, 1, "epsilon num_groups stash_type", NULL},
-    {"RotaryEmbedding",                 onnx_convert_rotary, 3, 4, 1, "interleaved num_heads rotary_embedding_dim",
+    {"RMSNormalization",             convert_rms_norm, 2, 2, 1, "axis epsilon stash_type", NULL},
+    {"SimplifiedLayerNormalization",                             convert_rms_norm, 2, 2, 1, "axis epsilon stash_type", NULL},
+    {"CausalConvWithState",                             convert_causal_conv, 2, 4, 2, "activation", NULL},
+    {"GroupNormalization",                          convert_group_norm, 3, 3, 1, "epsilon num_groups stash_type", NULL},
+    {"RotaryEmbedding", onnx_convert_rotary, 3, 4, 1, "interleaved num_heads rotary_embedding_dim",
      NULL},
-    {0},
+    {0                            },
 };

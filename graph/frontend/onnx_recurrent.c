@@ -1,4 +1,5 @@
-/* graph/frontend/nodes/onnx_recurrent.c - LSTM, GRU and RNN, step by step.
+/* graph/frontend/onnx_recurrent.c - LSTM, GRU and RNN, step by step; a loop of the graph where
+ * there are many or their number is not known.
  *
  * What the steps take of the data is one product over all of them; each step then is a product with
  * the state before it and what follows element by element. A step finds its part of the data by a
@@ -8,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "graph/frontend/nodes/onnx_nodes.h"
+#include "graph/frontend/onnx_flow.h"
 
-enum { MAX_STEPS = 2048, MAX_GATES = 4, MAX_FUNCTIONS = 3 };
+enum { STEPS_IN_PLACE = 256, MAX_GATES = 4, MAX_FUNCTIONS = 3 };
 
 /* A function of a cell, with its two numbers. */
 typedef struct function {
@@ -22,8 +23,8 @@ typedef struct cell {
     onnx_reader *r;
     uint32_t gates; /* 4: LSTM, 3: GRU, 1: RNN */
     uint32_t directions;
-    int64_t steps, hidden;
-    const hone_expr *batch;
+    int64_t steps, hidden; /* steps -1: that is not known */
+    const hone_expr *batch, *length;
     hone_dtype dtype;
     double clip; /* 0 = none */
     bool is_linear_first, couples_gates, is_batch_first;
@@ -36,10 +37,13 @@ typedef struct cell {
 typedef struct pass {
     const cell *c;
     const function *f;
-    hone_garg taken;              /* of the data: [steps, batch, gates * hidden], biases in it */
-    hone_garg weight, last, late; /* [hidden, gates * hidden]; GRU: the parts of the last gate */
-    hone_garg peep[3];            /* of gates i, o and f, or NONE */
-    hone_garg h, c_state;         /* NONE: zeros */
+    hone_garg taken; /* of the data: [steps, batch, gates * hidden], biases in it */
+    hone_garg weight, last_gate,
+        late;             /* [hidden, gates * hidden]; GRU: the parts of the last gate */
+    hone_garg peep[3];    /* of gates i, o and f, or NONE */
+    hone_garg h, c_state; /* NONE: zeros */
+    hone_garg lengths;    /* [batch, 1]; or NONE */
+    hone_garg last;       /* the place of the last step, in a loop; or NONE */
 } pass;
 
 /* ---- functions ---- */
@@ -175,15 +179,11 @@ static hone_status read_shapes(onnx_reader *r, cell *c) {
     if (c->is_batch_first) HONE_TRY(swap_first(r, c->data, &c->data));
     HONE_TRY(onnx_info(r, &c->data, &data));
     HONE_TRY(onnx_input_info(r, 2, &weight));
-    c->steps = hone_expr_const(data->shape[0]);
+    c->length = data->shape[0];
+    c->steps = hone_expr_const(c->length);
     c->hidden = hone_expr_const(weight->shape[2]);
     c->batch = data->shape[1];
     c->dtype = data->dtype;
-    if (c->steps < 0 || c->steps > MAX_STEPS) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "sequences must be of a known length of at most %d; give it with --shape",
-                          MAX_STEPS);
-    }
     if (hone_expr_const(weight->shape[0]) != c->directions ||
         hone_expr_const(weight->shape[1]) != c->gates * c->hidden) {
         return HONE_ERROR(HONE_CODE_INVALID,
@@ -251,6 +251,16 @@ static hone_status initial(const cell *c, uint32_t input, int64_t d, hone_garg *
     return pick(c->r, x, d, out);
 }
 
+/* The length of each sequence, [batch, 1]; NONE: all are as long as the data. */
+static hone_status read_lengths(const cell *c, hone_garg *out) {
+    onnx_reader *r = c->r;
+    const hone_expr *shape[] = {c->batch, hone_extent_int(&r->ir, 1)};
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    if (!onnx_has_input(r, 4)) return HONE_OK;
+    HONE_TRY(onnx_emit_cast(r, r->inputs[4], HONE_DTYPE_I64, out));
+    return onnx_emit_reshape(r, *out, 2, shape, out);
+}
+
 static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass *p) {
     onnx_reader *r = c->r;
     const hone_garg none = {.kind = HONE_GARG_NONE};
@@ -258,10 +268,12 @@ static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass
     *p = (pass){
         .c = c,
         .f = c->functions + d * functions,
-        .last = none,
+        .last_gate = none,
         .late = none,
-        .peep = {none, none, none}
+        .peep = {none, none, none},
+        .last = none
     };
+    HONE_TRY(read_lengths(c, &p->lengths));
     HONE_TRY(pick(r, r->inputs[1], d, &weight));
     HONE_TRY(turned(r, weight, &weight));
     HONE_TRY(onnx_emit2(r, "matmul", c->data, weight, &p->taken));
@@ -269,7 +281,7 @@ static hone_status begin_pass(const cell *c, int64_t d, uint32_t functions, pass
     HONE_TRY(pick(r, r->inputs[2], d, &weight));
     HONE_TRY(turned(r, weight, &p->weight));
     if (c->gates == 3 && !c->is_linear_first) { /* the reset comes between the gates */
-        HONE_TRY(gate_of(c, p->weight, 2, &p->last));
+        HONE_TRY(gate_of(c, p->weight, 2, &p->last_gate));
         HONE_TRY(onnx_emit_slice(r, p->weight, 1, 0, 2 * c->hidden, &p->weight));
     }
     HONE_TRY(initial(c, c->h_input, d, &p->h));
@@ -347,7 +359,7 @@ static hone_status reset_state(const pass *p, hone_garg product, hone_garg reset
     hone_garg part = p->late;
     if (!p->c->is_linear_first) {
         HONE_TRY(times_if(r, "multiply", reset, p->h, out));
-        return times_if(r, "matmul", *out, p->last, out);
+        return times_if(r, "matmul", *out, p->last_gate, out);
     }
     if (product.kind != HONE_GARG_NONE) {
         HONE_TRY(gate_of(p->c, product, 2, &part));
@@ -401,18 +413,6 @@ static hone_status or_zeros(const cell *c, hone_garg *io) {
     return io->kind == HONE_GARG_NONE ? zeros(c, io) : HONE_OK;
 }
 
-/* Does step t still belong to each sequence: [batch, 1]; NONE without lengths. */
-static hone_status is_running(const cell *c, hone_garg place, hone_garg *out) {
-    onnx_reader *r = c->r;
-    const hone_expr *shape[] = {c->batch, hone_extent_int(&r->ir, 1)};
-    hone_garg lengths;
-    *out = (hone_garg){.kind = HONE_GARG_NONE};
-    if (!onnx_has_input(r, 4)) return HONE_OK;
-    HONE_TRY(onnx_emit_cast(r, r->inputs[4], HONE_DTYPE_I64, &lengths));
-    HONE_TRY(onnx_emit_reshape(r, lengths, 2, shape, &lengths));
-    return onnx_emit2(r, "less", place, lengths, out);
-}
-
 static hone_status choose(const cell *c, hone_garg is_here, hone_garg yes, hone_garg no,
                           hone_garg *out) {
     hone_garg args[] = {is_here, yes, no};
@@ -420,20 +420,18 @@ static hone_status choose(const cell *c, hone_garg is_here, hone_garg yes, hone_
     return onnx_emit(c->r, "where", 3, args, 0, NULL, out);
 }
 
-static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
+/* One step with what it takes of the data; its place matters where sequences have lengths. */
+static hone_status make_step(pass *p, hone_garg place, hone_garg taken, hone_garg *out) {
     const cell *c = p->c;
-    onnx_reader *r = c->r;
-    hone_garg place, taken, h, state = p->c_state, runs;
-    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &place));
-    HONE_TRY(onnx_emit_take(r, p->taken, place, 0, &taken));
+    hone_garg h, state = p->c_state, runs;
     if (c->gates == 4) {
         HONE_TRY(lstm_step(p, taken, &h, &state));
     } else {
         HONE_TRY(c->gates == 3 ? gru_step(p, taken, &h) : rnn_step(p, taken, &h));
     }
-    HONE_TRY(is_running(c, place, &runs));
     *out = h;
-    if (runs.kind != HONE_GARG_NONE) {
+    if (p->lengths.kind != HONE_GARG_NONE) {
+        HONE_TRY(onnx_emit2(c->r, "less", place, p->lengths, &runs));
         HONE_TRY(choose(c, runs, h, (hone_garg){.kind = HONE_GARG_NONE}, out));
         HONE_TRY(choose(c, runs, h, p->h, &h));
         if (c->gates == 4) HONE_TRY(choose(c, runs, state, p->c_state, &state));
@@ -443,6 +441,14 @@ static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
     return HONE_OK;
 }
 
+static hone_status take_step(pass *p, int64_t t, hone_garg *out) {
+    onnx_reader *r = p->c->r;
+    hone_garg place, taken;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, (double)t, &place));
+    HONE_TRY(onnx_emit_take(r, p->taken, place, 0, &taken));
+    return make_step(p, place, taken, out);
+}
+
 /* [1, batch, hidden] */
 static hone_status as_part(const cell *c, hone_garg x, hone_garg *out) {
     const hone_expr *shape[] = {hone_extent_int(&c->r->ir, 1), c->batch,
@@ -450,20 +456,140 @@ static hone_status as_part(const cell *c, hone_garg x, hone_garg *out) {
     return onnx_emit_reshape(c->r, x, 3, shape, out);
 }
 
-/* All steps of a direction: [steps, 1, batch, hidden], and the states at its end, as parts. */
-static hone_status run_pass(const cell *c, pass *p, bool is_backwards, hone_garg *out_all,
-                            hone_garg *out_h, hone_garg *out_c) {
-    hone_garg *parts = hone_arena_alloc(c->r->arena, (size_t)c->steps * sizeof *parts);
+static hone_status with_directions(const cell *c, hone_garg *io) {
+    const hone_expr *shape[] = {c->length, hone_extent_int(&c->r->ir, 1), c->batch,
+                                hone_extent_int(&c->r->ir, c->hidden)};
+    return onnx_emit_reshape(c->r, *io, 4, shape, io);
+}
+
+static hone_status steps_in_place(const cell *c, pass *p, bool is_backwards, hone_garg *out_all) {
+    hone_garg *parts = hone_arena_alloc(c->r->arena, ((size_t)c->steps + 1) * sizeof *parts);
     if (!parts) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     for (int64_t i = 0; i < c->steps; i++) {
         int64_t t = is_backwards ? c->steps - 1 - i : i;
         HONE_TRY(take_step(p, t, &parts[t]));
         HONE_TRY(as_part(c, parts[t], &parts[t]));
     }
-    const hone_expr *shape[] = {hone_extent_int(&c->r->ir, c->steps), hone_extent_int(&c->r->ir, 1),
-                                c->batch, hone_extent_int(&c->r->ir, c->hidden)};
-    HONE_TRY(onnx_emit_concat(c->r, (uint32_t)c->steps, parts, 0, out_all));
-    HONE_TRY(onnx_emit_reshape(c->r, *out_all, 4, shape, out_all));
+    return onnx_emit_concat(c->r, (uint32_t)c->steps, parts, 0, out_all);
+}
+
+/* ---- as a loop ---- */
+
+/* What a pass holds, in the order of the parameters of its function: those that are values. */
+enum { HELD = 11, HELD_STATES = 2 };
+
+static void list_held(pass *p, hone_garg *held[HELD]) {
+    hone_garg *all[HELD] = {&p->h,         &p->c_state, &p->taken,   &p->weight,
+                            &p->last_gate, &p->late,    &p->peep[0], &p->peep[1],
+                            &p->peep[2],   &p->lengths, &p->last};
+    memcpy(held, all, sizeof all);
+}
+
+typedef struct body {
+    const pass *p;
+    uint32_t states;
+} body;
+
+/* A turn: the states behind it, then its result. */
+static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
+                             hone_garg **out_results, uint32_t *out_count) {
+    const body *b = ctx;
+    pass inside = *b->p;
+    cell c = *inside.c;
+    hone_garg *held[HELD], taken, place = leads[0];
+    hone_garg *results = hone_arena_zalloc(r->arena, (b->states + 1) * sizeof *results);
+    uint32_t next = 1;
+    if (!results) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    list_held(&inside, held);
+    for (uint32_t i = 0; i < HELD; i++)
+        if (held[i]->kind == HONE_GARG_VALUE) *held[i] = leads[next++];
+    inside.c = &c;
+    if (inside.last.kind != HONE_GARG_NONE)
+        HONE_TRY(onnx_emit2(r, "subtract", inside.last, leads[0], &place));
+    HONE_TRY(onnx_emit_take(r, inside.taken, place, 0, &taken));
+    HONE_TRY(make_step(&inside, place, taken, &results[b->states]));
+    results[0] = inside.h;
+    if (b->states > 1) results[1] = inside.c_state;
+    *out_results = results;
+    *out_count = b->states + 1;
+    return HONE_OK;
+}
+
+/* Everything but constants is a parameter; states are, whatever they begin with. */
+static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_garg *given,
+                                 onnx_loop *loop) {
+    onnx_reader *r = c->r;
+    hone_garg *held[HELD];
+    const hone_sinfo *leads[HELD + 1];
+    onnx_captured *captured = hone_arena_zalloc(r->arena, sizeof *captured);
+    body b = {p, states};
+    uint32_t count = 1;
+    if (!captured) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    leads[0] = hone_sinfo_static(r->arena, HONE_DTYPE_I64, 0, NULL);
+    list_held(p, held);
+    for (uint32_t i = 0; i < HELD; i++) {
+        if (held[i]->kind != HONE_GARG_VALUE) continue;
+        HONE_TRY(onnx_info(r, held[i], &leads[count]));
+        given[count++ - 1] = *held[i];
+    }
+    HONE_TRY(onnx_capture_sizes(r, captured));
+    onnx_function f = {.stem = "main_cell",
+                       .captured = captured,
+                       .lead_count = count,
+                       .leads = leads,
+                       .gives_tuple = true,
+                       .ctx = &b,
+                       .read = read_body};
+    *loop = (onnx_loop){
+        .limit = {.kind = HONE_GARG_PRIM, .u.expr = c->length},
+        .condition = {.kind = HONE_GARG_NONE                     },
+        .state_count = states,
+        .given_count = count - 1 - states,
+        .scan_count = 1,
+        .states = given,
+        .given = given + states,
+        .captured = captured
+    };
+    return onnx_make_function(r, &f, &loop->body);
+}
+
+/* A state that is a constant is made a value: zeros are added. */
+static hone_status as_value(const cell *c, hone_garg *io) {
+    hone_garg none;
+    if (io->kind == HONE_GARG_VALUE) return HONE_OK;
+    if (io->kind == HONE_GARG_NONE) return zeros(c, io);
+    HONE_TRY(zeros(c, &none));
+    return onnx_emit2(c->r, "add", none, *io, io);
+}
+
+static hone_status steps_as_loop(const cell *c, pass *p, bool is_backwards, hone_garg *out_all) {
+    onnx_reader *r = c->r;
+    uint32_t states = c->gates == 4 ? 2 : 1;
+    hone_garg given[HELD], results[HELD_STATES + 1];
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
+    onnx_loop loop;
+    HONE_TRY(as_value(c, &p->h));
+    if (states > 1) HONE_TRY(as_value(c, &p->c_state));
+    if (is_backwards) {
+        HONE_TRY(onnx_sizes_tensor(r, 1, &c->length, &p->last));
+        HONE_TRY(onnx_emit_reshape(r, p->last, 0, NULL, &p->last));
+        HONE_TRY(onnx_with_scalar(r, "subtract", p->last, 1, &p->last));
+    }
+    HONE_TRY(make_function(c, p, states, given, &loop));
+    HONE_TRY(onnx_emit_loop(r, &loop, results));
+    p->h = results[0];
+    if (states > 1) p->c_state = results[1];
+    *out_all = results[states];
+    return is_backwards ? onnx_emit(r, "flip", 1, out_all, 1, &axis, out_all) : HONE_OK;
+}
+
+/* All steps of a direction: [steps, 1, batch, hidden], and the states at its end, as parts. */
+static hone_status run_pass(const cell *c, pass *p, bool is_backwards, hone_garg *out_all,
+                            hone_garg *out_h, hone_garg *out_c) {
+    bool is_short = c->steps >= 0 && c->steps <= STEPS_IN_PLACE;
+    HONE_TRY(is_short ? steps_in_place(c, p, is_backwards, out_all)
+                      : steps_as_loop(c, p, is_backwards, out_all));
+    HONE_TRY(with_directions(c, out_all));
     HONE_TRY(as_part(c, p->h, out_h));
     return c->gates == 4 ? as_part(c, p->c_state, out_c) : HONE_OK;
 }
