@@ -14,6 +14,7 @@ import glob
 import os
 import re
 import sys
+import textwrap
 
 FRONTEND = "graph/frontend"
 PAGE = "docs/operators.md"
@@ -128,7 +129,42 @@ def page():
     text = HEAD.format(newest=newest) + "## The standard's\n\n" + rows_of("", known, of_standard, of_limits)
     for domain in sorted(set(DOMAINS.values())):
         text += f"\n## {domain}\n\n" + rows_of(domain, known, of_standard, of_limits)
-    return text + "\n## Not implemented\n\n" + ", ".join(missing) + ".\n"
+    return text + "\n## Not implemented\n\n" + ", ".join(missing) + ".\n" + of_relax()
+
+
+# ---- of texts ----
+
+RELAX = """
+## Of Relax
+
+What graph functions of texts (`R.add`, ...) may call, with the parameters and defaults of TVM 0.27 (docs/differences.md says where not). These run,
+in the interpreter and compiled:
+
+{run}.
+
+These are read, printed and verified; a function that needs one is refused, or left out, by name:
+
+{names}.
+"""
+
+
+# bindings of their own kind, which run, and what is no operator
+NOT_CALLED = set("call_tir call_dps_packed call_packed call_pure_packed match_cast cpu cuda device device_mesh "
+                 "ext_dev hexagon metal opencl rocm vpi vulkan webgpu".split())
+
+
+def lines(names):
+    return textwrap.fill(", ".join(sorted(names)), 150, break_on_hyphens=False)
+
+
+def of_relax():
+    """The rows of graph_ops.def and names of graph_names.def."""
+    def words(table, macro):
+        return re.findall(macro + r'\("([^"]+)"', read("ir/ops/" + table))
+
+    run = {*words("graph_ops.def", "HONE_GRAPH_OP"), *words("graph_names.def", "HONE_GRAPH_MADE")}
+    names = {n + "*" if n.endswith(".") else n for n in words("graph_names.def", "HONE_GRAPH_NAME")}
+    return RELAX.format(run=lines(run), names=lines(names - NOT_CALLED))
 
 
 # ---- the standard ----

@@ -182,8 +182,6 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
         if (!node->output[i][0]) continue;
         HONE_TRY(name_value(r, &outputs[i], node->output[i]));
         HONE_TRY(onnx_define(r, node->output[i], outputs[i]));
-        if (!hone_strmap_put(&r->scope->makers, node->output[i], (uint64_t)(uintptr_t)node))
-            return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     }
     return define_unimplemented(r, node, row->most_outputs);
 }

@@ -145,6 +145,21 @@ hone_status hone_rewrite_call_tir(hone_rewrite *rw, const char *callee, uint32_t
     return HONE_OK;
 }
 
+static bool is_known(const hone_sinfo *info) {
+    if (!info || info->kind == HONE_SINFO_OBJECT) return false;
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        if (!is_known(info->fields[i])) return false;
+    }
+    bool has_shape = info->kind == HONE_SINFO_TENSOR || info->kind == HONE_SINFO_SHAPE;
+    return !has_shape || (info->rank >= 0 && (info->rank == 0 || info->shape));
+}
+
+/* What follows from the arguments as they are now says more, or the same. */
+static bool follows(const hone_gbind *bind) {
+    return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
+           bind->kind == HONE_GBIND_TUPLE_GET;
+}
+
 static hone_status keep(hone_rewrite *rw, const hone_gbind *bind) {
     const hone_garg *args;
     HONE_TRY(hone_rewrite_args(rw, bind, &args));
@@ -156,10 +171,10 @@ static hone_status keep(hone_rewrite *rw, const hone_gbind *bind) {
     copy->value = value;
     copy->args = args;
     hone_rewrite_set(rw, bind->value, HONE_GARG_OF_VALUE(value));
-    if (info->sinfo) return HONE_OK;
+    if (info->sinfo && (is_known(info->sinfo) || !follows(bind))) return HONE_OK;
     const hone_sinfo *inferred;
     HONE_TRY(hone_graph_infer_bind(rw->module, rw->now, copy, rw->module->arena, &inferred));
-    rw->now->values[value].sinfo = inferred;
+    if (inferred) rw->now->values[value].sinfo = inferred;
     return HONE_OK;
 }
 

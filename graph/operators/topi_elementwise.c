@@ -16,6 +16,12 @@ static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const 
     return hone_expr_binary(&t->te->ir, op, a, b);
 }
 
+static double number_of(const hone_topi *t, const char *key, double fallback) {
+    const hone_value *value = hone_attrs_find(&t->bind->attrs, key);
+    if (!value) return fallback;
+    return value->kind == HONE_VALUE_FLOAT ? value->u.f : (double)value->u.i;
+}
+
 static const hone_expr *maximum(hone_topi *t, const hone_expr *const *x) {
     return hone_expr_extreme(&t->te->ir, HONE_OP_MAX, x[0], x[1]);
 }
@@ -29,10 +35,7 @@ static const hone_expr *relu(hone_topi *t, const hone_expr *const *x) {
 }
 
 static const hone_expr *leaky_relu(hone_topi *t, const hone_expr *const *x) {
-    const hone_value *value = hone_attrs_find(&t->bind->attrs, "alpha");
-    double alpha = !value                            ? 0.01
-                   : value->kind == HONE_VALUE_FLOAT ? value->u.f
-                                                     : (double)value->u.i;
+    double alpha = number_of(t, "alpha", 0.01);
     const hone_expr *is_positive = bin(t, HONE_OP_GT, x[0], num(t, x[0], 0));
     return hone_expr_select(&t->te->ir, is_positive, x[0],
                             bin(t, HONE_OP_MUL, x[0], num(t, x[0], alpha)));
@@ -59,6 +62,43 @@ static const hone_expr *gelu_tanh(hone_topi *t, const hone_expr *const *x) {
 
 static const hone_expr *silu(hone_topi *t, const hone_expr *const *x) {
     return bin(t, HONE_OP_MUL, x[0], hone_topi_intrin(t, HONE_INTRIN_SIGMOID, x[0]));
+}
+
+/* log(1 + exp(beta * x)) / beta; x itself above the threshold */
+static const hone_expr *softplus(hone_topi *t, const hone_expr *const *x) {
+    double beta = number_of(t, "beta", 1), threshold = number_of(t, "threshold", 20);
+    const hone_expr *scaled = bin(t, HONE_OP_MUL, x[0], num(t, x[0], beta));
+    const hone_expr *is_far = bin(t, HONE_OP_GT, scaled, num(t, x[0], threshold));
+    const hone_expr *sum =
+        bin(t, HONE_OP_ADD, hone_topi_intrin(t, HONE_INTRIN_EXP, scaled), num(t, x[0], 1));
+    const hone_expr *log = hone_topi_intrin(t, HONE_INTRIN_LOG, sum);
+    return hone_expr_select(&t->te->ir, is_far, x[0],
+                            bin(t, HONE_OP_MUL, log, num(t, x[0], 1 / beta)));
+}
+
+/* scale * x above 0, scale * alpha * (exp(x) - 1) below */
+static const hone_expr *selu(hone_topi *t, const hone_expr *const *x) {
+    const double alpha = 1.6732632423543772848, scale = 1.0507009873554804934;
+    const hone_expr *power = hone_topi_intrin(t, HONE_INTRIN_EXP, x[0]);
+    const hone_expr *below =
+        bin(t, HONE_OP_MUL, bin(t, HONE_OP_SUB, power, num(t, x[0], 1)), num(t, x[0], alpha));
+    const hone_expr *is_above = bin(t, HONE_OP_GT, x[0], num(t, x[0], 0));
+    return bin(t, HONE_OP_MUL, hone_expr_select(&t->te->ir, is_above, x[0], below),
+               num(t, x[0], scale));
+}
+
+static const hone_expr *relu6(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MIN, relu(t, x), num(t, x[0], 6));
+}
+
+/* log(exp(x) + exp(y)), by the larger of them: the other one's exponential is at most 1 */
+static const hone_expr *log_add_exp(hone_topi *t, const hone_expr *const *x) {
+    const hone_expr *most = maximum(t, x), *sum = num(t, x[0], 0);
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *below = bin(t, HONE_OP_SUB, x[i], most);
+        sum = bin(t, HONE_OP_ADD, sum, hone_topi_intrin(t, HONE_INTRIN_EXP, below));
+    }
+    return bin(t, HONE_OP_ADD, most, hone_topi_intrin(t, HONE_INTRIN_LOG, sum));
 }
 
 static const hone_expr *absolute(hone_topi *t, const hone_expr *const *x) {
@@ -278,6 +318,10 @@ static const struct {
     {"nn.gelu",      gelu,             true },
     {"nn.gelu_tanh", gelu_tanh,        true },
     {"nn.silu",      silu,             true },
+    {"nn.softplus",  softplus,         true },
+    {"nn.selu",      selu,             true },
+    {"nn.relu6",     relu6,            false},
+    {"log_add_exp",  log_add_exp,      true },
     {"abs",          absolute,         false},
     {"negative",     negative,         false},
     {"divide",       divide,           false},

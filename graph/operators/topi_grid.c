@@ -201,7 +201,7 @@ hone_status hone_topi_emit_grid_sample(hone_topi *t) {
         .outside = strcmp(padding, "border") == 0       ? BORDER
                    : strcmp(padding, "reflection") == 0 ? REFLECTION
                                                         : ZEROS,
-        .aligns_corners = hone_attrs_int(&t->bind->attrs, "align_corners", 1) != 0,
+        .aligns_corners = hone_attrs_int(&t->bind->attrs, "align_corners", 0) != 0,
         .dtype = hone_topi_wide(t->infos[1]->dtype),
     };
     if (g.reach > 1 && !hone_dtype_is_float(t->out->dtype)) {

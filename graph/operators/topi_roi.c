@@ -151,6 +151,15 @@ static neighbours find_neighbours(hone_topi *t, const region *g, uint32_t i,
     return n;
 }
 
+/* What a bin is of its points: their mean, the greatest of them, or the greatest of the products
+ * that they are sums of, as in models. */
+typedef enum roi_mode { ROI_MEAN, ROI_MOST, ROI_MAX } roi_mode;
+
+static roi_mode mode_of(const hone_topi *t) {
+    const char *mode = hone_attrs_string(&t->bind->attrs, "mode", "avg");
+    return strcmp(mode, "max") == 0 ? ROI_MAX : strcmp(mode, "most") == 0 ? ROI_MOST : ROI_MEAN;
+}
+
 /* The sum of the four elements around a point, by weight, or the greatest of these products. */
 static const hone_expr *value_at(hone_topi *t, const hone_expr *image, const hone_expr *channel,
                                  const neighbours *y, const neighbours *x, bool is_max) {
@@ -259,8 +268,8 @@ static hone_buffer combine_points(hone_topi *t, const region *g, const hone_buff
     }
     const hone_expr *is_inside =
         hone_topi_op(t, HONE_OP_AND, around[0].is_inside, around[1].is_inside);
-    const hone_expr *value =
-        value_at(t, image_of(t, s.axis[0]), s.axis[1], &around[0], &around[1], is_max);
+    const hone_expr *value = value_at(t, image_of(t, s.axis[0]), s.axis[1], &around[0], &around[1],
+                                      mode_of(t) == ROI_MAX);
     value = hone_expr_select(&t->te->ir, is_inside, value, num(t, g, 0));
     if (are_there) {
         value =
@@ -288,7 +297,7 @@ static const hone_expr *or_zero(hone_topi *t, const region *g, const hone_expr *
 }
 
 hone_status hone_topi_emit_roi_align(hone_topi *t) {
-    bool is_max = strcmp(hone_attrs_string(&t->bind->attrs, "mode", "avg"), "max") == 0;
+    bool is_max = mode_of(t) != ROI_MEAN;
     region g = {.ratio = hone_attrs_int(&t->bind->attrs, "sample_ratio", 1),
                 .scale = attr_number(t, "spatial_scale", 1),
                 .offset = hone_attrs_int(&t->bind->attrs, "aligned", 0) ? 0.5 : 0,

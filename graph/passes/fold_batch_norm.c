@@ -21,6 +21,10 @@ static bool is_call(const hone_gbind *bind, const char *prefix) {
            strncmp(bind->callee, prefix, strlen(prefix)) == 0;
 }
 
+static bool is_norm(const hone_gbind *bind) {
+    return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, "nn.batch_norm") == 0;
+}
+
 /* The batch norm whose first result a binding takes, or NULL. */
 static const hone_gbind *norm_of(const hone_rewrite *rw, const hone_gbind *bind) {
     if (bind->kind != HONE_GBIND_TUPLE_GET || bind->index != 0 ||
@@ -28,9 +32,7 @@ static const hone_gbind *norm_of(const hone_rewrite *rw, const hone_gbind *bind)
         return NULL;
     }
     const hone_gbind *norm = rw->defs[bind->args[0].u.value];
-    return norm && norm->kind == HONE_GBIND_CALL && strcmp(norm->callee, "nn.batch_norm") == 0
-               ? norm
-               : NULL;
+    return is_norm(norm) ? norm : NULL;
 }
 
 static double epsilon_of(const hone_gbind *norm) {
@@ -209,10 +211,39 @@ static hone_status binary(hone_rewrite *rw, const char *op, hone_garg a, hone_ga
     return hone_rewrite_call(rw, op, 2, args, (hone_attrs){0}, out);
 }
 
+static bool is_item(const hone_rewrite *rw, const hone_gbind *bind) {
+    return bind->kind == HONE_GBIND_TUPLE_GET && bind->args[0].kind == HONE_GARG_VALUE &&
+           is_norm(rw->defs[bind->args[0].u.value]);
+}
+
+/* Of a norm that was written as a tuple. */
+static hone_status give_item(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    hone_garg tuple;
+    HONE_TRY(hone_rewrite_arg(rw, &bind->args[0], &tuple));
+    if (tuple.kind != HONE_GARG_TUPLE || (uint32_t)bind->index >= tuple.count) return HONE_OK;
+    hone_rewrite_set(rw, bind->value, tuple.u.items[bind->index]);
+    *out_done = true;
+    return HONE_OK;
+}
+
+/* The result, and the statistics as they came. */
+static hone_status give_all(hone_rewrite *rw, const hone_gbind *norm, hone_garg x, bool *out_done) {
+    hone_garg *items = hone_arena_alloc(rw->module->arena, 3 * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "batch norm");
+    items[0] = x;
+    HONE_TRY(hone_rewrite_arg(rw, &norm->args[3], &items[1]));
+    HONE_TRY(hone_rewrite_arg(rw, &norm->args[4], &items[2]));
+    hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = 3, .u.items = items};
+    hone_rewrite_set(rw, norm->value, tuple);
+    *out_done = true;
+    return HONE_OK;
+}
+
 /* (x - mean) / sqrt(variance + epsilon) * gamma + beta; of short floats in float32 */
 static hone_status decompose_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
-    const hone_gbind *norm = norm_of(rw, bind);
-    if (!norm) return HONE_OK;
+    if (is_item(rw, bind)) return give_item(rw, bind, out_done);
+    if (!is_norm(bind)) return HONE_OK;
+    const hone_gbind *norm = bind;
     const hone_sinfo *data =
         hone_garg_sinfo(rw->module, rw->old, &norm->args[0], rw->module->arena);
     if (!data || data->kind != HONE_SINFO_TENSOR || data->rank < 1 || !data->shape) return HONE_OK;
@@ -242,9 +273,7 @@ static hone_status decompose_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     if (flag(norm, "scale")) HONE_TRY(binary(rw, "multiply", x, s[0], &x));
     if (flag(norm, "center")) HONE_TRY(binary(rw, "add", x, s[1], &x));
     HONE_TRY(as_type(rw, wide, data->dtype, &x));
-    hone_rewrite_set(rw, bind->value, x);
-    *out_done = true;
-    return HONE_OK;
+    return give_all(rw, bind, x, out_done);
 }
 
 hone_status hone_pass_decompose(hone_module *module, const hone_graph_options *options) {

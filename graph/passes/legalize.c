@@ -84,6 +84,6 @@ hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *op
 }
 
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options) {
-    (void)options;
+    HONE_TRY(hone_pass_compose(module, options));
     return legalize(module, false);
 }

@@ -63,6 +63,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_ARANGE] = hone_infer_arange,
     [HONE_INFER_TO_SHAPE] = hone_infer_to_shape,
     [HONE_INFER_SUPPRESS] = hone_infer_suppress,
+    [HONE_INFER_QUANTIZE] = hone_infer_quantize,
 };
 
 /* ---- arguments ---- */
@@ -157,7 +158,8 @@ static bool is_shape_known(const hone_sinfo *info) {
 /* The first argument of nearly every operator is a tensor, or a tuple of them. */
 static hone_status check_first(const hone_infer *in) {
     const hone_sinfo *first = in->args[0];
-    if (!first || hone_infer_makes(in->op->infer)) return HONE_OK;
+    if (!first || hone_infer_makes(in->op->infer) || in->op->infer == HONE_INFER_OPEN)
+        return HONE_OK;
     bool wants_tuple = strchr(in->op->args, '*') != NULL;
     if (wants_tuple != (first->kind == HONE_SINFO_TUPLE) ||
         (!wants_tuple && first->kind != HONE_SINFO_TENSOR)) {
@@ -189,11 +191,13 @@ static hone_status infer_loop(hone_infer *in);
 static hone_status infer_call(hone_infer *in) {
     const hone_gbind *bind = in->bind;
     in->op = hone_graph_op_find(bind->callee);
+    if (!in->op && hone_graph_op_runs(bind->callee)) return HONE_OK; /* nothing is known */
     if (!in->op) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "operator '%s' is not implemented", bind->callee);
     }
     HONE_TRY(check_arg_count(bind, in->op));
     if (in->op->infer == HONE_INFER_LOOP) return infer_loop(in);
+    if (in->op->infer == HONE_INFER_OPEN) return HONE_OK;
     bool is_known = true;
     for (uint32_t i = 0; i < bind->arg_count && i < HONE_INFER_MAX_ARGS; i++) {
         in->args[i] = hone_garg_sinfo(in->module, in->graph, &bind->args[i], in->ir.arena);

@@ -68,6 +68,8 @@ enum hone_infer_rule {
     HONE_INFER_ARANGE,
     HONE_INFER_TO_SHAPE,
     HONE_INFER_SUPPRESS,
+    HONE_INFER_QUANTIZE,
+    HONE_INFER_OPEN,
     HONE_INFER_COUNT
 };
 
@@ -141,6 +143,7 @@ hone_status hone_infer_fill(hone_infer *in);
 hone_status hone_infer_arange(hone_infer *in);
 hone_status hone_infer_to_shape(hone_infer *in);
 hone_status hone_infer_suppress(hone_infer *in);
+hone_status hone_infer_quantize(hone_infer *in);
 
 /* Operators by this rule take no tensor first: they make one of a shape, or of numbers. */
 bool hone_infer_makes(int rule);

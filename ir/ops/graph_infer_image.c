@@ -90,7 +90,7 @@ static hone_status check_regions(const hone_infer *in, int64_t columns) {
 
 /* Regions are [n, 4]: x and y of the first corner, then of the last. */
 hone_status hone_infer_roi_align(hone_infer *in) {
-    static const char *const modes[] = {"avg", "max", NULL};
+    static const char *const modes[] = {"avg", "max", "most", NULL};
     const hone_sinfo *rois = in->args[1], *images = in->args[2];
     int64_t ratio = hone_attrs_int(&in->bind->attrs, "sample_ratio", 1);
     HONE_TRY(check_one_of(in, "mode", modes[0], modes));

@@ -198,3 +198,29 @@ hone_status hone_infer_det(hone_infer *in) {
     }
     return hone_infer_tensor(in, x->dtype, x->rank - 2, x->shape);
 }
+
+/* ---- quantised numbers ---- */
+
+/* A scale, or zero point: one number, or one for each place along the axis. */
+static hone_status check_spread(const hone_infer *in, uint32_t arg, const char *what) {
+    const hone_sinfo *data = in->args[0], *info = in->args[arg];
+    int32_t axis;
+    if (info->kind != HONE_SINFO_TENSOR || info->rank > 1)
+        return hone_infer_fail(in, "%s must be a number or a vector", what);
+    if (info->rank == 0 || hone_expr_is_int_value(info->shape[0], 1)) return HONE_OK;
+    HONE_TRY(hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", -1), data->rank, &axis));
+    if (!hone_extent_differs(info->shape[0], data->shape[axis])) return HONE_OK;
+    return hone_infer_fail(in, "%s must have a number for each place along axis %d", what, axis);
+}
+
+hone_status hone_infer_quantize(hone_infer *in) {
+    bool is_back = strcmp(in->op->name, "dequantize") == 0;
+    const char *name =
+        hone_attrs_string(&in->bind->attrs, "out_dtype", is_back ? "float32" : "int8");
+    hone_dtype dtype;
+    if (!hone_dtype_parse(name, &dtype))
+        return hone_infer_fail(in, "'%s' is no element type", name);
+    HONE_TRY(check_spread(in, 1, "the scale"));
+    HONE_TRY(check_spread(in, 2, "the zero point"));
+    return hone_infer_tensor(in, dtype, in->args[0]->rank, in->args[0]->shape);
+}

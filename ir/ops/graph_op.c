@@ -21,9 +21,26 @@ const hone_graph_op *hone_graph_op_find(const char *name) {
 
 static const char *const names[] = {
 #define HONE_GRAPH_NAME(name) name,
+#define HONE_GRAPH_MADE(name) name,
 #include "ir/ops/graph_names.def"
+#undef HONE_GRAPH_MADE
 #undef HONE_GRAPH_NAME
 };
+
+static const char *const made[] = {
+#define HONE_GRAPH_NAME(name)
+#define HONE_GRAPH_MADE(name) name,
+#include "ir/ops/graph_names.def"
+#undef HONE_GRAPH_MADE
+#undef HONE_GRAPH_NAME
+};
+
+bool hone_graph_op_runs(const char *name) {
+    for (size_t i = 0; i < HONE_COUNT(made); i++) {
+        if (strcmp(made[i], name) == 0) return true;
+    }
+    return hone_graph_op_find(name) != NULL;
+}
 
 const char *hone_graph_op_name_at(size_t index) {
     if (index < HONE_COUNT(ops)) return ops[index].name;

@@ -16,7 +16,7 @@ static hone_status find(const hone_graph_func *graph, hone_arena *arena, hone_mi
     if (!used) return no_memory();
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
-        if (!used[i] || bind->kind != HONE_GBIND_CALL || hone_graph_op_find(bind->callee)) continue;
+        if (!used[i] || bind->kind != HONE_GBIND_CALL || hone_graph_op_runs(bind->callee)) continue;
         if (!hone_vec_push(io, (hone_missing_op){graph, bind})) return no_memory();
     }
     return HONE_OK;

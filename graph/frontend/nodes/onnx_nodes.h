@@ -46,9 +46,6 @@ enum { ONNX_MAX_GIVEN = 16 };
 /* That operator of the standard on these inputs, with the attributes of the node. */
 hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
                             hone_garg *out);
-/* QuantizeLinear (its inputs and node are the reader's) behind an operator on dequantised numbers:
- * the two as one operator on whole numbers; else *out_done is false. */
-hone_status onnx_fuse_quantize(onnx_reader *r, hone_garg *out, bool *out_done);
 
 /* A product of whole numbers with exact sums, as floats: (a - zero_a) (b - zero_b) scale_a scale_b
  * + bias. The zero points and the bias may be NONE. */

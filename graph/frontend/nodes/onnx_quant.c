@@ -128,15 +128,43 @@ static hone_status as_wide_float(onnx_reader *r, hone_garg x, hone_garg *out) {
     return onnx_emit_cast(r, x, is_wide ? HONE_DTYPE_F64 : HONE_DTYPE_F32, out);
 }
 
+/* What R.quantize and R.dequantize say too: whole numbers, one scale or one along an axis. As such
+ * calls they are seen by what makes operators of whole numbers (graph/compose/compose_quant.c). */
+static bool is_call_of_texts(const onnx_reader *r, const hone_sinfo *data, hone_dtype whole,
+                             hone_dtype number) {
+    const hone_sinfo *scale = hone_garg_sinfo(r->module, r->graph, &r->inputs[1], r->arena);
+    bool is_small = whole.bits == 8 || (whole.bits == 32 && hone_dtype_is_int(whole));
+    return !r->rewrite && is_small && hone_dtype_is_integer(whole) && !onnx_attr(r, "block_size") &&
+           !onnx_attr(r, "precision") && hone_dtype_equal(number, HONE_DTYPE_F32) &&
+           (hone_dtype_is_integer(data->dtype) || hone_dtype_equal(data->dtype, HONE_DTYPE_F32)) &&
+           scale && hone_dtype_equal(scale->dtype, HONE_DTYPE_F32) && scale->rank <= 1;
+}
+
+static hone_status as_call(onnx_reader *r, const char *op, const hone_sinfo *data, hone_dtype dtype,
+                           hone_garg *out) {
+    int64_t axis;
+    const hone_sinfo *info;
+    hone_garg args[3] = {r->inputs[0], r->inputs[1], r->inputs[2]};
+    HONE_TRY(onnx_attr_int(r, "axis", 1, &axis));
+    HONE_TRY(onnx_input_info(r, 1, &info));
+    if (!onnx_has_input(r, 2)) HONE_TRY(onnx_scalar(r, data->dtype, 0, &args[2]));
+    bool is_one = info->rank == 0 || hone_expr_is_int_value(info->shape[0], 1);
+    if (is_one || data->rank == 0) axis = -1;
+    hone_attr attrs[] = {
+        {"axis",             HONE_VALUE_OF_INT(axis)},
+        { "out_dtype", onnx_text_value(r, HONE_DTYPE_NAME(dtype))}
+    };
+    return onnx_emit(r, op, 3, args, 2, attrs, out);
+}
+
 static hone_status convert_quantize(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     hone_garg x, scale, zero = {.kind = HONE_GARG_NONE};
     hone_dtype dtype;
-    bool is_fused;
-    HONE_TRY(onnx_fuse_quantize(r, out, &is_fused));
-    if (is_fused) return HONE_OK;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(quantized_dtype(r, &dtype));
+    if (onnx_has_input(r, 2) && is_call_of_texts(r, data, dtype, HONE_DTYPE_F32))
+        return as_call(r, "quantize", data, dtype, out);
     HONE_TRY(spread_input(r, 1, data, &scale));
     if (onnx_has_input(r, 2)) HONE_TRY(spread_input(r, 2, data, &zero));
     HONE_TRY(as_wide_float(r, r->inputs[0], &x));
@@ -157,6 +185,8 @@ static hone_status convert_dequantize(onnx_reader *r, hone_garg *out) {
     hone_dtype dtype = info->dtype;
     if (type) HONE_TRY(onnx_dtype((int32_t)type, &dtype));
     bool is_float = hone_dtype_is_float(data->dtype);
+    if (is_call_of_texts(r, data, data->dtype, dtype))
+        return as_call(r, "dequantize", data, dtype, out);
     HONE_TRY(spread_input(r, 1, data, &scale));
     HONE_TRY(onnx_emit_cast(r, r->inputs[0], is_float ? HONE_DTYPE_F32 : HONE_DTYPE_I32, &x));
     if (onnx_has_input(r, 2) && !is_float) {
@@ -359,7 +389,7 @@ static hone_status add_bias(onnx_reader *r, uint32_t input, int32_t axis, hone_g
 }
 
 /* a, its scale, its zero point, b, ..., the scale and zero point of the result; a bias has what was
- * fused (onnx_quant_fuse.c) */
+ * fused (graph/compose/compose_quant.c) */
 static hone_status convert_qlinear_matmul(onnx_reader *r, hone_garg *out) {
     factor a, b;
     hone_garg sums, scales[2];

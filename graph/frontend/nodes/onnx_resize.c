@@ -67,6 +67,7 @@ static int64_t within(int64_t place, int64_t extent) {
 static float nearest_to(const resizer *z, int32_t d, float x) {
     if (strcmp(z->nearest, "floor") == 0) return floorf(x);
     if (strcmp(z->nearest, "ceil") == 0) return ceilf(x);
+    if (strcmp(z->nearest, "round") == 0) return rintf(x);
     if (strcmp(z->nearest, "simple") == 0) return z->scale[d] < 1 ? ceilf(x) : truncf(x);
     bool is_half = x == truncf(x) + 0.5F && strcmp(z->nearest, "round_prefer_floor") == 0;
     return is_half ? floorf(x) : roundf(x);
@@ -189,8 +190,11 @@ static hone_status read_words(onnx_reader *r, resizer *z) {
     static const char *const coordinates[] = {
         "half_pixel",           "asymmetric",    "pytorch_half_pixel", "half_pixel_symmetric",
         "tf_half_pixel_for_nn", "align_corners", "tf_crop_and_resize", NULL};
-    static const char *const nearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
-                                          "ceil", NULL};
+    static const char *const standard[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                           "ceil", NULL};
+    static const char *const texts[] = {
+        "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "round", NULL};
+    const char *const *nearest = r->model ? standard : texts; /* of R.image.resize2d */
     int64_t excludes, smooths;
     uint32_t word;
     HONE_TRY(read_method(r, z));

@@ -28,8 +28,9 @@ static const Onnx__AttributeProto *resolve(const onnx_call *call,
     return attr;
 }
 
-const Onnx__AttributeProto *onnx_attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
-                                         const char *name) {
+/* That of a node, of the function around it where it refers there; or NULL. */
+static const Onnx__AttributeProto *onnx_attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
+                                                const char *name) {
     return resolve(r->call, onnx_attr_named(node->n_attribute, node->attribute, name));
 }
 

@@ -7,7 +7,6 @@
 
 void onnx_scope_deinit(onnx_scope *scope) {
     hone_strmap_deinit(&scope->names);
-    hone_strmap_deinit(&scope->makers);
 }
 
 hone_status onnx_define(onnx_reader *r, const char *name, hone_garg arg) {

@@ -31,8 +31,7 @@ enum { ONNX_NAME_FILE = 1, ONNX_NAME_MADE = 2 }; /* whose the name of a size is 
 
 /* Names that hold in a graph: its own, and those of the graph around it. */
 typedef struct onnx_scope {
-    hone_strmap names;  /* ONNX value name → index into args */
-    hone_strmap makers; /* ONNX value name → the node that makes it, as an address */
+    hone_strmap names; /* ONNX value name → index into args */
     struct onnx_scope *around;
 } onnx_scope;
 
@@ -51,7 +50,8 @@ enum { ONNX_MAX_INSIDE = 1 << 14 }; /* readings of graphs of nodes: turns of loo
 typedef struct onnx_reader {
     hone_module *module;
     hone_graph_func *graph;
-    hone_arena *arena; /* the module's */
+    struct hone_rewrite *rewrite; /* whose function this is, where texts are read so (compose/) */
+    hone_arena *arena;            /* the module's */
     hone_ir ir;
     const char *source, *directory;
     const hone_graph_options *options;
@@ -105,9 +105,6 @@ bool onnx_lookup(const onnx_reader *r, const char *name, hone_garg *out);
 /* That of a list, or NULL. */
 const Onnx__AttributeProto *onnx_attr_named(size_t count, Onnx__AttributeProto *const *attrs,
                                             const char *name);
-/* That of a node, of the function around it where it refers there; or NULL. */
-const Onnx__AttributeProto *onnx_attr_of(const onnx_reader *r, const Onnx__NodeProto *node,
-                                         const char *name);
 /* That of the current node; or NULL. */
 const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name);
 /* INVALID when present with another type. */

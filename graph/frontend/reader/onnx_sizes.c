@@ -37,7 +37,11 @@ static hone_status new_size(onnx_reader *r, onnx_found found, const hone_expr **
 }
 
 hone_status onnx_note_greatest(onnx_reader *r) {
+    const hone_value *before = hone_attrs_find(&r->graph->attrs, "tir_var_upper_bound");
     hone_attrs known = {0};
+    if (before && before->kind == HONE_VALUE_MAP)
+        known = (hone_attrs){before->count, before->u.attrs};
+    uint32_t known_before = known.count;
     for (uint32_t i = 0; i < r->found_count; i++) {
         if (r->found[i].most < 0) continue;
         const char *name = r->graph->vars[r->found[i].var].name;
@@ -46,7 +50,7 @@ hone_status onnx_note_greatest(onnx_reader *r) {
             return no_memory();
         }
     }
-    if (known.count == 0) return HONE_OK;
+    if (known.count == known_before) return HONE_OK;
     hone_value map = {.kind = HONE_VALUE_MAP, .count = known.count, .u.attrs = known.items};
     hone_attrs *attrs = &r->graph->attrs;
     return hone_attrs_with(r->arena, attrs, "tir_var_upper_bound", map, attrs) ? HONE_OK

@@ -152,8 +152,11 @@ static bool attr_value(script_parser *p, const py_value *v, hone_value *out) {
 /* Attributes that are True or False; Python takes 1 and 0 for them. */
 static bool is_flag(const char *key) {
     static const char *const flags[] = {
-        "assume_inbound", "center",  "ceil_mode", "count_include_pad", "descending", "exclusive",
-        "keepdims",       "largest", "scale",     "training"};
+        "accumulate",    "aligned",      "align_corners",     "assume_inbound",
+        "center",        "ceil_mode",    "count_include_pad", "descending",
+        "exclusive",     "keepdims",     "largest",           "out_int32",
+        "return_counts", "return_index", "return_inverse",    "right",
+        "scale",         "sorted",       "training"};
     for (size_t i = 0; i < HONE_COUNT(flags); i++) {
         if (strcmp(flags[i], key) == 0) return true;
     }

@@ -1,0 +1,132 @@
+/* graph/compose/compose_move.c - tensors taken apart, turned and joined. */
+#include <string.h>
+
+#include "graph/compose/compose_impl.h"
+
+enum { MOST_TENSORS = 64 };
+
+static hone_status batch_flatten(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_sinfo *info;
+    const hone_expr *shape[2];
+    (void)bind;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    if (info->rank < 1) return HONE_ERROR(HONE_CODE_TYPE, "a scalar has no batch");
+    shape[0] = info->shape[0];
+    shape[1] = hone_extent_int(&r->ir, 1);
+    for (int32_t d = 1; d < info->rank; d++)
+        shape[1] = hone_extent_mul(&r->ir, shape[1], info->shape[d]);
+    return onnx_emit_reshape(r, r->inputs[0], 2, shape, out);
+}
+
+/* [..., C * f * f, H, W] to [..., C, H * f, W * f] */
+static hone_status pixel_shuffle(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_sinfo *info;
+    const hone_expr *apart[HONE_MAX_RANK], *joined[HONE_MAX_RANK];
+    int64_t factor = hone_attrs_int(&bind->attrs, "upscale_factor", 1), axes[HONE_MAX_RANK];
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    int32_t c = info->rank - 3;
+    if (c < 0 || info->rank + 2 > HONE_MAX_RANK || factor < 1)
+        return compose_refuse(bind, "tensors of this rank, or this factor");
+    const hone_expr *times = hone_extent_int(&r->ir, factor);
+    for (int32_t d = 0; d < info->rank + 2; d++) {
+        apart[d] = d <= c ? info->shape[d] : d <= c + 2 ? times : info->shape[d - 2];
+        axes[d] = d;
+    }
+    apart[c] = joined[c] = hone_extent_div(&r->ir, info->shape[c], factor * factor);
+    for (int32_t d = 0; d < info->rank; d++) {
+        if (d < c) joined[d] = info->shape[d];
+        if (d > c) joined[d] = hone_extent_mul(&r->ir, info->shape[d], times);
+    }
+    const int64_t turned[] = {c + 3, c + 1, c + 4, c + 2};
+    memcpy(&axes[c + 1], turned, sizeof turned);
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], (uint32_t)info->rank + 2, apart, out));
+    HONE_TRY(onnx_emit_permute(r, *out, (uint32_t)info->rank + 2, axes, out));
+    return onnx_emit_reshape(r, *out, (uint32_t)info->rank, joined, out);
+}
+
+static hone_status outer(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    hone_garg column, row;
+    (void)bind;
+    HONE_TRY(compose_along(r, r->inputs[0], 2, 0, &column));
+    HONE_TRY(compose_along(r, r->inputs[1], 2, 1, &row));
+    return onnx_emit2(r, "multiply", column, row, out);
+}
+
+static hone_status stack(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg parts[MOST_TENSORS];
+    uint32_t count;
+    int32_t axis;
+    HONE_TRY(compose_items(r, &r->inputs[0], MOST_TENSORS, parts, &count));
+    if (!count) return compose_refuse(bind, "no tensors");
+    HONE_TRY(onnx_info(r, &parts[0], &info));
+    HONE_TRY(onnx_axis(r, hone_attrs_int(&bind->attrs, "axis", 0), info->rank + 1, &axis));
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(compose_expand(r, parts[i], axis, &parts[i]));
+    return onnx_emit_concat(r, count, parts, axis, out);
+}
+
+/* Of vectors of n, m, ...: tensors of [n, m, ...]; with "xy" the first two dimensions change
+ * places. */
+static hone_status meshgrid(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    hone_garg parts[HONE_MAX_RANK];
+    const hone_expr *shape[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(compose_items(r, &r->inputs[0], HONE_MAX_RANK, parts, &count));
+    bool is_xy = strcmp(hone_attrs_string(&bind->attrs, "indexing", "ij"), "xy") == 0 && count > 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_sinfo *info;
+        uint32_t axis = is_xy && i < 2 ? 1 - i : i;
+        HONE_TRY(onnx_emit_flat(r, parts[i], &parts[i]));
+        HONE_TRY(onnx_info(r, &parts[i], &info));
+        shape[axis] = info->shape[0];
+        HONE_TRY(compose_along(r, parts[i], (int32_t)count, (int32_t)axis, &parts[i]));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(compose_broadcast(r, parts[i], count, shape, &parts[i]));
+    return compose_tuple(r, count, parts, out);
+}
+
+/* ---- sums over what was broadcast ---- */
+
+static hone_status collapse_sum(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
+                                hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count = 0;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    int32_t ahead = info->rank - (int32_t)rank;
+    if (ahead < 0) return HONE_ERROR(HONE_CODE_TYPE, "a sum has no more dimensions than its data");
+    for (int32_t d = 0; d < info->rank; d++) {
+        bool was_broadcast = d < ahead || (hone_expr_is_int_value(shape[d - ahead], 1) &&
+                                           !hone_expr_is_int_value(info->shape[d], 1));
+        if (was_broadcast) axes[count++] = d;
+    }
+    *out = r->inputs[0];
+    if (count) HONE_TRY(compose_reduce(r, "sum", *out, count, axes, true, out));
+    return onnx_emit_reshape(r, *out, rank, shape, out);
+}
+
+static hone_status collapse_sum_like(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_sinfo *like;
+    (void)bind;
+    HONE_TRY(onnx_input_info(r, 1, &like));
+    return collapse_sum(r, (uint32_t)like->rank, like->shape, out);
+}
+
+static hone_status collapse_sum_to(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    const hone_garg *shape = &r->inputs[1];
+    if (shape->kind != HONE_GARG_SHAPE) return compose_refuse(bind, "a shape that is not known");
+    return collapse_sum(r, shape->count, shape->u.exprs, out);
+}
+
+const hone_composer hone_compose_moves[] = {
+    {"nn.batch_flatten", batch_flatten},
+    {"nn.pixel_shuffle",                  pixel_shuffle},
+    {"outer",outer},
+    {"stack",            stack},
+    {"meshgrid",                  meshgrid},
+    {"collapse_sum_like",  collapse_sum_like},
+    {"collapse_sum_to",         collapse_sum_to},
+    {0                 },
+};
