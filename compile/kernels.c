@@ -16,6 +16,7 @@
 #include "graph/passes/specialize.h"
 #include "ir/core/written_schedule.h"
 #include "ir/text/print/script_print.h"
+#include "schedule/defaults/nest_facts.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/os/clock.h"
 
@@ -85,24 +86,25 @@ static hone_status keep_trace(parts *p, part_kernel *k, const hone_schedule *sch
     return st;
 }
 
-/* The function with every open size 1. */
-static hone_status bind_ones(parts *p, const hone_func *func, hone_func **out_func) {
+/* The function with every open size this number. */
+static hone_status bind_all(parts *p, const hone_func *func, int64_t number, hone_func **out_func) {
     hone_ir ir = {.arena = p->arena};
     const hone_expr **values = hone_arena_zalloc(p->arena, (func->var_count + 1) * sizeof *values);
     *out_func = hone_func_copy_deep(p->arena, func);
     if (!values || !*out_func) return parts_no_memory();
     for (uint32_t v = 0; v < func->var_count; v++) {
-        if (func->vars[v].is_size) values[v] = hone_expr_int(&ir, func->vars[v].dtype, 1);
+        if (func->vars[v].is_size) values[v] = hone_expr_int(&ir, func->vars[v].dtype, number);
     }
     HONE_TRY(hone_ir_finish(&ir));
     return hone_func_bind_sizes(*out_func, values);
 }
 
-static hone_status schedule_as_small(parts *p, const part_kernel *k, hone_schedule *open_one) {
-    hone_func *small;
+static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
+                               hone_schedule *open_one) {
+    hone_func *bound;
     hone_schedule *sch;
-    HONE_TRY(bind_ones(p, open_one->func, &small));
-    HONE_TRY(hone_schedule_create(small, &sch));
+    HONE_TRY(bind_all(p, open_one->func, number, &bound));
+    HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
     hone_apply_options options = {0};
     if (!st) st = hone_trace_apply(&sch->trace, open_one, &options);
@@ -110,15 +112,30 @@ static hone_status schedule_as_small(parts *p, const part_kernel *k, hone_schedu
     return st;
 }
 
-/* Open sizes tell a schedule little. What is good for size 1 is tried on the open program: each
- * step checks that it is legal there. *out_done is false when one is not. */
+static bool has_sums(const hone_schedule *sch) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        bool is_block = hone_func_node(sch->func, n)->kind == HONE_NODE_BLOCK;
+        if (is_block && hone_nest_has_reduce_axis(sch, n)) return true;
+    }
+    return false;
+}
+
+/* Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
+ * the open program, then what is good for size 1: each step checks that it is legal there. A prime:
+ * what divides it by chance need not divide others. *out_done is false when both are refused. */
 static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
                                    bool *out_done) {
-    hone_status st = schedule_as_small(p, k, open_one);
-    *out_done = !st;
-    if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
-    hone_status_free(st);
-    return hone_schedule_reset(open_one);
+    static const int64_t numbers[] = {61, 1};
+    *out_done = false;
+    for (size_t i = has_sums(open_one) ? 0 : 1; i < sizeof numbers / sizeof numbers[0]; i++) {
+        hone_status st = schedule_as(p, k, numbers[i], open_one);
+        *out_done = !st;
+        if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+        hone_status_free(st);
+        HONE_TRY(hone_schedule_reset(open_one));
+    }
+    return HONE_OK;
 }
 
 static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
