@@ -120,18 +120,31 @@ static void print_quality(hone_cli *cli, const hone_costmodel_quality *quality) 
                     quality->trusted ? "used" : "not used: no better than chance");
 }
 
+static void print_model(hone_cli *cli, const tune_model *model) {
+    if (!model->is_decided) return;
+    hone_str_printf(&cli->out,
+                    "model: %s before, %s now, %.2fx (95 %%: %.2f to %.2f); %" PRIu32
+                    " new records help in place",
+                    hone_text_of_ns(cli->arena, model->before_ns),
+                    hone_text_of_ns(cli->arena, model->now_ns), model->faster.median,
+                    model->faster.low, model->faster.high, model->taken);
+    if (model->left) hone_str_printf(&cli->out, ", %" PRIu32 " do not and are left", model->left);
+    hone_str_append(&cli->out, "\n");
+}
+
 hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
-                                    const hone_tune_result *result) {
+                                    const hone_tune_result *result, const tune_model *model) {
     double before, best;
     sum_up(result, &before, &best);
     print_tasks(cli, tasks, result, best);
     if (cli->quiet) return hone_str_check(&cli->out);
     hone_str_append(&cli->out, "\n");
     if (result->task_count > 1 && before > 0 && best > 0) {
-        hone_str_printf(&cli->out, "all kernels: %s before, %s now, %s\n",
+        hone_str_printf(&cli->out, "all kernels, each by itself: %s before, %s now, %s\n",
                         hone_text_of_ns(cli->arena, before), hone_text_of_ns(cli->arena, best),
                         hone_text_of_ratio(cli->arena, before, best));
     }
+    print_model(cli, model);
     hone_str_printf(
         &cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.1f per second%s\n", result->trials,
         result->failed,
@@ -206,7 +219,23 @@ static hone_json *quality_json(const hone_costmodel_quality *quality) {
     return NULL;
 }
 
-hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result) {
+static hone_json *model_json(const tune_model *model) {
+    hone_json *json = hone_json_make_object();
+    if (hone_json_set_f64(json, "before_ns", model->before_ns) &&
+        hone_json_set_f64(json, "now_ns", model->now_ns) &&
+        hone_json_set_f64(json, "speedup", model->faster.median) &&
+        hone_json_set_f64(json, "low", model->faster.low) &&
+        hone_json_set_f64(json, "high", model->faster.high) &&
+        hone_json_set_i64(json, "taken", model->taken) &&
+        hone_json_set_i64(json, "left", model->left)) {
+        return json;
+    }
+    hone_json_destroy(json);
+    return NULL;
+}
+
+hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result,
+                                   const tune_model *model) {
     hone_json *json = hone_json_make_object(), *tasks = hone_json_make_array();
     bool ok = true;
     for (uint32_t i = 0; i < result->task_count; i++) {
@@ -221,6 +250,7 @@ hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result
     ok &= hone_json_set_bool(json, "used_up", result->is_used_up);
     ok &= hone_json_set_f64(json, "still_to_gain", still_to_gain(result));
     ok &= hone_json_set_f64(json, "elapsed_seconds", (double)result->elapsed_ns / 1e9);
+    if (model->is_decided) ok &= hone_json_set(json, "model", model_json(model));
     ok &= hone_json_set(json, "seconds", times_json(result));
     ok &= hone_json_set(json, "cost_model", quality_json(&result->quality));
     if (!ok) {

@@ -13,6 +13,7 @@
 #include "runner/farm/runner_remote.h"
 #include "runner/runner.h"
 #include "runtime/device.h"
+#include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "support/os/progress.h"
 #include "support/os/quiet.h"
@@ -27,6 +28,7 @@
 #include "tools/report/report.h"
 #include "tools/run/extern_library.h"
 #include "tools/verbs/tune_inputs.h"
+#include "tools/verbs/tune_model.h"
 #include "tools/verbs/tune_summary.h"
 #include "tools/verbs/verbs.h"
 #include "tuner/loop/tune.h"
@@ -37,7 +39,7 @@ typedef struct tune_options {
     const char *db, *target, *task, *space, *propose, *strategy, *cost_model, *cache, *extern_path,
         *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
-    bool has_trials, has_time, until_converged, no_report, unsandboxed;
+    bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
     tune_farm_options farm;
     bool is_remote;
 } tune_options;
@@ -59,6 +61,7 @@ typedef struct tune_run {
     hone_progress_renderer renderer;
     hone_log plain_log; /* to stderr, below the progress line */
     hone_log log;
+    tune_model model;
     hone_tune_result result;
 } tune_run;
 
@@ -172,6 +175,7 @@ static void remember_command(tune_run *run, const tune_options *o) {
                         hone_runner_remote_device_key(run->runner));
     }
     if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
+    if (o->kernels_only) hone_str_append(text, " --kernels-only");
     if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
     if (strcmp(o->strategy, "evolutionary") == 0)
         hone_str_printf(text, " --evaluations %" PRId64, o->evaluations);
@@ -249,6 +253,37 @@ static hone_status open_services(tune_run *run, const tune_options *o) {
 
 /* ---- the run ---- */
 
+/* For timing whole models; 0 = as long as that takes. */
+static int64_t time_for_model(const tune_options *o) {
+    const int64_t most = 10 * HONE_NS_PER_S;
+    return o->time_ns / 10 < most ? o->time_ns / 10 : most;
+}
+
+/* The model is asked where it can be run: on this machine's CPU, with kernels of the rules' spaces.
+ */
+static hone_status begin_model(tune_run *run, const tune_options *o) {
+    const tune_model_options options = {.shapes = &o->shapes,
+                                        .target = &run->target,
+                                        .db = run->db,
+                                        .builder = run->builder,
+                                        .dir = run->work_dir.path,
+                                        .extern_path = o->extern_path,
+                                        .log = &run->log,
+                                        .intrin_count = run->intrin_count,
+                                        .intrins = run->intrins,
+                                        .time_ns = time_for_model(o)};
+    bool is_here = !run->local_runner && !o->is_remote;
+    if (!is_here || o->kernels_only || o->space || o->task) return HONE_OK;
+    return tune_model_begin(&run->model, run->cli, &options);
+}
+
+/* What is left of --time, when the model is compiled twice more and timed. */
+static int64_t time_for_kernels(const tune_run *run, const tune_options *o) {
+    if (!run->model.is_on || !o->time_ns) return o->time_ns;
+    int64_t rest = o->time_ns - 3 * run->model.compile_ns - run->model.options.time_ns;
+    return rest > o->time_ns / 2 ? rest : o->time_ns / 2;
+}
+
 static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state cache) {
     hone_progress progress = hone_progress_renderer_sink(&run->renderer);
     remember_command(run, o);
@@ -265,7 +300,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .evaluations = (int32_t)o->evaluations,
                                  .seed = (uint64_t)o->seed,
                                  .trials = o->trials,
-                                 .time_limit_ns = o->time_ns,
+                                 .time_limit_ns = time_for_kernels(run, o),
                                  .until_converged = o->until_converged,
                                  .only_task = o->task,
                                  .space_path = o->space,
@@ -347,9 +382,12 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(hone_tune_inputs_load(run->cli, &o->inputs, &run->tasks, o->task, &run->inputs));
     catch_interrupts();
     HONE_TRY(open_services(run, o));
+    HONE_TRY(begin_model(run, o));
     HONE_TRY(tune(run, o, cache));
-    HONE_TRY(run->cli->json ? hone_tune_summary_json(run->cli, &run->result)
-                            : hone_tune_summary_print(run->cli, &run->tasks, &run->result));
+    HONE_TRY(tune_model_decide(&run->model, &run->result));
+    HONE_TRY(run->cli->json
+                 ? hone_tune_summary_json(run->cli, &run->result, &run->model)
+                 : hone_tune_summary_print(run->cli, &run->tasks, &run->result, &run->model));
     if (!o->no_report) write_report(run, o);
     if (run->result.lost_devices) {
         run->cli->exit_code = HONE_EXIT_WORLD;
@@ -369,6 +407,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
 }
 
 static hone_status clean_up(tune_run *run) {
+    tune_model_end(&run->model);
     hone_tune_result_deinit(&run->result);
     hone_runner_destroy(run->runner);
     hone_runner_destroy(run->local_runner);
@@ -444,6 +483,8 @@ int hone_verb_tune(int argc, char **argv) {
                "an input of a task, NAME or TASK:NAME; default: made up", .was_given = NULL),
         TEXT_OPTION("cache", "STATE", o.cache,
                     "of the arguments when timed: hot (default) or cold"),
+        SWITCH_OPTION("kernels-only", o.kernels_only,
+                      "judge each kernel by itself; default: the whole model decides at the end"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
         OPTION("report", "FILE", HONE_CLI_OUTPUT, o.report,

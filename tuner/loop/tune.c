@@ -176,6 +176,7 @@ static hone_status summarize(hone_tuning *t) {
         result->tasks[i] =
             (hone_tune_task_result){.name = hone_arena_strdup(result->arena, task->task->name),
                                     .workload = task->task->hash,
+                                    .before = task->before,
                                     .weight = task->task->weight,
                                     .flops = task->task->flops,
                                     .before_ns = task->before_ns,

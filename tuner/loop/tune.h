@@ -79,6 +79,7 @@ typedef struct hone_tune_options {
 typedef struct hone_tune_task_result {
     const char *name;
     hone_hash128 workload;
+    hone_hash128 before; /* the program that was to be beaten */
     uint32_t weight;
     double flops;
     double before_ns; /* what was to be beaten (tune_task.h); NAN = it has no time */
