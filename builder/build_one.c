@@ -163,13 +163,12 @@ static const char *launch_symbol(const char *entry) {
     return strcmp(entry, "kernel") == 0 ? "hone_kernel" : entry;
 }
 
-/* What is launched, and with what: a part of the manifest where the arguments are. */
+/* What is launched, and with what. */
 static hone_status find_launches(build *b) {
     hone_manifest *m = &b->result->manifest;
     const hone_launches *l = &b->launches;
     HONE_TRY(hone_lower_launches(b->lowered, launch_symbol(m->entry), &b->target, b->arena,
                                  &b->launches));
-    if (m->arg_count == 0) return HONE_OK;
     m->value_count = l->value_count;
     m->values = l->values;
     m->scratch_count = l->scratch_count;
@@ -177,7 +176,7 @@ static hone_status find_launches(build *b) {
     m->launch_count = l->launch_count;
     m->launches = l->launches;
     HONE_TRY(hone_manifest_check(m));
-    if (m->size_count) return HONE_OK; /* what they are, a call says */
+    if (m->size_count || m->arg_count == 0) return HONE_OK; /* what they are, a call says */
     int64_t *values = hone_arena_zalloc(b->arena, (m->value_count + 1) * sizeof *values);
     return values ? hone_launch_values(m, m->sizes, values) : no_memory();
 }

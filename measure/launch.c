@@ -18,6 +18,15 @@ static hone_status check_index(const char *what, size_t which, int32_t index, si
                       count);
 }
 
+/* A program whose sizes are open is a part of a model, which knows what it passes. */
+static size_t arg_limit(const hone_manifest *m) {
+    return m->arg_count ? m->arg_count : HONE_MANIFEST_MAX_ARGS;
+}
+
+static size_t size_limit(const hone_manifest *m) {
+    return m->arg_count ? m->size_count : HONE_MANIFEST_MAX_SIZES;
+}
+
 static hone_status check_value(const hone_manifest *m, size_t i) {
     const hone_launch_value *v = &m->values[i];
     if ((unsigned)v->op > HONE_LAUNCH_MAX) {
@@ -25,7 +34,7 @@ static hone_status check_value(const hone_manifest *m, size_t i) {
                           (int)v->op);
     }
     if (v->op == HONE_LAUNCH_CONST) return HONE_OK;
-    if (v->op == HONE_LAUNCH_SIZE) return check_index("value", i, v->a, m->size_count);
+    if (v->op == HONE_LAUNCH_SIZE) return check_index("value", i, v->a, size_limit(m));
     HONE_TRY(check_index("value", i, v->a, i));
     return check_index("value", i, v->b, i);
 }
@@ -56,7 +65,7 @@ static hone_status check_launch_arg(const hone_manifest *m, size_t which,
                                     const hone_launch_arg *arg) {
     switch (arg->kind) {
     case HONE_LAUNCH_ARG_BUFFER:
-        return check_index("an argument of launch", which, arg->index, m->arg_count);
+        return check_index("an argument of launch", which, arg->index, arg_limit(m));
     case HONE_LAUNCH_ARG_SCRATCH:
         return check_index("an argument of launch", which, arg->index, m->scratch_count);
     case HONE_LAUNCH_ARG_VALUE:

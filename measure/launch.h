@@ -73,7 +73,9 @@ typedef struct hone_launch {
 struct hone_manifest; /* measure/manifest.h, which embeds the lists */
 
 /* INVALID with the reason: lists within the limits above, every number names something, values are
- * made of earlier ones, blocks are constants that devices take. A part of hone_manifest_check. */
+ * made of earlier ones, blocks are constants that devices take. Where the manifest lists neither
+ * arguments nor sizes (a program whose sizes a call says) their numbers are within the limits. A
+ * part of hone_manifest_check. */
 HONE_NODISCARD hone_status hone_launches_check(const struct hone_manifest *manifest);
 
 /* Computes all values of a checked manifest for sizes (as many as it has) into out_values (as many

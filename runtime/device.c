@@ -70,6 +70,10 @@ hone_status hone_device_load(hone_device *device, const hone_device_artifact *ar
         return HONE_ERROR(HONE_CODE_VERSION, "artifact has ABI version %u, this runtime has %d",
                           manifest->abi_version, HONE_ABI_VERSION);
     }
+    if (manifest->launch_count && manifest->arg_count == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the kernels are those of a program whose sizes are "
+                                             "open: they run as a part of a model");
+    }
     return device->vtable->load(device, artifact, manifest, out_module);
 }
 
