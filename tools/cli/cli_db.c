@@ -78,15 +78,6 @@ static bool take_target(void *ctx, const hone_db_target *row) {
     return !rows->failed;
 }
 
-static bool take_workload(void *ctx, const hone_db_workload *row) {
-    hone_db_rows *rows = ctx;
-    COPY_ROW(hone_db_workload, workloads);
-    keep(rows, &copy->name);
-    keep(rows, &copy->program);
-    keep(rows, &copy->args_json);
-    return !rows->failed;
-}
-
 static bool take_failure(void *ctx, const hone_db_failure_count *row) {
     hone_db_rows *rows = ctx;
     COPY_ROW(hone_db_failure_count, failures);
@@ -126,10 +117,6 @@ hone_status hone_cli_list_sessions(hone_db *db, hone_db_rows *rows) {
 
 hone_status hone_cli_list_targets(hone_db *db, hone_db_rows *rows) {
     return listed(rows, hone_db_targets(db, NULL, take_target, rows));
-}
-
-hone_status hone_cli_list_workloads(hone_db *db, hone_db_rows *rows) {
-    return listed(rows, hone_db_workloads(db, NULL, take_workload, rows));
 }
 
 hone_status hone_cli_list_failures(hone_db *db, hone_db_rows *rows) {

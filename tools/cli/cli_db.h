@@ -38,7 +38,6 @@ typedef struct hone_db_rows {
     const char **shapes; /* beside tasks, by hone_cli_list_task_shapes */
     hone_db_session *sessions;
     hone_db_target *targets;
-    hone_db_workload *workloads;
     hone_db_failure_count *failures;
     hone_db_trial *trials;
     size_t count, capacity;
@@ -50,7 +49,6 @@ HONE_NODISCARD hone_status hone_cli_list_tasks(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_task_shapes(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_sessions(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_targets(hone_db *db, hone_db_rows *rows);
-HONE_NODISCARD hone_status hone_cli_list_workloads(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_failures(hone_db *db, hone_db_rows *rows);
 /* Without samples and features. */
 HONE_NODISCARD hone_status hone_cli_list_trials(hone_db *db, const hone_db_filter *filter,

@@ -8,6 +8,7 @@
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_table.h"
 #include "tools/farm/farm_client.h"
+#include "tools/farm/farm_status.h"
 #include "tools/farm/farm_verbs.h"
 
 /* A slot that is benched gets nothing new, as one that drains: the state has no word of its own. */
@@ -59,7 +60,7 @@ static hone_json *tuner_json(const hone_farm_status_tuner *s) {
     return NULL;
 }
 
-static hone_json *table_json(const hone_farm_status_table *t) {
+hone_json *hone_farm_status_json(const hone_farm_status_table *t) {
     hone_json *json = hone_json_make_object(), *slots = hone_json_make_array(),
               *tuners = hone_json_make_array();
     bool ok = hone_json_set_text(json, "software", t->software) &&
@@ -161,7 +162,7 @@ static hone_status status(hone_cli *cli, hone_farm_access *access) {
     HONE_TRY(hone_farm_client_open(access, HONE_FARM_VERB_TIMEOUT_NS, &client));
     hone_status st = hone_farm_client_ask(client, &question, HONE_FARM_STATUS_TABLE, &answer);
     if (!st && cli->json) {
-        st = hone_cli_put_json(cli, table_json(&answer.u.status_table));
+        st = hone_cli_put_json(cli, hone_farm_status_json(&answer.u.status_table));
     } else if (!st) {
         put_text(cli, &answer.u.status_table);
     }
