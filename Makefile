@@ -39,6 +39,7 @@ packages: setup release
 check-packages: wheel packages
 	@scripts/setup --packages
 	@tests/python/wheel.sh $(CURDIR) build/wheel/*.whl
+	@tests/package/slurm.sh $(CURDIR) $(CURDIR)/build/release
 	@tests/package/debian.sh $(CURDIR) bookworm build/packages/*.deb
 	@tests/package/debian.sh $(CURDIR) bookworm build/wheel/*.whl
 	@tests/package/debian.sh $(CURDIR) trixie build/wheel/*.whl

@@ -7,6 +7,7 @@
 #define STOP_PATIENCE_NS (15 * HONE_NS_PER_S)
 #define ACK_PATIENCE_NS (2 * HONE_NS_PER_S)
 #define REFUSAL_LOG_NS (60 * HONE_NS_PER_S)
+#define WATCH_NS (5 * HONE_NS_PER_S)
 
 /* ---- the link's owner ---- */
 
@@ -208,6 +209,19 @@ bool hone_daemon_is_over(const hone_daemon *d) {
     return d->is_over;
 }
 
+/* ---- who watches it ---- */
+
+static int64_t watch_ns(const hone_daemon *d) {
+    return d->watcher.note ? d->watch_ns : HONE_DEADLINE_NEVER;
+}
+
+static void tell_watcher(hone_daemon *d) {
+    if (daemon_now(d) < watch_ns(d)) return;
+    d->watch_ns = daemon_now(d) + WATCH_NS;
+    const hone_daemon_stats stats = hone_daemon_get_stats(d);
+    d->watcher.note(d->watcher.ctx, &stats);
+}
+
 /* ---- the whole ---- */
 
 hone_status hone_daemon_step(hone_daemon *d) {
@@ -221,6 +235,7 @@ hone_status hone_daemon_step(hone_daemon *d) {
     daemon_send_results(d);
     check_idle(d);
     check_stop(d);
+    tell_watcher(d);
     return HONE_OK;
 }
 
@@ -232,6 +247,7 @@ int64_t hone_daemon_next_ns(const hone_daemon *d) {
     if (!d->is_stopping) farm_sooner(&at, daemon_health_next_ns(d));
     farm_sooner(&at, daemon_fetch_next_ns(d));
     farm_sooner(&at, idle_until_ns(d));
+    farm_sooner(&at, watch_ns(d));
     if (d->is_stopping) farm_sooner(&at, stop_until_ns(d));
     return at;
 }
@@ -268,6 +284,7 @@ hone_status hone_daemon_create(const hone_daemon_options *options, hone_daemon *
     d->cache = options->cache;
     d->log = options->log;
     d->slot_count = options->slot_count;
+    d->watcher = options->watcher;
     d->idle_ns = options->idle_ns;
     d->busy_ns = daemon_now(d);
     for (size_t i = 0; i < d->slot_count; i++) {

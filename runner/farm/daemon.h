@@ -43,6 +43,18 @@ typedef struct hone_daemon_self_test {
     void *ctx;
 } hone_daemon_self_test;
 
+typedef struct hone_daemon_stats {
+    bool is_connected; /* and welcome */
+    uint64_t assigned, results, returned, fetched_files, fetched_bytes;
+    size_t held; /* trials now */
+} hone_daemon_stats;
+
+/* Told every few seconds that a daemon lives, and how it is. NULL: nobody is. */
+typedef struct hone_daemon_watcher {
+    void (*note)(void *ctx, const hone_daemon_stats *stats);
+    void *ctx;
+} hone_daemon_watcher;
+
 typedef struct hone_daemon_options {
     hone_net *net; /* a client */
     hone_blob_cache *cache;
@@ -51,6 +63,7 @@ typedef struct hone_daemon_options {
     const char *name;              /* unique in the farm; "" = that of the key */
     const char *software;
     hone_daemon_self_test self_test;
+    hone_daemon_watcher watcher;
     hone_farm_instance instance; /* random, not zero */
     int64_t idle_ns;             /* leaves when nothing was given to it for so long; 0: never */
     const hone_log *log;         /* NULL: silence */
@@ -80,11 +93,6 @@ typedef enum hone_daemon_haste {
 void hone_daemon_stop(hone_daemon *daemon, hone_daemon_haste haste);
 bool hone_daemon_is_over(const hone_daemon *daemon);
 
-typedef struct hone_daemon_stats {
-    bool is_connected; /* and welcome */
-    uint64_t assigned, results, returned, fetched_files, fetched_bytes;
-    size_t held; /* trials now */
-} hone_daemon_stats;
 hone_daemon_stats hone_daemon_get_stats(const hone_daemon *daemon);
 
 /* Steps and waits until it is over. `stop_fd` (a signalfd, or a pipe of bytes; -1: none): what it

@@ -83,8 +83,10 @@ struct hone_daemon {
     bool is_stopping, is_over;
     hone_daemon_haste haste; /* of the stop */
     int64_t stop_ns;         /* until then trials may run; NEVER: as long as they take */
-    int64_t idle_ns;         /* options.idle_ns */
-    int64_t busy_ns;         /* when it had a trial last */
+    hone_daemon_watcher watcher;
+    int64_t watch_ns; /* when it is told next */
+    int64_t idle_ns;  /* options.idle_ns */
+    int64_t busy_ns;  /* when it had a trial last */
 
     daemon_trial *trials; /* in order of assignment */
     daemon_fetch *fetches;

@@ -5,7 +5,10 @@
 set -eu
 source=$1 suite=$2
 shift 2
-[ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || { echo "debian.sh wants root and debootstrap"; exit 77; }
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+    echo "debian.sh wants root and debootstrap"
+    exit 77
+fi
 root=$(mktemp -d)
 trap 'umount "$root/dev" "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 chmod 755 "$root"
@@ -56,9 +59,10 @@ END
 inside <<'END'
 hone tracker --listen tcp://127.0.0.1:9190 --insecure --metrics 127.0.0.1:9191 >tracker.log 2>&1 &
 sleep 1
-hone-runner --tracker tcp://127.0.0.1:9190 --insecure --device-key demo --cache cache --idle-exit 60s >runner.log 2>&1 &
-hone tune model.py --db farm.db --trials 4 --device-key demo --tracker tcp://127.0.0.1:9190 --insecure -q >/dev/null ||
+hone-runner --tracker tcp://127.0.0.1:9190 --insecure --device-key demo --cache cache --status status --idle-exit 60s >runner.log 2>&1 &
+timeout 120 hone tune model.py --db farm.db --trials 4 --device-key demo --tracker tcp://127.0.0.1:9190 --insecure -q >/dev/null ||
     { cat tracker.log runner.log; exit 1; }
+hone-runner --check status
 kill %1 %2
 END
 use_python python3

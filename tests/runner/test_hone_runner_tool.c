@@ -57,6 +57,9 @@ static const struct row {
     {"no time at all",     {"--idle-exit", "0"},                                               2, "",                   "'0'"                     },
     {"no such signal",     {"--drain-on", "SIGKILL"},                                          2, "",                   "'SIGKILL'"               },
     {"idle executors",     {"--executor", "--idle-exit", "1m"},                                2, "",                   "no 'idle-exit'"          },
+    {"no status",          {"--check", "/nonexistent/s"},                                      3, "",                   "no runner has begun"     },
+    {"two checks",         {"--check", "s", "--check-alive", "s"},                             2, "",                   "two questions"           },
+    {"idle in checks",     {"--check", "s", "--slots", "2"},                                   2, "",                   "no 'slots'"              },
     {"no launcher",        {"--launcher", "  "},                                               2, "",                   "--launcher"              },
 };
 

@@ -20,11 +20,13 @@
 #include "support/core/status.h"
 #include "support/text/duration.h"
 #include "tools/programs/hone_runner_farm.h"
+#include "tools/programs/hone_runner_status.h"
 
 enum exit_code { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_WORLD = 3, EXIT_BUG = 4 };
 
 static const char help[] =
     "Usage: hone-runner --tracker URL --key FILE --tracker-key PUB [options]\n"
+    "       hone-runner --check FILE | --check-alive FILE\n"
     "       hone-runner --executor [--device NAME] [--memory SIZE] [--quiet FILE] [--unsandboxed]\n"
     "Runs built kernels on this machine and reports how long they took.\n"
     "\n"
@@ -48,6 +50,10 @@ static const char help[] =
     "  --drain-on SIGNAL  after SIGUSR1, say, take nothing new and end when what runs has ended; "
     "a\n"
     "                     plain SIGTERM gives it 15 s\n"
+    "  --status FILE      every few seconds, say in FILE that this runner lives and serves\n"
+    "  --check FILE       exit 0 if the runner that writes FILE serves a tracker, else 3; for "
+    "probes\n"
+    "  --check-alive FILE the same of one that lives, with a tracker or without\n"
     "  --launcher WORDS   start trials through a program: 'qemu-aarch64-static'\n"
     "  --unsandboxed      hold nothing back: let kernels start processes, open sockets, write "
     "files;\n"
@@ -68,7 +74,8 @@ typedef struct command {
     unsigned without; /* the same layers, for an executor */
     uint32_t given;   /* the options that stand in the line, as bits */
     int64_t memory_bytes;
-    char *launcher; /* the words, cut up; owned */
+    const char *check_path; /* of --check or --check-alive */
+    char *launcher;         /* the words, cut up; owned */
 } command;
 
 static int usage(const char *message, const char *what) {
@@ -140,6 +147,9 @@ enum {
     OPTION_QUIET,
     OPTION_IDLE_EXIT,
     OPTION_DRAIN_ON,
+    OPTION_STATUS,
+    OPTION_CHECK,
+    OPTION_CHECK_ALIVE,
     OPTION_LAUNCHER,
     OPTION_UNSANDBOXED,
     OPTION_WITHOUT,
@@ -165,6 +175,9 @@ static const struct option options[] = {
     {"quiet",       required_argument, NULL, OPTION_QUIET      },
     {"idle-exit",   required_argument, NULL, OPTION_IDLE_EXIT  },
     {"drain-on",    required_argument, NULL, OPTION_DRAIN_ON   },
+    {"status",      required_argument, NULL, OPTION_STATUS     },
+    {"check",       required_argument, NULL, OPTION_CHECK      },
+    {"check-alive", required_argument, NULL, OPTION_CHECK_ALIVE},
     {"launcher",    required_argument, NULL, OPTION_LAUNCHER   },
     {"unsandboxed", no_argument,       NULL, OPTION_UNSANDBOXED},
     {"without",     required_argument, NULL, OPTION_WITHOUT    },
@@ -207,8 +220,17 @@ static int serve_farm(command *c) {
     return report(runner_farm_serve(o));
 }
 
+static int check(const command *c) {
+    const uint32_t own = BIT(CHECK) | BIT(CHECK_ALIVE);
+    const char *idle = given_of(c, ~own);
+    if (idle) return usage("a check uses no", idle);
+    if ((c->given & own) == own) return usage("--check and --check-alive are two questions", NULL);
+    return report(runner_status_check(c->check_path, c->given & BIT(CHECK)));
+}
+
 static int serve(command *c) {
     const char *tracker = getenv("HONE_TRACKER");
+    if (c->check_path) return check(c);
     if (c->is_executor) {
         const char *idle = given_of(c, ~EXECUTOR_OPTIONS);
         if (idle) return usage("--executor uses no", idle);
@@ -312,6 +334,13 @@ static const char *take(command *c, int choice, const char *value) {
         return read_signal(value, &o->drain_signal)
                    ? NULL
                    : "--drain-on wants SIGTERM, SIGINT, SIGHUP, SIGUSR1 or SIGUSR2, not";
+    case OPTION_STATUS:
+        o->status_path = value;
+        return NULL;
+    case OPTION_CHECK:
+    case OPTION_CHECK_ALIVE:
+        c->check_path = value;
+        return NULL;
     case OPTION_LAUNCHER:
         return read_launcher(value, c) ? NULL : "--launcher wants 1 to 16 words, not";
     case OPTION_UNSANDBOXED:

@@ -21,6 +21,7 @@
 #include "support/os/proc.h"
 #include "support/os/quiet.h"
 #include "target/target.h"
+#include "tools/programs/hone_runner_status.h"
 
 #define DEFAULT_CACHE_BYTES (INT64_C(4) << 30)
 #define MAX_CACHES 64 /* of runners of one user on one machine, before one must be named */
@@ -202,6 +203,11 @@ static hone_status make_instance(hone_farm_instance *out) {
     return HONE_OK;
 }
 
+static void note_status(void *ctx, const hone_daemon_stats *stats) {
+    const serving *s = ctx;
+    runner_status_note(s->options->status_path, stats);
+}
+
 static hone_status make_daemon(serving *s) {
     char name[HONE_FARM_NAME_BYTES];
     default_name(s, name, sizeof name);
@@ -216,7 +222,8 @@ static hone_status make_daemon(serving *s) {
         .slot_count = s->slot_count,
         .name = s->options->name ? s->options->name : name,
         .software = "hone-runner " HONE_RUNNER_VERSION,
-        .self_test = {hone_self_test_make, &s->self_test},
+        .self_test = {hone_self_test_make,                          &s->self_test},
+        .watcher = {s->options->status_path ? note_status : NULL, s            },
         .idle_ns = s->options->idle_exit_ns,
         .log = &s->log
     };

@@ -24,9 +24,10 @@ typedef struct runner_farm_options {
     int32_t slots;           /* 0: 1 */
     const char *quiet_path;  /* NULL: the gate of this user */
     const char *launcher[RUNNER_LAUNCHER_WORDS + 1];
-    const char *without;  /* layers of the sandbox that are left out, for tests; or NULL */
-    int64_t idle_exit_ns; /* ends when it had nothing to do for so long; 0: never */
-    int drain_signal;     /* ends when what runs has ended; 0: no signal says so */
+    const char *without;     /* layers of the sandbox that are left out, for tests; or NULL */
+    const char *status_path; /* a file that says that it lives and serves; NULL: none */
+    int64_t idle_exit_ns;    /* ends when it had nothing to do for so long; 0: never */
+    int drain_signal;        /* ends when what runs has ended; 0: no signal says so */
     bool is_insecure, is_unsandboxed, is_loud; /* without the quiet gate */
     bool is_verbose;
 } runner_farm_options;
