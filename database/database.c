@@ -7,6 +7,7 @@
 
 #include "database/database_impl.h"
 #include "database/session_owner.h"
+#include "measure/run.h"
 #include "support/data/vec.h"
 
 void hone_db_init(hone_db *db, const hone_db_vtable *vt) {
@@ -82,16 +83,15 @@ hone_status hone_db_end_session(hone_db *db, const char *id, const char *state, 
 
 static hone_status check_numbers(const hone_db_trial *trial) {
     bool ok = strcmp(trial->outcome, HONE_DB_OUTCOME_OK) == 0;
-    if (ok && !(isfinite(trial->median_ns) && trial->median_ns > 0)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "median_ns of an ok trial is %g, must be above 0",
-                          trial->median_ns);
+    if (ok && !hone_run_is_time(trial->median_ns)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "median_ns of an ok trial is %g, must be at least %g",
+                          trial->median_ns, HONE_RUN_LEAST_NS);
     }
     if (!ok && !isnan(trial->median_ns)) {
         return HONE_ERROR(HONE_CODE_INVALID, "median_ns of a failed trial (%s) is %g, must be nan",
                           trial->outcome, trial->median_ns);
     }
-    if (!isnan(trial->confirmed_ns) &&
-        !(ok && isfinite(trial->confirmed_ns) && trial->confirmed_ns > 0)) {
+    if (!isnan(trial->confirmed_ns) && !(ok && hone_run_is_time(trial->confirmed_ns))) {
         return HONE_ERROR(HONE_CODE_INVALID, "confirmed_ns is %g on a trial with outcome '%s'",
                           trial->confirmed_ns, trial->outcome);
     }
@@ -148,8 +148,9 @@ hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns,
                             int64_t confirmed_at_ns) {
     assert(db);
     HONE_TRY(hone_db_need_writable(db));
-    if (!isfinite(confirmed_ns) || confirmed_ns <= 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "confirmed_ns is %g, must be above 0", confirmed_ns);
+    if (!hone_run_is_time(confirmed_ns)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "confirmed_ns is %g, must be at least %g",
+                          confirmed_ns, HONE_RUN_LEAST_NS);
     }
     LOCKED(db, db->vt->confirm(db, record, confirmed_ns, confirmed_at_ns));
 }

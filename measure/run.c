@@ -38,7 +38,7 @@ void hone_run_result_fail(hone_run_result *result, hone_failure failure, const c
     hone_run_result_summarize(result);
 }
 
-static bool is_time(double ns) {
+bool hone_run_is_time(double ns) {
     return isfinite(ns) && ns >= HONE_RUN_LEAST_NS;
 }
 
@@ -51,7 +51,7 @@ const char *hone_run_result_problem(const hone_run_result *result, bool wants_ti
     if (result->failure != HONE_FAILURE_NONE) return NULL;
     if (wants_time && result->sample_count < 1) return "a success without a time";
     for (int32_t i = 0; i < result->sample_count; i++) {
-        if (!is_time(result->samples_ns[i])) return "a time that no kernel can take";
+        if (!hone_run_is_time(result->samples_ns[i])) return "a time that no kernel can take";
     }
     return result->error_ratio > 1 ? "a success with an error beyond the bound" : NULL;
 }

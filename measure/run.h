@@ -23,6 +23,9 @@
 #define HONE_RUN_LEAST_NS 0.05 /* of a kernel: less than a cycle of any machine */
 #define HONE_RUN_NS_PER_MS INT64_C(1000000)
 
+/* Whether some kernel can take so long: finite and not below HONE_RUN_LEAST_NS. */
+bool hone_run_is_time(double ns);
+
 typedef enum hone_cache_state {
     HONE_CACHE_HOT,  /* as the run before left it */
     HONE_CACHE_COLD, /* the arguments are flushed from all caches before each run */

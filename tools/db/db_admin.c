@@ -173,8 +173,18 @@ static hone_status merge_one(hone_cli *cli, hone_db *into, const char *path) {
     return st;
 }
 
+static hone_status check_others(const hone_cli *cli) {
+    for (int i = 1; i < cli->arg_count; i++) {
+        const char *path = cli->args[i];
+        if (strcmp(path, cli->args[0]) == 0 || hone_fs_is_same(path, cli->args[0]))
+            return HONE_ERROR(HONE_CODE_INVALID, "%s: cannot be merged into itself", path);
+    }
+    return HONE_OK;
+}
+
 static hone_status merge(hone_cli *cli) {
     hone_db *into = NULL;
+    HONE_TRY(check_others(cli));
     bool is_empty = !hone_fs_exists(cli->args[0]);
     hone_status st = hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &into);
     for (int i = 1; i < cli->arg_count && !st; i++) {
