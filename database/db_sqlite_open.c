@@ -24,6 +24,7 @@
 typedef struct file_facts {
     bool empty;
     bool has_log, has_shared; /* files beside it: in use, or left behind */
+    bool has_journal;         /* of a change, by another program, that may have to be taken back */
     bool may_write;           /* the file and beside it, and its mode says that this is meant */
 } file_facts;
 
@@ -94,6 +95,7 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
         (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);
     HONE_TRY(look_beside(path, "-wal", true, &out_facts->has_log));
     HONE_TRY(look_beside(path, "-shm", false, &out_facts->has_shared));
+    HONE_TRY(look_beside(path, "-journal", true, &out_facts->has_journal));
     /* An empty file may be one that another process is about to fill. */
     if (!out_facts->empty) return check_header(path, &facts);
     if (mode == HONE_DB_CREATE) return HONE_OK;
@@ -116,10 +118,8 @@ static void append_uri(hone_str *uri, const char *path, const char *query) {
     hone_str_append(uri, query);
 }
 
-static hone_status open_connection(db_sqlite *db, hone_db_mode mode, const char *query) {
-    int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    flags |= mode == HONE_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-    if (mode == HONE_DB_CREATE) flags |= SQLITE_OPEN_CREATE;
+static hone_status open_connection(db_sqlite *db, int access_flags, const char *query) {
+    int flags = access_flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     HONE_TRY(hone_db_check_place(db->path));
     hone_str uri = {0};
     append_uri(&uri, db->path, query);
@@ -267,6 +267,11 @@ static hone_status quick_check(db_sqlite *db) {
 
 /* ---- readers ---- */
 
+/* Even readers take back what a program left undone that was killed in the midst of a change. */
+static int flags_of_reader(const file_facts *facts) {
+    return facts->has_journal && facts->may_write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+}
+
 /* Even readers of a log share memory in a file beside it; one made by somebody who may not write
  * the file would keep those out who may. Where none is there and no log is left, nobody is writing:
  * the file is read as it lies. */
@@ -275,12 +280,12 @@ static hone_status how_to_read(const char *path, const file_facts *facts, const 
     if (facts->may_write) return HONE_OK;
     if (facts->has_shared) {
         *out_query = "?readonly_shm=1";
-    } else if (!facts->has_log) {
+    } else if (!facts->has_log && !facts->has_journal) {
         *out_query = "?immutable=1";
     } else {
         return HONE_ERROR(HONE_CODE_IO,
-                          "%s: was not closed, and what its log holds can be taken in only by "
-                          "somebody who may write it and its directory",
+                          "%s: was not closed, and its log can be taken in, or its journal back, "
+                          "only by somebody who may write it and its directory",
                           path);
     }
     return HONE_OK;
@@ -320,7 +325,7 @@ static hone_status connect_reader(db_sqlite *db, const hone_db_options *options,
     identity id;
     const char *query;
     HONE_TRY(how_to_read(db->path, facts, &query));
-    HONE_TRY(open_connection(db, HONE_DB_READ, query));
+    HONE_TRY(open_connection(db, flags_of_reader(facts), query));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, HONE_DB_READ));
@@ -336,7 +341,8 @@ hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     HONE_TRY(look_at_file(db->path, options->mode, &facts));
     if (options->mode == HONE_DB_READ) return connect_reader(db, options, &facts);
     HONE_TRY(check_file_system(db->path));
-    HONE_TRY(open_connection(db, options->mode, ""));
+    int create = options->mode == HONE_DB_CREATE ? SQLITE_OPEN_CREATE : 0;
+    HONE_TRY(open_connection(db, SQLITE_OPEN_READWRITE | create, ""));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, options->mode));

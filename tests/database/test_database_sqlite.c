@@ -436,6 +436,49 @@ static void reads_from_a_read_only_directory(void **state) {
     hone_free(place);
 }
 
+/* What another program, which keeps no log, leaves when it is killed in the midst of a change. */
+static void copy_in_the_midst(const char *path, const char *copy) {
+    static const char *const ends[] = {"", "-journal"};
+    sqlite3 *sql = NULL;
+    assert_int_equal(sqlite3_open_v2(path, &sql, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sql,
+                                  "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; "
+                                  "DELETE FROM sample; DELETE FROM trial; "
+                                  "CREATE TABLE more AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                                  "SELECT i + 1 FROM n LIMIT 500) SELECT randomblob(1000) FROM n",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    for (size_t i = 0; i < HONE_COUNT(ends); i++) {
+        char from[512], to[512], *bytes = NULL;
+        size_t count = 0;
+        snprintf(from, sizeof from, "%s%s", path, ends[i]);
+        snprintf(to, sizeof to, "%s%s", copy, ends[i]);
+        HONE_ASSERT_OK(hone_fs_read(from, 1 << 24, &bytes, &count));
+        HONE_ASSERT_OK(hone_fs_write_atomic(to, bytes, count));
+        hone_free(bytes);
+    }
+    assert_int_equal(sqlite3_exec(sql, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sql), SQLITE_OK);
+}
+
+static void readers_take_back_what_was_left_undone(void **state) {
+    (void)state;
+    hone_db_stats stats;
+    hone_db *db = NULL;
+    char *path = make_file("midst.db", 5), *copy = path_of("left.db");
+    hone_db_options options = {.path = copy, .mode = HONE_DB_READ};
+    copy_in_the_midst(path, copy);
+    assert_int_equal(chmod(copy, 0444), 0);
+    HONE_ASSERT_ERROR(hone_db_open_sqlite(&options, &db), HONE_CODE_IO, "was not closed");
+    assert_int_equal(chmod(copy, 0644), 0);
+    HONE_ASSERT_OK(hone_db_open_sqlite(&options, &db));
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    hone_db_close(db);
+    hone_free(path);
+    hone_free(copy);
+    assert_int_equal(stats.trials, 5);
+}
+
 /* The limit on the size of files stands for a full disk: writes fail half-way. */
 static void fill_the_disk(const char *path) {
     hone_db *db = NULL;
@@ -813,6 +856,7 @@ int main(void) {
         cmocka_unit_test(finds_a_cut_end),
         cmocka_unit_test(migrates_older_versions),
         cmocka_unit_test(reads_from_a_read_only_directory),
+        cmocka_unit_test(readers_take_back_what_was_left_undone),
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_killed_process_loses_nothing),
         cmocka_unit_test(two_writers_share_a_file),
