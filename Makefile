@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: release dev test demo check check-full check-peer check-packages bench fuzz fmt install setup gpu-bundle wheel packages clean
+.PHONY: release dev test demo check check-full check-peer check-packages bench model fuzz fmt install setup gpu-bundle wheel packages clean
 release:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
@@ -46,6 +46,9 @@ check-packages: wheel packages
 
 bench: release
 	@scripts/bench $(BENCH)
+
+model: release
+	@scripts/model $(MODEL)
 
 gpu-bundle:
 	@scripts/gpu_bundle

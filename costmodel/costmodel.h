@@ -55,10 +55,13 @@ typedef struct hone_costmodel_quality {
 typedef struct hone_costmodel_options {
     uint32_t feature_count; /* columns of every row; at least 1 */
     uint64_t seed;
-    int32_t min_samples;       /* random order until so many have been seen; 0 = 24 */
+    int32_t min_samples;       /* what it was not trained before for: random order until so many
+                                  have been seen; 0 = 24 */
     int32_t max_depth;         /* 0 = 5 */
     int32_t max_rounds;        /* trees at most; 0 = 160 */
     int32_t max_train_samples; /* the latest and the fastest of each group are kept; 0 = 4096 */
+    bool begins_untrained;     /* without what is shipped (prior.h); which is for the columns of
+                                  feature.h only */
 } hone_costmodel_options;
 
 HONE_NODISCARD hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,

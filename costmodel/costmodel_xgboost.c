@@ -10,6 +10,8 @@
 #include <assert.h>
 
 #include "costmodel/costmodel_impl.h"
+#include "costmodel/feature.h"
+#include "costmodel/prior.h"
 #include "costmodel/rank_quality.h"
 #include "costmodel/train_history.h"
 #include "costmodel/tree_forest.h"
@@ -27,6 +29,7 @@ typedef struct xgboost_model {
     uint64_t trained_at, trained_samples; /* history.seen and samples.count when last trained */
     rank_quality judged;
     int64_t last_train_ns;
+    tree_forest *prior;  /* what is known before; NULL = nothing */
     hone_mutex swap;     /* guards the two below, which score reads */
     tree_forest *forest; /* NULL = not trained */
     bool trusted;
@@ -40,15 +43,20 @@ static void destroy(hone_costmodel *base) {
     xgboost_model *self = as_xgboost(base);
     train_history_deinit(&self->history);
     tree_forest_release(self->forest);
+    tree_forest_release(self->prior);
     hone_mutex_deinit(&self->swap);
     hone_free(self);
 }
 
-static double forest_score(const tree_forest *forest, uint32_t columns,
+/* forest NULL: not trained yet. */
+static double forest_score(const xgboost_model *self, const tree_forest *forest,
                            const hone_costmodel_rows *rows) {
+    uint32_t columns = self->base.options.feature_count;
     double sum = 0;
     for (uint32_t r = 0; r < rows->row_count; r++) {
-        sum += tree_forest_row(forest, rows->data + (size_t)r * columns);
+        const float *row = rows->data + (size_t)r * columns;
+        if (forest) sum += tree_forest_row(forest, row);
+        if (self->prior) sum += tree_forest_row(self->prior, row);
     }
     return tree_train_label(sum);
 }
@@ -60,19 +68,18 @@ static void update_trust(xgboost_model *self) {
         self->judged.pairs >= MIN_JUDGED_PAIRS && rank_quality_accuracy(&self->judged) < 0.5;
     bool has_enough = self->history.seen >= (uint64_t)self->base.options.min_samples;
     hone_mutex_lock(&self->swap);
-    self->trusted = self->forest && has_enough && !is_worse_than_chance;
+    self->trusted = (self->prior || (self->forest && has_enough)) && !is_worse_than_chance;
     hone_mutex_unlock(&self->swap);
 }
 
 /* Scores samples that the trees have not seen and compares with their times. */
 static hone_status judge(xgboost_model *self, const hone_costmodel_sample *samples, size_t count) {
-    if (!self->forest) return HONE_OK;
+    if (!self->forest && !self->prior) return HONE_OK;
     if (count > MAX_JUDGED) count = MAX_JUDGED;
     rank_item *items = hone_calloc(count + 1, sizeof *items);
     if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "judging the cost model");
     for (size_t i = 0; i < count; i++) {
-        double score =
-            forest_score(self->forest, self->base.options.feature_count, &samples[i].rows);
+        double score = forest_score(self, self->forest, &samples[i].rows);
         bool failed = hone_costmodel_failed(samples[i].time_ns);
         items[i] =
             (rank_item){samples[i].group, failed ? (double)NAN : samples[i].time_ns, (float)score};
@@ -104,7 +111,8 @@ static bool is_due(const hone_costmodel *base) {
 static hone_status train(hone_costmodel *base) {
     xgboost_model *self = as_xgboost(base);
     const hone_costmodel_options *o = &base->options;
-    tree_train_options options = {o->feature_count, o->seed, o->max_depth, o->max_rounds};
+    tree_train_options options = {o->feature_count, o->seed, o->max_depth, o->max_rounds,
+                                  self->prior};
     int64_t started_ns = hone_clock_now(hone_clock_system());
     tree_forest *fresh = NULL;
     HONE_TRY(tree_train(&self->history, &options, &fresh));
@@ -128,12 +136,13 @@ static hone_status score(hone_costmodel *base, const hone_hash128 *group,
     xgboost_model *self = as_xgboost(base);
     const hone_costmodel_options *o = &base->options;
     hone_mutex_lock(&self->swap);
-    tree_forest *forest = self->trusted ? tree_forest_retain(self->forest) : NULL;
+    bool is_trusted = self->trusted;
+    tree_forest *forest = is_trusted ? tree_forest_retain(self->forest) : NULL;
     hone_mutex_unlock(&self->swap);
     for (size_t i = 0; i < count; i++) {
         out_scores[i] =
-            forest ? (float)forest_score(forest, o->feature_count, &candidates[i])
-                   : hone_costmodel_random_score(o->seed, o->feature_count, &candidates[i]);
+            is_trusted ? (float)forest_score(self, forest, &candidates[i])
+                       : hone_costmodel_random_score(o->seed, o->feature_count, &candidates[i]);
     }
     tree_forest_release(forest);
     return HONE_OK;
@@ -147,7 +156,7 @@ static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
     out->rank_correlation = rank_quality_correlation(&self->judged);
     out->trusted = self->trusted;
     out->last_train_ns = self->last_train_ns;
-    out->trees = (int32_t)tree_forest_count(self->forest);
+    out->trees = (int32_t)(tree_forest_count(self->forest) + tree_forest_count(self->prior));
 }
 
 static const hone_costmodel_vtable xgboost_vtable = {
@@ -160,6 +169,15 @@ static const hone_costmodel_vtable xgboost_vtable = {
     .quality = quality,
 };
 
+/* Rows of other columns than the features' are nobody's that was trained before. */
+static hone_status learn_before(xgboost_model *self) {
+    const hone_costmodel_options *o = &self->base.options;
+    if (o->begins_untrained || o->feature_count != hone_feature_count()) return HONE_OK;
+    HONE_TRY(hone_prior_shipped(&self->prior));
+    self->trusted = self->prior != NULL;
+    return HONE_OK;
+}
+
 hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,
                                           hone_costmodel **out_model) {
     assert(options && out_model);
@@ -168,6 +186,7 @@ hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "xgboost cost model");
     hone_mutex_init(&self->swap);
     hone_status st = hone_costmodel_init(&self->base, &xgboost_vtable, options);
+    if (!st) st = learn_before(self);
     if (st) {
         hone_costmodel_destroy(&self->base);
         return st;

@@ -186,3 +186,65 @@ hone_status tree_forest_parse(const char *const *trees, size_t tree_count, const
     *out_forest = forest;
     return HONE_OK;
 }
+
+/* ---- our own text ---- */
+
+static size_t end_of_tree(const tree_forest *forest, size_t tree) {
+    return tree + 1 < forest->roots.count ? forest->roots.data[tree + 1] : forest->nodes.count;
+}
+
+void tree_forest_print(const tree_forest *forest, hone_str *out) {
+    for (size_t t = 0; t < tree_forest_count(forest); t++) {
+        for (size_t i = forest->roots.data[t]; i < end_of_tree(forest, t); i++) {
+            const tree_node *node = &forest->nodes.data[i];
+            if (i > forest->roots.data[t]) hone_str_append_char(out, ' ');
+            if (node->column != LEAF) hone_str_printf(out, "%u<", (unsigned)node->column);
+            if (node->column == LEAF) hone_str_append_char(out, '=');
+            hone_str_printf(out, "%.9g", (double)node->threshold);
+        }
+        hone_str_append_char(out, '\n');
+    }
+}
+
+static hone_status bad_text(void) {
+    return HONE_ERROR(HONE_CODE_INVALID, "the trees of a cost model are broken");
+}
+
+static bool read_node(const char **at, uint32_t columns, tree_node *out) {
+    *out = (tree_node){.column = LEAF};
+    if (eat(at, "=")) return eat_float(at, &out->threshold);
+    return eat_number(at, &out->column) && out->column < columns && eat(at, "<") &&
+           eat_float(at, &out->threshold);
+}
+
+/* A line: the children of each inner node are the next two that nobody has yet. */
+static hone_status read_tree(const char **at, uint32_t columns, tree_forest *forest) {
+    uint32_t root = (uint32_t)forest->nodes.count, open = root + 1;
+    if (!hone_vec_push(&forest->roots, root)) return no_memory();
+    do {
+        tree_node node;
+        if (forest->nodes.count >= open || !read_node(at, columns, &node)) return bad_text();
+        node.yes = open;
+        node.no = open + 1;
+        if (node.column != LEAF) open += 2;
+        if (!hone_vec_push(&forest->nodes, node)) return no_memory();
+    } while (eat(at, " "));
+    return forest->nodes.count == open && eat(at, "\n") ? HONE_OK : bad_text();
+}
+
+hone_status tree_forest_read(const char *text, size_t length, uint32_t columns,
+                             tree_forest **out_forest) {
+    const char *at = text;
+    *out_forest = NULL;
+    if (memchr(text, 0, length) || text[length]) return bad_text();
+    tree_forest *forest = make();
+    hone_status st = forest ? HONE_OK : no_memory();
+    while (!st && at < text + length)
+        st = read_tree(&at, columns, forest);
+    if (st) {
+        tree_forest_release(forest);
+        return st;
+    }
+    *out_forest = forest;
+    return HONE_OK;
+}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "support/core/status.h"
+#include "support/core/strbuf.h"
 
 typedef struct tree_forest tree_forest;
 
@@ -18,6 +19,12 @@ typedef struct tree_forest tree_forest;
 HONE_NODISCARD hone_status tree_forest_parse(const char *const *trees, size_t tree_count,
                                              const uint32_t *columns, size_t column_count,
                                              tree_forest **out_forest);
+/* A text that tree_forest_read reads again, to the same trees: a line for each, its nodes in the
+ * order of their depth, "column<threshold" or "=value". */
+void tree_forest_print(const tree_forest *forest, hone_str *out);
+/* Rows have `columns` columns. INVALID: the text is none, or names others. */
+HONE_NODISCARD hone_status tree_forest_read(const char *text, size_t length, uint32_t columns,
+                                            tree_forest **out_forest);
 tree_forest *tree_forest_retain(tree_forest *forest); /* NULL stays NULL */
 void tree_forest_release(tree_forest *forest);
 size_t tree_forest_count(const tree_forest *forest); /* 0 for NULL */

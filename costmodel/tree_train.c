@@ -27,6 +27,7 @@ typedef struct training {
     uint32_t *sample_of;
     float *label, *weight; /* per sample; weight 0 = held out */
     float *sum;            /* per sample: what the trees say so far */
+    float *prior;          /* per sample: what those said that were there before */
     float *grad, *hess;
     DMatrixHandle data;
     BoosterHandle booster;
@@ -50,6 +51,7 @@ static void training_end(training *t) {
     hone_free(t->label);
     hone_free(t->weight);
     hone_free(t->sum);
+    hone_free(t->prior);
     hone_free(t->grad);
     hone_free(t->hess);
 }
@@ -85,9 +87,11 @@ static hone_status allocate(training *t) {
     t->label = hone_calloc(t->samples, sizeof *t->label);
     t->weight = hone_calloc(t->samples, sizeof *t->weight);
     t->sum = hone_calloc(t->samples, sizeof *t->sum);
+    t->prior = hone_calloc(t->samples, sizeof *t->prior);
     t->grad = hone_calloc(t->rows, sizeof *t->grad);
     t->hess = hone_calloc(t->rows, sizeof *t->hess);
-    bool ok = t->matrix && t->sample_of && t->label && t->weight && t->sum && t->grad && t->hess;
+    bool ok = t->matrix && t->sample_of && t->label && t->weight && t->sum && t->prior && t->grad &&
+              t->hess;
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "training of the cost model");
 }
 
@@ -109,6 +113,7 @@ static void fill(training *t) {
         t->weight[i] = is_held_out(t, s) ? 0 : weight;
         for (uint32_t r = 0; r < s->row_count; r++, row++) {
             const float *from = &s->rows[(size_t)r * t->options->columns];
+            if (t->options->prior) t->prior[i] += (float)tree_forest_row(t->options->prior, from);
             float *to = &t->matrix[row * t->used_count];
             t->sample_of[row] = (uint32_t)i;
             for (size_t c = 0; c < t->used_count; c++)
@@ -160,7 +165,7 @@ static hone_status predict(training *t) {
                           t->rows);
     }
     for (size_t i = 0; i < t->samples; i++)
-        t->sum[i] = 0;
+        t->sum[i] = t->prior[i];
     for (size_t r = 0; r < t->rows; r++)
         t->sum[t->sample_of[r]] += said[r];
     return HONE_OK;

@@ -17,6 +17,7 @@ typedef struct tree_train_options {
     uint32_t columns;
     uint64_t seed;
     int32_t max_depth, max_rounds;
+    const tree_forest *prior; /* the new trees stand on what these say; NULL = on nothing */
 } tree_train_options;
 
 /* Depends on the history, the options and nothing else. *out_forest = NULL when there is nothing to

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Writes the workloads that the shipped cost model learns from: model_programs.py DIR COUNT
+
+Each is a program of a family (products, convolutions, reductions, rows, elementwise) with random
+sizes, of DIR/00000.py …; number and family depend on nothing but the number. Sizes are small
+enough for a candidate to run in about a millisecond, and hardly ever powers of two.
+"""
+import pathlib
+import random
+import sys
+
+HEAD = 'from tvm.script import tir as T\n\n@T.prim_func\ndef main({params}):\n' \
+       '    T.func_attr({{"tir.noalias": True}})\n'
+
+
+def buffer(name, *shape, dtype="float32"):
+    sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    return f'{name}: T.Buffer(({sizes}), "{dtype}")'
+
+
+def local(name, *shape, dtype="float32"):
+    sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    return f'    {name} = T.alloc_buffer(({sizes}), "{dtype}")\n'
+
+
+def block(name, axes, kinds, extents, body, init=None):
+    """A nest with one block: axes "i j k", kinds "SSR", loops of the same names."""
+    names = axes.split()
+    loops = ", ".join(names)
+    grid = f"T.grid({', '.join(map(str, extents))})" if len(names) > 1 else f"range({extents[0]})"
+    bound = ", ".join("v" + n for n in names)
+    text = f"    for {loops} in {grid}:\n        with T.block(\"{name}\"):\n"
+    if len(names) > 1:
+        text += f'            {bound} = T.axis.remap("{kinds}", [{loops}])\n'
+    else:
+        axis = "reduce" if kinds == "R" else "spatial"
+        text += f"            {bound} = T.axis.{axis}({extents[0]}, {loops})\n"
+    if init:
+        text += f"            with T.init():\n                {init}\n"
+    return text + "".join(f"            {line}\n" for line in body.split("\n"))
+
+
+def program(params, *nests):
+    return HEAD.format(params=", ".join(params)) + "".join(nests)
+
+
+def size(rng, low, high):
+    """Log-uniform; one in three a multiple of 8."""
+    n = round(low * (high / low) ** rng.random())
+    return max(8, n // 8 * 8) if rng.random() < 0.33 else max(1, n)
+
+
+EPILOGUES = {
+    "relu": "T.max({x}, T.float32(0))",
+    "gelu": "{x} * T.float32(0.5) * (T.float32(1) + T.erf({x} * T.float32(0.70710678)))",
+    "sigmoid": "T.sigmoid({x})",
+    "scale": "{x} * T.float32(0.125)",
+}
+
+
+def finished(rng, out, shape, axes, bias_axis):
+    """Params and nest of what follows a reduction in C: nothing, or a bias and a function."""
+    kind = rng.choice(["none", *EPILOGUES])
+    names = ["v" + a for a in axes.split()]
+    if kind == "none":
+        return None
+    value = f"(C[{', '.join(names)}] + B[{names[bias_axis]}])"
+    nest = block("finish", axes, "S" * len(shape), shape,
+                 f"{out}[{', '.join(names)}] = {EPILOGUES[kind].format(x=value)}")
+    return buffer("B", shape[bias_axis]), nest
+
+
+def reduced(rng, params, out_shape, axes, bias_axis, make):
+    """A reduction into the output, or into C with an epilogue behind it."""
+    end = finished(rng, "Y", out_shape, axes, bias_axis)
+    if end is None:
+        return program([*params, buffer("Y", *out_shape)], make("Y"))
+    return program([*params, end[0], buffer("Y", *out_shape)], local("C", *out_shape), make("C"), end[1])
+
+
+def matmul(rng):
+    m, n, k = size(rng, 1, 256), size(rng, 8, 512), size(rng, 8, 512)
+    turned = rng.random() < 0.5
+    w, at = ((n, k), "vj, vk") if turned else ((k, n), "vk, vj")
+
+    def nest(out):
+        return block("matmul", "i j k", "SSR", (m, n, k),
+                     f"{out}[vi, vj] = {out}[vi, vj] + A[vi, vk] * W[{at}]", f"{out}[vi, vj] = T.float32(0)")
+    return reduced(rng, [buffer("A", m, k), buffer("W", *w)], (m, n), "i j", 1, nest)
+
+
+def batch_matmul(rng):
+    b, m, n, k = size(rng, 2, 16), size(rng, 8, 128), size(rng, 8, 128), size(rng, 8, 128)
+    turned = rng.random() < 0.5
+    w, at = ((b, n, k), "vb, vj, vk") if turned else ((b, k, n), "vb, vk, vj")
+    return program([buffer("A", b, m, k), buffer("W", *w), buffer("Y", b, m, n)],
+                   block("matmul", "b i j k", "SSSR", (b, m, n, k),
+                         f"Y[vb, vi, vj] = Y[vb, vi, vj] + A[vb, vi, vk] * W[{at}]",
+                         "Y[vb, vi, vj] = T.float32(0)"))
+
+
+def small_product(rng):
+    m, n, k = size(rng, 8, 256), size(rng, 8, 256), size(rng, 8, 256)
+    signed = rng.choice(["uint8", "int8"])
+    return program([buffer("A", m, k, dtype=signed), buffer("W", k, n, dtype="int8"),
+                    buffer("Y", m, n, dtype="int32")],
+                   block("matmul", "i j k", "SSR", (m, n, k),
+                         'Y[vi, vj] = Y[vi, vj] + T.Cast("int32", A[vi, vk]) * T.Cast("int32", W[vk, vj])',
+                         "Y[vi, vj] = 0"))
+
+
+def conv2d(rng):
+    kernel, stride = rng.choice([(1, 1), (1, 2), (3, 1), (3, 1), (3, 2), (5, 1), (7, 2)])
+    c, f = size(rng, 3, 96), size(rng, 8, 96)
+    h, w = size(rng, 6, 40), size(rng, 6, 40)
+    pad = kernel // 2
+    oh, ow = (h + 2 * pad - kernel) // stride + 1, (w + 2 * pad - kernel) // stride + 1
+    params = [buffer("X", 1, c, h, w), buffer("W", f, c, kernel, kernel)]
+    source, nests = f"X[0, vc, vy * {stride} + vu, vx * {stride} + vv]", []
+    if pad:
+        source = f"P[vc, vy * {stride} + vu, vx * {stride} + vv]"
+        nests = [local("P", c, h + 2 * pad, w + 2 * pad),
+                 block("pad", "c y x", "SSS", (c, h + 2 * pad, w + 2 * pad),
+                       f"P[vc, vy, vx] = T.if_then_else({pad} <= vy and vy < {h + pad} and {pad} <= vx and "
+                       f"vx < {w + pad}, X[0, vc, vy - {pad}, vx - {pad}], T.float32(0))")]
+
+    def nest(out):
+        return "".join(nests) + block(
+            "conv", "n f y x c u v", "SSSSRRR", (1, f, oh, ow, c, kernel, kernel),
+            f"{out}[vn, vf, vy, vx] = {out}[vn, vf, vy, vx] + {source} * W[vf, vc, vu, vv]",
+            f"{out}[vn, vf, vy, vx] = T.float32(0)")
+    return reduced(rng, params, (1, f, oh, ow), "n f y x", 1, nest)
+
+
+def depthwise(rng):
+    kernel, stride = rng.choice([(3, 1), (3, 2), (5, 1)])
+    c, h = size(rng, 8, 160), size(rng, 6, 60)
+    pad = kernel // 2
+    oh = (h + 2 * pad - kernel) // stride + 1
+    params = [buffer("X", 1, c, h, h), buffer("W", c, 1, kernel, kernel)]
+    padded = local("P", c, h + 2 * pad, h + 2 * pad) + block(
+        "pad", "c y x", "SSS", (c, h + 2 * pad, h + 2 * pad),
+        f"P[vc, vy, vx] = T.if_then_else({pad} <= vy and vy < {h + pad} and {pad} <= vx and vx < {h + pad}, "
+        f"X[0, vc, vy - {pad}, vx - {pad}], T.float32(0))")
+
+    def nest(out):
+        return padded + block(
+            "conv", "n c y x u v", "SSSSRR", (1, c, oh, oh, kernel, kernel),
+            f"{out}[vn, vc, vy, vx] = {out}[vn, vc, vy, vx] + "
+            f"P[vc, vy * {stride} + vu, vx * {stride} + vv] * W[vc, 0, vu, vv]",
+            f"{out}[vn, vc, vy, vx] = T.float32(0)")
+    return reduced(rng, params, (1, c, oh, oh), "n c y x", 1, nest)
+
+
+def pool(rng):
+    kernel, stride = rng.choice([(2, 2), (3, 2), (3, 1)])
+    c, h = size(rng, 8, 128), size(rng, 8, 60)
+    oh = (h - kernel) // stride + 1
+    largest = rng.random() < 0.5
+    at = f"X[0, vc, vy * {stride} + vu, vx * {stride} + vv]"
+    body = f"Y[0, vc, vy, vx] = T.max(Y[0, vc, vy, vx], {at})" if largest \
+        else f"Y[0, vc, vy, vx] = Y[0, vc, vy, vx] + {at}"
+    return program([buffer("X", 1, c, h, h), buffer("Y", 1, c, oh, oh)],
+                   block("pool", "c y x u v", "SSSRR", (c, oh, oh, kernel, kernel), body,
+                         "Y[0, vc, vy, vx] = " + ('T.min_value("float32")' if largest else "T.float32(0)")))
+
+
+def reduce_rows(rng):
+    m, n = size(rng, 1, 600), size(rng, 8, 2000)
+    columns = rng.random() < 0.4
+    at = "A[vk, vi]" if columns else "A[vi, vk]"
+    term = rng.choice([at, f"{at} * {at}"])
+    return program([buffer("A", *((n, m) if columns else (m, n))), buffer("Y", m)],
+                   block("sum", "i k", "SR", (m, n), f"Y[vi] = Y[vi] + {term}", "Y[vi] = T.float32(0)"))
+
+
+def softmax(rng):
+    m, n = size(rng, 4, 300), size(rng, 8, 1200)
+    return program([buffer("A", m, n), buffer("Y", m, n)],
+                   local("M", m), local("E", m, n), local("S", m),
+                   block("most", "i k", "SR", (m, n), "M[vi] = T.max(M[vi], A[vi, vk])",
+                         'M[vi] = T.min_value("float32")'),
+                   block("exp", "i k", "SS", (m, n), "E[vi, vk] = T.exp(A[vi, vk] - M[vi])"),
+                   block("sum", "i k", "SR", (m, n), "S[vi] = S[vi] + E[vi, vk]", "S[vi] = T.float32(0)"),
+                   block("norm", "i k", "SS", (m, n), "Y[vi, vk] = E[vi, vk] / S[vi]"))
+
+
+def layernorm(rng):
+    m, n = size(rng, 4, 300), size(rng, 8, 1200)
+    mean = f"(A[vi, vk] - S[vi] * T.float32({1 / n!r}))"
+    return program([buffer("A", m, n), buffer("G", n), buffer("B", n), buffer("Y", m, n)],
+                   local("S", m), local("V", m),
+                   block("sum", "i k", "SR", (m, n), "S[vi] = S[vi] + A[vi, vk]", "S[vi] = T.float32(0)"),
+                   block("squares", "i k", "SR", (m, n), f"V[vi] = V[vi] + {mean} * {mean}",
+                         "V[vi] = T.float32(0)"),
+                   block("norm", "i k", "SS", (m, n),
+                         f"Y[vi, vk] = {mean} * T.rsqrt(V[vi] * T.float32({1 / n!r}) + T.float32(1e-05))"
+                         " * G[vk] + B[vk]"))
+
+
+def elementwise(rng):
+    m, n = size(rng, 4, 600), size(rng, 8, 800)
+    kind = rng.choice(["gelu", "sigmoid", "add", "row", "tanh"])
+    value = {"gelu": EPILOGUES["gelu"].format(x="A[vi, vj]"), "sigmoid": "T.sigmoid(A[vi, vj])",
+             "add": "A[vi, vj] + B[vi, vj]", "row": "A[vi, vj] * B[vi, 0]", "tanh": "T.tanh(A[vi, vj])"}[kind]
+    other = {"add": [buffer("B", m, n)], "row": [buffer("B", m, 1)]}.get(kind, [])
+    return program([buffer("A", m, n), *other, buffer("Y", m, n)],
+                   block("each", "i j", "SS", (m, n), f"Y[vi, vj] = {value}"))
+
+
+def transpose(rng):
+    b, m, n = size(rng, 1, 16), size(rng, 8, 200), size(rng, 8, 200)
+    out, at = rng.choice([((b, n, m), "vb, vj, vi"), ((m, b, n), "vi, vb, vj")])
+    return program([buffer("A", b, m, n), buffer("Y", *out)],
+                   block("turn", "b i j", "SSS", (b, m, n), f"Y[{at}] = A[vb, vi, vj]"))
+
+
+FAMILIES = [matmul, conv2d, matmul, conv2d, depthwise, batch_matmul, softmax, conv2d, layernorm,
+            reduce_rows, matmul, elementwise, small_product, pool, transpose]
+
+
+def main():
+    folder, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        rng = random.Random(number)
+        (folder / f"{number:05}.py").write_text(FAMILIES[number % len(FAMILIES)](rng))
+
+
+if __name__ == "__main__":
+    main()
