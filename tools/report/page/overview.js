@@ -37,7 +37,7 @@ const overview = {
         this.failures = make("div");
         byId("overview").append(this.facts,
             make("h3", {}, "Where the time went"),
-            make("p", { class: "quiet" }, "Trials overlap, so each moment is divided evenly among what was going on in it."),
+            make("p", { class: "quiet" }, "By the trials that the database has. They overlap, so each moment is divided evenly among what was going on in it."),
             this.time, make("h3", {}, "Sessions"), this.sessions, make("h3", {}, "Failures"), this.failures);
         this.showSessions = makeTable(this.sessions, [
             { key: "id", name: "Session", text: (s) => s.id.slice(0, 8), isHeader: true },
@@ -81,7 +81,7 @@ const tasks = {
                 cell: (t) => make("button", { type: "button", class: "link", id: `open-${taskKey(t)}`,
                     click: () => openTask(t) }, t.name) },
             { key: "shapes", name: "Tensors", text: (t) => t.shapes, isLong: true },
-            { key: "target", name: "Target", text: (t) => current.db.targets[t.target]?.name || "-" },
+            { key: "target", name: "Target", text: (t) => current.db.targets[t.target]?.name || "-", isLong: true },
             { key: "flops", name: "Operations", text: (t) => countText(t.flops), value: (t) => t.flops || null, isNumber: true },
             { key: "default", name: "Default", text: (t) => timeText(t.default_ns), value: (t) => t.default_ns, isNumber: true },
             { key: "best", name: "Best", text: (t) => timeText(t.best_ns), value: (t) => t.best_ns, isNumber: true },
