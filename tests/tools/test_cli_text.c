@@ -1,12 +1,11 @@
 /* tests/tools/test_cli_text.c - what the verbs share that is text in, text out: times, suggestions,
- * numbers for people, tables, text in HTML pages, and the exit code of every status code. */
+ * numbers for people, tables, and the exit code of every status code. */
 #include <math.h>
 
 #include "support/text/duration.h"
 #include "tests/support/hone_test.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_table.h"
-#include "tools/report/report_impl.h"
 
 /* ---- times ---- */
 
@@ -107,29 +106,6 @@ static void prints_numbers(void **state) {
              row->kind == 'n' ? hone_text_of_ns(arena, row->value)
                               : hone_text_of_count(arena, row->value));
     hone_arena_destroy(arena);
-    assert_string_equal(got, row->want);
-}
-
-/* ---- pages ---- */
-
-static const struct html_row {
-    const char *text, *want;
-} pages[] = {
-    {"plain",                  "plain"                                           },
-    {"<b a='1' c=\"2\">&amp;", "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;"},
-    {"two\nlines\tand tabs",   "two\nlines\tand tabs"                            },
-    {"bell\a and \x7f",        "bell&#65533; and &#65533;"                       },
-    {"größe",                "größe"                                         },
-    {"",                       ""                                                },
-};
-
-static void escapes(void **state) {
-    const struct html_row *row = *state;
-    hone_str out = {0};
-    hone_html_text(row->text, &out);
-    char got[128];
-    snprintf(got, sizeof got, "%s", hone_str_text(&out));
-    hone_str_deinit(&out);
     assert_string_equal(got, row->want);
 }
 
@@ -261,7 +237,6 @@ int main(void) {
     int failed = HONE_RUN_ROWS("tools/time", times, reads_times);
     failed += HONE_RUN_ROWS("tools/suggest", suggestions, suggests);
     failed += HONE_RUN_ROWS("tools/number", numbers, prints_numbers);
-    failed += HONE_RUN_ROWS("tools/page", pages, escapes);
     failed += HONE_RUN_ROWS("tools/narrow", narrow, fits);
     failed += HONE_RUN_ROWS("tools/exit_code", codes, maps_codes);
     return failed + cmocka_run_group_tests_name("tools/text", single, NULL, NULL);
