@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compile/parts.h"
+#include "runtime/model/model_device.h"
 #include "runtime/model/weights_sum.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
@@ -39,7 +40,7 @@ static const char *output_name(assembly *a, const char *ending) {
 /* ---- tools ---- */
 
 static const char *tool_name(assembly *a, const char *tool) {
-    const hone_target *target = &a->p->options->target;
+    const hone_target *target = &a->p->host;
     if (hone_target_is_native_arch(target) && strcmp(tool, "gcc") != 0) return tool;
     return hone_arena_printf(a->p->arena, "%s-%s", target->triple, tool);
 }
@@ -89,16 +90,22 @@ static hone_status add_object(assembly *a, const char *path) {
     return path && hone_vec_push(&a->objects, path) ? HONE_OK : parts_no_memory();
 }
 
+/* An object, or the text that a GPU's driver compiles. */
+static hone_status write_kernel(assembly *a, size_t number) {
+    part_kernel *k = &a->p->kernels.data[number];
+    bool is_code = k->launches.launch_count > 0;
+    char name[32];
+    const char *path;
+    snprintf(name, sizeof name, "k%zu.%s", number, is_code ? "code" : "o");
+    HONE_TRY(write_in_dir(a, name, k->object, k->object_bytes, &path));
+    if (is_code) k->code_path = path;
+    return is_code ? HONE_OK : add_object(a, path);
+}
+
 /* All kernels as one file of objects would be, one after the other. */
 static hone_status write_kernels(assembly *a) {
-    for (size_t i = 0; i < a->p->kernels.count; i++) {
-        const part_kernel *k = &a->p->kernels.data[i];
-        char name[32];
-        snprintf(name, sizeof name, "k%zu.o", i);
-        const char *path;
-        HONE_TRY(write_in_dir(a, name, k->object, k->object_bytes, &path));
-        HONE_TRY(add_object(a, path));
-    }
+    for (size_t i = 0; i < a->p->kernels.count; i++)
+        HONE_TRY(write_kernel(a, i));
     return HONE_OK;
 }
 
@@ -110,7 +117,7 @@ static bool has_ending(const char *name, const char *ending) {
 static hone_status compile_runtime_file(assembly *a, const embedded_file *file) {
     const char *source = hone_arena_printf(a->p->arena, "%s/runtime/model/%s", a->dir, file->name);
     const char *object = hone_arena_printf(a->p->arena, "%s.o", source);
-    bool is_arm = strncmp(a->p->options->target.triple, "aarch64", 7) == 0;
+    bool is_arm = strncmp(a->p->host.triple, "aarch64", 7) == 0;
     HONE_TRY(RUN_TOOL(a, "gcc", "-std=c11", "-O2", "-DNDEBUG", "-D_GNU_SOURCE", "-fPIC",
                       "-fvisibility=hidden", "-ffp-contract=off",
                       is_arm ? "-mno-outline-atomics" : "-O2", "-I", a->dir, "-c", source, "-o",
@@ -135,7 +142,7 @@ static hone_status compile_runtime(assembly *a) {
 }
 
 static hone_status write_runtime(assembly *a) {
-    if (!hone_target_is_native_arch(&a->p->options->target)) return compile_runtime(a);
+    if (!hone_target_is_native_arch(&a->p->host)) return compile_runtime(a);
     const char *path;
     HONE_TRY(write_in_dir(a, "runtime.o", hone_embedded_files[0].bytes,
                           hone_embedded_files[0].count, &path));
@@ -145,6 +152,14 @@ static hone_status write_runtime(assembly *a) {
 /* ---- weights ---- */
 
 _Static_assert(HONE_PLAN_ALIGN == HONE_MT_SUM_BLOCK, "weights are whole blocks");
+
+/* Zeros from the end of one weight to where the next begins, or the end. */
+static size_t gap_behind(const parts *p, size_t weight) {
+    const part_weight *w = &p->weights.data[weight];
+    bool is_last = weight + 1 == p->weights.count;
+    int64_t next = is_last ? p->weights_bytes : p->weights.data[weight + 1].offset;
+    return (size_t)(next - w->offset) - hone_tensor_bytes(w->tensor);
+}
 
 /* Of the bytes that the file has, in its order. */
 static void hash_weights(parts *p) {
@@ -156,21 +171,23 @@ static void hash_weights(parts *p) {
         size_t bytes = hone_tensor_bytes(tensor), blocks = bytes / HONE_MT_SUM_BLOCK;
         uint8_t last[HONE_MT_SUM_BLOCK] = {0};
         hone_mt_sum_add(&sum, tensor->data, blocks);
-        size_t rest = bytes - blocks * HONE_MT_SUM_BLOCK;
+        size_t rest = bytes - blocks * HONE_MT_SUM_BLOCK, gap = gap_behind(p, i);
         if (rest) memcpy(last, (const uint8_t *)tensor->data + bytes - rest, rest);
         if (rest) hone_mt_sum_add(&sum, last, 1);
+        memset(last, 0, sizeof last);
+        for (size_t k = gap / HONE_MT_SUM_BLOCK; k > 0; k--)
+            hone_mt_sum_add(&sum, last, 1);
     }
     hone_mt_sum_finish(&sum, hash);
     p->weights_hash = (hone_hash128){hash[0], hash[1]};
 }
 
 static hone_status write_all(const parts *p, int fd) {
-    static const char zeros[HONE_PLAN_ALIGN];
+    static const char zeros[HONE_MT_DEVICE_ALIGNMENT];
     for (size_t i = 0; i < p->weights.count; i++) {
         const hone_tensor *tensor = p->weights.data[i].tensor;
-        size_t bytes = hone_tensor_bytes(tensor), rest = bytes % HONE_PLAN_ALIGN;
-        HONE_TRY(hone_fd_write_full(fd, tensor->data, bytes));
-        if (rest) HONE_TRY(hone_fd_write_full(fd, zeros, HONE_PLAN_ALIGN - rest));
+        HONE_TRY(hone_fd_write_full(fd, tensor->data, hone_tensor_bytes(tensor)));
+        HONE_TRY(hone_fd_write_full(fd, zeros, gap_behind(p, i)));
     }
     return HONE_OK;
 }
@@ -275,7 +292,7 @@ static hone_status put_in_place(assembly *a, const char *from, const char *endin
 
 /* What has __tls_get_addr on x86_64; 64-bit ARM does without. */
 static const char *loader_option(assembly *a) {
-    bool is_x86 = strncmp(a->p->options->target.triple, "x86_64", 6) == 0;
+    bool is_x86 = strncmp(a->p->host.triple, "x86_64", 6) == 0;
     return is_x86 ? "-l:ld-linux-x86-64.so.2" : "-l:libc.so.6";
 }
 

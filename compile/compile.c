@@ -11,26 +11,40 @@
 
 enum { ARENA_BYTES = 1 << 16 };
 
+static bool is_for_models(const hone_target *target) {
+    return hone_target_makes_code(target) || target->kind == HONE_TARGET_CUDA ||
+           target->kind == HONE_TARGET_OPENCL;
+}
+
 static hone_status check(const hone_compile_options *options) {
     const char *name = options->output ? hone_path_basename(options->output) : "";
     if (!name[0]) return HONE_ERROR(HONE_CODE_INVALID, "the output has no name");
     bool is_library = hone_compile_emits[options->emit].facts & HONE_EMITS_LIBRARY;
-    if (is_library && !hone_target_makes_code(&options->target)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries are made for CPUs, not for '%s'",
+    if (is_library && !is_for_models(&options->target)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "libraries are made for CPUs, cuda and opencl, not for '%s'",
                           hone_target_kind_name(options->target.kind));
     }
     return hone_target_check(&options->target);
 }
 
-static hone_status begin(parts *p, const hone_compile_options *options, hone_arena *arena) {
+static const char *target_text(const hone_target *target, hone_arena *arena) {
     hone_str text = {0};
-    hone_target_print(&options->target, &text);
+    hone_target_print(target, &text);
+    const char *kept = hone_arena_strdup(arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return kept;
+}
+
+static hone_status begin(parts *p, const hone_compile_options *options, hone_arena *arena) {
     p->options = options;
     p->arena = arena;
-    p->target_text = hone_arena_strdup(arena, hone_str_text(&text));
-    hone_str_deinit(&text);
+    p->host = options->target;
+    if (parts_is_for_gpu(p)) HONE_TRY(hone_target_detect(&p->host));
+    p->target_text = target_text(&options->target, arena);
+    p->host_text = target_text(&p->host, arena);
     p->prefix = parts_identifier(arena, hone_path_basename(options->output));
-    if (!p->prefix || !p->target_text) return parts_no_memory();
+    if (!p->prefix || !p->target_text || !p->host_text) return parts_no_memory();
     HONE_TRY(hone_build_intrins_open(options->intrin_count, options->intrins, &p->intrins));
     return hone_record_chooser_create(options->db, &options->target, p->intrins, &p->chooser);
 }
@@ -70,6 +84,7 @@ static hone_status make(parts *p, const hone_module *module, hone_compile_result
     HONE_TRY(choose(p, module, result));
     HONE_TRY(parts_build_kernels(p));
     HONE_TRY(parts_pack_weights(p));
+    HONE_TRY(parts_make_launches(p));
     HONE_TRY(parts_lay_weights(p));
     HONE_TRY(keep_facts(p, result));
     return parts_write(p, result);

@@ -6,6 +6,9 @@
  *                └► default schedule ─► object, or no schedule at all
  *   objects + tables + weights + runtime/model ─► ld ─► model.so, model.h (and model.weights)
  *
+ * For cuda and opencl the library is for this machine's CPU, has the kernels' text as data and
+ * opens the driver at its first call. A kernel that cannot be made for the GPU is run by the CPU.
+ *
  * Never measures. The same module, database and options give the same bytes.
  *
  * Lifetime: the result owns what it points to until hone_compile_result_deinit.
@@ -27,6 +30,7 @@ typedef enum hone_compile_source {
     HONE_COMPILE_DEFAULT, /* default schedule */
     HONE_COMPILE_RECORD,  /* trace of a record, replayed */
     HONE_COMPILE_WRITTEN, /* as it was written, with a schedule (ir/core/written_schedule.h) */
+    HONE_COMPILE_HOST,    /* in a library for a GPU: by the CPU, default schedule */
     HONE_COMPILE_SOURCES,
 } hone_compile_source;
 
@@ -123,7 +127,7 @@ HONE_NODISCARD hone_status hone_compile_explain(const hone_module *module,
 void hone_compile_result_deinit(hone_compile_result *result);
 
 const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record",
-                                                                          "written" */
+                                                                          "written", "host" */
 /* "so", "a", "obj", "c", "llvm", "asm", "ptx", "program"; false for others. */
 HONE_NODISCARD bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit);
 

@@ -6,7 +6,7 @@
 #include "compile/compile.h"
 #include "support/text/json.h"
 
-static const char *const source_names[] = {"plain", "default", "record", "written"};
+static const char *const source_names[] = {"plain", "default", "record", "written", "host"};
 
 const hone_compile_emit_row hone_compile_emits[] = {
 #define HONE_EMIT(id, name, kernels, ending, comment, generator, form, facts)                      \
@@ -65,13 +65,14 @@ void hone_compile_result_print_json(const hone_compile_result *result, hone_str 
     }
     hone_str_printf(out,
                     "], \"plans\": %u, \"records\": %u, \"translated\": %u, \"defaults\": %u, "
-                    "\"plain\": %u, \"written\": %u, "
+                    "\"plain\": %u, \"written\": %u, \"host\": %u, "
                     "\"weights_bytes\": %lld, "
                     "\"workspace_bytes\": %lld, \"library_bytes\": %lld, \"files\": [",
                     result->plan_count, result->counts[HONE_COMPILE_RECORD], result->translated,
                     result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN],
-                    result->counts[HONE_COMPILE_WRITTEN], (long long)result->weights_bytes,
-                    (long long)result->workspace_bytes, (long long)result->library_bytes);
+                    result->counts[HONE_COMPILE_WRITTEN], result->counts[HONE_COMPILE_HOST],
+                    (long long)result->weights_bytes, (long long)result->workspace_bytes,
+                    (long long)result->library_bytes);
     for (uint32_t i = 0; i < result->file_count; i++) {
         if (i) hone_str_append(out, ", ");
         json_text(out, result->files[i]);

@@ -7,7 +7,8 @@
  *   default schedule ◄──────────────────┘──build──► taken
  *                        │does not build
  *   plain ◄──────────────┘──build──► taken, or the compilation fails
- *   (for a GPU: shared out to its threads as it stands)
+ *   (for a GPU: shared out to its threads as it stands; in a library for one the CPU runs what
+ *   does not build, by its own default schedule)
  */
 #include <math.h>
 
@@ -168,6 +169,25 @@ static hone_status use_schedule(parts *p, part_kernel *k,
     return st;
 }
 
+static hone_status print_for_host(parts *p, part_kernel *k, hone_schedule *sch) {
+    HONE_TRY(hone_first_schedule(sch, &p->host, k->constants));
+    return keep_trace(p, k, sch);
+}
+
+/* What no GPU can do, as calls of C functions. */
+static hone_status use_host(parts *p, part_kernel *k, const char *why) {
+    k->on_host = true;
+    bool is_open = hone_func_is_symbolic(k->func);
+    if (is_open) {
+        k->trace = NULL;
+    } else {
+        HONE_TRY(use_schedule(p, k, print_for_host));
+    }
+    k->facts.source = HONE_COMPILE_HOST;
+    k->facts.reason = hone_arena_printf(p->arena, "the CPU runs it: for the GPU %s", why);
+    return k->facts.reason ? HONE_OK : parts_no_memory();
+}
+
 static hone_status use_default(parts *p, part_kernel *k) {
     HONE_TRY(use_schedule(p, k, print_default));
     if (k->trace) k->facts.source = HONE_COMPILE_DEFAULT;
@@ -215,14 +235,15 @@ static hone_status submit(builds *b, size_t index) {
     HONE_TRY(parts_split_kernel(p, k));
     const char *lines = parts_lines_path(p, k);
     if (p->lines_dir && !lines) return parts_no_memory();
+    bool is_program = parts_is_for_gpu(p) && !k->on_host; /* what the device loads */
     hone_build_request request = {
         .program = k->split ? k->rest : k->program,
         .trace = k->split ? NULL : k->trace,
-        .target = p->target_text,
+        .target = k->on_host ? p->host_text : p->target_text,
         .entry = p->options->emit == HONE_COMPILE_PROGRAM ? k->title : k->symbol,
-        .emit = hone_compile_emits[p->options->emit].kernels,
+        .emit = is_program ? NULL : hone_compile_emits[p->options->emit].kernels,
         .lines_path = lines,
-        .threads = p->options->target.num_threads,
+        .threads = k->on_host ? p->host.num_threads : p->options->target.num_threads,
         .timeout_ns = BUILD_TIMEOUT_NS,
         .intrin_count = p->options->intrin_count,
         .intrins = p->options->intrins,
@@ -241,6 +262,8 @@ static hone_status fall_back(builds *b, size_t index, const char *why) {
         HONE_TRY(use_schedule(p, k, print_plain));
         k->facts.reason = hone_arena_printf(p->arena, "default schedule is not used: %s", why);
         if (!k->facts.reason) return parts_no_memory();
+    } else if (parts_is_for_gpu(p) && !k->on_host) {
+        HONE_TRY(use_host(p, k, why));
     } else {
         return HONE_ERROR(HONE_CODE_INVALID, "kernel '%s' does not build: %s", k->facts.name, why);
     }
@@ -260,6 +283,7 @@ static hone_status take(builds *b, size_t index, const hone_build_result *result
     }
     k->object = (const char *)result->artifact_bytes;
     k->object_bytes = result->artifact_byte_count;
+    if (parts_is_for_gpu(b->p) && !k->on_host) k->launches = result->manifest;
     b->done++;
     return HONE_OK;
 }
@@ -311,7 +335,7 @@ static hone_status make_builder(parts *p, hone_builder **out_builder) {
         *out_builder = hone_builder_retain(p->options->builder);
         return HONE_OK;
     }
-    int32_t cores = p->options->target.num_cores, count = (int32_t)p->kernels.count;
+    int32_t cores = p->host.num_cores, count = (int32_t)p->kernels.count;
     hone_builder_local_options options = {.worker_path = p->options->worker_path,
                                           .workers = cores < count ? cores : count,
                                           .unsandboxed = p->options->unsandboxed};

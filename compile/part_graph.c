@@ -251,7 +251,7 @@ static hone_status describe_entry(const maker *m, bool is_special, part_entry *e
 hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
                             const hone_dim_variant *variant, part_entry *entry) {
     hone_plan *plan;
-    HONE_TRY(hone_plan_create(module, name, &plan));
+    HONE_TRY(hone_plan_create(module, name, parts_alignment(p), &plan));
     if (!hone_vec_push(&p->plans, plan)) {
         hone_plan_destroy(plan);
         return parts_no_memory();

@@ -23,6 +23,10 @@ typedef struct part_kernel {
     const char *rest;                 /* the text of split->rest, which is built instead */
     const char *object;               /* bytes, in the arena */
     size_t object_bytes;
+    bool on_host;           /* in a library for a GPU: the CPU runs it */
+    hone_manifest launches; /* of a GPU's kernel; launch_count 0: none */
+    int32_t code_number;    /* its number among the GPU's programs, where it is one */
+    const char *code_path;  /* of what is embedded then */
 } part_kernel;
 
 typedef struct part_tensor {
@@ -38,6 +42,9 @@ typedef struct part_step {
     uint32_t arg_count, size_count;
     int32_t detail;
     const int32_t *args, *sizes;
+    uint32_t launch_count, scratch_count; /* LAUNCH */
+    const hone_mt_launch *launches;
+    const int32_t *scratch;
 } part_step;
 
 typedef struct part_plan {
@@ -82,7 +89,9 @@ typedef struct parts {
     hone_arena *arena;  /* the result's */
     const char *prefix; /* of C names */
     const char *target_text;
-    const char *lines_dir;        /* absolute; NULL = no line tables */
+    hone_target host;      /* whose CPU the library is for: the target, or that beside a GPU */
+    const char *host_text; /* its text */
+    const char *lines_dir; /* absolute; NULL = no line tables */
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_record_chooser *chooser; /* owned */
     hone_left_out left_out;       /* functions that cannot be compiled */
@@ -145,6 +154,15 @@ HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool 
  * an entry is added first_of_entry == false. */
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
                                            const hone_dim_variant *variant, part_entry *entry);
+
+/* part_launches.c: steps whose kernels were built for a GPU become launches. */
+HONE_NODISCARD hone_status parts_make_launches(parts *p);
+/* The library is for a GPU: it has programs for it. */
+bool parts_is_for_gpu(const parts *p);
+/* Bytes at whose multiples tensors lie. */
+int64_t parts_alignment(const parts *p);
+/* Threads that the library's own pool has at most. */
+int32_t parts_threads(const parts *p);
 
 /* line_texts.c: makes the directory of the texts that line tables name; nothing when there are
  * none. */

@@ -55,6 +55,7 @@ static void plan_constants(const part_plan *plan, size_t e, size_t n, hone_str *
         const part_step *s = &plan->steps.data[i];
         indices(out, "args", e, n, i, s->args, s->arg_count);
         indices(out, "sizes", e, n, i, s->sizes, s->size_count);
+        indices(out, "scratch", e, n, i, s->scratch, s->scratch_count);
     }
     indices(out, "workspaces", e, n, 0, plan->workspaces, plan->phase_count);
 }
@@ -93,6 +94,41 @@ static void kernel_facts(const parts *p, const part_kernel *k, hone_str *out) {
                     index, index);
 }
 
+static void launch_row(const hone_mt_launch *l, const char *label, hone_str *out) {
+    hone_str_printf(out, "\t.quad .Lsymbol%s\n\t.long %d, %d\n", label, (int)l->program,
+                    (int)l->param_count);
+    hone_str_printf(out, "\t.long %d, %d, %d, %d, %d, %d, %d, 0\n\t.quad .Lparams%s\n",
+                    (int)l->grid[0], (int)l->grid[1], (int)l->grid[2], (int)l->block[0],
+                    (int)l->block[1], (int)l->block[2], (int)l->shared_bytes, label);
+}
+
+static void launch_constants(const hone_mt_launch *l, const char *label, hone_str *out) {
+    hone_str_printf(out, "\t.p2align 2\n.Lparams%s:\n", label);
+    for (int32_t i = 0; i < l->param_count; i++)
+        hone_str_printf(out, "\t.long %d, %d\n", (int)l->params[i].kind, (int)l->params[i].index);
+    hone_str_printf(out, ".Lsymbol%s:\n", label);
+    text(out, l->symbol);
+}
+
+/* What a GPU runs for the steps of a plan. */
+static void plan_launches(const part_plan *plan, size_t e, size_t n, hone_str *out) {
+    char label[96];
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const part_step *s = &plan->steps.data[i];
+        hone_str_append(out, "\t.section .rodata\n");
+        for (uint32_t k = 0; k < s->launch_count; k++) {
+            snprintf(label, sizeof label, "_%zu_%zu_%zu_%u", e, n, i, k);
+            launch_constants(&s->launches[k], label, out);
+        }
+        hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
+        hone_str_printf(out, ".Llaunches_%zu_%zu_%zu:\n", e, n, i);
+        for (uint32_t k = 0; k < s->launch_count; k++) {
+            snprintf(label, sizeof label, "_%zu_%zu_%zu_%u", e, n, i, k);
+            launch_row(&s->launches[k], label, out);
+        }
+    }
+}
+
 static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n, hone_str *out) {
     hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
     hone_str_printf(out, ".Lports_%zu_%zu:\n", e, n);
@@ -127,7 +163,11 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
                         (int)s->kind, s->arg_count, s->size_count, (int)s->detail, e, n, i,
                         is_kernel ? p->kernels.data[s->kernel].symbol : "0");
         hone_str_printf(out, "\t.quad .Largs_%zu_%zu_%zu, .Lsizes_%zu_%zu_%zu\n", e, n, i, e, n, i);
-        kernel_facts(p, is_kernel ? &p->kernels.data[s->kernel] : NULL, out);
+        bool is_launch = s->kind == HONE_MT_LAUNCH;
+        kernel_facts(p, is_kernel || is_launch ? &p->kernels.data[s->kernel] : NULL, out);
+        hone_str_printf(out,
+                        "\t.long %u, %u\n\t.quad .Llaunches_%zu_%zu_%zu, .Lscratch_%zu_%zu_%zu\n",
+                        s->launch_count, s->scratch_count, e, n, i, e, n, i);
     }
 }
 
@@ -221,6 +261,7 @@ static void entry_tables(const parts *p, size_t e, hone_str *out) {
     for (size_t n = 0; n < entry->plans.count; n++) {
         plan_constants(&entry->plans.data[n], e, n, out);
         port_shapes(entry, &entry->plans.data[n], e, n, out);
+        plan_launches(&entry->plans.data[n], e, n, out);
         plan_rows(p, &entry->plans.data[n], e, n, out);
     }
     hone_str_printf(out, ".Lplans_%zu:\n", e);
@@ -264,9 +305,41 @@ static void model_tables(const parts *p, hone_str *out) {
                         p->entries.data[e].plans.count, e);
     }
     hone_str_printf(out, ".Linfo:\n\t.long %d, %d\n\t.quad .Lprefix, .Ltarget\n\t.long %zu, 0\n",
-                    HONE_MODEL_VERSION, (int)p->options->target.num_threads, p->entries.count);
+                    HONE_MODEL_VERSION, (int)parts_threads(p), p->entries.count);
     hone_str_append(out, "\t.quad .Lentry_info, hone_mt_last_error, hone_mt_rt_create, "
                          "hone_mt_rt_destroy\n");
+}
+
+static bool has_cpu_kernels(const parts *p) {
+    bool has = !parts_is_for_gpu(p);
+    for (size_t i = 0; i < p->kernels.count; i++)
+        has |= p->kernels.data[i].on_host;
+    return has;
+}
+
+/* The texts of a GPU's kernels; how many there are. */
+static size_t program_tables(const parts *p, hone_str *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < p->kernels.count; i++) {
+        const part_kernel *k = &p->kernels.data[i];
+        if (!k->code_path) continue;
+        hone_str_printf(out, "\t.section .rodata\n.Lpname_%zu:\n", i);
+        text(out, k->facts.name);
+        hone_str_printf(out, ".Lpcode_%zu:\n\t.incbin \"%s\"\n\t.byte 0\n", i, k->code_path);
+    }
+    hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n.Lprograms:\n");
+    for (size_t i = 0; i < p->kernels.count; i++) {
+        const part_kernel *k = &p->kernels.data[i];
+        if (!k->code_path) continue;
+        hone_str_printf(out, "\t.quad .Lpname_%zu, .Lpcode_%zu, %zu\n", i, i, k->object_bytes);
+        count++;
+    }
+    return count;
+}
+
+static hone_mt_device_kind device_of(const parts *p) {
+    if (!parts_is_for_gpu(p)) return HONE_MT_CPU;
+    return p->options->target.kind == HONE_TARGET_CUDA ? HONE_MT_CUDA : HONE_MT_OPENCL;
 }
 
 static void model_head(const parts *p, const char *weights_path, const char *weights_name,
@@ -276,7 +349,7 @@ static void model_head(const parts *p, const char *weights_path, const char *wei
     hone_str_append(out, ".Ltarget:\n");
     text(out, p->target_text);
     hone_str features = {0};
-    parts_print_features(&p->options->target, &features);
+    if (has_cpu_kernels(p)) parts_print_features(&p->host, &features);
     hone_str_append(out, ".Lfeatures:\n");
     text(out, hone_str_text(&features));
     out->failed |= features.failed;
@@ -289,13 +362,15 @@ static void model_head(const parts *p, const char *weights_path, const char *wei
         hone_str_append(out, "\t.p2align 6\n.Lweights:\n\t.incbin \"");
         hone_str_printf(out, "%s\"\n", weights_path);
     }
+    size_t programs = program_tables(p, out);
     hone_str_append(out, "\t.data\n\t.p2align 3\nhone_model_table:\n");
-    hone_str_printf(out, "\t.long %d, 0\n\t.quad .Linfo, .Lentries, .Lfeatures\n", HONE_MT_VERSION);
+    hone_str_printf(out, "\t.long %d, %d\n\t.quad .Linfo, .Lentries, .Lfeatures\n", HONE_MT_VERSION,
+                    (int)device_of(p));
     hone_str_printf(out, "\t.quad %s, %s\n", weights_path ? ".Lweights" : "0",
                     weights_name ? ".Lweights_name" : "0");
-    hone_str_printf(out, "\t.quad %lld\n\t.quad %llu, %llu\n\t.quad 0\n",
+    hone_str_printf(out, "\t.quad %lld\n\t.quad %llu, %llu\n\t.quad %zu, .Lprograms\n\t.quad 0\n",
                     (long long)p->weights_bytes, (unsigned long long)p->weights_hash.lo,
-                    (unsigned long long)p->weights_hash.hi);
+                    (unsigned long long)p->weights_hash.hi, programs);
 }
 
 /* ---- entry points ---- */
@@ -381,10 +456,10 @@ static void entry_points(const parts *p, const arch_text *arch, hone_str *out) {
 
 hone_status parts_print_asm(const parts *p, const char *weights_path, const char *weights_name,
                             hone_str *out) {
-    const arch_text *arch = find_arch(p->options->target.triple);
+    const arch_text *arch = find_arch(p->host.triple);
     if (!arch) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries for '%s' cannot be made",
-                          p->options->target.triple);
+                          p->host.triple);
     }
     kernel_texts(p, out);
     for (size_t e = 0; e < p->entries.count; e++)

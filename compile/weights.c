@@ -246,7 +246,8 @@ static hone_status lay(parts *p, part_tensor *at) {
     }
     at->row.offset = p->weights_bytes;
     int64_t bytes = (int64_t)hone_tensor_bytes(tensor);
-    p->weights_bytes += (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;
+    int64_t align = parts_alignment(p);
+    p->weights_bytes += (bytes + align - 1) / align * align;
     part_weight weight = {tensor, at->row.offset};
     bool is_kept = hone_map128_put(&p->weight_of, hash, p->weights.count) &&
                    hone_vec_push(&p->weights, weight);

@@ -46,6 +46,8 @@ static hone_code code_of(int32_t result) {
         return HONE_CODE_NO_MEMORY;
     case HONE_MODEL_NO_EXTERN:
         return HONE_CODE_NOT_FOUND;
+    case HONE_MODEL_NO_DEVICE:
+        return HONE_CODE_UNAVAILABLE;
     default:
         return HONE_CODE_ILLEGAL;
     }

@@ -41,7 +41,8 @@ void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **output
 
 /* As many inputs and outputs as the entry has. Outputs whose shape depends on data get it; those
  * without upper bounds are replaced. INVALID: tensors that do not fit; UNSUPPORTED: this
- * CPU; IO: weights; NOT_FOUND: an external function; NO_MEMORY; ILLEGAL: a kernel failed. */
+ * CPU; IO: weights; NOT_FOUND: an external function; UNAVAILABLE: no driver or GPU; NO_MEMORY;
+ * ILLEGAL: a kernel failed. */
 HONE_NODISCARD hone_status hone_loaded_model_run(const hone_loaded_model *model,
                                                  const hone_model_entry *entry,
                                                  hone_tensor *const *inputs, hone_tensor **outputs);

@@ -2,6 +2,7 @@
  * them. Results are written straight into the outputs where possible. */
 #include "graph/plan/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "graph/plan/plan_impl.h"
@@ -514,7 +515,7 @@ static hone_status place_storages(planner *p) {
         hone_arena_zalloc(p->ir.arena, (plan->phase_count + 1) * sizeof *bytes);
     if (!bytes) return no_memory();
     for (uint32_t i = 0; i < plan->phase_count; i++) {
-        HONE_TRY(plan_place(&p->ir, i, p->storages, p->storage_count, &bytes[i],
+        HONE_TRY(plan_place(&p->ir, i, p->align, p->storages, p->storage_count, &bytes[i],
                             &plan->unplanned_bytes));
     }
     if (plan->phase_count > 1) plan->unplanned_bytes = -1;
@@ -558,8 +559,10 @@ static hone_status plan_graph(planner *p) {
     return HONE_OK;
 }
 
-hone_status hone_plan_create(hone_module *module, const char *name, hone_plan **out_plan) {
+hone_status hone_plan_create(hone_module *module, const char *name, int64_t align,
+                             hone_plan **out_plan) {
     *out_plan = NULL;
+    assert(align > 0 && align % HONE_PLAN_ALIGN == 0);
     const hone_member *member;
     HONE_TRY(hone_module_pick(module, name, &member));
     if (member->kind != HONE_MEMBER_GRAPH) {
@@ -573,7 +576,8 @@ hone_status hone_plan_create(hone_module *module, const char *name, hone_plan **
     if (!plan->arena) {
         st = no_memory();
     } else {
-        planner p = {.plan = plan, .graph = member->graph, .ir = {.arena = plan->arena}};
+        planner p = {
+            .plan = plan, .align = align, .graph = member->graph, .ir = {.arena = plan->arena}};
         p.checks = (plan_checks){.arena = plan->arena, .plan = plan, .graph = member->graph};
         plan->name = hone_arena_strdup(plan->arena, member->name);
         st = plan->name ? plan_graph(&p) : no_memory();

@@ -36,7 +36,7 @@ typedef enum hone_plan_place {
 typedef struct hone_plan_tensor {
     hone_plan_place place;
     uint32_t index;
-    const hone_expr *offset; /* WORKSPACE, int64, a multiple of HONE_PLAN_ALIGN */
+    const hone_expr *offset; /* WORKSPACE, int64, a multiple of the plan's alignment */
     const hone_expr *bytes;  /* int64 */
     hone_dtype dtype;
     uint32_t rank;
@@ -116,10 +116,11 @@ typedef struct hone_plan {
     int64_t unplanned_bytes; /* what the intermediates would take without sharing; -1 = symbolic */
 } hone_plan;
 
-/* Plans one graph function of a prepared module (NULL = "main" or the only one). INVALID when it
- * is not prepared, a symbolic size is given by nothing, or a call gets a tensor that does not fit
- * whatever the sizes are. */
-HONE_NODISCARD hone_status hone_plan_create(hone_module *module, const char *name,
+/* Plans one graph function of a prepared module (NULL = "main" or the only one) for memory in which
+ * tensors lie at multiples of `align` bytes, a multiple of HONE_PLAN_ALIGN. INVALID when it is not
+ * prepared, a symbolic size is given by nothing, or a call gets a tensor that does not fit whatever
+ * the sizes are. */
+HONE_NODISCARD hone_status hone_plan_create(hone_module *module, const char *name, int64_t align,
                                             hone_plan **out_plan);
 void hone_plan_destroy(hone_plan *plan);
 /* From which phase on an expression is known. */

@@ -16,10 +16,11 @@ typedef struct plan_storage {
     uint32_t first, last;    /* steps that touch it, both included */
 } plan_storage;
 
-/* Gives every WORKSPACE storage of a phase an offset such that two that live at the same time do
- * not overlap; the size of the whole, and of all without sharing (-1 = symbolic). */
-hone_status plan_place(hone_ir *ir, uint32_t phase, plan_storage *storages, uint32_t count,
-                       const hone_expr **out_bytes, int64_t *out_unplanned);
+/* Gives every WORKSPACE storage of a phase an offset, a multiple of align, such that two that live
+ * at the same time do not overlap; the size of the whole, and of all without sharing (-1 =
+ * symbolic). */
+hone_status plan_place(hone_ir *ir, uint32_t phase, int64_t align, plan_storage *storages,
+                       uint32_t count, const hone_expr **out_bytes, int64_t *out_unplanned);
 
 /* What must hold of a plan's sizes, in the making (plan_checks.c). */
 typedef struct plan_checks {
@@ -71,6 +72,7 @@ typedef struct plan_value {
 
 typedef struct planner {
     hone_plan *plan;
+    int64_t align; /* of tensors in memory: bytes */
     hone_ir ir;
     hone_plan_tensor *tensors;
     uint32_t *storage_of; /* by tensor; HONE_NO_ID: an input or a constant */

@@ -11,8 +11,8 @@
 #include "graph/plan/plan_impl.h"
 #include "ir/ops/graph_infer.h"
 
-static int64_t round_up(int64_t bytes) {
-    return (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;
+static int64_t round_up(int64_t bytes, int64_t align) {
+    return (bytes + align - 1) / align * align;
 }
 
 static bool is_live_together(const plan_storage *a, const plan_storage *b) {
@@ -26,12 +26,14 @@ static int compare_size(const void *a, const void *b) {
 }
 
 /* The lowest offset where nothing that lives at the same time lies. */
-static int64_t lowest_offset(plan_storage *const *placed, uint32_t count, const plan_storage *s) {
-    int64_t at = 0, size = round_up(s->bytes->u.i);
+static int64_t lowest_offset(plan_storage *const *placed, uint32_t count, const plan_storage *s,
+                             int64_t align) {
+    int64_t at = 0, size = round_up(s->bytes->u.i, align);
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t i = 0; i < count; i++) {
-            int64_t begin = placed[i]->offset->u.i, end = begin + round_up(placed[i]->bytes->u.i);
+            int64_t begin = placed[i]->offset->u.i;
+            int64_t end = begin + round_up(placed[i]->bytes->u.i, align);
             if (!is_live_together(placed[i], s) || at >= end || begin >= at + size) continue;
             at = end;
             moved = true;
@@ -40,7 +42,7 @@ static int64_t lowest_offset(plan_storage *const *placed, uint32_t count, const 
     return at;
 }
 
-static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t count,
+static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t count, int64_t align,
                                 const hone_expr **out_bytes, int64_t *out_unplanned) {
     int64_t total = 0;
     *out_unplanned = 0;
@@ -51,11 +53,11 @@ static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t coun
             return HONE_ERROR(HONE_CODE_INVALID, "an intermediate result of %lld bytes",
                               (long long)size);
         }
-        int64_t at = lowest_offset(items, i, items[i]);
+        int64_t at = lowest_offset(items, i, items[i], align);
         items[i]->offset = hone_extent_int(ir, at);
         if (!items[i]->offset) return hone_ir_finish(ir);
-        if (at + round_up(size) > total) total = at + round_up(size);
-        *out_unplanned += round_up(size);
+        if (at + round_up(size, align) > total) total = at + round_up(size, align);
+        *out_unplanned += round_up(size, align);
     }
     *out_bytes = hone_extent_int(ir, total);
     return hone_ir_finish(ir);
@@ -68,14 +70,13 @@ typedef struct slot {
     uint32_t busy_until;
 } slot;
 
-static const hone_expr *round_up_expr(hone_ir *ir, const hone_expr *bytes) {
-    if (hone_expr_is_int(bytes)) return hone_extent_int(ir, round_up(bytes->u.i));
+static const hone_expr *round_up_expr(hone_ir *ir, const hone_expr *bytes, int64_t align) {
+    if (hone_expr_is_int(bytes)) return hone_extent_int(ir, round_up(bytes->u.i, align));
     bool is_multiple = hone_expr_is_op(bytes, HONE_OP_MUL) && hone_expr_is_int(bytes->args[1]) &&
-                       bytes->args[1]->u.i % HONE_PLAN_ALIGN == 0;
+                       bytes->args[1]->u.i % align == 0;
     if (is_multiple) return bytes;
-    const hone_expr *units =
-        hone_extent_div(ir, hone_extent_add(ir, bytes, HONE_PLAN_ALIGN - 1), HONE_PLAN_ALIGN);
-    return hone_extent_mul(ir, units, hone_extent_int(ir, HONE_PLAN_ALIGN));
+    const hone_expr *units = hone_extent_div(ir, hone_extent_add(ir, bytes, align - 1), align);
+    return hone_extent_mul(ir, units, hone_extent_int(ir, align));
 }
 
 static int compare_first(const void *a, const void *b) {
@@ -83,7 +84,7 @@ static int compare_first(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t count,
+static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t count, int64_t align,
                                   const hone_expr **out_bytes) {
     slot *slots = hone_arena_zalloc(ir->arena, (count + 1) * sizeof *slots);
     uint32_t used = 0;
@@ -98,7 +99,7 @@ static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t co
         }
         if (at == used) {
             slots[used++] = (slot){items[i]->bytes, *out_bytes, 0};
-            *out_bytes = hone_extent_sum(ir, *out_bytes, round_up_expr(ir, items[i]->bytes));
+            *out_bytes = hone_extent_sum(ir, *out_bytes, round_up_expr(ir, items[i]->bytes, align));
             if (!*out_bytes) return hone_ir_finish(ir);
         }
         slots[at].busy_until = items[i]->last;
@@ -107,8 +108,8 @@ static hone_status place_symbolic(hone_ir *ir, plan_storage **items, uint32_t co
     return hone_ir_finish(ir);
 }
 
-hone_status plan_place(hone_ir *ir, uint32_t phase, plan_storage *storages, uint32_t count,
-                       const hone_expr **out_bytes, int64_t *out_unplanned) {
+hone_status plan_place(hone_ir *ir, uint32_t phase, int64_t align, plan_storage *storages,
+                       uint32_t count, const hone_expr **out_bytes, int64_t *out_unplanned) {
     plan_storage **items = hone_arena_zalloc(ir->arena, (count + 1) * sizeof *items);
     uint32_t used = 0;
     bool is_static = true;
@@ -119,6 +120,6 @@ hone_status plan_place(hone_ir *ir, uint32_t phase, plan_storage *storages, uint
         items[used++] = &storages[i];
         is_static &= hone_expr_is_int(storages[i].bytes);
     }
-    return is_static ? place_static(ir, items, used, out_bytes, out_unplanned)
-                     : place_symbolic(ir, items, used, out_bytes);
+    return is_static ? place_static(ir, items, used, align, out_bytes, out_unplanned)
+                     : place_symbolic(ir, items, used, align, out_bytes);
 }

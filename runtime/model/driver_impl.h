@@ -1,11 +1,14 @@
 /* runtime/model/driver_impl.h - one call of a model: between model_driver.c, which checks its
- * tensors and walks its steps, and model_phases.c, which finds sizes that are computed. */
+ * tensors and walks its steps, model_phases.c, which finds sizes that are computed, and the files
+ * of devices. */
 #ifndef HONE_RUNTIME_MODEL_DRIVER_IMPL_H
 #define HONE_RUNTIME_MODEL_DRIVER_IMPL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "runtime/model/model_device.h"
 #include "runtime/model/model_rt.h"
 #include "runtime/model/model_table.h"
 
@@ -18,6 +21,7 @@ typedef struct hone_mt_call {
     hone_observer observer; /* of the caller's; NULL = nobody looks on */
     const hone_model_entry *info;
     const hone_mt_plan *plan;
+    const hone_mt_device_table *device; /* NULL: the model is for a CPU */
     DLTensor *const *inputs, *const *outputs;
     atomic_flag has_message; /* kernels may fail in several threads at once */
     char message[256];
@@ -60,6 +64,12 @@ static inline int64_t hone_mt_tensor_bytes(const DLTensor *t) {
     return bytes;
 }
 
+/* In the memory of the model's device. */
+static inline bool hone_mt_is_on_device(const hone_mt_call *call, const DLTensor *t) {
+    const int32_t type = t->device.device_type;
+    return call->device && (type == call->device->types[0] || type == call->device->types[1]);
+}
+
 static inline int64_t hone_mt_round_up(int64_t bytes) {
     return (bytes + HONE_MT_ALIGNMENT - 1) / HONE_MT_ALIGNMENT * HONE_MT_ALIGNMENT;
 }
@@ -68,6 +78,22 @@ static inline int64_t hone_mt_round_up(int64_t bytes) {
 int64_t hone_mt_arithmetic(int32_t op, int64_t a, int64_t b);
 /* BAD_ARGUMENT unless what must hold of the values that a phase brings does. */
 int32_t hone_mt_check_calls(const hone_mt_call *call, const int64_t *values, int32_t phase);
+
+/* Bytes of a port; of an output with bounds: what there is room for. */
+int64_t hone_mt_port_bytes(const hone_mt_call *call, int32_t port);
+/* Kernels are made for sizes from 1 on: one whose outputs are all empty has nothing to do. */
+bool hone_mt_writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
+                            const hone_mt_frame *frame);
+/* Branches and loops: does the step, whose data is in frame->args, and says which comes next. */
+int32_t hone_mt_flow(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
+                     int32_t next);
+/* Tells who looks on that a step begins, or is over. */
+void hone_mt_tell(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
+                  bool is_over, int32_t code);
+/* Runs a kernel whose args and sizes are in the frame; who looks on is told. */
+int32_t hone_mt_run_kernel(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame);
+/* The failure of a step whose kernel or function returned code. */
+int32_t hone_mt_step_failed(const hone_mt_call *call, const hone_mt_step *step, int32_t code);
 
 /* model_extern.c: an external function as kernels and steps find it; NULL: there is none. */
 void *hone_mt_find_extern(const hone_rt *rt, const char *name);
@@ -80,10 +106,23 @@ void hone_mt_clear_made(const hone_mt_call *call);
 /* Scratch memory for a phase whose values are known, and `more` bytes behind it. */
 int32_t hone_mt_begin_workspace(const hone_mt_call *call, hone_mt_frame *frame, int32_t phase,
                                 int64_t more);
-/* Everything that a SIZES step brings; its tensor is args[0]. */
+/* Everything that a SIZES step brings but a workspace; its tensor is args[0]. */
 int32_t hone_mt_begin_phase(const hone_mt_call *call, hone_mt_frame *frame,
                             const hone_mt_step *step);
 /* The shapes that the call has found; what was made goes where it failed. */
 void hone_mt_end_outputs(const hone_mt_call *call, hone_mt_frame *frame, int32_t code);
+
+/* device_state.c: the devices that a model has used. */
+typedef struct hone_mt_remote hone_mt_remote;
+typedef struct hone_mt_remotes {
+    pthread_mutex_t lock; /* of the list */
+    hone_mt_remote *first;
+} hone_mt_remotes;
+/* What frees them; does nothing where there are none. */
+void hone_mt_end_remotes(hone_mt_remotes *remotes);
+/* Runs the plan of a call whose tensors are checked and whose values are known. `weights`: on the
+ * host. */
+int32_t hone_mt_run_on_device(hone_mt_remotes *remotes, const hone_mt_model *model,
+                              const uint8_t *weights, hone_mt_call *call, hone_mt_frame *frame);
 
 #endif

@@ -12,6 +12,18 @@
  * call that finds it busy computes in its own thread. No memory is allocated after the first call,
  * and the first time that a thread of the pool helps, but what a model of data-dependent shapes
  * needs more than any call before.
+ *
+ * A model for a GPU opens the driver (libcuda.so.1, libOpenCL.so.1) at its first call, compiles its
+ * kernels and uploads its weights there, once for each device. Tensors on the CPU are copied to and
+ * fro; tensors on the GPU (device types 2 and 13 of CUDA, or 4 of OpenCL, whose data is a cl_mem)
+ * are used where they lie, when they are aligned to 64 bytes (OpenCL: have no byte_offset), else
+ * copied there; those of one call lie on one device, which is the one that is used: device_id, of
+ * OpenCL in the context of the cl_mem. Without such tensors it is device 0 (CUDA_VISIBLE_DEVICES
+ * says which that is). Scalars, and outputs that the call makes, lie on the CPU. CUDA's primary
+ * context is used, and a stream that waits for what was begun on the default stream: work on other
+ * streams is waited for by the caller. A call returns when all is done. Calls for one device run
+ * one after the other, also those from several threads. A CUDA model that is called again with the
+ * same sizes and the same memory replays one graph.
  */
 #ifndef HONE_MODEL_ABI_H
 #define HONE_MODEL_ABI_H
@@ -24,7 +36,7 @@
 extern "C" {
 #endif
 typedef struct {
-    int32_t device_type; /* 1 = CPU */
+    int32_t device_type; /* 1 = CPU, 2 = CUDA, 3 = CPU (pinned), 4 = OpenCL, 13 = CUDA (managed) */
     int32_t device_id;
 } DLDevice;
 typedef struct {
@@ -67,7 +79,8 @@ enum {
     HONE_MODEL_BAD_WEIGHTS = -3,  /* the file of weights is missing or belongs to another model */
     HONE_MODEL_NO_MEMORY = -4,    /* memory or threads cannot be had */
     HONE_MODEL_NO_EXTERN = -5,    /* an external function was not found */
-    HONE_MODEL_FAILED = -6        /* a kernel or an external function said no */
+    HONE_MODEL_FAILED = -6,       /* a kernel or an external function said no */
+    HONE_MODEL_NO_DEVICE = -7     /* the driver or GPU is not there, or its context has ended */
 };
 
 typedef struct hone_rt hone_rt; /* a thread pool; NULL means the model's own */

@@ -48,6 +48,7 @@ typedef struct mt_state {
     const uint8_t *weights;
     int64_t mapped_bytes;   /* of the file, 0 when embedded */
     _Atomic(hone_rt *) own; /* the model's own threads, made when first needed */
+    hone_mt_remotes remotes;
 } mt_state;
 
 static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,6 +64,7 @@ static int32_t make_state(hone_mt_model *model, mt_state **out_state) {
     mt_state *state = calloc(1, sizeof *state);
     if (!state) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
     state->model = model;
+    pthread_mutex_init(&state->remotes.lock, NULL);
     state->weights = model->weights;
     if (model->weights_file) {
         code = hone_mt_map_weights(model, &state->weights, &state->mapped_bytes);
@@ -126,6 +128,7 @@ __attribute__((destructor)) static void end_states(void) {
         mt_state *state = states;
         states = state->next;
         hone_model_rt_destroy(atomic_load(&state->own));
+        hone_mt_end_remotes(&state->remotes);
         if (state->mapped_bytes) {
             const uint8_t *begin = state->weights - HONE_MT_WEIGHTS_HEAD;
             munmap((void *)(uintptr_t)begin, (size_t)state->mapped_bytes);
@@ -221,9 +224,12 @@ static int32_t check_port(const hone_mt_call *call, int32_t port) {
     const hone_model_port *want = hone_mt_port_info(call, port);
     if (!t) return bad_port(call, port, "no tensor");
     if (want->sized == HONE_MODEL_MADE) return HONE_MODEL_OK;
-    if (t->device.device_type != 1 && t->device.device_type != 3) {
-        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' is on device type %d, wants the CPU",
-                            port_kind(call, port), want->name, (int)t->device.device_type);
+    if (t->device.device_type != 1 && t->device.device_type != 3 &&
+        !hone_mt_is_on_device(call, t)) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                            "%s '%s' is on device type %d, wants the CPU%s%s",
+                            port_kind(call, port), want->name, (int)t->device.device_type,
+                            call->device ? " or " : "", call->device ? call->device->name : "");
     }
     if (!is_type(t->dtype, want->dtype)) {
         char type[48];
@@ -309,7 +315,7 @@ static void compute_values(const hone_mt_call *call, int64_t *values) {
             values[i] = v->b < t->ndim ? t->shape[v->b] : -1;
         } else if (v->op == HONE_MT_SCALAR) {
             const DLTensor *t = hone_mt_port_tensor(call, v->a);
-            values[i] = t->data ? scalar_bits(t) : -1;
+            values[i] = t->data && !hone_mt_is_on_device(call, t) ? scalar_bits(t) : -1;
         } else {
             values[i] = hone_mt_arithmetic(v->op, values[v->a], values[v->b]);
         }
@@ -437,8 +443,7 @@ static char *port_data(const DLTensor *t) {
     return (char *)t->data + t->byte_offset;
 }
 
-/* Of an output with bounds: what there is room for. */
-static int64_t port_bytes(const hone_mt_call *call, int32_t port) {
+int64_t hone_mt_port_bytes(const hone_mt_call *call, int32_t port) {
     const DLTensor *t = hone_mt_port_tensor(call, port);
     const hone_model_port *info = hone_mt_port_info(call, port);
     if (info->sized != HONE_MODEL_AT_MOST) return hone_mt_tensor_bytes(t);
@@ -473,7 +478,7 @@ static int64_t plan_copies(const hone_mt_call *call, hone_mt_frame *frame, int32
         frame->is_copy[p] = false;
         if (hone_mt_port_info(call, p)->sized == HONE_MODEL_MADE) continue;
         frame->ports[p] = port_data(hone_mt_port_tensor(call, p));
-        frame->bytes[p] = port_bytes(call, p);
+        frame->bytes[p] = hone_mt_port_bytes(call, p);
         frame->is_copy[p] = (uintptr_t)frame->ports[p] % HONE_MT_ALIGNMENT != 0;
     }
     mark_shared(call, frame, port_count);
@@ -512,24 +517,23 @@ static void *tensor_data(const hone_mt_call *call, const hone_mt_frame *frame,
     return frame->workspaces[t->index] + frame->values[t->value];
 }
 
-static int32_t step_failed(const hone_mt_call *call, const hone_mt_step *step, int32_t code) {
+int32_t hone_mt_step_failed(const hone_mt_call *call, const hone_mt_step *step, int32_t code) {
     return hone_mt_fail(HONE_MODEL_FAILED, "'%s' failed with code %d%s%s", step->name, (int)code,
                         call->message[0] ? ": " : "", call->message);
 }
 
-/* Kernels are made for sizes from 1 on: one whose outputs are all empty has nothing to do. */
-static bool writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
-                           const hone_mt_frame *frame) {
-    if (step->kind != HONE_MT_KERNEL || call->plan->phase_count == 1) return false;
+bool hone_mt_writes_nothing(const hone_mt_call *call, const hone_mt_step *step,
+                            const hone_mt_frame *frame) {
+    bool is_kernel = step->kind == HONE_MT_KERNEL || step->kind == HONE_MT_LAUNCH;
+    if (!is_kernel || call->plan->phase_count == 1) return false;
     for (int32_t i = step->arg_count - step->detail; i < step->arg_count; i++) {
         if (frame->values[call->plan->tensors[step->args[i]].bytes] != 0) return false;
     }
     return step->detail > 0;
 }
 
-/* Steps of branches and loops: which step comes next. */
-static int32_t run_flow(const hone_mt_call *call, const hone_mt_step *step,
-                        const hone_mt_frame *frame, int32_t next) {
+int32_t hone_mt_flow(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
+                     int32_t next) {
     int64_t *number = step->arg_count ? frame->args[0] : NULL, place;
     int64_t bytes = 0;
     switch ((hone_mt_step_kind)step->kind) {
@@ -559,19 +563,24 @@ static int64_t step_bytes(const hone_mt_call *call, const hone_mt_step *step,
     return bytes;
 }
 
-/* Runs a kernel; who looks on is told. */
-static int32_t run_kernel(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame) {
-    if (!call->observer) return step->kernel(&call->rt, frame->args, frame->sizes);
-    hone_seen_step seen = {.name = step->name,
-                           .workload = step->workload,
-                           .origin = step->origin,
-                           .flops = step->flops,
-                           .bytes = step_bytes(call, step, frame)};
+void hone_mt_tell(const hone_mt_call *call, const hone_mt_step *step, const hone_mt_frame *frame,
+                  bool is_over, int32_t code) {
+    if (!call->observer) return;
+    const hone_seen_step seen = {.name = step->name,
+                                 .workload = step->workload,
+                                 .origin = step->origin,
+                                 .flops = step->flops,
+                                 .bytes = step_bytes(call, step, frame),
+                                 .is_over = is_over,
+                                 .code = code};
     call->observer(call->base, &seen);
-    seen.code = step->kernel(&call->rt, frame->args, frame->sizes);
-    seen.is_over = 1;
-    call->observer(call->base, &seen);
-    return seen.code;
+}
+
+int32_t hone_mt_run_kernel(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame) {
+    hone_mt_tell(call, step, frame, false, 0);
+    int32_t code = step->kernel(&call->rt, frame->args, frame->sizes);
+    hone_mt_tell(call, step, frame, true, code);
+    return code;
 }
 
 /* *io_next: the step that comes then. */
@@ -579,8 +588,11 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
                         const uint8_t *weights, int32_t *io_next) {
     for (int32_t i = 0; i < step->arg_count; i++)
         frame->args[i] = tensor_data(call, frame, weights, step->args[i]);
-    if (step->kind == HONE_MT_SIZES) return hone_mt_begin_phase(call, frame, step);
-    if (writes_nothing(call, step, frame)) return HONE_MODEL_OK;
+    if (step->kind == HONE_MT_SIZES) {
+        int32_t code = hone_mt_begin_phase(call, frame, step);
+        return code ? code : hone_mt_begin_workspace(call, frame, step->detail, 0);
+    }
+    if (hone_mt_writes_nothing(call, step, frame)) return HONE_MODEL_OK;
     if (step->kind == HONE_MT_COPY) {
         const hone_mt_tensor *to = &call->plan->tensors[step->args[1]];
         memmove(frame->args[1], frame->args[0], (size_t)frame->values[to->bytes]);
@@ -588,16 +600,16 @@ static int32_t run_step(hone_mt_call *call, const hone_mt_step *step, hone_mt_fr
     }
     if (step->kind == HONE_MT_EXTERN) {
         int32_t said, code = hone_mt_run_extern(call, step, frame, &said);
-        return !code && said ? step_failed(call, step, said) : code;
+        return !code && said ? hone_mt_step_failed(call, step, said) : code;
     }
     if (step->kind != HONE_MT_KERNEL) {
-        *io_next = run_flow(call, step, frame, *io_next);
+        *io_next = hone_mt_flow(call, step, frame, *io_next);
         return HONE_MODEL_OK;
     }
     for (int32_t i = 0; i < step->size_count; i++)
         frame->sizes[i] = frame->values[step->sizes[i]];
-    int32_t code = run_kernel(call, step, frame);
-    return code ? step_failed(call, step, code) : HONE_MODEL_OK;
+    int32_t code = hone_mt_run_kernel(call, step, frame);
+    return code ? hone_mt_step_failed(call, step, code) : HONE_MODEL_OK;
 }
 
 static int32_t run_steps(hone_mt_call *call, hone_mt_frame *frame, const uint8_t *weights,
@@ -620,12 +632,29 @@ static int32_t run_steps(hone_mt_call *call, hone_mt_frame *frame, const uint8_t
     return code;
 }
 
-static int32_t run_in_frame(hone_mt_call *call, hone_mt_frame *frame, const uint8_t *weights) {
+/* A scalar is read before anything else is done, by the CPU. */
+static int32_t check_scalars(const hone_mt_call *call) {
+    for (int32_t i = 0; call->device && i < call->plan->value_count; i++) {
+        const hone_mt_value *v = &call->plan->values[i];
+        if (v->op != HONE_MT_SCALAR) continue;
+        if (hone_mt_is_on_device(call, hone_mt_port_tensor(call, v->a)))
+            return bad_port(call, v->a, "a scalar must be on the CPU");
+    }
+    return HONE_MODEL_OK;
+}
+
+static int32_t run_in_frame(hone_mt_call *call, hone_mt_frame *frame, mt_state *state) {
     int32_t port_count = call->info->input_count + call->info->output_count;
+    int32_t code = check_scalars(call);
+    if (code) return code;
     compute_values(call, frame->values);
-    int32_t code = check_shapes(call, frame->values);
+    code = check_shapes(call, frame->values);
     if (!code) code = hone_mt_check_calls(call, frame->values, 0);
-    if (!code) code = run_steps(call, frame, weights, port_count);
+    if (code) return code;
+    if (call->device) {
+        return hone_mt_run_on_device(&state->remotes, state->model, state->weights, call, frame);
+    }
+    code = run_steps(call, frame, state->weights, port_count);
     for (int32_t i = call->plan->phase_count; i-- > 0;) {
         if (frame->workspaces[i]) call->base->workspace_free(call->base, frame->workspaces[i]);
     }
@@ -658,7 +687,7 @@ static void lay_out(const hone_mt_call *call, char *memory, hone_mt_frame *frame
 }
 
 /* Small models are called often: their frames lie on the stack. */
-static int32_t run_plan(hone_mt_call *call, const uint8_t *weights) {
+static int32_t run_plan(hone_mt_call *call, mt_state *state) {
     _Alignas(HONE_MT_ALIGNMENT) char small[SMALL_FRAME];
     int64_t bytes = frame_bytes(call);
     bool is_small = bytes <= (int64_t)sizeof small;
@@ -666,7 +695,7 @@ static int32_t run_plan(hone_mt_call *call, const uint8_t *weights) {
     if (!memory) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
     hone_mt_frame frame;
     lay_out(call, memory, &frame);
-    int32_t code = run_in_frame(call, &frame, weights);
+    int32_t code = run_in_frame(call, &frame, state);
     if (!is_small) call->base->workspace_free(call->base, memory);
     return code;
 }
@@ -702,6 +731,11 @@ static int32_t begin_call(hone_mt_call *call, mt_state *state, const hone_rt *rt
     return HONE_MODEL_OK;
 }
 
+static const hone_mt_device_table *device_table_of(const hone_mt_model *model) {
+    if (model->device == HONE_MT_CUDA) return &hone_mt_cuda_table;
+    return model->device == HONE_MT_OPENCL ? &hone_mt_opencl_table : NULL;
+}
+
 int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *inputs,
                     DLTensor *const *outputs, int32_t entry) {
     mt_state *state;
@@ -709,12 +743,13 @@ int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *in
     int32_t code = get_state(model, &state);
     if (code) return code;
     call.info = &model->info->entries[entry];
+    call.device = device_table_of(model);
     call.inputs = inputs;
     call.outputs = outputs;
     code = check_ports(&call);
     if (!code) code = begin_call(&call, state, rt);
     if (!code) code = choose_plan(&call, &model->entries[entry]);
-    return code ? code : run_plan(&call, state->weights);
+    return code ? code : run_plan(&call, state);
 }
 
 /* ---- shapes of outputs ---- */
@@ -759,7 +794,11 @@ static int32_t fill_shapes(const hone_mt_call *call, const int64_t *values) {
 int32_t hone_mt_output_shapes(hone_mt_model *model, DLTensor *const *inputs,
                               DLTensor *const *outputs, int32_t entry) {
     hone_mt_call call = {
-        .info = &model->info->entries[entry], .inputs = inputs, .outputs = outputs};
+        .info = &model->info->entries[entry],
+        .device = device_table_of(model),
+        .inputs = inputs,
+        .outputs = outputs,
+    };
     int32_t code = check_inputs(&call);
     if (!code) code = choose_plan_by_inputs(&call, &model->entries[entry]);
     if (code) return code;

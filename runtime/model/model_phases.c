@@ -143,8 +143,7 @@ int32_t hone_mt_begin_phase(const hone_mt_call *call, hone_mt_frame *frame,
                             const hone_mt_step *step) {
     int32_t code = find_elements(call, frame, frame->args[0], step->detail);
     if (!code) code = hone_mt_check_calls(call, frame->values, step->detail);
-    if (!code) code = begin_outputs(call, frame, step->detail);
-    return code ? code : hone_mt_begin_workspace(call, frame, step->detail, 0);
+    return code ? code : begin_outputs(call, frame, step->detail);
 }
 
 void hone_mt_end_outputs(const hone_mt_call *call, hone_mt_frame *frame, int32_t code) {

@@ -11,7 +11,8 @@
  *   steps[]    calls in order, and where to go on (graph/plan/plan_flow.c draws it).
  *
  * An entry has one plan per choice of sizes that it was compiled for, then the general one; the
- * first whose guards hold is run.
+ * first whose guards hold is run. In a model for a GPU the steps are launches, and all tensors lie
+ * in its memory; what only a CPU can do is done by this machine's, with copies.
  */
 #ifndef HONE_RUNTIME_MODEL_MODEL_TABLE_H
 #define HONE_RUNTIME_MODEL_MODEL_TABLE_H
@@ -53,7 +54,7 @@ typedef struct hone_mt_tensor {
 } hone_mt_tensor;
 
 typedef enum hone_mt_step_kind {
-    HONE_MT_KERNEL,
+    HONE_MT_KERNEL, /* by this machine's CPU, in a model for a device too */
     HONE_MT_EXTERN,
     HONE_MT_COPY,
     HONE_MT_SIZES,  /* begins a phase */
@@ -62,7 +63,29 @@ typedef enum hone_mt_step_kind {
     HONE_MT_START,  /* args[0], an int64, becomes -1 */
     HONE_MT_NEXT,   /* args[0] grows by 1; at `detail` where it is not below sizes[0], or args[1] */
     HONE_MT_PLACE,  /* args[0] becomes item args[1] of args[2] */
+    HONE_MT_LAUNCH, /* kernels of the model's device, one after the other */
 } hone_mt_step_kind;
+
+/* What a parameter of a device's kernel gets: 64 bits. */
+typedef enum hone_mt_param_kind {
+    HONE_MT_PARAM_TENSOR,  /* the memory of args[index] of the step */
+    HONE_MT_PARAM_SCRATCH, /* that of scratch[index] */
+    HONE_MT_PARAM_VALUE,   /* value number `index` */
+} hone_mt_param_kind;
+
+typedef struct hone_mt_param {
+    int32_t kind, index;
+} hone_mt_param;
+
+/* A kernel on its grid. Numbers are values; a grid of nothing is not launched. */
+typedef struct hone_mt_launch {
+    const char *symbol;
+    int32_t program; /* of the model */
+    int32_t param_count;
+    int32_t grid[3], block[3];
+    int32_t shared_bytes, reserved; /* shared memory that is asked for at the launch */
+    const hone_mt_param *params;
+} hone_mt_launch;
 
 typedef struct hone_mt_step {
     int32_t kind, arg_count, size_count;
@@ -74,6 +97,9 @@ typedef struct hone_mt_step {
     const int32_t *sizes; /* values */
     double flops;         /* KERNEL: for who looks on, as these two; 0 = not known */
     const char *workload, *origin;
+    int32_t launch_count, scratch_count;
+    const hone_mt_launch *launches; /* LAUNCH */
+    const int32_t *scratch;         /* values: bytes of memory for the while of the step */
 } hone_mt_step;
 
 typedef enum hone_mt_relation { HONE_MT_SAME, HONE_MT_AT_LEAST, HONE_MT_AT_MOST } hone_mt_relation;
@@ -117,9 +143,19 @@ typedef struct hone_mt_entry {
     const hone_mt_plan *plans;
 } hone_mt_entry;
 
+/* Where the steps of a model run. */
+typedef enum hone_mt_device_kind { HONE_MT_CPU, HONE_MT_CUDA, HONE_MT_OPENCL } hone_mt_device_kind;
+
+/* Kernels as one text: PTX, or OpenCL C. It ends with a zero byte. */
+typedef struct hone_mt_program {
+    const char *name;
+    const char *code;
+    int64_t code_bytes; /* without that byte */
+} hone_mt_program;
+
 typedef struct hone_mt_model {
     uint32_t version; /* HONE_MT_VERSION */
-    uint32_t reserved;
+    uint32_t device;  /* hone_mt_device_kind */
     const hone_model_info *info;
     const hone_mt_entry *entries; /* as many as info has */
     const char *cpu_features;     /* names that kernels use, "avx2,fma"; "" = none */
@@ -127,10 +163,12 @@ typedef struct hone_mt_model {
     const char *weights_file;     /* beside the library: its name, or NULL */
     int64_t weights_bytes;
     uint64_t weights_hash[2]; /* weights_sum.h; what the file's head must say, too */
-    _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
+    int64_t program_count;
+    const hone_mt_program *programs; /* of the device */
+    _Atomic(void *) state;           /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
-#define HONE_MT_VERSION 5
+#define HONE_MT_VERSION 6
 
 /* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
 #define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */

@@ -80,7 +80,7 @@ static hone_status open_library(hone_opencl *self, const char *path) {
     if (!self->library) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "no OpenCL: %s", dlerror());
 #define HONE_OPENCL(member, result, symbol, params)                                                \
     HONE_TRY(find_symbol(self, #symbol, &self->member));
-#include "runtime/opencl/opencl.def"
+#include "runtime/model/opencl.def"
 #undef HONE_OPENCL
     return HONE_OK;
 }

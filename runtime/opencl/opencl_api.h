@@ -25,7 +25,7 @@ typedef struct hone_opencl_facts {
 typedef struct hone_opencl {
     void *library;
 #define HONE_OPENCL(member, result, symbol, params) result(*member) params;
-#include "runtime/opencl/opencl.def"
+#include "runtime/model/opencl.def"
 #undef HONE_OPENCL
     void *device, *context, *queue; /* NULL before hone_opencl_enter */
     hone_opencl_facts facts;

@@ -226,7 +226,7 @@ hone_status run_planned(const hone_module *module, const hone_graph_options *opt
     memset(out_results, 0, sizeof *out_results);
     HONE_TRY(hone_graph_prepare(module, options, &prepared));
     hone_status st = hone_check_module(prepared);
-    if (!st) st = hone_plan_create(prepared, "main", &plan);
+    if (!st) st = hone_plan_create(prepared, "main", HONE_PLAN_ALIGN, &plan);
     if (!st) st = run_plan(plan, inputs, input_count, max_steps, out_results);
     hone_plan_destroy(plan);
     hone_module_release(prepared);

@@ -240,7 +240,7 @@ static void plans_do_not_overlap(void **state) {
     hone_module *module = parse(calls_text), *prepared;
     hone_plan *plan;
     HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
-    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, &plan));
+    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, HONE_PLAN_ALIGN, &plan));
     hone_str text = {0};
     plan_text(plan, &text);
     for (uint32_t i = 0; i < plan->step_count; i++) {
@@ -277,7 +277,7 @@ static void external_calls_are_steps(void **state) {
     hone_module *module = parse(text), *prepared;
     hone_plan *plan;
     HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
-    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, &plan));
+    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, HONE_PLAN_ALIGN, &plan));
     assert_int_equal(plan->step_count, 2);
     assert_int_equal(plan->steps[0].kind, HONE_PLAN_EXTERN);
     assert_string_equal(plan->steps[0].callee, "env.twice");

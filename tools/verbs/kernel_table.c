@@ -15,6 +15,8 @@ static void put_counts(const hone_compile_result *result, hone_str *out) {
         hone_str_printf(out, ", %u as scheduled in the program",
                         result->counts[HONE_COMPILE_WRITTEN]);
     }
+    if (result->counts[HONE_COMPILE_HOST] > 0)
+        hone_str_printf(out, ", %u by the CPU", result->counts[HONE_COMPILE_HOST]);
     hone_str_append(out, "\n");
 }
 

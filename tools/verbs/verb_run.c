@@ -41,7 +41,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module,
     hone_dim_variants empty = {.items = &job->empty, .count = 1};
     if (job->empty.dim_count) options.variants = &empty;
     options.target = *target;
-    HONE_TRY(hone_target_check_here(&options.target));
+    if (!hone_target_is_gpu(target)) HONE_TRY(hone_target_check_here(target));
     hone_cli_warn_of_threads(&job->cli->log, &options.target);
     if (job->o->db && !job->o->no_schedule) {
         hone_db_options db_options = {.path = job->o->db, .mode = HONE_DB_READ};
@@ -56,11 +56,22 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module,
     return st;
 }
 
+/* A graph: what is wanted, or what a module without a name for it is. */
+static bool is_model(const hone_module *module, const char *func) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *member = &module->members[i];
+        if (func && strcmp(member->name, func) != 0) continue;
+        if (member->kind == HONE_MEMBER_GRAPH) return true;
+    }
+    return false;
+}
+
 static hone_status compile_and_run(hone_run_job *job, const hone_module *module) {
     hone_scratch dir;
     hone_target target;
     HONE_TRY(hone_cli_read_target(job->o->target, job->o->threads, &target));
-    if (hone_target_is_gpu(&target)) return hone_run_on_device(job, module, &target);
+    if (hone_target_is_gpu(&target) && !is_model(module, job->o->func))
+        return hone_run_on_device(job, module, &target);
     HONE_TRY(hone_scratch_open("hone-running", &dir));
     const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir.path);
     const char *library = hone_arena_printf(job->cli->arena, "%s/model.so", dir.path);

@@ -271,6 +271,7 @@ unsigned int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_
                                   struct CUstream_st *stream) {
     BEGIN_IN_CONTEXT();
     (void)stream;
+    fake.record.copies++;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return 0;
 }
@@ -279,6 +280,7 @@ unsigned int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t byte
                                   struct CUstream_st *stream) {
     BEGIN_IN_CONTEXT();
     (void)stream;
+    fake.record.copies++;
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
@@ -287,6 +289,7 @@ unsigned int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from
                                   struct CUstream_st *stream) {
     BEGIN_IN_CONTEXT();
     (void)stream;
+    fake.record.copies++;
     memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
@@ -463,12 +466,15 @@ unsigned int cuStreamBeginCapture_v2(struct CUstream_st *stream, unsigned int mo
     return fake.capture ? 0 : OUT_OF_MEMORY;
 }
 
+/* Notes end, whatever is said. */
 unsigned int cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph) {
-    BEGIN_IN_CONTEXT();
+    struct CUgraph_st *noted = fake.capture;
+    unsigned int code = refused(__func__);
     (void)stream;
-    *graph = fake.capture;
     fake.capture = NULL;
-    return *graph ? 0 : INVALID_VALUE;
+    *graph = code ? NULL : noted;
+    if (code) free(noted);
+    return code || noted ? code : INVALID_VALUE;
 }
 
 unsigned int cuGraphInstantiateWithFlags(struct CUgraphExec_st **prepared, struct CUgraph_st *graph,
@@ -486,6 +492,7 @@ unsigned int cuGraphLaunch(struct CUgraphExec_st *prepared, struct CUstream_st *
     const struct CUgraph_st *graph = (const struct CUgraph_st *)prepared;
     BEGIN_IN_CONTEXT();
     (void)stream;
+    fake.record.graphs++;
     for (int i = 0; i < graph->count; i++)
         run(&graph->launches[i]);
     return 0;

@@ -21,10 +21,11 @@ typedef struct fake_cuda_launch {
 typedef void fake_cuda_fail_function(const char *symbol, int after, unsigned int code);
 void fake_cuda_fail(const char *symbol, int after, unsigned int code);
 
-/* What was launched last, how many launches there were, and allocations that nobody freed. */
+/* What was launched last, how many launches there were (those of graphs too), graphs and copies,
+ * and allocations that nobody freed. */
 typedef struct fake_cuda_record {
     fake_cuda_launch last;
-    int64_t launches, allocations;
+    int64_t launches, graphs, copies, allocations;
 } fake_cuda_record;
 typedef void fake_cuda_look_function(fake_cuda_record *out_record);
 void fake_cuda_look(fake_cuda_record *out_record);
