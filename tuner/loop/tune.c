@@ -115,11 +115,21 @@ static hone_status begin_session(hone_tuning *t) {
 
 /* A task whose reference can't be made is tuned unchecked only when nothing else is possible: its
  * candidates could be anything, so it is left out, with a warning. */
-static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_runner *runner,
-                                  const char *target) {
+static hone_status make_reference(hone_tuning *t, hone_tune_task *task) {
     const hone_tune_options *o = t->options;
-    const hone_reference_options options = {o->builder,  runner,  target,   o->extern_path,
-                                            o->work_dir, o->seed, o->given, o->given_count};
+    const bool is_gpu = hone_target_is_gpu(&o->target);
+    const hone_reference_options options = {
+        .builder = o->builder,
+        .runner = o->reference_runner ? o->reference_runner : o->runner,
+        .target = o->reference_target ? o->reference_target : &o->target,
+        .device_runner = is_gpu ? o->runner : NULL,
+        .device_target = &o->target,
+        .extern_path = o->extern_path,
+        .work_dir = o->work_dir,
+        .seed = o->seed,
+        .given = o->given,
+        .given_count = o->given_count,
+    };
     hone_status st = hone_make_reference(task, &options);
     if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) {
         return st ? of_model(t, hone_status_annotate(st, "task '%s'", task->task->name)) : HONE_OK;
@@ -132,17 +142,12 @@ static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_run
 }
 
 static hone_status make_references(hone_tuning *t) {
-    const hone_tune_options *o = t->options;
-    hone_str target = {0};
-    hone_target_print(o->reference_target ? o->reference_target : &o->target, &target);
-    hone_status st = hone_str_check(&target);
-    hone_runner *runner = o->reference_runner ? o->reference_runner : o->runner;
+    hone_status st = HONE_OK;
     for (uint32_t i = 0; i < t->task_count && !st; i++) {
         if (hone_tuning_must_stop(t) != HONE_STOP_NO) break;
-        st = make_reference(t, t->tasks[i], runner, hone_str_text(&target));
+        st = make_reference(t, t->tasks[i]);
         if (!st) st = hone_tuning_tend(t);
     }
-    hone_str_deinit(&target);
     return st;
 }
 

@@ -3,16 +3,30 @@
 
 #include <math.h>
 
+#include "compile/first_schedule.h"
 #include "ir/interp/interp.h"
 #include "ir/text/print/script_print.h"
 #include "measure/check_bundle.h"
+#include "support/os/clock.h"
 #include "tuner/task/widen.h"
 
-enum { RUN_TIMEOUT_S = 60 };
 #define INTERPRETED_FLOPS 2e6 /* the interpreter checks the reference of smaller tasks */
+#define ROUNDINGS 8
+#define PATIENCE_NS (60 * HONE_NS_PER_S)
+
+/* By what, and with which schedule. */
+typedef struct way {
+    const char *name; /* "": the first, which needs no words */
+    hone_runner *runner;
+    const hone_target *target;
+    hone_status (*schedule)(hone_schedule *sch, const hone_target *target); /* NULL: none */
+    int32_t threads;
+    int64_t timeout_ns;
+} way;
 
 typedef struct making {
     const hone_reference_options *options;
+    const way *by;
     hone_tune_task *task;
     hone_arena *arena;
     hone_build_result plain, wide; /* the program, and its f64 twin where it has one */
@@ -57,17 +71,38 @@ static hone_status path_of(making *m, const char *suffix, const char **out_path)
     return *out_path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
 }
 
+/* The way's schedule of a program; NULL: it has none. */
+static hone_status trace_of(making *m, const hone_func *func, const char **out) {
+    hone_schedule *sch;
+    hone_str text = {0};
+    *out = NULL;
+    if (!m->by->schedule) return HONE_OK;
+    HONE_TRY(hone_schedule_create(func, &sch));
+    hone_status st = m->by->schedule(sch, m->by->target);
+    if (!st) st = hone_trace_print_json(&sch->trace, &text);
+    if (!st) *out = hone_arena_strdup(m->arena, hone_str_text(&text));
+    if (!st && !*out) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    hone_str_deinit(&text);
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+static hone_status target_text(making *m, const char **out) {
+    hone_str text = {0};
+    hone_target_print(m->by->target, &text);
+    *out = hone_arena_strdup(m->arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return *out ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+}
+
 static hone_status build(making *m, const hone_func *func, const char *suffix,
                          hone_build_result *out) {
-    const char *program = NULL, *path;
-    HONE_TRY(text_of(m, func, &program));
-    HONE_TRY(path_of(m, suffix, &path));
-    if (!program) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
-    hone_build_request request = {.program = program,
-                                  .target = m->options->target_text,
-                                  .entry = "kernel",
-                                  .output_path = path,
-                                  .threads = 1};
+    hone_build_request request = {.entry = "kernel", .threads = m->by->threads};
+    HONE_TRY(text_of(m, func, &request.program));
+    HONE_TRY(trace_of(m, func, &request.trace));
+    HONE_TRY(target_text(m, &request.target));
+    HONE_TRY(path_of(m, suffix, &request.output_path));
+    if (!request.program) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     hone_ticket ticket, got;
     HONE_TRY(hone_builder_submit(m->options->builder, &request, &ticket));
     HONE_TRY(hone_builder_next_result(m->options->builder, INT64_MAX, m->arena, &got, out));
@@ -122,16 +157,16 @@ static hone_status run(making *m, const hone_build_result *artifact, plain_run *
     hone_run_request request = {.artifact_path = artifact->artifact_path,
                                 .manifest = artifact->manifest,
                                 .extern_path = m->options->extern_path,
-                                .threads = 1,
-                                .timeout_ns = RUN_TIMEOUT_S * INT64_C(1000000000),
+                                .threads = m->by->threads,
+                                .timeout_ns = m->by->timeout_ns,
                                 .seed = m->options->seed,
                                 .want_outputs = true};
     hone_ticket ticket, got;
     hone_run_result *result = &out->result;
     out->manifest = &artifact->manifest;
     HONE_TRY(write_inputs(m, &artifact->manifest, &request.check_path));
-    HONE_TRY(hone_runner_submit(m->options->runner, &request, &ticket));
-    HONE_TRY(hone_runner_next_result(m->options->runner, INT64_MAX, &got, result));
+    HONE_TRY(hone_runner_submit(m->by->runner, &request, &ticket));
+    HONE_TRY(hone_runner_next_result(m->by->runner, INT64_MAX, &got, result));
     if (!result->failure && result->outputs) return HONE_OK;
     m->is_slow = result->failure == HONE_FAILURE_RUN_TIMEOUT;
     m->is_about_inputs = m->is_slow || result->failure == HONE_FAILURE_RUN_CRASH;
@@ -145,6 +180,22 @@ static hone_status run(making *m, const hone_build_result *artifact, plain_run *
 
 static bool is_output(const hone_arg *arg) {
     return arg->role != HONE_ARG_IN;
+}
+
+double hone_reference_deviation(hone_dtype dtype, double terms, double largest) {
+    return ROUNDINGS * hone_dtype_epsilon(dtype) * sqrt(fmax(terms, 1)) * largest;
+}
+
+/* Of scheduled programs, which may both be wrong. */
+static hone_status check_deviation(const making *m, const hone_arg *plain, int64_t count,
+                                   const hone_tensor_difference *difference) {
+    double terms = m->task->task->flops / (double)(count > 0 ? count : 1);
+    if (!m->by->schedule) return HONE_OK;
+    double most = hone_reference_deviation(plain->dtype, terms, difference->reference_max);
+    if (difference->max_error <= most) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "the program and its f64 twin differ by %g, rounding explains %g",
+                      difference->max_error, most);
 }
 
 /* Fills one output tensor of the bundle: reference data and bound. */
@@ -161,6 +212,7 @@ static hone_status describe_output(making *m, const hone_arg *plain, const void 
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the plain program gives a NaN or infinity where "
                                                  "its f64 twin does not");
     }
+    HONE_TRY(check_deviation(m, plain, out->count, &difference));
     out->plain_deviation = difference.max_error;
     out->reference_max = difference.reference_max;
     out->bound = hone_error_bound(plain->dtype, difference.max_error, difference.reference_max);
@@ -303,16 +355,63 @@ static hone_status try_fills(making *m) {
 static hone_status make(making *m) {
     const hone_reference_options *o = m->options;
     const hone_task *task = m->task->task;
+    m->has_wide = false;
     HONE_TRY(build_both(m));
     HONE_TRY(hone_made_inputs_derive(task->func, task->name, &m->plain.manifest, o->seed, o->given,
                                      o->given_count, m->arena, &m->inputs));
     return try_fills(m);
 }
 
-hone_status hone_make_reference(hone_tune_task *task, const hone_reference_options *options) {
-    making m = {.options = options, .task = task, .arena = hone_arena_create(64 * 1024)};
+/* ---- the ways ---- */
+
+static hone_status make_by(hone_tune_task *task, const hone_reference_options *options,
+                           const way *by, bool *out_is_slow) {
+    making m = {.options = options, .by = by, .task = task, .arena = hone_arena_create(64 * 1024)};
     if (!m.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     hone_status st = make(&m);
+    *out_is_slow = m.is_slow;
     hone_arena_destroy(m.arena);
     return st;
+}
+
+/* One way after the other, where the first is too slow; takes its failure, which is told when none
+ * gives a reference. */
+static hone_status try_others(hone_tune_task *task, const hone_reference_options *options,
+                              const way *ways, size_t count, hone_status first) {
+    hone_status st = first;
+    bool is_slow;
+    for (size_t i = 0; i < count && hone_status_code(st) == HONE_CODE_UNSUPPORTED; i++) {
+        if (!ways[i].runner) continue;
+        hone_status other = make_by(task, options, &ways[i], &is_slow);
+        hone_code code = hone_status_code(other);
+        bool is_over = code == HONE_CODE_OK || code == HONE_CODE_NO_MEMORY;
+        hone_status told = st;
+        if (is_over) {
+            st = other;
+        } else {
+            st = HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s; %s: %s", hone_status_message(told),
+                            ways[i].name, hone_status_message(other));
+            hone_status_free(other);
+        }
+        hone_status_free(told);
+    }
+    return st;
+}
+
+static hone_status schedule_by_default(hone_schedule *sch, const hone_target *target) {
+    return hone_first_schedule(sch, target, 0);
+}
+
+hone_status hone_make_reference(hone_tune_task *task, const hone_reference_options *options) {
+    const int64_t patience = options->patience_ns ? options->patience_ns : PATIENCE_NS;
+    const way plainly = {"", options->runner, options->target, NULL, 1, patience};
+    const way others[] = {
+        {"simple kernels of the device", options->device_runner, options->device_target,
+         hone_plain_schedule,                                                                                 1, PATIENCE_NS     },
+        {"the CPU's default schedule",   options->runner,        options->target,        schedule_by_default,
+         options->target->num_threads,                                                                           10 * PATIENCE_NS},
+    };
+    bool is_slow;
+    hone_status st = make_by(task, options, &plainly, &is_slow);
+    return is_slow && st ? try_others(task, options, others, HONE_COUNT(others), st) : st;
 }

@@ -5,6 +5,12 @@
  * checked against the interpreter where that is quick. The bound of each output is hone_error_bound
  * of the largest deviation of the plainly compiled, unwidened program. Inputs are the user's or
  * made up; where made-up ones do not suit the program, a few others are tried. For the tuner only.
+ *
+ * A program that takes longer that way than there is patience for is run by other ways in turn: of a GPU's task
+ * by the device, its loops shared out to threads and nothing else; then by the CPU with its default
+ * schedule on all cores. Both programs have the schedule then, so that their deviation could hide
+ * what it breaks: it must be one that rounding explains (hone_reference_deviation). A reference
+ * that is wrong nevertheless makes candidates fail, never pass.
  */
 #ifndef HONE_TUNER_REFERENCE_H
 #define HONE_TUNER_REFERENCE_H
@@ -15,9 +21,13 @@
 #include "tuner/task/tune_task.h"
 
 typedef struct hone_reference_options {
-    hone_builder *builder; /* idle, as the runner */
-    hone_runner *runner;
-    const char *target_text, *extern_path, *work_dir;
+    hone_builder *builder; /* idle, as the runners */
+    hone_runner *runner;   /* a CPU */
+    const hone_target *target;
+    hone_runner *device_runner; /* a GPU that is tuned for; NULL: none is */
+    const hone_target *device_target;
+    int64_t patience_ns; /* for a program as it stands; 0 = a minute */
+    const char *extern_path, *work_dir;
     uint64_t seed;
     const hone_given_input *given; /* of all tasks */
     size_t given_count;
@@ -28,5 +38,10 @@ typedef struct hone_reference_options {
  * checked. INVALID: what is given for it is no input. */
 HONE_NODISCARD hone_status hone_make_reference(hone_tune_task *task,
                                                const hone_reference_options *options);
+
+/* The largest deviation from the f64 twin that rounding explains in an output of this type, each of
+ * whose elements is made of `terms` operations, where the largest number is `largest`: 8 errors of
+ * rounding for each square root of a term, as random ones add up. */
+double hone_reference_deviation(hone_dtype dtype, double terms, double largest);
 
 #endif
