@@ -320,7 +320,8 @@ hone_status hone_fs_temp_dir(const char *prefix, char **out_path) {
     char *path = hone_str_take(&name);
     if (!path) return no_memory(prefix);
     if (!mkdtemp(path)) {
-        hone_status st = path_error(errno, path, "make the directory");
+        hone_status st = HONE_ERROR(HONE_CODE_IO, "%s: cannot make the directory%s: %s", path,
+                                    base && base[0] ? " (TMPDIR says where)" : "", strerror(errno));
         hone_free(path);
         return st;
     }

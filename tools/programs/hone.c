@@ -4,6 +4,7 @@
  * (tools/verbs/verbs.def). It does not load LLVM: what needs it runs in hone-worker.
  */
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static int run_verb(const char *name, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* writing fails instead, and says what failed */
     if (argc < 2) {
         print_help(stderr);
         return HONE_EXIT_USAGE;

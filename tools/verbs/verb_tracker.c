@@ -136,7 +136,6 @@ static hone_status open_metrics(serving *s) {
 static hone_status take_signals(serving *s) {
     sigset_t set;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* writing fails instead, and says what failed */
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
