@@ -34,33 +34,13 @@ const hone_model_entry *hone_model_find(const hone_model *model, const char *nam
     return entry;
 }
 
-static hone_code code_of(int32_t result) {
-    switch (result) {
-    case HONE_MODEL_BAD_ARGUMENT:
-        return HONE_CODE_INVALID;
-    case HONE_MODEL_BAD_CPU:
-        return HONE_CODE_UNSUPPORTED;
-    case HONE_MODEL_BAD_WEIGHTS:
-        return HONE_CODE_IO;
-    case HONE_MODEL_NO_MEMORY:
-        return HONE_CODE_NO_MEMORY;
-    case HONE_MODEL_NO_EXTERN:
-        return HONE_CODE_NOT_FOUND;
-    case HONE_MODEL_NO_DEVICE:
-        return HONE_CODE_UNAVAILABLE;
-    default:
-        return HONE_CODE_ILLEGAL;
-    }
-}
-
 hone_error *hone_model_run(const hone_model *model, const hone_model_entry *entry,
                            DLTensor *const *inputs, DLTensor *const *outputs) {
     HONE_API_NEED(model);
     HONE_API_NEED(entry);
     if (entry->input_count) HONE_API_NEED(inputs);
     if (entry->output_count) HONE_API_NEED(outputs);
-    int32_t result = entry->run(NULL, inputs, outputs);
-    if (result == HONE_MODEL_OK) return NULL;
-    const char *words = hone_model_describe(model)->last_error();
-    return hone_api_error(HONE_ERROR(code_of(result), "%s", words));
+    hone_status st =
+        hone_model_status(hone_model_describe(model), entry->run(NULL, inputs, outputs));
+    return st ? hone_api_error(st) : NULL;
 }

@@ -253,9 +253,12 @@ static hone_code code_of(int32_t code) {
     }
 }
 
+hone_status hone_model_status(const hone_model_info *info, int32_t code) {
+    return code == HONE_MODEL_OK ? HONE_OK : HONE_ERROR(code_of(code), "%s", info->last_error());
+}
+
 hone_status hone_model_call_status(const hone_model_call *call, int32_t code) {
-    if (code == HONE_MODEL_OK) return HONE_OK;
-    return HONE_ERROR(code_of(code), "%s", call->model->info->last_error());
+    return hone_model_status(call->model->info, code);
 }
 
 /* A copy that stays when the call ends. */

@@ -3,51 +3,25 @@
 #include <string.h>
 
 #include "codegen/nvptx/nvptx.h"
+#include "ir/ops/named_op.h"
 #include "support/core/attributes.h"
-
-typedef enum update {
-    UPDATE_ADD,
-    UPDATE_SUB,
-    UPDATE_MIN,
-    UPDATE_MAX,
-    UPDATE_AND,
-    UPDATE_OR,
-    UPDATE_XOR,
-    UPDATE_EXCHANGE,
-    UPDATE_COMPARE, /* (place, expected, new) */
-} update;
-
-static const struct {
-    const char *name;
-    update update;
-} updates[] = {
-    {"atomicAdd",  UPDATE_ADD     },
-    {"atomicSub",  UPDATE_SUB     },
-    {"atomicMin",  UPDATE_MIN     },
-    {"atomicMax",  UPDATE_MAX     },
-    {"atomicAnd",  UPDATE_AND     },
-    {"atomicOr",   UPDATE_OR      },
-    {"atomicXor",  UPDATE_XOR     },
-    {"atomicExch", UPDATE_EXCHANGE},
-    {"atomicCAS",  UPDATE_COMPARE },
-};
 
 /* ---- one instruction ---- */
 
-static bool as_instruction(update u, hone_dtype dtype, LLVMAtomicRMWBinOp *out) {
+static bool as_instruction(hone_atomic u, hone_dtype dtype, LLVMAtomicRMWBinOp *out) {
     static const LLVMAtomicRMWBinOp ops[] = {
-        [UPDATE_ADD] = LLVMAtomicRMWBinOpAdd, [UPDATE_SUB] = LLVMAtomicRMWBinOpSub,
-        [UPDATE_MIN] = LLVMAtomicRMWBinOpMin, [UPDATE_MAX] = LLVMAtomicRMWBinOpMax,
-        [UPDATE_AND] = LLVMAtomicRMWBinOpAnd, [UPDATE_OR] = LLVMAtomicRMWBinOpOr,
-        [UPDATE_XOR] = LLVMAtomicRMWBinOpXor, [UPDATE_EXCHANGE] = LLVMAtomicRMWBinOpXchg};
-    if (u == UPDATE_COMPARE || dtype.bits < 32) return false;
+        [HONE_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd, [HONE_ATOMIC_SUB] = LLVMAtomicRMWBinOpSub,
+        [HONE_ATOMIC_MIN] = LLVMAtomicRMWBinOpMin, [HONE_ATOMIC_MAX] = LLVMAtomicRMWBinOpMax,
+        [HONE_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd, [HONE_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,
+        [HONE_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor, [HONE_ATOMIC_EXCHANGE] = LLVMAtomicRMWBinOpXchg};
+    if (u == HONE_ATOMIC_COMPARE || dtype.bits < 32) return false;
     *out = ops[u];
     if (hone_dtype_is_float(dtype)) {
         *out = LLVMAtomicRMWBinOpFAdd;
-        return u == UPDATE_ADD;
+        return u == HONE_ATOMIC_ADD;
     }
-    if (!hone_dtype_is_int(dtype) && u == UPDATE_MIN) *out = LLVMAtomicRMWBinOpUMin;
-    if (!hone_dtype_is_int(dtype) && u == UPDATE_MAX) *out = LLVMAtomicRMWBinOpUMax;
+    if (!hone_dtype_is_int(dtype) && u == HONE_ATOMIC_MIN) *out = LLVMAtomicRMWBinOpUMin;
+    if (!hone_dtype_is_int(dtype) && u == HONE_ATOMIC_MAX) *out = LLVMAtomicRMWBinOpUMax;
     return true;
 }
 
@@ -59,21 +33,21 @@ static LLVMValueRef less(gen *g, hone_dtype dtype, LLVMValueRef a, LLVMValueRef 
     return LLVMBuildICmp(g->builder, p, a, b, "");
 }
 
-static LLVMValueRef updated(gen *g, update u, hone_dtype dtype, LLVMValueRef old,
+static LLVMValueRef updated(gen *g, hone_atomic u, hone_dtype dtype, LLVMValueRef old,
                             LLVMValueRef value) {
     LLVMBuilderRef b = g->builder;
     bool is_float = hone_dtype_is_float(dtype);
     switch (u) {
-    case UPDATE_ADD:
+    case HONE_ATOMIC_ADD:
         return is_float ? LLVMBuildFAdd(b, old, value, "") : LLVMBuildAdd(b, old, value, "");
-    case UPDATE_SUB:
+    case HONE_ATOMIC_SUB:
         return is_float ? LLVMBuildFSub(b, old, value, "") : LLVMBuildSub(b, old, value, "");
-    case UPDATE_MIN:
+    case HONE_ATOMIC_MIN:
         return LLVMBuildSelect(b, less(g, dtype, old, value), old, value, "");
-    case UPDATE_MAX:
+    case HONE_ATOMIC_MAX:
         return LLVMBuildSelect(b, less(g, dtype, value, old), old, value, "");
-    case UPDATE_EXCHANGE:
-    case UPDATE_COMPARE:
+    case HONE_ATOMIC_EXCHANGE:
+    case HONE_ATOMIC_COMPARE:
         return value;
     default:
         break;
@@ -82,13 +56,13 @@ static LLVMValueRef updated(gen *g, update u, hone_dtype dtype, LLVMValueRef old
         gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "bits of a float are updated atomically"));
         return value;
     }
-    if (u == UPDATE_AND) return LLVMBuildAnd(b, old, value, "");
-    return u == UPDATE_OR ? LLVMBuildOr(b, old, value, "") : LLVMBuildXor(b, old, value, "");
+    if (u == HONE_ATOMIC_AND) return LLVMBuildAnd(b, old, value, "");
+    return u == HONE_ATOMIC_OR ? LLVMBuildOr(b, old, value, "") : LLVMBuildXor(b, old, value, "");
 }
 
 /* The element as bits; `expected` (or NULL) must be there for a change. */
-static LLVMValueRef by_loop(gen *g, update u, hone_dtype dtype, LLVMValueRef at, LLVMValueRef value,
-                            LLVMValueRef expected) {
+static LLVMValueRef by_loop(gen *g, hone_atomic u, hone_dtype dtype, LLVMValueRef at,
+                            LLVMValueRef value, LLVMValueRef expected) {
     LLVMBuilderRef b = g->builder;
     LLVMTypeRef stored = gen_storage_type(g, dtype);
     LLVMTypeRef bits = LLVMIntTypeInContext(g->context, (unsigned)hone_dtype_bytes(dtype) * 8);
@@ -130,11 +104,11 @@ static LLVMValueRef refuse(gen *g, const hone_expr *e, const char *name) {
     return gen_i32(g, 0);
 }
 
-static LLVMValueRef emit(gen *g, const hone_expr *e, update u) {
+static LLVMValueRef emit(gen *g, const hone_expr *e, hone_atomic u) {
     hone_dtype dtype = e->args[2]->dtype;
     LLVMAtomicRMWBinOp op;
     LLVMValueRef at = gen_value(g, e->args[1]), value = gen_value(g, e->args[2]), old;
-    LLVMValueRef expected = u == UPDATE_COMPARE ? value : NULL;
+    LLVMValueRef expected = u == HONE_ATOMIC_COMPARE ? value : NULL;
     if (expected) value = gen_value(g, e->args[3]);
     if (g->error) return gen_i32(g, 0);
     if (as_instruction(u, dtype, &op)) {
@@ -146,12 +120,9 @@ static LLVMValueRef emit(gen *g, const hone_expr *e, update u) {
 }
 
 LLVMValueRef ptx_atomic_call(gen *g, const hone_expr *e, const char *name) {
-    for (size_t i = 0; i < HONE_COUNT(updates); i++) {
-        uint16_t count = updates[i].update == UPDATE_COMPARE ? 4 : 3;
-        if (strcmp(updates[i].name, name) != 0) continue;
-        bool fits = e->count == count && e->args[2]->dtype.lanes == 1 &&
-                    !hone_dtype_is_bool(e->args[2]->dtype);
-        return fits ? emit(g, e, updates[i].update) : refuse(g, e, e->args[0]->u.s);
-    }
-    return NULL;
+    hone_atomic update = hone_atomic_of(name, e->count);
+    if (update == HONE_ATOMIC_NONE) return NULL;
+    hone_dtype dtype = e->args[2]->dtype;
+    bool fits = dtype.lanes == 1 && !hone_dtype_is_bool(dtype);
+    return fits ? emit(g, e, update) : refuse(g, e, e->args[0]->u.s);
 }

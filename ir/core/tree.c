@@ -364,6 +364,25 @@ void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_bl
     }
 }
 
+typedef struct use_search {
+    const bool *set;
+    size_t count;
+    bool is_found;
+} use_search;
+
+static void find_use(void *ctx, hone_node_id at, const hone_expr *e) {
+    use_search *s = ctx;
+    (void)at;
+    s->is_found = s->is_found || hone_expr_uses_any(e, s->set, s->count);
+}
+
+bool hone_tree_uses_any(const hone_func *func, hone_node_id root, bool with_blocks, const bool *set,
+                        size_t count) {
+    use_search s = {set, count, false};
+    hone_tree_walk_exprs(func, root, with_blocks, find_use, &s);
+    return s.is_found;
+}
+
 typedef struct part_visit {
     hone_expr_visit visit;
     void *ctx;

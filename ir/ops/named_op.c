@@ -43,6 +43,19 @@ const char *hone_named_op_same(const char *name) {
     return mapped(same, HONE_COUNT(same), name);
 }
 
+hone_atomic hone_atomic_of(const char *name, uint32_t count) {
+    static const char *const names[] = {
+#define HONE_NAMED_ATOMIC(id, name) [HONE_ATOMIC_##id] = name,
+#include "ir/ops/named_ops.def"
+    };
+    name = hone_named_op_same(name);
+    for (size_t i = HONE_ATOMIC_NONE + 1; i < HONE_COUNT(names); i++) {
+        if (strcmp(names[i], name) == 0)
+            return count == (i == HONE_ATOMIC_COMPARE ? 4 : 3) ? (hone_atomic)i : HONE_ATOMIC_NONE;
+    }
+    return HONE_ATOMIC_NONE;
+}
+
 const char *hone_named_op_before(const char *name) {
     for (size_t i = 0; i < HONE_COUNT(renamed); i++) {
         if (strcmp(renamed[i].to, name) == 0) return renamed[i].from;

@@ -32,6 +32,13 @@ typedef struct hone_named_op {
     bool is_call; /* T.call_intrin(dtype, "tirx.name", ...) in the dialect of 0.27 */
 } hone_named_op;
 
+/* Atomic updates. */
+typedef enum hone_atomic {
+    HONE_ATOMIC_NONE,
+#define HONE_NAMED_ATOMIC(id, name) HONE_ATOMIC_##id,
+#include "ir/ops/named_ops.def"
+} hone_atomic;
+
 /* A call of function f of the module has the name "Module.f". */
 #define HONE_NAMED_FUNCTION "Module."
 
@@ -45,6 +52,8 @@ const char *hone_named_op_before(const char *name);
 /* The name that interpreter and generators list for an operation that has several, in the text
  * forms of different releases or languages; the name itself where there is but one. */
 const char *hone_named_op_same(const char *name);
+/* Which update a call of that name is, with `count` arguments, the name among them; NONE: none. */
+hone_atomic hone_atomic_of(const char *name, uint32_t count);
 /* The rows, for suggestions; NULL behind the last. */
 const hone_named_op *hone_named_op_at(size_t index);
 /* The dtype of a call whose text does not give it; args without the name. */

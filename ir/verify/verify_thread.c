@@ -44,29 +44,18 @@ static hone_node_id kernel_of(const verifier *v, hone_node_id id) {
 
 /* ---- a thread twice ---- */
 
-typedef struct taint {
-    bool *depends; /* by variable: on the thread of the outer loop */
-    size_t count;
-    bool is_used;
-} taint;
-
-static void look_for_use(void *ctx, hone_node_id at, const hone_expr *e) {
-    taint *t = ctx;
-    (void)at;
-    t->is_used |= hone_expr_uses_any(e, t->depends, t->count);
-}
-
 /* Axes and lets from the outer loop down to id that depend on its thread. */
-static void spread(const verifier *v, taint *t, hone_node_id outer, hone_node_id id) {
+static void spread(const verifier *v, bool *depends, hone_node_id outer, hone_node_id id) {
+    size_t count = v->func->var_count;
     if (id == outer) return;
     const hone_node *node = hone_func_node(v->func, id);
-    spread(v, t, outer, node->parent);
-    if (node->kind == HONE_NODE_LET && hone_expr_uses_any(node->u.let.value, t->depends, t->count))
-        t->depends[node->u.let.var] = true;
+    spread(v, depends, outer, node->parent);
+    if (node->kind == HONE_NODE_LET && hone_expr_uses_any(node->u.let.value, depends, count))
+        depends[node->u.let.var] = true;
     for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < node->u.block.block->axis_count;
          i++) {
-        if (hone_expr_uses_any(node->u.block.bindings[i], t->depends, t->count))
-            t->depends[node->u.block.block->axes[i].var] = true;
+        if (hone_expr_uses_any(node->u.block.bindings[i], depends, count))
+            depends[node->u.block.block->axes[i].var] = true;
     }
 }
 
@@ -78,17 +67,15 @@ static void check_nested(verifier *v, hone_node_id id) {
     if (outer == HONE_NO_ID) return;
     const hone_expr *outer_extent = hone_func_node(v->func, outer)->u.loop.range.extent;
     if (!hone_expr_same(outer_extent, node->u.loop.range.extent)) return; /* an error of its own */
-    taint t = {.count = v->func->var_count};
-    t.depends = hone_arena_alloc(v->arena, t.count * sizeof *t.depends);
-    if (!t.depends) {
+    bool *depends =
+        hone_arena_zalloc(v->arena, v->func->var_count); /* by variable: on its thread */
+    if (!depends) {
         v->is_short_of_memory = true;
         return;
     }
-    memset(t.depends, 0, t.count * sizeof *t.depends);
-    t.depends[hone_func_node(v->func, outer)->u.loop.var] = true;
-    spread(v, &t, outer, id);
-    hone_tree_walk_exprs(v->func, id, true, look_for_use, &t);
-    if (!t.is_used) return;
+    depends[hone_func_node(v->func, outer)->u.loop.var] = true;
+    spread(v, depends, outer, id);
+    if (!hone_tree_uses_any(v->func, id, true, depends, v->func->var_count)) return;
     verify_warning(v, id,
                    "loop '%s' is bound to %s inside of loop '%s', which is bound to it, too: both "
                    "have the value of one thread index",

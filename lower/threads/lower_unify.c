@@ -172,33 +172,19 @@ static hone_status check_need(const unifier *u, hone_node_id id, uint32_t need) 
 
 /* ---- loops over an axis inside of one over it ---- */
 
-typedef struct taint {
-    bool *depends; /* by variable */
-    size_t count;
-    bool is_used;
-} taint;
-
-static void look_for_use(void *ctx, hone_node_id at, const hone_expr *e) {
-    taint *t = ctx;
-    (void)at;
-    t->is_used |= hone_expr_uses_any(e, t->depends, t->count);
-}
-
 /* What stands in the loop depends on the axis, by a name (LET) or not. */
 static hone_status depends_on(const unifier *u, hone_node_id loop, int axis, bool *out_depends) {
     const hone_func *func = u->lower->func;
-    taint t = {.count = func->var_count};
-    t.depends = hone_arena_zalloc(func->arena, t.count + 1);
-    if (!t.depends) return LOWER_NO_MEMORY();
-    t.depends[u->axes[axis]->u.var] = true;
+    bool *depends = hone_arena_zalloc(func->arena, func->var_count + 1); /* by variable */
+    if (!depends) return LOWER_NO_MEMORY();
+    depends[u->axes[axis]->u.var] = true;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_LET &&
-            hone_expr_uses_any(node->u.let.value, t.depends, t.count))
-            t.depends[node->u.let.var] = true;
+            hone_expr_uses_any(node->u.let.value, depends, func->var_count))
+            depends[node->u.let.var] = true;
     }
-    hone_tree_walk_exprs(func, loop, false, look_for_use, &t);
-    *out_depends = t.is_used;
+    *out_depends = hone_tree_uses_any(func, loop, false, depends, func->var_count);
     return HONE_OK;
 }
 

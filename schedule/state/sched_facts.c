@@ -253,18 +253,6 @@ void sch_forget_affine(hone_schedule *sch, hone_node_id block) {
     sch->has_forgotten = true;
 }
 
-typedef struct open_search {
-    const bool *loops;
-    uint32_t count;
-    bool found;
-} open_search;
-
-static void look_for_loops(void *ctx, hone_node_id at, const hone_expr *e) {
-    open_search *s = ctx;
-    (void)at;
-    s->found = s->found || hone_expr_uses_any(e, s->loops, s->count);
-}
-
 static bool is_open(const hone_schedule *sch, hone_node_id block) {
     bool *loops = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *loops);
     if (!loops) return true;
@@ -272,12 +260,11 @@ static bool is_open(const hone_schedule *sch, hone_node_id block) {
          n = sch_node(sch, n)->parent) {
         if (sch_node(sch, n)->kind == HONE_NODE_FOR) loops[sch_node(sch, n)->u.loop.var] = true;
     }
-    open_search s = {loops, sch->func->var_count, false};
-    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID && !s.found;
+    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
-        hone_tree_walk_exprs(sch->func, n, true, look_for_loops, &s);
+        if (hone_tree_uses_any(sch->func, n, true, loops, sch->func->var_count)) return true;
     }
-    return s.found;
+    return false;
 }
 
 void sch_mark_open(hone_schedule *sch, hone_node_id block) {
