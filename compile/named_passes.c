@@ -19,17 +19,15 @@ static const char *const lowering_names[] = {
 static const struct elsewhere {
     const char *tvm_names, *where;
 } elsewhere[] = {
-    {"AnnotateTIROpPattern",                                                         "'fuse' finds out by itself what may be joined"     },
-    {"Normalize",                                                                    "graphs are read in that form; 'infer' finds shapes"},
     {"LowerCrossThreadReduction LowerThreadAllreduce ThreadSync UnifyThreadBinding",
-     "no code is generated for GPUs"                                                                                                     },
+     "no code is generated for GPUs"                                                                                     },
     {"BindTarget AnnotateEntryFunc AnnotateDeviceRegions SplitHostDevice MakePackedAPI "
      "LowerTVMBuiltin LowerIntrin NarrowDataType ForceNarrowIndexToInt32 StorageRewrite "
      "CallTIRRewrite StaticPlanBlockMemory VMBuiltinLower VMShapeLower KillAfterLastUse "
      "LowerAllocTensor RewriteDataflowReshape AttachGlobalSymbol BF16ComputeLegalize "
-     "FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize",               "'hone compile' does it; see --emit"                },
-    {"MetaScheduleApplyDatabase",                                                    "'hone compile --db' does it"                       },
-    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                                    "'hone tune' does it"                               },
+     "FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize",               "'hone compile' does it; see --emit"},
+    {"MetaScheduleApplyDatabase",                                                    "'hone compile --db' does it"       },
+    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                                    "'hone tune' does it"               },
 };
 
 bool hone_named_pass_at(size_t index, hone_named_pass *out) {

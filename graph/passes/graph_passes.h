@@ -6,6 +6,7 @@
 #include "graph/module/graph_options.h"
 
 hone_status hone_pass_choose(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_link_memory(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_compose(hone_module *module, const hone_graph_options *options);
@@ -17,6 +18,7 @@ hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_optio
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_note_patterns(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fuse(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_specialize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_prune(hone_module *module, const hone_graph_options *options);

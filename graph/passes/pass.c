@@ -16,19 +16,19 @@ static const hone_graph_pass passes[] = {
 
 /* Constants are folded before batch norms, whose statistics may be computed, and again after what
  * those leave behind. */
-static const char *const prepare[] = {
-    "choose",    "link_calls",     "bind",           "infer",
-    "compose",   "normalize",      "fold_constants", "fold_batch_norm",
-    "decompose", "fold_transpose", "fold_constants", "normalize",
-    "legalize",  "fuse",           "specialize",     "prune",
-    NULL};
-static const char *const interpret[] = {"link_calls",   "bind",      "infer",
-                                        "compose",      "normalize", "decompose",
-                                        "legalize_all", "prune",     NULL};
+static const char *const prepare[] = {"link_memory", "choose",         "link_calls",
+                                      "bind",        "infer",          "compose",
+                                      "normalize",   "fold_constants", "fold_batch_norm",
+                                      "decompose",   "fold_transpose", "fold_constants",
+                                      "normalize",   "legalize",       "fuse",
+                                      "specialize",  "prune",          NULL};
+static const char *const interpret[] = {"link_memory", "link_calls", "bind",      "infer",
+                                        "compose",     "normalize",  "decompose", "legalize_all",
+                                        "prune",       NULL};
 static const char *const zero[] = {
-    "choose",    "link_calls",     "bind",      "infer",        "compose",
-    "normalize", "fold_constants", "decompose", "legalize_all", "fold_constants",
-    "fuse",      "prune",          NULL};
+    "link_memory",    "choose",    "link_calls",     "bind",      "infer",
+    "compose",        "normalize", "fold_constants", "decompose", "legalize_all",
+    "fold_constants", "fuse",      "prune",          NULL};
 
 size_t hone_graph_pass_count(void) {
     return HONE_COUNT(passes);

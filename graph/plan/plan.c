@@ -9,6 +9,7 @@
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
 #include "support/core/alloc.h"
+#include "support/data/vec.h"
 
 enum { ARENA_BYTES = 16384 };
 enum { MOST_TOLD = 2 }; /* values that a message names, one in the body of another */
@@ -467,20 +468,46 @@ static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
     return plan_add_step(p, &step);
 }
 
-static hone_status plan_outputs(planner *p) {
-    plan_value result;
-    HONE_TRY(plan_value_of(p, &p->graph->result, &result));
-    uint32_t count = result.is_tuple ? result.count : 1;
+typedef struct tensor_list {
+    uint32_t *data;
+    size_t count, capacity;
+} tensor_list;
+
+/* Tuples within tuples are given item by item. */
+static hone_status list_results(planner *p, const hone_garg *arg, tensor_list *io) {
+    plan_value value;
+    if (arg->kind == HONE_GARG_TUPLE) {
+        for (uint32_t i = 0; i < arg->count; i++)
+            HONE_TRY(list_results(p, &arg->u.items[i], io));
+        return HONE_OK;
+    }
+    HONE_TRY(plan_value_of(p, arg, &value));
+    for (uint32_t i = 0; i < (value.is_tuple ? value.count : 1); i++) {
+        if (!hone_vec_push(io, value.is_tuple ? value.items[i] : value.tensor)) return no_memory();
+    }
+    return HONE_OK;
+}
+
+static hone_status plan_ports(planner *p, const tensor_list *results) {
+    uint32_t count = (uint32_t)results->count;
     hone_plan_port *ports = hone_arena_zalloc(p->ir.arena, (count + 1) * sizeof *ports);
     if (!ports) return no_memory();
     for (uint32_t i = 0; i < count; i++) {
         ports[i].name = output_name(p, i, count);
         if (!ports[i].name) return no_memory();
-        HONE_TRY(plan_output(p, i, result.is_tuple ? result.items[i] : result.tensor, &ports[i]));
+        HONE_TRY(plan_output(p, i, results->data[i], &ports[i]));
     }
     p->plan->outputs = ports;
     p->plan->output_count = count;
     return HONE_OK;
+}
+
+static hone_status plan_outputs(planner *p) {
+    tensor_list results = {0};
+    hone_status st = list_results(p, &p->graph->result, &results);
+    if (!st) st = plan_ports(p, &results);
+    hone_vec_deinit(&results);
+    return st;
 }
 
 typedef struct var_check {

@@ -2,6 +2,7 @@
 #include "ir/ops/missing_op.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "ir/ops/graph_op.h"
 
@@ -11,12 +12,20 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "operators");
 }
 
+/* A function that comes from outside: it is known when the program runs. */
+static bool calls_an_input(const hone_graph_func *graph, const hone_gbind *bind) {
+    bool is_call = strncmp(bind->callee, "invoke_", 7) == 0 && bind->arg_count;
+    return is_call && bind->args[0].kind == HONE_GARG_VALUE &&
+           bind->args[0].u.value < graph->param_count;
+}
+
 static hone_status find(const hone_graph_func *graph, hone_arena *arena, hone_missing_ops *io) {
     bool *used = hone_graph_find_used(graph, arena, hone_gbind_has_no_effect);
     if (!used) return no_memory();
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
-        if (!used[i] || bind->kind != HONE_GBIND_CALL || hone_graph_op_runs(bind->callee)) continue;
+        if (!used[i] || bind->kind != HONE_GBIND_CALL) continue;
+        if (hone_graph_op_runs(bind->callee) && !calls_an_input(graph, bind)) continue;
         if (!hone_vec_push(io, (hone_missing_op){graph, bind})) return no_memory();
     }
     return HONE_OK;

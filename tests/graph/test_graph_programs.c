@@ -296,7 +296,7 @@ static void passes_have_names(void **state) {
     hone_status st = hone_graph_run_passes(module, &name, 1, NULL, &out);
     hone_module_release(module);
     HONE_ASSERT_ERROR(st, HONE_CODE_NOT_FOUND,
-                      "no graph pass 'no_such_pass'; there are choose, link_calls, ");
+                      "no graph pass 'no_such_pass'; there are choose, link_memory, link_calls, ");
     for (size_t i = 0; i < hone_graph_pass_count(); i++) {
         const hone_graph_pass *pass = hone_graph_pass_at(i);
         assert_ptr_equal(hone_graph_pass_find(pass->name), pass);
