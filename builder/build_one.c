@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "builder/build_intrins.h"
+#include "builder/build_once.h"
 #include "builder/c_import.h"
 #include "builder/link.h"
 #include "codegen/codegen.h"
@@ -38,8 +39,9 @@ typedef struct build {
     hone_tensor_intrins *intrins; /* owned */
     hone_func *func;              /* of module or schedule */
     hone_func *lowered;
-    hone_launches launches;   /* of a GPU's program */
-    hone_codegen_lines lines; /* path NULL: not wanted */
+    const hone_build_once *once; /* the lowered program in two parts; NULL: it is one */
+    hone_launches launches;      /* of a GPU's program */
+    hone_codegen_lines lines;    /* path NULL: not wanted */
 } build;
 
 static hone_status no_memory(void) {
@@ -186,6 +188,11 @@ static hone_status lower(build *b) {
     if (!b->request->trace) HONE_TRY(hone_check_func(b->func));
     hone_lower_options options = {.target = &b->target, .keeps_loops = emits(b, HONE_EMITS_LOOPS)};
     HONE_TRY(hone_lower_func(b->func, &options, b->arena, &b->lowered));
+    bool is_once = emits(b, HONE_EMITS_LOADABLE) && b->result->manifest.size_count == 0;
+    if (is_once && !emits(b, HONE_EMITS_KERNELS)) {
+        HONE_TRY(hone_build_once_split(b->func, b->request->constants, b->result->manifest.entry,
+                                       &options, b->arena, &b->once));
+    }
     return emits(b, HONE_EMITS_KERNELS) ? find_launches(b) : HONE_OK;
 }
 
@@ -236,7 +243,9 @@ static hone_status generate(build *b) {
         HONE_TRY(write_lines(b));
         kernel.lines = &b->lines;
     }
-    HONE_TRY(b->backend->generate(&kernel, 1, &options, b->bytes));
+    if (b->once) options.once = &b->once->once;
+    HONE_TRY(b->once ? b->backend->generate(b->once->kernels, 2, &options, b->bytes)
+                     : b->backend->generate(&kernel, 1, &options, b->bytes));
     const hone_value *texts = hone_attrs_find(&b->lowered->attrs, HONE_LOWER_IMPORT_C);
     if (!texts || options.form != HONE_FORM_OBJECT) return HONE_OK;
     return hone_c_import(&b->target, texts, b->bytes);

@@ -31,10 +31,22 @@ typedef struct hone_codegen_kernel {
     const hone_codegen_lines *lines; /* debug information that maps code to it; NULL = none */
 } hone_codegen_kernel;
 
+/* A kernel made of two others of the same call: `first`, which computes what does not change
+ * between calls, and `rest`. The first call runs both, later ones `rest` alone. Arguments: the
+ * number of a buffer of the whole, or -1 - that of a kept one. */
+typedef struct hone_codegen_once {
+    const char *symbol, *first, *rest;
+    size_t kept_count;
+    const int64_t *kept_bytes; /* memory of the library: of one caller at a time */
+    size_t first_count, rest_count;
+    const int32_t *first_args, *rest_args;
+} hone_codegen_once;
+
 typedef struct hone_codegen_options {
     const hone_target *target;
     hone_form form;
-    bool verify; /* run LLVM's verifier (INTERNAL when it finds something) */
+    bool verify;                   /* run LLVM's verifier (INTERNAL when it finds something) */
+    const hone_codegen_once *once; /* for hone_codegen_llvm; NULL = none */
 } hone_codegen_options;
 
 /* Appends the bytes (text or binary) to out. UNSUPPORTED: something this target or generator cannot

@@ -29,6 +29,9 @@ typedef struct hone_build_request {
                                 line table that names it; NULL = neither */
     const char *emit;        /* "so" (also when NULL), "obj", "c", "llvm", "asm", "program" */
     int32_t threads;         /* of the target */
+    uint64_t constants;      /* of a "so" for a CPU: bit i: the i-th buffer never changes. What is
+                                computed of such alone is computed by the first call only; later calls
+                                must bring the same */
     int64_t timeout_ns;      /* of CPU time; 0 = 30 s */
     size_t intrin_count;
     const hone_build_intrin *intrins;

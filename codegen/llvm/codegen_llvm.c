@@ -84,6 +84,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
             return hone_status_annotate(st, "function '%s'", kernels[i].symbol);
         }
     }
+    if (options->once) HONE_TRY(gen_once(g, options->once));
     add_attributes(g);
     if (options->verify) HONE_TRY(verify(g));
     HONE_TRY(gen_optimise(g, machine, all_scheduled));

@@ -237,6 +237,8 @@ void gen_parameter(gen *g, LLVMValueRef function, unsigned parameter, const char
 
 /* kernel.c */
 void gen_kernel(gen *g);
+/* once.c: behind the kernels that it is made of. */
+HONE_NODISCARD hone_status gen_once(gen *g, const hone_codegen_once *what);
 /* What holds wherever a kernel begins: nothing is in scope, sizes are at least 1. */
 bool gen_kernel_begin(gen *g);
 /* How much of a buffer there is, as an attribute of its parameter. */

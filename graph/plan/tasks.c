@@ -32,8 +32,8 @@ static hone_status unique_name(extractor *x, const char *name, const char **out)
     return *out && hone_strmap_put(&x->names, *out, 1) ? HONE_OK : no_memory();
 }
 
-static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash, uint32_t times,
-                            uint32_t variant) {
+static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash,
+                            uint64_t constants, uint32_t times, uint32_t variant) {
     hone_task_list *list = x->list;
     if (!hone_grow(list->arena, (void **)&list->items, &x->capacity, list->count,
                    sizeof *list->items) ||
@@ -45,6 +45,7 @@ static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 ha
     HONE_TRY(unique_name(x, func->name, &task->name));
     task->func = func;
     task->hash = hash;
+    task->constants = constants;
     task->weight = times;
     task->variant = variant;
     task->flops = hone_func_flops(func, NULL);
@@ -61,8 +62,8 @@ static bool has_scalars(const hone_func *func) {
 }
 
 /* One call of a kernel. */
-static hone_status count_call(extractor *x, const hone_func *func, uint32_t times,
-                              uint32_t variant) {
+static hone_status count_call(extractor *x, const hone_func *func, uint64_t constants,
+                              uint32_t times, uint32_t variant) {
     hone_hash128 hash = hone_func_hash(func);
     if (hone_func_is_symbolic(func) || has_scalars(func)) {
         if (hone_map128_find(&x->symbolic, hash, NULL)) return HONE_OK;
@@ -72,9 +73,18 @@ static hone_status count_call(extractor *x, const hone_func *func, uint32_t time
     uint64_t known;
     if (hone_map128_find(&x->known, hash, &known)) {
         x->list->items[known].weight += times;
+        x->list->items[known].constants &= constants;
         return HONE_OK;
     }
-    return new_task(x, func, hash, times, variant);
+    return new_task(x, func, hash, constants, times, variant);
+}
+
+static uint64_t constants_of(const hone_gbind *call) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < call->arg_count && i < 64; i++) {
+        if (call->args[i].kind == HONE_GARG_CONSTANT) bits |= UINT64_C(1) << i;
+    }
+    return bits;
 }
 
 /* How often one call of a graph function runs what it names in this argument. */
@@ -117,7 +127,7 @@ static hone_status extract_graph(extractor *x, const hone_module *module,
         if (!member || member->kind != HONE_MEMBER_FUNC) {
             return HONE_ERROR(HONE_CODE_NOT_FOUND, "'%s' is called but not defined", bind->callee);
         }
-        HONE_TRY(count_call(x, member->func, times, variant));
+        HONE_TRY(count_call(x, member->func, constants_of(bind), times, variant));
     }
     return HONE_OK;
 }
@@ -131,7 +141,7 @@ static hone_status extract_module(extractor *x, const hone_module *module, uint3
     }
     for (uint32_t i = 0; !has_graph && i < module->member_count; i++) {
         if (module->members[i].kind != HONE_MEMBER_FUNC) continue;
-        HONE_TRY(count_call(x, module->members[i].func, 1, variant));
+        HONE_TRY(count_call(x, module->members[i].func, 0, 1, variant));
     }
     return HONE_OK;
 }

@@ -16,10 +16,11 @@ typedef struct hone_task {
     hone_hash128 hash;     /* hone_func_hash(func): the workload's identity */
     uint32_t
         weight; /* calls of a run, as far as turns of loops are known (1 for a lone PrimFunc) */
-    uint32_t variant; /* which of the given modules it came from first */
-    double flops;     /* arithmetic operations on floats, one execution; integer ones when
-                         there are no floats */
-    double bytes;     /* size of the parameters: the least traffic of one execution */
+    uint64_t constants; /* bit i: the i-th buffer parameter is a weight in every call */
+    uint32_t variant;   /* which of the given modules it came from first */
+    double flops;       /* arithmetic operations on floats, one execution; integer ones when
+                           there are no floats */
+    double bytes;       /* size of the parameters: the least traffic of one execution */
 } hone_task;
 
 typedef struct hone_task_list {

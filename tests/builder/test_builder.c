@@ -102,6 +102,64 @@ static void builds_a_library_that_runs(void **state) {
     hone_arena_destroy(arena);
 }
 
+/* Y = X + 2 W, where 2 W is a block of its own. */
+static const char doubled[] =
+    "from tvm.script import tir as T\n"
+    "@T.prim_func\n"
+    "def main(X: T.Buffer((64,), \"float32\"), W: T.Buffer((64,), \"float32\"), "
+    "Y: T.Buffer((64,), \"float32\")):\n"
+    "    D = T.alloc_buffer((64,))\n"
+    "    for i in range(64):\n"
+    "        with T.block(\"D\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            D[vi] = W[vi] * T.float32(2)\n"
+    "    for i in range(64):\n"
+    "        with T.block(\"Y\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            Y[vi] = X[vi] + D[vi]\n";
+
+/* What depends on constants alone is computed by the first call: W changes before the second one.
+ */
+static void constants_are_looked_at_once(void **state) {
+    (void)state;
+    static const uint64_t masks[] = {0, 2};
+    static _Alignas(64) float x[64], w[64], y[64];
+    for (size_t m = 0; m < HONE_COUNT(masks); m++) {
+        hone_builder *builder;
+        HONE_ASSERT_OK(make_local(&builder));
+        hone_arena *arena = hone_arena_create(4096);
+        char path[128];
+        snprintf(path, sizeof path, "%s/doubled%zu.so", dir, m);
+        hone_build_request request = request_of(doubled, path);
+        request.constants = masks[m];
+        hone_build_result r = build_one(builder, &request, arena);
+        assert_string_equal(r.message ? r.message : "", "");
+        assert_int_equal(r.manifest.arg_count, 3);
+        void *library = dlopen(r.artifact_path, RTLD_NOW), *symbol = dlsym(library, "kernel");
+        assert_non_null(symbol);
+        hone_kernel kernel;
+        memcpy(&kernel, &symbol, sizeof symbol);
+        void *buffers[] = {x, w, y};
+        hone_rt *rt;
+        assert_int_equal(hone_model_rt_create(NULL, &rt), 0);
+        for (int turn = 0; turn < 2; turn++) {
+            for (int i = 0; i < 64; i++) {
+                x[i] = (float)(i + turn);
+                w[i] = (float)(turn ? 1000 : i);
+            }
+            assert_int_equal(kernel(rt, buffers, NULL), 0);
+            for (int i = 0; i < 64; i++) {
+                float weight = (float)(turn && !masks[m] ? 1000 : i);
+                assert_true(y[i] == x[i] + 2 * weight);
+            }
+        }
+        hone_model_rt_destroy(rt);
+        dlclose(library);
+        hone_builder_release(builder);
+        hone_arena_destroy(arena);
+    }
+}
+
 static const struct emit_row {
     const char *name, *program, *emit, *part; /* part of the bytes, or of the message */
     hone_failure failure;
@@ -402,9 +460,13 @@ static void pauses_and_cancels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_a_library_that_runs),   cmocka_unit_test(applies_a_trace),
-        cmocka_unit_test(scratch_that_is_gone),         cmocka_unit_test(links_for_another_machine),
-        cmocka_unit_test(says_when_there_is_no_worker), cmocka_unit_test(pauses_and_cancels),
+        cmocka_unit_test(builds_a_library_that_runs),
+        cmocka_unit_test(constants_are_looked_at_once),
+        cmocka_unit_test(applies_a_trace),
+        cmocka_unit_test(scratch_that_is_gone),
+        cmocka_unit_test(links_for_another_machine),
+        cmocka_unit_test(says_when_there_is_no_worker),
+        cmocka_unit_test(pauses_and_cancels),
         cmocka_unit_test(describes_launches),
     };
     if (make_dir(NULL) != 0) return 1;

@@ -133,6 +133,30 @@ static void weights_become_constants(void **state) {
                       "float32[3, 4]");
 }
 
+/* What the tasks know of weights: the operand of the product, and nothing where it is given. */
+static void tasks_know_their_weights(void **state) {
+    (void)state;
+    hone_module *module = parse(calls_text), *prepared;
+    int64_t shape[] = {4, 4};
+    hone_tensor *w;
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &w));
+    hone_graph_weight weight = {"w", w};
+    for (size_t weights = 0; weights < 2; weights++) {
+        hone_graph_options options = {.weights = &weight, .weight_count = weights};
+        hone_task_list tasks;
+        uint64_t constants = 0;
+        HONE_ASSERT_OK(hone_graph_prepare(module, &options, &prepared));
+        HONE_ASSERT_OK(hone_tasks_extract(&prepared, 1, &tasks));
+        for (uint32_t i = 0; i < tasks.count; i++)
+            constants |= tasks.items[i].constants;
+        hone_task_list_deinit(&tasks);
+        hone_module_release(prepared);
+        assert_int_equal(constants, weights ? 2 : 0);
+    }
+    hone_tensor_destroy(w);
+    hone_module_release(module);
+}
+
 /* ---- branches and loops ---- */
 
 static const char flow_head[] =
@@ -316,6 +340,7 @@ int main(void) {
         cmocka_unit_test(lone_functions_are_tasks),
         cmocka_unit_test(symbolic_calls_are_specialised),
         cmocka_unit_test(weights_become_constants),
+        cmocka_unit_test(tasks_know_their_weights),
         cmocka_unit_test(branches_and_loops_are_steps),
         cmocka_unit_test(plans_do_not_overlap),
         cmocka_unit_test(passes_have_names),

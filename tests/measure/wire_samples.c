@@ -110,6 +110,7 @@ hone_build_request wire_sample_build_request(void) {
                                 .lines_path = "/tmp/k.py",
                                 .emit = "so",
                                 .threads = 2,
+                                .constants = UINT64_C(1) << 63 | 5,
                                 .timeout_ns = 5,
                                 .intrin_count = 2,
                                 .intrins = intrins};

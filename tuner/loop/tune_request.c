@@ -16,6 +16,7 @@ hone_status hone_submit_build(hone_tuning *t, const hone_tune_task *task, const 
                                   .entry = "kernel",
                                   .output_path = path,
                                   .threads = t->options->target.num_threads,
+                                  .constants = task->task->constants,
                                   .intrin_count = t->options->intrin_count,
                                   .intrins = t->options->intrins};
     return hone_builder_submit(t->options->builder, &request, out_ticket);

@@ -46,7 +46,7 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     hone_space *space = &task->space;
     hone_trace trace;
     HONE_TRY(hone_schedule_reset(task->schedule));
-    HONE_TRY(hone_first_schedule(task->schedule, task->target, 0));
+    HONE_TRY(hone_first_schedule(task->schedule, task->target, task->task->constants));
     HONE_TRY(hone_trace_simplify(space->arena, &task->schedule->trace, true, &trace));
     if (!has_choices(&trace)) return HONE_OK;
     hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
@@ -67,7 +67,9 @@ bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
 
 static hone_status put_before(hone_tune_task *task) {
     HONE_TRY(hone_schedule_reset(task->schedule));
-    return task->begins_as_written ? HONE_OK : hone_first_schedule(task->schedule, task->target, 0);
+    return task->begins_as_written
+               ? HONE_OK
+               : hone_first_schedule(task->schedule, task->target, task->task->constants);
 }
 
 static hone_status open_parts(hone_tune_task *task, const char *space_path,
