@@ -1,5 +1,7 @@
 /* tools/db/db_admin.c - `hone db check|recover|merge|prune`. */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/plan/tasks.h"
@@ -105,11 +107,37 @@ static void report_recovery(hone_cli *cli, const hone_db_recovery *r, const hone
     hone_str_append(&cli->out, hone_str_text(losses));
 }
 
-static hone_status recover(hone_cli *cli, const char *output) {
+/* Gives a database that was closed its name. */
+static hone_status give_name(const char *draft, const char *output) {
+    hone_str log = {0};
+    hone_str_printf(&log, "%s-wal", draft);
+    hone_status st = hone_str_check(&log);
+    bool is_whole = !st && !hone_fs_exists(hone_str_text(&log));
+    hone_str_deinit(&log);
+    if (st || (is_whole && rename(draft, output) == 0)) return st;
+    return HONE_ERROR(HONE_CODE_IO, "%s: cannot write: %s", output,
+                      is_whole ? strerror(errno) : "its log could not be taken in");
+}
+
+/* Into a draft: what is left of it when this is killed must not pass for all that there was. */
+static hone_status recover_to(hone_cli *cli, const char *draft, const char *output) {
     hone_db *into = NULL;
     hone_db_recovery counts;
     recovering r = {0};
     const hone_db_recover_options options = {.report = note_loss, .mend = mend_workload, .ctx = &r};
+    HONE_TRY(hone_cli_remove_db(draft)); /* of one that was killed */
+    hone_status st = hone_cli_open_db(draft, HONE_DB_CREATE, &into);
+    if (!st) st = hone_db_recover(cli->args[0], into, &options, &counts);
+    hone_db_close(into);
+    if (!st) st = hone_str_check(&r.losses);
+    if (!st) st = give_name(draft, output);
+    if (!st) report_recovery(cli, &counts, &r.losses);
+    hone_str_deinit(&r.losses);
+    hone_module_release(r.module);
+    return st ? hone_status_join(st, hone_cli_remove_db(draft)) : HONE_OK;
+}
+
+static hone_status recover(hone_cli *cli, const char *output) {
     if (!output) return HONE_ERROR(HONE_CODE_INVALID, "where to? give -o NEW");
     if (hone_fs_exists(output)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is there already; give the name of a new file",
@@ -118,14 +146,12 @@ static hone_status recover(hone_cli *cli, const char *output) {
     if (!hone_fs_exists(cli->args[0])) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", cli->args[0]);
     }
-    hone_status st = hone_cli_open_db(output, HONE_DB_CREATE, &into);
-    if (!st) st = hone_db_recover(cli->args[0], into, &options, &counts);
-    hone_db_close(into);
-    if (!st) st = hone_str_check(&r.losses);
-    if (!st) report_recovery(cli, &counts, &r.losses);
-    hone_str_deinit(&r.losses);
-    hone_module_release(r.module);
-    return st ? hone_status_join(st, hone_cli_remove_db(output)) : HONE_OK;
+    hone_str draft = {0};
+    hone_str_printf(&draft, "%s.part", output);
+    hone_status st = hone_str_check(&draft);
+    if (!st) st = recover_to(cli, hone_str_text(&draft), output);
+    hone_str_deinit(&draft);
+    return st;
 }
 
 int hone_db_verb_recover(int argc, char **argv) {
