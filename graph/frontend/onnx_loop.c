@@ -112,15 +112,23 @@ static hone_status turn_in_place(onnx_reader *r, turns *t, int64_t turn, hone_ga
     return HONE_OK;
 }
 
+/* Turns of a loop that has no limit end by its condition, or are too many. */
+static int64_t most_in_place(const turns *t) {
+    int64_t most = MOST_NODES_IN_PLACE / ((int64_t)t->body->n_node + 1);
+    return t->known < most ? t->known : most;
+}
+
 static hone_status turns_in_place(onnx_reader *r, turns *t) {
-    size_t width = t->body->n_output + 1;
-    hone_garg *all = hone_arena_zalloc(r->arena, ((size_t)t->known + 1) * width * sizeof *all);
-    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)t->known + 1) * sizeof *items);
+    size_t width = t->body->n_output + 1, most = (size_t)most_in_place(t);
+    hone_garg *all = hone_arena_zalloc(r->arena, (most + 1) * width * sizeof *all);
+    hone_garg *items = hone_arena_zalloc(r->arena, (most + 1) * sizeof *items);
     uint32_t count = 0, first_scan = !t->is_scan + t->state_count;
     bool goes_on = true;
     if (!all || !items) return no_memory();
-    for (; count < t->known && goes_on; count++)
+    for (; count < most && goes_on; count++)
         HONE_TRY(turn_in_place(r, t, count, all + count * width, &goes_on));
+    if (goes_on && count < t->known)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %u turns that stand in place", count);
     memcpy(t->results, t->states, t->state_count * sizeof *t->states);
     if (!count && t->scan_count) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "no turn is made");
     for (uint32_t s = 0; s < t->scan_count; s++) {
@@ -357,7 +365,7 @@ static hone_status run_turns(onnx_reader *r, turns *t) {
     int64_t nodes = nodes_of(t);
     bool begins = t->condition.kind == HONE_GARG_NONE;
     bool is_small = begins && nodes <= NODES_IN_PLACE;
-    bool can_be = begins && nodes <= MOST_NODES_IN_PLACE;
+    bool can_be = begins && (nodes <= MOST_NODES_IN_PLACE || t->known == INT64_MAX);
     bool is_first_place = is_small || (can_be && has_sequence(t));
     if (!can_be) return turns_as_loop(r, t);
     hone_status st = try(r, t, is_first_place ? turns_in_place : turns_as_loop);

@@ -119,19 +119,9 @@ static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
 
 /* ---- SplitToSequence ---- */
 
-/* Lengths that are listed. */
-static hone_status listed_lengths(onnx_reader *r, int64_t *lengths, uint32_t *out_count) {
-    HONE_TRY(onnx_const_ints(r, 1, "the split", ONNX_MAX_KNOWN, lengths, out_count));
-    for (uint32_t i = 0; i < *out_count; i++)
-        if (lengths[i] < 0)
-            return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld elements", i,
-                              (long long)lengths[i]);
-    return HONE_OK;
-}
-
 /* Parts of one length; what is left is the last one. */
-static hone_status equal_lengths(int64_t extent, int64_t part, int64_t *lengths,
-                                 uint32_t *out_count) {
+static hone_status equal_lengths(onnx_reader *r, int64_t extent, int64_t part,
+                                 const hone_expr **lengths, uint32_t *out_count) {
     uint32_t count = 0;
     if (extent < 0) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -143,45 +133,44 @@ static hone_status equal_lengths(int64_t extent, int64_t part, int64_t *lengths,
                           (long long)part, (long long)extent, ONNX_MAX_INPUTS);
     }
     for (int64_t left = extent; left > 0; left -= part)
-        lengths[count++] = left < part ? left : part;
+        lengths[count++] = hone_extent_int(&r->ir, left < part ? left : part);
     *out_count = count;
-    return HONE_OK;
+    return hone_ir_finish(&r->ir);
 }
 
-static hone_status lengths_of(onnx_reader *r, int64_t extent, int64_t *lengths,
+static hone_status lengths_of(onnx_reader *r, int64_t extent, const hone_expr **lengths,
                               uint32_t *out_count) {
     const hone_sinfo *info;
     int64_t part = 1;
-    if (!onnx_has_input(r, 1)) return equal_lengths(extent, part, lengths, out_count);
+    if (!onnx_has_input(r, 1)) return equal_lengths(r, extent, part, lengths, out_count);
     HONE_TRY(onnx_input_info(r, 1, &info));
-    if (info->rank == 1) return listed_lengths(r, lengths, out_count);
+    if (info->rank == 1) return onnx_sizes(r, 1, "the split", out_count, lengths);
     HONE_TRY(onnx_const_scalar(r, 1, "the split", &part));
-    return equal_lengths(extent, part, lengths, out_count);
+    return equal_lengths(r, extent, part, lengths, out_count);
 }
 
-/* The parts make up the whole: where that has a size that comes later, a reshape demands it. */
-static hone_status check_whole(onnx_reader *r, int32_t axis, uint32_t count,
-                               const int64_t *lengths) {
-    const hone_sinfo *info;
-    const hone_expr *shape[HONE_MAX_RANK];
-    int64_t sum = 0;
-    HONE_TRY(onnx_input_info(r, 0, &info));
-    for (uint32_t i = 0; i < count; i++)
-        sum += lengths[i];
-    int64_t extent = hone_expr_const(info->shape[axis]);
-    if (extent == sum) return HONE_OK;
-    if (extent >= 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
-                          (long long)sum, (long long)extent);
+/* Parts whose lengths are numbers, of an axis of so many elements. */
+static hone_status known_parts(onnx_reader *r, int32_t axis, int64_t extent, bool drops,
+                               uint32_t count, const hone_expr *const *lengths, hone_garg *items) {
+    int64_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t length = lengths[i]->u.i;
+        if (length < 0)
+            return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld elements", i, (long long)length);
+        hone_garg place = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, at)};
+        HONE_TRY(drops ? onnx_item(r, r->inputs[0], place, axis, &items[i])
+                       : onnx_emit_slice(r, r->inputs[0], axis, at, at + length, &items[i]));
+        at += length;
     }
-    memcpy(shape, info->shape, (size_t)info->rank * sizeof *shape);
-    shape[axis] = hone_extent_int(&r->ir, sum);
-    return onnx_emit_reshape(r, r->inputs[0], (uint32_t)info->rank, shape, &r->inputs[0]);
+    if (at == extent) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
+                      (long long)at, (long long)extent);
 }
 
 static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
-    int64_t wanted, keeps, lengths[ONNX_MAX_INPUTS], at = 0;
+    const hone_expr *lengths[ONNX_MAX_INPUTS];
+    int64_t wanted, keeps;
     int32_t axis;
     uint32_t count = 0;
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
@@ -189,17 +178,15 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
     HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keeps));
     HONE_TRY(onnx_axis(r, wanted, info->rank, &axis));
-    HONE_TRY(lengths_of(r, hone_expr_const(info->shape[axis]), lengths, &count));
-    HONE_TRY(check_whole(r, axis, count, lengths));
-    HONE_TRY(make_sequence(r, 0, NULL, out));
+    int64_t extent = hone_expr_const(info->shape[axis]);
+    HONE_TRY(lengths_of(r, extent, lengths, &count));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
     if (!items) return no_memory();
-    bool drops = !keeps && !onnx_has_input(r, 1);
-    for (uint32_t i = 0; i < count; at += lengths[i++]) {
-        hone_garg place = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, at)};
-        HONE_TRY(drops ? onnx_item(r, r->inputs[0], place, axis, &items[i])
-                       : onnx_emit_slice(r, r->inputs[0], axis, at, at + lengths[i], &items[i]));
-    }
+    bool drops = !keeps && !onnx_has_input(r, 1), are_numbers = extent >= 0;
+    for (uint32_t i = 0; i < count; i++)
+        are_numbers &= hone_expr_is_int(lengths[i]);
+    HONE_TRY(are_numbers ? known_parts(r, axis, extent, drops, count, lengths, items)
+                         : onnx_emit_parts(r, r->inputs[0], axis, count, lengths, items));
     return make_sequence(r, count, items, out);
 }
 

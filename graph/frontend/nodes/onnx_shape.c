@@ -313,44 +313,60 @@ static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     return count ? onnx_note_items(r, out, count, items) : HONE_OK;
 }
 
-static hone_status convert_split(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data;
-    int64_t axis, sizes[ONNX_MAX_OUTPUTS], parts;
-    uint32_t count = 0;
-    int32_t at;
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+/* ---- Split ---- */
+
+/* Equal parts, the last one smaller. */
+static hone_status equal_parts(onnx_reader *r, const hone_expr *extent, int64_t count,
+                               const hone_expr **lengths) {
+    if (count < 1 || count > ONNX_MAX_OUTPUTS)
+        return HONE_ERROR(HONE_CODE_INVALID, "%lld parts", (long long)count);
+    int64_t known = hone_expr_const(extent), part = (known + count - 1) / count;
+    const hone_expr *each =
+        known >= 0 ? hone_extent_int(&r->ir, part)
+                   : hone_extent_div(&r->ir, hone_extent_add(&r->ir, extent, count - 1), count);
+    const hone_expr *before = hone_extent_mul(&r->ir, each, hone_extent_int(&r->ir, 1 - count));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t left = known - part * i;
+        bool is_last = known < 0 && i == count - 1;
+        lengths[i] = is_last                     ? hone_extent_sum(&r->ir, extent, before)
+                     : known >= 0 && left < part ? hone_extent_int(&r->ir, left < 0 ? 0 : left)
+                                                 : each;
+    }
+    return hone_ir_finish(&r->ir);
+}
+
+static hone_status lengths_of_parts(onnx_reader *r, const hone_expr *extent, uint32_t *out_count,
+                                    const hone_expr **lengths) {
+    int64_t parts, sizes[ONNX_MAX_OUTPUTS];
     HONE_TRY(onnx_attr_int(r, "num_outputs", r->output_count, &parts));
-    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
-    if (onnx_has_input(r, 1)) {
-        HONE_TRY(onnx_const_ints(r, 1, "split", ONNX_MAX_OUTPUTS, sizes, &count));
-    } else {
-        HONE_TRY(onnx_attr_ints(r, "split", ONNX_MAX_OUTPUTS, sizes, &count));
-    }
-    int64_t extent = hone_expr_const(data->shape[at]), sum = 0;
-    if (extent < 0)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the extent of axis %d is not known", at);
-    if (count == 0) { /* equal parts, the last one smaller */
-        if (parts < 1 || parts > ONNX_MAX_OUTPUTS) {
-            return HONE_ERROR(HONE_CODE_INVALID, "%lld parts", (long long)parts);
-        }
-        int64_t part = (extent + parts - 1) / parts;
-        for (count = 0; count < (uint32_t)parts; count++) {
-            int64_t left = extent - part * count;
-            sizes[count] = left < part ? left : part;
-        }
-    }
-    if (count < r->output_count) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%u parts for %u outputs", count, r->output_count);
-    }
-    int64_t cuts[ONNX_MAX_OUTPUTS];
+    bool is_empty = hone_expr_const(extent) == 0; /* of which no part is computed */
+    if (onnx_has_input(r, 1) && !is_empty) return onnx_sizes(r, 1, "split", out_count, lengths);
+    HONE_TRY(onnx_has_input(r, 1)
+                 ? onnx_const_ints(r, 1, "split", ONNX_MAX_OUTPUTS, sizes, out_count)
+                 : onnx_attr_ints(r, "split", ONNX_MAX_OUTPUTS, sizes, out_count));
+    for (uint32_t i = 0; i < *out_count; i++)
+        lengths[i] = hone_extent_int(&r->ir, sizes[i]);
+    if (*out_count) return hone_ir_finish(&r->ir);
+    *out_count = (uint32_t)parts;
+    return equal_parts(r, extent, parts, lengths);
+}
+
+static bool are_numbers(uint32_t count, const hone_expr *const *sizes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!hone_expr_is_int(sizes[i])) return false;
+    return true;
+}
+
+static hone_status split_known(onnx_reader *r, int32_t axis, int64_t extent, uint32_t count,
+                               const hone_expr *const *lengths, hone_garg *out) {
+    int64_t cuts[ONNX_MAX_KNOWN], sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (sizes[i] < 0 || sizes[i] > extent - sum) {
+        int64_t length = lengths[i]->u.i;
+        if (length < 0 || length > extent - sum) {
             return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld of %lld elements", i,
-                              (long long)sizes[i], (long long)extent);
+                              (long long)length, (long long)extent);
         }
-        sum += sizes[i];
-        cuts[i] = sum;
+        cuts[i] = sum += length;
     }
     if (sum != extent) {
         return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
@@ -359,13 +375,31 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     hone_garg tuple;
     hone_attr attrs[] = {
         {"indices_or_sections", onnx_ints_value(r, count - 1, cuts)},
-        {"axis",                HONE_VALUE_OF_INT(at)                                }
+        {"axis",                HONE_VALUE_OF_INT(axis)                                }
     };
     HONE_TRY(onnx_emit(r, "split", 1, r->inputs, 2, attrs, &tuple));
-    for (uint32_t i = 0; i < r->output_count; i++) {
+    for (uint32_t i = 0; i < r->output_count; i++)
         HONE_TRY(onnx_emit_get(r, tuple, (int32_t)i, &out[i]));
-    }
     return HONE_OK;
+}
+
+static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *lengths[ONNX_MAX_KNOWN];
+    int64_t axis;
+    uint32_t count = 0;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    HONE_TRY(lengths_of_parts(r, data->shape[at], &count, lengths));
+    if (count < r->output_count || count > ONNX_MAX_OUTPUTS) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u parts for %u outputs", count, r->output_count);
+    }
+    int64_t extent = hone_expr_const(data->shape[at]);
+    if (extent >= 0 && are_numbers(count, lengths))
+        return split_known(r, at, extent, count, lengths, out);
+    return onnx_emit_parts(r, r->inputs[0], at, count, lengths, out);
 }
 
 static bool gather_ints(onnx_reader *r, hone_garg *out) {

@@ -1,5 +1,7 @@
 /* graph/frontend/reader/onnx_place.c - parts of tensors: places along an axis, what stands there,
  * slices, and tensors joined. */
+#include <string.h>
+
 #include "graph/frontend/reader/onnx_reader.h"
 
 enum { MOST_PLACES = 1 << 28 };
@@ -89,6 +91,40 @@ hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t b
     HONE_TRY(onnx_int_items(r, 1, &begin, &args[2]));
     HONE_TRY(onnx_int_items(r, 1, &end, &args[3]));
     return onnx_emit(r, "strided_slice", 4, args, 0, NULL, out);
+}
+
+/* ---- apart ---- */
+
+/* x as what it is when its parts make up the axis; where that is seen later, a reshape demands it.
+ */
+static hone_status check_whole(onnx_reader *r, int32_t axis, const hone_expr *sum, hone_garg *io) {
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_info(r, io, &info));
+    if (hone_extent_same(info->shape[axis], sum)) return HONE_OK;
+    if (hone_extent_differs(info->shape[axis], sum))
+        return HONE_ERROR(HONE_CODE_INVALID, "the parts do not make up the axis");
+    memcpy(shape, info->shape, (size_t)info->rank * sizeof *shape);
+    shape[axis] = sum;
+    return onnx_emit_reshape(r, *io, (uint32_t)info->rank, shape, io);
+}
+
+hone_status onnx_emit_parts(onnx_reader *r, hone_garg x, int32_t axis, uint32_t count,
+                            const hone_expr *const *lengths, hone_garg *out) {
+    const hone_expr *begin = hone_extent_int(&r->ir, 0), *sum = begin;
+    for (uint32_t i = 0; i < count; i++)
+        sum = hone_extent_sum(&r->ir, sum, lengths[i]);
+    HONE_TRY(hone_ir_finish(&r->ir));
+    HONE_TRY(check_whole(r, axis, sum, &x));
+    for (uint32_t i = 0; i < count; i++) {
+        hone_garg places, start;
+        HONE_TRY(onnx_places(r, lengths[i], 1, 0, &places));
+        HONE_TRY(onnx_sizes_tensor(r, 1, &begin, &start));
+        if (i) HONE_TRY(onnx_emit2(r, "add", places, start, &places));
+        HONE_TRY(onnx_emit_take(r, x, places, axis, &out[i]));
+        begin = hone_extent_sum(&r->ir, begin, lengths[i]);
+    }
+    return hone_ir_finish(&r->ir);
 }
 
 /* ---- joined ---- */

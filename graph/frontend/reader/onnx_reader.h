@@ -205,6 +205,10 @@ hone_status onnx_emit_concat(onnx_reader *r, uint32_t count, const hone_garg *pa
 /* x from begin to end (not included) along the axis. */
 hone_status onnx_emit_slice(onnx_reader *r, hone_garg x, int64_t axis, int64_t begin, int64_t end,
                             hone_garg *out);
+/* x in parts of these lengths along the axis, which are sizes; that they make up all of it is
+ * demanded. */
+hone_status onnx_emit_parts(onnx_reader *r, hone_garg x, int32_t axis, uint32_t count,
+                            const hone_expr *const *lengths, hone_garg *out);
 /* Numbers as strided_slice takes them. */
 hone_status onnx_int_items(onnx_reader *r, uint32_t count, const int64_t *values, hone_garg *out);
 /* op along the axis, which stays as 1. */
