@@ -2,8 +2,8 @@
 """Whole models beside onnxruntime, in turns in one process: time over onnxruntime's.
 
     python bench/models/run.py [--build build/release]… [--threads N] [--batch N] [--unnamed]
-                               [--db FILE] [--rounds N] [--cpu-time] [--json FILE] [--keep DIR]
-                               [MODEL …]
+                               [--db FILE] [--target TARGET] [--rounds N] [--cpu-time]
+                               [--json FILE] [--keep DIR] [MODEL …]
 
 A row is a model compiled by one build: least times of both, and the median of the ratios of turns.
 Several builds take turns with each other, too. The results are compared first. --unnamed leaves the size of the batch open, in Hone and in onnxruntime.
@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--unnamed", action="store_true")
     parser.add_argument("--db")
+    parser.add_argument("--target")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--cpu-time", action="store_true")
     parser.add_argument("--json")
@@ -56,7 +57,9 @@ def compiled(path, build, given):
     """The model as a library of that build."""
     out = f"{path[:-5]}_{given.build.index(build)}"
     words = [os.path.join(build, "hone"), "compile", path, "-q", "-o", out, "--threads",
-             str(given.threads)] + (["--db", given.db] if given.db else [])
+             str(given.threads)]
+    words += ["--db", given.db] if given.db else []
+    words += ["--target", given.target] if given.target else []
     subprocess.run(words, check=True)
     return out + ".so"
 
