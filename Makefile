@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: release dev test demo check check-full check-peer check-packages bench model fuzz fmt install setup gpu-bundle wheel packages clean
+.PHONY: release dev test docs demo check check-full check-peer check-packages bench model fuzz fmt install setup gpu-bundle wheel packages clean
 release:
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
@@ -13,6 +13,9 @@ dev:
 
 test: dev
 	@ctest --preset dev -j $(JOBS)
+
+docs: setup release
+	@scripts/docs_site.py build/release/hone build/docs
 
 setup:
 	@scripts/setup
