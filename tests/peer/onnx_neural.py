@@ -463,7 +463,7 @@ def attention(case):
     kv_heads = case.draw.between(1, 2)
     heads = kv_heads * case.draw.between(1, 2)
     past = case.draw.between(1, 3) if case.draw.chance(0.3) else 0
-    if past and since(case, 24):
+    if past:
         keys = queries  # onnxruntime counts other places from the last key, the standard from the past
     is_flat = case.draw.chance(0.4)
 
