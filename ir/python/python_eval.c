@@ -475,7 +475,7 @@ static hone_status eval_choice(py_run *p, const py_node *node, py_value *out) {
 
 static hone_status eval_name(py_run *p, const py_node *node, py_value *out) {
     const py_value *known = py_find(p, node->name);
-    if (!known) return p->host->name(p, node, out);
+    if (!known || p->host->names_all) return p->host->name(p, node, out);
     *out = *known;
     out->is_fresh = false;
     return HONE_OK;

@@ -83,7 +83,7 @@ static hone_status spread(py_run *p, const py_node *target, uint32_t at, const p
 }
 
 hone_status py_assign(py_run *p, const py_node *target, uint32_t at, const py_value *value) {
-    const py_value copy = *value; /* it may lie among the slots */
+    const py_value copy = *value; /* it may be that of a name */
     switch (target->kind) {
     case PY_NAME:
         return set_name(p, target, &copy);

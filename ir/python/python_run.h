@@ -65,9 +65,16 @@ struct py_value {
 #define PYV_OF_UNKNOWN(x) ((py_value){.kind = PYV_UNKNOWN, .u.s = (x)})
 #define PYV_OF_NONE ((py_value){.kind = PYV_NONE})
 
+typedef struct py_name {
+    const char *name;
+    py_value value;
+    struct py_name *before; /* bound before it, in its scope or those around */
+} py_name;
+
 /* Names of the text, or of one call of a function. Lives until the run ends. */
 typedef struct py_scope {
-    hone_strmap names; /* name → number of its slot */
+    hone_strmap names; /* name → the last py_name of it */
+    py_name *newest;   /* here or around; NULL: there are none */
     struct py_scope *outer, *next;
 } py_scope;
 
@@ -139,6 +146,7 @@ typedef struct py_host {
     /* Runs the body of a function that py_new_func was told to be the host's own. */
     hone_status (*body)(py_run *p, const py_func *func, uint32_t at, const py_value *values,
                         py_value *out);
+    bool names_all; /* `name` is asked about names that stand for something, too */
     /* As an argument of a function, a name that stands for nothing is something outside. */
     bool has_outside;
     /* Literals that fit no 64 bits, no float and no UTF-8 are values as well. */
@@ -155,8 +163,6 @@ struct py_run {
     void *ctx;                /* the host's */
     uint32_t at;              /* the expression that is being computed */
     py_scope *scope, *scopes; /* the innermost, and all */
-    py_value *slots;
-    uint32_t slot_count, slot_capacity;
     uint32_t depth, call_depth, call_count, suite_depth, turn_count;
     const py_func *last_func; /* that was defined outside of others */
     py_flow flow;
@@ -182,11 +188,18 @@ extern const char py_no_operator[], py_word_is_no_string[];
 HONE_NODISCARD hone_status py_descend(py_run *p, uint32_t at);
 
 /* ---- names (python_value.c) ---- */
-/* NULL when the name stands for nothing. Valid until the next name is bound. */
+/* NULL when the name stands for nothing. */
 const py_value *py_find(const py_run *p, const char *name);
-/* The name must live as long as the run. */
+/* Gives the name this value in the innermost scope. It must live as long as the run. */
 HONE_NODISCARD hone_status py_bind(py_run *p, const char *name, const py_value *value);
+/* py_bind that hides what the name stood for in the scope, instead of replacing it. */
+HONE_NODISCARD hone_status py_hide(py_run *p, const char *name, const py_value *value);
+/* The name that was defined last of those that are seen; NULL: there are none. */
+py_name *py_newest(const py_run *p);
 py_scope *py_new_scope(py_run *p, py_scope *outer);
+/* Opens a scope around the present names, or (is_apart) around none, and gives back the one to
+ * return to. Where memory is short nothing can be bound in it. */
+py_scope *py_open_scope(py_run *p, bool is_apart);
 
 /* ---- values (python_value.c) ---- */
 HONE_NODISCARD hone_status py_new_list(py_run *p, pyv_kind kind, py_value *out);

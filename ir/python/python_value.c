@@ -37,9 +37,16 @@ py_scope *py_new_scope(py_run *p, py_scope *outer) {
     py_scope *scope = hone_arena_zalloc(p->arena, sizeof *scope);
     if (!scope) return NULL;
     scope->outer = outer;
+    scope->newest = outer ? outer->newest : NULL;
     scope->next = p->scopes;
     p->scopes = scope;
     return scope;
+}
+
+py_scope *py_open_scope(py_run *p, bool is_apart) {
+    py_scope *outer = p->scope;
+    p->scope = py_new_scope(p, is_apart ? NULL : outer);
+    return outer;
 }
 
 hone_status py_run_begin(py_run *p) {
@@ -53,26 +60,35 @@ void py_run_end(py_run *p) {
     p->scopes = NULL;
 }
 
+static py_name *find_in(const py_scope *scope, const char *name) {
+    uint64_t found = 0;
+    return hone_strmap_find(&scope->names, name, &found) ? (py_name *)(uintptr_t)found : NULL;
+}
+
 const py_value *py_find(const py_run *p, const char *name) {
-    uint64_t at = 0;
     for (const py_scope *scope = p->scope; scope; scope = scope->outer) {
-        if (hone_strmap_find(&scope->names, name, &at)) return &p->slots[at];
+        const py_name *known = find_in(scope, name);
+        if (known) return &known->value;
     }
     return NULL;
 }
 
+py_name *py_newest(const py_run *p) {
+    return p->scope ? p->scope->newest : NULL;
+}
+
+hone_status py_hide(py_run *p, const char *name, const py_value *value) {
+    py_name *made = p->scope ? hone_arena_alloc(p->arena, sizeof *made) : NULL;
+    if (!made || !hone_strmap_put(&p->scope->names, name, (uintptr_t)made)) return py_no_memory();
+    *made = (py_name){name, *value, p->scope->newest};
+    p->scope->newest = made;
+    return HONE_OK;
+}
+
 hone_status py_bind(py_run *p, const char *name, const py_value *value) {
-    uint64_t at = 0;
-    const py_value copy = *value; /* it may lie among the slots */
-    if (hone_strmap_find(&p->scope->names, name, &at)) {
-        p->slots[at] = copy;
-        return HONE_OK;
-    }
-    bool has_room = hone_grow(p->arena, (void **)&p->slots, &p->slot_capacity, p->slot_count,
-                              sizeof *p->slots) &&
-                    hone_strmap_put(&p->scope->names, name, p->slot_count);
-    if (!has_room) return py_no_memory();
-    p->slots[p->slot_count++] = copy;
+    py_name *known = p->scope ? find_in(p->scope, name) : NULL;
+    if (!known) return py_hide(p, name, value);
+    known->value = *value;
     return HONE_OK;
 }
 

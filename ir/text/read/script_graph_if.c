@@ -52,13 +52,13 @@ static bool read_body(script_parser *p, script_outside *o, branch b, branch_end 
     p->in_dataflow = p->has_return = false;
     p->dataflow_count = 0;
     if (!script_bring_sizes(p, o) || !script_bring_values(p, o)) return false;
-    uint32_t names = p->name_count;
+    const py_name *last = py_newest(&p->run);
     bool ok =
         is_elif ? script_parse_if(p, b.node, b.i) : script_suite(p, b.node, script_graph_statement);
     if (!ok) return false;
     if (p->has_return) return script_fail(p, at, "return stands inside of this branch");
-    if (p->name_count == names) return script_fail(p, at, "this branch names no value");
-    *end = (branch_end){.name = p->names[p->name_count - 1].name, .graph = p->graph};
+    if (py_newest(&p->run) == last) return script_fail(p, at, "this branch names no value");
+    *end = (branch_end){.name = py_newest(&p->run)->name, .graph = p->graph};
     return take_result(p, o->name, end) &&
            script_check(p, at, hone_module_add_graph(p->module, p->graph));
 }

@@ -52,7 +52,8 @@ typedef struct script_inside {
     hone_graph_func *graph;
     const py_node *def;
     bool in_dataflow, has_output, has_return;
-    uint32_t dataflow_count, name_count, hidden_begin, hidden_end;
+    uint32_t dataflow_count;
+    py_scope *scope;
 } script_inside;
 script_inside script_enter_inside(script_parser *p);
 void script_leave_inside(script_parser *p, const script_inside *before);

@@ -192,6 +192,7 @@ static const py_host host = {
     .index = host_index,
     .iterate = host_iterate,
     .body = script_run_macro,
+    .names_all = true,
     .takes_any_literal = true,
     .float_type = "T.float32",
     .max_items = UINT16_MAX,
@@ -203,6 +204,7 @@ static const py_host host = {
 
 void script_begin(script_parser *p) {
     p->run = (py_run){.source = &p->source, .arena = p->scratch, .host = &host, .ctx = p};
+    (void)py_open_scope(&p->run, true);
 }
 
 void script_end(script_parser *p) {

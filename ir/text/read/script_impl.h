@@ -80,8 +80,7 @@ typedef enum script_macro_kind {
 
 typedef struct script_macro {
     const py_func *func;
-    uint32_t name_count; /* names that were known when it was defined */
-    bool is_hygienic;    /* sees those only, and what it defines itself */
+    bool is_hygienic; /* sees what was known when it was defined, and what it defines itself */
     script_macro_kind kind;
     const struct script_macro *next; /* the factory before */
 } script_macro;
@@ -131,12 +130,6 @@ static inline hone_dtype script_dtype_of(const py_value *v) {
     return (hone_dtype){(uint8_t)bits, (uint8_t)(bits >> 8), (uint16_t)(bits >> 16)};
 }
 
-typedef struct script_name {
-    const char *name;
-    size_t length;
-    py_value value;
-} script_name;
-
 /* The block whose body is being read. */
 typedef struct script_block script_block;
 struct script_block {
@@ -168,7 +161,7 @@ typedef struct script_pending {
 typedef struct script_parser {
     py_source source;
     py_places places;
-    py_run run; /* computes expressions; its depth bounds statements, too */
+    py_run run; /* computes expressions, knows names; its depth bounds statements, too */
     hone_module *module;
     hone_arena *arena;   /* the module's */
     hone_arena *scratch; /* dies with the parser */
@@ -176,11 +169,8 @@ typedef struct script_parser {
     uint32_t budget; /* operators that the present statement may still use */
     uint32_t value_budget;
 
-    script_name *names; /* innermost last */
-    uint32_t name_count, name_capacity;
-    uint32_t scope_begin;              /* names of the suite being read */
-    uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
-    const script_macro *factories;     /* the last one */
+    const py_name *suite_begin;    /* the last name in front of the suite being read; or NULL */
+    const script_macro *factories; /* the last one */
 
     const char **globals; /* names of all functions of the text */
     const py_node **defs; /* and these functions */

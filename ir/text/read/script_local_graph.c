@@ -224,11 +224,13 @@ bool script_name_inside(script_parser *p, script_outside *o) {
 }
 
 script_inside script_enter_inside(script_parser *p) {
-    script_inside before = {p->graph,      p->def,          p->in_dataflow,
-                            p->has_output, p->has_return,   p->dataflow_count,
-                            p->name_count, p->hidden_begin, p->hidden_end};
-    p->hidden_begin = 0;
-    p->hidden_end = p->name_count;
+    script_inside before = {p->graph,
+                            p->def,
+                            p->in_dataflow,
+                            p->has_output,
+                            p->has_return,
+                            p->dataflow_count,
+                            py_open_scope(&p->run, true)};
     return before;
 }
 
@@ -239,9 +241,7 @@ void script_leave_inside(script_parser *p, const script_inside *before) {
     p->has_output = before->has_output;
     p->has_return = before->has_return;
     p->dataflow_count = before->dataflow_count;
-    p->name_count = before->name_count;
-    p->hidden_begin = before->hidden_begin;
-    p->hidden_end = before->hidden_end;
+    p->run.scope = before->scope;
 }
 
 static bool read_inside(script_parser *p, const py_node *def, const script_call *options,

@@ -32,12 +32,13 @@ bool script_define_macro(script_parser *p, const py_node *def, script_macro_kind
     py_value func;
     if (!macro || !script_keep(p, py_new_func(&p->run, def, macro, &func))) return false;
     *macro = (script_macro){.func = func.u.func, .is_hygienic = is_hygienic, .kind = kind};
-    macro->name_count = p->name_count + 1; /* it may call itself */
     if (kind == SCRIPT_FACTORY) {
         macro->next = p->factories;
         p->factories = macro;
     }
-    return script_define(p, def->name, func);
+    if (!script_define(p, def->name, func)) return false; /* it may call itself */
+    (void)py_open_scope(&p->run, false);                  /* what comes is not known to it */
+    return true;
 }
 
 static bool is_word_of_programs(void *ctx, const py_node *node) {
@@ -85,16 +86,13 @@ static bool factory_statement(script_parser *p, const py_node *node) {
 /* Its parameters are names among those of the statements. */
 static bool run_statements(script_parser *p, const py_func *func, const py_value *values,
                            script_statement statement) {
-    py_scope *scope = p->run.scope;
-    p->run.scope = NULL;
+    (void)py_open_scope(&p->run, false);
     for (uint32_t i = 0; i < func->param_count; i++) {
         py_value value = values[i];
         value.is_fresh = false;
         if (!script_define(p, func->params[i], value)) return false;
     }
-    bool ok = script_suite(p, script_body(func->def), statement);
-    p->run.scope = scope;
-    return ok;
+    return script_suite(p, script_body(func->def), statement);
 }
 
 static bool run_kind(script_parser *p, const script_macro *macro, const py_value *values,
@@ -124,16 +122,11 @@ hone_status script_run_macro(py_run *run, const py_func *func, uint32_t at, cons
                              py_value *out) {
     script_parser *p = run->ctx;
     const script_macro *macro = func->host_own;
-    uint32_t names = p->name_count, begin = p->hidden_begin, end = p->hidden_end;
+    py_scope *caller = p->run.scope;
     *out = PYV_OF_NONE;
-    if (macro->is_hygienic) {
-        p->hidden_begin = macro->name_count;
-        p->hidden_end = names;
-    }
+    if (macro->is_hygienic) p->run.scope = func->scope;
     bool ok = check_place(p, macro, at) && run_kind(p, macro, values, out);
-    p->hidden_begin = begin;
-    p->hidden_end = end;
-    p->name_count = names;
+    p->run.scope = caller;
     return script_pass(p, ok);
 }
 

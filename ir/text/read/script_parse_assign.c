@@ -126,8 +126,8 @@ static bool name_new_var(script_parser *p, const char *name, const py_value *v, 
 /* Is it the variable of a T.let of this suite? */
 static bool is_let_here(const script_parser *p, const char *name, hone_var var) {
     bool is_here = false;
-    for (uint32_t i = p->scope_begin; i < p->name_count; i++)
-        is_here |= strcmp(p->names[i].name, name) == 0;
+    for (const py_name *n = py_newest(&p->run); n && n != p->suite_begin; n = n->before)
+        is_here |= strcmp(n->name, name) == 0;
     for (hone_node_id n = p->parent; is_here && n != HONE_NO_ID;
          n = hone_func_node(p->func, n)->parent) {
         const hone_node *node = hone_func_node(p->func, n);
@@ -223,9 +223,10 @@ static void join_declared(script_parser *p, const char *name, py_value *v) {
     bool is_alloc = v->kind == SCRIPT_BUFFER && v->is_fresh && p->func && p->block &&
                     p->block->alloc_count &&
                     p->block->allocs[p->block->alloc_count - 1] == script_buffer_of(v);
-    for (uint32_t i = p->scope_begin; is_alloc && i < p->name_count; i++) {
-        const py_value *known = &p->names[i].value;
-        if (known->kind != SCRIPT_BUFFER || strcmp(p->names[i].name, name) != 0) continue;
+    const py_name *n = is_alloc ? py_newest(&p->run) : NULL;
+    for (; n && n != p->suite_begin; n = n->before) {
+        const py_value *known = &n->value;
+        if (known->kind != SCRIPT_BUFFER || strcmp(n->name, name) != 0) continue;
         bool is_same = is_same_type(hone_func_buffer(p->func, script_buffer_of(known)),
                                     hone_func_buffer(p->func, script_buffer_of(v)));
         if (!is_same || !is_declared_only(p, script_buffer_of(known))) return;
@@ -237,12 +238,11 @@ static void join_declared(script_parser *p, const char *name, py_value *v) {
 
 /* A buffer or an axis of this suite keeps its name to itself. */
 static bool check_unique(script_parser *p, const char *name, uint32_t at, const py_value *v) {
-    size_t length = strlen(name);
     bool is_thing = v->is_fresh && (v->kind == SCRIPT_BUFFER || v->kind == SCRIPT_EXPR);
     if (!is_thing || !p->func || strcmp(name, "_") == 0) return true;
-    for (uint32_t i = p->scope_begin; i < p->name_count; i++) {
-        const py_value *known = &p->names[i].value;
-        if (p->names[i].length != length || memcmp(p->names[i].name, name, length) != 0) continue;
+    for (const py_name *n = py_newest(&p->run); n && n != p->suite_begin; n = n->before) {
+        const py_value *known = &n->value;
+        if (strcmp(n->name, name) != 0) continue;
         bool is_var = known->kind == SCRIPT_EXPR && script_expr_of(known)->kind == HONE_EXPR_VAR;
         if (known->kind == SCRIPT_BUFFER && v->kind == SCRIPT_BUFFER) {
             return script_fail(p, at, "'%s' is a buffer of this scope already", name);

@@ -239,7 +239,7 @@ static bool parse_body(script_parser *p, const py_node *def, const script_call *
 }
 
 bool script_parse_func(script_parser *p, const py_node *def, const script_call *options) {
-    uint32_t names = p->name_count;
+    py_scope *around = py_open_scope(&p->run, false);
     const char *name = script_strdup(p, def->name);
     p->func = name ? hone_func_create(p->arena, name) : NULL;
     if (!p->func) return script_no_memory(p);
@@ -255,6 +255,6 @@ bool script_parse_func(script_parser *p, const py_node *def, const script_call *
               script_check(p, script_name_at(p, def), hone_module_add_func(p->module, p->func));
     p->func = NULL;
     p->def = NULL;
-    p->name_count = names;
+    p->run.scope = around;
     return ok;
 }

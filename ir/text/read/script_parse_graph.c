@@ -271,11 +271,11 @@ bool script_read_graph(script_parser *p, const py_node *def, const script_call *
 }
 
 bool script_parse_graph(script_parser *p, const py_node *def, const script_call *options) {
-    uint32_t names = p->name_count;
+    py_scope *around = py_open_scope(&p->run, false);
     const char *name = script_strdup(p, def->name);
     bool ok = name && script_read_graph(p, def, options, name, NULL);
     p->graph = NULL;
     p->def = NULL;
-    p->name_count = names;
+    p->run.scope = around;
     return ok;
 }

@@ -267,9 +267,9 @@ static bool parse_class_body(script_parser *p, const py_node *node) {
                            "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
                            "supported; the others may stand in a module of their own");
     }
-    uint32_t names = p->name_count;
+    py_scope *around = py_open_scope(&p->run, false);
     bool ok = script_suite(p, script_body(node), class_statement);
-    p->name_count = names;
+    p->run.scope = around;
     return ok;
 }
 

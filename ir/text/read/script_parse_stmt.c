@@ -64,11 +64,11 @@ bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_exp
 
 /* An environment thread that is launched is the loop variable from here on. */
 static bool rebind_thread(script_parser *p, const char *thread, const py_value *now) {
-    for (uint32_t i = p->name_count; i-- > 0;) {
-        py_value *v = &p->names[i].value;
+    for (const py_name *n = py_newest(&p->run); n; n = n->before) {
+        const py_value *v = &n->value;
         if (v->kind != SCRIPT_THREAD || v->u.s != thread) continue; /* the same text, in memory */
-        if (!script_rename_var(p, script_expr_of(now)->u.var, p->names[i].name)) return false;
-        return script_define(p, p->names[i].name, *now);
+        if (!script_rename_var(p, script_expr_of(now)->u.var, n->name)) return false;
+        return script_define(p, n->name, *now);
     }
     return true;
 }
@@ -229,7 +229,7 @@ static bool is_target(const py_node *item, const py_value *v) {
 
 static bool parse_with(script_parser *p, const py_node *node) {
     hone_node_id parent = p->parent;
-    uint32_t names = p->name_count;
+    py_scope *names = py_open_scope(&p->run, false);
     const py_node *suite = script_body(node), *last = node->items[node->count - 2];
     py_value v;
     for (uint32_t i = 0; i + 1 < node->count; i++) {
@@ -251,7 +251,7 @@ static bool parse_with(script_parser *p, const py_node *node) {
                            script_kind_name(&v));
     }
     p->parent = parent;
-    p->name_count = names;
+    p->run.scope = names;
     return ok;
 }
 
@@ -314,7 +314,8 @@ bool script_define_spread(script_parser *p, const char *name, const char *const 
 
 static bool parse_for(script_parser *p, const py_node *node) {
     const char *names[SCRIPT_MAX_GRID], *stem = NULL;
-    uint32_t count = 0, star = HONE_NO_ID, written = 0, at = node->at, mark = p->name_count;
+    uint32_t count = 0, star = HONE_NO_ID, written = 0, at = node->at;
+    py_scope *names_around = py_open_scope(&p->run, false);
     hone_node_id parent = p->parent;
     py_value v;
     if (!script_target_names(p, node->items[0], "a loop variable", SCRIPT_MAX_GRID, names, &count,
@@ -351,7 +352,7 @@ static bool parse_for(script_parser *p, const py_node *node) {
               (!stem || script_define_spread(p, stem, names + star, count + 1 - written)) &&
               script_suite(p, node->items[1], script_parse_statement);
     p->parent = parent;
-    p->name_count = mark;
+    p->run.scope = names_around;
     return ok;
 }
 
@@ -359,11 +360,11 @@ static bool parse_for(script_parser *p, const py_node *node) {
 
 static bool scoped_suite(script_parser *p, const py_node *suite, hone_node_id node) {
     hone_node_id parent = p->parent;
-    uint32_t mark = p->name_count;
+    py_scope *around = py_open_scope(&p->run, false);
     p->parent = node;
     bool ok = script_suite(p, suite, script_parse_statement);
     p->parent = parent;
-    p->name_count = mark;
+    p->run.scope = around;
     return ok;
 }
 

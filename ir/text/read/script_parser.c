@@ -170,14 +170,14 @@ const py_node *script_body(const py_node *def) {
 }
 
 bool script_suite(script_parser *p, const py_node *suite, script_statement statement) {
-    uint32_t outer = p->scope_begin;
+    const py_name *outer = p->suite_begin;
     if (!script_enter(p, suite->at)) return false;
-    p->scope_begin = p->name_count;
+    p->suite_begin = py_newest(&p->run);
     for (uint32_t i = 0; i < suite->count; i++) {
         p->run.at = suite->items[i]->at;
         if (!statement(p, suite->items[i])) return false;
     }
-    p->scope_begin = outer;
+    p->suite_begin = outer;
     p->run.depth--;
     return true;
 }
@@ -211,23 +211,11 @@ const char *script_strdup(script_parser *p, const char *text) {
 /* ---- names ---- */
 
 bool script_define(script_parser *p, const char *name, py_value value) {
-    if (!script_grow(p, p->scratch, (void **)&p->names, &p->name_capacity, p->name_count,
-                     sizeof *p->names)) {
-        return false;
-    }
-    p->names[p->name_count++] = (script_name){.name = name, .length = strlen(name), .value = value};
-    return true;
+    return script_keep(p, py_hide(&p->run, name, &value));
 }
 
 const py_value *script_lookup(const script_parser *p, const char *name) {
-    size_t length = strlen(name);
-    for (uint32_t i = p->name_count; i-- > 0;) {
-        if (i >= p->hidden_begin && i < p->hidden_end) continue;
-        if (p->names[i].length == length && memcmp(p->names[i].name, name, length) == 0) {
-            return &p->names[i].value;
-        }
-    }
-    return NULL;
+    return py_find(&p->run, name);
 }
 
 const char *script_nearest(const char *name, const char *const *candidates, size_t count) {

@@ -217,17 +217,6 @@ static const char *advice_on(const cut *w, uint32_t at, const char *name) {
     return NULL;
 }
 
-/* The names of helpers, comprehensions and lambdas that are being gone through. */
-static size_t add_own(const script_parser *p, const char **names, size_t most) {
-    size_t count = 0;
-    for (const py_scope *scope = p->run.scope; scope; scope = scope->outer) {
-        for (size_t i = 0;
-             count < most && hone_strmap_next(&scope->names, &i, &names[count], NULL);)
-            count++;
-    }
-    return count;
-}
-
 bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     enum { MOST = 512 };
     cut all = {.p = p};
@@ -245,12 +234,12 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     const char *advice = advice_on(w, at, name);
     if (advice) return script_fail(p, place, "undefined name '%s'; %s", name, advice);
     const char *candidates[MOST];
-    size_t count = add_own(p, candidates, MOST);
+    size_t count = 0;
     bool is_room = is_token(w, at + 1, PY_TOKEN_OP, ".");
     bool is_called = is_token(w, at + 1, PY_TOKEN_OP, "(");
-    for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
-        bool is_path = p->names[i].value.kind == SCRIPT_PATH; /* T, R, I */
-        if (!is_path || is_room) candidates[count++] = p->names[i].name;
+    for (const py_name *n = py_newest(&p->run); n && count < MOST; n = n->before) {
+        bool is_path = n->value.kind == SCRIPT_PATH; /* T, R, I */
+        if (!is_path || is_room) candidates[count++] = n->name;
     }
     if (p->module_name && count < MOST) candidates[count++] = p->module_name;
     if (is_called && count < MOST) candidates[count++] = "range";
