@@ -1,6 +1,7 @@
-/* runtime/model/driver_impl.h - one call of a model: between model_driver.c, which checks its
- * tensors and walks its steps, model_phases.c, which finds sizes that are computed, and the files
- * of devices. */
+/* runtime/model/driver_impl.h - one call of a model, between the files that make it: model_driver.c
+ * (its memory, in what order all goes), model_ports.c (its tensors), model_sizes.c (plan and
+ * values), model_steps.c (steps on the host), model_phases.c (sizes that are computed), and the
+ * files of devices. */
 #ifndef HONE_RUNTIME_MODEL_DRIVER_IMPL_H
 #define HONE_RUNTIME_MODEL_DRIVER_IMPL_H
 
@@ -74,11 +75,34 @@ static inline int64_t hone_mt_round_up(int64_t bytes) {
     return (bytes + HONE_MT_ALIGNMENT - 1) / HONE_MT_ALIGNMENT * HONE_MT_ALIGNMENT;
 }
 
+/* model_driver.c: where the model's kernels run; NULL: on the host. */
+const hone_mt_device_table *hone_mt_device_of(const hone_mt_model *model);
+
+/* model_ports.c: BAD_ARGUMENT with the port and what is wrong. */
+int32_t hone_mt_bad_port(const hone_mt_call *call, int32_t port, const char *what);
+const char *hone_mt_port_kind(const hone_mt_call *call, int32_t port); /* "input", "output" */
+/* BAD_ARGUMENT unless all tensors fit: there, on a device that they may be on, of the type and the
+ * shape as far as that is fixed, dense. */
+int32_t hone_mt_check_ports(const hone_mt_call *call);
+/* hone_mt_check_ports of the inputs' shapes alone, before outputs have theirs. */
+int32_t hone_mt_check_inputs(const hone_mt_call *call);
+/* BAD_ARGUMENT unless the CPU can read the scalars of the plan, which is done before all else. */
+int32_t hone_mt_check_scalars(const hone_mt_call *call);
+
+/* model_sizes.c: sets call->plan to the first that takes the shapes of all ports. */
+int32_t hone_mt_choose_plan(hone_mt_call *call, const hone_mt_entry *entry);
+/* The values that are known from the ports. */
+void hone_mt_compute_values(const hone_mt_call *call, int64_t *values);
+/* BAD_ARGUMENT unless dimensions are what those values say. */
+int32_t hone_mt_check_shapes(const hone_mt_call *call, const int64_t *values);
 /* -1 for what is beyond 64 bits, and for what has no sense. */
 int64_t hone_mt_arithmetic(int32_t op, int64_t a, int64_t b);
 /* BAD_ARGUMENT unless what must hold of the values that a phase brings does. */
 int32_t hone_mt_check_calls(const hone_mt_call *call, const int64_t *values, int32_t phase);
 
+/* model_steps.c: all steps, with the first workspace, on the host. */
+int32_t hone_mt_run_steps(hone_mt_call *call, hone_mt_frame *frame, const uint8_t *weights,
+                          int32_t port_count);
 /* Bytes of a port; of an output with bounds: what there is room for. */
 int64_t hone_mt_port_bytes(const hone_mt_call *call, int32_t port);
 /* Kernels are made for sizes from 1 on: one whose outputs are all empty has nothing to do. */
