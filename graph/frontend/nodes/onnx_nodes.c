@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "graph/frontend/nodes/onnx_learned.h"
+
 bool onnx_is_plain_domain(const char *domain) {
     return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
 }
@@ -54,6 +56,10 @@ const onnx_converter *onnx_find_row(const Onnx__NodeProto *node) {
     }
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return onnx_find_in(onnx_train_converters, node->op_type);
+    }
+    if (node->domain && strcmp(node->domain, "ai.onnx.ml") == 0) {
+        const onnx_converter *found = onnx_find_in(onnx_learned_converters, node->op_type);
+        return found ? found : onnx_find_in(onnx_tree_converters, node->op_type);
     }
     return onnx_is_plain_domain(node->domain) ? find_plain(node->op_type) : NULL;
 }

@@ -1,0 +1,349 @@
+/* graph/frontend/nodes/onnx_learned.c - the domain ai.onnx.ml, as exporters of scikit-learn write
+ * it: features scaled, encoded and filled in, linear models. Sums are of float32. */
+#include "graph/frontend/nodes/onnx_learned.h"
+
+/* ---- attributes and tables ---- */
+
+hone_status onnx_attr_floats(const onnx_reader *r, const char *name, const float **out,
+                             uint32_t *out_count) {
+    const Onnx__AttributeProto *attr = onnx_attr(r, name);
+    if (attr && attr->n_floats > INT32_MAX)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' is too long", name);
+    *out = attr ? attr->floats : NULL;
+    *out_count = attr ? (uint32_t)attr->n_floats : 0;
+    return HONE_OK;
+}
+
+hone_status onnx_attr_int64s(const onnx_reader *r, const char *name, const int64_t **out,
+                             uint32_t *out_count) {
+    const Onnx__AttributeProto *attr = onnx_attr(r, name);
+    if (attr && attr->n_ints > INT32_MAX)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' is too long", name);
+    *out = attr ? attr->ints : NULL;
+    *out_count = attr ? (uint32_t)attr->n_ints : 0;
+    return HONE_OK;
+}
+
+hone_status onnx_float_table(onnx_reader *r, int64_t rows, int64_t columns, const float *values,
+                             hone_garg *out) {
+    int64_t shape[2] = {rows, columns}, count = rows ? rows * columns : columns;
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, rows ? 2 : 1, rows ? shape : shape + 1, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_f64(tensor, i, (double)values[i]);
+    return onnx_add_constant(r, tensor, out);
+}
+
+hone_status onnx_int_table(onnx_reader *r, int64_t count, const int64_t *values, hone_garg *out) {
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++)
+        hone_tensor_set_i64(tensor, i, values[i]);
+    return onnx_add_constant(r, tensor, out);
+}
+
+hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_garg *out) {
+    const hone_sinfo *info;
+    *out = r->inputs[input];
+    HONE_TRY(onnx_as_tensor(r, out));
+    HONE_TRY(onnx_info(r, out, &info));
+    HONE_TRY(onnx_emit_cast(r, *out, HONE_DTYPE_F32, out));
+    if (info->rank == 2) return HONE_OK;
+    if (info->rank != 1)
+        return HONE_ERROR(HONE_CODE_INVALID, "features of %d dimensions", info->rank);
+    const hone_expr *shape[] = {hone_extent_int(&r->ir, 1), info->shape[0]};
+    return onnx_emit_reshape(r, *out, 2, shape, out);
+}
+
+/* ---- scores ---- */
+
+enum { TRANSFORM_NONE, TRANSFORM_SOFTMAX, TRANSFORM_LOGISTIC };
+
+static hone_status read_transform(const onnx_reader *r, uint32_t *out) {
+    static const char *const words[] = {"NONE", "SOFTMAX", "LOGISTIC", NULL};
+    return onnx_attr_word(r, "post_transform", words[0], words, out);
+}
+
+hone_status onnx_post_transform(onnx_reader *r, hone_garg *io) {
+    uint32_t transform;
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(-1)};
+    HONE_TRY(read_transform(r, &transform));
+    if (transform == TRANSFORM_LOGISTIC) return onnx_emit1(r, "sigmoid", *io, io);
+    if (transform == TRANSFORM_SOFTMAX) return onnx_emit(r, "nn.softmax", 1, io, 1, &axis, io);
+    return HONE_OK;
+}
+
+hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings, hone_garg *out,
+                              uint32_t *out_count) {
+    const int64_t *labels;
+    HONE_TRY(onnx_attr_int64s(r, ints, &labels, out_count));
+    if (*out_count) return onnx_int_table(r, *out_count, labels, out);
+    if (onnx_attr(r, strings))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "labels that are strings (attribute '%s') are not implemented", strings);
+    return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' is missing", ints);
+}
+
+hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hone_garg labels, hone_garg *out) {
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
+    HONE_TRY(onnx_emit(r, "argmax", 1, &scores, 1, &axis, out));
+    return onnx_emit_take(r, labels, *out, 0, out);
+}
+
+static hone_status both_scores(onnx_reader *r, hone_garg score, bool are_mixed, hone_garg *out) {
+    uint32_t transform;
+    hone_garg parts[2] = {score, score}, one;
+    HONE_TRY(read_transform(r, &transform));
+    if (are_mixed) {
+        HONE_TRY(onnx_emit1(r, "negative", score, &parts[0]));
+        for (int i = 0; i < 2 && transform == TRANSFORM_LOGISTIC; i++)
+            HONE_TRY(onnx_emit1(r, "sigmoid", parts[i], &parts[i]));
+    } else {
+        HONE_TRY(onnx_scalar_like(r, &score, 1, &one));
+        HONE_TRY(onnx_emit2(r, "subtract", one, score, &parts[0]));
+    }
+    return onnx_emit_concat(r, 2, parts, 1, out);
+}
+
+hone_status onnx_two_classes(onnx_reader *r, hone_garg score, hone_garg labels, double limit,
+                             bool are_mixed, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg is_second;
+    HONE_TRY(onnx_info(r, &score, &info));
+    HONE_TRY(both_scores(r, score, are_mixed, &out[1]));
+    HONE_TRY(onnx_with_scalar(r, "greater", score, limit, &is_second));
+    HONE_TRY(onnx_emit_cast(r, is_second, HONE_DTYPE_I64, &is_second));
+    HONE_TRY(onnx_emit_reshape(r, is_second, 1, info->shape, &is_second));
+    return onnx_emit_take(r, labels, is_second, 0, &out[0]);
+}
+
+/* ---- linear models ---- */
+
+/* X times the coefficients, [rows, targets]; these lie by target. */
+static hone_status linear_scores(onnx_reader *r, int64_t targets, hone_garg *out) {
+    const float *weights, *shifts;
+    uint32_t weight_count, shift_count;
+    hone_garg sides[2], shift;
+    hone_attr turn = {"transpose_b", HONE_VALUE_OF_BOOL(1)};
+    HONE_TRY(onnx_attr_floats(r, "coefficients", &weights, &weight_count));
+    HONE_TRY(onnx_attr_floats(r, "intercepts", &shifts, &shift_count));
+    if (targets < 1 || weight_count < targets || weight_count % targets ||
+        (shift_count && shift_count != targets))
+        return HONE_ERROR(HONE_CODE_INVALID, "%u coefficients and %u intercepts for %lld targets",
+                          weight_count, shift_count, (long long)targets);
+    HONE_TRY(onnx_rows(r, 0, &sides[0]));
+    HONE_TRY(onnx_float_table(r, targets, weight_count / targets, weights, &sides[1]));
+    HONE_TRY(onnx_emit(r, "matmul", 2, sides, 1, &turn, out));
+    if (!shift_count) return HONE_OK;
+    HONE_TRY(onnx_float_table(r, 0, shift_count, shifts, &shift));
+    return onnx_emit2(r, "add", *out, shift, out);
+}
+
+static hone_status convert_linear_regressor(onnx_reader *r, hone_garg *out) {
+    int64_t targets;
+    HONE_TRY(onnx_attr_int(r, "targets", 1, &targets));
+    HONE_TRY(linear_scores(r, targets, out));
+    return onnx_post_transform(r, out);
+}
+
+static hone_status convert_linear_classifier(onnx_reader *r, hone_garg *out) {
+    const float *shifts;
+    uint32_t count, targets;
+    hone_garg labels, scores;
+    HONE_TRY(onnx_class_labels(r, "classlabels_ints", "classlabels_strings", &labels, &count));
+    HONE_TRY(onnx_attr_floats(r, "intercepts", &shifts, &targets));
+    HONE_TRY(linear_scores(r, targets, &scores));
+    if (targets == 1 && count == 2) return onnx_two_classes(r, scores, labels, 0, true, out);
+    if (targets != count)
+        return HONE_ERROR(HONE_CODE_INVALID, "%u labels for %u intercepts", count, targets);
+    HONE_TRY(onnx_best_label(r, scores, labels, &out[0]));
+    out[1] = scores;
+    return onnx_post_transform(r, &out[1]);
+}
+
+/* ---- features ---- */
+
+static hone_status convert_scaler(onnx_reader *r, hone_garg *out) {
+    const float *numbers;
+    uint32_t count;
+    hone_garg table;
+    static const char *const steps[][2] = {
+        {"offset", "subtract"},
+        {"scale",  "multiply"}
+    };
+    HONE_TRY(onnx_rows(r, 0, out));
+    for (int i = 0; i < 2; i++) {
+        HONE_TRY(onnx_attr_floats(r, steps[i][0], &numbers, &count));
+        if (!count) continue;
+        HONE_TRY(onnx_float_table(r, 0, count, numbers, &table));
+        HONE_TRY(onnx_emit2(r, steps[i][1], *out, table, out));
+    }
+    return HONE_OK;
+}
+
+/* Each row by its greatest number, the sum of what is in it, or its length. Of zeros it is left. */
+static hone_status convert_normalizer(onnx_reader *r, hone_garg *out) {
+    static const char *const words[] = {"MAX", "L1", "L2", NULL};
+    uint32_t norm;
+    hone_garg x, size, is_zero, one;
+    HONE_TRY(onnx_attr_word(r, "norm", words[0], words, &norm));
+    HONE_TRY(onnx_rows(r, 0, &x));
+    if (norm == 0) {
+        HONE_TRY(onnx_emit_along(r, "max", x, 1, &size));
+    } else {
+        HONE_TRY(norm == 1 ? onnx_emit1(r, "abs", x, &size)
+                           : onnx_emit2(r, "multiply", x, x, &size));
+        HONE_TRY(onnx_emit_along(r, "sum", size, 1, &size));
+        if (norm == 2) HONE_TRY(onnx_emit1(r, "sqrt", size, &size));
+    }
+    HONE_TRY(onnx_with_scalar(r, "equal", size, 0, &is_zero));
+    HONE_TRY(onnx_scalar_like(r, &size, 1, &one));
+    HONE_TRY(onnx_emit_where(r, is_zero, one, size, &size));
+    return onnx_emit2(r, "divide", x, size, out);
+}
+
+static hone_status convert_binarizer(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    double threshold;
+    HONE_TRY(onnx_attr_float(r, "threshold", 0, &threshold));
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_with_scalar(r, "greater", r->inputs[0], threshold, out));
+    return onnx_emit_cast(r, *out, info->dtype, out);
+}
+
+/* Numbers that are NaN, or another one, are those of the list: one, or one for each column. */
+static hone_status convert_imputer(onnx_reader *r, hone_garg *out) {
+    const float *numbers;
+    const int64_t *whole;
+    uint32_t count, whole_count;
+    double replaced;
+    hone_garg table, is_gone;
+    const hone_sinfo *info;
+    HONE_TRY(onnx_attr_floats(r, "imputed_value_floats", &numbers, &count));
+    HONE_TRY(onnx_attr_int64s(r, "imputed_value_int64s", &whole, &whole_count));
+    HONE_TRY(onnx_attr_float(r, "replaced_value_float", 0, &replaced));
+    if (!count || whole_count)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "whole numbers that are filled in");
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_float_table(r, 0, count, numbers, &table));
+    HONE_TRY(onnx_emit_cast(r, table, info->dtype, &table));
+    HONE_TRY(replaced != replaced ? onnx_emit1(r, "isnan", r->inputs[0], &is_gone)
+                                  : onnx_with_scalar(r, "equal", r->inputs[0], replaced, &is_gone));
+    HONE_TRY(onnx_emit_where(r, is_gone, table, r->inputs[0], out));
+    return onnx_keeps_shape(r, &r->inputs[0], out, "the list of numbers");
+}
+
+/* Columns at these places. */
+static hone_status convert_extractor(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg places;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_emit_flat(r, r->inputs[1], &places));
+    HONE_TRY(onnx_emit_take(r, r->inputs[0], places, info->rank - 1, out));
+    if (info->rank != 1) return HONE_OK;
+    hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
+    return onnx_emit(r, "expand_dims", 1, out, 1, &axis, out);
+}
+
+static hone_status convert_vectorizer(onnx_reader *r, hone_garg *out) {
+    hone_garg parts[ONNX_MAX_INPUTS];
+    uint32_t count = r->input_count;
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(onnx_rows(r, i, &parts[i]));
+    *out = parts[0];
+    return count == 1 ? HONE_OK : onnx_emit_concat(r, count, parts, 1, out);
+}
+
+/* ---- LabelEncoder ---- */
+
+/* The values, behind what stands for all other keys. */
+static hone_status values_of(onnx_reader *r, uint32_t *out_count, hone_garg *out) {
+    const int64_t *ints;
+    const float *floats;
+    uint32_t int_count, float_count;
+    int64_t other_int;
+    double other;
+    HONE_TRY(onnx_attr_int64s(r, "values_int64s", &ints, &int_count));
+    HONE_TRY(onnx_attr_floats(r, "values_floats", &floats, &float_count));
+    HONE_TRY(onnx_attr_int(r, "default_int64", -1, &other_int));
+    HONE_TRY(onnx_attr_float(r, "default_float", 0, &other));
+    int64_t count = *out_count = int_count ? int_count : float_count;
+    if (!count)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "values that are no numbers are not implemented");
+    count++;
+    hone_tensor *tensor;
+    HONE_TRY(hone_tensor_create(int_count ? HONE_DTYPE_I64 : HONE_DTYPE_F32, 1, &count, &tensor));
+    for (int64_t i = 0; i < count; i++) {
+        if (int_count)
+            hone_tensor_set_i64(tensor, i, i ? ints[i - 1] : other_int);
+        else
+            hone_tensor_set_f64(tensor, i, i ? (double)floats[i - 1] : other);
+    }
+    return onnx_add_constant(r, tensor, out);
+}
+
+static hone_status keys_of(onnx_reader *r, uint32_t *out_count, hone_garg *out) {
+    const int64_t *ints;
+    const float *floats;
+    HONE_TRY(onnx_attr_int64s(r, "keys_int64s", &ints, out_count));
+    if (*out_count) return onnx_int_table(r, *out_count, ints, out);
+    HONE_TRY(onnx_attr_floats(r, "keys_floats", &floats, out_count));
+    if (*out_count) return onnx_float_table(r, 0, *out_count, floats, out);
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "keys that are no numbers are not implemented");
+}
+
+/* Which key each number is, counted from 1; 0: none. */
+static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg wide, same, places;
+    hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_emit(r, "expand_dims", 1, &r->inputs[0], 1, &last, &wide));
+    HONE_TRY(onnx_emit2(r, "equal", wide, keys, &same));
+    HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I64, &same));
+    HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, &places));
+    HONE_TRY(onnx_with_scalar(r, "add", places, 1, &places));
+    HONE_TRY(onnx_emit2(r, "multiply", same, places, &same));
+    return onnx_emit(r, "max", 1, &same, 1, &last, out);
+}
+
+static hone_status convert_label_encoder(onnx_reader *r, hone_garg *out) {
+    uint32_t key_count, value_count;
+    hone_garg keys, values, number;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(keys_of(r, &key_count, &keys));
+    HONE_TRY(values_of(r, &value_count, &values));
+    if (key_count != value_count)
+        return HONE_ERROR(HONE_CODE_INVALID, "%u keys for %u values", key_count, value_count);
+    HONE_TRY(number_of_key(r, keys, key_count, &number));
+    return onnx_emit_take(r, values, number, 0, out);
+}
+
+/* ---- ZipMap: maps are no tensors; what they hold, class by class, is ---- */
+
+static hone_status convert_zip_map(onnx_reader *r, hone_garg *out) {
+    return onnx_rows(r, 0, out);
+}
+
+const onnx_converter onnx_learned_converters[] = {
+    {"Scaler",     convert_scaler, 1, 1, 1, "offset scale", NULL},
+    {"Normalizer",           convert_normalizer, 1, 1, 1, "norm", NULL},
+    {"Binarizer",           convert_binarizer, 1, 1, 1, "threshold", NULL},
+    {"Imputer",        convert_imputer, 1, 1, 1,
+     "imputed_value_floats imputed_value_int64s replaced_value_float replaced_value_int64", NULL},
+    {"ArrayFeatureExtractor", convert_extractor, 2, 2, 1, "", NULL},
+    {"FeatureVectorizer",           convert_vectorizer, 1, 255, 1, "inputdimensions", NULL},
+    {"LabelEncoder",           convert_label_encoder, 1, 1, 1,
+     "default_float default_int64 keys_floats keys_int64s values_floats values_int64s "
+     "default_string keys_strings values_strings", NULL},
+    {"LinearRegressor",        convert_linear_regressor, 1, 1, 1,
+     "coefficients intercepts post_transform targets", NULL},
+    {"LinearClassifier",  convert_linear_classifier, 1, 1, 2,
+     "classlabels_ints classlabels_strings coefficients intercepts multi_class post_transform", NULL},
+    {"ZipMap",           convert_zip_map, 1, 1, 1, "classlabels_int64s classlabels_strings", NULL},
+    {0          },
+};

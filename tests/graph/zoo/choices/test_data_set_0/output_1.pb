@@ -1,0 +1,1 @@
+Breducesum_6JC¶@‘Â$Aÿv¢?

@@ -1,0 +1,1 @@
+BcontextJSO¿E_¿ùKc¾€\T½Ï¶ÀhÖl?
