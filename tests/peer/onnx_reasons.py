@@ -19,7 +19,7 @@ REFUSALS = {pattern: words for words, pattern in (
     ("a further output", r"a further output of '\w+', is not implemented"),
     ("what must be constant", r"\(input \d\) must be (a )?constant( scalar)?"),
     ("sizes that must be known", r"must be constant and the axis known|the extent of axis \d must be "
-     r"known|the extent of axis \d is not known|needs known extents; give them with --shape|depends on "
+     r"known|the extent of axis \d is not known|needs? known extents; give them with --shape|depends on "
      r"a symbolic size; give it with --shape|its size not known; give it with "
      r"--shape|sequences must be of a known length|a signal of unknown length|rows of unknown length|a past of unknown length|the size of dimension \d "
      r"is not known(;| to fit;) give it|a symbolic size is used as data; give its number with --shape|"

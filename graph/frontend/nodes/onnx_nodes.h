@@ -18,7 +18,7 @@ extern const onnx_converter onnx_fill_converters[];
 extern const onnx_converter onnx_pad_converters[];
 extern const onnx_converter onnx_slice_converters[];
 extern const onnx_converter onnx_simple_converters[];
-extern const onnx_converter onnx_train_converters[]; /* of ai.onnx.preview.training */
+extern const onnx_converter onnx_train_converters[];   /* of ai.onnx.preview.training */
 extern const onnx_converter onnx_learned_converters[]; /* of ai.onnx.ml */
 extern const onnx_converter onnx_places_converters[];
 extern const onnx_converter onnx_loss_converters[];

@@ -108,8 +108,8 @@ static hone_status convert_group_norm(onnx_reader *r, hone_garg *out) {
 
 /* ---- rotary positions ---- */
 
-/* A table of cosines or sines as [batch, 1, sequence, half]; a position that the table does not have
- * is an index out of range. */
+/* A table of cosines or sines as [batch, 1, sequence, half]; a position that the table does not
+ * have is an index out of range. */
 static hone_status rotations(onnx_reader *r, const onnx_rotation *t, hone_garg *io) {
     const hone_sinfo *info;
     if (t->positions.kind != HONE_GARG_NONE) {
