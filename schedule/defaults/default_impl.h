@@ -48,7 +48,10 @@ hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *ou
  * made, so that a search can go on from here. */
 hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
                                hone_rv out[2]);
-/* A parameter that never changes. */
+/* The block reads parameters that never change, and nothing else. */
+bool hone_default_reads_constants(const hone_schedule *sch, const hone_default_limits *limits,
+                                  hone_node_id block);
+/* A parameter that never changes, or what is made of such alone. */
 bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
                               hone_buffer buffer);
 /* For a step that may be refused: an ILLEGAL becomes HONE_OK; other failures stay. */

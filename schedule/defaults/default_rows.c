@@ -135,15 +135,6 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_p
     return hone_default_optional(st);
 }
 
-static bool reads_constants_alone(const hone_schedule *sch, const hone_default_limits *limits,
-                                  hone_node_id block) {
-    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
-    for (uint32_t r = 0; r < inner->read_count; r++) {
-        if (!hone_default_is_constant(sch, limits, inner->reads[r].buffer)) return false;
-    }
-    return inner->read_count > 0;
-}
-
 hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits) {
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
@@ -154,7 +145,7 @@ hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *lim
         if (block == HONE_NO_ID) continue;
         hone_node_id node;
         HONE_TRY(hone_schedule_node(sch, block, &node));
-        if (reads_constants_alone(sch, limits, node)) continue;
+        if (hone_default_reads_constants(sch, limits, node)) continue;
         HONE_TRY(try_move(sch, block, &pays));
         if (pays) HONE_TRY(hone_default_optional(move(sch, block)));
     }

@@ -60,16 +60,48 @@ hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *ou
     return HONE_OK;
 }
 
-bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
-                              hone_buffer buffer) {
+static bool is_constant_parameter(const hone_func *func, const hone_default_limits *limits,
+                                  hone_buffer buffer) {
     uint32_t number = 0;
-    for (uint32_t i = 0; i < sch->func->param_count; i++) {
-        hone_buffer given = sch->func->params[i].buffer;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        hone_buffer given = func->params[i].buffer;
         if (given == HONE_NO_ID) continue;
         if (given == buffer) return number < 64 && (limits->constants >> number & 1);
         number++;
     }
     return false;
+}
+
+bool hone_default_reads_constants(const hone_schedule *sch, const hone_default_limits *limits,
+                                  hone_node_id block) {
+    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
+    for (uint32_t r = 0; r < inner->read_count; r++) {
+        if (!is_constant_parameter(sch->func, limits, inner->reads[r].buffer)) return false;
+    }
+    return inner->read_count > 0;
+}
+
+static bool writes(const hone_block *block, hone_buffer buffer) {
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        if (block->writes[w].buffer == buffer) return true;
+    }
+    return false;
+}
+
+bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limits *limits,
+                              hone_buffer buffer) {
+    const hone_func *func = sch->func;
+    hone_node_id root = hone_func_root_block(func);
+    bool is_written = false;
+    if (limits->constants == 0) return false;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (n == root || node->kind != HONE_NODE_BLOCK || !writes(node->u.block.block, buffer))
+            continue;
+        if (!hone_default_reads_constants(sch, limits, n)) return false;
+        is_written = true;
+    }
+    return is_written || is_constant_parameter(func, limits, buffer);
 }
 
 void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out) {

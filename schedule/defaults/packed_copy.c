@@ -150,6 +150,20 @@ static hone_status find_consumer(const hone_packed *p, hone_rv *out) {
     return HONE_OK;
 }
 
+/* Whether a tile of what the block reads is a tile of its own: each index is an axis. */
+static bool stays_in_place(const hone_packed *p, hone_node_id block, hone_buffer read) {
+    const hone_block *b = hone_func_node(p->sch->func, block)->u.block.block;
+    for (uint32_t r = 0; r < b->read_count; r++) {
+        if (b->reads[r].buffer != read) continue;
+        uint32_t rank = hone_func_buffer(p->sch->func, read)->rank;
+        for (uint32_t d = 0; d < rank; d++) {
+            const hone_expr *at = b->reads[r].ranges[d].min;
+            if (at->kind != HONE_EXPR_VAR && !hone_expr_is_int(at)) return false;
+        }
+    }
+    return true;
+}
+
 /* What read the output reads the tile. */
 static hone_status cache_tile(const hone_packed *p, hone_rv *out_epilogue) {
     hone_rv consumer;
@@ -161,9 +175,15 @@ static hone_status cache_tile(const hone_packed *p, hone_rv *out_epilogue) {
     if (!p->is_turned)
         return hone_sch_cache_write(p->sch, p->block, 0, "local", 0, NULL, out_epilogue);
     const hone_index_map *map;
+    bool is_near = true;
+    hone_node_id node;
+    if (consumer != HONE_NO_ID) {
+        HONE_TRY(hone_schedule_node(p->sch, consumer, &node));
+        is_near = stays_in_place(p, node, hone_packed_block(p)->writes[0].buffer);
+    }
     HONE_TRY(make_map(p, &hone_packed_block(p)->writes[0], 1, &map));
     HONE_TRY(hone_sch_reindex_cache_write(p->sch, p->block, 0, "local", map, out_epilogue));
-    if (consumer == HONE_NO_ID) return HONE_OK;
+    if (consumer == HONE_NO_ID || !is_near) return HONE_OK;
     HONE_TRY(hone_sch_compute_inline(p->sch, *out_epilogue));
     *out_epilogue = consumer;
     return HONE_OK;
