@@ -1,5 +1,17 @@
-/* graph/operators/topi_deconv.c - transposed convolutions: the data with zeros between its elements
- * and around them is a block of its own, over which the kernel runs from its end. */
+/* graph/operators/topi_deconv.c - transposed convolutions, in one of two ways.
+ *
+ * With strides that divide the kernel, as many convolutions as there are places of the output
+ * between two elements of the data (phases), each with its share of the taps, so that no zeros are
+ * multiplied:
+ *
+ *   weight_phases[r, ci, co, j] = W[ci, co, (r + pad) % stride + j * stride]
+ *   conv_transpose[n, co, r, q] = sum over ci, j of
+ *       data[n, ci, q + (r + pad) // stride - j] * weight_phases[r, ci, co, j]
+ *   out[n, co, y] = conv_transpose[n, co, y % stride, y // stride]
+ *
+ * Else (phases with fewer taps would multiply data, which may be infinite, with zeros), and where
+ * sizes are open: the data with zeros between its elements and around them is a block of its own,
+ * over which the kernel runs from its end. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
@@ -81,8 +93,134 @@ static void channels_at(hone_topi *t, const hone_expr *co, const hone_expr *rc, 
     *out_filter = per_group == 1 ? hone_te_int(t->te, 0) : hone_expr_floormod(&t->te->ir, co, size);
 }
 
+/* ---- phases ---- */
+
+enum { MAX_PHASED = 2 };
+
+typedef struct phases {
+    uint32_t spatial;
+    int64_t ins, outs, groups; /* channels of a group */
+    int64_t stride[MAX_PHASED], pad[MAX_PHASED];
+    int64_t taps[MAX_PHASED], count[MAX_PHASED];           /* of a phase, and its places */
+    int64_t before[MAX_PHASED + 2], after[MAX_PHASED + 2]; /* the data, as read */
+} phases;
+
+/* False: the other way. */
+static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
+    bool has_strides = false;
+    *out = (phases){.spatial = w->spatial};
+    if (w->spatial > MAX_PHASED) return false;
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t in = hone_expr_const(t->infos[0]->shape[i + 2]);
+        int64_t made = hone_expr_const(t->out->shape[i + 2]);
+        int64_t pad = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
+        int64_t s = w->strides[i], last;
+        bool fits = w->kernel[i] > 0 && w->kernel[i] % s == 0 && w->dilation[i] == 1;
+        if (in < 1 || made < 1 || pad < 0 || !fits) return false;
+        out->stride[i] = s;
+        out->pad[i] = pad;
+        out->taps[i] = w->kernel[i] / s;
+        out->count[i] = (made + s - 1) / s;
+        last = out->count[i] - 1 + (s - 1 + pad) / s;
+        out->before[i + 2] = out->taps[i] - 1;
+        out->after[i + 2] = last + 1 > in ? last + 1 - in : 0;
+        has_strides |= s > 1;
+    }
+    return has_strides;
+}
+
+/* The first tap of a phase, or the element that it meets in the data. */
+static const hone_expr *phase_start(hone_topi *t, const phases *p, uint32_t i,
+                                    const hone_expr *phase, bool is_tap) {
+    const hone_expr *place = hone_topi_add_int(t, phase, p->pad[i]);
+    const hone_expr *stride = hone_te_int(t->te, p->stride[i]);
+    return is_tap ? hone_expr_floormod(&t->te->ir, place, stride)
+                  : hone_expr_floordiv(&t->te->ir, place, stride);
+}
+
+static hone_buffer phase_weights(hone_topi *t, const phases *p) {
+    hone_te_stage s;
+    uint32_t n = p->spatial;
+    const hone_expr *shape[2 * MAX_PHASED + 2], *at[MAX_PHASED + 2];
+    shape[n] = hone_te_int(t->te, p->ins * p->groups);
+    shape[n + 1] = hone_te_int(t->te, p->outs);
+    for (uint32_t i = 0; i < n; i++) {
+        shape[i] = hone_te_int(t->te, p->stride[i]);
+        shape[n + 2 + i] = hone_te_int(t->te, p->taps[i]);
+    }
+    hone_te_stage_begin(t->te, &s, 2 * n + 2, shape, 0, NULL);
+    at[0] = s.axis[n];
+    at[1] = s.axis[n + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        const hone_expr *later = hone_topi_mul_int(t, s.axis[n + 2 + i], p->stride[i]);
+        at[i + 2] = hone_topi_sum(t, phase_start(t, p, i, s.axis[i], true), later);
+    }
+    return hone_te_compute(t->te, &s, "weight_phases", hone_topi_load(t, 1, at));
+}
+
+/* Axes: n, co, phases, places of a phase; then ci and taps. */
+static hone_buffer sum_phases(hone_topi *t, const phases *p, hone_buffer data,
+                              hone_buffer weights) {
+    hone_te_stage s;
+    hone_ir *ir = &t->te->ir;
+    uint32_t n = p->spatial, rank = 2 * n + 2;
+    const hone_expr *shape[2 * MAX_PHASED + 2] = {t->out_shape[0], t->out_shape[1]};
+    const hone_expr *reduce[MAX_PHASED + 1] = {hone_te_int(t->te, p->ins)};
+    const hone_expr *at[MAX_PHASED + 2], *filter[2 * MAX_PHASED + 2];
+    for (uint32_t i = 0; i < n; i++) {
+        shape[2 + i] = hone_te_int(t->te, p->stride[i]);
+        shape[2 + n + i] = hone_te_int(t->te, p->count[i]);
+        reduce[1 + i] = hone_te_int(t->te, p->taps[i]);
+    }
+    hone_te_stage_begin(t->te, &s, rank, shape, n + 1, reduce);
+    at[0] = s.axis[0];
+    channels_at(t, s.axis[1], s.axis[rank], p->ins, p->groups, &at[1], &filter[n + 1]);
+    filter[n] = at[1];
+    for (uint32_t i = 0; i < n; i++) {
+        const hone_expr *start = phase_start(t, p, i, s.axis[2 + i], false);
+        const hone_expr *tap = s.axis[rank + 1 + i];
+        at[i + 2] =
+            hone_topi_add_int(t, hone_topi_sum(t, s.axis[2 + n + i], start), p->before[i + 2]);
+        at[i + 2] = hone_expr_sub(ir, at[i + 2], tap);
+        filter[i] = s.axis[2 + i];
+        filter[n + 2 + i] = tap;
+    }
+    hone_dtype wide = hone_topi_wide(t->out->dtype);
+    const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
+    const hone_expr *f = hone_expr_cast(ir, wide, hone_te_load(t->te, weights, filter));
+    return hone_te_reduce(t->te, &s, "conv_transpose", HONE_TE_SUM, hone_expr_mul(ir, x, f));
+}
+
+static hone_buffer join_phases(hone_topi *t, const phases *p, hone_buffer sums) {
+    hone_te_stage s;
+    uint32_t n = p->spatial;
+    const hone_expr *at[2 * MAX_PHASED + 2];
+    hone_topi_stage(t, &s);
+    at[0] = s.axis[0];
+    at[1] = s.axis[1];
+    for (uint32_t i = 0; i < n; i++) {
+        const hone_expr *stride = hone_te_int(t->te, p->stride[i]);
+        at[2 + i] = hone_expr_floormod(&t->te->ir, s.axis[i + 2], stride);
+        at[2 + n + i] = hone_expr_floordiv(&t->te->ir, s.axis[i + 2], stride);
+    }
+    return hone_te_compute(t->te, &s, "join_phases", hone_te_load(t->te, sums, at));
+}
+
+static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_t groups) {
+    p->groups = groups;
+    p->ins = channels / groups;
+    p->outs = hone_expr_const(t->infos[1]->shape[1]);
+    hone_buffer data =
+        hone_topi_padded(t, 0, p->before, p->after, hone_topi_number(t, t->infos[0]->dtype, 0));
+    hone_topi_give(t, join_phases(t, p, sum_phases(t, p, data, phase_weights(t, p))));
+    return HONE_OK;
+}
+
+/* ---- zeros ---- */
+
 hone_status hone_topi_emit_deconv(hone_topi *t) {
     spread w = {0};
+    phases p;
     hone_te_stage s;
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
@@ -91,6 +229,7 @@ hone_status hone_topi_emit_deconv(hone_topi *t) {
         return hone_topi_unsupported(t, "channels of unknown number");
     }
     HONE_TRY(read_spread(t, &w));
+    if (find_phases(t, &w, &p)) return emit_phases(t, &p, channels, groups);
     hone_buffer data = spread_data(t, &w);
     const hone_expr *reduce[MAX_SPATIAL + 1] = {hone_te_int(t->te, channels / groups)};
     for (uint32_t i = 0; i < w.spatial; i++)
