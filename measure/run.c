@@ -93,7 +93,10 @@ hone_status hone_run_request_check(const hone_run_request *request) {
     if (request->timeout_ns < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "timeout_ns is negative");
     }
-    if ((unsigned)request->cache > HONE_CACHE_COLD) {
+    if (request->footprint_bytes < 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "footprint_bytes is negative");
+    }
+    if ((unsigned)request->cache > HONE_CACHE_MODEL) {
         return HONE_ERROR(HONE_CODE_INVALID, "cache state %d is unknown", (int)request->cache);
     }
     return hone_manifest_check(&request->manifest);

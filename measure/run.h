@@ -27,8 +27,11 @@
 bool hone_run_is_time(double ns);
 
 typedef enum hone_cache_state {
-    HONE_CACHE_HOT,  /* as the run before left it */
-    HONE_CACHE_COLD, /* the arguments are flushed from all caches before each run */
+    HONE_CACHE_HOT,   /* as the run before left it */
+    HONE_CACHE_COLD,  /* the arguments are flushed from all caches before each run */
+    HONE_CACHE_MODEL, /* as in a model: weights are read from other places in turn, so that they are
+                         as far away as what else a model touches makes them; the other arguments
+                         are as the run before left them, which was their producer's part */
 } hone_cache_state;
 
 /* How much effort a measurement may take. Zeroed members mean the default that is named. */
@@ -65,6 +68,8 @@ typedef struct hone_run_request {
                                 of the wire form */
     int32_t threads;         /* that the kernel may use; 0 = 1 */
     hone_cache_state cache;
+    uint64_t weights;        /* MODEL: bit i: argument i is a weight */
+    int64_t footprint_bytes; /* MODEL: what is touched from one use of a weight to the next */
     hone_timing_policy timing;
     int64_t timeout_ns; /* on the device, for load, check and each look; 0 = 10 s */
     uint64_t seed;      /* of inputs when there is no bundle */

@@ -48,13 +48,15 @@ static const wire_field request_fields[] = {
     WIRE_LIMITED(4, WIRE_TEXT, hone_run_request, check_path, MAX_PATH),
     WIRE_LIMITED(5, WIRE_TEXT, hone_run_request, extern_path, MAX_PATH),
     WIRE_MEMBER(6, WIRE_INT32, hone_run_request, threads),
-    WIRE_LIMITED(7, WIRE_ENUM, hone_run_request, cache, HONE_CACHE_COLD + 1),
+    WIRE_LIMITED(7, WIRE_ENUM, hone_run_request, cache, HONE_CACHE_MODEL + 1),
     WIRE_SUB(8, hone_run_request, timing, &timing_table),
     WIRE_MEMBER(9, WIRE_INT64, hone_run_request, timeout_ns),
     WIRE_MEMBER(10, WIRE_UINT64, hone_run_request, seed),
     WIRE_MEMBER(11, WIRE_BOOL, hone_run_request, want_outputs),
     WIRE_MEMBER(12, WIRE_BOOL, hone_run_request, skip_timing),
     WIRE_SUB(13, hone_run_request, simulated, &simulated_table),
+    WIRE_MEMBER(14, WIRE_UINT64, hone_run_request, weights),
+    WIRE_MEMBER(15, WIRE_INT64, hone_run_request, footprint_bytes),
 };
 WIRE_TABLE(request_table, request_fields);
 

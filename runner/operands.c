@@ -8,7 +8,9 @@
 #include "support/core/alloc.h"
 
 #define MAX_ENTRIES 16
-#define MAX_BYTES (INT64_C(4) << 30) /* of all entries but the one in use */
+#define MAX_BYTES (INT64_C(4) << 30)       /* of all entries but the one in use */
+#define MAX_PLACES 1024                    /* of a weight */
+#define MAX_FOOTPRINT (INT64_C(256) << 20) /* beyond any cache */
 
 struct hone_operands_cache {
     hone_device *device; /* not owned */
@@ -23,8 +25,16 @@ hone_status hone_operands_cache_create(hone_device *device, hone_operands_cache 
     return HONE_OK;
 }
 
+static void forget_turns(hone_device *device, hone_operands *o) {
+    for (size_t i = 0; o->turns.buffers && i < o->count * o->turns.count; i++)
+        hone_device_buffer_destroy(device, o->turns.buffers[i]);
+    hone_free((void *)(uintptr_t)o->turns.buffers);
+    o->turns = (hone_device_turns){0};
+}
+
 static void destroy(hone_device *device, hone_operands *o) {
     if (!o) return;
+    forget_turns(device, o);
     for (size_t i = 0; i < o->count; i++) {
         hone_device_buffer_destroy(device, o->buffers[i]);
         hone_free(o->staging[i]);
@@ -181,6 +191,72 @@ hone_status hone_operands_get(hone_operands_cache *cache, const hone_run_request
     cache->entries[place] = o;
     *out_operands = o;
     return HONE_OK;
+}
+
+/* ---- weights in turn ---- */
+
+/* Inputs that are weights, and their bytes; 0: the device's memory is not the host's. */
+static uint64_t find_weights(const hone_operands *o, uint64_t weights, int64_t *out_bytes) {
+    uint64_t args = 0;
+    *out_bytes = 0;
+    for (size_t i = 0; i < o->count && i < 64; i++) {
+        bool is_weight = weights >> i & 1 && o->bundle.tensors[i].role == HONE_ARG_IN;
+        if (!is_weight || !o->buffers[i]->host) continue;
+        args |= UINT64_C(1) << i;
+        *out_bytes += (int64_t)o->buffers[i]->bytes;
+    }
+    return args;
+}
+
+static size_t count_places(int64_t footprint_bytes, int64_t weight_bytes) {
+    if (footprint_bytes > MAX_FOOTPRINT) footprint_bytes = MAX_FOOTPRINT;
+    if (weight_bytes <= 0 || footprint_bytes <= weight_bytes) return 1;
+    int64_t places = footprint_bytes / weight_bytes + 1;
+    return places > MAX_PLACES ? MAX_PLACES : (size_t)places;
+}
+
+static hone_status make_place(hone_device *device, const hone_operands *o, size_t arg,
+                              hone_device_buffer **out) {
+    HONE_TRY(hone_device_buffer_create(device, o->buffers[arg]->bytes, arg, out));
+    memcpy((*out)->host, o->buffers[arg]->host, o->buffers[arg]->bytes);
+    return hone_device_buffer_protect(device, *out, false);
+}
+
+/* The first place is the weight's own. */
+static hone_status make_places(hone_device *device, hone_operands *o, hone_device_buffer **places) {
+    const hone_device_turns *turns = &o->turns;
+    for (size_t k = 0; k < turns->count; k++) {
+        for (size_t i = 0; i < o->count && i < 64; i++) {
+            if (!(turns->args >> i & 1)) continue;
+            HONE_TRY(make_place(device, o, i, &places[i * turns->count + k]));
+            o->total_bytes += (int64_t)o->buffers[i]->bytes;
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status make_turns(hone_device *device, hone_operands *o, uint64_t args, size_t count) {
+    forget_turns(device, o);
+    hone_device_buffer **places = hone_calloc(o->count * count, sizeof(hone_device_buffer *));
+    if (!places) return HONE_ERROR(HONE_CODE_NO_MEMORY, "places of weights");
+    o->turns = (hone_device_turns){args, count, places, 0};
+    return make_places(device, o, places);
+}
+
+hone_status hone_operands_take_turns(hone_operands_cache *cache, hone_operands *operands,
+                                     const hone_run_request *request,
+                                     hone_device_turns **out_turns) {
+    int64_t bytes;
+    *out_turns = NULL;
+    if (request->cache != HONE_CACHE_MODEL) return HONE_OK;
+    uint64_t args = find_weights(operands, request->weights, &bytes);
+    size_t count = count_places(request->footprint_bytes, bytes);
+    if (!args || count < 2) return HONE_OK;
+    bool is_there = operands->turns.args == args && operands->turns.count == count;
+    hone_status st = is_there ? HONE_OK : make_turns(cache->device, operands, args, count);
+    if (!st) *out_turns = &operands->turns;
+    if (st) forget_turns(cache->device, operands);
+    return st;
 }
 
 hone_status hone_operands_reset(hone_operands_cache *cache, hone_operands *operands, bool poison) {

@@ -34,6 +34,7 @@ typedef struct trial {
     const hone_run_request *request;
     hone_run_result *result;
     hone_operands *operands;
+    hone_device_turns *turns; /* of weights; NULL = there are none, or not yet */
     hone_device_module *module;
     hone_heap_fence fence;
     int64_t first_ns; /* of the first run */
@@ -120,7 +121,8 @@ static bool prepare(trial *t) {
 
 static int32_t run(void *ctx, int64_t count, int64_t *out_ns) {
     trial *t = ctx;
-    const hone_device_launch launch = {t->module, t->operands->buffers, count, t->request->cache};
+    const hone_device_launch launch = {t->module, t->operands->buffers, count, t->request->cache,
+                                       t->turns};
     return hone_device_run(t->bench->options.device, &launch, out_ns);
 }
 
@@ -275,9 +277,9 @@ static bool time_it(trial *t) {
         .budget_ns = timeout / 2,
         .max_batch = t->request->cache == HONE_CACHE_COLD ? 1 : 0,
     };
-    if (failed(t, HONE_FAILURE_LOAD_ERROR, hone_operands_reset(bench->cache, t->operands, false))) {
-        return false;
-    }
+    hone_status st = hone_operands_reset(bench->cache, t->operands, false);
+    if (!st) st = hone_operands_take_turns(bench->cache, t->operands, t->request, &t->turns);
+    if (failed(t, HONE_FAILURE_LOAD_ERROR, st)) return false;
     bool quiet = take_gate(t);
     int64_t start = now(t);
     probe_round_trip(t);

@@ -88,11 +88,21 @@ HONE_NODISCARD hone_status hone_device_load(hone_device *device,
                                             hone_device_module **out_module);
 void hone_device_unload(hone_device *device, hone_device_module *module); /* NULL is allowed */
 
+/* Buffers that take the place of others, run after run. */
+typedef struct hone_device_turns {
+    uint64_t args;                      /* bit i: argument i is another one in each run */
+    size_t count;                       /* of places that there are for it */
+    hone_device_buffer *const *buffers; /* `count` for each argument, NULL for the others' */
+    size_t next;                        /* place; in and out */
+} hone_device_turns;
+
 typedef struct hone_device_launch {
     hone_device_module *module;
     hone_device_buffer *const *buffers; /* as many as the manifest has arguments */
     int64_t count;                      /* runs, one after the other */
     hone_cache_state cache;
+    hone_device_turns
+        *turns; /* NULL = none; devices that have no caches of the host's do without */
 } hone_device_launch;
 
 /* Runs and waits; *out_ns is the time of all runs (flushing not counted). Returns 0 or the code of

@@ -236,6 +236,27 @@ static int32_t run_cold(device_cpu *self, const hone_device_launch *launch, void
     return code;
 }
 
+/* Puts the next buffers in the place of those that take turns. */
+static void take_turn(hone_device_turns *turns, size_t arg_count, void **data) {
+    for (size_t i = 0; i < arg_count && i < 64; i++) {
+        if (turns->args >> i & 1) data[i] = turns->buffers[i * turns->count + turns->next]->host;
+    }
+    turns->next = (turns->next + 1) % turns->count;
+}
+
+static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, void **data,
+                            const int64_t *sizes, int64_t *out_ns) {
+    const hone_device_module *m = launch->module;
+    int32_t code = 0;
+    int64_t start = hone_clock_now(self->clock);
+    for (int64_t i = 0; i < launch->count && !code; i++) {
+        take_turn(launch->turns, m->arg_count, data);
+        code = m->kernel(self->rt, data, sizes);
+    }
+    *out_ns = hone_clock_now(self->clock) - start;
+    return code;
+}
+
 static int32_t cpu_run(hone_device *base, const hone_device_launch *launch, int64_t *out_ns) {
     device_cpu *self = as_cpu(base);
     const hone_device_module *m = launch->module;
@@ -245,6 +266,7 @@ static int32_t cpu_run(hone_device *base, const hone_device_launch *launch, int6
     const int64_t *sizes = m->size_count ? m->sizes : NULL;
     self->extern_library = m->extern_library;
     if (launch->cache == HONE_CACHE_COLD) return run_cold(self, launch, data, sizes, out_ns);
+    if (launch->turns) return run_in_turns(self, launch, data, sizes, out_ns);
     const hone_kernel kernel = m->kernel;
     int32_t code = 0;
     int64_t start = hone_clock_now(self->clock);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/passes/specialize.h"
+#include "graph/plan/plan.h"
 #include "ir/core/grow.h"
 #include "ir/identity/structural.h"
 #include "support/data/map.h"
@@ -132,6 +133,38 @@ static hone_status extract_graph(extractor *x, const hone_module *module,
     return HONE_OK;
 }
 
+static int64_t constant_bytes(const hone_module *module) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < module->constant_count; i++) {
+        if (module->constants[i]) bytes += (int64_t)hone_tensor_bytes(module->constants[i]);
+    }
+    return bytes;
+}
+
+/* What there is no plan of has no workspace that anybody knows. */
+static int64_t workspace_bytes(hone_module *module) {
+    hone_plan *plan = NULL;
+    int64_t bytes = 0;
+    hone_status st = hone_plan_create(module, NULL, HONE_PLAN_ALIGN, &plan);
+    if (!st) bytes = hone_expr_const(plan->workspace_bytes[0]);
+    hone_status_free(st);
+    hone_plan_destroy(plan);
+    return bytes > 0 ? bytes : 0;
+}
+
+static bool has_graph(const hone_module *module) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
+    }
+    return false;
+}
+
+static void note_footprint(hone_task_list *list, hone_module *module) {
+    if (!has_graph(module)) return;
+    int64_t bytes = constant_bytes(module) + workspace_bytes(module);
+    if (bytes > list->footprint_bytes) list->footprint_bytes = bytes;
+}
+
 static hone_status extract_module(extractor *x, const hone_module *module, uint32_t variant) {
     bool has_graph = false;
     for (uint32_t i = 0; i < module->member_count; i++) {
@@ -162,6 +195,7 @@ hone_status hone_tasks_extract(hone_module *const *modules, size_t module_count,
     hone_status st = HONE_OK;
     for (size_t i = 0; !st && i < module_count; i++) {
         st = extract_module(&x, modules[i], (uint32_t)i);
+        if (!st) note_footprint(out_list, modules[i]);
     }
     hone_map128_deinit(&x.known);
     hone_map128_deinit(&x.symbolic);

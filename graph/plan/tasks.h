@@ -30,7 +30,9 @@ typedef struct hone_task_list {
     uint32_t skipped;      /* kernels with symbolic sizes: they need --shape, and are no tasks */
     hone_module **modules; /* retained */
     uint32_t module_count;
-    const char *left_out; /* functions without tasks, and why; NULL: none (the caller sets it) */
+    int64_t footprint_bytes; /* that a run of the model touches: constants and workspace, of the
+                                largest module; 0 = no graph, or not known */
+    const char *left_out;    /* functions without tasks, and why; NULL: none (the caller sets it) */
 } hone_task_list;
 
 /* modules: results of hone_graph_prepare, one per variant; they are frozen and retained. The order

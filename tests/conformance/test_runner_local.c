@@ -227,6 +227,25 @@ static void runs_cold(void **state) {
     assert_true(result.sample_count >= 3);
 }
 
+/* Weights take turns at as many places as the footprint asks for; all hold the same. */
+static void runs_as_in_a_model(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "wants_turns");
+    hone_run_result result;
+    request.cache = HONE_CACHE_MODEL;
+    request.weights = 1;
+    request.footprint_bytes = 3 * 64 * (int64_t)sizeof(float);
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.checked && result.sample_count >= 3);
+    request.footprint_bytes = 64; /* less than the weights: nothing is far */
+    run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "the kernel returned 7");
+    request.footprint_bytes = 1 << 20;
+    request.weights = 2; /* an output takes no turns */
+    run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "the kernel returned 7");
+    request.footprint_bytes = -1;
+    hone_ticket ticket;
+    HONE_ASSERT_CODE(hone_runner_submit(*state, &request, &ticket), HONE_CODE_INVALID);
+}
+
 static void only_checks_when_asked_to(void **state) {
     hone_run_request request = runner_fixture_request(&fixture, "ok");
     hone_run_result result;
@@ -442,6 +461,7 @@ int main(void) {
         LOCAL_TEST(takes_bytes),
         LOCAL_TEST(stops_early_for_losers),
         LOCAL_TEST(runs_cold),
+        LOCAL_TEST(runs_as_in_a_model),
         LOCAL_TEST(only_checks_when_asked_to),
         LOCAL_TEST(accounts_for_its_time),
         LOCAL_TEST(keeps_healthy_executors),

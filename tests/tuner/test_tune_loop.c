@@ -192,6 +192,40 @@ static void second_run_goes_on(void **state) {
     tune_world_close(&w);
 }
 
+/* Times that were taken with caches in another state are no times of this session's: what was tried
+ * then is tried again. */
+static void other_states_are_not_compared(void **state) {
+    (void)state;
+    static const struct {
+        hone_cache_state cache;
+        int64_t footprint_bytes, known;
+    } runs[] = {
+        {HONE_CACHE_HOT,   0,   0 },
+        {HONE_CACHE_COLD,  0,   0 },
+        {HONE_CACHE_MODEL, 100, 0 },
+        {HONE_CACHE_MODEL, 200, 0 },
+        {HONE_CACHE_HOT,   0,   12},
+        {HONE_CACHE_MODEL, 100, 12}
+    };
+    tune_world w;
+    tune_world_open(&w);
+    w.options.trials = 12;
+    for (size_t i = 0; i < HONE_COUNT(runs); i++) {
+        hone_tune_result result;
+        int64_t known = 0;
+        w.options.seed = 7 + i / 4;
+        w.options.cache = runs[i].cache;
+        w.tasks.footprint_bytes = runs[i].footprint_bytes;
+        HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+        assert_int_equal(result.trials, 12);
+        for (uint32_t k = 0; k < result.task_count; k++)
+            known += result.tasks[k].known_trials;
+        assert_int_equal(known, runs[i].known);
+        hone_tune_result_deinit(&result);
+    }
+    tune_world_close(&w);
+}
+
 /* Failures that came after the first run, more than a second one reads. */
 static void add_failures(tune_world *w, const hone_tune_result *first, int count) {
     hone_db_trial *batch = hone_calloc((size_t)count, sizeof *batch);
@@ -561,6 +595,7 @@ int main(void) {
         cmocka_unit_test(evaluations_decide),
         cmocka_unit_test(says_what_is_still_to_gain),
         cmocka_unit_test(second_run_goes_on),
+        cmocka_unit_test(other_states_are_not_compared),
         cmocka_unit_test(second_run_goes_on_from_very_many),
         cmocka_unit_test(stop_drains_and_keeps_everything),
         cmocka_unit_test(failures_are_recorded_and_tuning_goes_on),

@@ -42,6 +42,7 @@ typedef struct tune_options {
     bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
     tune_farm_options farm;
     bool is_remote;
+    hone_cache_state cache_state;
 } tune_options;
 
 /* What a run owns. */
@@ -98,15 +99,34 @@ static void catch_interrupts(void) {
 
 /* ---- setting up ---- */
 
-static hone_status check_options(const hone_cli *cli, tune_options *o,
-                                 hone_cache_state *out_cache) {
-    *out_cache = HONE_CACHE_HOT;
-    if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
-    if (strcmp(o->cache, "cold") == 0) *out_cache = HONE_CACHE_COLD;
-    if (*out_cache == HONE_CACHE_HOT && strcmp(o->cache, "hot") != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "option '--cache' wants hot or cold, not '%s'",
+static const char *const cache_names[] = {"hot", "cold", "model"};
+
+static hone_status read_cache(tune_options *o) {
+    for (size_t i = 0; o->cache && i < HONE_COUNT(cache_names); i++) {
+        if (strcmp(o->cache, cache_names[i]) == 0) o->cache_state = (hone_cache_state)i;
+    }
+    bool is_known = !o->cache || strcmp(o->cache, cache_names[o->cache_state]) == 0;
+    if (!is_known) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--cache' wants hot, cold or model, not '%s'",
                           o->cache);
     }
+    if (o->cache_state != HONE_CACHE_MODEL || !o->is_remote) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "--cache model is for candidates on this machine");
+}
+
+/* Without a word of the user's: as in the model, where there is one with weights. */
+static void choose_cache(tune_options *o, const hone_task_list *tasks) {
+    bool has_weights = false;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        has_weights |= tasks->items[i].constants != 0;
+    bool may_be_model = !o->cache && !o->is_remote && has_weights && tasks->footprint_bytes > 0;
+    if (may_be_model) o->cache_state = HONE_CACHE_MODEL;
+    o->cache = cache_names[o->cache_state];
+}
+
+static hone_status check_options(const hone_cli *cli, tune_options *o) {
+    if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
+    HONE_TRY(read_cache(o));
     if (o->extern_path && !hone_fs_exists(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
     }
@@ -284,7 +304,7 @@ static int64_t time_for_kernels(const tune_run *run, const tune_options *o) {
     return rest > o->time_ns / 2 ? rest : o->time_ns / 2;
 }
 
-static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state cache) {
+static hone_status tune(tune_run *run, const tune_options *o) {
     hone_progress progress = hone_progress_renderer_sink(&run->renderer);
     remember_command(run, o);
     HONE_TRY(hone_str_check(&run->command_line));
@@ -310,7 +330,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .given_count = run->inputs.count,
                                  .intrin_count = run->intrin_count,
                                  .intrins = run->intrins,
-                                 .cache = cache,
+                                 .cache = o->cache_state,
                                  .work_dir = run->work_dir.path,
                                  .model_name = hone_path_basename(run->cli->args[0]),
                                  .command_line = hone_str_text(&run->command_line),
@@ -358,8 +378,7 @@ static hone_status read_registered(tune_run *run, const tune_options *o) {
 }
 
 static hone_status tune_on(tune_run *run, tune_options *o) {
-    hone_cache_state cache;
-    HONE_TRY(check_options(run->cli, o, &cache));
+    HONE_TRY(check_options(run->cli, o));
     if (!o->is_remote) HONE_TRY(check_local_target(o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
@@ -376,6 +395,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
+    choose_cache(o, &run->tasks);
     if (o->task) HONE_TRY(hone_task_list_check_name(&run->tasks, o->task));
     HONE_TRY(hone_cli_check_externs(run->cli, o->extern_path, &run->tasks, o->task));
     HONE_TRY(read_registered(run, o));
@@ -383,7 +403,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     catch_interrupts();
     HONE_TRY(open_services(run, o));
     HONE_TRY(begin_model(run, o));
-    HONE_TRY(tune(run, o, cache));
+    HONE_TRY(tune(run, o));
     HONE_TRY(tune_model_decide(&run->model, &run->result));
     HONE_TRY(run->cli->json
                  ? hone_tune_summary_json(run->cli, &run->result, &run->model)
@@ -445,7 +465,6 @@ static hone_status tune_verb(hone_cli *cli, tune_options *o) {
 int hone_verb_tune(int argc, char **argv) {
     tune_options o = {.strategy = "evolutionary",
                       .cost_model = "xgboost",
-                      .cache = "hot",
                       .evaluations = HONE_EVALUATIONS,
                       .farm = {.no_device = "wait"},
                       .builders = hone_thread_cpu_count()};
@@ -481,8 +500,10 @@ int hone_verb_tune(int argc, char **argv) {
                "numbers for a symbolic size; may be repeated", .was_given = NULL),
         OPTION("in", "NAME=FILE", HONE_CLI_LIST, o.inputs,
                "an input of a task, NAME or TASK:NAME; default: made up", .was_given = NULL),
-        TEXT_OPTION("cache", "STATE", o.cache,
-                    "of the arguments when timed: hot (default) or cold"),
+        TEXT_OPTION(
+            "cache", "STATE", o.cache,
+            "of the arguments when timed: hot, cold, or as in the model (default where there "
+            "is one with weights)"),
         SWITCH_OPTION("kernels-only", o.kernels_only,
                       "judge each kernel by itself; default: the whole model decides at the end"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),

@@ -99,7 +99,10 @@ static hone_status begin_session(hone_tuning *t) {
     char owner[HONE_DB_OWNER_BYTES];
     hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
     hone_db_owner_print(owner);
+    const char *state;
+    HONE_TRY(hone_tuning_state_text(t, &state));
     hone_db_session session = {.id = t->result->session,
+                               .options_json = state,
                                .model = t->options->model_name,
                                .command_line = t->options->command_line,
                                .hone_version = t->options->hone_version,
@@ -152,6 +155,7 @@ static hone_status make_references(hone_tuning *t) {
 }
 
 static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
+    t->footprint_bytes = list->footprint_bytes;
     hone_target_print(&t->options->target, &t->target_text);
     HONE_TRY(hone_str_check(&t->target_text));
     t->target_hash = hone_target_hash(&t->options->target);
@@ -163,6 +167,7 @@ static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     HONE_TRY(make_tasks(t, list));
     HONE_TRY(register_tasks(t));
     HONE_TRY(begin_session(t));
+    HONE_TRY(hone_tuning_find_unlike(t));
     HONE_TRY(hone_tuning_resume(t));
     if (t->options->propose)
         HONE_TRY(hone_outside_open(t->options->propose, t->options->log, &t->outside));
@@ -207,6 +212,7 @@ static void tear_down(hone_tuning *t) {
     hone_tensor_intrins_destroy(t->intrins);
     hone_free(t->tasks);
     hone_costmodel_destroy(t->model);
+    hone_strmap_deinit(&t->unlike);
     hone_str_deinit(&t->target_text);
 }
 

@@ -59,8 +59,9 @@ typedef struct hone_tune_options {
     size_t given_count;
     size_t intrin_count; /* tensor intrinsics that the space may name */
     const hone_build_intrin *intrins;
-    hone_cache_state cache;
-    const char *work_dir; /* for artifacts and check bundles; must exist */
+    hone_cache_state cache; /* MODEL: with the list's weights and footprint. Records of sessions
+                               with another state are not compared with those of this one */
+    const char *work_dir;   /* for artifacts and check bundles; must exist */
     const char *model_name, *command_line, *hone_version; /* kept with the session */
     const hone_progress *progress;                        /* may be NULL */
     const char *quiet_path; /* of the quiet gate, which builds share with who times on this machine

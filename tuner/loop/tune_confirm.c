@@ -73,13 +73,18 @@ static void add(confirming *c, const hone_db_trial *trial) {
 
 static bool add_fast(void *ctx, const hone_db_trial *trial) {
     confirming *c = ctx;
-    if (hone_tune_task_counts(c->task, trial->sketch)) add(c, trial);
+    bool may_win = hone_tune_task_counts(c->task, trial->sketch);
+    if (may_win && hone_tuning_is_like(c->t, trial)) add(c, trial);
     return !c->error && c->count < FASTEST;
 }
 
 static bool add_one(void *ctx, const hone_db_trial *trial) {
     add(ctx, trial);
     return false;
+}
+
+static bool add_like(void *ctx, const hone_db_trial *trial) {
+    return hone_tuning_is_like(((confirming *)ctx)->t, trial) ? add_one(ctx, trial) : true;
 }
 
 static bool note_used(void *ctx, const hone_db_trial *trial) {
@@ -123,12 +128,11 @@ static hone_status find_contenders(confirming *c) {
     hone_db_filter before = {.workload = fast.workload,
                              .target = fast.target,
                              .program = &c->task->before,
-                             .order = HONE_DB_ORDER_FASTEST,
-                             .limit = 1};
+                             .order = HONE_DB_ORDER_FASTEST};
     HONE_TRY(hone_db_trials(db, &fast, add_fast, c));
     for (uint32_t i = 0; i < c->count; i++)
         c->items[i].is_own = true;
-    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_one, c));
+    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_like, c));
     return c->error ? c->error : add_used(c, &fast);
 }
 

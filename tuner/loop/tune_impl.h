@@ -4,6 +4,7 @@
 
 #include "database/db_targets.h"
 #include "schedule/intrin/tensor_intrin.h"
+#include "support/data/map.h"
 #include "support/os/clock.h"
 #include "support/os/quiet.h"
 #include "tuner/loop/side_thread.h"
@@ -67,7 +68,9 @@ typedef struct hone_tuning {
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
     hone_hash128 target_hash;
-    hone_db_alikes alikes; /* targets whose records serve; in the result's arena */
+    int64_t footprint_bytes; /* of the model */
+    hone_strmap unlike;      /* ids of sessions that timed in another state of the caches */
+    hone_db_alikes alikes;   /* targets whose records serve; in the result's arena */
     hone_tune_result *result;
     int64_t start_ns, deadline_ns; /* deadline INT64_MAX = none */
     uint64_t artifact_number;
@@ -122,6 +125,14 @@ bool hone_is_used_up(const hone_tuning *t);
 /* Makes the ring and the thread that thinks. */
 HONE_NODISCARD hone_status hone_tuning_loop_init(hone_tuning *t);
 void hone_tuning_loop_deinit(hone_tuning *t);
+/* What a session says of the state of caches, as JSON; NULL: hot. In the result's arena. */
+HONE_NODISCARD hone_status hone_tuning_state_text(const hone_tuning *t, const char **out_text);
+/* Finds the sessions with another one. */
+HONE_NODISCARD hone_status hone_tuning_find_unlike(hone_tuning *t);
+static inline bool hone_tuning_is_like(const hone_tuning *t, const hone_db_trial *trial) {
+    return !hone_strmap_find(&t->unlike, trial->session, NULL);
+}
+
 /* Takes what the database knows of the tasks: elites, seen programs, training samples. */
 HONE_NODISCARD hone_status hone_tuning_resume(hone_tuning *t);
 /* Proposes, builds, measures and records until the budget, a stop or convergence ends it. */

@@ -102,6 +102,7 @@ static hone_status take(resuming *r, const hone_db_trial *trial) {
 
 static bool visit(void *ctx, const hone_db_trial *trial) {
     resuming *r = ctx;
+    if (!hone_tuning_is_like(r->t, trial)) return true;
     if (hone_map128_find(&r->taken, trial->uid, NULL)) return true;
     r->error = hone_map128_put(&r->taken, trial->uid, 0)
                    ? take(r, trial)

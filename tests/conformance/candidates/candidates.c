@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,23 @@ KERNEL(slow) {
     UNUSED;
     wait_ns(3000000);
     work(buffers);
+    return 0;
+}
+
+/* Wants its input at three places or more, and never twice at the same one in a row. */
+KERNEL(wants_turns) {
+    static const void *places[8];
+    static int count, runs;
+    static const void *last;
+    UNUSED;
+    work(buffers);
+    bool is_known = false;
+    for (int i = 0; i < count; i++)
+        is_known |= places[i] == buffers[0];
+    if (!is_known && count < 8) places[count++] = buffers[0];
+    bool is_again = last == buffers[0];
+    last = buffers[0];
+    if (++runs > 20 && (is_again || count < 3)) return 7;
     return 0;
 }
 
