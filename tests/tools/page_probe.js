@@ -133,6 +133,14 @@
         }
         state.set({ x: "", xscale: "", yscale: "" });
     }
+    function tryStatistics() {
+        expect(rankCorrelation([1, 2, 3, 4], [10, 20, 30, 90]) === 1 && rankCorrelation([1, 2, 3, 4], [4, 3, 2, 1]) === -1, "orders that agree and that do not");
+        expect(Math.abs(rankCorrelation([1, 2, 2, 3], [1, 2, 3, 4]) - 0.9486833) < 1e-6, "equal ones share a rank"); /* scipy.stats.spearmanr */
+        expect(rankCorrelation([1, 1, 1, 1], [1, 2, 3, 4]) === null && rankCorrelation([1], [2]) === null, "too little to say");
+        expect(Math.abs(geometricMean([1, 4]) - 2) < 1e-12 && bytesOfShapes("4x6 6x8:float16") === 192 && bytesOfShapes("?x8") === null, "means and bytes");
+        const rows = diffLines("a\nb\nc", "a\nx\nc\nd").map(([mark, line]) => mark + line);
+        expect(rows.join() === " a,-b,+x, c,+d", `a diff: ${rows}`);
+    }
     function tryTasks() {
         const shown = current.db.tasks.map((task) => {
             state.set({ task: taskKey(task), record: "" });
@@ -155,6 +163,7 @@
             document.querySelectorAll("details").forEach((e) => { e.open = true; });
             checkPlaces();
             document.querySelectorAll("details").forEach((e) => { e.open = false; });
+            tryStatistics();
             trySorting();
             tryFilter();
             tryScales();

@@ -44,6 +44,7 @@ function recordFacts(db, record) {
     return facts([
         ["outcome", record.message ? `${record.outcome}: ${record.message}` : record.outcome], ["time", timeText(record.median_ns)],
         ["confirmed", timeText(record.confirmed_ns)], ["GFLOPS", gflops ? digits(gflops) : "-"],
+        ["of the roof", task && gflops ? shareText(gflops / roofOf(db, task)) : "-"],
         ["against the default", task?.default_ns && ns ? ratioText(task.default_ns / ns) : "-"],
         ["spread", shareText(record.spread_fraction)], ["samples", wholeText(record.samples_ns.length)],
         ["largest error", isNumber(record.max_error) ? digits(record.max_error) : "-"],

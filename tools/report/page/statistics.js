@@ -1,12 +1,6 @@
 /* statistics.js - ranks and how well two orders agree. */
 "use strict";
 
-function median(values) {
-    const sorted = [...values].sort((a, b) => a - b), middle = sorted.length >> 1;
-    if (!sorted.length) return null;
-    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 /* The place of each value; equal ones share the mean of theirs. */
 function ranksOf(values) {
     const order = values.map((value, at) => [value, at]).sort((a, b) => a[0] - b[0]);

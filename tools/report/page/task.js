@@ -96,13 +96,26 @@ function predictedChart(task) {
 
 /* ---- the roofline ---- */
 
-/* Tasks of the same target, by operations for each byte that must move, with what they reach. The
- * roofs are the highest that any of them reached unless one gives the machine's. */
-function rooflineChart(db, task) {
-    const rows = db.tasks.filter((t) => t.target === task.target && t.flops > 0 && t.best_ns > 0 && bytesOfShapes(t.shapes))
-        .map((t) => ({ task: t, gflops: gflopsOf(t.flops, t.best_ns), bytes: bytesOfShapes(t.shapes) }));
+/* Tasks of the same target, by operations for each byte that must move, with what they reach. */
+const roofRows = (db, task) => db.tasks
+    .filter((t) => t.target === task.target && t.flops > 0 && t.best_ns > 0 && bytesOfShapes(t.shapes))
+    .map((t) => ({ task: t, gflops: gflopsOf(t.flops, t.best_ns), bytes: bytesOfShapes(t.shapes) }));
+
+/* The roofs are the highest that any of the tasks reached unless one gives the machine's. */
+function roofsOf(rows) {
     const peak = state.getNumber("peak") ?? Math.max(...rows.map((r) => r.gflops));
     const bandwidth = state.getNumber("bandwidth") ?? Math.max(...rows.map((r) => r.bytes / r.task.best_ns));
+    return { peak, bandwidth };
+}
+
+/* What a task can reach, in GFLOPS; null: not known. */
+function roofOf(db, task) {
+    const bytes = bytesOfShapes(task.shapes), { peak, bandwidth } = roofsOf(roofRows(db, task));
+    return bytes ? Math.min(peak, (bandwidth * task.flops) / bytes) : null;
+}
+
+function rooflineChart(db, task) {
+    const rows = roofRows(db, task), { peak, bandwidth } = roofsOf(rows);
     const point = (r) => ({ x: r.task.flops / r.bytes, y: r.gflops, open: () => openTask(r.task),
         text: `${r.task.name}: ${digits(r.gflops)} GFLOPS at ${digits(r.task.flops / r.bytes)} operations a byte, ` +
             `${shareText(r.gflops / Math.min(peak, bandwidth * r.task.flops / r.bytes))} of the roof` });
