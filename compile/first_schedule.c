@@ -7,7 +7,7 @@
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/gpu/gpu_sketch.h"
 
-enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_COPIES = 80 };
+enum { FIRST_WITH_MATRICES = 70, FIRST_WITH_BFLOATS = 80, FIRST_WITH_COPIES = 80 };
 
 /* 90 of "sm_90a"; 0 for devices of others. */
 static long capability(const hone_target *target) {
@@ -22,6 +22,7 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
         .shared_bytes = target->max_shared_bytes,
         .registers = target->registers_per_block,
         .has_matrix_units = capability(target) >= FIRST_WITH_MATRICES,
+        .has_bfloat_units = capability(target) >= FIRST_WITH_BFLOATS,
         .copies_while_computing = capability(target) >= FIRST_WITH_COPIES,
     };
 }

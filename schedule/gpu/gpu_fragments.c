@@ -24,13 +24,16 @@ enum {
     PADDING = 8,        /* elements behind a row of a shared tile: rows begin in other banks */
 };
 
-/* Which intrinsics there are, by what is multiplied and added up. */
+/* Which intrinsics there are, by what is multiplied and added up. Sums of half floats that the
+ * program rounds after each addition are rounded after sixteen. */
 static const struct {
     hone_dtype operand, result;
     const char *load, *sync, *store; /* parts of their names */
 } units[] = {
-    {HONE_DTYPE_INIT(FLOAT, 16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "f16", "f16f16f32", "f32"},
-    {HONE_DTYPE_INIT(INT,   8,  1), HONE_DTYPE_INIT(INT,   32, 1), "s8",  "s8s8s32",   "s32"},
+    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "f16",  "f16f16f32",   "f32"},
+    {HONE_DTYPE_INIT(FLOAT,  16, 1), HONE_DTYPE_INIT(FLOAT, 16, 1), "f16",  "f16f16f16",   "f16"},
+    {HONE_DTYPE_INIT(BFLOAT, 16, 1), HONE_DTYPE_INIT(FLOAT, 32, 1), "bf16", "bf16bf16f32", "f32"},
+    {HONE_DTYPE_INIT(INT,    8,  1), HONE_DTYPE_INIT(INT,   32, 1), "s8",   "s8s8s32",     "s32"},
 };
 
 typedef struct fragments {
@@ -47,10 +50,16 @@ typedef struct fragments {
     hone_rv warp, outer_steps, inner_steps;
 } fragments;
 
+static bool has_unit(const hone_gpu_limits *limits, uint32_t unit) {
+    bool is_bfloat = units[unit].operand.code == HONE_DTYPE_CODE_BFLOAT;
+    return is_bfloat ? limits->has_bfloat_units : limits->has_matrix_units;
+}
+
 static hone_status find_unit(fragments *f) {
     const hone_gpu_shape *s = &f->shape;
     for (f->unit = 0; f->unit < HONE_COUNT(units); f->unit++) {
-        if (hone_dtype_equal(s->types[0], units[f->unit].operand) &&
+        if (has_unit(f->g->limits, f->unit) &&
+            hone_dtype_equal(s->types[0], units[f->unit].operand) &&
             hone_dtype_equal(s->types[1], units[f->unit].operand) &&
             hone_dtype_equal(s->types[2], units[f->unit].result))
             return HONE_OK;

@@ -13,6 +13,7 @@ typedef struct hone_gpu_limits {
     int64_t shared_bytes;        /* at most, of a block */
     int64_t registers;           /* of a block, 32 bits each; 0: not known */
     bool has_matrix_units;       /* that multiply tiles of 16 x 16 x 16 half floats (wmma) */
+    bool has_bfloat_units;       /* the same for bfloat16 */
     bool copies_while_computing; /* from global to shared memory (cp.async) */
 } hone_gpu_limits;
 

@@ -199,7 +199,28 @@ static const hone_workload halves[] = {
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
      "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"float32\") * T.cast(B[vj, vk], "
-     "\"float32\")\n"},
+     "\"float32\")\n"                                             },
+    {"short sums on matrix units",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((64, 32), \"float16\"), B: T.Buffer((32, 48), \"float16\"), "
+     "C: T.Buffer((64, 48), \"float16\")):\n"
+     "    for i, j, k in T.grid(64, 48, 32):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float16(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"},
+    {"bfloat16 on matrix units",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((48, 32), \"bfloat16\"), B: T.Buffer((32, 64), \"bfloat16\"), "
+     "C: T.Buffer((48, 64), \"float32\")):\n"
+     "    for i, j, k in T.grid(48, 64, 32):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"float32\") * T.cast(B[vk, vj], "
+     "\"float32\")\n"                                             },
     {"bytes on matrix units",
      "@T.prim_func\n"
      "def main(A: T.Buffer((64, 48), \"int8\"), B: T.Buffer((48, 64), \"int8\"), "
@@ -210,7 +231,7 @@ static const hone_workload halves[] = {
      "            with T.init():\n"
      "                C[vi, vj] = 0\n"
      "            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], \"int32\") * T.cast(B[vk, vj], "
-     "\"int32\")\n"  },
+     "\"int32\")\n"                                               },
 };
 
 static void is_deterministic(void **state) {
