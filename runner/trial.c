@@ -116,7 +116,9 @@ static bool prepare(trial *t) {
     if (!st) st = hone_device_set_threads(device, r->threads > 0 ? r->threads : 1);
     if (!st) st = hone_device_load(device, &artifact, &r->manifest, &t->module);
     t->bench->operands = t->operands;
-    return !failed(t, HONE_FAILURE_LOAD_ERROR, st);
+    /* some devices have their compilers here */
+    bool is_refused = hone_status_code(st) == HONE_CODE_ILLEGAL;
+    return !failed(t, is_refused ? HONE_FAILURE_BUILD_ERROR : HONE_FAILURE_LOAD_ERROR, st);
 }
 
 static int32_t run(void *ctx, int64_t count, int64_t *out_ns) {

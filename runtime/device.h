@@ -80,8 +80,9 @@ bool hone_device_buffer_contains(const hone_device *device, const hone_device_bu
 
 /* ---- kernels ---- */
 
-/* INVALID: not an artifact, or without the entry; UNSUPPORTED: for another machine or with CPU
- * features that this one lacks; NOT_FOUND: an external function; VERSION: another ABI. */
+/* INVALID: not an artifact, or without the entry; ILLEGAL: text that the device's compiler refuses;
+ * UNSUPPORTED: for another machine or with CPU features that this one lacks; NOT_FOUND: an external
+ * function; VERSION: another ABI. */
 HONE_NODISCARD hone_status hone_device_load(hone_device *device,
                                             const hone_device_artifact *artifact,
                                             const hone_manifest *manifest,

@@ -19,11 +19,24 @@ static hone_status check_capability(const hone_device *base, const hone_target *
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "built for %s, this card is sm_%d", target->cpu, here);
 }
 
-/* PTX is text, and ends with a NUL for the driver. */
+/* What is none of these has another error with each library and driver. PTX is text, and ends with
+ * a NUL. */
+static bool is_code(const char *image, size_t bytes) {
+    static const char elf[] = {0x7f, 'E', 'L', 'F'};
+    static const unsigned char bundle[] = {0x50, 0xed, 0x55, 0xba}; /* of cubins and PTX */
+    if (bytes < sizeof elf) return false;
+    return memcmp(image, elf, sizeof elf) == 0 || memcmp(image, bundle, sizeof bundle) == 0 ||
+           strstr(image, ".version") != NULL;
+}
+
 static hone_status load_code(hone_device *base, const char *image, size_t bytes, void **out_code) {
     char log[LOG_BYTES];
     hone_cuda *cuda = ((device_cuda *)base)->cuda;
-    (void)bytes;
+    if (!is_code(image, bytes)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "the CUDA %s cannot load it: it is neither PTX nor a cubin",
+                          cuda->table->name);
+    }
     hone_cuda_code code = cuda->table->load(cuda, image, log, sizeof log, out_code);
     return code ? hone_cuda_load_error(cuda, code, log) : HONE_OK;
 }

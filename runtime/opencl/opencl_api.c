@@ -181,7 +181,7 @@ static hone_status build_failure(const hone_opencl *cl, void *program, int32_t c
     char *log = hone_calloc(1, MAX_LOG_BYTES);
     if (!log) return HONE_ERROR(HONE_CODE_NO_MEMORY, "what OpenCL's compiler said");
     (void)cl->build_fact(program, cl->device, PROGRAM_BUILD_LOG, MAX_LOG_BYTES - 1, log, NULL);
-    hone_status st = HONE_ERROR(HONE_CODE_INVALID, "OpenCL does not build it: %s (%d)%s%.2000s",
+    hone_status st = HONE_ERROR(HONE_CODE_ILLEGAL, "OpenCL does not build it: %s (%d)%s%.2000s",
                                 hone_opencl_code_name(code), code, log[0] ? ": " : "", log);
     hone_free(log);
     return st;

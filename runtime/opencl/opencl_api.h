@@ -48,7 +48,7 @@ HONE_NODISCARD hone_status hone_opencl_enter(hone_opencl *opencl, int32_t number
 
 /* ---- programs ---- */
 
-/* Text to a program; for clReleaseProgram. INVALID with what the compiler said. */
+/* Text to a program; for clReleaseProgram. ILLEGAL with what the compiler said. */
 HONE_NODISCARD hone_status hone_opencl_compile(const hone_opencl *opencl, const char *text,
                                                size_t length, void **out_program);
 

@@ -26,7 +26,7 @@ static const struct row {
     {"stray",  "*(volatile __global int *)8 = 7;",             HONE_FAILURE_RUN_CRASH,    "SIGSEGV",                true },
     {"hang",   "while (*(volatile __global float *)A == *A);", HONE_FAILURE_RUN_TIMEOUT,
      "still running",                                                                                               true },
-    {"broken", "if (",                                         HONE_FAILURE_LOAD_ERROR,   "does not build",         false},
+    {"broken", "if (",                                         HONE_FAILURE_BUILD_ERROR,  "does not build",         false},
 };
 
 static void run(const struct row *row, hone_run_result *out) {

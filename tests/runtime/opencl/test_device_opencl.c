@@ -163,7 +163,7 @@ static void what_is_no_program_is_refused(void **state) {
     (void)state;
     world w = {0};
     open_world(&w);
-    HONE_ASSERT_ERROR(load(&w, "turn", "\1\2\3\4", 4), HONE_CODE_INVALID, "does not build");
+    HONE_ASSERT_ERROR(load(&w, "turn", "\1\2\3\4", 4), HONE_CODE_ILLEGAL, "does not build");
     HONE_ASSERT_ERROR(load(&w, "other", text, sizeof text - 1), HONE_CODE_INVALID, "no kernel");
     close_world(&w);
 }
