@@ -91,7 +91,8 @@ static void bench_deinit(bench *w) {
 
 static int32_t bench_run(bench *w, int64_t count, hone_cache_state cache) {
     int64_t ns = -1;
-    const hone_device_launch launch = {w->module, w->buffers, count, cache};
+    const hone_device_launch launch = {
+        .module = w->module, .buffers = w->buffers, .count = count, .cache = cache};
     int32_t code = hone_device_run(w->device, &launch, &ns);
     assert_true(ns >= 0);
     return code;

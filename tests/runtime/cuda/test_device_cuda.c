@@ -45,7 +45,8 @@ static hone_status whole_trial(hone_device *device, const device_manifest *m) {
     if (!st) st = hone_device_buffer_protect(device, buffers[0], false);
     if (!st) st = hone_device_buffer_poison(device, buffers[1]);
     if (!st) st = hone_device_load(device, &code, &m->manifest, &module);
-    const hone_device_launch launch = {module, buffers, 1, HONE_CACHE_COLD};
+    const hone_device_launch launch = {
+        .module = module, .buffers = buffers, .count = 1, .cache = HONE_CACHE_COLD};
     if (!st && hone_device_run(device, &launch, &ns)) {
         char said[128];
         hone_device_take_error(device, said, sizeof said);

@@ -131,7 +131,8 @@ static hone_status load(world *w, const char *symbol, const void *bytes, size_t 
 }
 
 static int32_t run(world *w, int64_t count, hone_cache_state cache) {
-    const hone_device_launch launch = {w->module, w->buffers, count, cache};
+    const hone_device_launch launch = {
+        .module = w->module, .buffers = w->buffers, .count = count, .cache = cache};
     int64_t ns = 0;
     int32_t code = hone_device_run(w->device, &launch, &ns);
     if (code == 0) assert_true(ns > 0);
