@@ -249,6 +249,7 @@ static hone_status convert_has_element(onnx_reader *r, hone_garg *out) {
 }
 
 static hone_status convert_get_element(onnx_reader *r, hone_garg *out) {
+    if (!onnx_has_input(r, 0)) return HONE_ERROR(HONE_CODE_INVALID, "the optional is absent");
     *out = r->inputs[0];
     return HONE_OK;
 }
@@ -265,6 +266,6 @@ const onnx_converter onnx_sequence_converters[] = {
     {"SequenceMap",        convert_map, 1, 255, ONNX_MAX_OUTPUTS, "body", NULL},
     {"Optional",                  convert_optional, 0, 1, 1, "type", NULL},
     {"OptionalHasElement",                  convert_has_element, 0, 1, 1, "", NULL},
-    {"OptionalGetElement",               convert_get_element, 1, 1, 1, "", NULL},
+    {"OptionalGetElement",               convert_get_element, 0, 1, 1, "", NULL},
     {0   },
 };
