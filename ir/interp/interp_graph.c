@@ -7,7 +7,7 @@
 #include "ir/interp/interp.h"
 #include "support/core/alloc.h"
 
-enum { MAX_DEPTH = 64, MAX_TENSORS_OF_CALL = 256 };
+enum { MAX_DEPTH = 64, MAX_TOLD = 4, MAX_TENSORS_OF_CALL = 256 };
 
 typedef enum value_kind { V_NONE, V_TENSOR, V_SHAPE, V_TUPLE } value_kind;
 
@@ -626,8 +626,10 @@ static hone_status run_frame(frame *f, const gvalue *inputs, hone_tensor ***out_
         if (bind->value >= f->graph->value_count) {
             return HONE_ERROR(HONE_CODE_ILLEGAL, "a binding defines a value that does not exist");
         }
-        HONE_TRY(hone_status_annotate(run_bind(f, bind, &f->values[bind->value]), "'%s'",
-                                      f->graph->values[bind->value].name));
+        hone_status st = run_bind(f, bind, &f->values[bind->value]);
+        if (f->depth < MAX_TOLD) /* of a function that calls itself, its name again and again */
+            st = hone_status_annotate(st, "'%s'", f->graph->values[bind->value].name);
+        HONE_TRY(st);
     }
     return take_results(f, out_results, out_count);
 }
