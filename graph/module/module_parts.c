@@ -30,7 +30,7 @@ static hone_status move_arg(moving *m, hone_garg *arg) {
         const hone_tensor *from = m->from->constants[arg->u.constant];
         hone_tensor *copy = NULL; /* and NULL of an outline */
         if (*number == HONE_NO_ID) {
-            if (from) HONE_TRY(hone_tensor_clone(from, &copy));
+            if (from) HONE_TRY(hone_tensor_share(from, &copy));
             HONE_TRY(hone_module_add_constant(m->to, copy, number));
         }
         arg->u.constant = *number;

@@ -37,7 +37,7 @@ static bool same_shape(const hone_sinfo *a, const hone_sinfo *b) {
 static hone_status reshape_constant(hone_rewrite *rw, const hone_tensor *tensor,
                                     const hone_sinfo *to, hone_garg *out) {
     hone_tensor *copy;
-    HONE_TRY(hone_tensor_clone(tensor, &copy));
+    HONE_TRY(hone_tensor_share(tensor, &copy));
     copy->rank = to->rank;
     for (int32_t i = 0; i < to->rank; i++)
         copy->shape[i] = to->shape[i]->u.i;

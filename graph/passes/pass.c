@@ -90,7 +90,7 @@ static hone_status copy_into(hone_module *to, const hone_module *from) {
     for (uint32_t i = 0; i < from->constant_count; i++) {
         hone_tensor *tensor;
         uint32_t index;
-        HONE_TRY(hone_tensor_clone(from->constants[i], &tensor));
+        HONE_TRY(hone_tensor_share(from->constants[i], &tensor));
         HONE_TRY(hone_module_add_constant(to, tensor, &index));
     }
     for (uint32_t i = 0; i < from->attrs.count; i++) {

@@ -33,7 +33,7 @@ HONE_NODISCARD hone_status hone_graph_run_passes(const hone_module *module,
  * unknown; ends with NULL. */
 const char *const *hone_graph_pipeline(const char *name);
 
-/* A copy that may be changed; constants are copied. */
+/* A copy that may be changed; the numbers of constants are those of the module. */
 HONE_NODISCARD hone_status hone_module_copy(const hone_module *module, hone_module **out_module);
 
 #endif

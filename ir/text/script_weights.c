@@ -54,7 +54,7 @@ hone_status script_weights_save(const hone_module *module, const char *path) {
         char name[32];
         hone_tensor *copy = NULL;
         snprintf(name, sizeof name, "constant.%u", i);
-        HONE_TRY_GOTO(st, hone_tensor_clone(module->constants[i], &copy), done);
+        HONE_TRY_GOTO(st, hone_tensor_share(module->constants[i], &copy), done);
         st = hone_tensor_set_add(&set, name, copy);
     }
     if (!st && set.count) st = hone_tensor_set_save(path, &set);

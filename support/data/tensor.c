@@ -2,13 +2,39 @@
 #include "support/data/tensor.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/core/alloc.h"
 #include "support/data/float16.h"
 
 enum { DATA_ALIGNMENT = 64 };
+
+/* What a tensor that is no view begins. */
+typedef struct owned {
+    hone_tensor tensor;     /* first: a hone_tensor * is an owned * */
+    struct owned *lender;   /* whose data it has; NULL: its own, behind this, or a map */
+    _Atomic uint32_t users; /* itself, and those that share its data */
+    void *map;
+    size_t map_bytes;
+} owned;
+
+enum { HEADER_BYTES = (sizeof(owned) + DATA_ALIGNMENT - 1) / DATA_ALIGNMENT * DATA_ALIGNMENT };
+
+/* With room for data behind it. */
+static hone_status make_owned(size_t bytes, owned **out) {
+    *out = hone_aligned_alloc(DATA_ALIGNMENT, HEADER_BYTES + bytes);
+    if (!*out) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor of %zu bytes", bytes);
+    memset(*out, 0, HEADER_BYTES);
+    (*out)->users = 1;
+    return HONE_OK;
+}
 
 hone_tensor hone_tensor_view(void *data, hone_dtype dtype, int32_t rank, const int64_t *shape) {
     assert(rank >= 0 && rank <= HONE_MAX_RANK);
@@ -50,17 +76,75 @@ static hone_status count_bytes(hone_dtype dtype, int32_t rank, const int64_t *sh
 
 hone_status hone_tensor_create(hone_dtype dtype, int32_t rank, const int64_t *shape,
                                hone_tensor **out_tensor) {
-    _Static_assert(sizeof(hone_tensor) <= 2 * DATA_ALIGNMENT, "the header fits before the data");
     size_t bytes = 0;
+    owned *made;
     *out_tensor = NULL;
     HONE_TRY(check_type(dtype, rank));
     HONE_TRY(count_bytes(dtype, rank, shape, &bytes));
-    char *memory = hone_aligned_alloc(DATA_ALIGNMENT, 2 * DATA_ALIGNMENT + bytes);
-    if (!memory) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor of %zu bytes", bytes);
-    memset(memory, 0, 2 * DATA_ALIGNMENT + bytes);
-    hone_tensor *tensor = (hone_tensor *)(void *)memory;
-    *tensor = hone_tensor_view(memory + 2 * DATA_ALIGNMENT, dtype, rank, shape);
-    *out_tensor = tensor;
+    HONE_TRY(make_owned(bytes, &made));
+    made->tensor = hone_tensor_view((char *)made + HEADER_BYTES, dtype, rank, shape);
+    memset(made->tensor.data, 0, bytes);
+    *out_tensor = &made->tensor;
+    return HONE_OK;
+}
+
+hone_status hone_tensor_share(const hone_tensor *tensor, hone_tensor **out_tensor) {
+    owned *made, *from = (owned *)(uintptr_t)tensor; /* counts who has the data */
+    *out_tensor = NULL;
+    HONE_TRY(make_owned(0, &made));
+    made->tensor = *tensor;
+    made->lender = from->lender ? from->lender : from;
+    atomic_fetch_add(&made->lender->users, 1);
+    *out_tensor = &made->tensor;
+    return HONE_OK;
+}
+
+static hone_status io_error(const char *path, const char *what) {
+    return HONE_ERROR(HONE_CODE_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+/* Pages may be changed, which the file does not see. */
+static hone_status map_open(int fd, const char *path, uint64_t offset, size_t bytes, owned *out) {
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = offset / page * page;
+    struct stat facts;
+    if (fstat(fd, &facts) != 0) return io_error(path, "look at it");
+    if (!S_ISREG(facts.st_mode))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: no regular file", path);
+    uint64_t size = (uint64_t)facts.st_size;
+    if (offset % DATA_ALIGNMENT || offset > size || bytes > size - offset)
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: no %zu bytes at %llu", path, bytes,
+                          (unsigned long long)offset);
+    out->map_bytes = (size_t)(offset - begin) + bytes;
+    void *map = mmap(NULL, out->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, (off_t)begin);
+    if (map == MAP_FAILED) return io_error(path, "map it");
+    out->map = map;
+    out->tensor.data = (char *)map + (offset - begin);
+    return HONE_OK;
+}
+
+static hone_status map_part(const char *path, uint64_t offset, size_t bytes, owned *out) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return io_error(path, "open");
+    hone_status st = map_open(fd, path, offset, bytes, out);
+    close(fd);
+    return st;
+}
+
+hone_status hone_tensor_map(const char *path, uint64_t offset, hone_dtype dtype, int32_t rank,
+                            const int64_t *shape, hone_tensor **out_tensor) {
+    size_t bytes = 0;
+    owned *made;
+    *out_tensor = NULL;
+    HONE_TRY(check_type(dtype, rank));
+    HONE_TRY(count_bytes(dtype, rank, shape, &bytes));
+    HONE_TRY(make_owned(0, &made));
+    made->tensor = hone_tensor_view(NULL, dtype, rank, shape);
+    hone_status st = map_part(path, offset, bytes, made);
+    if (st) {
+        hone_free(made);
+        return st;
+    }
+    *out_tensor = &made->tensor;
     return HONE_OK;
 }
 
@@ -71,8 +155,17 @@ hone_status hone_tensor_clone(const hone_tensor *tensor, hone_tensor **out_tenso
     return HONE_OK;
 }
 
+static void let_go(owned *data) {
+    if (atomic_fetch_sub(&data->users, 1) != 1) return;
+    if (data->map) munmap(data->map, data->map_bytes);
+    hone_free(data);
+}
+
 void hone_tensor_destroy(hone_tensor *tensor) {
-    hone_free(tensor);
+    owned *own = (owned *)(void *)tensor;
+    if (!own) return;
+    if (own->lender) let_go(own->lender);
+    let_go(own);
 }
 
 int64_t hone_tensor_count(const hone_tensor *tensor) {

@@ -1,8 +1,8 @@
 /* support/data/tensor.h - dense row-major tensors in host memory: views, and a few helpers.
  *
- * hone_tensor is a view: copying the struct copies no data and owns nothing. hone_tensor_create
- * returns one on the heap together with its data (64-byte aligned, zeroed); end that one with
- * hone_tensor_destroy, never a view.
+ * hone_tensor is a view: copying the struct copies no data and owns nothing. hone_tensor_create and
+ * its like return one on the heap that owns its data (64-byte aligned, zeroed), alone or with
+ * others; end that one with hone_tensor_destroy, never a view.
  * Rank 0 is a scalar of one element. Thread-compatible.
  */
 #ifndef HONE_SUPPORT_DATA_TENSOR_H
@@ -35,7 +35,16 @@ HONE_NODISCARD hone_status hone_tensor_create(hone_dtype dtype, int32_t rank, co
                                               hone_tensor **out_tensor);
 /* A copy with its data, owned by the caller. */
 HONE_NODISCARD hone_status hone_tensor_clone(const hone_tensor *tensor, hone_tensor **out_tensor);
-/* Ends a tensor made by _create, _clone or _convert; NULL is allowed. */
+/* Another tensor over the same data, owned by the caller; `tensor` is no view. Nobody may change
+ * the data from here on; it goes with the last that has it. May be called from any thread. */
+HONE_NODISCARD hone_status hone_tensor_share(const hone_tensor *tensor, hone_tensor **out_tensor);
+/* A tensor over a part of a file, which is read as it is touched, and must keep its length until
+ * the tensor is destroyed. INVALID: an offset that is no multiple of 64, a file that ends before
+ * the part does; UNSUPPORTED: no regular file; IO. */
+HONE_NODISCARD hone_status hone_tensor_map(const char *path, uint64_t offset, hone_dtype dtype,
+                                           int32_t rank, const int64_t *shape,
+                                           hone_tensor **out_tensor);
+/* Ends a tensor made by one of these or by _convert; NULL is allowed. */
 void hone_tensor_destroy(hone_tensor *tensor);
 
 int64_t hone_tensor_count(const hone_tensor *tensor); /* elements; 1 for rank 0 */

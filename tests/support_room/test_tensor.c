@@ -1,5 +1,7 @@
 /* tests/support_room/test_tensor.c - element access, conversion, comparison. */
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "support/data/tensor.h"
 #include "tests/support/hone_test.h"
@@ -35,6 +37,53 @@ static void stores(void **state) {
     hone_element_set_f64(row->dtype, element, row->in);
     assert_true(hone_element_get_f64(row->dtype, element) == row->want_f64);
     assert_int_equal(hone_element_get_i64(row->dtype, element), row->want_i64);
+}
+
+/* The data goes with the last that has it, in whatever order they end. */
+static void shares(void **state) {
+    (void)state;
+    hone_tensor *first, *second, *third;
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I32, 1, (int64_t[]){6}, &first));
+    hone_tensor_set_i64(first, 5, 41);
+    HONE_ASSERT_OK(hone_tensor_share(first, &second));
+    HONE_ASSERT_OK(hone_tensor_share(second, &third));
+    assert_ptr_equal(second->data, first->data);
+    second->rank = 2;
+    second->shape[0] = 2;
+    second->shape[1] = 3;
+    hone_tensor_destroy(first);
+    hone_tensor_destroy(second);
+    assert_int_equal(hone_tensor_get_i64(third, 5), 41);
+    assert_int_equal(third->rank, 1);
+    hone_tensor_destroy(third);
+}
+
+/* A part of a file, kept by a share of it, and parts that the file has not. */
+static void maps_files(void **state) {
+    (void)state;
+    char path[] = "hone_test_tensor_XXXXXX";
+    hone_tensor *mapped, *share;
+    float numbers[48];
+    for (int i = 0; i < 48; i++)
+        numbers[i] = (float)i;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, numbers, sizeof numbers), sizeof numbers);
+    close(fd);
+    HONE_ASSERT_OK(hone_tensor_map(path, 64, HONE_DTYPE_F32, 1, (int64_t[]){32}, &mapped));
+    HONE_ASSERT_OK(hone_tensor_share(mapped, &share));
+    hone_tensor_destroy(mapped);
+    assert_true(hone_tensor_get_f64(share, 31) == 47);
+    hone_tensor_destroy(share);
+    HONE_ASSERT_ERROR(hone_tensor_map(path, 64, HONE_DTYPE_F32, 1, (int64_t[]){33}, &mapped),
+                      HONE_CODE_INVALID, "no 132 bytes at 64");
+    HONE_ASSERT_ERROR(hone_tensor_map(path, 4, HONE_DTYPE_F32, 1, (int64_t[]){1}, &mapped),
+                      HONE_CODE_INVALID, "at 4");
+    unlink(path);
+    HONE_ASSERT_ERROR(hone_tensor_map(path, 0, HONE_DTYPE_F32, 1, (int64_t[]){1}, &mapped),
+                      HONE_CODE_IO, "cannot open");
+    HONE_ASSERT_ERROR(hone_tensor_map(".", 0, HONE_DTYPE_F32, 1, (int64_t[]){1}, &mapped),
+                      HONE_CODE_UNSUPPORTED, "no regular file");
 }
 
 static void creates_and_clones(void **state) {
@@ -161,6 +210,8 @@ static void large_integers_differ(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(creates_and_clones),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(maps_files),
         cmocka_unit_test(refuses_bad_shapes),
         cmocka_unit_test(counts_lanes),
         cmocka_unit_test(converts),

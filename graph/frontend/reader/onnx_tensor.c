@@ -172,9 +172,34 @@ static bool is_inside(const char *location) {
     return true;
 }
 
+/* Long data stays in the file, where it lies as it does in memory. */
+static hone_status map_external(const char *path, uint64_t offset, hone_tensor **io_tensor) {
+    hone_tensor *mapped, *before = *io_tensor;
+    HONE_TRY(hone_tensor_map(path, offset, before->dtype, before->rank, before->shape, &mapped));
+    hone_tensor_destroy(before);
+    *io_tensor = mapped;
+    return HONE_OK;
+}
+
+static hone_status read_external(const char *path, uint64_t offset, uint64_t length,
+                                 hone_tensor **io_tensor) {
+    enum { LEAST_MAPPED = 1 << 20, ALIGNMENT = 64 };
+    hone_dtype dtype = (*io_tensor)->dtype;
+    bool is_plain = !is_packed(dtype) && !hone_dtype_is_bool(dtype);
+    if (is_plain && length >= LEAST_MAPPED && offset % ALIGNMENT == 0)
+        return map_external(path, offset, io_tensor);
+    uint8_t *bytes = hone_malloc((size_t)length + 1);
+    hone_status st = bytes ? hone_fs_read_part(path, offset, length, bytes)
+                           : HONE_ERROR(HONE_CODE_NO_MEMORY, "external data");
+    if (!st) st = from_bytes(*io_tensor, bytes, (size_t)length);
+    hone_free(bytes);
+    return st;
+}
+
 static hone_status from_external(const Onnx__TensorProto *proto, const char *directory,
-                                 hone_tensor *tensor) {
+                                 hone_tensor **io_tensor) {
     const char *location = external_entry(proto, "location");
+    const hone_tensor *tensor = *io_tensor;
     uint64_t offset, length;
     if (!location) return HONE_ERROR(HONE_CODE_INVALID, "external data without a location");
     if (!directory) {
@@ -190,20 +215,18 @@ static hone_status from_external(const Onnx__TensorProto *proto, const char *dir
         proto, "length", file_bytes(tensor->dtype, (size_t)hone_tensor_count(tensor)), &length));
     HONE_TRY(check_bytes(tensor, length));
     char *path = hone_path_join(directory, location);
-    uint8_t *bytes = hone_malloc((size_t)length + 1);
-    hone_status st = path && bytes ? hone_fs_read_part(path, offset, length, bytes)
-                                   : HONE_ERROR(HONE_CODE_NO_MEMORY, "external data");
-    if (!st) st = from_bytes(tensor, bytes, (size_t)length);
-    hone_free(bytes);
+    hone_status st = path ? read_external(path, offset, length, io_tensor)
+                          : HONE_ERROR(HONE_CODE_NO_MEMORY, "external data");
     hone_free(path);
     return st;
 }
 
 static hone_status fill(const Onnx__TensorProto *proto, const char *directory,
-                        hone_tensor *tensor) {
+                        hone_tensor **io_tensor) {
+    hone_tensor *tensor = *io_tensor;
     if (proto->has_data_location &&
         proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
-        return from_external(proto, directory, tensor);
+        return from_external(proto, directory, io_tensor);
     }
     if (proto->has_raw_data) return from_bytes(tensor, proto->raw_data.data, proto->raw_data.len);
     return from_typed(proto, tensor);
@@ -249,7 +272,7 @@ hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *pr
     }
     HONE_TRY(check_size(proto, dtype));
     HONE_TRY(hone_tensor_create(dtype, (int32_t)proto->n_dims, proto->dims, out_tensor));
-    hone_status st = fill(proto, directory, *out_tensor);
+    hone_status st = fill(proto, directory, out_tensor);
     if (st) {
         hone_tensor_destroy(*out_tensor);
         *out_tensor = NULL;
