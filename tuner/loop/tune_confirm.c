@@ -229,6 +229,13 @@ static bool is_enough(const confirming *c) {
     return c->rounds >= HONE_LEAST_ROUNDS && hone_clock_now(c->t->clock) >= c->until_ns;
 }
 
+/* Not where it was cut off before there could be a verdict on those that are ahead: they stay
+ * hopeful, as what nobody has confirmed. */
+static bool is_decided(const confirming *c) {
+    if (c->rounds < HONE_TRIAL_ROUNDS) return false;
+    return c->rounds >= HONE_LEAST_ROUNDS || !is_anybody_ahead(c);
+}
+
 static hone_status time_all(confirming *c) {
     c->rounds = 0;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -314,7 +321,7 @@ static void note_times(confirming *c, uint32_t winner) {
 static hone_status record_all(confirming *c) {
     if (c->incumbent == UINT32_MAX) return HONE_OK;
     contender *incumbent = &c->items[c->incumbent];
-    if (c->lost_device || c->rounds < HONE_TRIAL_ROUNDS) return HONE_OK;
+    if (c->lost_device || !is_decided(c)) return HONE_OK;
     uint32_t winner = choose(c);
     double ns = hone_stat_median(incumbent->times, c->rounds);
     if (incumbent->is_elsewhere) HONE_TRY(record_here(c, incumbent, ns));
