@@ -120,7 +120,6 @@ static hone_status put_database(hone_report *r, size_t bytes) {
     put_sessions(r);
     HONE_TRY(put_failures(r));
     HONE_TRY(put_tasks(r));
-    hone_report_put_i64(r->out, "points", r->points);
     HONE_TRY(hone_report_put_time(r));
     size_t used = bytes ? r->out->length - start : 0;
     HONE_TRY(hone_report_put_records(r, bytes > used ? bytes - used : 0));

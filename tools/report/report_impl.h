@@ -39,7 +39,7 @@ typedef struct hone_report {
     hone_str *out;
     hone_db_rows tasks, sessions, targets;
     HONE_VEC(hone_report_place) places;
-    int64_t trials, points; /* in the database; drawn */
+    int64_t trials; /* in the database */
 } hone_report;
 
 /* ---- report_text.c: members of the object that is being written ---- */

@@ -202,13 +202,6 @@ static void put_facts(const writing *w, const char *shapes) {
     hone_report_put_i64(out, "last_wall_ns", t->last_wall_ns);
 }
 
-static int64_t count_points(const hone_report_history *h) {
-    size_t count = h->dots.count + h->confirmed.count;
-    for (size_t i = 0; i < h->runs.count; i++)
-        count += h->runs.data[i].steps.count;
-    return (int64_t)count;
-}
-
 static size_t dots_of_each(const hone_report *r) {
     size_t share = HONE_REPORT_ALL_DOTS / (r->tasks.count + 1);
     if (share < HONE_REPORT_LEAST_DOTS) return HONE_REPORT_LEAST_DOTS;
@@ -220,7 +213,6 @@ static hone_status put_all(writing *w, const char *shapes) {
     hone_str_append_char(w->r->out, '{');
     put_facts(w, shapes);
     HONE_TRY(hone_report_read_history(w->r->db, w->task, dots_of_each(w->r), &w->history));
-    w->r->points += count_points(&w->history);
     HONE_TRY(put_default(w));
     put_runs(w);
     HONE_TRY(put_dots(w));

@@ -23,7 +23,8 @@ function showDatabases(databases) {
 }
 
 function showLeftOut(db) {
-    const drawn = wholeText(db.points), all = wholeText(db.trials), texts = [`${drawn} points are drawn of ${all} trials`];
+    const drawn = db.tasks.reduce((count, task) => count + task.dots.length, 0);
+    const texts = [`${wholeText(drawn)} of ${wholeText(db.trials)} trials are drawn, evenly spaced, and every step of the best so far that fits`];
     if (!live.isLive && db.records_left_out) texts.push(`${wholeText(db.records_left_out)} of the best records are left out for their size`);
     texts.push(live.isLive ? "every record is asked for when it is opened" : "other records: hone serve, or hone db show");
     byId("left-out").textContent = `${texts.join("; ")}.`;

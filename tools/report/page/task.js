@@ -158,6 +158,7 @@ const taskView = {
             { key: "share", name: "Spread explained", text: (c) => shareText(c.share), value: (c) => c.share, isNumber: true },
         ], { id: "choices", caption: "Share of the spread of time that each decision explains", sort: "share.down" });
         this.showTop = makeTable(this.top, [
+            { key: "rank", name: "Rank", text: (r) => String(r.rank), value: (r) => r.rank, isNumber: true },
             { key: "record", name: "Record", text: (r) => String(r.record), value: (r) => r.record, isHeader: true, isNumber: true,
                 cell: (r) => make("button", { type: "button", class: "link", id: `record-${r.record}`, click: openRecord(r.record) }, String(r.record)) },
             { key: "median", name: "Time", text: (r) => timeText(r.median_ns), value: (r) => r.median_ns, isNumber: true },
@@ -191,6 +192,6 @@ const taskView = {
         this.roofs.replaceChildren(stateNumber("Peak of the machine, GFLOPS", "peak", roofline.peak),
             stateNumber("Bandwidth of its memory, GB/s", "bandwidth", roofline.bandwidth));
         this.showChoices(task.choices);
-        this.showTop(task.top);
+        this.showTop(task.top.map((record, i) => ({ ...record, rank: i + 1 })));
     },
 };
