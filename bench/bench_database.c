@@ -4,7 +4,9 @@
  *   top 10     of one task                           tasks    hone_db_tasks
  *   explain    choosing records of 60 kernels        lookups  the same, when none has a record
  *   start      what a tune of all tasks reads before it begins
+ *   report     the page of `hone report`, and its size
  *
+ * Traces are those of default schedules.
  * The first trials are committed, the rest are copies of them made by SQL (without samples; their
  * checksums are not right, nothing here looks at them).
  */
@@ -18,11 +20,13 @@
 #include "ir/core/module.h"
 #include "ir/identity/structural.h"
 #include "ir/text/read/script.h"
+#include "schedule/defaults/default_schedule.h"
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
 #include "support/data/hash.h"
 #include "support/os/fs.h"
 #include "target/target.h"
+#include "tools/report/report.h"
 
 #define TARGET_TEXT "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3 -num-cores=1"
 
@@ -40,11 +44,13 @@ typedef struct subject {
     hone_db *db;
     hone_target parsed;
     hone_hash128 target;              /* of it */
+    char *traces[KERNELS];            /* as JSON */
     hone_module *modules[2][KERNELS]; /* those that were tuned; others under the same names */
     const hone_func *funcs[2][KERNELS];
     int tasks; /* of the first so many kernels there are trials */
     hone_arena *arena;
     int64_t seen;
+    size_t page_bytes; /* of a report */
 } subject;
 
 /* ---- making ---- */
@@ -65,11 +71,30 @@ static void parse_kernel(int kind, int i, hone_str *text, subject *s) {
     s->funcs[kind][i] = member->func;
 }
 
+/* The trace of the default schedule. */
+static void make_trace(subject *s, int i) {
+    const hone_default_limits limits = {.threads = 1,
+                                        .vector_lanes = 8,
+                                        .vector_registers = 16,
+                                        .l1_bytes = 32 << 10,
+                                        .l2_bytes = 1 << 20};
+    hone_schedule *sch = NULL;
+    hone_str text = {0};
+    hone_module_freeze(s->modules[0][i]);
+    bench_must(hone_schedule_create(s->funcs[0][i], &sch));
+    bench_must(hone_default_schedule(sch, &limits));
+    bench_must(hone_trace_print_json(&sch->trace, &text));
+    bench_must(hone_str_check(&text));
+    s->traces[i] = hone_str_take(&text);
+    hone_schedule_destroy(sch);
+}
+
 static void put_kernels(subject *s) {
     for (int i = 0; i < KERNELS; i++) {
         hone_str text = {0}, other = {0};
         parse_kernel(0, i, &text, s);
         parse_kernel(1, i, &other, s);
+        make_trace(s, i);
         hone_db_workload workload = {.hash = hone_func_hash(s->funcs[0][i]),
                                      .hash_version = HONE_STRUCTURAL_VERSION,
                                      .name = s->funcs[0][i]->name,
@@ -91,7 +116,7 @@ static void commit_seed(subject *s) {
                                        .workload = hone_func_hash(func),
                                        .target = s->target,
                                        .proposal = (at + i) / s->tasks,
-                                       .trace = "[[], []]",
+                                       .trace = s->traces[(at + i) % s->tasks],
                                        .program = hone_func_hash(func),
                                        .outcome = HONE_DB_OUTCOME_OK,
                                        .median_ns = 1000 + (at + i) * 7919 % 10007,
@@ -153,6 +178,8 @@ static void make(subject *s, const char *dir, int64_t count, int tasks) {
 }
 
 static void end(subject *s) {
+    for (int i = 0; i < KERNELS; i++)
+        hone_free(s->traces[i]);
     for (int i = 0; i < 2 * KERNELS; i++)
         hone_module_release(s->modules[i / KERNELS][i % KERNELS]);
     hone_db_close(s->db);
@@ -232,6 +259,14 @@ static void ask_start(subject *s) {
     }
 }
 
+static void ask_report(subject *s) {
+    hone_str page = {0};
+    const hone_report_source source = {s->db, "bench.db"};
+    bench_must(hone_report_print(&source, 1, &page));
+    s->page_bytes = page.length;
+    hone_str_deinit(&page);
+}
+
 typedef struct question {
     const char *name;
     void (*ask)(subject *s);
@@ -243,6 +278,7 @@ static const question questions[] = {
     {"tasks",   ask_tasks,   50  },
     {"explain", ask_explain, 100 },
     {"lookups", ask_lookups, 100 },
+    {"report",  ask_report,  2000},
     {"start",   ask_start,   1000},
 };
 
@@ -268,6 +304,16 @@ static void measure(bench *b, subject *s, const question *q, int64_t count) {
                               .spread = NAN});
 }
 
+static void add_size(bench *b, const subject *s, int64_t count) {
+    char work[64];
+    snprintf(work, sizeof work, "report of %lld, at most 5", (long long)count);
+    bench_add(b, &(bench_row){.work = work,
+                              .metric = "size",
+                              .unit = "MB",
+                              .hone = (double)s->page_bytes / 1e6,
+                              .spread = NAN});
+}
+
 /* Of one task only the start costs more than of many. */
 static void measure_all(bench *b, const char *dir, int64_t count) {
     subject s;
@@ -275,6 +321,7 @@ static void measure_all(bench *b, const char *dir, int64_t count) {
     make(&s, dir, count, KERNELS);
     for (size_t i = 0; i <= last; i++)
         measure(b, &s, &questions[i], count);
+    add_size(b, &s, count);
     end(&s);
     make(&s, dir, count, 1);
     measure(b, &s, &questions[last], count);
