@@ -267,6 +267,14 @@ static const struct row {
         "input x f32 1,1,2\nconst w f32 1,1,2 = 1,10\n"
         "node ConvTranspose x,w -> y strides=[3] output_shape=[7]",
         "1,2", "1,10,0,2,20,0,0"),
+    ROW("ConvTranspose by phases, between padding and what the output has more",
+        "input x f32 1,1,3\nconst w f32 1,1,4 = 1,10,100,1000\n"
+        "node ConvTranspose x,w -> y strides=[2] pads=[1,1] output_padding=[1]",
+        "1,2,3", "10,102,1020,203,2030,300,3000"),
+    ROW("ConvTranspose by phases of groups, one of the data infinite",
+        "input x f32 1,2,1,2\nconst w f32 2,1,1,2 = 1,2,10,20\n"
+        "node ConvTranspose x,w -> y strides=[1,2] group=2",
+        "3,5,7,inf", "3,6,5,10,70,140,inf,inf"),
     ROW("ConvTranspose that is padded beyond its kernel",
         "input x f32 1,1,4\nconst w f32 1,1,1 = 1\nnode ConvTranspose x,w -> y pads=[1,1]",
         "1,2,3,4", "2,3"),
