@@ -41,7 +41,7 @@ enum { TAKES_ANY = 0 };
 #define NS_PER_LAUNCH 1000
 
 struct CUfunc_st {
-    char symbol[64];
+    char symbol[FAKE_CUDA_SYMBOL];
     uint32_t shared_bytes; /* that it may have */
     int param_count;       /* as its text has */
 };
@@ -70,7 +70,7 @@ struct CUgraph_st {
 };
 
 typedef struct planned {
-    char symbol[64];
+    char symbol[FAKE_CUDA_SYMBOL];
     int after;
     unsigned int code;
 } planned;

@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-enum { FAKE_CUDA_PARAMS = 16 };
+enum { FAKE_CUDA_PARAMS = 64, FAKE_CUDA_SYMBOL = 256 };
 
 typedef struct fake_cuda_launch {
-    char symbol[64];
+    char symbol[FAKE_CUDA_SYMBOL];
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t params[FAKE_CUDA_PARAMS];
 } fake_cuda_launch;
