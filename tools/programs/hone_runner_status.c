@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
+#include "support/os/clock.h"
 #include "support/os/fs.h"
 
 enum { FRESH_SECONDS = 30, MAX_BYTES = 4096 };
@@ -30,10 +30,10 @@ static hone_status check_age(const char *path) {
     if (stat(path, &info) != 0) {
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "'%s' is not there: no runner has begun", path);
     }
-    double age = difftime(time(NULL), info.st_mtime);
+    int64_t age = hone_wall_time_ns() / HONE_NS_PER_S - (int64_t)info.st_mtime;
     if (age <= FRESH_SECONDS) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "'%s' is %.0f s old: the runner hangs or has gone",
-                      path, age);
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "'%s' is %lld s old: the runner hangs or has gone",
+                      path, (long long)age);
 }
 
 hone_status runner_status_check(const char *path, bool must_serve) {

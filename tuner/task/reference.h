@@ -6,11 +6,12 @@
  * of the largest deviation of the plainly compiled, unwidened program. Inputs are the user's or
  * made up; where made-up ones do not suit the program, a few others are tried. For the tuner only.
  *
- * A program that takes longer that way than there is patience for is run by other ways in turn: of a GPU's task
- * by the device, its loops shared out to threads and nothing else; then by the CPU with its default
- * schedule on all cores. Both programs have the schedule then, so that their deviation could hide
- * what it breaks: it must be one that rounding explains (hone_reference_deviation). A reference
- * that is wrong nevertheless makes candidates fail, never pass.
+ * A program that takes longer that way than there is patience for is run by other ways in turn: of
+ * a GPU's task by the device, its loops shared out to threads and nothing else; then by the CPU
+ * with its default schedule on all cores. Both programs have the schedule then, so that their
+ * deviation could hide what it breaks: it must be one that rounding explains
+ * (hone_reference_deviation). A reference that is wrong nevertheless makes candidates fail, never
+ * pass.
  */
 #ifndef HONE_TUNER_REFERENCE_H
 #define HONE_TUNER_REFERENCE_H

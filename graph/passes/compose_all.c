@@ -1,4 +1,4 @@
-/* graph/passes/compose.c - writes operators that consist of others as those (graph/compose/).
+/* graph/passes/compose_all.c - writes operators that consist of others as those (graph/compose/).
  * needs: infer
  * keeps: everything else; types that were not known follow from what there is now
  */
