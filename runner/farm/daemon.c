@@ -215,10 +215,13 @@ static int64_t watch_ns(const hone_daemon *d) {
     return d->watcher.note ? d->watch_ns : HONE_DEADLINE_NEVER;
 }
 
+/* At once when a tracker comes or goes. */
 static void tell_watcher(hone_daemon *d) {
-    if (daemon_now(d) < watch_ns(d)) return;
-    d->watch_ns = daemon_now(d) + WATCH_NS;
     const hone_daemon_stats stats = hone_daemon_get_stats(d);
+    if (!d->watcher.note) return;
+    if (stats.is_connected == d->was_connected && daemon_now(d) < watch_ns(d)) return;
+    d->watch_ns = daemon_now(d) + WATCH_NS;
+    d->was_connected = stats.is_connected;
     d->watcher.note(d->watcher.ctx, &stats);
 }
 

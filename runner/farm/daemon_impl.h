@@ -84,9 +84,10 @@ struct hone_daemon {
     hone_daemon_haste haste; /* of the stop */
     int64_t stop_ns;         /* until then trials may run; NEVER: as long as they take */
     hone_daemon_watcher watcher;
-    int64_t watch_ns; /* when it is told next */
-    int64_t idle_ns;  /* options.idle_ns */
-    int64_t busy_ns;  /* when it had a trial last */
+    bool was_connected; /* when it was told last */
+    int64_t watch_ns;   /* when it is told next */
+    int64_t idle_ns;    /* options.idle_ns */
+    int64_t busy_ns;    /* when it had a trial last */
 
     daemon_trial *trials; /* in order of assignment */
     daemon_fetch *fetches;

@@ -10,7 +10,7 @@ if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
     exit 77
 fi
 root=$(mktemp -d)
-trap 'umount "$root/dev" "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+trap 'umount -l "$root/dev" "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 chmod 755 "$root"
 # shellcheck disable=SC2016
 mirror=${HONE_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
@@ -57,13 +57,16 @@ for file in systemd/system/hone-tracker.service systemd/system/hone-runner.servi
 END
 # a farm, with what the units start
 inside <<'END'
-hone tracker --listen tcp://127.0.0.1:9190 --insecure --metrics 127.0.0.1:9191 >tracker.log 2>&1 &
+hone tracker --listen tcp://127.0.0.1:19190 --insecure --metrics 127.0.0.1:19191 >tracker.log 2>&1 &
+tracker=$!
+trap 'kill $tracker' EXIT
 sleep 1
-hone-runner --tracker tcp://127.0.0.1:9190 --insecure --device-key demo --cache cache --status status --idle-exit 60s >runner.log 2>&1 &
-timeout 120 hone tune model.py --db farm.db --trials 4 --device-key demo --tracker tcp://127.0.0.1:9190 --insecure -q >/dev/null ||
+hone-runner --tracker tcp://127.0.0.1:19190 --insecure --device-key demo --cache cache --status status --idle-exit 60s >runner.log 2>&1 &
+runner=$!
+trap 'kill $runner $tracker' EXIT
+timeout 120 hone tune model.py --db farm.db --trials 4 --device-key demo --tracker tcp://127.0.0.1:19190 --insecure -q >/dev/null ||
     { cat tracker.log runner.log; exit 1; }
 hone-runner --check status
-kill %1 %2
 END
 use_python python3
 install gcc libc6-dev pkg-config
