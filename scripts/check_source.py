@@ -119,7 +119,8 @@ UNCALLED = re.compile(
     r"|hone_strmap_(put_ptr|find_ptr|next)|hone_loaded_model_run|hone_check_bundle_parse"
     r"|hone_key_(load_public|pair_from_secret|parse_file_text)|hone_blob_hasher_\w+"
     r"|hone_net_is_loopback|hone_arith_bind_value|hone_iter_sum_expr|hone_factorize"
-    r"|hone_sch_\w+|hone_progress_print|hone_cli_exit_code|hone_prior_(print|read)|hone_reference_deviation|hone_mt_\w+|intrin_write_\w+")
+    r"|hone_prior_(print|read)|hone_reference_deviation"
+    r"|hone_sch_\w+|hone_progress_print|hone_cli_exit_code|hone_mt_\w+|intrin_write_\w+")
 DECLARED = re.compile(
     r"^(?!static|typedef|extern|return|#)\w[\w *]*?\b(\w+)\([^;{}]*\)[^;{}]*;", re.M)
 
