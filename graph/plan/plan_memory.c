@@ -25,27 +25,85 @@ static int compare_size(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* The lowest offset where nothing that lives at the same time lies. */
-static int64_t lowest_offset(plan_storage *const *placed, uint32_t count, const plan_storage *s,
-                             int64_t align) {
-    int64_t at = 0, size = round_up(s->bytes->u.i, align);
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (uint32_t i = 0; i < count; i++) {
-            int64_t begin = placed[i]->offset->u.i;
-            int64_t end = begin + round_up(placed[i]->bytes->u.i, align);
-            if (!is_live_together(placed[i], s) || at >= end || begin >= at + size) continue;
-            at = end;
-            moved = true;
+/* What is placed, by parts of the time: each storage stands in all that it lives in, so that one is
+ * compared with few others. */
+enum { PART = 16 }; /* steps */
+
+typedef struct entry {
+    const plan_storage *storage;
+    struct entry *next;
+} entry;
+
+typedef struct occupied {
+    int64_t begin, end;
+} occupied;
+
+typedef struct timeline {
+    hone_arena *arena;
+    int64_t align;
+    entry **parts;
+    occupied *room; /* for as many as there are storages */
+} timeline;
+
+static hone_status timeline_init(timeline *t, hone_arena *arena, plan_storage *const *items,
+                                 uint32_t count, int64_t align) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < count; i++)
+        last = items[i]->last > last ? items[i]->last : last;
+    t->arena = arena;
+    t->align = align;
+    t->parts = hone_arena_zalloc(arena, ((size_t)last / PART + 1) * sizeof *t->parts);
+    t->room = hone_arena_alloc(arena, ((size_t)count + 1) * sizeof *t->room);
+    return t->parts && t->room ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+}
+
+static hone_status timeline_add(timeline *t, const plan_storage *s) {
+    for (uint32_t part = s->first / PART; part <= s->last / PART; part++) {
+        entry *made = hone_arena_alloc(t->arena, sizeof *made);
+        if (!made) return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
+        *made = (entry){s, t->parts[part]};
+        t->parts[part] = made;
+    }
+    return HONE_OK;
+}
+
+static int compare_begin(const void *a, const void *b) {
+    const occupied *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Where those lie that live at the same time; each once: in the first part that both live in. */
+static uint32_t find_occupied(const timeline *t, const plan_storage *s) {
+    uint32_t count = 0;
+    for (uint32_t part = s->first / PART; part <= s->last / PART; part++) {
+        for (const entry *e = t->parts[part]; e; e = e->next) {
+            const plan_storage *other = e->storage;
+            uint32_t from = other->first > s->first ? other->first : s->first;
+            if (!is_live_together(other, s) || from / PART != part) continue;
+            int64_t begin = other->offset->u.i;
+            t->room[count++] = (occupied){begin, begin + round_up(other->bytes->u.i, t->align)};
         }
+    }
+    return count;
+}
+
+/* The lowest offset where nothing that lives at the same time lies. */
+static int64_t lowest_offset(const timeline *t, const plan_storage *s) {
+    int64_t at = 0, size = round_up(s->bytes->u.i, t->align);
+    uint32_t count = find_occupied(t, s);
+    if (count) qsort(t->room, count, sizeof *t->room, compare_begin);
+    for (uint32_t i = 0; i < count && t->room[i].begin < at + size; i++) {
+        if (t->room[i].end > at) at = t->room[i].end;
     }
     return at;
 }
 
 static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t count, int64_t align,
                                 const hone_expr **out_bytes, int64_t *out_unplanned) {
+    timeline t;
     int64_t total = 0;
     *out_unplanned = 0;
+    HONE_TRY(timeline_init(&t, ir->arena, items, count, align));
     if (count) qsort(items, count, sizeof *items, compare_size);
     for (uint32_t i = 0; i < count; i++) {
         int64_t size = items[i]->bytes->u.i;
@@ -53,9 +111,10 @@ static hone_status place_static(hone_ir *ir, plan_storage **items, uint32_t coun
             return HONE_ERROR(HONE_CODE_INVALID, "an intermediate result of %lld bytes",
                               (long long)size);
         }
-        int64_t at = lowest_offset(items, i, items[i], align);
+        int64_t at = lowest_offset(&t, items[i]);
         items[i]->offset = hone_extent_int(ir, at);
         if (!items[i]->offset) return hone_ir_finish(ir);
+        HONE_TRY(timeline_add(&t, items[i]));
         if (at + round_up(size, align) > total) total = at + round_up(size, align);
         *out_unplanned += round_up(size, align);
     }
