@@ -66,7 +66,7 @@ static void run_once(const hone_str *text, cost *io) {
     bench_must(hone_graph_prepare(module, NULL, &prepared));
     io->ns[1] = least(io->ns[1], start);
     start = bench_now_ns();
-    bench_must(hone_plan_create(prepared, "main", &plan));
+    bench_must(hone_plan_create(prepared, "main", HONE_PLAN_ALIGN, &plan));
     io->ns[2] = least(io->ns[2], start);
     io->bytes = (double)hone_arena_reserved(prepared->arena);
     hone_plan_destroy(plan);

@@ -94,7 +94,8 @@ static hone_status launch(run *r, hone_device_module *module) {
     char message[256];
     int64_t ns;
     HONE_TRY(make_buffers(r));
-    const hone_device_launch once = {module, r->buffers, 1, HONE_CACHE_HOT};
+    const hone_device_launch once = {
+        .module = module, .buffers = r->buffers, .count = 1, .cache = HONE_CACHE_HOT};
     int32_t code = hone_device_run(device, &once, &ns);
     hone_device_take_error(device, message, sizeof message);
     if (code != 0) return HONE_ERROR(HONE_CODE_INVALID, "the device says %d: %s", code, message);
