@@ -188,7 +188,7 @@ static hone_status read_trial(recovery *r, int64_t row) {
     if (!st && !r->is_unsure) return HONE_OK;
     /* Its row alone, when its samples or features lie on a damaged page. */
     hone_status_free(st);
-    query.filter = (hone_db_filter){0};
+    query.filter = (hone_db_filter){.record = row};
     st = db_sqlite_query(&r->db->base, &query, take_partial, r);
     r->counts->partial += !st && r->took;
     return st;

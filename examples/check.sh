@@ -41,7 +41,7 @@ check call_library "$work/mixture.so"
 check best_records "$work/records.db"
 "$build/hone" compile tests/programs/matmul_relu.py --threads 1 -o "$work/model" -q >/dev/null
 check run_model "$work/model.so"
-check tune_and_run tests/programs/vector_add.py "$work/tuned.db" 4
+check tune_and_run tests/programs/matmul_relu.py "$work/tuned.db" 2
 
 # the same by commands: what a formula builds is a program like any other
 "$build/examples/example_build_matmul_relu" >"$work/built.py"

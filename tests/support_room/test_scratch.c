@@ -128,7 +128,7 @@ static void says_where_it_cannot_be(void **state) {
     (void)state;
     setenv("TMPDIR", "/nonexistent", 1);
     hone_status st = hone_scratch_open("work", &scratch);
-    HONE_ASSERT_ERROR(st, HONE_CODE_NOT_FOUND, "/nonexistent/work.");
+    HONE_ASSERT_ERROR(st, HONE_CODE_IO, "/nonexistent/work.");
     HONE_ASSERT_OK(hone_scratch_close(&scratch));
 }
 

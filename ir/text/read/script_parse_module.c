@@ -538,6 +538,13 @@ static hone_status read_text(script_parser *p) {
     return hone_status_join(st, left);
 }
 
+static hone_status read_in_scope(script_parser *p) {
+    script_begin(p);
+    hone_status st = read_text(p);
+    script_end(p);
+    return st;
+}
+
 hone_status script_parse_module(const py_source *source, hone_tensor *const *weights,
                                 uint32_t weight_count, hone_module **out_module) {
     *out_module = NULL;
@@ -549,9 +556,8 @@ hone_status script_parse_module(const py_source *source, hone_tensor *const *wei
     p.arena = p.module->arena;
     p.ir.arena = p.arena;
     p.scratch = hone_arena_create(1 << 16);
-    script_begin(&p);
-    hone_status st = p.scratch ? read_text(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
-    script_end(&p);
+    hone_status st = p.scratch ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
+    if (!st) st = read_in_scope(&p);
     script_free_metadata(&p);
     hone_arena_destroy(p.scratch);
     if (st) {
