@@ -44,19 +44,31 @@ static hone_status channel_axis(const onnx_reader *r, const hone_gbind *bind, in
     return onnx_axis(r, hone_attrs_int(&bind->attrs, "channel_axis", 1), rank, out);
 }
 
-static hone_status instance_norm(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
-    const hone_sinfo *data;
-    int64_t axes[HONE_MAX_RANK];
+/* What is standardized over some axes and has channels along another. */
+typedef struct channelled {
+    const hone_sinfo *data; /* as it is given */
+    hone_garg x;            /* in float32 */
+    int64_t axes[HONE_MAX_RANK + 1];
     uint32_t count;
     int32_t channels;
-    hone_garg x = r->inputs[0];
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(channel_axis(r, bind, data->rank, &channels));
-    HONE_TRY(compose_axes(r, bind, "axes", data->rank, axes, &count));
-    HONE_TRY(onnx_widen(r, &x));
-    HONE_TRY(standardize(r, x, count, axes, compose_number(bind, "epsilon", 1e-5), out));
-    HONE_TRY(scale_channels(r, bind, data->rank, channels, out));
-    return narrow(r, *out, data, out);
+    double epsilon;
+} channelled;
+
+static hone_status take_channelled(onnx_reader *r, const hone_gbind *bind, channelled *c) {
+    c->x = r->inputs[0];
+    c->epsilon = compose_number(bind, "epsilon", 1e-5);
+    HONE_TRY(onnx_input_info(r, 0, &c->data));
+    HONE_TRY(channel_axis(r, bind, c->data->rank, &c->channels));
+    HONE_TRY(compose_axes(r, bind, "axes", c->data->rank, c->axes, &c->count));
+    return onnx_widen(r, &c->x);
+}
+
+static hone_status instance_norm(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
+    channelled c;
+    HONE_TRY(take_channelled(r, bind, &c));
+    HONE_TRY(standardize(r, c.x, c.count, c.axes, c.epsilon, out));
+    HONE_TRY(scale_channels(r, bind, c.data->rank, c.channels, out));
+    return narrow(r, *out, c.data, out);
 }
 
 /* The channels as groups of channels, which are one more dimension. */
@@ -73,23 +85,18 @@ static hone_status as_groups(onnx_reader *r, hone_garg x, const hone_sinfo *data
 }
 
 static hone_status group_norm(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {
-    const hone_sinfo *data;
-    int64_t axes[HONE_MAX_RANK + 1], groups = hone_attrs_int(&bind->attrs, "num_groups", 1);
-    uint32_t count;
-    int32_t channels;
-    hone_garg x = r->inputs[0];
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(channel_axis(r, bind, data->rank, &channels));
-    HONE_TRY(compose_axes(r, bind, "axes", data->rank, axes, &count));
-    HONE_TRY(onnx_widen(r, &x));
-    HONE_TRY(as_groups(r, x, data, channels, groups, &x));
-    for (uint32_t i = 0; i < count; i++)
-        axes[i] += axes[i] > channels;
-    axes[count] = channels + 1;
-    HONE_TRY(standardize(r, x, count + 1, axes, compose_number(bind, "epsilon", 1e-5), out));
-    HONE_TRY(onnx_emit_reshape(r, *out, (uint32_t)data->rank, data->shape, out));
-    HONE_TRY(scale_channels(r, bind, data->rank, channels, out));
-    return narrow(r, *out, data, out);
+    channelled c;
+    hone_garg grouped;
+    int64_t groups = hone_attrs_int(&bind->attrs, "num_groups", 1);
+    HONE_TRY(take_channelled(r, bind, &c));
+    HONE_TRY(as_groups(r, c.x, c.data, c.channels, groups, &grouped));
+    for (uint32_t i = 0; i < c.count; i++)
+        c.axes[i] += c.axes[i] > c.channels;
+    c.axes[c.count] = c.channels + 1;
+    HONE_TRY(standardize(r, grouped, c.count + 1, c.axes, c.epsilon, out));
+    HONE_TRY(onnx_emit_reshape(r, *out, (uint32_t)c.data->rank, c.data->shape, out));
+    HONE_TRY(scale_channels(r, bind, c.data->rank, c.channels, out));
+    return narrow(r, *out, c.data, out);
 }
 
 /* The weight has the shape of the axes, which are the last ones where it has several. */
