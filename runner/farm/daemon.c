@@ -217,11 +217,12 @@ static int64_t watch_ns(const hone_daemon *d) {
 
 /* At once when a tracker comes or goes. */
 static void tell_watcher(hone_daemon *d) {
-    const hone_daemon_stats stats = hone_daemon_get_stats(d);
     if (!d->watcher.note) return;
-    if (stats.is_connected == d->was_connected && daemon_now(d) < watch_ns(d)) return;
+    bool is_up = farm_link_is_up(&d->link);
+    if (is_up == d->was_connected && daemon_now(d) < d->watch_ns) return;
+    const hone_daemon_stats stats = hone_daemon_get_stats(d);
     d->watch_ns = daemon_now(d) + WATCH_NS;
-    d->was_connected = stats.is_connected;
+    d->was_connected = is_up;
     d->watcher.note(d->watcher.ctx, &stats);
 }
 
