@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "net/net_zmq.h"
@@ -20,6 +19,7 @@
 #include "support/os/fs.h"
 #include "support/os/proc.h"
 #include "support/os/quiet.h"
+#include "support/os/signals.h"
 #include "target/target.h"
 #include "tools/programs/hone_runner_status.h"
 
@@ -233,19 +233,9 @@ static hone_status make_daemon(serving *s) {
 
 /* Before any thread is there, so that all inherit it. */
 static hone_status take_signals(serving *s) {
-    sigset_t set;
+    const int signals[] = {SIGTERM, SIGINT, s->options->drain_signal};
     signal(SIGXFSZ, SIG_IGN); /* writing fails instead: a disk that is full is survived */
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (s->options->drain_signal) sigaddset(&set, s->options->drain_signal);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
-        return HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
-    }
-    s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (s->signal_fd < 0) return HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
-    return HONE_OK;
+    return hone_signals_take(signals, s->options->drain_signal ? 3 : 2, &s->signal_fd);
 }
 
 static hone_status set_up(serving *s) {

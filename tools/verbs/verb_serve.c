@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "support/os/fs.h"
+#include "support/os/signals.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/farm/farm_client.h"
@@ -88,19 +88,6 @@ static hone_status open_farm(serving *s) {
     return access->tracker ? hone_serve_farm_start(access, &s->pages.farm) : HONE_OK;
 }
 
-/* Before any thread is there, so that all of them leave signals to the descriptor. */
-static hone_status take_signals(serving *s) {
-    sigset_t set;
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) == 0) {
-        s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    }
-    return s->signal_fd >= 0 ? HONE_OK : HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
-}
-
 /* ---- saying where ---- */
 
 static hone_status say_where(serving *s) {
@@ -128,13 +115,6 @@ static hone_status say_where(serving *s) {
 
 /* ---- the loop ---- */
 
-static void take_signal(serving *s) {
-    struct signalfd_siginfo info;
-    if (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        s->signal = (int)info.ssi_signo;
-    }
-}
-
 static hone_status loop(serving *s) {
     struct pollfd fds[] = {
         {.fd = s->signal_fd,          .events = POLLIN},
@@ -145,7 +125,7 @@ static hone_status loop(serving *s) {
         if (ready < 0 && errno != EINTR) {
             return HONE_ERROR(HONE_CODE_IO, "poll: %s", strerror(errno));
         }
-        if (ready > 0 && fds[0].revents) take_signal(s);
+        if (ready > 0 && fds[0].revents) s->signal = hone_signals_next(s->signal_fd);
         if (!s->signal) hone_http_run(s->http);
     }
     HONE_LOG(&s->cli->log, HONE_LOG_INFO, "stops");
@@ -154,7 +134,8 @@ static hone_status loop(serving *s) {
 }
 
 static hone_status set_up(serving *s) {
-    HONE_TRY(take_signals(s));
+    static const int signals[] = {SIGTERM, SIGINT};
+    HONE_TRY(hone_signals_take(signals, HONE_COUNT(signals), &s->signal_fd));
     HONE_TRY(open_databases(s));
     HONE_TRY(open_farm(s));
     HONE_TRY(listen_on(s));

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "farm/metrics.h"
@@ -19,6 +18,7 @@
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
+#include "support/os/signals.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"
 
@@ -132,24 +132,10 @@ static hone_status open_metrics(serving *s) {
     return HONE_OK;
 }
 
-/* Before any thread is there, so that all of them leave signals to the descriptor. */
-static hone_status take_signals(serving *s) {
-    sigset_t set;
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
-        return HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
-    }
-    s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return s->signal_fd >= 0 ? HONE_OK : HONE_ERROR(HONE_CODE_IO, "signals: %s", strerror(errno));
-}
-
 static hone_status set_up(serving *s) {
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     if (s->options->is_insecure) HONE_TRY(hone_cli_refuse(s->cli, "keys", "--insecure"));
-    HONE_TRY(take_signals(s));
+    HONE_TRY(hone_signals_take(signals, HONE_COUNT(signals), &s->signal_fd));
     if (s->options->state) HONE_TRY(hone_farm_store_open(s->options->state, &s->store));
     HONE_TRY(listen_on(s));
     HONE_TRY(make_tracker(s));
@@ -173,12 +159,11 @@ static void reload_keys(serving *s) {
 }
 
 static void take_signal(serving *s) {
-    struct signalfd_siginfo info;
-    if (read(s->signal_fd, &info, sizeof info) != (ssize_t)sizeof info) return;
-    if (info.ssi_signo == SIGHUP) {
+    int signal = hone_signals_next(s->signal_fd);
+    if (signal == SIGHUP) {
         reload_keys(s);
     } else {
-        s->signal = (int)info.ssi_signo;
+        s->signal = signal;
     }
 }
 
