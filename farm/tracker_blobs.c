@@ -148,7 +148,7 @@ static int64_t chunk_at(const hone_tracker *t, const tracker_blob *blob, int64_t
 }
 
 static void ask_for(hone_tracker *t, const tracker_blob *blob, int64_t offset) {
-    hone_farm_message m = {.kind = HONE_FARM_BLOB_WANT};
+    hone_farm_message m = {.kind = HONE_FARM_BLOB_WANT, .id = ++t->blob_wants};
     m.u.blob_want = (hone_farm_blob_want){blob->hash, offset, (uint32_t)chunk_at(t, blob, offset)};
     tracker_send(t, blob->source->peer->net, &m);
 }
@@ -286,13 +286,14 @@ hone_status tracker_on_blob_want(hone_tracker *t, tracker_peer *peer, const hone
 
 /* ---- tuners ---- */
 
-/* Nobody can give the file: the trials of this tuner that need it have failed. */
+/* This tuner could not give the file when it read the want of that id: its trials that need it have
+ * failed, but for those that it submitted afterwards. */
 static hone_status fail_trials(hone_tracker *t, tracker_tuner *tuner, const tracker_blob *blob,
-                               const char *why) {
+                               uint64_t want, const char *why) {
     uint64_t number, value;
     for (size_t i = 0; hone_u64map_next(&tuner->trials, &i, &number, &value);) {
         tracker_trial *trial = (tracker_trial *)(uintptr_t)value;
-        if (!needs(trial, blob)) continue;
+        if (!needs(trial, blob) || trial->wants_before >= want) continue;
         if (trial->slot) {
             tracker_take_off(t, trial, true);
         } else if (trial->state == HONE_FARM_TRIAL_WAITING) {
@@ -305,11 +306,11 @@ static hone_status fail_trials(hone_tracker *t, tracker_tuner *tuner, const trac
     return HONE_OK;
 }
 
-static hone_status give_up(hone_tracker *t, tracker_blob *blob, tracker_tuner *tuner,
+static hone_status give_up(hone_tracker *t, tracker_blob *blob, tracker_tuner *tuner, uint64_t want,
                            const char *why) {
     blob->refs++; /* keeps it during the walk */
     drop_data(t, blob);
-    hone_status st = fail_trials(t, tuner, blob, why);
+    hone_status st = fail_trials(t, tuner, blob, want, why);
     tracker_release_blob(t, blob);
     return st;
 }
@@ -329,7 +330,8 @@ hone_status tracker_on_blob_chunk(hone_tracker *t, tracker_peer *peer, const hon
     if (!want) return HONE_OK; /* a double */
     if (chunk->total != blob->bytes ||
         (int64_t)chunk->bytes.count != chunk_at(t, blob, chunk->offset)) {
-        return give_up(t, blob, peer->tuner, "the file is not as long as the tuner has said");
+        return give_up(t, blob, peer->tuner, UINT64_MAX,
+                       "the file is not as long as the tuner has said");
     }
     memcpy(blob->data + chunk->offset, chunk->bytes.data, chunk->bytes.count);
     want->is_open = false;
@@ -340,7 +342,7 @@ hone_status tracker_on_blob_chunk(hone_tracker *t, tracker_peer *peer, const hon
     }
     hone_blob_hash hash = hone_blob_hash_of(blob->data, (size_t)blob->bytes);
     if (memcmp(hash.bytes, blob->hash.bytes, sizeof hash.bytes) != 0) {
-        return give_up(t, blob, peer->tuner,
+        return give_up(t, blob, peer->tuner, UINT64_MAX,
                        "the file's content does not have the hash that the "
                        "tuner has said");
     }
@@ -356,7 +358,7 @@ hone_status tracker_on_blob_missing(hone_tracker *t, tracker_peer *peer,
                                     const hone_farm_message *m) {
     tracker_blob *blob = find(t, &m->u.blob_missing.hash);
     if (!blob || blob->source != peer->tuner) return HONE_OK;
-    return give_up(t, blob, peer->tuner, "the tuner does not have the file any more");
+    return give_up(t, blob, peer->tuner, m->id, "the tuner does not have the file any more");
 }
 
 /* ---- timers ---- */

@@ -88,7 +88,8 @@ struct tracker_slot {
     hone_farm_lease evicted[TRACKER_LEASE_TRIALS];
     size_t evicted_count;
     tracker_repeat evicted_repeat;
-    uint64_t closed_token; /* a lease that something was taken from: nothing joins it any more */
+    uint64_t closed_token; /* a lease that something was taken from, or that an earlier tracker
+                            * gave: nothing joins it any more */
     uint64_t done, failed, lost, erred;
     int64_t busy_ns, busy_since_ns;
 };
@@ -133,6 +134,7 @@ struct tracker_trial {
     size_t blob_count;
     int64_t timeout_ns;
     bool wants_time;
+    uint64_t wants_before; /* how many wants had gone out to tuners when it was submitted */
 
     hone_farm_trial_state state;
     uint32_t losses, returns;
@@ -217,6 +219,7 @@ struct hone_tracker {
     hone_strmap drained;                 /* "runner/slot" */
     HONE_VEC(tracker_class *) classes;   /* owned */
     tracker_trial *active, *active_last; /* assigned and done trials */
+    uint64_t blob_wants;                 /* to tuners; the id of the last one */
     uint64_t devices, devices_told; /* number of the device list; of the last that was sent round */
     hone_arena *arena;              /* for the frame at hand */
     hone_str box_bytes;             /* frames that go out */

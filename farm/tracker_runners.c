@@ -300,6 +300,7 @@ static hone_status adopt(hone_tracker *t, tracker_slot *slot, const hone_farm_he
     }
     if (!trial) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trial");
     tracker_put_on(t, trial, slot, h->token);
+    slot->closed_token = h->token; /* what trials had larger tokens before is not known */
     trial->is_taken = true;
     return tracker_store_trial(t, trial);
 }

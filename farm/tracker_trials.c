@@ -170,6 +170,7 @@ hone_status tracker_fill_trial(hone_tracker *t, tracker_trial *trial, const hone
     trial->lane = lane;
     trial->timeout_ns = m->timeout_ns;
     trial->wants_time = m->wants_time;
+    trial->wants_before = t->blob_wants;
     trial->is_submitted = true;
     return HONE_OK;
 }

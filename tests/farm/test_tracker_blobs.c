@@ -129,6 +129,12 @@ static void wants_wait(void **state) {
     farm_world_deinit(&w);
 }
 
+static void send_missing(farm_peer *tuner, const file *f, uint64_t want) {
+    hone_farm_message m = {.kind = HONE_FARM_BLOB_MISSING, .id = want};
+    m.u.blob_missing.hash = f->blob.hash;
+    farm_send(tuner, &m);
+}
+
 static void nobody_has_it(void **state) {
     (void)state;
     farm_world w;
@@ -140,17 +146,43 @@ static void nobody_has_it(void **state) {
     assert_true(hone_farm_hash_equal(&missing.u.blob_missing.hash, &f.blob.hash));
     hone_farm_message m = submit_with(1, &f);
     farm_send(tuner, &m);
-    farm_expect(tuner, HONE_FARM_BLOB_WANT);
+    uint64_t asked = farm_expect(tuner, HONE_FARM_BLOB_WANT).id;
     hone_farm_assign assign = farm_take(runner);
-    m = farm_plain(HONE_FARM_BLOB_MISSING);
-    m.u.blob_missing.hash = f.blob.hash;
-    farm_send(tuner, &m);
+    send_missing(tuner, &f, asked);
     farm_expect_outcome(tuner, 1, HONE_FAILURE_LOAD_ERROR);
     assert_int_equal(farm_expect(runner, HONE_FARM_ABORT).u.lease.token, assign.token);
     want(runner, &f, 0, 100);
     farm_expect(runner, HONE_FARM_BLOB_MISSING);
     want(runner, &f, 200, 100);
     farm_expect(runner, HONE_FARM_BLOB_MISSING);
+    free_file(&f);
+    farm_world_deinit(&w);
+}
+
+/* It answers for the trials that it knew of when it read the want, not for one that it has
+ * submitted since and whose SUBMIT overtook the answer. */
+static void missing_is_late(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    file f = make_file(100, 8);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice");
+    hone_farm_message m = submit_with(1, &f);
+    farm_send(tuner, &m);
+    uint64_t asked = farm_expect(tuner, HONE_FARM_BLOB_WANT).id;
+    m = submit_with(2, &f);
+    farm_send(tuner, &m);
+    farm_expect(tuner, HONE_FARM_ACCEPTED);
+    send_missing(tuner, &f, asked);
+    farm_expect_outcome(tuner, 1, HONE_FAILURE_LOAD_ERROR);
+    farm_expect_none(tuner, HONE_FARM_OUTCOME, HONE_NS_PER_S);
+    farm_peer *runner = farm_runner(&w, 2, "one", "pi4", 1);
+    hone_farm_assign assign = farm_take(runner);
+    want(runner, &f, 0, 100);
+    serve(tuner, &f); /* it is asked again */
+    farm_expect(runner, HONE_FARM_BLOB_CHUNK);
+    farm_answer(runner, &assign, 1);
+    farm_expect_outcome(tuner, 2, HONE_FAILURE_NONE);
     free_file(&f);
     farm_world_deinit(&w);
 }
@@ -281,13 +313,10 @@ static void fetching_keeps_the_lease(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fetched_once),
-        cmocka_unit_test(wants_wait),
-        cmocka_unit_test(nobody_has_it),
-        cmocka_unit_test(lies),
-        cmocka_unit_test(unasked),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(fetching_keeps_the_lease),
+        cmocka_unit_test(fetched_once),  cmocka_unit_test(wants_wait),
+        cmocka_unit_test(nobody_has_it), cmocka_unit_test(missing_is_late),
+        cmocka_unit_test(lies),          cmocka_unit_test(unasked),
+        cmocka_unit_test(bounded),       cmocka_unit_test(fetching_keeps_the_lease),
     };
     return cmocka_run_group_tests_name("farm/tracker_blobs", tests, NULL, NULL);
 }

@@ -182,10 +182,9 @@ static void without_state(void **state) {
     farm_expect_outcome(s.tuner, 2, HONE_FAILURE_NONE);
     farm_do_submit(s.tuner, 3, "pi4");
     farm_do_submit(s.tuner, 4, "pi4");
-    hone_farm_assign four = farm_take(s.runner); /* the third runs already */
-    assert_int_equal(four.trial, 4);
-    farm_answer(s.runner, &s.three, 33);
+    farm_answer(s.runner, &s.three, 33); /* ran already */
     farm_expect_outcome(s.tuner, 3, HONE_FAILURE_NONE);
+    assert_int_equal(farm_take(s.runner).trial, 4);
     assert_int_equal(hone_tracker_get_stats(s.w.tracker).requeued, 0);
     end(&s, false);
 }
@@ -200,12 +199,50 @@ static void without_state_tuner_first(void **state) {
         farm_do_submit(s.tuner, i, "pi4");
     hone_farm_held held = held_of(&s.two, HONE_FARM_HELD_RUNNING);
     runner_back(s.runner, &held, 1);
-    hone_farm_assign next = farm_take(s.runner);
-    assert_int_equal(next.trial, 3);
-    assert_int_equal(next.token, s.two.token); /* behind the one it holds */
+    farm_expect_none(s.runner, HONE_FARM_ASSIGN, HONE_NS_PER_S); /* not behind the one it holds */
     farm_answer(s.runner, &s.two, 22);
     farm_expect_outcome(s.tuner, 2, HONE_FAILURE_NONE);
+    hone_farm_assign next = farm_take(s.runner);
+    assert_int_equal(next.trial, 3);
+    assert_true(next.token > s.three.token);
     end(&s, false);
+}
+
+static void give_back(farm_peer *runner, const hone_farm_assign *assign) {
+    hone_farm_message m = {.kind = HONE_FARM_RETURNED, .id = 1};
+    m.u.returned.token = assign->token;
+    m.u.returned.tuner = assign->tuner;
+    m.u.returned.trial = assign->trial;
+    farm_send(runner, &m);
+    farm_expect(runner, HONE_FARM_RESULT_ACK);
+}
+
+/* What the runner gives back before its tuner is there comes again under a larger token: that of
+ * the other slot's lease may be smaller than the one it had. */
+static void without_state_given_back(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "board", "pi4", 2);
+    farm_do_submit(tuner, 1, "pi4");
+    hone_farm_assign one = farm_take(runner);
+    farm_do_submit(tuner, 2, "pi4");
+    hone_farm_assign two = farm_take(runner);
+    assert_true(two.token > one.token);
+    farm_tracker_restart(&w);
+    hone_farm_held held[] = {held_of(&one, HONE_FARM_HELD_RUNNING),
+                             held_of(&two, HONE_FARM_HELD_WAITING)};
+    hone_farm_message hello = farm_hello_runner(2, "board", "pi4", 2);
+    hello.u.hello.held = (hone_farm_helds){2, held};
+    hello_again(runner, hello);
+    give_back(runner, &two);
+    hello_again(tuner, farm_hello_tuner(1, "alice"));
+    farm_do_submit(tuner, 1, "pi4");
+    farm_do_submit(tuner, 2, "pi4");
+    hone_farm_assign again = farm_take(runner);
+    assert_int_equal(again.trial, 2);
+    assert_true(again.token > two.token);
+    farm_world_deinit(&w);
 }
 
 /* A trial for one device waits for its runner, which is back a little later than its tuner. */
@@ -339,6 +376,7 @@ int main(void) {
         cmocka_unit_test(with_state_and_lost_tuner),
         cmocka_unit_test(without_state),
         cmocka_unit_test(without_state_tuner_first),
+        cmocka_unit_test(without_state_given_back),
         cmocka_unit_test(device_comes_back),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(claims_are_checked),
