@@ -69,6 +69,8 @@ typedef struct py_name {
     const char *name;
     py_value value;
     struct py_name *before; /* bound before it, in its scope or those around */
+    struct py_name *hidden; /* the last of the same name among those; NULL: there is none */
+    uint32_t number;        /* of all names, in the order in which they were bound */
 } py_name;
 
 /* Names of the text, or of one call of a function. Lives until the run ends. */
@@ -163,7 +165,7 @@ struct py_run {
     void *ctx;                /* the host's */
     uint32_t at;              /* the expression that is being computed */
     py_scope *scope, *scopes; /* the innermost, and all */
-    uint32_t depth, call_depth, call_count, suite_depth, turn_count;
+    uint32_t depth, call_depth, call_count, suite_depth, turn_count, name_count;
     const py_func *last_func; /* that was defined outside of others */
     py_flow flow;
     py_value result; /* of the function that returned */
@@ -190,6 +192,7 @@ HONE_NODISCARD hone_status py_descend(py_run *p, uint32_t at);
 /* ---- names (python_value.c) ---- */
 /* NULL when the name stands for nothing. */
 const py_value *py_find(const py_run *p, const char *name);
+py_name *py_find_name(const py_run *p, const char *name);
 /* Gives the name this value in the innermost scope. It must live as long as the run. */
 HONE_NODISCARD hone_status py_bind(py_run *p, const char *name, const py_value *value);
 /* py_bind that hides what the name stood for in the scope, instead of replacing it. */

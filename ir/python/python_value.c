@@ -65,12 +65,16 @@ static py_name *find_in(const py_scope *scope, const char *name) {
     return hone_strmap_find(&scope->names, name, &found) ? (py_name *)(uintptr_t)found : NULL;
 }
 
+py_name *py_find_name(const py_run *p, const char *name) {
+    py_name *known = NULL;
+    for (const py_scope *scope = p->scope; scope && !known; scope = scope->outer)
+        known = find_in(scope, name);
+    return known;
+}
+
 const py_value *py_find(const py_run *p, const char *name) {
-    for (const py_scope *scope = p->scope; scope; scope = scope->outer) {
-        const py_name *known = find_in(scope, name);
-        if (known) return &known->value;
-    }
-    return NULL;
+    const py_name *known = py_find_name(p, name);
+    return known ? &known->value : NULL;
 }
 
 py_name *py_newest(const py_run *p) {
@@ -78,9 +82,10 @@ py_name *py_newest(const py_run *p) {
 }
 
 hone_status py_hide(py_run *p, const char *name, const py_value *value) {
+    py_name *hidden = py_find_name(p, name);
     py_name *made = p->scope ? hone_arena_alloc(p->arena, sizeof *made) : NULL;
     if (!made || !hone_strmap_put(&p->scope->names, name, (uintptr_t)made)) return py_no_memory();
-    *made = (py_name){name, *value, p->scope->newest};
+    *made = (py_name){name, *value, p->scope->newest, hidden, ++p->name_count};
     p->scope->newest = made;
     return HONE_OK;
 }

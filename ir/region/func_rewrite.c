@@ -4,21 +4,14 @@
 
 #include "ir/region/region.h"
 
-/* What a block touches by its body alone. */
-typedef struct touched {
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
-} touched;
-
 typedef struct state {
     hone_func *func;
     hone_node_id root;
-    touched *before; /* by node */
+    hone_block *before; /* by node: what a block touches by its body alone */
 } state;
 
-static hone_status look(const state *s, hone_node_id block, touched *out) {
-    return hone_block_infer_regions(s->func, block, s->func->arena, &out->read_count, &out->reads,
-                                    &out->write_count, &out->writes);
+static hone_status look(const state *s, hone_node_id block, hone_block *out) {
+    return hone_block_infer_regions(s->func, block, s->func->arena, out);
 }
 
 static bool are_regions_same(const hone_func *func, uint32_t count_a, const hone_region *a,
@@ -41,8 +34,8 @@ static hone_status see_before(const state *s, hone_node_id at) {
 }
 
 static hone_status update_block(const state *s, hone_node_id at) {
-    touched now;
-    const touched *old = &s->before[at];
+    hone_block now;
+    const hone_block *old = &s->before[at];
     HONE_TRY(look(s, at, &now));
     if (are_regions_same(s->func, now.read_count, now.reads, old->read_count, old->reads) &&
         are_regions_same(s->func, now.write_count, now.writes, old->write_count, old->writes)) {

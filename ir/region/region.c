@@ -18,6 +18,12 @@ typedef struct touches {
     uint32_t count, capacity;
 } touches;
 
+/* A variable of which something is known by this block, and what is known without it. */
+typedef struct known_here {
+    hone_var var;
+    hone_bound before;
+} known_here;
+
 typedef struct region_walk {
     const hone_func *func;
     const hone_block *block;
@@ -31,7 +37,13 @@ typedef struct region_walk {
     region_facts facts;
     touches reads, writes;
     bool is_out_of_memory;
+    known_here *noted;
+    uint32_t noted_count, noted_capacity;
 } region_walk;
+
+struct hone_region_inference {
+    region_walk walk; /* between blocks: what is known of the whole function */
+};
 
 static void walk_expr(region_walk *walk, const hone_expr *e);
 
@@ -176,6 +188,40 @@ static void record(region_walk *walk, touches *list, hone_buffer buffer,
         }
     }
     record_plain(walk, list, buffer, dims);
+}
+
+/* What is known of the variable from now on is to be forgotten behind this block. */
+static bool note(region_walk *walk, hone_var var) {
+    const hone_arith *arith = &walk->arith;
+    if (walk->noted_count == walk->noted_capacity) {
+        uint32_t capacity = walk->noted_capacity ? walk->noted_capacity * 2 : 32;
+        known_here *noted = hone_arena_alloc(arena_of(walk), capacity * sizeof *noted);
+        walk->is_out_of_memory |= !noted;
+        if (!noted) return false;
+        if (walk->noted_count) memcpy(noted, walk->noted, walk->noted_count * sizeof *noted);
+        walk->noted = noted;
+        walk->noted_capacity = capacity;
+    }
+    walk->noted[walk->noted_count++] = (known_here){
+        var, var < arith->count ? arith->bounds[var]
+                                : (hone_bound){HONE_BOUND_NEG_INF, HONE_BOUND_POS_INF}
+    };
+    return true;
+}
+
+static void set_value(region_walk *walk, hone_var var, const hone_expr *value) {
+    if (note(walk, var)) walk->values[var] = value;
+}
+
+static void forget_noted(region_walk *walk) {
+    while (walk->noted_count > 0) {
+        const known_here *known = &walk->noted[--walk->noted_count];
+        walk->relax[known->var] = false;
+        walk->values[known->var] = NULL;
+        if (known->var < walk->arith.count)
+            hone_arith_bind_const(&walk->arith, known->var, known->before.min, known->before.max);
+    }
+    walk->has_values = false;
 }
 
 static const hone_expr *resolve(region_walk *walk, const hone_expr *e) {
@@ -330,7 +376,7 @@ static void walk_expr(region_walk *walk, const hone_expr *e) {
         if (buffer != HONE_NO_ID) record_handle(walk, buffer);
     } else if (e->kind == HONE_EXPR_LET) {
         walk_expr(walk, e->args[0]);
-        walk->values[e->u.var] = resolve(walk, e->args[0]);
+        set_value(walk, e->u.var, resolve(walk, e->args[0]));
         walk->has_values = true;
         walk_expr(walk, e->args[1]);
         return;
@@ -365,6 +411,7 @@ static void bind_loop(region_walk *walk, hone_var var, const hone_range *written
     uint32_t count = walk->func->var_count;
     hone_range range = {resolve(walk, written->min), resolve(walk, written->extent)};
     if (!range.min || !range.extent) return;
+    if (!note(walk, var)) return;
     bool depends = hone_expr_uses_any(range.min, walk->relax, count) ||
                    hone_expr_uses_any(range.extent, walk->relax, count);
     if (!depends) {
@@ -401,8 +448,8 @@ static void walk_loop(region_walk *walk, hone_node_id id) {
     walk->relax[node->u.loop.var] = false;
 }
 
-static void record_declared(region_walk *walk, touches *list, const hone_region *region,
-                            const hone_expr *const *map) {
+/* The values of axes are among those of the walk. */
+static void record_declared(region_walk *walk, touches *list, const hone_region *region) {
     hone_ir *ir = &walk->arith.ir;
     uint32_t rank = hone_func_buffer(walk->func, region->buffer)->rank;
     uint32_t count = walk->func->var_count;
@@ -413,8 +460,9 @@ static void record_declared(region_walk *walk, touches *list, const hone_region 
     }
     for (uint32_t d = 0; d < rank; d++) {
         bool is_exact;
-        hone_range range = {hone_expr_substitute(ir, region->ranges[d].min, map, count),
-                            hone_expr_substitute(ir, region->ranges[d].extent, map, count)};
+        hone_range range = {
+            hone_expr_substitute(ir, region->ranges[d].min, walk->values, count),
+            hone_expr_substitute(ir, region->ranges[d].extent, walk->values, count)};
         const hone_expr *last = range.min;
         if (!range.min || !range.extent) return;
         if (!hone_expr_is_int_value(range.extent, 1)) last = last_of(walk, &range);
@@ -429,24 +477,17 @@ static void record_declared(region_walk *walk, touches *list, const hone_region 
 static void walk_block(region_walk *walk, hone_node_id id) {
     const hone_node *node = hone_func_node(walk->func, id);
     const hone_block *block = node->u.block.block;
-    const hone_expr **map =
-        hone_arena_zalloc(arena_of(walk), (walk->func->var_count + 1) * sizeof *map);
-    if (!map) {
-        walk->is_out_of_memory = true;
-        return;
-    }
-    if (walk->has_values) memcpy(map, walk->values, walk->func->var_count * sizeof *map);
     for (uint32_t i = 0; i < block->axis_count; i++) {
         walk_expr(walk, node->u.block.bindings[i]);
-        map[block->axes[i].var] = resolve(walk, node->u.block.bindings[i]);
+        set_value(walk, block->axes[i].var, resolve(walk, node->u.block.bindings[i]));
     }
     if (node->u.block.predicate) walk_expr(walk, node->u.block.predicate);
     uint32_t mark = push_condition(walk, node->u.block.predicate);
     for (uint32_t i = 0; i < block->read_count; i++) {
-        record_declared(walk, &walk->reads, &block->reads[i], map);
+        record_declared(walk, &walk->reads, &block->reads[i]);
     }
     for (uint32_t i = 0; i < block->write_count; i++) {
-        record_declared(walk, &walk->writes, &block->writes[i], map);
+        record_declared(walk, &walk->writes, &block->writes[i]);
     }
     pop_condition(walk, mark);
 }
@@ -490,7 +531,7 @@ static void walk_node(region_walk *walk, hone_node_id id) {
         return;
     case HONE_NODE_LET:
         walk_expr(walk, node->u.let.value);
-        walk->values[node->u.let.var] = resolve(walk, node->u.let.value);
+        set_value(walk, node->u.let.var, resolve(walk, node->u.let.value));
         walk->has_values = true;
         break;
     case HONE_NODE_ATTR:
@@ -516,61 +557,55 @@ static void walk_children(region_walk *walk, hone_node_id parent) {
 
 /* ---- one block ---- */
 
-static void mark_local(region_walk *walk, hone_buffer buffer) {
-    walk->is_local[buffer] = walk->has_locals = true;
-}
-
-/* Storage that is made below the block does not show outside of it. */
-static void mark_locals(region_walk *walk, hone_node_id root) {
+/* Storage that is made below the block does not show outside of it; false: another one does not
+ * look into it. */
+static void mark_locals(region_walk *walk, hone_node_id root, bool is_local) {
+    walk->has_locals = false;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(walk->func, root, n)) {
         const hone_node *node = hone_func_node(walk->func, n);
         if (node->kind == HONE_NODE_BLOCK) {
             const hone_block *block = node->u.block.block;
             for (uint32_t i = 0; i < block->alloc_count; i++)
-                mark_local(walk, block->allocs[i]);
-        } else if (node->kind == HONE_NODE_ALLOC) {
-            mark_local(walk, node->u.alloc.buffer);
-        } else if (node->kind == HONE_NODE_DECL &&
-                   hone_func_buffer(walk->func, node->u.alloc.buffer)->alias_of == HONE_NO_ID) {
-            mark_local(walk, node->u.alloc.buffer);
+                walk->has_locals = walk->is_local[block->allocs[i]] = is_local;
+        } else if (node->kind == HONE_NODE_ALLOC ||
+                   (node->kind == HONE_NODE_DECL &&
+                    hone_func_buffer(walk->func, node->u.alloc.buffer)->alias_of == HONE_NO_ID)) {
+            walk->has_locals = walk->is_local[node->u.alloc.buffer] = is_local;
         }
     }
 }
 
 /* A variable of one value keeps its name in regions, as in TVM: A[vi, vk], not A[0, vk]. */
-static bool bind_unless_unit(hone_arith *arith, hone_var var, hone_range range) {
+static bool bind_unless_unit(region_walk *walk, hone_var var, hone_range range) {
     if (hone_expr_is_int_value(range.extent, 1)) return true;
-    return hone_arith_bind(arith, var, range);
+    return note(walk, var) && hone_arith_bind(&walk->arith, var, range);
 }
 
-/* What is known of the variables outside: sizes, the loops around, the axes of enclosing blocks. */
+/* What is known of the variables outside: the loops around, the axes of enclosing blocks. */
 static bool bind_outside(region_walk *walk, hone_node_id block) {
-    hone_arith *arith = &walk->arith;
-    if (!hone_arith_bind_sizes(arith, walk->func)) return false;
     for (hone_node_id n = block; n != HONE_NO_ID; n = hone_func_node(walk->func, n)->parent) {
         const hone_node *node = hone_func_node(walk->func, n);
         if (node->kind == HONE_NODE_FOR) {
-            if (!bind_unless_unit(arith, node->u.loop.var, node->u.loop.range)) return false;
+            if (!bind_unless_unit(walk, node->u.loop.var, node->u.loop.range)) return false;
         } else if (node->kind == HONE_NODE_BLOCK) {
             const hone_block *b = node->u.block.block;
             for (uint32_t i = 0; i < b->axis_count; i++) {
-                if (!bind_unless_unit(arith, b->axes[i].var, b->axes[i].dom)) return false;
+                if (!bind_unless_unit(walk, b->axes[i].var, b->axes[i].dom)) return false;
             }
         }
     }
     return true;
 }
 
-static bool walk_init(region_walk *walk, const hone_func *func, hone_node_id block,
-                      hone_arena *arena) {
-    *walk = (region_walk){.func = func, .block = hone_func_node(func, block)->u.block.block};
+/* What holds for all blocks of the function. */
+static bool walk_init(region_walk *walk, const hone_func *func, hone_arena *arena) {
+    *walk = (region_walk){.func = func};
     hone_arith_init(&walk->arith, arena);
     walk->relax = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *walk->relax);
     walk->values = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *walk->values);
     walk->is_local = hone_arena_zalloc(arena, (func->buffer_count + 1) * sizeof *walk->is_local);
     if (!walk->relax || !walk->values || !walk->is_local) return false;
-    mark_locals(walk, block);
-    return bind_outside(walk, block);
+    return hone_arith_bind_sizes(&walk->arith, func);
 }
 
 static bool lies_within(region_walk *walk, const hone_interval *inner, const hone_interval *outer) {
@@ -635,37 +670,59 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
     return regions;
 }
 
-static hone_status infer(const hone_func *func, hone_node_id block, bool believes,
-                         hone_arena *arena, uint32_t *out_read_count, const hone_region **out_reads,
-                         uint32_t *out_write_count, const hone_region **out_writes) {
-    assert(func && arena && hone_func_node(func, block)->kind == HONE_NODE_BLOCK);
+static hone_status no_memory(region_walk *walk, const char *of) {
+    HONE_TRY(hone_ir_finish(&walk->arith.ir));
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "regions of '%s'", of);
+}
+
+static bool infer_both(region_walk *walk, hone_node_id id, hone_block *out) {
+    bool has_init = hone_block_init_of(walk->func, id) != HONE_NO_ID;
+    if (!bind_outside(walk, id)) return false;
+    walk_children(walk, id);
+    out->reads = finish_regions(walk, &walk->reads, has_init, &out->read_count);
+    out->writes = finish_regions(walk, &walk->writes, false, &out->write_count);
+    return !walk->is_out_of_memory && out->reads && out->writes;
+}
+
+static hone_status infer(region_walk *walk, hone_node_id id, hone_block *out) {
+    assert(hone_func_node(walk->func, id)->kind == HONE_NODE_BLOCK);
+    walk->block = hone_func_node(walk->func, id)->u.block.block;
+    walk->reads.count = walk->writes.count = 0;
+    mark_locals(walk, id, true);
+    bool is_done = infer_both(walk, id, out);
+    mark_locals(walk, id, false);
+    forget_noted(walk);
+    return is_done ? hone_ir_finish(&walk->arith.ir) : no_memory(walk, walk->block->name);
+}
+
+static hone_status infer_one(const hone_func *func, hone_node_id block, bool believes,
+                             hone_arena *arena, hone_block *out) {
     region_walk walk;
-    *out_read_count = *out_write_count = 0;
-    *out_reads = *out_writes = NULL;
-    bool is_short = !walk_init(&walk, func, block, arena);
-    if (!is_short) {
-        walk.believes = believes;
-        walk_children(&walk, block);
-        bool has_init = hone_block_init_of(func, block) != HONE_NO_ID;
-        *out_reads = finish_regions(&walk, &walk.reads, has_init, out_read_count);
-        *out_writes = finish_regions(&walk, &walk.writes, false, out_write_count);
-        is_short = walk.is_out_of_memory || !*out_reads || !*out_writes;
-    }
-    HONE_TRY(hone_ir_finish(&walk.arith.ir));
-    if (is_short) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "regions of block '%s'", walk.block->name);
-    }
-    return HONE_OK;
+    assert(func && arena && out);
+    if (!walk_init(&walk, func, arena)) return no_memory(&walk, func->name);
+    walk.believes = believes;
+    return infer(&walk, block, out);
 }
 
 hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block, hone_arena *arena,
-                                     uint32_t *out_read_count, const hone_region **out_reads,
-                                     uint32_t *out_write_count, const hone_region **out_writes) {
-    return infer(func, block, false, arena, out_read_count, out_reads, out_write_count, out_writes);
+                                     hone_block *out) {
+    return infer_one(func, block, false, arena, out);
 }
 
 hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block, hone_arena *arena,
-                                     uint32_t *out_read_count, const hone_region **out_reads,
-                                     uint32_t *out_write_count, const hone_region **out_writes) {
-    return infer(func, block, true, arena, out_read_count, out_reads, out_write_count, out_writes);
+                                     hone_block *out) {
+    return infer_one(func, block, true, arena, out);
+}
+
+hone_status hone_region_inference_begin(const hone_func *func, hone_arena *arena,
+                                        hone_region_inference **out) {
+    assert(func && arena && out);
+    *out = hone_arena_alloc(arena, sizeof **out);
+    if (!*out) return HONE_ERROR(HONE_CODE_NO_MEMORY, "regions of '%s'", func->name);
+    return walk_init(&(*out)->walk, func, arena) ? HONE_OK : no_memory(&(*out)->walk, func->name);
+}
+
+hone_status hone_region_inference_next(hone_region_inference *inference, hone_node_id block,
+                                       hone_block *out) {
+    return infer(&inference->walk, block, out);
 }

@@ -16,20 +16,25 @@
  * What a block with an init reads of a buffer is left out where it writes as much of it. Left out
  * as well: buffers that are allocated inside. Views and aliases count as their source; a buffer
  * whose address escapes is touched as a whole. Each buffer comes once, in order of first access
- * (the right side of a store before its indices). */
+ * (the right side of a store before its indices). Sets the reads and writes of `out` and nothing
+ * else of it: it may be a copy of the block. */
 HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block,
-                                                    hone_arena *arena, uint32_t *out_read_count,
-                                                    const hone_region **out_reads,
-                                                    uint32_t *out_write_count,
-                                                    const hone_region **out_writes);
+                                                    hone_arena *arena, hone_block *out);
 /* hone_block_infer_regions without what is touched through an address: where the block declares the
  * buffer, that tells more. (Of a pointer that says what it is for, reading or writing, only that.)
  */
 HONE_NODISCARD hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block,
-                                                    hone_arena *arena, uint32_t *out_read_count,
-                                                    const hone_region **out_reads,
-                                                    uint32_t *out_write_count,
-                                                    const hone_region **out_writes);
+                                                    hone_arena *arena, hone_block *out);
+
+/* hone_block_infer_regions of many blocks: what is known of the whole function is found once, so a
+ * block costs what lies below and around it. Lives in the arena. While it is used, the function
+ * gains no variables and no buffers, and what it binds by lets stays; what blocks declare may
+ * change. */
+typedef struct hone_region_inference hone_region_inference;
+HONE_NODISCARD hone_status hone_region_inference_begin(const hone_func *func, hone_arena *arena,
+                                                       hone_region_inference **out);
+HONE_NODISCARD hone_status hone_region_inference_next(hone_region_inference *inference,
+                                                      hone_node_id block, hone_block *out);
 
 /* A declared region of a block, over the loops outside: bindings are put in for axes, then the
  * loops marked in relax[] (by variable) run over their domains, within the block's predicate. Ends

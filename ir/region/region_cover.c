@@ -93,13 +93,15 @@ static bool is_moved_axis(const hone_block *block, const hone_range *range, hone
 static bool find_stores(const hone_func *func, hone_node_id id, uint32_t *out_count,
                         const hone_region **out_regions) {
     const hone_block *block = hone_func_node(func, id)->u.block.block;
-    uint32_t read_count;
-    const hone_region *reads;
-    *out_count = block->write_count;
-    *out_regions = block->writes;
-    if (!hone_attrs_find(&block->annotations, "explicit_write_region")) return true;
-    return !hone_status_consume(hone_block_infer_regions(func, id, func->arena, &read_count, &reads,
-                                                         out_count, out_regions));
+    hone_block found = *block;
+    bool may_be_more = hone_attrs_find(&block->annotations, "explicit_write_region");
+    if (may_be_more &&
+        hone_status_consume(hone_block_infer_regions(func, id, func->arena, &found))) {
+        return false;
+    }
+    *out_count = found.write_count;
+    *out_regions = found.writes;
+    return true;
 }
 
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const hone_axis *axis,

@@ -36,12 +36,14 @@ static bool share_loop(const hone_func *func, hone_node_id a, hone_node_id b) {
     return false;
 }
 
-static bool comes_before(const hone_func *func, hone_node_id a, hone_node_id b) {
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        if (n == a) return true;
-        if (n == b) return false;
-    }
-    return false;
+/* By node: how many stand before it in the text. NULL where memory is short. */
+static const uint32_t *number_nodes(verifier *v) {
+    uint32_t count = 0;
+    uint32_t *numbers = hone_arena_zalloc(v->arena, v->func->node_count * sizeof *numbers);
+    v->is_short_of_memory |= !numbers;
+    for (hone_node_id n = 0; numbers && n != HONE_NO_ID; n = hone_tree_next(v->func, 0, n))
+        numbers[n] = count++;
+    return numbers;
 }
 
 /* A second buffer of its name hides it from all that comes after. */
@@ -57,7 +59,8 @@ static void report_unused(verifier *v, hone_node_id alloc, hone_buffer buffer) {
     v->declared = NULL;
 }
 
-static void check_filled(verifier *v, hone_node_id alloc, hone_buffer buffer) {
+static void check_filled(verifier *v, const uint32_t *numbers, hone_node_id alloc,
+                         hone_buffer buffer) {
     const hone_usage *usage = &v->usage[buffer];
     hone_node_id read = usage->first_read, write = usage->first_write;
     if (usage->is_pointed_to || usage->is_viewed) return;
@@ -68,23 +71,24 @@ static void check_filled(verifier *v, hone_node_id alloc, hone_buffer buffer) {
     const char *name = hone_func_buffer(v->func, buffer)->name;
     if (write == HONE_NO_ID) {
         verify_warning(v, read, "'%s' is read and nothing writes it", name);
-    } else if (read != write && comes_before(v->func, read, write) &&
-               !share_loop(v->func, read, write) && !hone_tree_is_ancestor(v->func, write, read)) {
+    } else if (numbers[read] < numbers[write] && !share_loop(v->func, read, write) &&
+               !hone_tree_is_ancestor(v->func, write, read)) {
         verify_warning(v, read, "'%s' is read before anything writes it", name);
     }
 }
 
 static void check_allocated(verifier *v) {
     const hone_func *func = v->func;
-    for (hone_node_id id = 0; id != HONE_NO_ID; id = hone_tree_next(func, 0, id)) {
+    const uint32_t *numbers = number_nodes(v);
+    for (hone_node_id id = 0; numbers && id != HONE_NO_ID; id = hone_tree_next(func, 0, id)) {
         const hone_node *node = hone_func_node(func, id);
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer < func->buffer_count) {
-            check_filled(v, id, node->u.alloc.buffer);
+            check_filled(v, numbers, id, node->u.alloc.buffer);
         }
         if (node->kind != HONE_NODE_BLOCK) continue;
         for (uint32_t i = 0; i < node->u.block.block->alloc_count; i++) {
             hone_buffer alloc = node->u.block.block->allocs[i];
-            if (alloc < func->buffer_count) check_filled(v, id, alloc);
+            if (alloc < func->buffer_count) check_filled(v, numbers, id, alloc);
         }
     }
 }

@@ -3,6 +3,7 @@
 #define HONE_IR_VERIFY_VERIFY_IMPL_H
 
 #include "ir/region/points.h"
+#include "ir/region/region.h"
 #include "ir/region/region_facts.h"
 #include "ir/region/touches.h"
 #include "ir/verify/verify.h"
@@ -23,8 +24,9 @@ typedef struct verifier {
     hone_points points;      /* the same conditions as they stand, and where variables come from */
     const hone_usage *usage; /* by buffer; NULL: not asked for */
     verify_hulls *hulls;     /* what is ever written, by buffer; NULL: not asked for */
-    hone_node_id node;       /* the statement in hand */
-    hone_node_id block;      /* the innermost block, or HONE_NO_ID */
+    hone_region_inference *regions;   /* NULL: not asked for */
+    hone_node_id node;                /* the statement in hand */
+    hone_node_id block;               /* the innermost block, or HONE_NO_ID */
     const hone_buffer_info *declared; /* the buffer whose declaration is in hand, or NULL */
     bool is_short_of_memory;
     bool is_asked_for; /* the place in hand is not read: it may lie outside */

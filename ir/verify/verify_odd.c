@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/verify/verify_impl.h"
+#include "support/data/map.h"
 
 /* ---- stores ---- */
 
@@ -132,23 +133,24 @@ void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *conditi
 
 /* ---- names ---- */
 
-static bool is_named_alike(const hone_node *a, const hone_node *b) {
-    return a->kind == HONE_NODE_BLOCK && b->kind == HONE_NODE_BLOCK &&
-           strcmp(a->u.block.block->name, b->u.block.block->name) == 0;
-}
-
-void verify_block_names(verifier *v) {
+/* The first block, in the order of the text, whose name another one before it has. */
+static hone_node_id find_second(verifier *v, hone_strmap *names) {
     const hone_func *func = v->func;
     for (hone_node_id b = 0; b != HONE_NO_ID; b = hone_tree_next(func, 0, b)) {
         const hone_node *node = hone_func_node(func, b);
-        if (node->kind != HONE_NODE_BLOCK || !*node->u.block.block->name) continue;
-        for (hone_node_id a = 0; a != b; a = hone_tree_next(func, 0, a)) {
-            if (!is_named_alike(hone_func_node(func, a), node)) continue;
-            verify_warning(v, b,
-                           "two blocks are named '%s'; a schedule finds a block by a name of its "
-                           "own",
-                           node->u.block.block->name);
-            return;
-        }
+        const char *name = node->kind == HONE_NODE_BLOCK ? node->u.block.block->name : "";
+        if (hone_strmap_find(names, name, NULL)) return b;
+        if (*name && !hone_strmap_put(names, name, b)) v->is_short_of_memory = true;
     }
+    return HONE_NO_ID;
+}
+
+void verify_block_names(verifier *v) {
+    hone_strmap names = {0};
+    hone_node_id second = find_second(v, &names);
+    hone_strmap_deinit(&names);
+    if (second == HONE_NO_ID) return;
+    verify_warning(v, second,
+                   "two blocks are named '%s'; a schedule finds a block by a name of its own",
+                   hone_func_node(v->func, second)->u.block.block->name);
 }

@@ -1,6 +1,5 @@
 /* ir/verify/verify_region.c - T.reads and T.writes against the shapes of buffers, and against what
  * a block touches. */
-#include "ir/region/region.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify_impl.h"
 
@@ -122,12 +121,7 @@ static void check_covered(verifier *v, hone_node_id id, const hone_region *actua
     hone_str_deinit(&got);
 }
 
-typedef struct touched {
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
-} touched;
-
-static void check_all(verifier *v, hone_node_id id, const touched *t) {
+static void check_all(verifier *v, hone_node_id id, const hone_block *t) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     for (uint32_t i = 0; i < t->read_count; i++)
         check_covered(v, id, &t->reads[i], block->read_count, block->reads, "reads");
@@ -146,18 +140,19 @@ static void check_all(verifier *v, hone_node_id id, const touched *t) {
 
 void verify_regions(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    touched t;
+    hone_block touched;
     for (uint32_t i = 0; i < block->read_count && !block->regions_inferred; i++)
         verify_region_shape(v, id, &block->reads[i], "reads");
     for (uint32_t i = 0; i < block->write_count && !block->regions_inferred; i++)
         verify_region_shape(v, id, &block->writes[i], "writes");
     if (block->regions_inferred || v->out->error_count > 0) return;
     if (id == hone_func_root_block(v->func)) return;
-    hone_status st = hone_block_infer_regions(v->func, id, v->arena, &t.read_count, &t.reads,
-                                              &t.write_count, &t.writes);
+    hone_status st = HONE_OK;
+    if (!v->regions) st = hone_region_inference_begin(v->func, v->arena, &v->regions);
+    if (!st) st = hone_region_inference_next(v->regions, id, &touched);
     if (st) {
         v->is_short_of_memory |= hone_status_consume(st) == HONE_CODE_NO_MEMORY;
         return;
     }
-    check_all(v, id, &t);
+    check_all(v, id, &touched);
 }

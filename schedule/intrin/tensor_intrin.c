@@ -200,25 +200,23 @@ static hone_status check_declared(const candidate *c, const hone_func *func, con
                                   hone_arena *arena) {
     hone_node_id root = hone_func_root_block(func);
     const hone_block *block = hone_func_node(func, root)->u.block.block;
-    const hone_region *reads, *writes;
-    uint32_t read_count, write_count;
+    hone_block found;
     bool is_silent = block->read_count == 0 && block->write_count == 0;
     if (block->regions_inferred || is_silent) return HONE_OK;
-    HONE_TRY(
-        hone_block_infer_regions(func, root, arena, &read_count, &reads, &write_count, &writes));
-    for (uint32_t i = 0; i < write_count; i++) {
-        hone_buffer buffer = writes[i].buffer;
+    HONE_TRY(hone_block_infer_regions(func, root, arena, &found));
+    for (uint32_t i = 0; i < found.write_count; i++) {
+        hone_buffer buffer = found.writes[i].buffer;
         if (!hone_region_of(block->write_count, block->writes, buffer) &&
             surely_writes(func, buffer))
             return fail_declared(c, func, which, buffer, "writes", "T.writes does not name");
     }
     for (uint32_t i = 0; i < block->write_count; i++) {
         hone_buffer buffer = block->writes[i].buffer;
-        if (!hone_region_of(write_count, writes, buffer))
+        if (!hone_region_of(found.write_count, found.writes, buffer))
             return fail_declared(c, func, which, buffer, "does not write", "T.writes names");
     }
-    for (uint32_t i = 0; i < read_count; i++) {
-        hone_buffer buffer = reads[i].buffer;
+    for (uint32_t i = 0; i < found.read_count; i++) {
+        hone_buffer buffer = found.reads[i].buffer;
         if (!hone_region_of(block->read_count, block->reads, buffer) &&
             !hone_region_of(block->write_count, block->writes, buffer))
             return fail_declared(c, func, which, buffer, "reads", "T.reads does not name");

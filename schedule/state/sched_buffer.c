@@ -250,14 +250,12 @@ hone_status sch_read_loaded(hone_schedule *sch, hone_block *block, const hone_ex
 
 hone_status sch_reads_beyond(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
                              const hone_region **out) {
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
+    hone_block touched;
     *out = NULL;
     if (sch_scope_of(sch, block) == HONE_NO_ID) return HONE_OK;
-    HONE_TRY(hone_block_infer_regions(sch->func, block, sch->arena, &read_count, &reads,
-                                      &write_count, &writes));
+    HONE_TRY(hone_block_infer_regions(sch->func, block, sch->arena, &touched));
     const hone_block *self = sch_block(sch, block);
-    const hone_region *actual = hone_region_of(read_count, reads, buffer);
+    const hone_region *actual = hone_region_of(touched.read_count, touched.reads, buffer);
     const hone_region *declared = hone_region_of(self->read_count, self->reads, buffer);
     bool is_beyond =
         actual && declared && !hone_region_covers(&sch->arith, sch->func, declared, actual);

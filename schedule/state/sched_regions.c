@@ -40,8 +40,7 @@ hone_status sch_declare_regions(hone_schedule *sch, hone_node_id id, bool of_wri
 hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
     if (!block) return sch_no_memory();
-    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &block->read_count, &block->reads,
-                                      &block->write_count, &block->writes));
+    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, block));
     sch_node(sch, id)->u.block.block = block;
     sch_forget_writes(sch, id);
     return HONE_OK;

@@ -108,8 +108,7 @@ static hone_status keep_small(hone_schedule *sch, size_t fresh_bytes) {
 static hone_status infer_regions(hone_schedule *sch, hone_node_id id, hone_arena *arena,
                                  hone_block *out) {
     const hone_block *declared = sch_block(sch, id);
-    HONE_TRY(hone_block_shown_regions(sch->base->func, id, arena, &out->read_count, &out->reads,
-                                      &out->write_count, &out->writes));
+    HONE_TRY(hone_block_shown_regions(sch->base->func, id, arena, out));
     hone_region *reads = hone_arena_alloc(arena, (out->read_count + 1) * sizeof *reads);
     uint32_t count = 0;
     if (!reads) return sch_no_memory();

@@ -123,11 +123,14 @@ static bool name_new_var(script_parser *p, const char *name, const py_value *v, 
     return script_check_ir(p, v->at);
 }
 
+/* The name, if it was bound in the suite in hand; else NULL. */
+static const py_name *in_suite(const script_parser *p, const py_name *n) {
+    return n && (!p->suite_begin || n->number > p->suite_begin->number) ? n : NULL;
+}
+
 /* Is it the variable of a T.let of this suite? */
 static bool is_let_here(const script_parser *p, const char *name, hone_var var) {
-    bool is_here = false;
-    for (const py_name *n = py_newest(&p->run); n && n != p->suite_begin; n = n->before)
-        is_here |= strcmp(n->name, name) == 0;
+    bool is_here = in_suite(p, py_find_name(&p->run, name));
     for (hone_node_id n = p->parent; is_here && n != HONE_NO_ID;
          n = hone_func_node(p->func, n)->parent) {
         const hone_node *node = hone_func_node(p->func, n);
@@ -223,10 +226,10 @@ static void join_declared(script_parser *p, const char *name, py_value *v) {
     bool is_alloc = v->kind == SCRIPT_BUFFER && v->is_fresh && p->func && p->block &&
                     p->block->alloc_count &&
                     p->block->allocs[p->block->alloc_count - 1] == script_buffer_of(v);
-    const py_name *n = is_alloc ? py_newest(&p->run) : NULL;
-    for (; n && n != p->suite_begin; n = n->before) {
+    const py_name *n = is_alloc ? in_suite(p, py_find_name(&p->run, name)) : NULL;
+    for (; n; n = in_suite(p, n->hidden)) {
         const py_value *known = &n->value;
-        if (known->kind != SCRIPT_BUFFER || strcmp(n->name, name) != 0) continue;
+        if (known->kind != SCRIPT_BUFFER) continue;
         bool is_same = is_same_type(hone_func_buffer(p->func, script_buffer_of(known)),
                                     hone_func_buffer(p->func, script_buffer_of(v)));
         if (!is_same || !is_declared_only(p, script_buffer_of(known))) return;
@@ -240,9 +243,9 @@ static void join_declared(script_parser *p, const char *name, py_value *v) {
 static bool check_unique(script_parser *p, const char *name, uint32_t at, const py_value *v) {
     bool is_thing = v->is_fresh && (v->kind == SCRIPT_BUFFER || v->kind == SCRIPT_EXPR);
     if (!is_thing || !p->func || strcmp(name, "_") == 0) return true;
-    for (const py_name *n = py_newest(&p->run); n && n != p->suite_begin; n = n->before) {
+    for (const py_name *n = in_suite(p, py_find_name(&p->run, name)); n;
+         n = in_suite(p, n->hidden)) {
         const py_value *known = &n->value;
-        if (strcmp(n->name, name) != 0) continue;
         bool is_var = known->kind == SCRIPT_EXPR && script_expr_of(known)->kind == HONE_EXPR_VAR;
         if (known->kind == SCRIPT_BUFFER && v->kind == SCRIPT_BUFFER) {
             return script_fail(p, at, "'%s' is a buffer of this scope already", name);

@@ -141,6 +141,9 @@ static bool make_root(script_parser *p, const script_block *root) {
 
 static bool finish_regions(script_parser *p) {
     hone_node_id root = hone_func_root_block(p->func);
+    hone_region_inference *inference;
+    if (!script_check(p, 0, hone_region_inference_begin(p->func, p->arena, &inference)))
+        return false;
     for (uint32_t i = 0; i < p->pending_count; i++) { /* inner blocks come first */
         const script_pending *pending = &p->pending[i];
         hone_block *block =
@@ -149,18 +152,16 @@ static bool finish_regions(script_parser *p) {
         if (pending->node == root) {
             block->regions_inferred = false; /* the root block has none */
         } else {
-            uint32_t read_count = 0, write_count = 0;
-            const hone_region *reads = NULL, *writes = NULL;
-            hone_status st = hone_block_infer_regions(p->func, pending->node, p->arena, &read_count,
-                                                      &reads, &write_count, &writes);
+            const hone_block declared = *block;
+            hone_status st = hone_region_inference_next(inference, pending->node, block);
             if (!script_check(p, 0, st)) return false;
-            if (!pending->has_reads) {
-                block->reads = reads;
-                block->read_count = read_count;
+            if (pending->has_reads) {
+                block->reads = declared.reads;
+                block->read_count = declared.read_count;
             }
-            if (!pending->has_writes) {
-                block->writes = writes;
-                block->write_count = write_count;
+            if (pending->has_writes) {
+                block->writes = declared.writes;
+                block->write_count = declared.write_count;
             }
         }
         hone_func_node(p->func, pending->node)->u.block.block = block;

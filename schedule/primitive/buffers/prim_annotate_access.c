@@ -97,13 +97,12 @@ static bool surely_leaves(claim *c, const hone_range *inner, const hone_range *o
 
 static hone_status check_against_body(claim *c, bool *out_is_promise) {
     hone_schedule *sch = c->sch;
-    const hone_region *found[2] = {NULL, NULL}, claimed = {c->buffer, c->ranges};
-    uint32_t counts[2];
+    const hone_region claimed = {c->buffer, c->ranges};
+    hone_block found;
     *out_is_promise = false;
-    HONE_TRY(hone_block_infer_regions(sch->func, c->block, sch->arena, &counts[0], &found[0],
-                                      &counts[1], &found[1]));
-    for (uint32_t i = 0; i < counts[c->is_write]; i++) {
-        const hone_region *actual = &found[c->is_write][i];
+    HONE_TRY(hone_block_infer_regions(sch->func, c->block, sch->arena, &found));
+    for (uint32_t i = 0; i < (c->is_write ? found.write_count : found.read_count); i++) {
+        const hone_region *actual = c->is_write ? &found.writes[i] : &found.reads[i];
         if (actual->buffer != c->buffer) continue;
         bool holds_all = hone_region_covers(&sch->arith, sch->func, &claimed, actual);
         bool leaves = false;

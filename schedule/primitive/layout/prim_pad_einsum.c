@@ -219,15 +219,14 @@ static hone_status grow_buffer(einsum *e, pad_buffer *b) {
 static hone_status check_declared(einsum *e) {
     hone_schedule *sch = e->sch;
     const hone_block *block = sch_block(sch, e->block);
-    const hone_region *found[2];
-    uint32_t counts[2];
+    hone_block found;
     if (!is_declared_by_hand(block)) return HONE_OK;
-    HONE_TRY(hone_block_infer_regions(sch->func, e->block, sch->arena, &counts[0], &found[0],
-                                      &counts[1], &found[1]));
-    for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
-        const hone_region *actual = i < counts[0] ? &found[0][i] : &found[1][i - counts[0]];
-        const hone_region *declared = i < counts[0] ? block->reads : block->writes;
-        uint32_t count = i < counts[0] ? block->read_count : block->write_count, r = 0;
+    HONE_TRY(hone_block_infer_regions(sch->func, e->block, sch->arena, &found));
+    for (uint32_t i = 0; i < found.read_count + found.write_count; i++) {
+        bool is_read = i < found.read_count;
+        const hone_region *actual = is_read ? &found.reads[i] : &found.writes[i - found.read_count];
+        const hone_region *declared = is_read ? block->reads : block->writes;
+        uint32_t count = is_read ? block->read_count : block->write_count, r = 0;
         while (r < count && !hone_region_covers(&sch->arith, sch->func, &declared[r], actual))
             r++;
         if (r < count) continue;

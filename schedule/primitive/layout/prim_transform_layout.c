@@ -285,13 +285,11 @@ static hone_status renew_region(const sch_layout *l, uint32_t count, const hone_
 static hone_status renew_regions(sch_layout *l, hone_node_id id) {
     hone_schedule *sch = l->sch;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
+    hone_block found;
     if (!block) return sch_no_memory();
-    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &read_count, &reads, &write_count,
-                                      &writes));
-    HONE_TRY(renew_region(l, block->read_count, &block->reads, read_count, reads));
-    HONE_TRY(renew_region(l, block->write_count, &block->writes, write_count, writes));
+    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &found));
+    HONE_TRY(renew_region(l, block->read_count, &block->reads, found.read_count, found.reads));
+    HONE_TRY(renew_region(l, block->write_count, &block->writes, found.write_count, found.writes));
     sch_node(sch, id)->u.block.block = block;
     sch_forget_facts(sch, id);
     return HONE_OK;
