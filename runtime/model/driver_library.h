@@ -12,9 +12,17 @@ typedef struct hone_library_row {
     size_t offset; /* bytes */
 } hone_library_row;
 
-/* Fills the table from the library, which stays loaded until the process ends: drivers keep
- * threads. NULL, or the symbol that lacks; "" where there is no library, and dlerror says why. */
-const char *hone_library_fill(const char *path, const hone_library_row *rows, size_t count,
-                              void *out_table);
+typedef struct hone_driver_library {
+    const char *file; /* as the loader finds it */
+    const char *name; /* for messages */
+    const char *hint; /* behind "has no 'symbol'": why that may be; "" */
+    const hone_library_row *rows;
+    size_t count, table_bytes;
+} hone_driver_library;
+
+/* Fills the table from `path` (NULL: the library's file), which stays loaded until the process
+ * ends: drivers keep threads. false: out_why says what lacks. */
+bool hone_driver_library_open(const hone_driver_library *of, const char *path, void *out_table,
+                              char *out_why, size_t why_capacity);
 
 #endif

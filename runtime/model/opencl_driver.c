@@ -1,10 +1,6 @@
 /* runtime/model/opencl_driver.c - see opencl_driver.h. */
 #include "runtime/model/opencl_driver.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "runtime/model/driver_library.h"
 
 static const hone_library_row rows[] = {
@@ -13,17 +9,16 @@ static const hone_library_row rows[] = {
 #undef HONE_OPENCL
 };
 
+static const hone_driver_library library = {
+    .file = "libOpenCL.so.1",
+    .name = "OpenCL",
+    .hint = "",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .table_bytes = sizeof(hone_opencl_driver),
+};
+
 bool hone_opencl_driver_open(const char *path, hone_opencl_driver *out_driver, char *out_why,
                              size_t why_capacity) {
-    memset(out_driver, 0, sizeof *out_driver);
-    const char *lacks = hone_library_fill(path ? path : "libOpenCL.so.1", rows,
-                                          sizeof rows / sizeof rows[0], out_driver);
-    if (!lacks) return true;
-    if (lacks[0]) {
-        snprintf(out_why, why_capacity, "OpenCL has no '%s'", lacks);
-        return false;
-    }
-    const char *why = dlerror();
-    snprintf(out_why, why_capacity, "no OpenCL: %s", why ? why : "no reason given");
-    return false;
+    return hone_driver_library_open(&library, path, out_driver, out_why, why_capacity);
 }

@@ -1,10 +1,7 @@
 /* runtime/opencl/opencl_api.c - opens OpenCL, finds devices, compiles and loads programs. */
 #include "runtime/opencl/opencl_api.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "runtime/model/opencl_driver.h"
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
 
@@ -68,18 +65,12 @@ hone_status hone_opencl_error(int32_t code, const char *what) {
 
 /* ---- the library ---- */
 
-static hone_status find_symbol(hone_opencl *self, const char *symbol, void *out_function) {
-    void *found = dlsym(self->library, symbol);
-    if (!found) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "OpenCL has no '%s'", symbol);
-    memcpy(out_function, &found, sizeof found);
-    return HONE_OK;
-}
-
 static hone_status open_library(hone_opencl *self, const char *path) {
-    self->library = dlopen(path ? path : "libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!self->library) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "no OpenCL: %s", dlerror());
-#define HONE_OPENCL(member, result, symbol, params)                                                \
-    HONE_TRY(find_symbol(self, #symbol, &self->member));
+    hone_opencl_driver driver;
+    char why[256];
+    if (!hone_opencl_driver_open(path, &driver, why, sizeof why))
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", why);
+#define HONE_OPENCL(member, result, symbol, params) self->member = driver.member;
 #include "runtime/model/opencl.def"
 #undef HONE_OPENCL
     return HONE_OK;

@@ -23,7 +23,6 @@ typedef struct hone_opencl_facts {
 } hone_opencl_facts;
 
 typedef struct hone_opencl {
-    void *library;
 #define HONE_OPENCL(member, result, symbol, params) result(*member) params;
 #include "runtime/model/opencl.def"
 #undef HONE_OPENCL
