@@ -10,74 +10,78 @@ static const hone_expr *product(hone_ir *ir, int32_t count, const hone_expr *con
     return p;
 }
 
-/* Divides a product of extents by another one: equal symbolic factors are struck out. NULL when
- * that is not possible. */
-static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count,
-                                 const hone_expr *const *by) {
-    bool is_used[HONE_MAX_RANK] = {false};
-    int64_t below = 1;
-    for (int32_t i = 0; i < count; i++) {
-        if (hone_expr_is_int(by[i])) {
-            if (__builtin_mul_overflow(below, by[i]->u.i, &below)) return NULL;
-            continue;
-        }
-        int32_t at = 0;
-        while (at < x->rank && (is_used[at] || !hone_extent_same(x->shape[at], by[i])))
-            at++;
-        if (at == x->rank) return NULL;
-        is_used[at] = true;
+enum { MAX_FACTORS = 4 * HONE_MAX_RANK };
+
+/* A product of extents: its number, and what is not known, symbol by symbol. */
+typedef struct factors {
+    int64_t number;
+    int32_t count;
+    const hone_expr *symbols[MAX_FACTORS];
+} factors;
+
+/* False where the number leaves 64 bits, or there are too many symbols. */
+static bool add_factor(factors *f, const hone_expr *e) {
+    if (hone_expr_is_int(e)) return !__builtin_mul_overflow(f->number, e->u.i, &f->number);
+    if (hone_expr_is_op(e, HONE_OP_MUL)) {
+        return add_factor(f, e->args[0]) && add_factor(f, e->args[1]);
     }
-    int64_t above = 1;
-    const hone_expr *rest = hone_extent_int(ir, 1);
-    for (int32_t i = 0; i < x->rank; i++) {
-        if (is_used[i]) continue;
-        if (!hone_expr_is_int(x->shape[i])) {
-            rest = hone_extent_mul(ir, rest, x->shape[i]);
-        } else if (__builtin_mul_overflow(above, x->shape[i]->u.i, &above)) {
-            return NULL;
-        }
-    }
-    if (below <= 0) return NULL;
-    if (above % below == 0) return hone_extent_mul(ir, rest, hone_extent_int(ir, above / below));
-    if (hone_expr_is_int(rest)) return NULL;
-    return hone_extent_div(ir, hone_extent_mul(ir, rest, hone_extent_int(ir, above)), below);
+    if (f->count == MAX_FACTORS) return false;
+    f->symbols[f->count++] = e;
+    return true;
 }
 
-/* Strikes the symbolic factors that both shapes have; the numbers that are left, and whether there
- * are symbols left. False where a number is too large. */
-static bool reduce_factors(int32_t count, const hone_expr *const *shape, int32_t by_count,
-                           const hone_expr *const *by, int64_t *out_number, bool *out_is_known) {
-    bool is_used[HONE_MAX_RANK] = {false};
-    *out_number = 1;
-    *out_is_known = true;
+static bool factors_of(int32_t count, const hone_expr *const *shape, factors *out) {
+    *out = (factors){.number = 1};
     for (int32_t i = 0; i < count; i++) {
-        if (hone_expr_is_int(shape[i])) {
-            if (__builtin_mul_overflow(*out_number, shape[i]->u.i, out_number)) return false;
-            continue;
-        }
-        int32_t at = 0;
-        while (at < by_count && (is_used[at] || !hone_extent_same(by[at], shape[i])))
-            at++;
-        *out_is_known = *out_is_known && at < by_count;
-        if (at < by_count) is_used[at] = true;
+        if (!add_factor(out, shape[i])) return false;
     }
     return true;
+}
+
+/* Strikes out the symbols that both have. */
+static void strike_out(factors *a, factors *b) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < a->count; i++) {
+        int32_t at = 0;
+        while (at < b->count && !hone_extent_same(a->symbols[i], b->symbols[at]))
+            at++;
+        if (at < b->count)
+            b->symbols[at] = b->symbols[--b->count];
+        else
+            a->symbols[kept++] = a->symbols[i];
+    }
+    a->count = kept;
+}
+
+/* Divides a product of extents by another one; NULL when that is not possible. */
+static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count,
+                                 const hone_expr *const *by) {
+    factors above, below;
+    if (!factors_of(x->rank, x->shape, &above) || !factors_of(count, by, &below)) return NULL;
+    strike_out(&above, &below);
+    if (below.count || below.number <= 0) return NULL;
+    const hone_expr *rest = product(ir, above.count, above.symbols);
+    if (above.number % below.number == 0) {
+        return hone_extent_mul(ir, rest, hone_extent_int(ir, above.number / below.number));
+    }
+    if (!above.count) return NULL;
+    return hone_extent_div(ir, hone_extent_mul(ir, rest, hone_extent_int(ir, above.number)),
+                           below.number);
 }
 
 /* No sizes (but 0) make the numbers of elements the same: n * 12 and n * 7, or n * 4 and 6. */
 static hone_status check_elements(hone_infer *in, int32_t count, const hone_expr *const *shape) {
     const hone_sinfo *x = in->args[0];
-    int64_t from = 1, to = 1;
-    bool is_from_known, is_to_known;
-    if (!reduce_factors(x->rank, x->shape, count, shape, &from, &is_from_known) ||
-        !reduce_factors(count, shape, x->rank, x->shape, &to, &is_to_known) || !from || !to) {
-        return HONE_OK;
-    }
-    bool fits_from = !is_from_known || from % to == 0, fits_to = !is_to_known || to % from == 0;
+    factors from, to;
+    if (!factors_of(x->rank, x->shape, &from) || !factors_of(count, shape, &to)) return HONE_OK;
+    if (!from.number || !to.number) return HONE_OK;
+    strike_out(&from, &to);
+    bool fits_from = from.count || from.number % to.number == 0,
+         fits_to = to.count || to.number % from.number == 0;
     if (fits_from && fits_to) return HONE_OK;
-    return hone_infer_fail(in, "%lld elements%s cannot become %lld%s", (long long)from,
-                           is_from_known ? "" : " times a size", (long long)to,
-                           is_to_known ? "" : " times a size");
+    return hone_infer_fail(in, "%lld elements%s cannot become %lld%s", (long long)from.number,
+                           from.count ? " times a size" : "", (long long)to.number,
+                           to.count ? " times a size" : "");
 }
 
 /* The target may hold one -1 (what is left) and zeros (the extent at the same place). */

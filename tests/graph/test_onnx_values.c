@@ -635,6 +635,11 @@ static const struct row {
         "opset 13\ninput x f32 1,1,H,W\nconst b i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
         "const a i64 1 = 3\nconst t i64 1 = -1\nnode Slice x,b,e,a,t -> y",
         "1,2,3,4,5,6", "3,2,1,6,5,4"),
+    ROW("what is left of a product of sizes, of which one is among the new ones",
+        SIZES "const k i64 1 = 3\nnode Mul hs,k -> t\nconst n f32 1 = 7\nnode Expand n,t -> v\n"
+              "const rest i64 1 = -1\nnode Concat hs,rest -> z axis=0\nnode Reshape v,z -> u\n"
+              "node Shape u -> y",
+        "1,2,3,4,5,6", "2,3"),
     ROW("a sum of sizes is not -1",
         SIZES "const minus i64 = -1\nnode Equal es,minus -> q\nconst ones i64 1 = 1\n"
               "node Where q,ones,es -> t\nconst n f32 1 = 7\nnode Expand n,t -> y",
