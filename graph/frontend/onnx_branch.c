@@ -2,7 +2,8 @@
  * else an if of the graph, whose branches are functions.
  *
  * Where the branches give different sizes, the condition says which one it will be, before the if:
- *   m = where(c, size of then, size of else)
+ *   m = where(c, size of then, size of else)      of sizes that are known there
+ *   m = if c: sizes of then, else: sizes of else   of sizes that a branch computes: it runs twice
  * Each branch then gives a tensor of m, by taking the items 0 ... m - 1 of what it makes, held
  * within it: that is all of it, where the branch is taken. */
 #include "graph/frontend/onnx_flow.h"
@@ -76,6 +77,7 @@ static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_gar
 typedef struct fit {
     uint32_t item;
     int32_t axis;
+    bool is_inside;   /* a branch computes how many it has */
     hone_garg places; /* 0, 1, ..., as many as it has in the branch that is taken */
 } fit;
 
@@ -102,9 +104,9 @@ static hone_status apply_fit(onnx_reader *r, const fit *f, hone_garg places, hon
     return onnx_emit_take(r, *io, places, f->axis, io);
 }
 
-static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads,
-                               hone_garg **out_results, uint32_t *out_count) {
-    branch *b = ctx;
+/* What a branch gives, as tensors in order. */
+static hone_status read_flat(onnx_reader *r, branch *b, hone_garg **out_results,
+                             uint32_t *out_count) {
     uint32_t count = 0, next = 0;
     HONE_TRY(onnx_read_inside(r, b->graph, 0, NULL, b->outputs));
     for (size_t i = 0; i < b->graph->n_output; i++)
@@ -113,25 +115,56 @@ static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads
     if (!*out_results) return no_memory();
     for (size_t i = 0; i < b->graph->n_output; i++)
         flatten(&b->outputs[i], *out_results, &next);
-    for (uint32_t i = 0; i < b->fits->count; i++) {
-        const fit *f = &b->fits->items[i];
-        HONE_TRY(apply_fit(r, f, leads[i], &(*out_results)[f->item]));
-    }
     *out_count = count;
     return HONE_OK;
 }
 
+static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads,
+                               hone_garg **out_results, uint32_t *out_count) {
+    branch *b = ctx;
+    HONE_TRY(read_flat(r, b, out_results, out_count));
+    for (uint32_t i = 0; i < b->fits->count; i++) {
+        const fit *f = &b->fits->items[i];
+        HONE_TRY(apply_fit(r, f, leads[i], &(*out_results)[f->item]));
+    }
+    return HONE_OK;
+}
+
+/* The sizes that a branch computes, as a tensor. */
+static hone_status read_sizes(onnx_reader *r, void *ctx, const hone_garg *leads,
+                              hone_garg **out_results, uint32_t *out_count) {
+    (void)leads;
+    branch *b = ctx;
+    const hone_sinfo *info;
+    const hone_expr *sizes[MOST_FITS];
+    hone_garg *results;
+    uint32_t count = 0;
+    HONE_TRY(read_flat(r, b, &results, out_count));
+    for (uint32_t i = 0; i < b->fits->count; i++) {
+        const fit *f = &b->fits->items[i];
+        if (!f->is_inside) continue;
+        HONE_TRY(onnx_as_tensor(r, &results[f->item]));
+        HONE_TRY(onnx_info(r, &results[f->item], &info));
+        sizes[count++] = info->shape[f->axis];
+    }
+    *out_results = results;
+    *out_count = 1;
+    return onnx_sizes_tensor(r, count, sizes, &results[0]);
+}
+
+/* A branch as it is, fitted, or (of_sizes) what it says of sizes that it computes. */
 static hone_status make_branch(onnx_reader *r, const onnx_captured *captured, const char *stem,
-                               branch *b) {
+                               bool of_sizes, branch *b) {
     const hone_sinfo *leads[MOST_FITS];
-    for (uint32_t i = 0; i < b->fits->count; i++)
+    uint32_t lead_count = of_sizes ? 0 : b->fits->count;
+    for (uint32_t i = 0; i < lead_count; i++)
         HONE_TRY(onnx_info(r, &b->fits->items[i].places, &leads[i]));
     onnx_function f = {.stem = stem,
                        .captured = captured,
-                       .lead_count = b->fits->count,
+                       .lead_count = lead_count,
                        .leads = leads,
                        .ctx = b,
-                       .read = read_branch};
+                       .read = of_sizes ? read_sizes : read_branch};
     b->outputs = hone_arena_zalloc(r->arena, (b->graph->n_output + 1) * sizeof *b->outputs);
     return b->outputs ? onnx_make_function(r, &f, &b->name) : no_memory();
 }
@@ -208,22 +241,22 @@ static hone_status places_of(onnx_reader *r, hone_garg condition, const hone_exp
 static hone_status refuse_shapes(uint32_t item) {
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                       "the condition (input 0) must be constant: output %u has another number of "
-                      "dimensions in each branch, or sizes that only the branch knows",
+                      "dimensions in each branch",
                       item);
 }
 
 static hone_status find_fits_of(onnx_reader *r, uint32_t vars, hone_garg condition, uint32_t item,
                                 const hone_sinfo *yes, const hone_sinfo *no, fits *out) {
     bool is_known = is_shape_known(yes) && is_shape_known(no) && yes->rank == no->rank;
-    for (int32_t d = 0; is_known && d < yes->rank; d++)
-        is_known = is_known_before(vars, yes->shape[d]) && is_known_before(vars, no->shape[d]);
     if (!is_known) return refuse_shapes(item);
     for (int32_t d = 0; d < yes->rank; d++) {
-        if (hone_extent_same(yes->shape[d], no->shape[d])) continue;
+        const hone_expr *a = yes->shape[d], *b = no->shape[d];
+        bool is_inside = !is_known_before(vars, a) || !is_known_before(vars, b);
+        if (!is_inside && hone_extent_same(a, b)) continue;
         if (out->count == MOST_FITS) return refuse_shapes(item);
         fit *f = &out->items[out->count++];
-        *f = (fit){.item = item, .axis = d};
-        HONE_TRY(places_of(r, condition, yes->shape[d], no->shape[d], &f->places));
+        *f = (fit){.item = item, .axis = d, .is_inside = is_inside};
+        if (!is_inside) HONE_TRY(places_of(r, condition, a, b, &f->places));
     }
     return HONE_OK;
 }
@@ -245,18 +278,17 @@ static hone_status find_fits(onnx_reader *r, hone_garg condition, const branch *
 }
 
 static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *then,
-                           const branch *otherwise, const onnx_captured *captured,
-                           hone_garg **out_flat) {
-    uint32_t leads = then->fits->count, first = HONE_GBIND_IF_ARGS + leads;
-    uint32_t count = first + captured->count;
+                           const branch *otherwise, const fits *leads,
+                           const onnx_captured *captured, hone_garg **out_flat) {
+    uint32_t first = HONE_GBIND_IF_ARGS + leads->count, count = first + captured->count;
     hone_garg *args = hone_arena_zalloc(r->arena, count * sizeof *args);
     hone_gvalue value = hone_graph_add_value(r->graph, "lv", NULL);
     if (!args || value == HONE_NO_ID) return no_memory();
     args[0] = condition;
     args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->name};
     args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->name};
-    for (uint32_t i = 0; i < leads; i++)
-        args[HONE_GBIND_IF_ARGS + i] = then->fits->items[i].places;
+    for (uint32_t i = 0; i < leads->count; i++)
+        args[HONE_GBIND_IF_ARGS + i] = leads->items[i].places;
     for (uint32_t i = 0; i < captured->count; i++)
         args[first + i] = captured->values[i];
     hone_gbind *bind = hone_graph_add_bind(r->graph, HONE_GBIND_IF, value);
@@ -268,10 +300,30 @@ static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *th
     return results_of(r, value, out_flat);
 }
 
-static hone_status make_both(onnx_reader *r, const onnx_captured *captured, branch *then,
-                             branch *otherwise) {
-    HONE_TRY(make_branch(r, captured, "main_then", then));
-    return make_branch(r, captured, "main_else", otherwise);
+static hone_status make_both(onnx_reader *r, const onnx_captured *captured, bool of_sizes,
+                             branch *then, branch *otherwise) {
+    HONE_TRY(make_branch(r, captured, "main_then", of_sizes, then));
+    return make_branch(r, captured, "main_else", of_sizes, otherwise);
+}
+
+/* Sizes that the branches compute: an if more, before the one for what they give, tells them. */
+static hone_status find_inside(onnx_reader *r, hone_garg condition, const onnx_captured *captured,
+                               branch *then, branch *otherwise, fits *io) {
+    const fits none = {0};
+    const hone_expr *sizes[MOST_FITS] = {NULL};
+    hone_garg *chosen;
+    uint32_t count = 0, next = 0;
+    for (uint32_t i = 0; i < io->count; i++)
+        count += io->items[i].is_inside;
+    if (!count) return HONE_OK;
+    HONE_TRY(make_both(r, captured, true, then, otherwise));
+    HONE_TRY(emit_if(r, condition, then, otherwise, &none, captured, &chosen));
+    HONE_TRY(onnx_find_sizes(r, chosen[0], count, -1, sizes));
+    for (uint32_t i = 0; i < io->count; i++) {
+        fit *f = &io->items[i];
+        if (f->is_inside) HONE_TRY(onnx_places(r, sizes[next++], 1, 0, &f->places));
+    }
+    return HONE_OK;
 }
 
 static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, branch *otherwise,
@@ -284,12 +336,13 @@ static hone_status read_both(onnx_reader *r, hone_garg condition, branch *then, 
     HONE_TRY(onnx_capture(r, then->graph, &captured));
     HONE_TRY(onnx_capture(r, otherwise->graph, &captured));
     then->fits = otherwise->fits = &none;
-    HONE_TRY(make_both(r, &captured, then, otherwise));
+    HONE_TRY(make_both(r, &captured, false, then, otherwise));
     HONE_TRY(check_alike(then, otherwise));
     HONE_TRY(find_fits(r, condition, then, otherwise, &found));
     then->fits = otherwise->fits = &found;
-    if (found.count) HONE_TRY(make_both(r, &captured, then, otherwise));
-    HONE_TRY(emit_if(r, condition, then, otherwise, &captured, &flat));
+    HONE_TRY(find_inside(r, condition, &captured, then, otherwise, &found));
+    if (found.count) HONE_TRY(make_both(r, &captured, false, then, otherwise));
+    HONE_TRY(emit_if(r, condition, then, otherwise, &found, &captured, &flat));
     for (size_t i = 0; i < then->graph->n_output; i++)
         HONE_TRY(rebuild(r, &then->outputs[i], flat, &at, &out[i]));
     return HONE_OK;

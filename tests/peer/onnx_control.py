@@ -77,6 +77,36 @@ def if_in_loop():
         yield made, {"a": some(4), "b": some(4), "tab": some(n, 4)}
 
 
+def sizes_of_branches():
+    """Branches that compute how much they give: a slice, what is not zero, within others."""
+    cut = {"first": numpy.array([0]), "two": numpy.array([2])}
+    whole = graph([node("Concat", ["x", "x"], ["p"], axis=0), node("Relu", ["p"], ["q"])], "",
+                  "p:P,4 q:P,4")
+    few = graph([node("Slice", ["x", "first", "two"], ["r"]), node("Neg", ["r"], ["s"])], "",
+                "r:R,4 s:R,4")
+    made = graph([node("If", ["c"], ["y", "z"], then_branch=whole, else_branch=few),
+                  node("ReduceSum", ["z"], ["k"], keepdims=0)], "x:N,4 c?", "y:M,4 k:", **cut)
+    rows = graph([node("ReduceMax", ["x"], ["m"], axes=[1], keepdims=0),
+                  node("Greater", ["m", "zero"], ["g"]),
+                  node("Compress", ["x", "g"], ["u"], axis=0)], "", "u:U,4",
+                 zero=numpy.float32(1))
+    same = graph([node("Identity", ["x"], ["v"])], "", "v:V,4")
+    chosen = graph([node("If", ["c"], ["y"], then_branch=rows, else_branch=same),
+                    node("MatMul", ["y", "w"], ["z"])], "x:N,4 c?", "z:M,4", w=WEIGHT)
+    inner = graph([node("If", ["d"], ["i"], then_branch=rows, else_branch=same)], "", "i:I,4")
+    short = graph([node("Slice", ["x", "first", "two"], ["r"])], "", "r:R,4")
+    nested = graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=short)],
+                   "x:N,4 c? d?", "y:M,4", **cut)
+    for c in (True, False):
+        for count in (1, 5):
+            feeds = {"x": some(count, 4), "c": numpy.array(c)}
+            feeds["x"][0, 0] = 2
+            yield made, feeds
+            yield chosen, feeds
+            for d in (True, False):
+                yield nested, {**feeds, "d": numpy.array(d)}
+
+
 def scans():
     body = graph([node("MatMul", ["h", "w"], ["hw"]), node("Add", ["hw", "xi"], ["hs"]),
                   node("Tanh", ["hs"], ["h2"]), node("Mul", ["h2", "yi"], ["o1"]),
@@ -157,7 +187,7 @@ def compare(hone, number, made, feeds):
 
 def main():
     hone, count, failed = Hone(), 0, 0
-    for make in (loop_in_if, if_in_loop, scans, sizes, sequences, conditions):
+    for make in (loop_in_if, if_in_loop, sizes_of_branches, scans, sizes, sequences, conditions):
         for made, feeds in make():
             wrong = compare(hone, count, made, feeds)
             count += 1

@@ -503,7 +503,8 @@ def greedy():
 
 
 def choices():
-    """Branches by what is in the data: one pools, one crops; results of different lengths."""
+    """Branches by what is in the data: one pools, one crops; results of different lengths. Others
+    compute how long theirs is: what is above zero, or the first five."""
     net = Net(16, 18)
     x = net.input("x", [1, 3, "length"])
     net.feeds = [{"x": net.numbers(1, 3, n) + shift} for n, shift in ((8, 1.0), (8, -1.0))]
@@ -515,7 +516,15 @@ def choices():
     other = graph([helper.make_node("Conv", [x, weight], ["filtered"], kernel_shape=[3])], [],
                   [info("filtered", None)], "else")
     y = net.op("If", condition, then_branch=then, else_branch=other)
-    net.output(y, net.op("ReduceSum", net.op("Relu", y), net.const([2]), keepdims=0))
+    flat, zero = net.op("Reshape", x, net.const([-1])), net.number(0)
+    then = graph([helper.make_node("Greater", [flat, zero], ["above"]),
+                  helper.make_node("Compress", [flat, "above"], ["kept"])], [],
+                 [info("kept", None)], "then")
+    other = graph([helper.make_node("Slice", [flat, net.const([0]), net.const([5])], ["first"])],
+                  [], [info("first", None)], "else")
+    some = net.op("If", condition, then_branch=then, else_branch=other)
+    net.output(y, net.op("ReduceSum", net.op("Relu", y), net.const([2]), keepdims=0), some,
+               net.op("Exp", some))
     return net
 
 

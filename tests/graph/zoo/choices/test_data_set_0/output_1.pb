@@ -1,1 +1,1 @@
-Breducesum_6JC¶@‘Â$Aÿv¢?
+Breducesum_12JC¶@‘Â$Aÿv¢?
