@@ -21,7 +21,7 @@ PAGE = "docs/operators.md"
 SCHEMAS = FRONTEND + "/onnx/operators.txt"
 LIMITS = FRONTEND + "/onnx/limits.txt"
 DOMAINS = {**{f"onnx_{table}_converters": "com.microsoft"
-              for table in ("microsoft", "heads", "fused", "quant_contrib")},
+              for table in ("microsoft", "heads", "fused", "quant_contrib", "channels_last")},
            "onnx_learned_converters": "ai.onnx.ml", "onnx_tree_converters": "ai.onnx.ml",
            "onnx_train_converters": "ai.onnx.preview.training"}
 TABLE = re.compile(r"^const onnx_converter (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)

@@ -635,6 +635,12 @@ static const struct row {
         "opset 13\ninput x f32 1,1,H,W\nconst b i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
         "const a i64 1 = 3\nconst t i64 1 = -1\nnode Slice x,b,e,a,t -> y",
         "1,2,3,4,5,6", "3,2,1,6,5,4"),
+    ROW("SpaceToDepth, channels in front of places",
+        "opset 28\ninput x f32 1,2,2,2\nnode SpaceToDepth x -> y blocksize=2 mode='CRD'",
+        "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8"),
+    ROW("SpaceToDepth, places in front of channels",
+        "opset 28\ninput x f32 1,2,2,2\nnode SpaceToDepth x -> y blocksize=2 mode='DCR'",
+        "1,2,3,4,5,6,7,8", "1,5,2,6,3,7,4,8"),
     ROW("what is left of a product of sizes, of which one is among the new ones",
         SIZES "const k i64 1 = 3\nnode Mul hs,k -> t\nconst n f32 1 = 7\nnode Expand n,t -> v\n"
               "const rest i64 1 = -1\nnode Concat hs,rest -> z axis=0\nnode Reshape v,z -> u\n"

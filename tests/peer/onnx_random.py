@@ -27,6 +27,7 @@ import onnx_bounds
 import onnx_graphs
 import onnx_microsoft
 import onnx_microsoft_fused
+import onnx_microsoft_quantised
 import onnx_neural
 import onnx_operators_fit
 import onnx_reasons
@@ -36,7 +37,8 @@ from onnx_peer import expected
 
 TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
-                for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE}.items()}
+                for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE,
+                                     **onnx_microsoft_quantised.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}

@@ -135,6 +135,7 @@ static hone_status unpack_weight(onnx_reader *r, const few_bits *w, hone_garg *o
 
 static hone_status read_few_bits(onnx_reader *r, few_bits *w) {
     const hone_sinfo *info;
+    int64_t is_packed;
     HONE_TRY(onnx_input_info(r, 0, &info));
     HONE_TRY(onnx_attr_int(r, "K", 0, &w->k));
     HONE_TRY(onnx_attr_int(r, "N", 0, &w->n));
@@ -152,6 +153,8 @@ static hone_status read_few_bits(onnx_reader *r, few_bits *w) {
     w->blocks = (w->k + w->block - 1) / w->block;
     if (onnx_has_input(r, 4))
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "an order of groups (input 4)");
+    HONE_TRY(onnx_attr_int(r, "weight_prepacked", 0, &is_packed));
+    if (is_packed) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "weights packed for one device");
     return HONE_OK;
 }
 
@@ -210,7 +213,7 @@ const onnx_converter onnx_microsoft_converters[] = {
      NULL},
     {"SkipLayerNormalization",         convert_skip_norm, 3, 5, 4, "epsilon", NULL},
     {"SkipSimplifiedLayerNormalization",         convert_skip_norm, 3, 4, 4, "epsilon", NULL},
-    {"MatMulNBits",      convert_matmul_bits, 3, 6, 1, "K N accuracy_level bits block_size", NULL},
+    {"MatMulNBits",      convert_matmul_bits, 3, 6, 1, "K N accuracy_level bits block_size weight_prepacked", NULL},
     {"RotaryEmbedding", convert_rotary, 4, 4, 1,
      "interleaved is_packed_batching num_heads rotary_embedding_dim scale", NULL},
     {0        },

@@ -27,7 +27,8 @@ static const onnx_converter *find_in_tables(size_t count, const onnx_converter *
 
 static const onnx_converter *find_of_microsoft(const char *op) {
     const onnx_converter *const tables[] = {onnx_microsoft_converters, onnx_heads_converters,
-                                            onnx_fused_converters, onnx_quant_contrib_converters};
+                                            onnx_fused_converters, onnx_quant_contrib_converters,
+                                            onnx_channels_last_converters};
     return find_in_tables(HONE_COUNT(tables), tables, op);
 }
 

@@ -25,6 +25,7 @@ extern const onnx_converter onnx_loss_converters[];
 extern const onnx_converter onnx_transformer_converters[];
 extern const onnx_converter onnx_microsoft_converters[];     /* of the domain com.microsoft */
 extern const onnx_converter onnx_quant_contrib_converters[]; /* more of com.microsoft */
+extern const onnx_converter onnx_channels_last_converters[]; /* what it turns round */
 extern const onnx_converter onnx_heads_converters[];         /* its attention */
 extern const onnx_converter onnx_fused_converters[];         /* what its optimiser fuses */
 extern const onnx_converter onnx_signal_converters[];
@@ -47,6 +48,10 @@ enum { ONNX_MAX_GIVEN = 16 };
 /* That operator of the standard on these inputs, with the attributes of the node. */
 hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
                             hone_garg *out);
+/* `convert` on input 0 with its channels first, where they come last; they do in the result, too. */
+hone_status onnx_convert_channels_last(onnx_reader *r, bool is_last,
+                                       hone_status (*convert)(onnx_reader *r, hone_garg *out),
+                                       hone_garg *out);
 
 /* A product of whole numbers with exact sums, as floats: (a - zero_a) (b - zero_b) scale_a scale_b
  * + bias. The zero points and the bias may be NONE. */

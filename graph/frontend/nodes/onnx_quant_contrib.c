@@ -47,20 +47,24 @@ static hone_status convert_leaky_relu(onnx_reader *r, hone_garg *out) {
     return convert_unary(r, "LeakyRelu", out);
 }
 
-static hone_status check_channels_first(const onnx_reader *r) {
-    int64_t is_last;
-    HONE_TRY(onnx_attr_int(r, "channels_last", 0, &is_last));
-    return is_last ? HONE_ERROR(HONE_CODE_UNSUPPORTED, "channels that come last") : HONE_OK;
-}
-
-static hone_status convert_average(onnx_reader *r, hone_garg *out) {
-    HONE_TRY(check_channels_first(r));
+static hone_status plain_average(onnx_reader *r, hone_garg *out) {
     return convert_unary(r, "AveragePool", out);
 }
 
-static hone_status convert_global_average(onnx_reader *r, hone_garg *out) {
-    HONE_TRY(check_channels_first(r));
+static hone_status plain_global_average(onnx_reader *r, hone_garg *out) {
     return convert_unary(r, "GlobalAveragePool", out);
+}
+
+static hone_status convert_average(onnx_reader *r, hone_garg *out) {
+    int64_t is_last;
+    HONE_TRY(onnx_attr_int(r, "channels_last", 0, &is_last));
+    return onnx_convert_channels_last(r, is_last != 0, plain_average, out);
+}
+
+static hone_status convert_global_average(onnx_reader *r, hone_garg *out) {
+    int64_t is_last;
+    HONE_TRY(onnx_attr_int(r, "channels_last", 0, &is_last));
+    return onnx_convert_channels_last(r, is_last != 0, plain_global_average, out);
 }
 
 /* It says since which operator set of the standard the axis is what it is. */

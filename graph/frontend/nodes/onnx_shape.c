@@ -202,7 +202,7 @@ static hone_status convert_transpose(onnx_reader *r, hone_garg *out) {
 /* Blocks of b × b positions become channels, or the other way round: reshape, permute, reshape. */
 static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
     static const int64_t to_space_dcr[] = {0, 3, 4, 1, 5, 2}, to_space_crd[] = {0, 1, 4, 2, 5, 3};
-    static const int64_t to_depth[] = {0, 3, 5, 1, 2, 4};
+    static const int64_t to_depth_dcr[] = {0, 3, 5, 1, 2, 4}, to_depth_crd[] = {0, 1, 3, 5, 2, 4};
     const hone_sinfo *data;
     int64_t block;
     static const char *const words[] = {"CRD", "DCR", NULL};
@@ -228,6 +228,7 @@ static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
                                 hone_extent_mul(&r->ir, w, b)};
     const hone_expr *depth[] = {n, hone_extent_mul(&r->ir, c, hone_extent_mul(&r->ir, b, b)), low,
                                 narrow};
+    const int64_t *to_depth = is_dcr ? to_depth_dcr : to_depth_crd;
     const int64_t *axes = !to_space ? to_depth : is_dcr ? to_space_dcr : to_space_crd;
     HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 6, split, out));
     HONE_TRY(onnx_emit_permute(r, *out, 6, axes, out));
@@ -470,7 +471,7 @@ const onnx_converter onnx_shape_converters[] = {
     {"Unsqueeze",         convert_unsqueeze, 1, 2, 1, "axes", NULL},
     {"Transpose",      convert_transpose, 1, 1, 1, "perm", NULL},
     {"DepthToSpace",     convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
-    {"SpaceToDepth",         convert_depth_space, 1, 1, 1, "blocksize", NULL},
+    {"SpaceToDepth",         convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
     {"Expand",         convert_expand, 2, 2, 1, "", NULL},
     {"Concat",      convert_concat, 1, 255, 1, "axis", NULL},
     {"Split",  convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
