@@ -13,7 +13,7 @@ void canon_init(canon *c, bool keeps_bytes) {
     memset(c, 0, offsetof(canon, small_vars));
     c->heap = NULL;
     c->keeps_bytes = keeps_bytes;
-    c->is_short_of_memory = false;
+    c->is_short_of_memory = c->leaves_numbers = false;
     c->bytes = keeps_bytes ? NULL : c->chunk;
     c->length = 0;
     c->capacity = keeps_bytes ? 0 : CANON_CHUNK;

@@ -151,7 +151,7 @@ static void write_constant(canon *c, const hone_expr *e) {
     canon_byte(c, e->kind == HONE_EXPR_INT ? '0' : '.');
     canon_dtype(c, e->dtype);
     if (e->kind == HONE_EXPR_INT) {
-        canon_int(c, e->u.i);
+        if (!c->leaves_numbers) canon_int(c, e->u.i);
         return;
     }
     memcpy(&bits, &e->u.f, sizeof bits);

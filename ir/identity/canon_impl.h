@@ -40,6 +40,7 @@ typedef struct canon {
     uint32_t *heap; /* when the small tables do not suffice */
     /* output */
     bool keeps_bytes, is_short_of_memory;
+    bool leaves_numbers; /* whole numbers are written without their values */
     uint8_t *bytes;
     size_t length, capacity;
     uint8_t chunk[CANON_CHUNK];

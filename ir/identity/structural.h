@@ -17,6 +17,9 @@
 
 /* All zero when memory was short. */
 hone_hash128 hone_func_hash(const hone_func *func);
+/* A hash that does not look at whole numbers: programs of one kind differ in sizes, strides and
+ * offsets only. No identity: it is not stored anywhere. All zero when memory was short. */
+hone_hash128 hone_func_kind_hash(const hone_func *func);
 hone_hash128 hone_graph_hash(const hone_module *module, const hone_graph_func *graph);
 /* The hash of all members with their names, in order of name. */
 hone_hash128 hone_module_hash(const hone_module *module);

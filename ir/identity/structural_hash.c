@@ -4,13 +4,22 @@
 #include "ir/identity/canon_impl.h"
 #include "ir/identity/structural.h"
 
-hone_hash128 hone_func_hash(const hone_func *func) {
+static hone_hash128 hash_func(const hone_func *func, bool leaves_numbers) {
     canon c;
     canon_init(&c, false);
+    c.leaves_numbers = leaves_numbers;
     canon_write_func(&c, func);
     hone_hash128 hash = canon_digest(&c);
     canon_deinit(&c);
     return hash;
+}
+
+hone_hash128 hone_func_hash(const hone_func *func) {
+    return hash_func(func, false);
+}
+
+hone_hash128 hone_func_kind_hash(const hone_func *func) {
+    return hash_func(func, true);
 }
 
 hone_hash128 hone_graph_hash(const hone_module *module, const hone_graph_func *graph) {

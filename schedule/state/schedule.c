@@ -278,6 +278,7 @@ hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch
     copy->has_forgotten = sch->has_forgotten;
     copy->blame = HONE_NO_ID;
     copy->wants_reasons = sch->wants_reasons;
+    copy->fits_tiles = sch->fits_tiles;
     copy->intrins = sch->intrins;
     hone_rng rng = sch->rng;
     copy->rng = hone_rng_from_seed(hone_rng_next(&rng));

@@ -40,6 +40,8 @@ struct hone_schedule {
     hone_rng rng;           /* where sampling draws from */
     hone_node_id blame;     /* after a refusal: the node it is about, or HONE_NO_ID */
     const struct hone_tensor_intrins *intrins; /* not owned; NULL: the built-in ones only */
+    bool fits_tiles; /* decisions come from a program with other extents: perfect tiles are made to
+                        fit (hone_fit_perfect_tile) instead of repaired */
     bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
 };
 
@@ -49,7 +51,7 @@ HONE_NODISCARD hone_status hone_schedule_create(const hone_func *base, hone_sche
 /* Frees the schedule with all that lies in its arena; NULL is allowed. */
 void hone_schedule_destroy(hone_schedule *sch);
 /* Back to the program that the schedule began with; trace and random variables are forgotten, what
- * lies in the arena is freed. rng, intrins and wants_reasons stay. */
+ * lies in the arena is freed. rng, intrins, fits_tiles and wants_reasons stay. */
 HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
 /* Makes a second schedule in the state of the first, for rules that try variants: program, trace
  * and random variables are copied, rng is forked. */

@@ -10,7 +10,7 @@
 #include "ir/text/read/script.h"
 #include "tests/support/hone_test.h"
 
-static const char program[] =
+static const char dense_and_scale[] =
     "@I.ir_module\n"
     "class Module:\n"
     "    @T.prim_func\n"
@@ -67,6 +67,10 @@ static hone_stop should_stop(void *ctx) {
 }
 
 void tune_world_open(tune_world *w) {
+    tune_world_open_program(w, dense_and_scale);
+}
+
+void tune_world_open_program(tune_world *w, const char *program) {
     *w = (tune_world){0};
     HONE_ASSERT_OK(hone_script_parse(program, strlen(program), "test.py", &w->module));
     HONE_ASSERT_OK(hone_graph_prepare(w->module, NULL, &w->prepared));

@@ -25,6 +25,8 @@ typedef struct tune_world {
 
 /* A matrix product `dense` and a `scale`; 40 trials. */
 void tune_world_open(tune_world *w);
+/* With the tasks of a text. */
+void tune_world_open_program(tune_world *w, const char *program);
 void tune_world_close(tune_world *w);
 
 /* What was tried, in order. */

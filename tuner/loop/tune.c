@@ -169,6 +169,7 @@ static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     HONE_TRY(begin_session(t));
     HONE_TRY(hone_tuning_find_unlike(t));
     HONE_TRY(hone_tuning_resume(t));
+    HONE_TRY(hone_tuning_transfer(t));
     if (t->options->propose)
         HONE_TRY(hone_outside_open(t->options->propose, t->options->log, &t->outside));
     return t->options->simulate ? HONE_OK : make_references(t);

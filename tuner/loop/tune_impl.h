@@ -135,6 +135,9 @@ static inline bool hone_tuning_is_like(const hone_tuning *t, const hone_db_trial
 
 /* Takes what the database knows of the tasks: elites, seen programs, training samples. */
 HONE_NODISCARD hone_status hone_tuning_resume(hone_tuning *t);
+/* Takes as advice what it knows of programs that differ from a task's in sizes only, and of the
+ * task on targets unlike this one (tune_transfer.c). */
+HONE_NODISCARD hone_status hone_tuning_transfer(hone_tuning *t);
 /* Proposes, builds, measures and records until the budget, a stop or convergence ends it. */
 HONE_NODISCARD hone_status hone_tuning_loop(hone_tuning *t);
 /* Times the fastest records of each task again, interleaved, and marks them as confirmed. */

@@ -40,14 +40,28 @@ static const hone_decision *decisions_for(hone_tune_task *task, int32_t sketch,
     return trace->decisions;
 }
 
-/* A record that can't be read teaches the model only. */
-static const hone_decision *read_decisions(hone_tune_task *task, const hone_db_trial *trial) {
+/* Steps that are no sketch's: a proposal from outside, or of a space that has changed since. */
+static hone_status adopt(hone_tune_task *task, const char *json, hone_candidate *io) {
     hone_trace trace;
+    HONE_TRY(hone_tune_task_from_stored(task, json, task->arena, &json));
+    HONE_TRY(hone_trace_parse_json(task->arena, json, strlen(json), "record", &trace));
+    return hone_tune_task_adopt(task, &trace, hone_rng_from_seed(0), io);
+}
+
+/* The sketch and the decisions of a record. One that can't be read or replayed teaches the model
+ * only: it has no decisions. */
+static hone_status read_decisions(hone_tune_task *task, const hone_db_trial *trial,
+                                  hone_candidate *io) {
+    hone_trace trace;
+    hone_candidate found = *io;
     hone_status st =
         hone_trace_parse_json(task->arena, trial->trace, strlen(trial->trace), "record", &trace);
-    bool is_read = !st;
+    if (!st) io->decisions = decisions_for(task, trial->sketch, &trace);
+    if (!st && !io->decisions && !task->has_own_space) st = adopt(task, trial->trace, &found);
+    if (!st && !io->decisions && found.decisions) *io = found;
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     hone_status_free(st);
-    return is_read ? decisions_for(task, trial->sketch, &trace) : NULL;
+    return HONE_OK;
 }
 
 /* A confirmed time is what it is known by, until it is timed again. */
@@ -56,23 +70,26 @@ static void note_before(hone_tune_task *task, const hone_db_trial *trial) {
     if (!(task->before_ns > 0) && trial->median_ns > 0) task->before_ns = hone_db_trial_ns(trial);
 }
 
-/* Folding: only what may become an elite is read. */
-static void fold(resuming *r, const hone_db_trial *trial) {
+/* Folding: only what may become an elite is read. A default schedule that is no longer the default
+ * is one trace among others. */
+static hone_status fold(resuming *r, const hone_db_trial *trial) {
     hone_tune_task *task = r->task;
-    bool is_ok = trial->median_ns > 0;
+    bool is_ok = trial->median_ns > 0, is_before = hone_hash128_equal(trial->program, task->before);
     hone_candidate candidate = {.sketch = trial->sketch, .program = trial->program};
     bool may_lead = is_ok && hone_tune_task_is_elite(task, r->is_own ? trial->median_ns : INFINITY);
-    if (may_lead && trial->sketch >= 0) candidate.decisions = read_decisions(task, trial);
+    if (may_lead && (trial->sketch >= 0 || !is_before))
+        HONE_TRY(read_decisions(task, trial, &candidate));
     if (!r->is_own) {
         if (candidate.decisions) hone_tune_task_advise(task, &candidate);
-        return;
+        return HONE_OK;
     }
-    if (hone_hash128_equal(trial->program, task->before)) note_before(task, trial);
+    if (is_before) note_before(task, trial);
     bool is_of_space = !task->has_own_space || trial->sketch < 0 || candidate.decisions;
-    if (!is_of_space) return;
+    if (!is_of_space) return HONE_OK;
     hone_tune_task_fold(task, &candidate, trial->median_ns);
     bool is_best = trial->confirmed_ns > 0 && !(task->confirmed_ns <= trial->confirmed_ns);
     if (is_best) task->confirmed_ns = trial->confirmed_ns;
+    return HONE_OK;
 }
 
 static hone_status teach(resuming *r, const hone_db_trial *trial) {
@@ -96,7 +113,7 @@ static hone_status take(resuming *r, const hone_db_trial *trial) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "resume");
     }
     r->count++;
-    fold(r, trial);
+    HONE_TRY(fold(r, trial));
     return teach(r, trial);
 }
 

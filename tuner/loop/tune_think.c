@@ -73,6 +73,19 @@ static hone_status propose_before(hone_tune_task *task, hone_candidate *out, uin
     return HONE_OK;
 }
 
+/* What was good for programs like the task's has up to half of a batch. */
+static hone_status propose_advice(hone_tune_task *task, uint32_t room, hone_candidate *out,
+                                  uint32_t *out_count) {
+    *out_count = 0;
+    while (*out_count < room && task->advice_taken < task->advice_count) {
+        bool is_new;
+        out[*out_count] = task->advice[task->advice_taken++];
+        HONE_TRY(hone_tune_task_note_program(task, out[*out_count].program, &is_new));
+        *out_count += is_new;
+    }
+    return HONE_OK;
+}
+
 static void enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *candidate,
                   bool ends_batch) {
     hone_trial *trial = hone_tuning_trial(t, t->proposed + t->thought.count);
@@ -94,6 +107,9 @@ static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
         t->uncounted++;
         if (size < HONE_BATCH) size++;
     }
+    HONE_TRY(propose_advice(task, (size - count + 1) / 2, candidates + count, &more));
+    count += more;
+    more = 0;
     hone_rng rng = hone_rng_make(t->options->seed, task->task->hash, (uint64_t)task->proposals);
     if (t->outside) {
         HONE_TRY(hone_outside_propose(t->outside, task, hone_rng_split(&rng, 1), (size - count) / 2,

@@ -9,6 +9,7 @@
 #include "tuner/task/tune_task.h"
 
 typedef struct hone_strategy {
+    bool takes_advice; /* what was good for programs like the task's is tried early */
     /* Fills up to count candidates that were not seen before; *out_count 0 = nothing new. */
     hone_status (*propose)(hone_tune_task *task, hone_costmodel *model, hone_rng rng,
                            uint32_t count, hone_candidate *out, uint32_t *out_count);

@@ -247,4 +247,4 @@ static hone_status evolve(hone_tune_task *task, hone_costmodel *model, hone_rng 
     return st;
 }
 
-const hone_strategy hone_strategy_evolutionary = {.propose = evolve};
+const hone_strategy hone_strategy_evolutionary = {.takes_advice = true, .propose = evolve};

@@ -2,8 +2,6 @@
 #include "schedule/primitive/choose/sample.h"
 #include "tuner/space/mutator.h"
 
-enum { MAX_DIVISORS = 256 };
-
 int64_t hone_mutation_pick(const hone_mutation *m, hone_mutable is_mutable) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < m->sketch->count; i++)
@@ -36,22 +34,9 @@ int64_t hone_tile_limit(const hone_inst *inst) {
     return has_limit && inst->attrs[1].u.i > 0 ? inst->attrs[1].u.i : -1;
 }
 
-static int64_t largest_divisor(int64_t n, int64_t most) {
-    int64_t divisors[MAX_DIVISORS];
-    uint32_t count = hone_divisors(n, MAX_DIVISORS, divisors);
-    while (count > 1 && divisors[count - 1] > most)
-        count--;
-    return divisors[count - 1];
-}
-
 void hone_tile_fit(int64_t extent, int64_t limit, uint32_t wanted_parts, const int64_t *wanted,
                    uint32_t parts, int64_t *out) {
-    for (uint32_t back = 0; back + 1 < parts; back++) { /* counted from the last part */
-        int64_t most = back + 1 < wanted_parts ? wanted[wanted_parts - 1 - back] : 1;
-        if (back == 0 && limit > 0 && most > limit) most = limit;
-        int64_t factor = largest_divisor(extent, most);
-        out[parts - 1 - back] = factor;
-        extent /= factor;
-    }
-    out[0] = extent;
+    for (uint32_t back = 0; back < parts; back++) /* counted from the last part */
+        out[parts - 1 - back] = back + 1 < wanted_parts ? wanted[wanted_parts - 1 - back] : 1;
+    hone_fit_perfect_tile(extent, parts, limit, out);
 }

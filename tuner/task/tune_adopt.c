@@ -52,12 +52,12 @@ static hone_status add_sketch(hone_tune_task *task, const hone_trace *open) {
     return HONE_OK;
 }
 
-/* With reasons, which a search does without. */
+/* With reasons, which a search does without. A new sketch's tiles may come from other extents. */
 static hone_status replay(hone_tune_task *task, int32_t sketch, const hone_decision *decisions,
                           hone_rng rng, hone_candidate *out) {
-    task->schedule->wants_reasons = true;
+    task->schedule->wants_reasons = task->schedule->fits_tiles = true;
     hone_status st = hone_tune_task_replay(task, sketch, decisions, rng, task->arena, out);
-    task->schedule->wants_reasons = false;
+    task->schedule->wants_reasons = task->schedule->fits_tiles = false;
     return st;
 }
 

@@ -203,7 +203,10 @@ bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns) {
 
 static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
     bool is_default = candidate->sketch < 0;
-    if (is_default && task->begins_as_written) return;
+    if (is_default &&
+        (task->begins_as_written || !hone_hash128_equal(candidate->program, task->before))) {
+        return;
+    }
     int32_t sketch = is_default ? task->default_sketch : candidate->sketch;
     const hone_decision *decisions = is_default ? task->default_decisions : candidate->decisions;
     if (sketch < 0 || !decisions) return;
@@ -219,6 +222,8 @@ static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, do
 
 void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate) {
     keep_elite(task, candidate, INFINITY); /* its time is not one of this device */
+    bool is_ready = candidate->trace && task->advice_count < HONE_ADVICE;
+    if (is_ready) task->advice[task->advice_count++] = *candidate;
 }
 
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {

@@ -31,6 +31,7 @@ typedef struct hone_elite {
 
 enum {
     HONE_ELITES = 48,
+    HONE_ADVICE = 8,
     HONE_EVALUATIONS = 1024,
     HONE_LEAST_EVALUATIONS = 64,
     HONE_MAX_FOREIGN = 32
@@ -59,6 +60,9 @@ typedef struct hone_tune_task {
     int64_t last_record;        /* up to where */
     hone_elite elites[HONE_ELITES]; /* fastest first */
     uint32_t elite_count;
+    hone_candidate
+        advice[HONE_ADVICE]; /* to be tried early, nearest first (hone_tune_task_advise) */
+    uint32_t advice_count, advice_taken;
     const char *check_path; /* bundle, or NULL */
     double before_ns, best_ns;
     double shown_ns;     /* best so far, folded or not: for the progress line and for timing */
@@ -122,7 +126,8 @@ HONE_NODISCARD hone_status hone_tune_task_from_stored(const hone_tune_task *task
                                                       hone_arena *arena, const char **out_json);
 /* Whether a candidate with this time would become an elite. */
 bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns);
-/* Takes what was good on another device, in its order; it stands behind what is known of this. */
+/* Takes what was good elsewhere (on another device, for a program like this), in its order; it
+ * stands behind what is known of this. With its trace made it is tried early, too. */
 void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate);
 /* Takes a result: elites, best, history. time NAN = failed. */
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns);

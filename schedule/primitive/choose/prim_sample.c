@@ -71,7 +71,10 @@ static void decide_tile(hone_schedule *sch, int64_t extent, uint32_t n, int64_t 
             out[i] = i ? 1 : -1;
     } else if (decision) {
         memcpy(out, decision->values, n * sizeof *out);
-        hone_repair_perfect_tile(extent, n, out);
+        if (sch->fits_tiles)
+            hone_fit_perfect_tile(extent, n, limit, out);
+        else
+            hone_repair_perfect_tile(extent, n, out);
     } else {
         hone_sample_perfect_tile(&sch->rng, extent, n, limit, out);
     }

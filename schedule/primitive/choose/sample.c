@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-enum { MAX_TRIAL = 1 << 22 };
+enum { MAX_TRIAL = 1 << 22, MAX_DIVISORS = 256 };
 
 uint32_t hone_factorize(int64_t n, int64_t primes[HONE_MAX_PRIMES],
                         int32_t powers[HONE_MAX_PRIMES]) {
@@ -34,6 +34,15 @@ uint32_t hone_divisors(int64_t n, uint32_t capacity, int64_t *out) {
         if (n / out[i] != out[i]) out[count++] = n / out[i];
     }
     return count;
+}
+
+/* The largest that is no larger than `most`; at least 1. */
+static int64_t largest_divisor(int64_t n, int64_t most) {
+    int64_t divisors[MAX_DIVISORS];
+    uint32_t count = hone_divisors(n, MAX_DIVISORS, divisors);
+    while (count > 1 && divisors[count - 1] > most)
+        count--;
+    return divisors[count - 1];
 }
 
 /* A uniform composition of total into parts non-negative numbers, by stars and bars: the gaps
@@ -98,6 +107,15 @@ bool hone_repair_perfect_tile(int64_t extent, uint32_t parts, int64_t *io) {
     changed = changed || io[0] != rest;
     io[0] = rest;
     return changed;
+}
+
+void hone_fit_perfect_tile(int64_t extent, uint32_t parts, int64_t limit, int64_t *io) {
+    for (uint32_t i = parts; i-- > 1;) {
+        bool is_limited = i + 1 == parts && limit > 0 && io[i] > limit;
+        io[i] = largest_divisor(extent, is_limited ? limit : io[i]);
+        extent /= io[i];
+    }
+    io[0] = extent;
 }
 
 /* ---- partitioned ---- */

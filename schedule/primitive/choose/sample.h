@@ -38,5 +38,9 @@ bool hone_repair_partitioned_tile(int64_t extent, uint32_t parts, uint32_t pos, 
  * factor that does not divide what is left of the extent takes all of it; the first takes the rest.
  * Returns whether something changed. */
 bool hone_repair_perfect_tile(int64_t extent, uint32_t parts, int64_t *io);
+/* Makes factors that were good for another extent fit this one: from the last to the second each
+ * becomes the largest divisor of what is left that is no larger, the last one at most `limit` (-1:
+ * no limit); the first takes the rest. */
+void hone_fit_perfect_tile(int64_t extent, uint32_t parts, int64_t limit, int64_t *io);
 
 #endif

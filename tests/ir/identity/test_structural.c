@@ -204,6 +204,34 @@ static void golden(void **state) {
         "2dfb43b1c2c1d43cc6ba1db40be6ef90");
 }
 
+/* ---- programs of a kind ---- */
+
+static hone_hash128 kind_of(const char *text) {
+    hone_module *module = NULL;
+    hone_hash128 kind = hone_func_kind_hash(hone_test_parse(text, &module));
+    hone_module_release(module);
+    return kind;
+}
+
+static void sizes_do_not_make_a_kind(void **state) {
+    (void)state;
+    static const char larger[] = "@T.prim_func\n"
+                                 "def main(A: T.Buffer((300, 5), \"float32\"), "
+                                 "C: T.Buffer((300, 5), \"float32\")):\n"
+                                 "  for i, j in T.grid(300, 5):\n"
+                                 "    with T.block(\"B\"):\n"
+                                 "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                                 "      C[vi, vj] = A[vi, vj] + T.float32(";
+    hone_str same = {0}, other = {0};
+    hone_str_printf(&same, "%s1)\n", larger);
+    hone_str_printf(&other, "%s2)\n", larger); /* what is computed is no size */
+    assert_true(hone_hash128_equal(kind_of(COPY), kind_of(hone_str_text(&same))));
+    assert_false(hone_hash128_equal(kind_of(COPY), kind_of(hone_str_text(&other))));
+    assert_false(hone_hash128_equal(kind_of(COPY), kind_of(MATMUL)));
+    hone_str_deinit(&same);
+    hone_str_deinit(&other);
+}
+
 /* ---- random programs ---- */
 
 static void random_programs(void **state) {
@@ -231,6 +259,7 @@ static void random_programs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden),
+        cmocka_unit_test(sizes_do_not_make_a_kind),
         cmocka_unit_test(random_programs),
     };
     int failed = HONE_RUN_ROWS("ir/structural", rows, compares);

@@ -99,6 +99,30 @@ static void repairs_keep_what_fits(void **state) {
     }
 }
 
+static void fits_what_was_good_elsewhere(void **state) {
+    (void)state;
+    static const struct {
+        int64_t extent, limit;
+        uint32_t parts;
+        int64_t in[4], out[4];
+    } cases[] = {
+        {24, -1, 3, {2, 3, 4},      {2, 3, 4}   },
+        {48, -1, 3, {2, 3, 4},      {4, 3, 4}   }, /* the first takes the rest */
+        {30, -1, 3, {2, 4, 4},      {5, 2, 3}   },
+        {24, 8,  2, {1, 24},        {3, 8}      },
+        {24, -1, 2, {0, INT64_MIN}, {24, 1}     },
+        {24, -1, 2, {1, INT64_MAX}, {1, 24}     },
+        {1,  -1, 4, {3, 3, 3, 3},   {1, 1, 1, 1}},
+        {7,  -1, 1, {3},            {7}         },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t io[4];
+        memcpy(io, cases[i].in, sizeof io);
+        hone_fit_perfect_tile(cases[i].extent, cases[i].parts, cases[i].limit, io);
+        assert_memory_equal(io, cases[i].out, cases[i].parts * sizeof *io);
+    }
+}
+
 static void factors_and_divisors(void **state) {
     (void)state;
     for (int64_t n = 1; n < 3000; n++) {
@@ -122,6 +146,7 @@ static void factors_and_divisors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repairs_keep_what_fits),
+        cmocka_unit_test(fits_what_was_good_elsewhere),
         cmocka_unit_test(factors_and_divisors),
     };
     int failed = HONE_RUN_ROWS("schedule/sample_uniform", rows, is_uniform);
