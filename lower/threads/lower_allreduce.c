@@ -1,8 +1,8 @@
 /* lower/threads/lower_allreduce.c - the pass that writes tvm_thread_allreduce out.
  * needs: each axis of a launch once around all of it. keeps: what is computed, but for the order of
- * sums. Where the threads that add up are lanes of a warp in a row, they exchange numbers of 32
- * bits; of several warps, each hands its sum on in shared memory. All others halve an array in
- * shared memory again and again. The next pass inserts the syncs. */
+ * sums. Where the threads that add up are lanes of a warp in a row, they exchange numbers of 16
+ * bits and more; of several warps, each hands its sum on in shared memory. All others halve an
+ * array in shared memory again and again. The next pass inserts the syncs. */
 #include <string.h>
 
 #include "lower/threads/threads.h"
@@ -119,7 +119,7 @@ static bool has_lanes(const exchange *x) {
     bool is_whole =
         (count <= LOWER_WARP_LANES && is_power_of_two(count)) || count % LOWER_WARP_LANES == 0;
     return is_x && is_whole && x->members * x->groups % LOWER_WARP_LANES == 0 &&
-           x->value->dtype.bits == 32 && x->value->dtype.lanes == 1 &&
+           x->value->dtype.bits >= 16 && x->value->dtype.lanes == 1 &&
            x->lower->options->target->kind == HONE_TARGET_CUDA;
 }
 

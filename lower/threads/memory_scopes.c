@@ -115,13 +115,23 @@ static void note_loops(void *ctx, hone_node_id at) {
     if (s->count++ == 0) memcpy(s->loops, loops, sizeof loops);
 }
 
-static hone_status settle(hone_func *func, hone_node_id launch, hone_buffer storage) {
+static hone_status settle(hone_lower *lower, hone_node_id launch, hone_node_id alloc) {
+    hone_func *func = lower->func;
+    hone_buffer storage = hone_func_node(func, alloc)->u.alloc.buffer;
     const hone_buffer_info *info = &func->buffers[storage];
     bool is_global = begins(info->scope, "global"), is_shared = false, is_own = false;
     int64_t elements = hone_buffer_elements(info), each = (int64_t)hone_dtype_bytes(info->dtype);
     sharing s = {.func = func};
     if (!is_global && !begins(info->scope, "local")) return HONE_OK;
     lower_walk_touches(func, launch, storage, note_loops, &s);
+    bool is_by_x = s.is_split[LOWER_THREAD_X] && !s.is_split[LOWER_THREAD_X - 1] &&
+                   !s.is_split[LOWER_FIRST_THREAD];
+    if (is_by_x && begins(info->scope, "local")) {
+        bool are_own;
+        HONE_TRY(lower_keep_own_places(lower, launch, alloc, &are_own));
+        s.is_split[LOWER_THREAD_X] = !are_own;
+        if (are_own) s.loops[LOWER_THREAD_X] = HONE_NO_ID;
+    }
     for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
         is_shared |= s.is_split[a];
         is_own |= !s.is_split[a] && s.loops[a] != HONE_NO_ID && s.count;
@@ -146,7 +156,7 @@ hone_status lower_settle_scopes(hone_lower *lower, hone_node_id launch) {
     hone_func *func = lower->func;
     for (hone_node_id n = launch; n != HONE_NO_ID; n = hone_tree_next(func, launch, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (is_alloc(func, node)) HONE_TRY(settle(func, launch, node->u.alloc.buffer));
+        if (is_alloc(func, node)) HONE_TRY(settle(lower, launch, n));
     }
     return HONE_OK;
 }

@@ -252,6 +252,58 @@ static void check_row(void **state) {
     assert_int_equal(count, row->launches);
 }
 
+/* ---- arrays that threads have parts of ---- */
+
+/* clang-format off */
+#define PARTS                                                                                      \
+    "# tirx\n@T.prim_func\n" TWO("96")                                                             \
+    "  L = T.alloc_buffer((96,), \"float32\", scope=\"local\")\n"                                   \
+    "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"                                      \
+    "    for o in range(2):\n"                                                                     \
+    "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"                                \
+    "        for v in range(3):\n"                                                                 \
+    "          L[o * 48 + t * 3 + v] = A[o * 48 + t * 3 + v]\n"                                    \
+    "    for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+static const struct parts {
+    const char *name, *text;
+    int64_t elements; /* of L afterwards */
+    bool is_own;
+} parts_rows[] = {
+    {"the same loops",
+     PARTS "      for o, v in T.grid(2, 3):\n        B[o * 48 + t * 3 + v] = L[o * 48 + t * 3 + v]\n", 6, true},
+    {"some of them",
+     PARTS "      for o in range(2):\n        B[o * 48 + t * 3] = L[o * 48 + t * 3]\n", 6, true},
+    {"a neighbour's",
+     PARTS "      for o in range(2):\n        B[o * 48 + t * 3] = L[o * 48 + (15 - t) * 3]\n", 96, false},
+    {"of another stride",
+     PARTS "      for v in range(6):\n        B[t * 6 + v] = L[t * 6 + v]\n", 96, false},
+    {"beyond the thread's stride",
+     PARTS "      for v in range(2):\n        if t < 15:\n          B[t * 3 + v] = L[t * 3 + v * 3]\n", 96, false},
+};
+/* clang-format on */
+
+static void parts_are_kept(void **state) {
+    const struct parts *row = *state;
+    hone_module *module = NULL;
+    hone_func *lowered = NULL;
+    hone_launches launches = {0};
+    bool is_found = false;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    hone_arena *arena = hone_arena_create(1 << 16);
+    HONE_ASSERT_OK(lower_and_check(func, func, 1, true, arena, &lowered, &launches));
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(lowered, 0, n)) {
+        const hone_node *node = hone_func_node(lowered, n);
+        if (node->kind != HONE_NODE_ALLOC) continue;
+        const hone_buffer_info *info = hone_func_buffer(lowered, node->u.alloc.buffer);
+        assert_int_equal(hone_buffer_elements(info), row->elements);
+        assert_int_equal(strcmp(info->scope, "local") == 0, row->is_own);
+        is_found = true;
+    }
+    assert_true(is_found);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+}
+
 /* ---- with the schedules that are made without a search ---- */
 
 static hone_status schedule_for_device(hone_schedule *sch) {
@@ -385,6 +437,7 @@ static size_t count_workloads(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_schedules_keep_the_meaning)};
     return HONE_RUN_ROWS("lower/device", rows, check_row) +
+           HONE_RUN_ROWS("lower/device_parts", parts_rows, parts_are_kept) +
            HONE_RUN_ROWS("lower/device_traces", traced_rows, trace_is_lowered) +
            hone_test_run_rows("lower/device_workloads", hone_workloads, sizeof *hone_workloads,
                               count_workloads(), workload_is_lowered) +
