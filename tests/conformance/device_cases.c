@@ -260,7 +260,7 @@ static void refuses_to_load(hone_device *device) {
     m.values[DEVICE_VALUE_SHARED].k = 1 << 20;
     expect_no_load(device, &code, &m, HONE_CODE_INVALID, "shared memory");
     device_manifest_init_steps(&m, "step_double", "step_add", 10);
-    m.values[DEVICE_VALUE_BYTES].k = INT64_C(1) << 37;
+    m.values[DEVICE_VALUE_BYTES].k = INT64_C(1) << 43; /* more than any device has */
     expect_no_load(device, &code, &m, HONE_CODE_INVALID, "scratch buffer 0");
     device_manifest_init(&m, "self_test", 10);
     m.manifest.launch_count = m.manifest.value_count = 0;
