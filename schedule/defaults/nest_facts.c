@@ -185,10 +185,11 @@ static bool is_choice(const hone_expr *e) {
     return hone_expr_is_op(e, HONE_OP_MIN) || hone_expr_is_op(e, HONE_OP_MAX);
 }
 
-/* Does the block round what it adds up to a short float, step by step? Greatest and least numbers
- * are not rounded. */
-static bool rounds_steps(const hone_schedule *sch, hone_node_id block, hone_dtype dtype) {
-    if (!hone_dtype_is_short_float(dtype)) return false;
+bool hone_nest_keeps_order(const hone_schedule *sch, hone_node_id block) {
+    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
+    if (inner->write_count == 0 ||
+        !hone_dtype_is_short_float(hone_func_buffer(sch->func, inner->writes[0].buffer)->dtype))
+        return false;
     for (hone_node_id n = block; n != HONE_NO_ID; n = hone_tree_next(sch->func, block, n)) {
         const hone_node *node = hone_func_node(sch->func, n);
         bool is_init = hone_block_init_of(sch->func, block) == node->parent;
@@ -210,7 +211,7 @@ bool hone_nest_reduction(hone_schedule *sch, hone_node_id node, hone_reduction_f
     const hone_buffer_info *written = hone_func_buffer(sch->func, block->writes[0].buffer);
     out->element_bits = written->dtype.bits;
     out->output_rank = written->rank;
-    out->keeps_order = rounds_steps(sch, node, written->dtype);
+    out->keeps_order = hone_nest_keeps_order(sch, node);
     read_strides(sch, out, axes);
     return true;
 }

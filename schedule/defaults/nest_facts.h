@@ -31,6 +31,10 @@ bool hone_nest_reduction(hone_schedule *sch, hone_node_id block, hone_reduction_
 /* Some axis of the block is a reduce axis. */
 bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
 
+/* Does the block round what it adds up to a short float, step by step? Then a sum in another order
+ * is another one. Greatest and least numbers are not rounded. */
+bool hone_nest_keeps_order(const hone_schedule *sch, hone_node_id block);
+
 /* Is the block not worth a loop nest of its own? True: it should be inlined into those who read it.
  *
  *   constants                       always

@@ -74,7 +74,8 @@ hone_status hone_gpu_bind_alone(hone_gpu *g, hone_rv block);
 /* gpu_reduce.c: lets threads reduce together. ILLEGAL where that is not worth it. */
 hone_status hone_gpu_reduce(hone_gpu *g, hone_rv block);
 /* gpu_rows.c: with all that it reads of sums over rows, row by row. ILLEGAL: it reads none, or rows
- * are too long. */
+ * are too long. Own rows are kept in registers, others in shared memory. */
+hone_status hone_gpu_own_rows(hone_gpu *g, hone_rv block);
 hone_status hone_gpu_rows(hone_gpu *g, hone_rv block);
 /* gpu_transpose.c: by tiles that are turned around in shared memory. ILLEGAL: nothing is read
  * across the rows along which it is written. */

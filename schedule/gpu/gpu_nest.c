@@ -112,21 +112,28 @@ static bool is_even(hone_gpu *g, hone_node_id block, hone_node_id loop) {
     return true;
 }
 
-static int64_t widest_bytes(const hone_schedule *sch, const hone_block *block) {
+/* Of what moves along the loop, in bytes: what stays in place is one load for all neighbours. */
+static int64_t widest_bytes(hone_gpu *g, hone_node_id block, hone_node_id loop) {
+    const hone_block *inner = sch_block(g->sch, block);
+    hone_var var = sch_node(g->sch, loop)->u.loop.var;
     int64_t most = 1;
-    for (uint32_t i = 0; i < block->read_count + block->write_count; i++) {
+    for (uint32_t i = 0; i < inner->read_count + inner->write_count; i++) {
+        bool is_read = i < inner->read_count;
         const hone_region *region =
-            i < block->read_count ? &block->reads[i] : &block->writes[i - block->read_count];
-        most = hone_gpu_max(
-            most, (int64_t)hone_dtype_bytes(hone_func_buffer(sch->func, region->buffer)->dtype));
+            is_read ? &inner->reads[i] : &inner->writes[i - inner->read_count];
+        int64_t stride;
+        if (is_read && sch_stride_in_loop(g->sch, block, region, var, &stride) && stride == 0)
+            continue;
+        hone_dtype dtype = hone_func_buffer(g->sch->func, region->buffer)->dtype;
+        most = hone_gpu_max(most, (int64_t)hone_dtype_bytes(dtype));
     }
     return most;
 }
 
 int64_t hone_gpu_vector(hone_gpu *g, const hone_gpu_nest *nest) {
-    const hone_block *block = sch_block(g->sch, nest->block);
-    int64_t lanes = GPU_VECTOR_BYTES / widest_bytes(g->sch, block);
-    if (lanes < 2 || nest->count == 0) return 1;
+    if (nest->count == 0) return 1;
+    int64_t lanes = GPU_VECTOR_BYTES / widest_bytes(g, nest->block, nest->loops[nest->count - 1]);
+    if (lanes < 2) return 1;
     sch_vector_run run = sch_find_vector_run(g->sch, nest->block, nest->count, nest->loops, lanes);
     if (run.first > run.last || run.last != nest->count - 1) return 1;
     if (!is_even(g, nest->block, nest->loops[run.last])) return 1;

@@ -8,36 +8,22 @@
  *
  * Where rows lie across memory (softmax over channels), one thread keeps one of them.
  */
-#include "schedule/gpu/gpu_impl.h"
+#include "schedule/gpu/gpu_rows.h"
+
 #include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
 enum {
-    MOST_BLOCKS = 16,        /* that keep rows together */
     SHARED_BYTES = 48 << 10, /* that need not be asked for */
     ITEMS = 8,               /* of a thread, before more threads share a row */
     ROW_THREADS = 128,       /* where each keeps a row */
     LONG_ROW = 1 << 14,      /* of few rows: better shared by many blocks */
 };
 
-typedef struct rows {
-    hone_gpu *g;
-    hone_rv last;   /* the block that reads all others */
-    uint32_t count; /* of the others, in program order */
-    hone_rv blocks[MOST_BLOCKS];
-    int64_t total, length;   /* rows; the most that one block does for a row */
-    int64_t bytes;           /* of a row, between the blocks */
-    int64_t threads, beside; /* of a row; rows of one block */
-    hone_factor by;          /* that many threads, or what was sampled */
-    bool is_sampled;         /* how many threads */
-    hone_rv row;             /* loop */
-    bool is_across;          /* neighbouring rows are neighbours in memory */
-} rows;
-
 /* ---- which blocks ---- */
 
-static bool is_listed(const rows *r, hone_rv block) {
+static bool is_listed(const hone_gpu_row_nest *r, hone_rv block) {
     hone_node_id node, other;
     if (hone_status_consume(hone_schedule_node(r->g->sch, block, &node))) return true;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -48,7 +34,7 @@ static bool is_listed(const rows *r, hone_rv block) {
 }
 
 /* What a block needs, and what that needs; not what is bound already. */
-static hone_status list_producers(rows *r, hone_rv of) {
+static hone_status list_producers(hone_gpu_row_nest *r, hone_rv of) {
     uint32_t count = 0;
     const hone_rv *producers = NULL;
     HONE_TRY(hone_sch_get_producers(r->g->sch, of, &count, &producers));
@@ -56,7 +42,7 @@ static hone_status list_producers(rows *r, hone_rv of) {
         hone_node_id node;
         HONE_TRY(hone_schedule_node(r->g->sch, producers[i], &node));
         if (hone_gpu_is_bound(r->g->sch, node) || is_listed(r, producers[i])) continue;
-        if (r->count == MOST_BLOCKS) return hone_gpu_unfit();
+        if (r->count == GPU_MOST_ROW_BLOCKS) return hone_gpu_unfit();
         r->blocks[r->count++] = producers[i];
         HONE_TRY(list_producers(r, producers[i]));
     }
@@ -64,7 +50,7 @@ static hone_status list_producers(rows *r, hone_rv of) {
 }
 
 /* In program order: a producer stands before those that read it. */
-static hone_status sort_blocks(rows *r) {
+static hone_status sort_blocks(hone_gpu_row_nest *r) {
     for (uint32_t i = 1; i < r->count; i++) {
         for (uint32_t j = i; j > 0; j--) {
             hone_node_id before, after;
@@ -95,7 +81,7 @@ static bool region_uses_loop(const hone_schedule *sch, hone_node_id block,
     return false;
 }
 
-static bool is_made_by(const rows *r, hone_buffer buffer, bool *out_is_sum) {
+static bool is_made_by(const hone_gpu_row_nest *r, hone_buffer buffer, bool *out_is_sum) {
     for (uint32_t i = 0; i < r->count; i++) {
         hone_node_id node;
         if (hone_status_consume(hone_schedule_node(r->g->sch, r->blocks[i], &node))) continue;
@@ -110,7 +96,7 @@ static bool is_made_by(const rows *r, hone_buffer buffer, bool *out_is_sum) {
 }
 
 /* Marks the loops that say which row it is: those that choose among the results of reductions. */
-static bool mark_rows(const rows *r, const hone_gpu_nest *nest, bool *is_row) {
+static bool mark_rows(const hone_gpu_row_nest *r, const hone_gpu_nest *nest, bool *is_row) {
     const hone_schedule *sch = r->g->sch;
     const hone_block *block = sch_block(sch, nest->block);
     bool reads_sums = false;
@@ -141,7 +127,7 @@ static bool is_plain(const hone_gpu *g, const hone_gpu_nest *nest) {
 }
 
 /* Some reduction goes across memory. */
-static bool has_columns(const rows *r) {
+static bool has_columns(const hone_gpu_row_nest *r) {
     for (uint32_t i = 0; i < r->count; i++) {
         hone_node_id node;
         hone_reduction_facts f;
@@ -152,7 +138,7 @@ static bool has_columns(const rows *r) {
 }
 
 /* Makes one loop of those over rows, outermost. */
-static hone_status join_rows(rows *r) {
+static hone_status join_rows(hone_gpu_row_nest *r) {
     hone_gpu *g = r->g;
     hone_gpu_nest nest;
     bool is_row[GPU_MAX_LOOPS] = {false};
@@ -179,7 +165,7 @@ static hone_status join_rows(rows *r) {
 
 /* ---- moving ---- */
 
-static int64_t runs_of(const rows *r, hone_rv block, hone_node_id below) {
+static int64_t runs_of(const hone_gpu_row_nest *r, hone_rv block, hone_node_id below) {
     hone_node_id n;
     int64_t runs = 1;
     if (hone_status_consume(hone_schedule_node(r->g->sch, block, &n))) return -1;
@@ -195,7 +181,7 @@ static int64_t runs_of(const rows *r, hone_rv block, hone_node_id below) {
 }
 
 /* ILLEGAL where the block would run more often than now. */
-static hone_status move_in(rows *r, hone_rv block) {
+static hone_status move_in(hone_gpu_row_nest *r, hone_rv block) {
     int64_t before = runs_of(r, block, HONE_NO_ID);
     hone_node_id row;
     HONE_TRY(hone_sch_compute_at(r->g->sch, block, r->row, true, -1));
@@ -205,12 +191,12 @@ static hone_status move_in(rows *r, hone_rv block) {
     return HONE_OK;
 }
 
-static hone_status set_scope(rows *r, hone_rv block, const char *scope) {
+static hone_status set_scope(hone_gpu_row_nest *r, hone_rv block, const char *scope) {
     return hone_sch_set_scope(r->g->sch, block, 0, scope);
 }
 
 /* Elements that a block leaves for each row, in bytes. */
-static int64_t bytes_per_row(const rows *r, hone_rv block) {
+static int64_t bytes_per_row(const hone_gpu_row_nest *r, hone_rv block) {
     hone_node_id node;
     if (hone_status_consume(hone_schedule_node(r->g->sch, block, &node))) return SHARED_BYTES + 1;
     const hone_block *inner = sch_block(r->g->sch, node);
@@ -226,9 +212,8 @@ static int64_t bytes_per_row(const rows *r, hone_rv block) {
 
 /* ---- sharing out ---- */
 
-/* The loops of a block in the row: those that feed spatial axes, then those that reduce. */
-static hone_status split_lanes(rows *r, hone_rv block, hone_rv *out, uint32_t *out_spatial,
-                               uint32_t *out_count) {
+hone_status hone_gpu_row_loops(hone_gpu_row_nest *r, hone_rv block, hone_rv *out,
+                               uint32_t *out_spatial, uint32_t *out_count) {
     hone_gpu_nest nest;
     hone_node_id row;
     *out_spatial = *out_count = 0;
@@ -246,32 +231,31 @@ static hone_status split_lanes(rows *r, hone_rv block, hone_rv *out, uint32_t *o
     return *out_count > 1 ? hone_sch_reorder(r->g->sch, *out_count, out) : HONE_OK;
 }
 
-static int64_t product_of(const rows *r, uint32_t count, const hone_rv *loops) {
+static int64_t product_of(const hone_gpu_row_nest *r, uint32_t count, const hone_rv *loops) {
     int64_t product = 1;
     for (uint32_t i = 0; i < count; i++)
         product *= hone_gpu_extent(r->g, loops[i]);
     return product;
 }
 
-static bool keeps_order(const rows *r, hone_rv block) {
+static bool keeps_order(const hone_gpu_row_nest *r, hone_rv block) {
     hone_node_id node;
     if (hone_status_consume(hone_schedule_node(r->g->sch, block, &node))) return true;
-    const hone_block *inner = sch_block(r->g->sch, node);
-    return hone_dtype_is_short_float(
-        hone_func_buffer(r->g->sch->func, inner->writes[0].buffer)->dtype);
+    return hone_nest_keeps_order(r->g->sch, node);
 }
 
-/* One thread does all. */
-static hone_status share_nothing(rows *r, hone_rv block, uint32_t count, const hone_rv *loops) {
-    hone_rv unit;
+hone_status hone_gpu_share_nothing(hone_gpu_row_nest *r, hone_rv block) {
+    hone_rv loops[GPU_MAX_LOOPS], unit;
+    uint32_t spatial, count;
+    HONE_TRY(hone_gpu_row_loops(r, block, loops, &spatial, &count));
     HONE_TRY(hone_sch_add_unit_loop(r->g->sch, count ? loops[0] : block, &unit));
     return hone_gpu_share(r->g, unit, r->by, 1, NULL);
 }
 
-static hone_status share_block(rows *r, hone_rv block) {
+static hone_status share_block(hone_gpu_row_nest *r, hone_rv block) {
     hone_rv loops[GPU_MAX_LOOPS], fused, parts[2];
     uint32_t spatial, count;
-    HONE_TRY(split_lanes(r, block, loops, &spatial, &count));
+    HONE_TRY(hone_gpu_row_loops(r, block, loops, &spatial, &count));
     if (product_of(r, spatial, loops) > 1) {
         hone_gpu_nest nest;
         HONE_TRY(hone_gpu_get_nest(r->g, block, &nest));
@@ -282,7 +266,7 @@ static hone_status share_block(rows *r, hone_rv block) {
             vector /= 2;
         return hone_gpu_share(r->g, fused, r->by, vector, NULL);
     }
-    if (spatial == count || keeps_order(r, block)) return share_nothing(r, block, count, loops);
+    if (spatial == count || keeps_order(r, block)) return hone_gpu_share_nothing(r, block);
     HONE_TRY(hone_gpu_fuse(r->g, count - spatial, loops + spatial, &fused));
     HONE_TRY(hone_gpu_split_by(r->g, fused, r->by, parts));
     hone_rv order[] = {parts[1], parts[0]};
@@ -291,7 +275,7 @@ static hone_status share_block(rows *r, hone_rv block) {
 }
 
 /* Threads of a row, and how many rows a block keeps. */
-static hone_status choose_threads(rows *r) {
+static hone_status choose_threads(hone_gpu_row_nest *r) {
     hone_gpu *g = r->g;
     bool has_many = r->total > 2 * hone_gpu_multiprocessors(g);
     int64_t most = hone_gpu_min(g->limits->block_threads, (has_many ? 2 : 4) * GPU_BLOCK_THREADS);
@@ -310,18 +294,19 @@ static hone_status choose_threads(rows *r) {
     return HONE_OK;
 }
 
-static hone_status keep_by_block(rows *r) {
-    hone_gpu *g = r->g;
+hone_status hone_gpu_bind_rows(hone_gpu_row_nest *r) {
+    hone_schedule *sch = r->g->sch;
     hone_rv parts[2];
+    if (r->beside <= 1) return hone_sch_bind(sch, r->row, "blockIdx.x");
+    HONE_TRY(hone_gpu_split(r->g, r->row, r->beside, parts));
+    HONE_TRY(hone_sch_bind(sch, parts[1], "threadIdx.y"));
+    r->row = parts[1];
+    return hone_sch_bind(sch, parts[0], "blockIdx.x");
+}
+
+static hone_status keep_by_block(hone_gpu_row_nest *r) {
     HONE_TRY(choose_threads(r));
-    if (r->beside > 1) {
-        HONE_TRY(hone_gpu_split(g, r->row, r->beside, parts));
-        HONE_TRY(hone_sch_bind(g->sch, parts[1], "threadIdx.y"));
-        HONE_TRY(hone_sch_bind(g->sch, parts[0], "blockIdx.x"));
-        r->row = parts[1];
-    } else {
-        HONE_TRY(hone_sch_bind(g->sch, r->row, "blockIdx.x"));
-    }
+    HONE_TRY(hone_gpu_bind_rows(r));
     for (uint32_t i = 0; i < r->count; i++) {
         HONE_TRY(share_block(r, r->blocks[i]));
         HONE_TRY(set_scope(r, r->blocks[i], "shared"));
@@ -329,7 +314,7 @@ static hone_status keep_by_block(rows *r) {
     return share_block(r, r->last);
 }
 
-static hone_status keep_by_thread(rows *r) {
+static hone_status keep_by_thread(hone_gpu_row_nest *r) {
     hone_rv rest, sampled;
     int64_t threads = hone_gpu_min(ROW_THREADS, r->g->limits->block_threads);
     hone_factor by = HONE_FACTOR_OF_INT(threads);
@@ -343,13 +328,15 @@ static hone_status keep_by_thread(rows *r) {
     return hone_sch_bind(r->g->sch, rest, "blockIdx.x");
 }
 
-static hone_status keep_rows(rows *r) {
+/* All that the last block needs into one loop over rows. */
+static hone_status gather_rows(hone_gpu_row_nest *r, bool is_own) {
     hone_gpu *g = r->g;
     hone_node_id node, row;
     HONE_TRY(hone_schedule_node(g->sch, r->last, &node));
     if (hone_gpu_is_bound(g->sch, node)) return hone_gpu_unfit();
     HONE_TRY(list_producers(r, r->last));
     HONE_TRY(sort_blocks(r));
+    if (is_own) HONE_TRY(hone_gpu_cache_rows(r));
     HONE_TRY(join_rows(r));
     HONE_TRY(hone_schedule_node(g->sch, r->row, &row));
     r->length = runs_of(r, r->last, row);
@@ -357,19 +344,29 @@ static hone_status keep_rows(rows *r) {
         r->bytes += bytes_per_row(r, r->blocks[i]);
         HONE_TRY(move_in(r, r->blocks[i]));
     }
-    if (r->bytes > hone_gpu_min(SHARED_BYTES, g->limits->shared_bytes)) return hone_gpu_unfit();
-    if (r->length >= LONG_ROW && r->total < hone_gpu_multiprocessors(g) / 2)
-        return hone_gpu_unfit();
+    bool is_shared_better = r->length >= LONG_ROW && r->total < hone_gpu_multiprocessors(g) / 2;
+    return is_shared_better ? hone_gpu_unfit() : HONE_OK;
+}
+
+static hone_status keep_rows(hone_gpu_row_nest *r) {
+    HONE_TRY(gather_rows(r, false));
+    if (r->bytes > hone_gpu_min(SHARED_BYTES, r->g->limits->shared_bytes)) return hone_gpu_unfit();
     return r->is_across ? keep_by_thread(r) : keep_by_block(r);
 }
 
+hone_status hone_gpu_own_rows(hone_gpu *g, hone_rv block) {
+    hone_gpu_row_nest r = {.g = g, .last = block, .length = 1};
+    HONE_TRY(gather_rows(&r, true));
+    return r.is_across ? hone_gpu_unfit() : hone_gpu_keep_own_rows(&r);
+}
+
 hone_status hone_gpu_rows(hone_gpu *g, hone_rv block) {
-    rows r = {.g = g, .last = block, .length = 1};
+    hone_gpu_row_nest r = {.g = g, .last = block, .length = 1};
     return keep_rows(&r);
 }
 
 hone_status hone_gpu_sketch_rows(hone_schedule *sch, hone_rv block, const hone_gpu_limits *limits) {
     hone_gpu g = {sch, limits};
-    rows r = {.g = &g, .last = block, .length = 1, .is_sampled = true};
+    hone_gpu_row_nest r = {.g = &g, .last = block, .length = 1, .is_sampled = true};
     return keep_rows(&r);
 }

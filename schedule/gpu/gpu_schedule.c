@@ -55,8 +55,8 @@ static hone_status schedule_blocks(hone_gpu *g, uint32_t way_count, const way *w
 }
 
 hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits) {
-    static const way ways[] = {hone_gpu_rows, hone_gpu_reduce, hone_gpu_transpose, hone_gpu_bind,
-                               hone_gpu_bind_alone};
+    static const way ways[] = {hone_gpu_own_rows,  hone_gpu_rows, hone_gpu_reduce,
+                               hone_gpu_transpose, hone_gpu_bind, hone_gpu_bind_alone};
     hone_gpu g = {.sch = sch, .limits = limits};
     return schedule_blocks(&g, HONE_COUNT(ways), ways);
 }

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "ir/text/print/script_print.h"
-#include "schedule/gpu/gpu_schedule.h"
-#include "tests/support/gpu_check.h"
+#include "tests/schedule/gpu/gpu_trial.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
@@ -20,54 +19,13 @@ static const char *const devices[] = {
     "cuda -arch=sm_80 -max_shared_memory_per_block=166912 -num-cores=1", /* large tiles */
 };
 
-static hone_gpu_limits limits_of(const hone_target *target) {
-    bool is_new = target->max_threads_per_block > 128;
-    return (hone_gpu_limits){.block_threads = target->max_threads_per_block,
-                             .warp = target->warp_size,
-                             .multiprocessors = is_new ? target->num_cores : 0,
-                             .shared_bytes = target->max_shared_bytes,
-                             .registers = target->registers_per_block,
-                             .has_matrix_units = is_new,
-                             .has_bfloat_units = is_new,
-                             .copies_while_computing = is_new};
-}
-
-static hone_schedule *schedule_for(const hone_func *func, const char *device) {
-    hone_schedule *sch = NULL;
-    hone_target target;
-    HONE_ASSERT_OK(hone_target_parse(device, &target));
-    hone_gpu_limits limits = limits_of(&target);
-    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-    HONE_ASSERT_OK(hone_gpu_schedule(sch, &limits));
-    return sch;
-}
-
-static bool is_right(const hone_func *func, const char *device, uint64_t seed) {
-    hone_schedule *sch = schedule_for(func, device);
-    hone_target target;
-    hone_str why = {0};
-    HONE_ASSERT_OK(hone_target_parse(device, &target));
-    bool is_good = hone_test_gpu_is_right(func, sch->func, &target, seed, &why);
-    if (!is_good) {
-        hone_str text = {0};
-        hone_status_free(hone_func_print(func, NULL, &text));
-        hone_str_append(&text, "---- became ----\n");
-        hone_status_free(hone_func_print(sch->func, NULL, &text));
-        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
-        hone_str_deinit(&text);
-    }
-    hone_str_deinit(&why);
-    hone_schedule_destroy(sch);
-    return is_good;
-}
-
 static void workload_is_right(void **state) {
     const hone_workload *row = *state;
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(row->text, &module);
     bool is_good = true;
     for (uint64_t i = 0; i < DEVICES; i++)
-        is_good = is_good && is_right(func, devices[i], i);
+        is_good = is_good && gpu_trial_is_right(func, devices[i], i);
     hone_module_release(module);
     assert_true(is_good);
 }
@@ -195,8 +153,8 @@ static void product_is_tiled(void **state) {
     bool is_good = true;
     uint64_t count = row - products < LARGE_ROWS ? DEVICES + 1 : DEVICES; /* the last is slow */
     for (uint64_t i = 0; i < count; i++)
-        is_good = is_good && is_right(func, devices[i], i);
-    hone_schedule *sch = schedule_for(func, devices[0]);
+        is_good = is_good && gpu_trial_is_right(func, devices[i], i);
+    hone_schedule *sch = gpu_trial_schedule(func, devices[0]);
     uint32_t calls = count_matrix_calls(sch->func);
     hone_schedule_destroy(sch);
     hone_module_release(module);
@@ -225,7 +183,7 @@ static void rows_are_one_launch(void **state) {
             is_named = is_named || strcmp(names[i], w->name) == 0;
         if (!is_named) continue;
         hone_module *module = NULL;
-        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        hone_schedule *sch = gpu_trial_schedule(hone_test_parse(w->text, &module), devices[0]);
         uint32_t launches = count_launches(sch->func);
         hone_schedule_destroy(sch);
         hone_module_release(module);
@@ -240,7 +198,7 @@ static void transposes_have_tiles(void **state) {
         if (strcmp(w->name, "transpose") != 0) continue;
         hone_module *module = NULL;
         hone_str text = {0};
-        hone_schedule *sch = schedule_for(hone_test_parse(w->text, &module), devices[0]);
+        hone_schedule *sch = gpu_trial_schedule(hone_test_parse(w->text, &module), devices[0]);
         hone_status_free(hone_func_print(sch->func, NULL, &text));
         bool has_tile = strstr(hone_str_text(&text), "scope=\"shared\"") != NULL;
         hone_str_deinit(&text);
@@ -258,7 +216,7 @@ static void random_programs_are_right(void **state) {
         hone_random_options varied = {.is_varied = true, .has_sizes = true};
         hone_func *func = hone_random_program(arena, seed, &varied);
         assert_non_null(func);
-        bool is_good = is_right(func, devices[seed % DEVICES], seed);
+        bool is_good = gpu_trial_is_right(func, devices[seed % DEVICES], seed);
         hone_arena_destroy(arena);
         if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
     }
