@@ -1,6 +1,7 @@
 /* graph/frontend/onnx_input.c - inputs of models: tensors, sequences and optionals of them, and
  * the sizes that their dimensions name. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/frontend/onnx_impl.h"
@@ -43,10 +44,22 @@ static hone_status named_size(onnx_reader *r, const char *name, const hone_expr 
     return hone_ir_finish(&r->ir);
 }
 
-const char *onnx_name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
+static const char *text_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
     bool has = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
                dim->dim_param && dim->dim_param[0];
     return has ? dim->dim_param : NULL;
+}
+
+/* The number that a dimension is, which torch's exporter may write as a name, "3"; -1: a size. */
+static int64_t number_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
+    const char *text = text_of_dim(dim);
+    if (text && strspn(text, "0123456789") == strlen(text)) return strtoll(text, NULL, 10);
+    bool has = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    return has && dim->dim_value >= 0 ? dim->dim_value : -1;
+}
+
+const char *onnx_name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
+    return number_of_dim(dim) < 0 ? text_of_dim(dim) : NULL;
 }
 
 hone_status onnx_note_size_name(onnx_reader *r, const char *name, uint64_t whose) {
@@ -94,14 +107,13 @@ typedef struct parameter {
 static hone_status input_extent(onnx_reader *r, const parameter *p, size_t i,
                                 const Onnx__TensorShapeProto__Dimension *dim,
                                 const hone_expr **out) {
-    if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
-        dim->dim_value >= 0) {
-        if (dim->dim_value > INT32_MAX) {
-            return HONE_ERROR(HONE_CODE_INVALID,
-                              "dimension %zu is %lld, must be from 0 to 2^31 - 1", i,
-                              (long long)dim->dim_value);
-        }
-        *out = hone_extent_int(&r->ir, dim->dim_value);
+    int64_t number = number_of_dim(dim);
+    if (number > INT32_MAX) {
+        return HONE_ERROR(HONE_CODE_INVALID, "dimension %zu is %lld, must be from 0 to 2^31 - 1", i,
+                          (long long)number);
+    }
+    if (number >= 0) {
+        *out = hone_extent_int(&r->ir, number);
         return hone_ir_finish(&r->ir);
     }
     const char *name = p->is_one_of_many ? NULL : onnx_name_of_dim(dim);

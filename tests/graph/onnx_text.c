@@ -113,7 +113,7 @@ static void encode_value_info(char *rest, unsigned field, bool has_type, hone_st
             if (*item && !*end)
                 put_int(&dim, 1, size);
             else if (*item != '?')
-                put_text(&dim, 2, item);
+                put_text(&dim, 2, *item == '\'' ? item + 1 : item);
             put_message(&shape, 1, &dim);
         }
         put_message(&tensor, 2, &shape);

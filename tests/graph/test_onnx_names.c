@@ -96,6 +96,16 @@ static void size_without_a_name(void **state) {
     hone_module_release(module);
 }
 
+static void size_that_is_a_number(void **state) {
+    (void)state;
+    hone_module *module;
+    HONE_ASSERT_OK(onnx_text_load("input a f32 N,'3\nnode Relu a -> y\noutput y", &module));
+    const hone_graph_func *graph = module->members[0].graph;
+    assert_int_equal(graph->var_count, 1);
+    assert_int_equal(hone_expr_const(graph->values[0].sinfo->shape[1]), 3);
+    hone_module_release(module);
+}
+
 static void wrong_names(void **state) {
     (void)state;
     hone_module *module;
@@ -110,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_names),
         cmocka_unit_test(size_without_a_name),
+        cmocka_unit_test(size_that_is_a_number),
         cmocka_unit_test(wrong_names),
     };
     return cmocka_run_group_tests_name("graph/onnx_names", tests, NULL, NULL);

@@ -1,0 +1,274 @@
+"""Graphs of torch.fx as ONNX: what goes in, what comes out, and what cannot be converted."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import importlib
+import logging
+import os
+import warnings
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+
+class Unconvertible(Exception):
+    """A graph stays with torch; the message says why."""
+
+
+class Writes(Unconvertible):
+    """A graph writes to its inputs: torch has to part that from what is computed."""
+
+
+_MADE = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A graph as ONNX, and how its arguments and results stand to those of the model."""
+
+    onnx: bytes
+    inputs: Tuple[Tuple[int, str], ...]  # the argument, and the model's name for it
+    outputs: Tuple[Any, ...]  # of the graph: _MADE for what the model gives, else the value
+
+    def results(self, made: Sequence[Any]) -> Tuple[Any, ...]:
+        """The graph's results, of the model's."""
+        left = iter(made)
+        return tuple(next(left) if value is _MADE else value for value in self.outputs)
+
+
+def _torch() -> Any:
+    return importlib.import_module("torch")
+
+
+def is_on_gpu(value: Any) -> bool:
+    """Whether it is a tensor of a CUDA device."""
+    device = getattr(value, "device", None)
+    return device is not None and device.type == "cuda"
+
+
+# ---- what a graph does besides computing ----
+
+def _placeholders(graph: Any) -> List[Any]:
+    return [node for node in graph.graph.nodes if node.op == "placeholder"]
+
+
+def _results(graph: Any) -> List[Any]:
+    output = next(node for node in graph.graph.nodes if node.op == "output")
+    given = output.args[0]
+    return list(given) if isinstance(given, (tuple, list)) else [given]
+
+
+def _imagined(node: Any) -> Any:
+    """The tensor or size that torch traced the graph with."""
+    meta = getattr(node, "meta", {})
+    return meta.get("val", meta.get("example_value"))
+
+
+def _memory(node: Any) -> Any:
+    value = _imagined(node)
+    if not isinstance(value, _torch().Tensor):
+        return None
+    reductions = importlib.import_module("torch.multiprocessing.reductions")
+    return reductions.StorageWeakRef(value.untyped_storage()).cdata
+
+
+def _shares_memory(graph: Any) -> bool:
+    """Whether a result lies in the memory of an input, or of another result."""
+    seen = {_memory(node) for node in _placeholders(graph)}
+    for node in _results(graph):
+        place = _memory(node)
+        if place is not None and place in seen:
+            return True
+        seen.add(place)
+    return False
+
+
+def wants_autograd(graph: Any, inputs: Sequence[Any]) -> bool:
+    """Whether torch has to part what is computed from gradients and views of inputs."""
+    torch = _torch()
+    needs_grad = torch.is_grad_enabled() and any(
+        isinstance(value, torch.Tensor) and value.requires_grad for value in inputs)
+    return bool(needs_grad or _shares_memory(graph))
+
+
+def _check(program: Any) -> None:
+    """Refuses a functional program that does more than to compute."""
+    said = program.graph_signature
+    if said.user_inputs_to_mutate or said.buffers_to_mutate:
+        raise Writes("it writes to its inputs")
+    random = _torch().Tag.nondeterministic_seeded
+    for node in program.graph.nodes:
+        if random in getattr(node.target, "tags", ()):
+            raise Unconvertible(f"{node.target} draws random numbers, which are torch's")
+
+
+# ---- inputs ----
+
+def examples(values: Sequence[Any]) -> List[Any]:
+    """Tensors with memory in the place of those that torch only imagines; sizes as hinted."""
+    return [_example(value) for value in values]
+
+
+def _example(value: Any) -> Any:
+    if not isinstance(value, _torch().Tensor):
+        return value
+    return _torch().zeros([_number(size) for size in value.shape], dtype=value.dtype,
+                          device=value.device)
+
+
+def _number(size: Any) -> int:
+    node = getattr(size, "node", None)
+    return int(size) if node is None else int(node.hint)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, (_torch().SymInt, int)) and not isinstance(value, bool)
+
+
+def _with_sizes_of_tensors(graph: Any) -> Any:
+    """A copy of a graph whose symbolic sizes are read from the shapes of tensors, where they were
+    arguments; these stay, unused."""
+    fx = importlib.import_module("torch.fx")
+    copy = fx.GraphModule(graph, _copied(fx, graph))
+    places = {}  # of each size: the tensor and the dimension
+    nodes = _placeholders(copy)
+    for node in nodes:
+        for d, size in enumerate(getattr(_imagined(node), "shape", ())):
+            if isinstance(size, _torch().SymInt):
+                places.setdefault(str(size), (node, d))
+    for node in nodes:
+        if isinstance(_imagined(node), _torch().SymInt) and node.users:
+            _replace_size(copy, node, nodes[-1], places)
+    copy.recompile()
+    return copy
+
+
+def _copied(fx: Any, graph: Any) -> Any:
+    made = fx.Graph()
+    values: Dict[Any, Any] = {}
+    output = made.graph_copy(graph.graph, values)
+    made.output(output)
+    return made
+
+
+def _replace_size(graph: Any, node: Any, last: Any, places: Dict[str, Tuple[Any, int]]) -> None:
+    found = places.get(str(_imagined(node)))
+    if found is None:
+        raise Unconvertible(f"the size {_imagined(node)} is not that of a tensor")
+    with graph.graph.inserting_after(last):
+        read = graph.graph.call_function(_torch().ops.aten.sym_size.int, found)
+    node.replace_all_uses_with(read)
+
+
+class _Called:
+    """A graph as a function of its tensors alone."""
+
+    def __init__(self, graph: Any, inputs: Sequence[Any], frozen: Sequence[int]) -> None:
+        torch = _torch()
+        self.tensors = [i for i, value in enumerate(inputs)
+                        if isinstance(value, torch.Tensor) and i not in frozen]
+        others = [value for value in inputs if not isinstance(value, torch.Tensor)]
+        if not all(_is_size(value) for value in others):
+            raise Unconvertible("an argument is neither a tensor nor a size")
+        self.kept = _results(graph)
+        self.outputs = tuple(_MADE if hasattr(node, "op") else node for node in self.kept)
+        self.module = self._make(graph, inputs, frozen)
+
+    def _make(self, graph: Any, inputs: Sequence[Any], frozen: Sequence[int]) -> Any:
+        torch = _torch()
+        tensors, outputs, count = self.tensors, self.outputs, len(inputs)
+
+        class Called(torch.nn.Module):  # type: ignore[misc]
+            """What torch.export is given."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.graph = graph
+                for i in frozen:
+                    self.register_buffer(f"frozen{i}", inputs[i].detach())
+
+            def forward(self, *values: Any) -> Any:
+                given: List[Any] = [None] * count
+                for i in frozen:
+                    given[i] = getattr(self, f"frozen{i}")
+                for i, value in zip(tensors, values):
+                    given[i] = value
+                made = self.graph(*given)
+                made = made if isinstance(made, (tuple, list)) else (made,)
+                return tuple(value for value, kind in zip(made, outputs) if kind is _MADE)
+
+        return Called().eval()
+
+
+def _shapes(graph: Any, tensors: Sequence[int]) -> Any:
+    """Which dimensions stay symbolic."""
+    torch = _torch()
+    nodes = _placeholders(graph)
+    spec = []
+    for i in tensors:
+        shape = getattr(_imagined(nodes[i]), "shape", ())
+        spec.append({d: torch.export.Dim.AUTO for d, size in enumerate(shape)
+                     if isinstance(size, torch.SymInt)})
+    return (tuple(spec),) if any(spec) else None
+
+
+def _weights(graph: Any) -> List[int]:
+    """The arguments that are parameters or buffers of modules."""
+    return [i for i, node in enumerate(_placeholders(graph))
+            if "_dynamo_static_input_type" in (node.meta.get("tensor_dict") or {})]
+
+
+# ---- the way ----
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch's exporter says to people who export."""
+    log = logging.getLogger("torch.onnx")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), open(os.devnull, "w", encoding="utf-8") as nowhere, \
+                contextlib.redirect_stdout(nowhere):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
+
+
+def _convert(called: _Called, inputs: Sequence[Any], shapes: Any, names: List[str]) -> bytes:
+    torch = _torch()
+    given = tuple(inputs[i].detach() for i in called.tensors)
+    with torch.no_grad(), _quiet():
+        program = torch.export.export(called.module, given, dynamic_shapes=shapes, strict=False)
+        program = program.run_decompositions({})
+        _check(program)
+        made = torch.onnx.export(program, input_names=names, dynamo=True, verbose=False)
+    data: bytes = made.model_proto.SerializeToString()
+    return data
+
+
+def _reason(raised: BaseException) -> str:
+    """The words of the first cause, of torch's long ones."""
+    while raised.__cause__ is not None:
+        raised = raised.__cause__
+    lines = [line for line in str(raised).splitlines() if line.strip()]
+    return f"{type(raised).__name__}: {lines[0] if lines else ''}"
+
+
+def export(graph: Any, inputs: Sequence[Any], freeze: bool) -> Plan:
+    """A graph as ONNX. ``Unconvertible`` says what stands against it."""
+    called = _Called(_with_sizes_of_tensors(graph), inputs, _weights(graph) if freeze else [])
+    if not any(kind is _MADE for kind in called.outputs):
+        raise Unconvertible("it computes no tensor")
+    names = [f"in{i}" for i in called.tensors]
+    shapes = _shapes(graph, called.tensors)
+    try:
+        # a thread knows nothing of what torch is tracing here, and adds no guards to it
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            data = thread.submit(_convert, called, inputs, shapes, names).result()
+    except Unconvertible:
+        raise
+    except Exception as raised:  # whatever torch's exporter raises
+        raise Unconvertible(_reason(raised)) from raised
+    return Plan(data, tuple(zip(called.tensors, names)), called.outputs)
