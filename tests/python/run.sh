@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: run.sh SOURCE_DIR BINARY_DIR unit TEST | types | documents | steps
+# usage: run.sh SOURCE_DIR BINARY_DIR unit TEST | torch TEST | types | documents | steps
 # One kind of test of the Python package, against the library of this build; exit 77 where there is
 # no Python with what it needs.
 set -eu
@@ -8,7 +8,8 @@ export HONE_LIBRARY="$build/libhone.so" HONE="$build/hone" HONE_SOURCE_DIR="$sou
 export PYTHONPATH="$source/python/src:$source/tests/python" PYTHONDONTWRITEBYTECODE=1
 
 find_python() { # MODULE: the first Python that has it
-    for python in ${HONE_PYTHON:-} python3 /usr/bin/python3; do
+    peers=$("$source/scripts/peers" --python 2>/dev/null || true)
+    for python in ${HONE_PYTHON:-} python3 /usr/bin/python3 $peers; do
         if "$python" -c "import $1, sys; sys.exit(sys.version_info < (3, 9))" 2>/dev/null; then
             echo "$python"
             return
@@ -21,6 +22,10 @@ find_python() { # MODULE: the first Python that has it
 case $what in
 unit)
     python=$(find_python numpy)
+    exec "$python" -m unittest -b "$4"
+    ;;
+torch)
+    python=$(find_python torch)
     exec "$python" -m unittest -b "$4"
     ;;
 types)

@@ -9,7 +9,7 @@ import importlib
 import logging
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 
 class Unconvertible(Exception):
@@ -92,14 +92,35 @@ def wants_autograd(graph: Any, inputs: Sequence[Any]) -> bool:
     return bool(needs_grad or _shares_memory(graph))
 
 
+def decompositions() -> Any:
+    """What torch makes of operators that ONNX lacks, or that its exporter takes for others."""
+    decomp = importlib.import_module("torch._decomp")
+    aten = _torch().ops.aten
+    names = ("_native_batch_norm_legit", "_native_batch_norm_legit_functional",
+             "native_batch_norm", "native_batch_norm_backward", "_batch_norm_with_update",
+             "_batch_norm_with_update_functional", "batch_norm_backward")
+    more = decomp.get_decompositions([getattr(aten, name) for name in names
+                                      if hasattr(aten, name)])
+    return {**decomp.core_aten_decompositions(), **more}
+
+
+def _draws(node: Any) -> bool:
+    """Whether an operator draws random numbers; one that drops nothing does not."""
+    if _torch().Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    places = [argument.name for argument in node.target._schema.arguments]
+    given = {**dict(zip(places, node.args)), **node.kwargs}
+    share = given.get("dropout_p", given.get("p", 0.0 if "dropout_p" in places else None))
+    return not (share == 0 or given.get("train") is False)
+
+
 def _check(program: Any) -> None:
     """Refuses a functional program that does more than to compute."""
     said = program.graph_signature
     if said.user_inputs_to_mutate or said.buffers_to_mutate:
         raise Writes("it writes to its inputs")
-    random = _torch().Tag.nondeterministic_seeded
     for node in program.graph.nodes:
-        if random in getattr(node.target, "tags", ()):
+        if _draws(node):
             raise Unconvertible(f"{node.target} draws random numbers, which are torch's")
 
 
@@ -131,7 +152,7 @@ def _with_sizes_of_tensors(graph: Any) -> Any:
     arguments; these stay, unused."""
     fx = importlib.import_module("torch.fx")
     copy = fx.GraphModule(graph, _copied(fx, graph))
-    places = {}  # of each size: the tensor and the dimension
+    places: Dict[str, Tuple[Any, int]] = {}  # of each size: the tensor and the dimension
     nodes = _placeholders(copy)
     for node in nodes:
         for d, size in enumerate(getattr(_imagined(node), "shape", ())):
@@ -171,34 +192,29 @@ class _Called:
         others = [value for value in inputs if not isinstance(value, torch.Tensor)]
         if not all(_is_size(value) for value in others):
             raise Unconvertible("an argument is neither a tensor nor a size")
-        self.kept = _results(graph)
-        self.outputs = tuple(_MADE if hasattr(node, "op") else node for node in self.kept)
-        self.module = self._make(graph, inputs, frozen)
+        self.outputs = tuple(_MADE if hasattr(node, "op") else node for node in _results(graph))
+        self.module = _module(graph, inputs, frozen, self)
 
-    def _make(self, graph: Any, inputs: Sequence[Any], frozen: Sequence[int]) -> Any:
-        torch = _torch()
-        tensors, outputs, count = self.tensors, self.outputs, len(inputs)
 
-        class Called(torch.nn.Module):  # type: ignore[misc]
-            """What torch.export is given."""
+def _module(graph: Any, inputs: Sequence[Any], frozen: Sequence[int], called: "_Called") -> Any:
+    """What torch.export is given."""
+    made = _torch().nn.Module()
+    made.graph = graph
+    for i in frozen:
+        made.register_buffer(f"frozen{i}", inputs[i].detach())
 
-            def __init__(self) -> None:
-                super().__init__()
-                self.graph = graph
-                for i in frozen:
-                    self.register_buffer(f"frozen{i}", inputs[i].detach())
+    def forward(*values: Any) -> Any:
+        given: List[Any] = [None] * len(inputs)
+        for i in frozen:
+            given[i] = getattr(made, f"frozen{i}")
+        for i, value in zip(called.tensors, values):
+            given[i] = value
+        results = made.graph(*given)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        return tuple(value for value, kind in zip(results, called.outputs) if kind is _MADE)
 
-            def forward(self, *values: Any) -> Any:
-                given: List[Any] = [None] * count
-                for i in frozen:
-                    given[i] = getattr(self, f"frozen{i}")
-                for i, value in zip(tensors, values):
-                    given[i] = value
-                made = self.graph(*given)
-                made = made if isinstance(made, (tuple, list)) else (made,)
-                return tuple(value for value, kind in zip(made, outputs) if kind is _MADE)
-
-        return Called().eval()
+    made.forward = forward
+    return made.eval()
 
 
 def _shapes(graph: Any, tensors: Sequence[int]) -> Any:
@@ -211,6 +227,12 @@ def _shapes(graph: Any, tensors: Sequence[int]) -> Any:
         spec.append({d: torch.export.Dim.AUTO for d, size in enumerate(shape)
                      if isinstance(size, torch.SymInt)})
     return (tuple(spec),) if any(spec) else None
+
+
+def has_sizes(graph: Any) -> bool:
+    """Whether there are symbolic sizes."""
+    return any(isinstance(size, _torch().SymInt) for node in _placeholders(graph)
+               for size in [_imagined(node), *getattr(_imagined(node), "shape", ())])
 
 
 def _weights(graph: Any) -> List[int]:
@@ -256,13 +278,14 @@ def _reason(raised: BaseException) -> str:
     return f"{type(raised).__name__}: {lines[0] if lines else ''}"
 
 
-def export(graph: Any, inputs: Sequence[Any], freeze: bool) -> Plan:
-    """A graph as ONNX. ``Unconvertible`` says what stands against it."""
+def export(graph: Any, inputs: Sequence[Any], freeze: bool, is_general: bool) -> Plan:
+    """A graph as ONNX, for any sizes or for those of the inputs. ``Unconvertible`` says what stands
+    against it."""
     called = _Called(_with_sizes_of_tensors(graph), inputs, _weights(graph) if freeze else [])
     if not any(kind is _MADE for kind in called.outputs):
         raise Unconvertible("it computes no tensor")
     names = [f"in{i}" for i in called.tensors]
-    shapes = _shapes(graph, called.tensors)
+    shapes = _shapes(graph, called.tensors) if is_general else None
     try:
         # a thread knows nothing of what torch is tracing here, and adds no guards to it
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
@@ -272,3 +295,29 @@ def export(graph: Any, inputs: Sequence[Any], freeze: bool) -> Plan:
     except Exception as raised:  # whatever torch's exporter raises
         raise Unconvertible(_reason(raised)) from raised
     return Plan(data, tuple(zip(called.tensors, names)), called.outputs)
+
+
+# ---- the same ----
+
+_TOLERANCES = {"torch.float16": 1e-2, "torch.bfloat16": 5e-2, "torch.float64": 1e-6}
+
+
+def difference(made: Sequence[Any], want: Any) -> Optional[str]:
+    """In words, the first result that is not the same; None: there is none."""
+    wanted = want if isinstance(want, (tuple, list)) else (want,)
+    for index, (ours, theirs) in enumerate(zip(made, wanted)):
+        if isinstance(theirs, _torch().Tensor) and not _is_same(ours, theirs.detach()):
+            return f"result {index} is not the same"
+    return None
+
+
+def _is_same(ours: Any, theirs: Any) -> bool:
+    torch = _torch()
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return False
+    if not theirs.is_floating_point() or not theirs.numel():
+        return bool(torch.equal(ours, theirs))
+    known = theirs[torch.isfinite(theirs)]
+    largest = known.abs().max().item() if known.numel() else 0.0
+    tolerance = _TOLERANCES.get(str(theirs.dtype), 1e-3)
+    return bool(torch.allclose(ours, theirs, rtol=0, atol=tolerance * largest, equal_nan=True))

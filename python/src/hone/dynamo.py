@@ -3,8 +3,9 @@
 Where the package is installed torch finds the backend by itself; else ``import hone.dynamo`` makes
 it known. Options go with it: ``torch.compile(model, backend="hone", options={"db": "tuned.db"})``
 (see ``Options``). Graphs go through ``torch.export`` and ONNX. What needs gradients, or writes to
-its inputs, is first made into graphs that only compute, by torch; what cannot be converted stays
-with torch, and a warning says why.
+its inputs, is first made into graphs that only compute, by torch. The first call of a graph is
+compared with torch. What cannot be converted, or is not the same, stays with torch, and a warning
+says why.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import shutil
 import tempfile
 import threading
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _graphs
 from ._errors import HoneError, InvalidError
 from ._library import LIB
+from ._prepared import prepare
 from .database import Database
 from .model import Model
 from .module import Module
@@ -40,7 +42,7 @@ class Options:
     ``"cuda"`` or this machine. ``threads``: as ``Module.compile``. ``freeze``: weights become part
     of what is compiled, and later changes of them are not seen. ``cache``: folder of compiled
     graphs; by default ``$XDG_CACHE_HOME/hone/torch``. ``fallback=False``: what cannot be converted
-    is an error."""
+    is an error. ``check=False``: the first call is not compared."""
 
     db: Union[None, str, "os.PathLike[str]"] = None
     trials: int = 0
@@ -50,6 +52,7 @@ class Options:
     freeze: bool = False
     cache: Union[None, str, "os.PathLike[str]"] = None
     fallback: bool = True
+    check: bool = True
 
     @classmethod
     def read(cls, given: Optional[Mapping[str, Any]]) -> "Options":
@@ -74,21 +77,19 @@ def _cache_folder(options: Options) -> str:
     return os.path.join(home, "hone", "torch")
 
 
-def _known_best(db: Union[None, str, "os.PathLike[str]"]) -> List[Any]:
-    """What decides of a database which kernels are made."""
+def _records(module: Module, db: Union[None, str, "os.PathLike[str]"]) -> List[str]:
+    """The records of a database that its kernels are made of."""
     if db is None or not os.path.exists(db):
         return []
-    return [sorted(row.items()) for row in Database(db).query(
-        "SELECT workload, target, max(number) AS newest, count(*) AS trials FROM v_trials "
-        "GROUP BY workload, target ORDER BY workload, target")]
+    words = ", ".join(f"'{task.workload}'" for task in module.tasks())
+    return [row["uid"] for row in Database(db).query(
+        f"SELECT uid FROM v_best WHERE workload_hash IN ({words}) ORDER BY uid")]
 
 
-def _key(module: Module, onnx: bytes, options: Options, target: Optional[str]) -> str:
-    said = hashlib.sha256()
-    weights = onnx if options.freeze else b""
-    facts = [LIB.hone_version(), module.hash(), target, options.threads, _known_best(options.db)]
-    said.update(weights + repr(facts).encode())
-    return said.hexdigest()[:32]
+def _key(module: Module, options: Options, target: Optional[str]) -> str:
+    facts = [LIB.hone_version(), module.hash(), target, options.threads,
+             _records(module, options.db)]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def _build(module: Module, key: str, options: Options, target: Optional[str]) -> Model:
@@ -118,7 +119,7 @@ def _model(onnx: bytes, options: Options, target: Optional[str]) -> Model:
     if options.trials or options.seconds:
         module.tune(options.db or "", trials=options.trials, seconds=options.seconds,
                     target=target, threads=options.threads)
-    key = _key(module, onnx, options, target)
+    key = _key(module, options, target)
     with _lock:
         if key not in _loaded:
             _loaded[key] = _build(module, key, options, target)
@@ -134,17 +135,95 @@ def _target(inputs: Sequence[Any], options: Options) -> Optional[str]:
 
 
 def _compile(graph: Any, inputs: Sequence[Any], options: Options) -> Compiled:
-    """A graph that only computes."""
-    plan = _graphs.export(graph, inputs, options.freeze)
+    """A graph that only computes; what has no general form is compiled for each shape."""
+    if not _graphs.has_sizes(graph):
+        return _compile_one(graph, inputs, options)
+    try:
+        return _compile_one(graph, inputs, options)
+    except _graphs.Writes:
+        raise
+    except (_graphs.Unconvertible, HoneError):
+        first = _compile_one(graph, inputs, options, is_general=False)
+        return _BySizes(graph, options, _sizes(inputs), first)
+
+
+def _compile_one(graph: Any, inputs: Sequence[Any], options: Options,
+                 is_general: bool = True) -> Compiled:
+    plan = _graphs.export(graph, inputs, options.freeze, is_general)
     model = _model(plan.onnx, options, _target(inputs, options))
     names = {port.name for port in model.inputs()}
-    taken = [(index, name) for index, name in plan.inputs if name in names]
+    taken = [index for index, name in plan.inputs if name in names]
+    ready: Optional[Compiled] = prepare(model, [inputs[index] for index in taken])
+    run = ready if ready is not None else _as_tuple(model)
 
     def call(*values: Any) -> Any:
-        made = model(*[values[index] for index, _ in taken])
-        return plan.results(made if isinstance(made, tuple) else (made,))
+        return plan.results(run(*[values[index] for index in taken]))
 
-    return call
+    if not options.check:
+        return call
+    return _Checked(graph, call, options)
+
+
+def _as_tuple(model: Model) -> Compiled:
+    def run(*values: Any) -> Any:
+        made = model(*values)
+        return made if isinstance(made, tuple) else (made,)
+
+    return run
+
+
+class _Checked:
+    """A compiled graph whose first call is compared with torch."""
+
+    def __init__(self, graph: Any, call: Compiled, options: Options) -> None:
+        self._graph, self._call, self._options = graph, call, options
+        self._is_checked = False
+
+    def __call__(self, *values: Any) -> Any:
+        return self._call(*values) if self._is_checked else self._first(*values)
+
+    def _first(self, *values: Any) -> Any:
+        want = self._graph.forward(*values)
+        made = self._call(*values)
+        difference = _graphs.difference(made, want)
+        self._is_checked = True
+        if difference is None:
+            return made
+        if not self._options.fallback:
+            raise _graphs.Unconvertible(difference)
+        _warn(difference)
+        self._call = self._graph.forward
+        return want
+
+
+class _BySizes:
+    """A graph compiled anew for sizes that were not seen, up to a few of them."""
+
+    MOST = 8
+
+    def __init__(self, graph: Any, options: Options, sizes: Any, first: Compiled) -> None:
+        self._graph, self._options = graph, options
+        self._made: Dict[Any, Compiled] = {sizes: first}
+
+    def __call__(self, *values: Any) -> Any:
+        sizes = _sizes(values)
+        call = self._made.get(sizes)
+        if call is None:
+            if len(self._made) >= self.MOST:
+                return self._graph.forward(*values)
+            call = self._made[sizes] = _or_torch(
+                self._graph, self._options,
+                lambda: _compile_one(self._graph, values, self._options, is_general=False))
+        return call(*values)
+
+
+def _sizes(values: Sequence[Any]) -> Any:
+    return tuple(tuple(value.shape) if hasattr(value, "shape") else int(value)
+                 for value in values)
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(f"hone leaves a graph to torch: {reason}", RuntimeWarning, stacklevel=3)
 
 
 def _or_torch(graph: Any, options: Options, work: Callable[[], Compiled]) -> Compiled:
@@ -153,8 +232,7 @@ def _or_torch(graph: Any, options: Options, work: Callable[[], Compiled]) -> Com
     except (_graphs.Unconvertible, HoneError) as reason:
         if not options.fallback:
             raise
-        warnings.warn(f"hone leaves a graph to torch: {_first_line(reason)}", RuntimeWarning,
-                      stacklevel=2)
+        _warn(_first_line(reason))
         forward: Compiled = graph.forward
         return forward
 
@@ -166,7 +244,7 @@ def _first_line(reason: Exception) -> str:
 def _by_autograd(graph: Any, inputs: Sequence[Any], options: Options) -> Compiled:
     """Forward and backward as graphs that only compute: torch keeps what they share."""
     common = importlib.import_module("torch._dynamo.backends.common")
-    decomposed = importlib.import_module("torch._decomp").core_aten_decompositions()
+    decomposed = _graphs.decompositions()
     boxed = importlib.import_module("functorch.compile").make_boxed_func
 
     def compile_one(part: Any, given: Sequence[Any]) -> Any:
