@@ -1,7 +1,7 @@
 /* tests/graph/onnx_text.h - small ONNX models from text, for tests: one statement per line.
  *
  *   opset 13
- *   input x f32 1,3,N             a name is a symbolic size; '?' one without a name; '3 a number as a name
+ *   input x f32 1,3,N             a name is a symbolic size; '?' has none; '3 is the text
  *   const w f32 2,2 = 1,2,3,4     or "= random", the same numbers in every run
  *   external w f32 2,2 w.bin 0 16 data in another file: location, offset, length
  *   node Conv x,w -> y pads=[1,1,1,1] auto_pad='SAME' group=1 alpha=0.5   (a number with a dot is a
