@@ -61,6 +61,14 @@ bool hone_device_buffer_contains(const hone_device *device, const hone_device_bu
     return device->vtable->buffer_contains(device, buffer, address, out_offset);
 }
 
+hone_device_place hone_device_buffer_place(const hone_device *device,
+                                           const hone_device_buffer *buffer) {
+    assert(device && buffer);
+    if (!device->vtable->buffer_place)
+        return (hone_device_place){.type = 1 /* the host */, .data = buffer->host};
+    return device->vtable->buffer_place(device, buffer);
+}
+
 hone_status hone_device_load(hone_device *device, const hone_device_artifact *artifact,
                              const hone_manifest *manifest, hone_device_module **out_module) {
     assert(device && artifact && manifest && out_module);

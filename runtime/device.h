@@ -78,6 +78,14 @@ int64_t hone_device_buffer_damage(hone_device *device, hone_device_buffer *buffe
 bool hone_device_buffer_contains(const hone_device *device, const hone_device_buffer *buffer,
                                  const void *address, int64_t *out_offset);
 
+/* Where a buffer's data lies, in DLPack's words. */
+typedef struct hone_device_place {
+    int32_t type, number; /* of DLDevice */
+    void *data;           /* an address of that device; of OpenCL a cl_mem */
+} hone_device_place;
+hone_device_place hone_device_buffer_place(const hone_device *device,
+                                           const hone_device_buffer *buffer);
+
 /* ---- kernels ---- */
 
 /* INVALID: not an artifact, or without the entry; ILLEGAL: text that the device's compiler refuses;

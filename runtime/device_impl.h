@@ -19,6 +19,8 @@ typedef struct hone_device_vtable {
     int64_t (*buffer_damage)(hone_device *self, hone_device_buffer *buffer);
     bool (*buffer_contains)(const hone_device *self, const hone_device_buffer *buffer,
                             const void *address, int64_t *out_offset);
+    hone_device_place (*buffer_place)(const hone_device *self,
+                                      const hone_device_buffer *buffer); /* NULL: base.host */
     hone_status (*load)(hone_device *self, const hone_device_artifact *artifact,
                         const hone_manifest *manifest, hone_device_module **out_module);
     void (*unload)(hone_device *self, hone_device_module *module);

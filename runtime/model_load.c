@@ -1,5 +1,5 @@
 /* runtime/model_load.c - the library of a model, and hone_tensor to DLTensor. */
-#include "runtime/model_load.h"
+#include "runtime/model_load_impl.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -140,14 +140,6 @@ DLDataType hone_dl_type(hone_dtype dtype) {
     return (DLDataType){hone_dtype_dlpack_code(dtype), dtype.bits, dtype.lanes};
 }
 
-struct hone_model_call {
-    const hone_loaded_model *model;
-    const hone_model_entry *entry;
-    DLTensor **inputs, **outputs; /* into tensors */
-    hone_tensor **given;          /* by output: the caller's; NULL where it gets nothing back */
-    DLManagedTensor tensors[];    /* shapes point into the caller's tensors */
-};
-
 static void fill(DLTensor *out, hone_tensor *tensor) {
     *out = (DLTensor){
         .data = tensor->data,
@@ -195,15 +187,9 @@ hone_status hone_model_call_create(const hone_loaded_model *model, const hone_mo
     return HONE_OK;
 }
 
-/* An output that the model makes, or NULL. */
-static DLManagedTensor *made(const hone_model_call *call, int32_t output) {
-    if (call->entry->outputs[output].sized != HONE_MODEL_MADE) return NULL;
-    return (DLManagedTensor *)(void *)call->outputs[output]; /* its first member */
-}
-
 static void free_made(const hone_model_call *call) {
     for (int32_t i = 0; i < call->entry->output_count; i++) {
-        DLManagedTensor *tensor = made(call, i);
+        DLManagedTensor *tensor = hone_model_call_made(call, i);
         if (tensor && tensor->deleter) tensor->deleter(tensor);
     }
 }
@@ -211,7 +197,7 @@ static void free_made(const hone_model_call *call) {
 /* What was made is what the caller's tensors show, until the next run. */
 static void show_made(const hone_model_call *call) {
     for (int32_t i = 0; i < call->entry->output_count; i++) {
-        const DLManagedTensor *tensor = made(call, i);
+        const DLManagedTensor *tensor = hone_model_call_made(call, i);
         hone_tensor *given = call->given[i];
         if (!tensor || !given) continue;
         *given = hone_tensor_view(tensor->dl_tensor.data, given->dtype, given->rank,
@@ -229,6 +215,7 @@ int32_t hone_model_call_run(const hone_model_call *call) {
 void hone_model_call_destroy(hone_model_call *call) {
     if (!call) return;
     free_made(call);
+    hone_model_call_unplace(call);
     hone_free(call->given);
     hone_free(call->inputs);
     hone_free(call);
@@ -276,7 +263,7 @@ hone_status hone_loaded_model_run(const hone_loaded_model *model, const hone_mod
     HONE_TRY(hone_model_call_create(model, entry, inputs, outputs, &call));
     hone_status st = hone_model_call_status(call, hone_model_call_run(call));
     for (int32_t i = 0; !st && i < entry->output_count; i++) {
-        if (made(call, i)) st = keep_made(&outputs[i]);
+        if (hone_model_call_made(call, i)) st = keep_made(&outputs[i]);
     }
     hone_model_call_destroy(call);
     return st;

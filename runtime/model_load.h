@@ -71,6 +71,10 @@ HONE_NODISCARD hone_status hone_model_call_create(const hone_loaded_model *model
                                                   hone_tensor *const *outputs,
                                                   hone_model_call **out_call);
 int32_t hone_model_call_run(const hone_model_call *call);
+/* From now on the tensors of a call lie in the memory of the device that its model is for, copied
+ * there once, so that runs do not copy them; what they compute stays there. Nothing to do for a
+ * model of the host. UNAVAILABLE: no such device; NO_MEMORY: too little of its memory. */
+HONE_NODISCARD hone_status hone_model_call_place(hone_model_call *call);
 void hone_model_call_destroy(hone_model_call *call); /* NULL is allowed */
 /* The failure that a model's code stands for, with the model's words: INVALID, UNSUPPORTED (this
  * CPU), IO (weights), NO_MEMORY, NOT_FOUND (an external function), ILLEGAL. OK for no failure. */

@@ -102,6 +102,14 @@ static int64_t cuda_buffer_damage(hone_device *base, hone_device_buffer *buffer)
     return far_is_changed(base, buffer, read_part) ? 0 : INT64_MIN;
 }
 
+static hone_device_place cuda_buffer_place(const hone_device *base,
+                                           const hone_device_buffer *buffer) {
+    return (hone_device_place){
+        .type = 2, /* kDLCUDA */
+        .number = ((const device_cuda *)base)->ordinal,
+        .data = (void *)(uintptr_t)((const cuda_buffer *)buffer)->memory.data};
+}
+
 /* ---- kernels ---- */
 
 static hone_status cuda_load(hone_device *base, const hone_device_artifact *artifact,
@@ -195,6 +203,7 @@ static const hone_device_vtable cuda_vtable = {
     .buffer_protect = cuda_buffer_protect,
     .buffer_damage = cuda_buffer_damage,
     .buffer_contains = far_contains,
+    .buffer_place = cuda_buffer_place,
     .load = cuda_load,
     .unload = cuda_unload,
     .run = cuda_run,
@@ -236,6 +245,7 @@ static hone_status set_up(device_cuda *self, const hone_device_cuda_options *opt
     HONE_TRY(hone_cuda_open(options->library, options->library_path, &self->cuda));
     hone_cuda *cuda = self->cuda;
     HONE_TRY(check_ordinal(cuda, options->ordinal));
+    self->ordinal = options->ordinal;
     HONE_TRY(unavailable(cuda, cuda->table->describe(cuda, options->ordinal, &self->facts),
                          "asking the card what it is"));
     self->far.limit_bytes = far_limit(options->memory_bytes, self->facts.memory_bytes);

@@ -9,6 +9,7 @@ typedef struct device_cuda {
     far_device far;  /* first: a device_cuda * is an hone_device * */
     hone_cuda *cuda; /* owned */
     hone_cuda_facts facts;
+    int32_t ordinal;
     struct CUevent_st *from, *to;
     hone_cuda_address flush; /* as large as the last cache, written over before cold runs */
     hone_failure fault;      /* of the last run */

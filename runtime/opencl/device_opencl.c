@@ -97,6 +97,14 @@ static int64_t opencl_buffer_damage(hone_device *base, hone_device_buffer *buffe
     return far_is_changed(base, buffer, read_part) ? 0 : INT64_MIN;
 }
 
+/* The only device of its context. */
+static hone_device_place opencl_buffer_place(const hone_device *base,
+                                             const hone_device_buffer *buffer) {
+    (void)base;
+    return (hone_device_place){.type = 4 /* kDLOpenCL */,
+                               .data = opencl_buffer_memory(buffer)->data};
+}
+
 /* ---- kernels ---- */
 
 static hone_status opencl_load(hone_device *base, const hone_device_artifact *artifact,
@@ -181,6 +189,7 @@ static const hone_device_vtable opencl_vtable = {
     .buffer_protect = opencl_buffer_protect,
     .buffer_damage = opencl_buffer_damage,
     .buffer_contains = far_contains,
+    .buffer_place = opencl_buffer_place,
     .load = opencl_load,
     .unload = opencl_unload,
     .run = opencl_run,

@@ -20,6 +20,7 @@ static hone_status time_call(hone_run_job *job, hone_model_call *call) {
     hone_timing_options options = {.policy = {.min_repeat_ns = 500 * HONE_NS_PER_MS},
                                    .budget_ns = 20 * HONE_NS_PER_S};
     hone_run_result result = {0};
+    HONE_TRY(hone_model_call_place(call));
     int32_t code = hone_timing_measure(&options, run_many, call, &result);
     if (code) return hone_model_call_status(call, code);
     job->median_ns = result.median_ns;

@@ -93,6 +93,7 @@ hone_status hone_timed_models_try(hone_timed_model *models, size_t count) {
 hone_status hone_timed_model_warm_up(hone_timed_model *model) {
     double ns = 0;
     model->batch = 1;
+    HONE_TRY(hone_status_annotate(hone_model_call_place(model->call), "%s", model->path));
     HONE_TRY(hone_timed_model_run(model, 1, &ns));
     for (;;) {
         HONE_TRY(hone_timed_model_run(model, model->batch, &ns));

@@ -40,7 +40,8 @@ HONE_NODISCARD hone_status hone_timed_models_try(hone_timed_model *models, size_
 /* Calls it so often, one after the other; *out_ns: of one call. */
 HONE_NODISCARD hone_status hone_timed_model_run(hone_timed_model *model, int64_t count,
                                                 double *out_ns);
-/* Warms up and finds how many calls fill a share of time. */
+/* Takes the tensors to the memory of the model's device, warms up, and finds how many calls fill a
+ * share of time. */
 HONE_NODISCARD hone_status hone_timed_model_warm_up(hone_timed_model *model);
 /* Round number `round`: a time for each. */
 HONE_NODISCARD hone_status hone_timed_models_round(hone_timed_model *models, size_t count,
