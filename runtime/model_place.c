@@ -18,8 +18,7 @@ static hone_status place_tensor(hone_model_call *call, size_t index) {
     DLTensor *t = &call->tensors[index].dl_tensor;
     hone_device_buffer **buffer = &call->placed[index];
     HONE_TRY(hone_device_buffer_create(call->device, bytes_of(t), index, buffer));
-    if ((*buffer)->bytes > 0)
-        HONE_TRY(hone_device_buffer_write(call->device, *buffer, t->data));
+    if ((*buffer)->bytes > 0) HONE_TRY(hone_device_buffer_write(call->device, *buffer, t->data));
     hone_device_place place = hone_device_buffer_place(call->device, *buffer);
     t->device = (DLDevice){place.type, place.number};
     t->data = place.data;

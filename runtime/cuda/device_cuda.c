@@ -104,10 +104,10 @@ static int64_t cuda_buffer_damage(hone_device *base, hone_device_buffer *buffer)
 
 static hone_device_place cuda_buffer_place(const hone_device *base,
                                            const hone_device_buffer *buffer) {
-    return (hone_device_place){
-        .type = 2, /* kDLCUDA */
-        .number = ((const device_cuda *)base)->ordinal,
-        .data = (void *)(uintptr_t)((const cuda_buffer *)buffer)->memory.data};
+    return (hone_device_place){.type = 2, /* kDLCUDA */
+                               .number = ((const device_cuda *)base)->ordinal,
+                               .data =
+                                   (void *)(uintptr_t)((const cuda_buffer *)buffer)->memory.data};
 }
 
 /* ---- kernels ---- */

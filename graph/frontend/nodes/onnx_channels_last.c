@@ -49,6 +49,6 @@ static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
 
 const onnx_converter onnx_channels_last_converters[] = {
     {"QLinearConv", convert_conv, 8, 9, 1, WINDOW " channels_last group", NULL},
-    {"NhwcMaxPool", convert_pool, 1, 1, 1, WINDOW " ceil_mode", NULL},
-    {0},
+    {"NhwcMaxPool",            convert_pool, 1, 1, 1, WINDOW " ceil_mode", NULL},
+    {0           },
 };

@@ -48,7 +48,8 @@ enum { ONNX_MAX_GIVEN = 16 };
 /* That operator of the standard on these inputs, with the attributes of the node. */
 hone_status onnx_convert_on(onnx_reader *r, const char *op, uint32_t count, const hone_garg *inputs,
                             hone_garg *out);
-/* `convert` on input 0 with its channels first, where they come last; they do in the result, too. */
+/* `convert` on input 0 with its channels first, where they come last; they do in the result, too.
+ */
 hone_status onnx_convert_channels_last(onnx_reader *r, bool is_last,
                                        hone_status (*convert)(onnx_reader *r, hone_garg *out),
                                        hone_garg *out);
