@@ -182,6 +182,7 @@ bool arith_may_negate_least(hone_arith *a, const hone_expr *e, hone_bound x, hon
         e->kind != HONE_EXPR_BINARY || e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_TRUNCDIV;
     if (!divides || divisor.max < -1 || divisor.min > -1 || a->is_of_indices) return false;
     if (x.min != HONE_BOUND_NEG_INF) return !arith_fits(e->dtype, x.min - 1);
+    if (x.max <= HONE_BOUND_NEG_INF + 1) return true; /* no infinity: the least number itself */
     return !is_of_indices(a, e->args[0]);
 }
 

@@ -84,6 +84,8 @@ static int check_simplified(fixture *f, uint64_t seed, const hone_expr *e) {
         CHECK(world_eval(&f->w, s, &got), f, seed, "simplified has no value", e, s);
         CHECK(got == want, f, seed, "simplified has another value", e, s);
     } while (world_next(&f->w));
+    if (f->w.is_wide)
+        return failures; /* a sum that left int64 stays, and may be one when shorter */
     const hone_expr *again = hone_simplify(&f->arith, s);
     CHECK(hone_expr_same(again, s), f, seed, "not idempotent", e, s);
     return failures;
