@@ -188,8 +188,37 @@ static const char *advice_of(const db_sqlite *db, int rc) {
     }
 }
 
+static int64_t bytes_with(const char *path, const char *suffix) {
+    struct stat facts;
+    hone_str name = {0};
+    hone_str_printf(&name, "%s%s", path, suffix);
+    bool is_there = !name.failed && stat(name.data, &facts) == 0;
+    hone_str_deinit(&name);
+    return is_there ? (int64_t)facts.st_size : 0;
+}
+
+/* Of the file and its log. */
+static int64_t bytes_of(const db_sqlite *db) {
+    return db->path ? bytes_with(db->path, "") + bytes_with(db->path, "-wal") : 0;
+}
+
+/* SQLite takes sizes in a damaged file at their word and finds no memory for them. It is the file's
+ * fault where there is memory for all of it, and for what SQLite keeps beside. */
+static bool asks_too_much(const db_sqlite *db, int rc) {
+    enum { BESIDE = 16 << 20 };
+    if ((rc & 0xff) != SQLITE_NOMEM) return false;
+    void *room = hone_malloc((size_t)bytes_of(db) + BESIDE);
+    bool is_there = room != NULL;
+    hone_free(room);
+    return is_there;
+}
+
 hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing) {
     const char *reason = db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc);
+    if (asks_too_much(db, rc)) {
+        rc = SQLITE_CORRUPT;
+        reason = "it asks for more memory than there can be need of";
+    }
     int number = db->sql ? sqlite3_system_errno(db->sql) : 0;
     bool tell = number && code_of(rc) == HONE_CODE_IO && (rc & 0xff) != SQLITE_READONLY;
     return HONE_ERROR(code_of(rc), "%s: cannot %s: %s%s%s%s", db->path, doing, reason,
@@ -204,20 +233,11 @@ enum {
     PAGE_BYTES = 4096
 };
 
-static int64_t bytes_of(const char *path, const char *suffix) {
-    struct stat facts;
-    hone_str name = {0};
-    hone_str_printf(&name, "%s%s", path, suffix);
-    bool is_there = !name.failed && stat(name.data, &facts) == 0;
-    hone_str_deinit(&name);
-    return is_there ? (int64_t)facts.st_size : 0;
-}
-
 static int count_steps(void *ctx) {
     db_sqlite *db = ctx;
     db->steps += STEPS_BETWEEN_LOOKS;
     if (db->steps <= LEAST_STEPS) return 0;
-    int64_t pages = (bytes_of(db->path, "") + bytes_of(db->path, "-wal")) / PAGE_BYTES;
+    int64_t pages = bytes_of(db) / PAGE_BYTES;
     return db->steps > LEAST_STEPS + STEPS_PER_PAGE * pages;
 }
 

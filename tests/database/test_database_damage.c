@@ -316,9 +316,16 @@ static void run_case(void) {
     HONE_ASSERT_OK(hone_fs_mkdirs(dir));
 }
 
+/* A size in the file that is taken at its word: there is no memory for it. */
+static const uint64_t known_seeds[] = {777090};
+
 static void answers_or_says_why(void **state) {
     (void)state;
     uint64_t first = hone_test_seed(1), count = hone_test_count(CASES);
+    for (size_t i = 0; i < HONE_COUNT(known_seeds); i++) {
+        seed = known_seeds[i];
+        run_case();
+    }
     for (seed = first; seed < first + count; seed++)
         run_case();
 }
