@@ -1,8 +1,10 @@
 /* runner/trial.h - one trial on a device: load, run once and check, then time.
  *
- *     load ─► reset, poison ─► first run ─► guards ─► compare ─► outputs? ─► gate ─► time ─► guards
- *       │                         │           │          │                            │
- *   load_error                run_crash   run_crash  wrong_result                run_crash, wrong
+ *     load ─► reset, poison ─► run ─► guards ─► compare ─► outputs? ─► gate ─► time ─► once more
+ *       │                       │        │           │                     │
+ *   load_error            run_crash  run_crash  wrong_result             the same
+ *
+ * A trial that is timed runs once more behind that, from poisoned outputs, and is compared again.
  *
  * Everything that a candidate can do wrong without dying ends here as a failure class in the
  * result; what it does by dying or hanging is seen by the process that watches this one.

@@ -46,6 +46,7 @@ static const struct row {
     {"nan_result",              HONE_FAILURE_WRONG_RESULT, "element 3 is"                                    },
     {"forgetful",               HONE_FAILURE_WRONG_RESULT, "element 63"                                      },
     {"wrong_later",             HONE_FAILURE_WRONG_RESULT, "element 0 is 99"                                 },
+    {"done_once",               HONE_FAILURE_WRONG_RESULT, "64 of 64 elements are wrong"                     },
     {"write_behind",            HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end of argument 1 'C'"        },
     {"write_far_behind",        HONE_FAILURE_RUN_CRASH,    "behind the end of argument"                      },
     {"write_before",            HONE_FAILURE_RUN_CRASH,    "4 bytes before the beginning of argument 1 'C'"  },

@@ -78,6 +78,41 @@ static void refills_what_is_in_and_out(void **state) {
     hone_run_result_deinit(&result);
 }
 
+/* What is in and out is filled again behind the timed runs, and checked. */
+static void checks_in_and_out_again(void **state) {
+    hone_arg args[2] = {fixture.args[0], fixture.args[1]};
+    hone_run_result result;
+    float a[FIXTURE_COUNT], before[FIXTURE_COUNT];
+    double want[FIXTURE_COUNT];
+    hone_generator g = hone_generator_default(HONE_DTYPE_F32);
+    HONE_ASSERT_OK(hone_generate(&g, 0, 0, HONE_DTYPE_F32, FIXTURE_COUNT, a));
+    HONE_ASSERT_OK(hone_generate(&g, 0, 1, HONE_DTYPE_F32, FIXTURE_COUNT, before));
+    for (int i = 0; i < FIXTURE_COUNT; i++)
+        want[i] = (double)(before[i] + a[i]);
+    hone_check_tensor tensors[2] = {
+        {.dtype = HONE_DTYPE_F32, .role = HONE_ARG_IN, .count = FIXTURE_COUNT, .generator = g},
+        { .dtype = HONE_DTYPE_F32,
+         .role = HONE_ARG_INOUT,
+         .count = FIXTURE_COUNT,
+         .generator = g,
+         .reference_dtype = HONE_DTYPE_F64,
+         .reference = want,
+         .bound = 1e-6}
+    };
+    hone_check_bundle bundle = {.count = 2, .tensors = tensors};
+    char *path = hone_path_join(fixture.dir, "in_and_out.check");
+    HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
+    args[1].role = HONE_ARG_INOUT;
+    hone_run_request request = runner_fixture_request(&fixture, "accumulate");
+    request.manifest.args = args;
+    request.check_path = path;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.checked);
+    request.manifest.entry = "accumulate_once";
+    run(*state, &request, &result, HONE_FAILURE_WRONG_RESULT, "elements are wrong");
+    hone_free(path);
+}
+
 /* A bundle may hold the inputs themselves, and nothing to compare with. */
 static void takes_inputs_from_the_bundle(void **state) {
     hone_run_request request = runner_fixture_request(&fixture, "ok");
@@ -452,6 +487,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         LOCAL_TEST(gives_outputs),
         LOCAL_TEST(refills_what_is_in_and_out),
+        LOCAL_TEST(checks_in_and_out_again),
         LOCAL_TEST(takes_inputs_from_the_bundle),
         LOCAL_TEST(a_later_bundle_is_the_machines_fault),
         LOCAL_TEST(passes_sizes),

@@ -181,6 +181,14 @@ KERNEL(wrong_later) {
     return 0;
 }
 
+/* What it left the first time is right the next times, too. */
+KERNEL(done_once) {
+    UNUSED;
+    static int runs;
+    if (runs++ == 0) work(buffers);
+    return 0;
+}
+
 KERNEL(write_behind) {
     UNUSED;
     work(buffers);
@@ -329,6 +337,11 @@ KERNEL(accumulate) {
     for (int i = 0; i < COUNT; i++)
         ((float *)buffers[1])[i] += ((const float *)buffers[0])[i];
     return 0;
+}
+
+KERNEL(accumulate_once) {
+    static int runs;
+    return runs++ == 0 ? accumulate(rt, buffers, sizes) : 0;
 }
 
 /* C[i] = sizes[0] A[i] + sizes[1] */
