@@ -4,8 +4,8 @@
  * own in front of the outermost loop that the reduction runs over, with copies of the spatial loops
  * inside of that loop; so the reduction's body has no condition. Left alone (for lower_init): a
  * loop that serves both kinds of axes, another statement in between that touches the output, a
- * predicate that mixes both, iterations of the spatial loops that meet in an element, or of the
- * reducing ones that start anew: the later one begins it anew. */
+ * predicate that mixes both and loads, iterations of the spatial loops that meet in an element, or
+ * of the reducing ones that start anew: the later one begins it anew. */
 #include "ir/region/relation.h"
 #include "lower/ground/accesses.h"
 #include "lower/ground/pipelined.h"
@@ -152,6 +152,17 @@ static bool loops_are_injective(hone_lower *lower, hone_arith *arith, const nest
            (indices && hone_itermap_is_injective(arith, count, indices, iter_count, iters));
 }
 
+/* The first iterations of the reducing loops, by variable; NULL where memory is short. */
+static const hone_expr **find_starts(const hone_lower *lower, const nest *n) {
+    const hone_expr **starts =
+        hone_arena_zalloc(lower->func->arena, (lower->func->var_count + 1) * sizeof *starts);
+    for (uint32_t i = 0; starts && i < n->count; i++) {
+        const hone_node *loop = hone_func_node(lower->func, n->loops[i]);
+        if (n->is_reducing[i]) starts[loop->u.loop.var] = loop->u.loop.range.min;
+    }
+    return starts;
+}
+
 /* The reducing loops run over the reduction once, from its start. */
 static bool reduces_once(hone_lower *lower, hone_arith *arith, const nest *n) {
     const hone_node *block = hone_func_node(lower->func, n->block);
@@ -160,13 +171,12 @@ static bool reduces_once(hone_lower *lower, hone_arith *arith, const nest *n) {
     hone_iter iters[MAX_DEPTH];
     uint32_t iter_count = 0, count = 0, var_count = lower->func->var_count;
     const hone_expr **indices = hone_arena_alloc(arena, (b->axis_count + 1) * sizeof *indices);
-    const hone_expr **starts = hone_arena_zalloc(arena, (var_count + 1) * sizeof *starts);
+    const hone_expr **starts = find_starts(lower, n);
     if (!indices || !starts) return false;
     for (uint32_t i = 0; i < n->count; i++) {
         const hone_node *loop = hone_func_node(lower->func, n->loops[i]);
         if (!n->is_reducing[i]) continue;
         iters[iter_count++] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
-        starts[loop->u.loop.var] = loop->u.loop.range.min;
     }
     for (uint32_t a = 0; a < b->axis_count; a++) {
         if (b->axes[a].kind != HONE_AXIS_REDUCE) continue;
@@ -211,11 +221,13 @@ static hone_status check_injective(hone_lower *lower, const nest *n, bool *out_i
     return hone_ir_finish(&arith.ir);
 }
 
-/* Splits the predicate: a part that speaks only of dropped loops goes with them. False when a part
- * speaks of a dropped loop and of something else, be it a loop around the nest. */
+/* Splits the predicate: a part that speaks only of dropped loops goes with them; one that speaks of
+ * something else, too, be it a loop around the nest, stays as it is where these begin: there the
+ * init ran. */
 typedef struct predicate_split {
     hone_lower *lower;
     const nest *nest;
+    const hone_expr *const *starts; /* of dropped loops */
     const hone_expr *kept;
     bool has_dropped, has_kept; /* in the part that is looked at */
 } predicate_split;
@@ -237,7 +249,11 @@ static bool split_part(void *ctx, const hone_expr *part) {
     predicate_split *p = ctx;
     p->has_dropped = p->has_kept = false;
     hone_expr_walk(part, note_part_var, p);
-    if (p->has_dropped && p->has_kept) return false;
+    if (p->has_dropped && p->has_kept) {
+        if (!hone_expr_is_pure_index(part)) return false;
+        part = hone_expr_substitute(&p->lower->ir, part, p->starts, p->lower->func->var_count);
+        p->has_dropped = false;
+    }
     if (!p->has_dropped) p->kept = lower_and(&p->lower->ir, p->kept, part);
     return true;
 }
@@ -315,7 +331,8 @@ static hone_status hoist(hone_lower *lower, hone_node_id block, hone_node_id ini
     bool is_disjoint;
     HONE_TRY(check_injective(lower, &n, &is_disjoint));
     if (!is_disjoint) return HONE_OK;
-    predicate_split split = {.lower = lower, .nest = &n};
+    predicate_split split = {.lower = lower, .nest = &n, .starts = find_starts(lower, &n)};
+    if (!split.starts) return LOWER_NO_MEMORY();
     const hone_expr *predicate = hone_func_node(func, block)->u.block.predicate;
     if (!lower_conjuncts(predicate, split_part, &split)) return HONE_OK;
     HONE_TRY(hone_ir_finish(&lower->ir));

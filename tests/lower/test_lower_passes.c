@@ -19,10 +19,10 @@
          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n"
 
 static const struct row init_rows[] = {
-    {"a reduction that its loop goes over again and again begins within it", SUM("32",    "f % 8"),
-     "            with T.init():\n"                                                                                       },
-    {"one that ends with its first value does, too",                         SUM("8",     "7 - f"),
-     "            with T.init():\n"                                                                                       },
+    {"a reduction that its loop goes over again and again begins within it", SUM("32",               "f % 8"),
+     "            with T.init():\n"                                                                                                  },
+    {"one that ends with its first value does, too",                         SUM("8",                "7 - f"),
+     "            with T.init():\n"                                                                                                  },
     {"one of which others in the loop see the sum begins within it",
      HEAD "    for i, k in T.grid(4, 8):\n"
           "        with T.block(\"R\"):\n"
@@ -34,16 +34,16 @@ static const struct row init_rows[] = {
           "            T.writes(Y[vi])\n"
           "            with T.init():\n"
           "                Y[vi] = 0\n"
-          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",                                 "            with T.init():\n"},
-    {"one of which a condition asks for both loops begins within it",
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",                                            "            with T.init():\n"},
+    {"one of which a condition asks for both loops begins where its loop does",
      HEAD "    for i, f in T.grid(4, 8):\n"
           "        with T.block(\"S\"):\n"
           "            vi, vk = T.axis.remap(\"SR\", [i, f])\n"
           "            T.where(i + f < 10)\n"
           "            with T.init():\n"
           "                Y[vi] = 0\n"
-          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n", "            with T.init():\n"                              },
-    {"one that runs once begins in front of its loop",                                                                  SUM("8",                                              "f"),
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n", "            T.where(T.Add(i, 0) < 10)\n"                              },
+    {"one that runs once begins in front of its loop",                                                                  SUM("8",                                                         "f"),
      "        with T.sblock(\"S_init\"):\n"},
 };
 
