@@ -36,6 +36,13 @@ HONE_NODISCARD hone_status hone_region_inference_begin(const hone_func *func, ho
 HONE_NODISCARD hone_status hone_region_inference_next(hone_region_inference *inference,
                                                       hone_node_id block, hone_block *out);
 
+/* By buffer, in the arena: the box around all stores of the function, whatever its loops and axes
+ * do, within the conditions around them; NULL where nothing stores. Also of buffers inside; what
+ * blocks declare does not count, nor what is done by an address or a view in a block. Of a program
+ * that is not well formed, something. */
+HONE_NODISCARD hone_status hone_func_stores(const hone_func *func, hone_arena *arena,
+                                            const hone_region *const **out);
+
 /* A declared region of a block, over the loops outside: bindings are put in for axes, then the
  * loops marked in relax[] (by variable) run over their domains, within the block's predicate. Ends
  * may depend on loops that are not relaxed, by min and max. A dimension of which nothing is known

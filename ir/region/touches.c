@@ -141,6 +141,11 @@ static void note_node(usage_search *s, hone_node_id id) {
     const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
     hone_usage *written = node->kind == HONE_NODE_STORE ? usage_of(s, node->u.store.buffer) : NULL;
     if (written && written->first_write == HONE_NO_ID) written->first_write = id;
+    if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer < s->func->buffer_count)
+        s->of[node->u.alloc.buffer].is_allocated = true;
+    for (uint32_t i = 0; block && i < block->alloc_count; i++) {
+        if (block->allocs[i] < s->func->buffer_count) s->of[block->allocs[i]].is_allocated = true;
+    }
     for (uint32_t i = 0; block && i < block->match_count; i++) {
         hone_usage *source = usage_of(s, block->matches[i].source.buffer);
         if (source) source->is_viewed = true;

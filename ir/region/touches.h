@@ -30,6 +30,7 @@ typedef struct hone_usage {
     hone_node_id first_read, first_write; /* statements, in the order of the text; HONE_NO_ID */
     bool is_pointed_to;                   /* its handle or an element's address is about, */
     bool is_viewed; /* or a view in a block: it may be read and written in other ways, too */
+    bool is_allocated;
 } hone_usage;
 /* By buffer, in the arena; NULL where memory is short. */
 const hone_usage *hone_usage_of(const hone_func *func, hone_arena *arena);

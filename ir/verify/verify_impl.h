@@ -8,8 +8,6 @@
 #include "ir/region/touches.h"
 #include "ir/verify/verify.h"
 
-typedef struct verify_hulls verify_hulls;
-
 typedef struct verifier {
     const hone_func *func;
     hone_findings *out;
@@ -23,7 +21,7 @@ typedef struct verifier {
     region_facts facts;      /* conditions in force, those that are linear */
     hone_points points;      /* the same conditions as they stand, and where variables come from */
     const hone_usage *usage; /* by buffer; NULL: not asked for */
-    verify_hulls *hulls;     /* what is ever written, by buffer; NULL: not asked for */
+    const hone_region *const *stores; /* what is ever stored, by buffer; NULL: not asked for */
     hone_region_inference *regions;   /* NULL: not asked for */
     hone_node_id node;                /* the statement in hand */
     hone_node_id block;               /* the innermost block, or HONE_NO_ID */
@@ -71,7 +69,7 @@ void verify_sharing(verifier *v, hone_node_id loop);
 void verify_flow(verifier *v);
 
 /* verify_filled.c: before all else; at a read; after all else */
-void verify_find_hulls(verifier *v);
+void verify_find_stores(verifier *v);
 void verify_filled(verifier *v, hone_buffer buffer, uint32_t d, const hone_expr *index);
 void verify_outputs(verifier *v);
 

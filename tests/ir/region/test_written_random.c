@@ -1,5 +1,5 @@
 /* tests/ir/region/test_written_random.c - what is claimed of written elements
- * (ir/region/written.h), against running random programs over numbers:
+ * (ir/region/written.h, hone_func_stores), against running random programs over numbers:
  *
  *     for i: B[i] = …          is all of B written, and whatever is loaded of it before that,
  *         if …: B[…] = B[…]    in the whole program or in one iteration of a loop?
@@ -8,13 +8,15 @@
 #include <string.h>
 
 #include "ir/core/fold.h"
+#include "ir/region/region.h"
 #include "ir/region/written.h"
 #include "support/data/rng.h"
 #include "tests/support/hone_test.h"
 
 enum { MOST_LOOPS = 12, MOST_AROUND = 4, MOST_ELEMENTS = 64, MOST_NODES = 60 };
-enum { COVERS, READS, STRICT, QUESTIONS };
-static const char *const question_names[] = {"covers", "reads", "reads, indices unchecked"};
+enum { COVERS, READS, STRICT, STORES, QUESTIONS };
+static const char *const question_names[] = {"covers", "reads", "reads, indices unchecked",
+                                             "box of stores is as small as can be"};
 
 typedef struct fixture {
     hone_arena *arena;
@@ -30,7 +32,8 @@ typedef struct fixture {
     bool is_written[MOST_ELEMENTS];
     bool is_inside; /* of the root */
     bool reads_unwritten, stores_outside;
-    bool leaves; /* what is loaded lies outside of a buffer that is not whole yet */
+    int64_t least[2], most[2]; /* that are stored to, by dimension; inside or not */
+    bool leaves;               /* what is loaded lies outside of a buffer that is not whole yet */
     uint64_t said[QUESTIONS], really[QUESTIONS];
 } fixture;
 
@@ -185,6 +188,17 @@ static void run_value(fixture *f, const hone_expr *e) {
     }
 }
 
+static void note_store(fixture *f, const hone_expr *const *indices) {
+    int64_t at = element_of(f, indices);
+    if (at >= 0) f->is_written[at] = true;
+    f->stores_outside |= at < 0;
+    for (uint32_t d = 0; d < f->rank; d++) {
+        int64_t index = value_of(f, indices[d]);
+        if (index < f->least[d]) f->least[d] = index;
+        if (index > f->most[d]) f->most[d] = index;
+    }
+}
+
 static void run_children(fixture *f, hone_node_id parent);
 
 /* Iterations that run at once see what was there before all of them. */
@@ -222,9 +236,7 @@ static void run_children(fixture *f, hone_node_id parent) {
         }
         if (node->kind != HONE_NODE_STORE) continue;
         run_value(f, node->u.store.value);
-        int64_t at = element_of(f, node->u.store.indices);
-        if (at >= 0) f->is_written[at] = true;
-        f->stores_outside |= at < 0;
+        note_store(f, node->u.store.indices);
     }
 }
 
@@ -236,6 +248,26 @@ static int compare(fixture *f, uint64_t seed, int question, bool said, bool real
     if (!said || really) return 0;
     print_error("seed %" PRIu64 ": %s is wrong\n", seed, question_names[question]);
     return 1;
+}
+
+/* What is stored to lies in the box that is claimed. */
+static int check_stores(fixture *f, uint64_t seed) {
+    const hone_region *const *stores;
+    HONE_ASSERT_OK(hone_func_stores(f->func, f->arena, &stores));
+    const hone_region *box = stores[f->buffer];
+    bool is_exact = box, is_outside = false;
+    for (uint32_t d = 0; d < f->rank && f->least[d] <= f->most[d]; d++) {
+        int64_t min = 1, end = 0;
+        if (box) {
+            assert_int_equal(box->ranges[d].min->kind, HONE_EXPR_INT);
+            assert_int_equal(box->ranges[d].extent->kind, HONE_EXPR_INT);
+            min = box->ranges[d].min->u.i;
+            end = min + box->ranges[d].extent->u.i;
+        }
+        is_outside |= f->least[d] < min || f->most[d] >= end;
+        is_exact &= f->least[d] == min && f->most[d] == end - 1;
+    }
+    return compare(f, seed, STORES, is_exact || is_outside, !is_outside);
 }
 
 static int check_one(fixture *f, uint64_t seed) {
@@ -252,6 +284,10 @@ static int check_one(fixture *f, uint64_t seed) {
     f->root = pick(f, 2) ? HONE_NODE_TOP : pick(f, f->func->node_count);
     if (hone_func_node(f->func, f->root)->kind != HONE_NODE_FOR) f->root = HONE_NODE_TOP;
     memset(f->is_written, 0, sizeof f->is_written);
+    for (uint32_t d = 0; d < f->rank; d++) {
+        f->least[d] = INT64_MAX;
+        f->most[d] = INT64_MIN;
+    }
     f->reads_unwritten = f->leaves = f->stores_outside = false;
     f->is_inside = f->root == HONE_NODE_TOP;
     run_children(f, HONE_NODE_TOP);
@@ -263,7 +299,7 @@ static int check_one(fixture *f, uint64_t seed) {
          n = hone_func_node(f->func, n)->next) {
         hone_written_add(&all, n);
     }
-    int failures = 0;
+    int failures = check_stores(f, seed);
     if (f->root == HONE_NODE_TOP)
         failures = compare(f, seed, COVERS, hone_covers_buffer(&all), is_whole);
     failures += compare(f, seed, READS, hone_reads_after_write(&flow, f->root, f->buffer, false),
