@@ -30,6 +30,7 @@ static const struct {
     {"nn.nll_loss",            hone_topi_emit_nll_loss        },
     {"resample",               hone_topi_emit_resample        },
     {"image.grid_sample",      hone_topi_emit_grid_sample     },
+    {"sample_at",              hone_topi_emit_grid_sample     },
     {"roi_align",              hone_topi_emit_roi_align       },
     {"roi_pool",               hone_topi_emit_roi_pool        },
     {"einsum",                 hone_topi_emit_einsum          },

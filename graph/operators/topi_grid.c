@@ -1,5 +1,6 @@
-/* graph/operators/topi_grid.c - images at places that a tensor says: grid_sample. The places, in
- * elements of the data, are a block of their own: all channels share them. */
+/* graph/operators/topi_grid.c - images at places that a tensor says: grid_sample, and sample_at,
+ * whose places are in elements of the data, its first dimension first. Places in elements are a
+ * block of their own: all channels share them. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
@@ -13,7 +14,8 @@ typedef struct sampler {
     int64_t reach; /* elements along each dimension that count: 1, 2 or 4 */
     outside outside;
     bool aligns_corners;
-    hone_dtype dtype; /* of places */
+    bool is_in_elements; /* the tensor is, in the order of the data */
+    hone_dtype dtype;    /* of places */
     hone_buffer places;
 } sampler;
 
@@ -62,9 +64,17 @@ static const hone_expr *reflected(hone_topi *t, const sampler *g, uint32_t i, co
     return hone_expr_select(ir, is_below, low, hone_expr_select(ir, is_above, high, x));
 }
 
-/* From [-1, 1] to elements, as the data goes on outside; never so far that it is no index. */
+/* Never so far outside that it is no index. */
+static const hone_expr *near_data(hone_topi *t, const sampler *g, uint32_t i, const hone_expr *x) {
+    const hone_expr *extent = hone_expr_cast(&t->te->ir, g->dtype, t->shapes[0][i + 2]);
+    return within(t, x, num(t, g, -MAX_REACH),
+                  hone_topi_op(t, HONE_OP_ADD, extent, num(t, g, MAX_REACH)));
+}
+
+/* From [-1, 1] to elements, as the data goes on outside. */
 static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, const hone_expr *n) {
     hone_ir *ir = &t->te->ir;
+    if (g->is_in_elements) return near_data(t, g, i, n);
     const hone_expr *extent = hone_expr_cast(ir, g->dtype, t->shapes[0][i + 2]),
                     *one = num(t, g, 1);
     const hone_expr *half = num(t, g, 0.5), *x = hone_topi_op(t, HONE_OP_ADD, n, one), *first,
@@ -86,19 +96,19 @@ static const hone_expr *place_of(hone_topi *t, const sampler *g, uint32_t i, con
         x = hone_expr_select(ir, is_outside, held, x);
     }
     if (g->outside == REFLECTION) x = reflected(t, g, i, x);
-    return within(t, x, num(t, g, -MAX_REACH),
-                  hone_topi_op(t, HONE_OP_ADD, extent, num(t, g, MAX_REACH)));
+    return near_data(t, g, i, x);
 }
 
-/* [N, spatial, ...]: the places along dimension i of the data are plane i; the grid begins with the
- * last dimension. */
+/* [N, spatial, ...]: the places along dimension i of the data are plane i; the grid of grid_sample
+ * begins with the last dimension. */
 static void make_places(hone_topi *t, sampler *g) {
     hone_te_stage s;
     uint32_t rank = g->spatial + 2;
     const hone_expr *at[MAX_SPATIAL + 2], *value = NULL;
     hone_te_stage_begin(t->te, &s, rank, t->shapes[1], 0, NULL);
     memcpy(at, s.axis, rank * sizeof *at);
-    at[1] = hone_expr_sub(&t->te->ir, hone_te_int(t->te, g->spatial - 1), s.axis[1]);
+    if (!g->is_in_elements)
+        at[1] = hone_expr_sub(&t->te->ir, hone_te_int(t->te, g->spatial - 1), s.axis[1]);
     const hone_expr *n = hone_topi_widen(t, hone_topi_load(t, 1, at));
     for (uint32_t i = g->spatial; i-- > 0;) {
         const hone_expr *place = place_of(t, g, i, n);
@@ -201,6 +211,7 @@ hone_status hone_topi_emit_grid_sample(hone_topi *t) {
         .outside = strcmp(padding, "border") == 0       ? BORDER
                    : strcmp(padding, "reflection") == 0 ? REFLECTION
                                                         : ZEROS,
+        .is_in_elements = strcmp(t->op, "sample_at") == 0,
         .aligns_corners = hone_attrs_int(&t->bind->attrs, "align_corners", 0) != 0,
         .dtype = hone_topi_wide(t->infos[1]->dtype),
     };

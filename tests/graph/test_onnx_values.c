@@ -635,6 +635,16 @@ static const struct row {
         "opset 13\ninput x f32 1,1,H,W\nconst b i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
         "const a i64 1 = 3\nconst t i64 1 = -1\nnode Slice x,b,e,a,t -> y",
         "1,2,3,4,5,6", "3,2,1,6,5,4"),
+    ROW("DeformConv: what lies between elements, and outside",
+        "opset 22\ninput x f32 1,1,3,2\nconst w f32 1,1,2,1 = 1,10\n"
+        "const o f32 1,4,2,2 = 0,0,0,0,0,0,0,0,0.5,0,0,1,0,-1,0,0\n"
+        "const b f32 1 = 100\nnode DeformConv x,w,o,b -> y kernel_shape=[2,1]",
+        "1,2,3,4,5,6", "141,132,153,104"),
+    ROW("DeformConv with a mask, parts with offsets of their own and groups",
+        "opset 22\ninput x f32 1,2,1,2\nconst w f32 2,1,1,1 = 1,2\n"
+        "const o f32 1,4,1,2 = 0,0,0.5,0,0,0,0,-1\nconst m f32 1,2,1,2 = 1,3,1,0.5\n"
+        "node DeformConv x,w,o,,m -> y group=2 offset_group=2",
+        "1,2,3,5", "1.5,6,6,3"),
     ROW("SpaceToDepth, channels in front of places",
         "opset 28\ninput x f32 1,2,2,2\nnode SpaceToDepth x -> y blocksize=2 mode='CRD'",
         "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8"),

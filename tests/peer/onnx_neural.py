@@ -161,6 +161,27 @@ def grid_sample(case):
                      padding_mode=padding)
 
 
+def deform_conv(case):
+    case.flavour = "plain"
+    groups, parts = case.draw.one_of((1, 1, 2)), case.draw.one_of((1, 2))
+    channels, filters = groups * parts * case.draw.between(1, 2), groups * case.draw.between(1, 3)
+    kernel, strides, dilations = ([case.draw.between(1, n) for _ in range(2)] for n in (3, 2, 2))
+    pads = [case.draw.between(0, 1) for _ in range(4)]
+    sides = [case.draw.between(5, 8) for _ in range(2)]
+    size = [(sides[d] + pads[d] + pads[2 + d] - dilations[d] * (kernel[d] - 1) - 1) // strides[d] + 1
+            for d in range(2)]
+    batch, taps = case.draw.between(1, 2), parts * kernel[0] * kernel[1]
+    offset = case.draw.rng.uniform(-3, 3, [batch, 2 * taps, *size]).astype("float32")
+    operands = [case.tensor([batch, channels, *sides], "float32", 0.1),
+                case.tensor([filters, channels // groups, *kernel], "float32", 0.6),
+                case.holding(offset)]
+    operands.append(case.tensor([filters], "float32", 0.8) if case.draw.chance(0.5) else NONE)
+    operands.append(case.tensor([batch, taps, *size], "float32") if case.draw.chance(0.5) else NONE)
+    return case.node(operands, group=case.maybe(groups, 0.5) if groups == 1 else groups,
+                     offset_group=parts, kernel_shape=case.maybe(kernel), strides=strides,
+                     dilations=dilations, pads=pads)
+
+
 def finite(case, value):
     """What onnxruntime's maxima and weights of 0 make of NaN and infinities depends on the order."""
     return case.own(value, numpy.nan_to_num(value.array, nan=0.5, posinf=3, neginf=-3))
@@ -494,7 +515,8 @@ TABLE = {
     "Attention": attention,
     **named("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", loss),
     "ConvTranspose": convolve_transposed, "Upsample": upsample, "Resize": resize,
-    "GridSample": grid_sample, "RoiAlign": roi_align, "MaxRoiPool": max_roi_pool, "LpNormalization": lp_norm,
+    "GridSample": grid_sample, "DeformConv": deform_conv, "RoiAlign": roi_align,
+    "MaxRoiPool": max_roi_pool, "LpNormalization": lp_norm,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize, "DynamicQuantizeLinear": quantize_dynamically,
     "MatMulInteger": matmul_integer, "QLinearMatMul": matmul_qlinear, "ConvInteger": conv_integer,

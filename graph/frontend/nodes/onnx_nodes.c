@@ -42,7 +42,7 @@ static const onnx_converter *find_plain(const char *op) {
         onnx_quant_converters,     onnx_transformer_converters, onnx_signal_converters,
         onnx_einsum_converters,    onnx_ngram_converters,       onnx_cast_converters,
         onnx_attention_converters, onnx_random_converters,      onnx_fit_converters,
-        onnx_norm_pool_converters};
+        onnx_norm_pool_converters, onnx_deform_converters};
     return find_in_tables(HONE_COUNT(tables), tables, op);
 }
 

@@ -32,6 +32,7 @@ extern const onnx_converter onnx_signal_converters[];
 extern const onnx_converter onnx_einsum_converters[];
 extern const onnx_converter onnx_quant_converters[];
 extern const onnx_converter onnx_image_converters[];
+extern const onnx_converter onnx_deform_converters[];
 extern const onnx_converter onnx_fit_converters[];
 extern const onnx_converter onnx_norm_pool_converters[];
 extern const onnx_converter onnx_resize_converters[];

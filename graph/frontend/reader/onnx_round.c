@@ -14,6 +14,7 @@ static const char *const of_steps[] = {
     "CausalConvWithState",
     "Celu",
     "DFT",
+    "DeformConv",
     "Elu",
     "FastGelu",
     "FusedMatMul",

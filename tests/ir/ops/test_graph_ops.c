@@ -24,7 +24,7 @@ static const struct exception {
 };
 
 /* Rows of ours, for ONNX, whose programs TVM does not read. */
-static const char *const own[] = {"fmod",     "loop", "resample", "roi_align",
+static const char *const own[] = {"fmod",     "loop", "resample", "roi_align", "sample_at",
                                   "roi_pool", "det",  "suppress", "bitcast"};
 
 /* "x indices axis=None mode=fast"; a mark behind an argument is a default. */
