@@ -93,17 +93,6 @@ typedef struct branch {
     const char *name;   /* of its function */
 } branch;
 
-static hone_status apply_fit(onnx_reader *r, const fit *f, hone_garg places, hone_garg *io) {
-    const hone_sinfo *info;
-    hone_garg last;
-    HONE_TRY(onnx_as_tensor(r, io));
-    HONE_TRY(onnx_info(r, io, &info));
-    HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[f->axis], &last));
-    HONE_TRY(onnx_with_scalar(r, "subtract", last, 1, &last));
-    HONE_TRY(onnx_emit2(r, "minimum", places, last, &places));
-    return onnx_emit_take(r, *io, places, f->axis, io);
-}
-
 /* What a branch gives, as tensors in order. */
 static hone_status read_flat(onnx_reader *r, branch *b, hone_garg **out_results,
                              uint32_t *out_count) {
@@ -125,7 +114,7 @@ static hone_status read_branch(onnx_reader *r, void *ctx, const hone_garg *leads
     HONE_TRY(read_flat(r, b, out_results, out_count));
     for (uint32_t i = 0; i < b->fits->count; i++) {
         const fit *f = &b->fits->items[i];
-        HONE_TRY(apply_fit(r, f, leads[i], &(*out_results)[f->item]));
+        HONE_TRY(onnx_fit_places(r, leads[i], f->axis, &(*out_results)[f->item]));
     }
     return HONE_OK;
 }
@@ -207,24 +196,6 @@ static hone_status results_of(onnx_reader *r, hone_gvalue value, hone_garg **out
 
 /* ---- sizes that differ ---- */
 
-typedef struct size_walk {
-    uint32_t var_count;
-    bool is_known;
-} size_walk;
-
-/* Sizes have the same numbers in a branch as around it: those that it makes have greater ones. */
-static bool visit_size(void *ctx, const hone_expr *e) {
-    size_walk *w = ctx;
-    w->is_known &= e->kind != HONE_EXPR_VAR || e->u.var < w->var_count;
-    return w->is_known;
-}
-
-static bool is_known_before(uint32_t var_count, const hone_expr *size) {
-    size_walk w = {var_count, true};
-    hone_expr_walk(size, visit_size, &w);
-    return w.is_known;
-}
-
 /* What the branch that is taken has, as places. */
 static hone_status places_of(onnx_reader *r, hone_garg condition, const hone_expr *yes,
                              const hone_expr *no, hone_garg *out) {
@@ -251,7 +222,7 @@ static hone_status find_fits_of(onnx_reader *r, uint32_t vars, hone_garg conditi
     if (!is_known) return refuse_shapes(item);
     for (int32_t d = 0; d < yes->rank; d++) {
         const hone_expr *a = yes->shape[d], *b = no->shape[d];
-        bool is_inside = !is_known_before(vars, a) || !is_known_before(vars, b);
+        bool is_inside = !onnx_is_known_before(vars, a) || !onnx_is_known_before(vars, b);
         if (!is_inside && hone_extent_same(a, b)) continue;
         if (out->count == MOST_FITS) return refuse_shapes(item);
         fit *f = &out->items[out->count++];

@@ -64,6 +64,50 @@ HONE_NODISCARD hone_status onnx_emit_loop(onnx_reader *r, const onnx_loop *loop,
 /* Adds a parameter of the function for each size that nothing captured tells. */
 HONE_NODISCARD hone_status onnx_capture_sizes(onnx_reader *r, onnx_captured *c);
 
+/* ---- states of loops whose sizes change from turn to turn (onnx_growth.c) ---- */
+
+enum { ONNX_MOST_GROWING = 32 };
+/* Dimension `axis` of a state. */
+typedef struct onnx_growing {
+    uint32_t state, group; /* those of a group have the same size in each turn */
+    int32_t axis;
+    const hone_expr *begin; /* its size at first */
+    const hone_expr *by;    /* how much more it is after a turn */
+    const hone_expr *room;  /* what it is held in; NULL: that is not known yet */
+    const hone_expr *size;  /* in the body: what it is in this turn */
+} onnx_growing;
+typedef struct onnx_growth {
+    uint32_t count, groups;
+    onnx_growing items[ONNX_MOST_GROWING];
+} onnx_growth;
+
+/* What changes between states as they begin and after[], what a turn makes of them. */
+HONE_NODISCARD hone_status onnx_find_growth(onnx_reader *r, uint32_t count, const hone_garg *states,
+                                            const hone_sinfo *const *after, onnx_growth *out);
+/* Each `by` follows from the sizes around the loop, the first var_count ones, and is the same in a
+ * group. */
+bool onnx_grows_evenly(uint32_t var_count, const onnx_growth *g);
+/* The size of each group at first, as a scalar. */
+HONE_NODISCARD hone_status onnx_first_sizes(onnx_reader *r, const onnx_growth *g, hone_garg *out);
+/* Rooms for `limit` turns, and the states in them. */
+HONE_NODISCARD hone_status onnx_make_room(onnx_reader *r, const hone_expr *limit, onnx_growth *g,
+                                          hone_garg *io_states);
+/* In the body: the states without what is free in their rooms. */
+HONE_NODISCARD hone_status onnx_cut_states(onnx_reader *r, onnx_growth *g, const hone_garg *sizes,
+                                           hone_garg *io_states);
+/* In the body: what a turn made, in the rooms, and the sizes; fills in each `by`. */
+HONE_NODISCARD hone_status onnx_keep_states(onnx_reader *r, onnx_growth *g, hone_garg *io_states,
+                                            hone_garg *out_sizes);
+/* Behind the loop; is_full: as many turns were made as there is room for. */
+HONE_NODISCARD hone_status onnx_cut_results(onnx_reader *r, const onnx_growth *g,
+                                            const hone_garg *sizes, bool is_full,
+                                            hone_garg *io_states);
+/* The size follows from the first var_count ones of a function. */
+bool onnx_is_known_before(uint32_t var_count, const hone_expr *size);
+/* The items at places along an axis, held within it. */
+HONE_NODISCARD hone_status onnx_fit_places(onnx_reader *r, hone_garg places, int32_t axis,
+                                           hone_garg *io);
+
 /* A number or truth that is known while reading. */
 bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out);
 /* As a tensor of no dimensions. */

@@ -27,6 +27,7 @@ typedef struct turns {
     int64_t known;       /* how many turns at most; -1: that is not known */
     hone_garg condition; /* whether to begin; NONE: yes */
     hone_garg *results;  /* states, then scans */
+    onnx_growth *growth; /* the last states are the sizes of others; or NULL */
 } turns;
 
 /* ---- items ---- */
@@ -148,13 +149,30 @@ typedef struct body_of_loop {
     bool counts;                      /* the last state is how many turns there were */
 } body_of_loop;
 
+/* A turn without the states that hold sizes. */
+static hone_status read_growing(onnx_reader *r, const turns *t, const hone_garg *leads,
+                                const hone_garg *wholes, hone_garg *outputs) {
+    turns plain = *t;
+    uint32_t sizes = t->growth ? t->growth->groups : 0;
+    plain.state_count -= sizes;
+    hone_garg *states =
+        hone_arena_copy(r->arena, leads + 1, ((size_t)t->state_count + 1) * sizeof *states);
+    if (!states) return no_memory();
+    if (!sizes) return read_turn(r, &plain, leads[0], states, wholes, outputs);
+    HONE_TRY(onnx_cut_states(r, t->growth, leads + 1 + plain.state_count, states));
+    HONE_TRY(read_turn(r, &plain, leads[0], states, wholes, outputs));
+    hone_garg *after = outputs + !t->is_scan, *scans = after + plain.state_count;
+    memmove(scans + sizes, scans, t->scan_count * sizeof *scans);
+    return onnx_keep_states(r, t->growth, after, scans);
+}
+
 /* A turn without the state that counts. */
 static hone_status read_counted(onnx_reader *r, const turns *t, bool counts, const hone_garg *leads,
                                 hone_garg *outputs) {
     turns uncounted = *t;
     const hone_garg *wholes = leads + 1 + t->state_count;
     uncounted.state_count -= counts;
-    HONE_TRY(read_turn(r, &uncounted, leads[0], leads + 1, wholes, outputs));
+    HONE_TRY(read_growing(r, &uncounted, leads, wholes, outputs));
     if (!counts) return HONE_OK;
     return onnx_with_scalar(r, "add", leads[0], 1, &outputs[!t->is_scan + uncounted.state_count]);
 }
@@ -163,12 +181,14 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
                              hone_garg **out_results, uint32_t *out_count) {
     body_of_loop *b = ctx;
     const turns *t = b->t;
-    hone_garg *outputs = hone_arena_zalloc(r->arena, (t->body->n_output + 2) * sizeof *outputs);
+    uint32_t count = !t->is_scan + t->state_count;
+    hone_garg *outputs =
+        hone_arena_zalloc(r->arena, ((size_t)count + t->scan_count + 1) * sizeof *outputs);
     bool goes_on = false;
     if (!outputs) return no_memory();
     HONE_TRY(read_counted(r, t, b->counts, leads, outputs));
     *out_results = outputs;
-    *out_count = b->drops_scans ? !t->is_scan + t->state_count : (uint32_t)t->body->n_output;
+    *out_count = b->drops_scans ? count : count + t->scan_count;
     if (t->is_scan) return HONE_OK;
     HONE_TRY(onnx_as_scalar(r, &outputs[0]));
     bool is_known = onnx_known_truth(r, &outputs[0], &goes_on);
@@ -310,17 +330,97 @@ static hone_status fix_turns(onnx_reader *r, turns *t, bool has_condition,
     return HONE_OK;
 }
 
+/* ---- states that change their sizes ---- */
+
+/* What a turn makes of the states, which come behind whether to go on. */
+static hone_status growth_of(onnx_reader *r, const turns *t, const onnx_loop *loop,
+                             bool has_condition, onnx_growth *out) {
+    const hone_member *member = hone_module_find(r->module, loop->body);
+    const hone_sinfo *made = member ? member->graph->result_sinfo : NULL;
+    *out = (onnx_growth){0};
+    if (!made || made->kind != HONE_SINFO_TUPLE || made->field_count < t->state_count) {
+        return HONE_OK;
+    }
+    return onnx_find_growth(r, t->state_count, t->states, made->fields + has_condition, out);
+}
+
+/* The states, and behind them the sizes of those that change. */
+static hone_status with_sizes(onnx_reader *r, const turns *t, onnx_growth *g, turns *out) {
+    *out = *t;
+    out->growth = g;
+    out->state_count += g->groups;
+    out->states = hone_arena_zalloc(r->arena, ((size_t)out->state_count + 1) * sizeof *out->states);
+    if (!out->states) return no_memory();
+    memcpy(out->states, t->states, t->state_count * sizeof *t->states);
+    return onnx_first_sizes(r, g, out->states + t->state_count);
+}
+
+static hone_status check_growth(const turns *t, bool has_condition) {
+    bool is_endless =
+        t->limit.kind == HONE_GARG_PRIM && hone_expr_is_int_value(t->limit.u.expr, INT64_MAX);
+    if (is_endless) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "a state has another shape after each turn: the trip count (input 0) "
+                          "must say how many there are at most");
+    }
+    if (has_condition && t->scan_count) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a condition and scan outputs, beside a state "
+                                                 "that has another shape after each turn");
+    }
+    return HONE_OK;
+}
+
+/* `t` has the sizes; results without them. */
+static hone_status run_growing(onnx_reader *r, turns *t, const onnx_captured *captured,
+                               body_of_loop *b, hone_garg *results) {
+    uint32_t sizes = t->growth->groups, states = t->state_count - sizes;
+    onnx_loop loop;
+    hone_garg *all =
+        hone_arena_zalloc(r->arena, ((size_t)t->state_count + t->scan_count + 1) * sizeof *all);
+    if (!all) return no_memory();
+    HONE_TRY(check_growth(t, b->has_condition));
+    if (t->limit.kind != HONE_GARG_PRIM) HONE_TRY(find_limit(r, &t->limit));
+    HONE_TRY(onnx_make_room(r, t->limit.u.expr, t->growth, t->states));
+    HONE_TRY(make_body(r, t, captured, b, &loop));
+    HONE_TRY(onnx_emit_loop(r, &loop, all));
+    HONE_TRY(onnx_cut_results(r, t->growth, all + states, !b->has_condition, all));
+    memcpy(results, all, states * sizeof *all);
+    memcpy(results + states, all + t->state_count, t->scan_count * sizeof *all);
+    return HONE_OK;
+}
+
+/* Where states change evenly: done, and the loop is run. */
+static hone_status try_growing(onnx_reader *r, turns *t, const onnx_captured *captured,
+                               body_of_loop *b, const onnx_loop *first, bool *out_done) {
+    onnx_growth growth;
+    turns grown;
+    onnx_loop ignored;
+    body_of_loop inside = *b;
+    uint32_t vars = r->graph->var_count;
+    *out_done = false;
+    HONE_TRY(growth_of(r, t, first, b->has_condition, &growth));
+    if (!growth.count) return HONE_OK;
+    HONE_TRY(with_sizes(r, t, &growth, &grown));
+    inside.t = &grown;
+    HONE_TRY(make_body(r, &grown, captured, &inside, &ignored));
+    if (!onnx_grows_evenly(vars, &growth)) return HONE_OK;
+    *out_done = true;
+    return run_growing(r, &grown, captured, &inside, t->results);
+}
+
 static hone_status turns_as_loop(onnx_reader *r, turns *t) {
     onnx_captured captured = {0};
     body_of_loop b = {.t = t};
     onnx_loop loop;
-    bool again;
+    bool again, is_done;
     if (t->condition.kind != HONE_GARG_NONE) HONE_TRY(onnx_as_scalar(r, &t->condition));
     if (t->limit.kind != HONE_GARG_PRIM) HONE_TRY(onnx_as_scalar(r, &t->limit));
     HONE_TRY(onnx_capture(r, t->body, &captured));
     HONE_TRY(make_body(r, t, &captured, &b, &loop));
     if (t->known == INT64_MAX && !b.has_condition)
         return HONE_ERROR(HONE_CODE_INVALID, "the loop has no end");
+    HONE_TRY(try_growing(r, t, &captured, &b, &loop, &is_done));
+    if (is_done) return check_scans(r, t);
     HONE_TRY(fix_turns(r, t, b.has_condition, &captured, &again));
     if (again) {
         b.goes_on_always = true;

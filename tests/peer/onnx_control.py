@@ -153,6 +153,43 @@ def sequences():
            {"x": some(2, 7)})
 
 
+def growing():
+    """States that are longer, or shorter, after each turn: of known and unknown sizes, from nothing
+    on, until a condition ends it."""
+    cut = {"minus": numpy.array([-1]), "one": numpy.array([1]), "first": numpy.array([0]),
+           "far": numpy.array([2**63 - 1])}
+    going = node("Identity", ["c"], ["c2"])
+    longer = graph([node("Slice", ["s", "minus", "far", "first"], ["last"]),
+                    node("Tanh", ["last"], ["h"]), node("Concat", ["s", "h"], ["s2"], axis=0), going],
+                   "i# c? s:K,4", "c2? s2:L,4")
+    shorter = graph([node("Slice", ["s", "one", "far", "first"], ["t"]), node("Sin", ["t"], ["s2"]),
+                     going], "i# c? s:K,4", "c2? s2:L,4")
+    mixed = graph([node("ReduceMean", ["s"], ["m"]), node("Add", ["d", "m"], ["h"]),
+                   node("Concat", ["h", "s"], ["s2"], axis=0), node("Identity", ["m"], ["o"]), going],
+                  "i# c? s:K,4", "c2? s2:L,4 o:1,1")
+    ended = graph([node("Slice", ["s", "minus", "far", "first"], ["last"]),
+                   node("Add", ["last", "last"], ["h"]), node("Concat", ["s", "h"], ["s2"], axis=0),
+                   node("ReduceMax", ["s2"], ["m"], keepdims=0), node("Less", ["m", "most"], ["c2"])],
+                  "i# c? s:K,4", "c2? s2:L,4")
+    for n in (1, 3, 5):
+        turns = {"n": numpy.array(n)}
+        for body, rows in ((longer, 1), (longer, 2), (shorter, 6)):
+            yield (graph([node("Loop", ["n", "", "x"], ["y"], body=body)], f"x:{rows},4 n#", "y:M,4",
+                         **cut), {"x": some(rows, 4), **turns})
+            yield (graph([node("Loop", ["n", "", "x"], ["y"], body=body)], "x:N,4 n#", "y:M,4",
+                         **cut), {"x": some(rows, 4), **turns})
+        yield (graph([node("Loop", ["n", "", "x"], ["y", "o"], body=mixed),
+                      node("ReduceSum", ["y"], ["z"])], "x:N,4 d:D,4 n#", "y:M,4 z:1,1 o:T,1,1"),
+               {"x": some(2, 4), "d": some(3, 4), **turns})
+        yield (graph([node("ConstantOfShape", ["none"], ["e"]),
+                      node("Loop", ["n", "", "e"], ["y"], body=graph(
+                          [node("Concat", ["s", "x"], ["s2"], axis=0), going], "i# c? s:K,4",
+                          "c2? s2:L,4"))], "x:1,4 n#", "y:M,4", none=numpy.array([0, 4])),
+               {"x": some(1, 4), **turns})
+        yield (graph([node("Loop", ["n", "", "x"], ["y"], body=ended)], "x:N,4 n# most:", "y:M,4",
+                     **cut), {"x": abs(some(2, 4)) + 1, "most": numpy.array(9, "float32"), "n": numpy.array(4 * n)})
+
+
 def conditions():
     body = graph([node("Mul", ["s", "two"], ["s2"]), node("ReduceMax", ["s2"], ["m"], keepdims=0),
                   node("Less", ["m", "limit"], ["go"])], "i# c? s:3", "go? s2:3")
@@ -187,7 +224,8 @@ def compare(hone, number, made, feeds):
 
 def main():
     hone, count, failed = Hone(), 0, 0
-    for make in (loop_in_if, if_in_loop, sizes_of_branches, scans, sizes, sequences, conditions):
+    for make in (loop_in_if, if_in_loop, sizes_of_branches, scans, sizes, sequences, growing,
+                 conditions):
         for made, feeds in make():
             wrong = compare(hone, count, made, feeds)
             count += 1

@@ -502,6 +502,40 @@ def greedy():
     return net
 
 
+def generation():
+    """Tokens that are put behind those there are, keys and values as well, until one says to end: a
+    loop whose states are longer after each turn."""
+    net = Net(17, 23)
+    ids, most = net.input("ids", ["batch", "length"], INT64), net.input("most", [], INT64)
+    net.feeds = [{"ids": net.rng.integers(0, 9, shape), "most": numpy.array(n)}
+                 for shape, n in (((2, 3), 4), ((1, 2), 6))]
+    table, out = net.held(net.numbers(9, 6)), net.held(2 * net.numbers(6, 9))
+    cache = net.op("Gather", table, ids, axis=0)
+    node = helper.make_node
+    body = graph([
+        node("Slice", ["tokens", "minus", "far", "one"], ["last"]),
+        node("Gather", [table, "last"], ["seen"], axis=0),
+        node("Concat", ["keys", "seen"], ["keys_out"], axis=1),
+        node("Transpose", ["keys_out"], ["turned"], perm=[0, 2, 1]),
+        node("MatMul", ["seen", "turned"], ["products"]),
+        node("Softmax", ["products"], ["shares"], axis=-1),
+        node("MatMul", ["shares", "keys_out"], ["taken"]),
+        node("MatMul", ["taken", out], ["scores"]),
+        node("ArgMax", ["scores"], ["next"], axis=2, keepdims=0),
+        node("Concat", ["tokens", "next"], ["tokens_out"], axis=1),
+        node("ReduceSum", ["next"], ["sum"], keepdims=0),
+        node("Equal", ["sum", "end"], ["is_end"]),
+        node("Not", ["is_end"], ["goes"])],
+        [info("i", [], INT64), info("goes_on", [], BOOL), info("tokens", None, INT64),
+         info("keys", None)],
+        [info("goes", [], BOOL), info("tokens_out", None, INT64), info("keys_out", None)])
+    for name, value in (("minus", [-1]), ("far", [2**63 - 1]), ("one", [1]), ("end", 0)):
+        body.initializer.append(numpy_helper.from_array(numpy.array(value), name))
+    tokens, keys = net.op("Loop", most, net.const(True, "bool"), ids, cache, count=2, body=body)
+    net.output(tokens, keys, net.op("ReduceMean", keys, axes=[1], keepdims=0))
+    return net
+
+
 def choices():
     """Branches by what is in the data: one pools, one crops; results of different lengths. Others
     compute how long theirs is: what is above zero, or the first five."""
@@ -566,4 +600,5 @@ def newest():
 
 MODELS = {f.__name__: f for f in (
     yolo, ssd, deeplab, edsr, flow, style, conformer, wav2vec, vocoder, ocr, waves, graph_net, bags,
-    diffusion, mamba, experts, greedy, choices, windows, newest)}
+    diffusion, mamba, experts, greedy,
+    generation, choices, windows, newest)}
