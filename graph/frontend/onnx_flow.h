@@ -84,9 +84,10 @@ typedef struct onnx_growth {
 /* What changes between states as they begin and after[], what a turn makes of them. */
 HONE_NODISCARD hone_status onnx_find_growth(onnx_reader *r, uint32_t count, const hone_garg *states,
                                             const hone_sinfo *const *after, onnx_growth *out);
-/* Each `by` follows from the sizes around the loop, the first var_count ones, and is the same in a
- * group. */
-bool onnx_grows_evenly(uint32_t var_count, const onnx_growth *g);
+/* Takes out what changes by nothing, by something else in each turn (`by` does not follow from the
+ * sizes around the loop, the first var_count ones) or by something else than its group; whether
+ * there was any. */
+bool onnx_drop_uneven(uint32_t var_count, onnx_growth *io);
 /* The size of each group at first, as a scalar. */
 HONE_NODISCARD hone_status onnx_first_sizes(onnx_reader *r, const onnx_growth *g, hone_garg *out);
 /* Rooms for `limit` turns, and the states in them. */

@@ -85,15 +85,24 @@ hone_status onnx_find_growth(onnx_reader *r, uint32_t count, const hone_garg *st
     return HONE_OK;
 }
 
-bool onnx_grows_evenly(uint32_t var_count, const onnx_growth *g) {
-    for (uint32_t i = 0; i < g->count; i++) {
-        if (!onnx_is_known_before(var_count, g->items[i].by)) return false;
-        for (uint32_t k = 0; k < i; k++) {
-            bool is_shared = g->items[k].group == g->items[i].group;
-            if (is_shared && !hone_extent_same(g->items[k].by, g->items[i].by)) return false;
-        }
+static bool is_even(uint32_t var_count, const onnx_growth *g, const onnx_growing *item) {
+    bool is_even =
+        onnx_is_known_before(var_count, item->by) && !hone_expr_is_int_value(item->by, 0);
+    for (uint32_t k = 0; k < g->count; k++)
+        if (g->items[k].group == item->group) is_even &= hone_extent_same(g->items[k].by, item->by);
+    return is_even;
+}
+
+bool onnx_drop_uneven(uint32_t var_count, onnx_growth *io) {
+    const onnx_growth all = *io;
+    *io = (onnx_growth){0};
+    for (uint32_t i = 0; i < all.count; i++) {
+        const onnx_growing *item = &all.items[i];
+        if (!is_even(var_count, &all, item)) continue;
+        add_growing(io, item->state, item->axis, item->begin);
+        io->items[io->count - 1].by = item->by;
     }
-    return true;
+    return io->count < all.count;
 }
 
 /* ---- before the loop ---- */

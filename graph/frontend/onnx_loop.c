@@ -397,15 +397,16 @@ static hone_status try_growing(onnx_reader *r, turns *t, const onnx_captured *ca
     onnx_loop ignored;
     body_of_loop inside = *b;
     uint32_t vars = r->graph->var_count;
-    *out_done = false;
-    HONE_TRY(growth_of(r, t, first, b->has_condition, &growth));
-    if (!growth.count) return HONE_OK;
-    HONE_TRY(with_sizes(r, t, &growth, &grown));
+    bool again = true;
     inside.t = &grown;
-    HONE_TRY(make_body(r, &grown, captured, &inside, &ignored));
-    if (!onnx_grows_evenly(vars, &growth)) return HONE_OK;
-    *out_done = true;
-    return run_growing(r, &grown, captured, &inside, t->results);
+    HONE_TRY(growth_of(r, t, first, b->has_condition, &growth));
+    while (again && growth.count) {
+        HONE_TRY(with_sizes(r, t, &growth, &grown));
+        HONE_TRY(make_body(r, &grown, captured, &inside, &ignored));
+        again = onnx_drop_uneven(vars, &growth);
+    }
+    *out_done = growth.count > 0;
+    return *out_done ? run_growing(r, &grown, captured, &inside, t->results) : HONE_OK;
 }
 
 static hone_status turns_as_loop(onnx_reader *r, turns *t) {
