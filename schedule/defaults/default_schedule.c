@@ -7,6 +7,7 @@
 
 #include "schedule/defaults/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/winograd.h"
 #include "schedule/primitive/primitives.h"
 
 enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
@@ -201,12 +202,22 @@ static hone_status annotate_root(hone_schedule *sch, const hone_default_limits *
                            sizeof steps / sizeof steps[0], steps, UNROLL_STEP);
 }
 
-hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits *limits) {
-    assert(sch && limits);
-    bool wants_reasons = sch->wants_reasons;
-    sch->wants_reasons = false;
+/* On a copy first, since half of it would be in the way of the rest. */
+static hone_status schedule_winograd(hone_schedule *sch, const hone_default_limits *limits,
+                                     bool *out_is_done) {
+    hone_winograd_way way;
+    hone_schedule *copy = NULL;
+    *out_is_done = false;
+    if (!hone_winograd_choose(sch, limits, &way)) return HONE_OK;
+    HONE_TRY(hone_schedule_copy(sch, &copy));
+    hone_status st = hone_winograd_schedule(copy, limits, &way);
+    hone_schedule_destroy(copy);
+    *out_is_done = !st;
+    return st ? hone_default_optional(st) : hone_winograd_schedule(sch, limits, &way);
+}
+
+static hone_status schedule_blocks(hone_schedule *sch, const hone_default_limits *limits) {
     hone_status st = HONE_OK;
-    int64_t work = largest_work(sch);
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
     for (uint32_t i = blocks.count; i-- > 0 && !st;) {
@@ -217,11 +228,32 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
     }
     if (!st) st = hone_default_optional(hone_default_rows(sch, limits));
     if (!st) st = hone_default_optional(hone_default_reduce(sch, limits));
-    if (!st) st = hone_default_optional(hone_default_narrow(sch, limits));
-    if (!st) st = hone_default_optional(annotate_root(sch, limits, work));
-    if (!st) st = hone_sch_enter_postproc(sch);
-    if (!st) st = hone_default_optional(hone_auto_loops(sch));
-    if (!st) st = hone_default_optional(hone_auto_decompose(sch));
+    return st ? st : hone_default_optional(hone_default_narrow(sch, limits));
+}
+
+/* Loops of all blocks, and what is left of the reductions. */
+static hone_status finish(hone_schedule *sch, const hone_default_limits *limits, int64_t work) {
+    HONE_TRY(hone_default_optional(annotate_root(sch, limits, work)));
+    HONE_TRY(hone_sch_enter_postproc(sch));
+    HONE_TRY(hone_default_optional(hone_auto_loops(sch)));
+    return hone_default_optional(hone_auto_decompose(sch));
+}
+
+hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits *limits) {
+    assert(sch && limits);
+    bool wants_reasons = sch->wants_reasons, is_done;
+    int64_t work = largest_work(sch);
+    sch->wants_reasons = false;
+    hone_status st = schedule_winograd(sch, limits, &is_done);
+    if (!st && !is_done) st = schedule_blocks(sch, limits);
+    if (!st) st = finish(sch, limits, work);
     sch->wants_reasons = wants_reasons;
     return st;
+}
+
+hone_status hone_default_winograd(hone_schedule *sch, const hone_default_limits *limits,
+                                  const hone_winograd_way *way) {
+    int64_t work = largest_work(sch);
+    HONE_TRY(hone_winograd_schedule(sch, limits, way));
+    return finish(sch, limits, work);
 }

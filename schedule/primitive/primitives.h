@@ -20,6 +20,18 @@
 
 #include "schedule/state/schedule.h"
 
+/* ---- another algorithm ---- */
+/* The program becomes a variant of itself (schedule/variant/variant.h), with other blocks, which
+ * later steps work on. version: that the caller counts on; 0: whichever there is, which is
+ * recorded. ILLEGAL: a step was done before; there is no such variant, or of another version; it is
+ * not for this program. */
+HONE_NODISCARD hone_status hone_sch_use_variant(hone_schedule *sch, const char *name,
+                                                int64_t version);
+
+/* The variant that a trace makes the program first; NULL: it stays as it is, or there is no such
+ * variant any more. */
+const struct hone_variant *hone_trace_variant(const hone_trace *trace);
+
 /* ---- getting hold of things ---- */
 /* The only block of this name in the function. ILLEGAL: there is none, or there are several. */
 HONE_NODISCARD hone_status hone_sch_get_block(hone_schedule *sch, const char *name, hone_rv *out);

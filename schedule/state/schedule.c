@@ -21,6 +21,13 @@ struct hone_schedule_base {
     hone_func *func;
 };
 
+/* A variant of it. */
+struct hone_schedule_other {
+    struct hone_schedule_other *next;
+    const void *key;
+    struct hone_schedule_base *base;
+};
+
 static void base_release(struct hone_schedule_base *base) {
     if (!base || atomic_fetch_sub(&base->references, 1) != 1) return;
     if (base->arena) hone_arena_destroy(base->arena);
@@ -60,19 +67,23 @@ static bool bind_ranges(hone_schedule *sch) {
     return true;
 }
 
-static hone_status start(hone_schedule *sch) {
-    hone_arena_reset(sch->arena);
-    sch->ir = (hone_ir){.arena = sch->arena};
-    sch->func = hone_func_clone(sch->arena, sch->base->func);
+static hone_status begin(hone_schedule *sch, const hone_func *func) {
+    sch->func = hone_func_clone(sch->arena, func);
     hone_arith_init(&sch->arith, sch->arena);
-    hone_trace_init(&sch->trace, sch->arena);
-    sch->rvs = NULL;
-    sch->rv_capacity = 0;
     sch->blame = HONE_NO_ID;
     if (!sch->func || !bind_ranges(sch)) return sch_no_memory();
     sch->settled_count = sch->func->node_count;
     sch->has_forgotten = false;
     return HONE_OK;
+}
+
+static hone_status start(hone_schedule *sch) {
+    hone_arena_reset(sch->arena);
+    sch->ir = (hone_ir){.arena = sch->arena};
+    hone_trace_init(&sch->trace, sch->arena);
+    sch->rvs = NULL;
+    sch->rv_capacity = 0;
+    return begin(sch, sch->base->func);
 }
 
 static hone_status allocate(struct hone_schedule_base *base, hone_schedule **out_sch) {
@@ -245,6 +256,12 @@ void hone_schedule_destroy(hone_schedule *sch) {
         hone_status_free(hone_ir_finish(&sch->arith.ir));
         hone_arena_destroy(sch->arena);
     }
+    while (sch->others) {
+        struct hone_schedule_other *next = sch->others->next;
+        base_release(sch->others->base);
+        hone_free(sch->others);
+        sch->others = next;
+    }
     base_release(sch->base);
     hone_free(sch);
 }
@@ -253,6 +270,45 @@ hone_status hone_schedule_reset(hone_schedule *sch) {
     hone_status_free(hone_ir_finish(&sch->ir));
     hone_status_free(hone_ir_finish(&sch->arith.ir));
     return start(sch);
+}
+
+static const struct hone_schedule_other *find_other(const hone_schedule *sch, const void *key) {
+    const struct hone_schedule_other *other = sch->others;
+    while (other && other->key != key)
+        other = other->next;
+    return other;
+}
+
+/* What hone_schedule_create works out of a program is wanted, not its schedule. */
+static hone_status add_other(hone_schedule *sch, const void *key, const hone_func *func) {
+    hone_schedule *made = NULL;
+    struct hone_schedule_other *other = hone_calloc(1, sizeof *other);
+    hone_status st = other ? hone_schedule_create(func, &made) : sch_no_memory();
+    if (st) {
+        hone_free(other);
+        return st;
+    }
+    atomic_fetch_add(&made->base->references, 1);
+    *other = (struct hone_schedule_other){sch->others, key, made->base};
+    sch->others = other;
+    hone_schedule_destroy(made);
+    return HONE_OK;
+}
+
+static hone_status make_other(hone_schedule *sch, const void *key, sch_maker make) {
+    hone_func *func = NULL;
+    hone_arena *arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    if (!arena) return sch_no_memory();
+    hone_status st = make(key, sch->base->func, arena, &func);
+    if (!st) st = add_other(sch, key, func);
+    hone_arena_destroy(arena);
+    return st;
+}
+
+hone_status sch_begin_with(hone_schedule *sch, const void *key, sch_maker make) {
+    assert(sch->trace.count == 0);
+    if (!find_other(sch, key)) HONE_TRY(make_other(sch, key, make));
+    return begin(sch, find_other(sch, key)->base->func);
 }
 
 hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch) {

@@ -31,8 +31,9 @@ struct hone_schedule {
     hone_ir ir;        /* ir.arena == arena */
     hone_arith arith;  /* knows the range of every loop variable and block axis, always */
     hone_arena *arena; /* owned */
-    struct hone_schedule_base *base; /* shared with copies: the program to begin with */
-    hone_trace trace;                /* what was done since the reset; in arena */
+    struct hone_schedule_base *base;    /* shared with copies: the program to begin with */
+    struct hone_schedule_other *others; /* owned: variants of it that were used (sch_begin_with) */
+    hone_trace trace;                   /* what was done since the reset; in arena */
     hone_rv_value *rvs; /* by random variable of the trace: what it stands for; in arena */
     uint32_t rv_capacity;
     uint32_t settled_count; /* of the nodes before this one all facts are known (schedule_impl.h) */

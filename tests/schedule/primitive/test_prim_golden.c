@@ -33,13 +33,31 @@
 
 static const struct row {
     const char *file;
-} rows[] = {
-    {"split.txt"},      {"fuse_reorder.txt"},    {"loop_kinds.txt"},   {"get.txt"},
-    {"compute_at.txt"}, {"inline.txt"},          {"cache.txt"},        {"reduction.txt"},
-    {"annotate.txt"},   {"sample.txt"},          {"mm_relu.txt"},      {"storage.txt"},
-    {"blockize.txt"},   {"tensorize.txt"},       {"merge.txt"},        {"epilogue.txt"},
-    {"reindex.txt"},    {"partition.txt"},       {"padding.txt"},      {"pad_einsum.txt"},
-    {"rolling.txt"},    {"annotate_access.txt"}, {"block_layout.txt"}, {"transform_layout.txt"}};
+} rows[] = {{"use_variant.txt"},
+            {"split.txt"},
+            {"fuse_reorder.txt"},
+            {"loop_kinds.txt"},
+            {"get.txt"},
+            {"compute_at.txt"},
+            {"inline.txt"},
+            {"cache.txt"},
+            {"reduction.txt"},
+            {"annotate.txt"},
+            {"sample.txt"},
+            {"mm_relu.txt"},
+            {"storage.txt"},
+            {"blockize.txt"},
+            {"tensorize.txt"},
+            {"merge.txt"},
+            {"epilogue.txt"},
+            {"reindex.txt"},
+            {"partition.txt"},
+            {"padding.txt"},
+            {"pad_einsum.txt"},
+            {"rolling.txt"},
+            {"annotate_access.txt"},
+            {"block_layout.txt"},
+            {"transform_layout.txt"}};
 
 typedef struct piece {
     const char *at;

@@ -1,0 +1,256 @@
+/* schedule/variant/convolution.c - see convolution.h. Roles come from where an axis is used: the
+ * filter's own spatial axis is F, the one that both operands sum over C; dimensions of the image
+ * that move along two axes are Y and X. */
+#include "schedule/variant/convolution.h"
+
+#include <string.h>
+
+enum { MAX_AXES = 8 };
+
+/* What is known of the block at work. */
+typedef struct finding {
+    const hone_func *func;
+    const hone_block *block;
+    conv_axis roles[MAX_AXES]; /* by axis of the block; CONV_NONE: not found yet */
+    convolution *out;
+} finding;
+
+/* ---- indices ---- */
+
+/* axis * factor, of axes of the block */
+typedef struct term {
+    uint32_t axis;
+    int64_t factor;
+} term;
+
+static bool find_axis(const finding *f, const hone_expr *e, uint32_t *out) {
+    for (*out = 0; e->kind == HONE_EXPR_VAR && *out < f->block->axis_count; ++*out) {
+        if (f->block->axes[*out].var == e->u.var) return true;
+    }
+    return false;
+}
+
+static bool is_spatial(const finding *f, uint32_t axis) {
+    return f->block->axes[axis].kind == HONE_AXIS_SPATIAL;
+}
+
+static bool read_term(const finding *f, const hone_expr *e, term *out) {
+    out->factor = 1;
+    if (hone_expr_is_op(e, HONE_OP_MUL) && hone_expr_is_int(e->args[1])) {
+        out->factor = e->args[1]->u.i;
+        e = e->args[0];
+    }
+    return find_axis(f, e, &out->axis) && out->factor > 0;
+}
+
+/* Sets *count to 0 (the index 0), 1, or 2 (the spatial term first). */
+static bool read_index(const finding *f, const hone_expr *e, term *terms, uint32_t *count) {
+    *count = 0;
+    if (hone_expr_is_int_value(e, 0)) return true;
+    *count = 1;
+    if (read_term(f, e, &terms[0])) return true;
+    *count = 2;
+    if (!hone_expr_is_op(e, HONE_OP_ADD) || !read_term(f, e->args[0], &terms[0]) ||
+        !read_term(f, e->args[1], &terms[1]))
+        return false;
+    if (!is_spatial(f, terms[0].axis)) {
+        term other = terms[0];
+        terms[0] = terms[1];
+        terms[1] = other;
+    }
+    return is_spatial(f, terms[0].axis) && !is_spatial(f, terms[1].axis);
+}
+
+/* ---- roles ---- */
+
+static bool take_role(finding *f, uint32_t axis, conv_axis role) {
+    if (f->roles[axis] != CONV_NONE && f->roles[axis] != role) return false;
+    for (uint32_t a = 0; a < f->block->axis_count; a++) {
+        if (f->roles[a] == role && a != axis) return false;
+    }
+    f->roles[axis] = role;
+    return true;
+}
+
+static bool take_window(finding *f, const term *terms, conv_access *access, uint32_t dim) {
+    uint32_t which = f->out->strides[0] == 0 ? 0 : 1;
+    if (f->out->strides[which]) return false;
+    f->out->strides[which] = terms[0].factor;
+    f->out->dilations[which] = terms[1].factor;
+    access->dims[dim] = which == 0 ? CONV_Y : CONV_X;
+    return take_role(f, terms[0].axis, access->dims[dim]) &&
+           take_role(f, terms[1].axis, which == 0 ? CONV_R : CONV_S);
+}
+
+static bool read_image(finding *f, const hone_expr *load) {
+    conv_access *access = &f->out->image;
+    *access = (conv_access){.buffer = load->u.buffer, .rank = load->count};
+    for (uint32_t d = 0; d < load->count; d++) {
+        term terms[2];
+        uint32_t count;
+        if (!read_index(f, load->args[d], terms, &count)) return false;
+        access->dims[d] = CONV_NONE;
+        if (count == 2 && !take_window(f, terms, access, d)) return false;
+        if (count != 1) continue;
+        access->dims[d] = is_spatial(f, terms[0].axis) ? CONV_N : CONV_C;
+        if (terms[0].factor != 1 || !take_role(f, terms[0].axis, access->dims[d])) return false;
+    }
+    return f->out->strides[1] != 0;
+}
+
+/* Dimensions that are one axis each; the one without a role is F. */
+static bool read_plain(finding *f, uint32_t rank, const hone_expr *const *indices, bool has_filter,
+                       conv_access *access) {
+    access->rank = rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        term terms[2];
+        uint32_t count;
+        if (!read_index(f, indices[d], terms, &count) || count > 1) return false;
+        access->dims[d] = CONV_NONE;
+        if (count == 0) continue;
+        if (terms[0].factor != 1) return false;
+        conv_axis role = f->roles[terms[0].axis];
+        if (role == CONV_NONE) {
+            role = CONV_F;
+            if (!has_filter || !is_spatial(f, terms[0].axis)) return false;
+            if (!take_role(f, terms[0].axis, role)) return false;
+        }
+        access->dims[d] = role;
+    }
+    return true;
+}
+
+static bool uses(const conv_access *access, conv_axis role) {
+    for (uint32_t d = 0; d < access->rank; d++) {
+        if (access->dims[d] == role) return true;
+    }
+    return false;
+}
+
+/* Each operand has the axes that it has to have, and no others: an axis in both is a group. */
+static bool has_all_roles(const finding *f) {
+    const convolution *c = f->out;
+    for (uint32_t a = 0; a < f->block->axis_count; a++) {
+        if (f->roles[a] == CONV_NONE) return false;
+    }
+    bool is_filter = uses(&c->filter, CONV_F) && uses(&c->filter, CONV_C) &&
+                     uses(&c->filter, CONV_R) && uses(&c->filter, CONV_S);
+    bool is_out = uses(&c->out, CONV_F) && uses(&c->out, CONV_Y) && uses(&c->out, CONV_X) &&
+                  uses(&c->out, CONV_N) == uses(&c->image, CONV_N);
+    bool has_strangers = uses(&c->filter, CONV_N) || uses(&c->filter, CONV_Y) ||
+                         uses(&c->filter, CONV_X) || uses(&c->image, CONV_F);
+    return is_filter && is_out && !has_strangers && uses(&c->image, CONV_C);
+}
+
+/* ---- the block ---- */
+
+static bool is_float32(const hone_func *func, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(func, buffer);
+    return hone_dtype_equal(info->dtype, HONE_DTYPE_F32) && info->rank <= CONV_MAX_RANK &&
+           hone_buffer_elements(info) > 0;
+}
+
+/* out[…] = out[…] + a * b, begun with 0; the loads a and b. */
+static bool read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
+                     const hone_expr *out_loads[2]) {
+    hone_node_id init = hone_block_init_of(func, block), body = hone_block_body_of(func, block);
+    if (init == HONE_NO_ID || body == HONE_NO_ID) return false;
+    const hone_node *start = hone_func_node(func, hone_func_node(func, init)->first);
+    const hone_node *store = hone_func_node(func, body);
+    *out_store = store;
+    if (start->kind != HONE_NODE_STORE || store->kind != HONE_NODE_STORE ||
+        store->next != HONE_NO_ID || start->u.store.value->kind != HONE_EXPR_FLOAT ||
+        start->u.store.value->u.f != 0 || !hone_expr_is_op(store->u.store.value, HONE_OP_ADD))
+        return false;
+    const hone_expr *own = store->u.store.value->args[0], *product = store->u.store.value->args[1];
+    if (own->kind != HONE_EXPR_LOAD || own->u.buffer != store->u.store.buffer ||
+        start->u.store.buffer != store->u.store.buffer || !hone_expr_is_op(product, HONE_OP_MUL))
+        return false;
+    for (uint32_t d = 0; d < own->count; d++) {
+        if (!hone_expr_same(own->args[d], store->u.store.indices[d])) return false;
+    }
+    out_loads[0] = product->args[0];
+    out_loads[1] = product->args[1];
+    return out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
+}
+
+static bool read_roles(finding *f, const hone_node *store, const hone_expr *image,
+                       const hone_expr *filter) {
+    convolution *c = f->out;
+    for (uint32_t a = 0; a < f->block->axis_count; a++)
+        f->roles[a] = CONV_NONE;
+    *c = (convolution){.filter.buffer = filter->u.buffer, .out.buffer = store->u.store.buffer};
+    return is_float32(f->func, image->u.buffer) && is_float32(f->func, filter->u.buffer) &&
+           is_float32(f->func, c->out.buffer) && read_image(f, image) &&
+           read_plain(f, filter->count, filter->args, true, &c->filter) &&
+           read_plain(f, store->u.store.rank, store->u.store.indices, false, &c->out) &&
+           has_all_roles(f);
+}
+
+static bool read_extents(const finding *f) {
+    convolution *c = f->out;
+    c->extents[CONV_N] = 1;
+    for (uint32_t a = 0; a < f->block->axis_count; a++) {
+        const hone_axis *axis = &f->block->axes[a];
+        if (!hone_expr_is_int_value(axis->dom.min, 0) || !hone_expr_is_int(axis->dom.extent))
+            return false;
+        c->extents[f->roles[a]] = axis->dom.extent->u.i;
+        c->index = axis->dom.extent->dtype;
+    }
+    const hone_buffer_info *out = hone_func_buffer(f->func, c->out.buffer);
+    for (uint32_t d = 0; d < c->out.rank; d++) {
+        int64_t extent = c->out.dims[d] == CONV_NONE ? 1 : c->extents[c->out.dims[d]];
+        if (hone_expr_const(out->shape[d]) != extent) return false;
+    }
+    return true;
+}
+
+/* One serial loop for each axis, over all of it, and nothing else below the root block. */
+static bool read_nest(const hone_func *func, hone_node_id block, hone_node_id *out_nest) {
+    const hone_node *node = hone_func_node(func, block);
+    const hone_block *b = node->u.block.block;
+    hone_node_id at = block, root = hone_func_root_block(func);
+    for (uint32_t a = b->axis_count; a-- > 0;) {
+        const hone_expr *bound = node->u.block.bindings[a];
+        at = hone_func_node(func, at)->parent;
+        const hone_node *loop = hone_func_node(func, at);
+        if (loop->kind != HONE_NODE_FOR || loop->loop_kind != HONE_LOOP_SERIAL ||
+            loop->first != loop->last || loop->u.loop.annotations.count ||
+            bound->kind != HONE_EXPR_VAR || bound->u.var != loop->u.loop.var ||
+            !hone_expr_same(loop->u.loop.range.extent, b->axes[a].dom.extent))
+            return false;
+    }
+    *out_nest = at;
+    return hone_func_node(func, at)->parent == root && at != block && !node->u.block.predicate &&
+           b->alloc_count == 0 && b->match_count == 0;
+}
+
+static bool is_convolution(const hone_func *func, hone_node_id block, convolution *out) {
+    finding f = {.func = func, .block = hone_func_node(func, block)->u.block.block, .out = out};
+    const hone_node *store;
+    const hone_expr *loads[2];
+    if (f.block->axis_count > MAX_AXES || !read_sum(func, block, &store, loads)) return false;
+    if (!read_roles(&f, store, loads[0], loads[1]) && !read_roles(&f, store, loads[1], loads[0]))
+        return false;
+    return read_extents(&f) && read_nest(func, block, &out->nest);
+}
+
+hone_status convolution_find(const hone_func *func, convolution *out) {
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BLOCK && n != root && is_convolution(func, n, out))
+            return HONE_OK;
+    }
+    return VARIANT_REFUSE(
+        "no block is a convolution of float32 in two dimensions, in one group and "
+        "with constant sizes");
+}
+
+const hone_expr *convolution_load(hone_te *te, const conv_access *access,
+                                  const hone_expr *const at[CONV_AXES]) {
+    const hone_expr *indices[CONV_MAX_RANK];
+    for (uint32_t d = 0; d < access->rank; d++)
+        indices[d] = access->dims[d] == CONV_NONE ? hone_te_int(te, 0) : at[access->dims[d]];
+    return hone_te_load(te, access->buffer, indices);
+}

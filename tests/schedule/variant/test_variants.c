@@ -1,0 +1,268 @@
+/* tests/schedule/variant/test_variants.c - variants compute what the program computes, within the
+ * error that they declare, and refuse what they are not for; so do their default schedules. */
+#include "tests/support/hone_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/interp/interp.h"
+#include "ir/verify/verify.h"
+#include "schedule/defaults/winograd.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/variant/variant.h"
+#include "support/data/rng.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+
+enum { RANDOM_CONVOLUTIONS = 24 };
+
+/* What rounding does to the program as it is, relative to the largest output. */
+#define OWN_ERROR 4e-6
+
+typedef struct conv {
+    int batch, channels, height, width, filters, taps, stride, pad, dilation, groups;
+    bool is_nhwc;
+    const char *dtype;
+    bool has_epilogue;
+} conv;
+
+static void print_pad(const conv *c, hone_str *out) {
+    const char *order = c->is_nhwc ? "vn, vy, vx, vc" : "vn, vc, vy, vx";
+    hone_str_printf(out,
+                    "    for n, c, y, x in T.grid(%d, %d, %d, %d):\n"
+                    "        with T.block(\"pad\"):\n"
+                    "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
+                    "            P[%s] = T.if_then_else(%d <= vy and vy < %d and %d <= vx and vx < "
+                    "%d, X[vn, %svy - %d, vx - %d%s], T.%s(0))\n",
+                    c->batch, c->channels, c->height + 2 * c->pad, c->width + 2 * c->pad, order,
+                    c->pad, c->height + c->pad, c->pad, c->width + c->pad, c->is_nhwc ? "" : "vc, ",
+                    c->pad, c->pad, c->is_nhwc ? ", vc" : "", c->dtype);
+}
+
+static int out_extent(const conv *c, int extent) {
+    return (extent + 2 * c->pad - c->dilation * (c->taps - 1) - 1) / c->stride + 1;
+}
+
+static void print_shape(const conv *c, int channels, int height, int width, hone_str *out) {
+    if (c->is_nhwc)
+        hone_str_printf(out, "(%d, %d, %d, %d)", c->batch, height, width, channels);
+    else
+        hone_str_printf(out, "(%d, %d, %d, %d)", c->batch, channels, height, width);
+}
+
+static void print_conv(const conv *c, hone_str *out) {
+    int height = out_extent(c, c->height), width = out_extent(c, c->width);
+    int ins = c->channels / c->groups, outs = c->filters / c->groups;
+    const char *image = c->pad ? "P" : "X", *to = c->has_epilogue ? "Z" : "Y";
+    const char *at = c->is_nhwc ? "vn, vy, vx, vf" : "vn, vf, vy, vx";
+    char channel[64] = "vc", place[200];
+    if (c->groups > 1) snprintf(channel, sizeof channel, "vf // %d * %d + vc", outs, ins);
+    snprintf(place, sizeof place, "vn, %s%svy * %d + vr * %d, vx * %d + vs * %d%s%s",
+             c->is_nhwc ? "" : channel, c->is_nhwc ? "" : ", ", c->stride, c->dilation, c->stride,
+             c->dilation, c->is_nhwc ? ", " : "", c->is_nhwc ? channel : "");
+    hone_str_printf(out,
+                    "    for n, f, y, x, c, r, s in T.grid(%d, %d, %d, %d, %d, %d, %d):\n"
+                    "        with T.block(\"conv\"):\n"
+                    "            vn, vf, vy, vx, vc, vr, vs = T.axis.remap(\"SSSSRRR\", [n, f, y, "
+                    "x, c, r, s])\n"
+                    "            with T.init():\n                %s[%s] = T.%s(0)\n",
+                    c->batch, c->filters, height, width, ins, c->taps, c->taps, to, at, c->dtype);
+    hone_str_printf(out, "            %s[%s] = %s[%s] + %s[%s] * W[vf, vc, vr, vs]\n", to, at, to,
+                    at, image, place);
+    if (!c->has_epilogue) return;
+    hone_str_printf(out,
+                    "    for n, f, y, x in T.grid(%d, %d, %d, %d):\n"
+                    "        with T.block(\"relu\"):\n"
+                    "            vn, vf, vy, vx = T.axis.remap(\"SSSS\", [n, f, y, x])\n"
+                    "            Y[%s] = T.max(Z[%s] + W[vf, 0, 0, 0], T.%s(0))\n",
+                    c->batch, c->filters, height, width, at, at, c->dtype);
+}
+
+static const hone_func *make_conv(const conv *c, hone_module **out_module) {
+    hone_str text = {0}, out = {0}, in = {0}, padded = {0};
+    print_shape(c, c->channels, c->height, c->width, &in);
+    print_shape(c, c->channels, c->height + 2 * c->pad, c->width + 2 * c->pad, &padded);
+    print_shape(c, c->filters, out_extent(c, c->height), out_extent(c, c->width), &out);
+    hone_str_printf(&text,
+                    "@T.prim_func\ndef main(X: T.Buffer(%s, \"%s\"), W: T.Buffer((%d, %d, %d, %d), "
+                    "\"%s\"), Y: T.Buffer(%s, \"%s\")):\n"
+                    "    T.func_attr({\"tir.noalias\": True})\n",
+                    hone_str_text(&in), c->dtype, c->filters, c->channels / c->groups, c->taps,
+                    c->taps, c->dtype, hone_str_text(&out), c->dtype);
+    if (c->pad)
+        hone_str_printf(&text, "    P = T.alloc_buffer(%s, \"%s\")\n", hone_str_text(&padded),
+                        c->dtype);
+    if (c->has_epilogue)
+        hone_str_printf(&text, "    Z = T.alloc_buffer(%s, \"%s\")\n", hone_str_text(&out),
+                        c->dtype);
+    if (c->pad) print_pad(c, &text);
+    print_conv(c, &text);
+    HONE_ASSERT_OK(hone_str_check(&text));
+    const hone_func *func = hone_test_parse(text.data, out_module);
+    hone_str_deinit(&text);
+    hone_str_deinit(&in);
+    hone_str_deinit(&padded);
+    hone_str_deinit(&out);
+    return func;
+}
+
+/* ---- what is computed ---- */
+
+/* The largest difference relative to the largest number; INFINITY: a program does not run. */
+static double difference(const hone_func *want, const hone_func *got, uint64_t seed) {
+    hone_tensor **a = hone_test_make_args(want, seed), **b = hone_test_make_args(want, seed);
+    const hone_interp_options options = {0};
+    assert_non_null(a);
+    assert_non_null(b);
+    hone_status st = hone_interp_func(want, a, want->param_count, &options);
+    if (!st) st = hone_interp_func(got, b, got->param_count, &options);
+    double most = 0, largest = 0;
+    uint32_t out = want->param_count - 1;
+    for (int64_t i = 0; i < hone_tensor_count(a[out]) && !st; i++) {
+        double x = hone_tensor_get_f64(a[out], i), y = hone_tensor_get_f64(b[out], i);
+        most = fmax(most, isfinite(y) ? fabs(x - y) : INFINITY);
+        largest = fmax(largest, fabs(x));
+    }
+    if (st) fprintf(stderr, "%s\n", hone_status_message(st));
+    if (st) most = INFINITY;
+    hone_status_free(st);
+    hone_test_free_args(want, a);
+    hone_test_free_args(want, b);
+    return most / fmax(largest, 1e-30);
+}
+
+static const hone_default_limits machine = {.threads = 2,
+                                            .vector_lanes = 8,
+                                            .vector_registers = 16,
+                                            .l1_bytes = 32768,
+                                            .l2_bytes = 1 << 20,
+                                            .constants = 2};
+
+/* By the variant as it is, by its default schedule, and by each way of Winograd's. */
+static void check_schedules(const hone_func *func, const hone_variant *variant) {
+    hone_schedule *sch;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    for (int way = -2; way < 6; way++) {
+        HONE_ASSERT_OK(hone_schedule_reset(sch));
+        HONE_ASSERT_OK(hone_sch_use_variant(sch, variant->name, variant->version));
+        bool is_winograd = hone_winograd_is(sch);
+        if (way >= 0 && !is_winograd) break;
+        const hone_winograd_way wanted = {.is_fused = way % 2 == 0, .vectors = way / 2 + 1};
+        if (way == -1) HONE_ASSERT_OK(hone_default_schedule(sch, &machine));
+        if (way >= 0) HONE_ASSERT_OK(hone_default_winograd(sch, &machine, &wanted));
+        HONE_ASSERT_OK(hone_check_func(sch->func));
+        double error = difference(func, sch->func, 7);
+        if (!(error <= variant->error + OWN_ERROR))
+            fail_msg("%s, way %d: an error of %g", variant->name, way, error);
+    }
+    hone_schedule_destroy(sch);
+}
+
+static const struct row {
+    const char *name;
+    conv c;
+    bool is_winograd, is_im2col;
+} rows[] = {
+    {"3x3",             {1, 8, 12, 12, 16, 3, 1, 1, 1, 1, false, "float32", false}, true,  true },
+    {"odd image",       {1, 3, 13, 17, 5, 3, 1, 1, 1, 1, false, "float32", true},   true,  true },
+    {"batch, unpadded", {2, 3, 13, 17, 5, 3, 1, 0, 1, 1, false, "float32", true},   true,  true },
+    {"NHWC",            {2, 9, 7, 10, 20, 3, 1, 1, 1, 1, true, "float32", true},    true,  true },
+    {"one output",      {1, 4, 3, 3, 4, 3, 1, 0, 1, 1, false, "float32", false},    true,  true },
+    {"wide padding",    {1, 4, 5, 5, 4, 3, 1, 2, 1, 1, false, "float32", false},    true,  true },
+    {"1 channel",       {1, 1, 9, 9, 1, 3, 1, 1, 1, 1, false, "float32", false},    true,  true },
+    {"stride",          {1, 4, 9, 9, 6, 3, 2, 1, 1, 1, false, "float32", false},    false, true },
+    {"dilation",        {1, 4, 9, 9, 6, 3, 1, 2, 2, 1, false, "float32", true},     false, true },
+    {"5x5",             {1, 4, 9, 9, 6, 5, 1, 2, 1, 1, true, "float32", false},     false, true },
+    {"groups",          {1, 4, 9, 9, 6, 3, 1, 1, 1, 2, false, "float32", false},    false, false},
+    {"float16",         {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float16", false},    false, false},
+    {"float64",         {1, 4, 9, 9, 6, 3, 1, 1, 1, 1, false, "float64", false},    false, false},
+};
+
+static void variants_compute_the_same(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = make_conv(&row->c, &module);
+    const hone_variant *variant;
+    for (size_t i = 0; (variant = hone_variant_at(i)) != NULL; i++) {
+        bool is_for =
+            strncmp(variant->name, "winograd", 8) == 0 ? row->is_winograd : row->is_im2col;
+        hone_arena *arena = hone_arena_create(1 << 16);
+        hone_func *made;
+        hone_code code = hone_status_consume(hone_variant_apply(variant, func, arena, &made));
+        hone_arena_destroy(arena);
+        assert_int_equal(code, is_for ? HONE_CODE_OK : HONE_CODE_ILLEGAL);
+        if (is_for) check_schedules(func, variant);
+    }
+    hone_module_release(module);
+}
+
+static void random_convolutions_are_right(void **state) {
+    (void)state;
+    uint64_t count = hone_test_count(RANDOM_CONVOLUTIONS), first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        hone_rng rng = hone_rng_from_seed(seed);
+        conv c = {.batch = (int)hone_rng_between(&rng, 1, 3),
+                  .channels = (int)hone_rng_between(&rng, 1, 18),
+                  .height = (int)hone_rng_between(&rng, 3, 14),
+                  .width = (int)hone_rng_between(&rng, 3, 14),
+                  .filters = (int)hone_rng_between(&rng, 1, 34),
+                  .taps = 3,
+                  .stride = 1,
+                  .pad = (int)hone_rng_between(&rng, 0, 2),
+                  .dilation = 1,
+                  .groups = 1,
+                  .is_nhwc = hone_rng_below(&rng, 2) == 1,
+                  .dtype = "float32",
+                  .has_epilogue = hone_rng_below(&rng, 2) == 1};
+        hone_module *module = NULL;
+        const hone_func *func = make_conv(&c, &module);
+        const hone_variant *variant = hone_variant_at(seed % 3);
+        check_schedules(func, variant);
+        hone_module_release(module);
+    }
+}
+
+/* ---- the step ---- */
+
+static void only_as_first_step(void **state) {
+    (void)state;
+    hone_module *module = NULL;
+    hone_schedule *sch;
+    hone_rv block;
+    HONE_ASSERT_OK(hone_schedule_create(make_conv(&rows[0].c, &module), &sch));
+    HONE_ASSERT_OK(hone_sch_get_block(sch, "conv", &block));
+    hone_status st = hone_sch_use_variant(sch, "winograd2", 0);
+    assert_int_equal(hone_status_consume(st), HONE_CODE_ILLEGAL);
+    HONE_ASSERT_OK(hone_schedule_reset(sch));
+    assert_int_equal(hone_status_consume(hone_sch_use_variant(sch, "strassen", 0)),
+                     HONE_CODE_ILLEGAL);
+    assert_int_equal(hone_status_consume(hone_sch_use_variant(sch, "winograd2", 99)),
+                     HONE_CODE_ILLEGAL);
+    HONE_ASSERT_OK(hone_sch_use_variant(sch, "winograd2", 1));
+    assert_ptr_equal(hone_trace_variant(&sch->trace), hone_variant_find("winograd2"));
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+}
+
+static void limits_are_kept(void **state) {
+    (void)state;
+    const hone_variant *exact = hone_variant_find("im2col"),
+                       *other = hone_variant_find("winograd4");
+    assert_true(hone_variant_is_allowed(NULL, HONE_VARIANTS_NONE));
+    assert_false(hone_variant_is_allowed(exact, HONE_VARIANTS_NONE));
+    assert_true(hone_variant_is_allowed(exact, HONE_VARIANTS_EXACT));
+    assert_false(hone_variant_is_allowed(other, HONE_VARIANTS_EXACT));
+    assert_false(hone_variant_is_allowed(other, other->error / 2));
+    assert_true(hone_variant_is_allowed(other, INFINITY));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_convolutions_are_right),
+        cmocka_unit_test(only_as_first_step),
+        cmocka_unit_test(limits_are_kept),
+    };
+    int failed = HONE_RUN_ROWS("schedule/variants", rows, variants_compute_the_same);
+    return failed + cmocka_run_group_tests_name("schedule/variants", tests, NULL, NULL);
+}
