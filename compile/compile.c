@@ -46,7 +46,9 @@ static hone_status begin(parts *p, const hone_compile_options *options, hone_are
     p->prefix = parts_identifier(arena, hone_path_basename(options->output));
     if (!p->prefix || !p->target_text || !p->host_text) return parts_no_memory();
     HONE_TRY(hone_build_intrins_open(options->intrin_count, options->intrins, &p->intrins));
-    return hone_record_chooser_create(options->db, &options->target, p->intrins, &p->chooser);
+    HONE_TRY(hone_record_chooser_create(options->db, &options->target, p->intrins, &p->chooser));
+    hone_record_chooser_allow(p->chooser, options->variant_error);
+    return HONE_OK;
 }
 
 static hone_status keep_facts(const parts *p, hone_compile_result *result) {

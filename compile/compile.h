@@ -66,6 +66,8 @@ typedef struct hone_compile_options {
     bool no_schedule;        /* plain kernels: neither records nor default schedules */
     bool reschedule;         /* default schedules also where the program carries one */
     hone_db *db;             /* NULL = no records */
+    double variant_error;    /* records of variants that declare at most this error are used
+                                (schedule/variant/variant.h); 0 = exact ones only */
     hone_builder *builder;   /* NULL = a local one with hone-worker, one process per core */
     const char *worker_path; /* for that one; NULL = beside this program, else in PATH */
     bool unsandboxed;        /* what builds is not held by that one (odd kernels) */
@@ -88,10 +90,11 @@ typedef struct hone_compile_kernel {
     hone_hash128 hash;
     uint32_t calls; /* places that call it, over all plans */
     hone_compile_source source;
-    int64_t record;    /* its number in the database; 0 = none */
-    double record_ns;  /* what the record says; NAN = none */
-    hone_hash128 made; /* from a record: the program that its trace makes */
-    bool is_confirmed; /* the record was */
+    int64_t record;      /* its number in the database; 0 = none */
+    const char *variant; /* of the program, that the record is about; NULL: none */
+    double record_ns;    /* what the record says; NAN = none */
+    hone_hash128 made;   /* from a record: the program that its trace makes */
+    bool is_confirmed;   /* the record was */
     hone_record_match match;
     int64_t stale;              /* records that do not fit; the rest as in hone_record_choice */
     int64_t earlier;            /* good records of earlier programs under its name */

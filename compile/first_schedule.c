@@ -27,12 +27,8 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     };
 }
 
-hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, uint64_t constants) {
-    if (hone_target_is_gpu(target)) {
-        const hone_gpu_limits limits = hone_gpu_limits_of(target);
-        return hone_gpu_schedule(sch, &limits);
-    }
-    const hone_default_limits limits = {
+static hone_default_limits limits_of(const hone_target *target, uint64_t constants) {
+    return (hone_default_limits){
         .threads = target->num_threads,
         .vector_lanes = hone_target_lanes(target, 32),
         .vector_registers = hone_target_vector_registers(target),
@@ -40,7 +36,21 @@ hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, u
         .l2_bytes = target->l2_bytes,
         .constants = constants,
     };
+}
+
+hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target, uint64_t constants) {
+    if (hone_target_is_gpu(target)) {
+        const hone_gpu_limits limits = hone_gpu_limits_of(target);
+        return hone_gpu_schedule(sch, &limits);
+    }
+    const hone_default_limits limits = limits_of(target, constants);
     return hone_default_schedule(sch, &limits);
+}
+
+hone_status hone_first_winograd(hone_schedule *sch, const hone_target *target, uint64_t constants,
+                                const hone_winograd_way *way) {
+    const hone_default_limits limits = limits_of(target, constants);
+    return hone_default_winograd(sch, &limits, way);
 }
 
 hone_status hone_plain_schedule(hone_schedule *sch, const hone_target *target) {

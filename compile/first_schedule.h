@@ -3,6 +3,7 @@
 #ifndef HONE_COMPILE_FIRST_SCHEDULE_H
 #define HONE_COMPILE_FIRST_SCHEDULE_H
 
+#include "schedule/defaults/winograd.h"
 #include "schedule/gpu/gpu_schedule.h"
 #include "target/target.h"
 
@@ -14,6 +15,11 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
  * these do: ILLEGAL and INVALID never come out of it. */
 HONE_NODISCARD hone_status hone_first_schedule(hone_schedule *sch, const hone_target *target,
                                                uint64_t constants);
+
+/* Schedules a program that has just become one of Winograd's variants, for a CPU, in a way of the
+ * caller's. ILLEGAL: it is none, or the way does not go. */
+HONE_NODISCARD hone_status hone_first_winograd(hone_schedule *sch, const hone_target *target,
+                                               uint64_t constants, const hone_winograd_way *way);
 
 /* Schedules a program that was just reset no further than its target demands: not at all for a CPU;
  * for a GPU every nest is shared out as it stands. Fails as hone_first_schedule does. */

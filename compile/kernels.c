@@ -52,6 +52,7 @@ static hone_status choose_record(parts *p, part_kernel *k) {
     k->facts.earlier = choice.earlier;
     k->facts.earlier_reason = choice.earlier_reason;
     k->facts.reason = choice.reason;
+    k->facts.variant = choice.variant;
     k->facts.record = choice.trial ? choice.trial->record : 0;
     k->facts.is_confirmed = choice.trial && !isnan(choice.trial->confirmed_ns);
     k->facts.record_ns = !choice.trial           ? NAN

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile/record_variant.h"
 #include "compile/recorded_programs.h"
 #include "graph/passes/specialize.h"
 #include "ir/identity/structural.h"
@@ -23,6 +24,7 @@ typedef struct rejected {
 struct hone_record_chooser {
     hone_db *db;
     recorded_target target;
+    double variant_error; /* that variants may declare */
     const hone_tensor_intrins *intrins;
     hone_arena *arena; /* of what the database has */
     recorded_programs programs;
@@ -53,6 +55,10 @@ hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
     }
     *out_chooser = self;
     return HONE_OK;
+}
+
+void hone_record_chooser_allow(hone_record_chooser *chooser, double variant_error) {
+    chooser->variant_error = variant_error;
 }
 
 void hone_record_chooser_destroy(hone_record_chooser *chooser) {
@@ -174,14 +180,18 @@ static const char *rejection(const choosing *c, int64_t record) {
     return NULL;
 }
 
-static void use(choosing *c, const hone_db_trial *trial, hone_record_match match, const char *trace,
-                hone_hash128 program) {
+static hone_status use(choosing *c, const hone_db_trial *trial, hone_record_match match,
+                       const char *trace, hone_hash128 program) {
+    const hone_variant *variant;
     const hone_db_alikes *alikes = &c->chooser->target.alikes;
     c->out->match = match;
     c->out->trial = trial;
     c->out->target_difference = alikes->differences[hone_db_alikes_find(alikes, trial->target)];
     c->out->trace = trace;
     c->out->program = program;
+    HONE_TRY(hone_record_variant(trace, &variant));
+    c->out->variant = variant ? variant->name : NULL;
+    return HONE_OK;
 }
 
 /* A record of this very workload: it must make the program that was measured, if need be under
@@ -205,20 +215,34 @@ static hone_status try_own(choosing *c, const hone_db_trial *trial, const char *
         *out_trouble = "stale, its trace makes another program now";
         return HONE_OK;
     }
-    use(c, trial, match, trace, program);
-    return HONE_OK;
+    return use(c, trial, match, trace, program);
 }
 
 /* ---- the records of a workload ---- */
 
 typedef struct ranking {
+    double variant_error;
     int64_t records[MAX_TRIES];
     size_t count;
+    int64_t left_out; /* before the first that may be used */
+    const char *left_out_variant;
+    hone_status error;
 } ranking;
+
+static bool leave_out(ranking *r, const hone_variant *variant) {
+    if (r->count) return true;
+    r->left_out++;
+    if (!r->left_out_variant) r->left_out_variant = variant->name;
+    return true;
+}
 
 static bool rank(void *ctx, const hone_db_trial *trial) {
     ranking *r = ctx;
+    const hone_variant *variant;
     if (r->count == MAX_TRIES) return false;
+    r->error = hone_record_variant(trial->trace, &variant);
+    if (r->error) return false;
+    if (!hone_variant_is_allowed(variant, r->variant_error)) return leave_out(r, variant);
     r->records[r->count++] = trial->record;
     return true;
 }
@@ -229,10 +253,10 @@ static hone_status rank_all(const choosing *c, const hone_hash128 *workload, ran
     hone_db_filter filter = {.workload = workload,
                              .target = alikes->hashes,
                              .target_count = alikes->count,
-                             .limit = MAX_TRIES,
                              .order = HONE_DB_ORDER_BEST};
-    *out = (ranking){0};
-    return hone_db_trials(c->chooser->db, &filter, rank, out);
+    *out = (ranking){.variant_error = c->chooser->variant_error};
+    HONE_TRY(hone_db_trials(c->chooser->db, &filter, rank, out));
+    return out->error;
 }
 
 static hone_status get(const choosing *c, int64_t record, const hone_db_trial **out_trial) {
@@ -249,6 +273,8 @@ static bool is_chosen(const choosing *c) {
 static hone_status choose_own(choosing *c) {
     ranking r;
     HONE_TRY(rank_all(c, &c->hash, &r));
+    c->out->left_out = r.left_out;
+    c->out->left_out_variant = r.left_out_variant;
     for (size_t i = 0; i < r.count; i++) {
         const hone_db_trial *trial;
         const char *trouble = rejection(c, r.records[i]);
@@ -277,8 +303,7 @@ static hone_status choose_earlier(choosing *c, const recorded_program *program) 
             HONE_TRY(replay(c, trial->trace, program->func, &trace, &made, &trouble));
         }
         if (trouble) continue;
-        use(c, trial, HONE_RECORD_TRANSLATED, trace, made);
-        return HONE_OK;
+        return use(c, trial, HONE_RECORD_TRANSLATED, trace, made);
     }
     return HONE_OK;
 }
@@ -367,10 +392,12 @@ static void say_count(int64_t count, const char *one, const char *many, hone_str
 
 static void say_match(const choosing *c, hone_str *out) {
     const hone_record_choice *choice = c->out;
+    const char *variant = choice->variant;
     switch (choice->match) {
     case HONE_RECORD_EXACT:
         hone_str_append(out, isnan(choice->trial->confirmed_ns) ? "fastest record, unconfirmed"
                                                                 : "fastest confirmed record");
+        if (variant) hone_str_printf(out, ", by %s", variant);
         break;
     case HONE_RECORD_TRANSLATED:
         hone_str_printf(out, "translated: %s", c->translation);
@@ -403,6 +430,12 @@ static void say_others(const choosing *c, hone_str *out) {
         hone_str_append(out, "; ");
         say_count(choice->stale, "better one is", "better ones are", out);
         hone_str_printf(out, " not used: %s", c->first_trouble);
+    }
+    if (choice->left_out > 0) {
+        hone_str_append(out, "; ");
+        say_count(choice->left_out, "better one is", "better ones are", out);
+        hone_str_printf(out, " by %s, which --variants and --max-error do not allow",
+                        choice->left_out_variant);
     }
     if (choice->earlier > 0) {
         hone_str_append(out, "; ");

@@ -33,9 +33,12 @@ typedef struct hone_record_choice {
     const hone_db_trial *trial; /* EXACT, TRANSLATED: to be used; STALE: the best one; else NULL */
     const char *trace;          /* JSON, under today's names; NULL unless the trial is to be used */
     hone_hash128 program;       /* what the trace makes of the kernel */
+    const char *variant;        /* that the trace is about; NULL: the program as it is */
     int64_t stale;              /* own records that were tried before and do not fit */
     int64_t earlier;            /* good records that belong to earlier programs */
     const char *earlier_reason; /* the first difference of the first of these; NULL = none */
+    int64_t left_out;           /* better records whose variant is not allowed */
+    const char *left_out_variant;  /* of the best of these; NULL = none */
     const char *target_difference; /* of the target that it was measured for; NULL = none */
     const char *reason;            /* all of it in words */
 } hone_record_choice;
@@ -47,6 +50,9 @@ typedef struct hone_record_chooser hone_record_chooser;
 HONE_NODISCARD hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                                       const hone_tensor_intrins *intrins,
                                                       hone_record_chooser **out_chooser);
+/* From now on records of variants are used that declare an error up to this
+ * (schedule/variant/variant.h); without a word of it only exact ones. */
+void hone_record_chooser_allow(hone_record_chooser *chooser, double variant_error);
 void hone_record_chooser_destroy(hone_record_chooser *chooser); /* NULL is allowed */
 
 /* A kernel of the model: what is recorded under this hash is no earlier program of another one. */

@@ -33,8 +33,8 @@ static void open_world(world *w, const char *strategy, uint32_t task, int32_t th
     w->target.num_threads = threads;
     hone_costmodel_options options = {.feature_count = hone_feature_count(), .seed = 3};
     HONE_ASSERT_OK(hone_costmodel_create("random", &options, &w->model));
-    HONE_ASSERT_OK(
-        hone_tune_task_create(&w->tuning.tasks.items[task], &w->target, NULL, NULL, &w->task));
+    HONE_ASSERT_OK(hone_tune_task_create(&w->tuning.tasks.items[task], &w->target,
+                                         &(hone_tune_task_options){0}, &w->task));
     w->task->evaluations = 192; /* the default takes longer */
     HONE_ASSERT_OK(hone_strategy_find(strategy, &w->strategy));
 }

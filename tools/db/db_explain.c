@@ -11,6 +11,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_shapes.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_variants.h"
 #include "tools/db/db_verbs.h"
 
 typedef struct explain_options {
@@ -18,6 +19,7 @@ typedef struct explain_options {
     hone_cli_list shapes, intrins;
     int64_t threads;
     bool exact;
+    cli_variants variants;
 } explain_options;
 
 static void put_row(hone_cli *cli, hone_table *table, const hone_compile_kernel *k) {
@@ -47,6 +49,7 @@ static hone_json *row_json(const hone_compile_kernel *k) {
     ok &= hone_json_set_i64(json, "stale_records", k->stale);
     ok &= hone_json_set_i64(json, "earlier_records", k->earlier);
     ok &= hone_json_set_text(json, "earlier_reason", k->earlier_reason);
+    ok &= hone_json_set_text(json, "variant", k->variant);
     ok &= hone_json_set_text(json, "reason", k->reason);
     if (ok) return json;
     hone_json_destroy(json);
@@ -88,6 +91,7 @@ static hone_status explain(explaining *e, const explain_options *o) {
     HONE_TRY(hone_cli_read_intrins(e->cli, &o->intrins, &options->intrins));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &e->variants));
     options->intrin_count = o->intrins.count;
+    HONE_TRY(hone_cli_read_variants(&o->variants, &options->variant_error));
     options->exact = o->exact;
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(e->cli, "exact", "sizes without --shape"));
     options->db = e->db;
@@ -117,27 +121,28 @@ static hone_status explain_verb(hone_cli *cli, const explain_options *o) {
 int hone_db_verb_explain(int argc, char **argv) {
     explain_options o = {0};
     const hone_cli_option options[] = {
+        HONE_CLI_VARIANT_OPTIONS(o.variants),
         {.name = "target",
-         .value = "TARGET",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.target,
-         .help = "what would be compiled for; default: host"},
+                      .value = "TARGET",
+                      .kind = HONE_CLI_TEXT,
+                      .to = &o.target,
+                      .help = "what would be compiled for; default: host"},
         {.name = "threads",
-         .value = "N",
-         .kind = HONE_CLI_NUMBER,
-         .to = &o.threads,
-         .help = "that kernels would run on; default: all cores",
-         .min = 1,
-         .max = 1024},
+                      .value = "N",
+                      .kind = HONE_CLI_NUMBER,
+                      .to = &o.threads,
+                      .help = "that kernels would run on; default: all cores",
+                      .min = 1,
+                      .max = 1024},
         {.name = "shape",
-         .value = "N=1,64",
-         .kind = HONE_CLI_LIST,
-         .to = &o.shapes,
-         .help = "numbers for a symbolic size; default: those of its tuning sessions"},
+                      .value = "N=1,64",
+                      .kind = HONE_CLI_LIST,
+                      .to = &o.shapes,
+                      .help = "numbers for a symbolic size; default: those of its tuning sessions"},
         {.name = "exact",
-         .kind = HONE_CLI_SWITCH,
-         .to = &o.exact,
-         .help = "no general kernels beside those of --shape"},
+                      .kind = HONE_CLI_SWITCH,
+                      .to = &o.exact,
+                      .help = "no general kernels beside those of --shape"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
         {0                            },
     };

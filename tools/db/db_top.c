@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile/record_variant.h"
 #include "database/db_targets.h"
 #include "support/os/clock.h"
 #include "support/text/nearest.h"
@@ -61,6 +62,13 @@ static bool is_confirmed(const hone_db_trial *trial) {
     return !isnan(trial->confirmed_ns);
 }
 
+/* Which algorithm it is about; NULL: the program as it is. */
+static const char *variant_of(const hone_db_trial *trial) {
+    const hone_variant *variant = NULL;
+    hone_status_free(hone_record_variant(trial->trace, &variant));
+    return variant ? variant->name : NULL;
+}
+
 static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task,
                       const hone_db_trial *trial) {
     hone_table_add(table, "%s", task->name);
@@ -72,7 +80,8 @@ static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task
     hone_table_add(table, "%s",
                    is_confirmed(trial) ? hone_text_of_ns(cli->arena, trial->confirmed_ns) : "no");
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, trial->wall_ns, hone_wall_time_ns()));
-    hone_table_add(table, "%d", trial->sketch);
+    const char *variant = variant_of(trial);
+    hone_table_add(table, "%d%s%s", trial->sketch, variant ? " " : "", variant ? variant : "");
     hone_table_add(table, "%s", hone_cli_short_target(cli->arena, task->target_text));
 }
 
@@ -92,6 +101,7 @@ static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *tria
     ok &= hone_json_set_f64(json, "confirmed_ns", trial->confirmed_ns);
     ok &= hone_json_set_i64(json, "wall_ns", trial->wall_ns);
     ok &= hone_json_set_i64(json, "sketch", trial->sketch);
+    ok &= hone_json_set_text(json, "variant", variant_of(trial));
     ok &= hone_json_set_text(json, "session", trial->session);
     if (ok) return json;
     hone_json_destroy(json);

@@ -14,6 +14,7 @@
 #include "tools/cli/cli_shapes.h"
 #include "tools/cli/cli_target.h"
 #include "tools/cli/cli_tensors.h"
+#include "tools/cli/cli_variants.h"
 #include "tools/farm/tune_farm.h"
 #include "tools/verbs/kernel_table.h"
 #include "tools/verbs/verbs.h"
@@ -23,6 +24,7 @@ typedef struct compile_options {
     hone_cli_list shapes, intrins;
     int64_t threads;
     bool no_schedule, reschedule, exact, lines, unsandboxed;
+    cli_variants variants;
     tune_farm_options farm;
 } compile_options;
 
@@ -203,7 +205,9 @@ static hone_status refuse_idle_options(const compile_job *job) {
     const hone_cli *cli = job->cli;
     uint32_t facts = hone_compile_emits[job->options.emit].facts;
     if (o->no_schedule)
-        HONE_TRY(hone_cli_refuse(cli, "db reschedule", "kernels without a schedule"));
+        HONE_TRY(
+            hone_cli_refuse(cli, "db reschedule variants max-error", "kernels without a schedule"));
+    if (!o->db) HONE_TRY(hone_cli_refuse(cli, "variants max-error", "kernels without records"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
     if (!(facts & HONE_EMITS_LIBRARY))
         HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
@@ -226,6 +230,7 @@ static hone_status read_options(compile_job *job) {
     options->exact = o->exact;
     options->lines = o->lines;
     options->unsandboxed = o->unsandboxed;
+    HONE_TRY(hone_cli_read_variants(&o->variants, &options->variant_error));
     HONE_TRY(refuse_idle_options(job));
     HONE_TRY(open_db(job));
     HONE_TRY(read_target(job));
@@ -309,6 +314,7 @@ int hone_verb_compile(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.db,
          .help = "database of records; without it kernels get default schedules"},
+        HONE_CLI_VARIANT_OPTIONS(o.variants),
         {.name = "target",
          .value = "T",
          .kind = HONE_CLI_TEXT,

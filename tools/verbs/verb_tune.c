@@ -24,6 +24,7 @@
 #include "tools/cli/cli_intrins.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_target.h"
+#include "tools/cli/cli_variants.h"
 #include "tools/farm/tune_farm.h"
 #include "tools/report/report.h"
 #include "tools/run/extern_library.h"
@@ -40,6 +41,8 @@ typedef struct tune_options {
         *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
     bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
+    cli_variants variants;
+    double variant_error;
     tune_farm_options farm;
     bool is_remote;
     hone_cache_state cache_state;
@@ -127,6 +130,7 @@ static void choose_cache(tune_options *o, const hone_task_list *tasks) {
 static hone_status check_options(const hone_cli *cli, tune_options *o) {
     if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
     HONE_TRY(read_cache(o));
+    HONE_TRY(hone_cli_read_variants(&o->variants, &o->variant_error));
     if (o->extern_path && !hone_fs_exists(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
     }
@@ -184,6 +188,9 @@ static void remember_command(tune_run *run, const tune_options *o) {
     if (o->task) hone_str_printf(text, " --task %s", o->task);
     if (o->space) hone_str_printf(text, " --space %s", o->space);
     if (o->propose) hone_str_printf(text, " --propose '%s'", o->propose);
+    if (o->variants.which) hone_str_printf(text, " --variants %s", o->variants.which);
+    if (o->variants.has_max_error)
+        hone_str_printf(text, " --max-error %.17g", o->variants.max_error);
     for (size_t i = 0; i < o->shapes.count; i++) {
         hone_str_printf(text, " --shape %s", o->shapes.items[i]);
     }
@@ -291,6 +298,7 @@ static hone_status begin_model(tune_run *run, const tune_options *o) {
                                         .log = &run->log,
                                         .intrin_count = run->intrin_count,
                                         .intrins = run->intrins,
+                                        .variant_error = o->variant_error,
                                         .time_ns = time_for_model(o)};
     bool is_here = !run->local_runner && !o->is_remote;
     if (!is_here || o->kernels_only || o->space || o->task) return HONE_OK;
@@ -325,6 +333,7 @@ static hone_status tune(tune_run *run, const tune_options *o) {
                                  .only_task = o->task,
                                  .space_path = o->space,
                                  .propose = o->propose,
+                                 .variant_error = o->variant_error,
                                  .extern_path = o->extern_path,
                                  .given = run->inputs.given,
                                  .given_count = run->inputs.count,
@@ -482,6 +491,7 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
         TEXT_OPTION("propose", "CMD", o.propose,
                     "a command that proposes candidates, by lines of JSON (docs/tuning.md)"),
+        HONE_CLI_VARIANT_OPTIONS(o.variants),
         TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
         TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
         NUMBER_OPTION("evaluations", o.evaluations, HONE_LEAST_EVALUATIONS, 1000000,

@@ -55,8 +55,11 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
     for (uint32_t i = 0; i < list->count; i++) {
         const hone_task *task = &list->items[i];
         if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
-        hone_status st = hone_tune_task_create(task, &t->options->target, t->options->space_path,
-                                               t->intrins, &t->tasks[t->task_count]);
+        const hone_tune_task_options options = {.space_path = t->options->space_path,
+                                                .intrins = t->intrins,
+                                                .variant_error = t->options->variant_error};
+        hone_status st =
+            hone_tune_task_create(task, &t->options->target, &options, &t->tasks[t->task_count]);
         if (!st) t->task_count++;
         if (st) HONE_TRY(excuse(t, task, of_model(t, st), &first));
     }

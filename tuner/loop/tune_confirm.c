@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile/record_variant.h"
 #include "measure/paired.h"
 #include "support/os/fs.h"
 #include "tuner/loop/tune_impl.h"
@@ -33,7 +34,8 @@ typedef struct contender {
     int32_t sketch;
     hone_hash128 program;
     const char *trace;
-    double confirmed_ns; /* as it was before; NAN = it was not */
+    const hone_variant *variant; /* NULL: the program as it is */
+    double confirmed_ns;         /* as it was before; NAN = it was not */
     hone_build_result built;
     double times[HONE_CONFIRM_ROUNDS];
     uint32_t timed; /* in so many of the first rounds */
@@ -53,6 +55,14 @@ typedef struct confirming {
     hone_status error;
 } confirming;
 
+/* Variants that are not allowed are not used now, either. */
+static bool is_allowed(confirming *c, const hone_db_trial *trial) {
+    bool is_allowed = false;
+    if (c->error) return false;
+    c->error = hone_record_is_allowed(trial->trace, c->task->variant_error, &is_allowed);
+    return is_allowed;
+}
+
 static void add(confirming *c, const hone_db_trial *trial) {
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->items[i].record == trial->record) return;
@@ -62,19 +72,23 @@ static void add(confirming *c, const hone_db_trial *trial) {
         c->error = HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
         return;
     }
+    const hone_variant *variant;
+    c->error = hone_record_variant(trace, &variant);
+    if (c->error) return;
     c->items[c->count++] =
         (contender){.record = trial->record,
                     .is_elsewhere = !hone_hash128_equal(trial->target, c->t->target_hash),
                     .sketch = trial->sketch,
                     .program = trial->program,
                     .trace = trace,
+                    .variant = variant,
                     .confirmed_ns = trial->confirmed_ns};
 }
 
 static bool add_fast(void *ctx, const hone_db_trial *trial) {
     confirming *c = ctx;
     bool may_win = hone_tune_task_counts(c->task, trial->sketch);
-    if (may_win && hone_tuning_is_like(c->t, trial)) add(c, trial);
+    if (may_win && hone_tuning_is_like(c->t, trial) && is_allowed(c, trial)) add(c, trial);
     return !c->error && c->count < FASTEST;
 }
 
@@ -88,7 +102,9 @@ static bool add_like(void *ctx, const hone_db_trial *trial) {
 }
 
 static bool note_used(void *ctx, const hone_db_trial *trial) {
-    ((confirming *)ctx)->used = trial->record;
+    confirming *c = ctx;
+    if (!is_allowed(c, trial)) return !c->error;
+    c->used = trial->record;
     return add_one(ctx, trial);
 }
 
@@ -99,8 +115,7 @@ static hone_status add_used(confirming *c, const hone_db_filter *own) {
     hone_db_filter used = {.workload = own->workload,
                            .target = t->alikes.hashes,
                            .target_count = t->alikes.count,
-                           .order = HONE_DB_ORDER_BEST,
-                           .limit = 1};
+                           .order = HONE_DB_ORDER_BEST};
     uint32_t count = c->count;
     HONE_TRY(hone_db_trials(db, &used, note_used, c));
     if (c->error || c->count == count || !c->items[count].is_elsewhere) return c->error;
@@ -173,7 +188,7 @@ static hone_status time_once(confirming *c, contender *item) {
     hone_ticket ticket;
     hone_run_result ran;
     const hone_timing_policy timing = {.min_repeat_ns = EFFORT_NS};
-    const hone_candidate candidate = {.program = item->program};
+    const hone_candidate candidate = {.program = item->program, .variant = item->variant};
     const char *device = c->device[0] ? c->device : NULL;
     HONE_TRY(hone_submit_run(c->t, c->task, &item->built, &candidate, &timing, device, &ticket));
     HONE_TRY(hone_wait_run(c->t, &ran));

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile/record_variant.h"
 #include "measure/failure.h"
+#include "schedule/primitive/primitives.h"
 #include "tuner/loop/tune_impl.h"
 
 /* Trials of all tasks (the cost model keeps no more), of one, and of one by other targets. */
@@ -32,6 +34,7 @@ static const hone_decision *decisions_for(hone_tune_task *task, int32_t sketch,
     if (sketch < 0 || (uint32_t)sketch >= task->space.count) return NULL;
     const hone_trace *pattern = &task->space.sketches[sketch];
     if (pattern->count > trace->count) return NULL;
+    if (hone_trace_variant(pattern) != hone_trace_variant(trace)) return NULL;
     for (uint32_t i = 0; i < pattern->count; i++) {
         if (pattern->insts[i].kind != trace->insts[i].kind) return NULL;
         bool is_open = hone_inst_is_sampling(pattern->insts[i].kind);
@@ -71,11 +74,15 @@ static void note_before(hone_tune_task *task, const hone_db_trial *trial) {
 }
 
 /* Folding: only what may become an elite is read. A default schedule that is no longer the default
- * is one trace among others. */
+ * is one trace among others; what is of a variant that is not allowed teaches the model, no more.
+ */
 static hone_status fold(resuming *r, const hone_db_trial *trial) {
     hone_tune_task *task = r->task;
     bool is_ok = trial->median_ns > 0, is_before = hone_hash128_equal(trial->program, task->before);
+    bool is_allowed;
     hone_candidate candidate = {.sketch = trial->sketch, .program = trial->program};
+    HONE_TRY(hone_record_is_allowed(trial->trace, task->variant_error, &is_allowed));
+    if (!is_allowed) return HONE_OK;
     bool may_lead = is_ok && hone_tune_task_is_elite(task, r->is_own ? trial->median_ns : INFINITY);
     if (may_lead && (trial->sketch >= 0 || !is_before))
         HONE_TRY(read_decisions(task, trial, &candidate));

@@ -86,6 +86,30 @@ static hone_status propose_advice(hone_tune_task *task, uint32_t room, hone_cand
     return HONE_OK;
 }
 
+/* Then the default schedules of variants, as far as the batch goes. */
+static hone_status propose_starts(hone_tune_task *task, uint32_t size, hone_candidate *out,
+                                  uint32_t *io_count) {
+    const hone_rng unused = hone_rng_from_seed(0);
+    while (*io_count < size && task->started < task->start_count) {
+        const hone_draft *start = &task->starts[task->started++];
+        hone_candidate *candidate = &out[*io_count];
+        bool is_new;
+        hone_status st = hone_tune_task_replay(task, start->sketch, start->decisions, unused,
+                                               task->arena, candidate);
+        if (hone_status_code(st) == HONE_CODE_ILLEGAL) {
+            hone_status_free(st);
+            continue;
+        }
+        HONE_TRY(st);
+        HONE_TRY(hone_tune_task_note_program(task, candidate->program, &is_new));
+        if (!is_new) continue;
+        candidate->score = NAN;
+        HONE_TRY(hone_tune_task_trace(task, task->arena, &candidate->trace));
+        ++*io_count;
+    }
+    return HONE_OK;
+}
+
 static void enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *candidate,
                   bool ends_batch) {
     hone_trial *trial = hone_tuning_trial(t, t->proposed + t->thought.count);
@@ -107,6 +131,7 @@ static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
         t->uncounted++;
         if (size < HONE_BATCH) size++;
     }
+    HONE_TRY(propose_starts(task, size, candidates, &count));
     HONE_TRY(propose_advice(task, (size - count + 1) / 2, candidates + count, &more));
     count += more;
     more = 0;

@@ -140,17 +140,36 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
                                 hone_space *out_space) {
     assert(func && target && out_space);
     *out_space = (hone_space){0};
-    generation g = {.target = target};
-    HONE_TRY(hone_schedule_create(func, &g.schedules[0]));
-    g.schedules[0]->wants_reasons = false;
-    g.count = 1;
-    list_blocks(&g, func);
+    hone_schedule *sch;
+    HONE_TRY(hone_schedule_create(func, &sch));
+    return hone_space_generate_from(sch, target, out_space);
+}
+
+hone_status hone_space_generate_from(hone_schedule *sch, const hone_target *target,
+                                     hone_space *out_space) {
+    *out_space = (hone_space){0};
+    generation g = {.target = target, .schedules = {sch}, .count = 1};
+    sch->wants_reasons = false;
+    list_blocks(&g, sch->func);
     hone_status st = g.block_count ? apply_all(&g) : HONE_OK;
     if (!st) st = open_space(out_space);
     if (!st) st = collect(&g, out_space);
     drop_all(&g);
     if (st) hone_space_deinit(out_space);
     return st;
+}
+
+bool hone_space_add(hone_space *space, const hone_trace *trace, hone_draft *out_start) {
+    hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
+    hone_decision *open = hone_arena_zalloc(space->arena, (trace->count + 1) * sizeof *open);
+    if (!sketches || !open) return false;
+    if (space->count) memcpy(sketches, space->sketches, space->count * sizeof *sketches);
+    sketches[space->count] = *trace;
+    sketches[space->count].decisions = open;
+    space->sketches = sketches;
+    if (out_start) *out_start = (hone_draft){(int32_t)space->count, trace->decisions};
+    space->count++;
+    return true;
 }
 
 /* ---- a space of the user's ---- */

@@ -18,6 +18,12 @@ typedef struct hone_space {
     uint32_t count;
 } hone_space;
 
+/* A candidate of a space: decisions has one per instruction of the sketch. */
+typedef struct hone_draft {
+    int32_t sketch;
+    const hone_decision *decisions;
+} hone_draft;
+
 /* Deterministic: the same program and target give the same sketches in the same order. */
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);
@@ -27,17 +33,26 @@ HONE_NODISCARD hone_status hone_space_load(const char *path, const hone_trace_co
                                            const hone_target *target, hone_space *out_space);
 void hone_space_deinit(hone_space *space);
 
+/* Adds a sketch of the space's arena behind the others; a decided one is opened, and where it
+ * begins is *out_start (NULL: not wanted). False: no memory. */
+bool hone_space_add(hone_space *space, const hone_trace *trace, hone_draft *out_start);
+
+enum { HONE_MAX_VARIANTS = 8 };
+
+/* Adds sketches of the variants (schedule/variant/) that serve for a program of a CPU and declare
+ * no larger error than that: their default schedules, opened, and a few by the rules. out_starts:
+ * HONE_MAX_VARIANTS; with which decisions each of them begins. constants: as for
+ * hone_first_schedule. */
+HONE_NODISCARD hone_status hone_space_add_variants(hone_space *space, const hone_func *func,
+                                                   const hone_target *target, uint64_t constants,
+                                                   double most_error, hone_draft *out_starts,
+                                                   uint32_t *out_count);
+
 /* Postprocessing of a candidate: applied after its decisions are made, recorded behind
  * EnterPostproc. ILLEGAL: the candidate is to be dropped. */
 HONE_NODISCARD hone_status hone_postprocess(hone_schedule *sch, const hone_target *target);
 
 /* ---- mutation (mutate.c) ---- */
-
-/* A candidate of a space: decisions has one per instruction of the sketch. */
-typedef struct hone_draft {
-    int32_t sketch;
-    const hone_decision *decisions;
-} hone_draft;
 
 /* A measured candidate, of this space or of one like it. */
 typedef struct hone_relative {

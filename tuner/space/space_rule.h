@@ -29,6 +29,10 @@ typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_nam
 /* A postprocessor (postproc_limits.c): ILLEGAL drops the candidate. */
 hone_status hone_verify_limits(hone_schedule *sch);
 
+/* hone_space_generate for a schedule in which steps may have been done, which it takes over. */
+HONE_NODISCARD hone_status hone_space_generate_from(hone_schedule *sch, const hone_target *target,
+                                                    hone_space *out_space);
+
 /* ---- what rules share (space_facts.c) ---- */
 
 /* ILLEGAL and NOT_FOUND (a step was refused) become HONE_OK with *out_done false. */

@@ -7,6 +7,7 @@
 #include "ir/interp/interp.h"
 #include "ir/text/print/script_print.h"
 #include "measure/check_bundle.h"
+#include "schedule/primitive/primitives.h"
 #include "support/os/clock.h"
 #include "tuner/task/widen.h"
 
@@ -278,6 +279,36 @@ static hone_status check_by_interpreter(making *m, const hone_manifest *manifest
     return st;
 }
 
+/* The bundle with what a variant declares on top of each bound of floats. */
+static hone_status write_for(making *m, hone_check_bundle *bundle, const hone_variant *variant) {
+    hone_tune_task *task = m->task;
+    const char *suffix, *path;
+    for (size_t i = 0; i < bundle->count; i++) {
+        hone_check_tensor *t = &bundle->tensors[i];
+        if (t->reference && hone_dtype_is_float(t->dtype))
+            t->bound = hone_error_bound(t->dtype, t->plain_deviation, t->reference_max) +
+                       variant->error * t->reference_max;
+    }
+    suffix = hone_arena_printf(m->arena, "-%s" HONE_CHECK_BUNDLE_SUFFIX, variant->name);
+    if (!suffix) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    HONE_TRY(path_of(m, suffix, &path));
+    path = hone_arena_strdup(task->arena, path);
+    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    task->checks[task->check_count++] = (hone_variant_check){variant, path};
+    return hone_check_bundle_write(bundle, path);
+}
+
+static hone_status write_for_variants(making *m, hone_check_bundle *bundle) {
+    const hone_space *space = &m->task->space;
+    m->task->check_count = 0;
+    for (uint32_t i = 0; i < space->count && m->task->check_count < HONE_MAX_VARIANTS; i++) {
+        const hone_variant *variant = hone_trace_variant(&space->sketches[i]);
+        bool is_known = hone_tune_task_check(m->task, variant) != m->task->check_path;
+        if (variant && variant->error > 0 && !is_known) HONE_TRY(write_for(m, bundle, variant));
+    }
+    return HONE_OK;
+}
+
 static hone_status write_bundle(making *m, const plain_run *plain, const plain_run *reference) {
     hone_check_bundle bundle;
     const char *path;
@@ -288,7 +319,7 @@ static hone_status write_bundle(making *m, const plain_run *plain, const plain_r
     if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     HONE_TRY(hone_check_bundle_write(&bundle, path));
     m->task->check_path = path;
-    return HONE_OK;
+    return write_for_variants(m, &bundle);
 }
 
 static hone_status run_both(making *m) {

@@ -9,6 +9,7 @@
 #include "ir/core/written_schedule.h"
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
+#include "schedule/primitive/primitives.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
 
@@ -49,16 +50,27 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     HONE_TRY(hone_first_schedule(task->schedule, task->target, task->task->constants));
     HONE_TRY(hone_trace_simplify(space->arena, &task->schedule->trace, true, &trace));
     if (!has_choices(&trace)) return HONE_OK;
-    hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
-    hone_decision *open = hone_arena_zalloc(space->arena, (trace.count + 1) * sizeof *open);
-    if (!sketches || !open) return no_memory();
-    if (space->count) memcpy(sketches, space->sketches, space->count * sizeof *sketches);
-    task->default_decisions = trace.decisions;
-    trace.decisions = open;
-    sketches[space->count] = trace;
-    space->sketches = sketches;
-    task->default_sketch = (int32_t)space->count++;
+    hone_draft start;
+    if (!hone_space_add(space, &trace, &start)) return no_memory();
+    task->default_decisions = start.decisions;
+    task->default_sketch = start.sketch;
     return HONE_OK;
+}
+
+static hone_status add_variants(hone_tune_task *task) {
+    return hone_space_add_variants(&task->space, task->task->func, task->target,
+                                   task->task->constants, task->variant_error, task->starts,
+                                   &task->start_count);
+}
+
+/* A space of the user's may be about a variant, within what is allowed. */
+static hone_status check_space(const hone_tune_task *task) {
+    const hone_variant *variant = hone_trace_variant(&task->space.sketches[0]);
+    if (hone_variant_is_allowed(variant, task->variant_error)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "the space is about variant '%s', which declares an error of %g: allow it "
+                      "with --variants all",
+                      variant->name, variant->error);
 }
 
 bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
@@ -84,7 +96,9 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path,
     const hone_trace_context context = {.func = task->task->func, .intrins = intrins};
     HONE_TRY(space_path ? hone_space_load(space_path, &context, task->target, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
+    if (space_path) HONE_TRY(check_space(task));
     if (!space_path) HONE_TRY(add_default_sketch(task));
+    if (!space_path) HONE_TRY(add_variants(task));
     task->has_own_space = space_path != NULL;
     task->begins_as_written = space_path || hone_func_carries_schedule(task->task->func);
     HONE_TRY(put_before(task));
@@ -93,7 +107,7 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path,
 }
 
 hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
-                                  const char *space_path, const struct hone_tensor_intrins *intrins,
+                                  const hone_tune_task_options *options,
                                   hone_tune_task **out_task) {
     *out_task = NULL;
     hone_tune_task *self = hone_calloc(1, sizeof *self);
@@ -103,7 +117,8 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     self->before_ns = self->best_ns = self->shown_ns = self->confirmed_ns = NAN;
     self->default_sketch = -1;
     self->evaluations = HONE_EVALUATIONS;
-    hone_status st = open_parts(self, space_path, intrins);
+    self->variant_error = options->variant_error;
+    hone_status st = open_parts(self, options->space_path, options->intrins);
     if (st) {
         hone_tune_task_destroy(self);
         return hone_status_annotate(st, "task '%s'", task->name);
@@ -156,8 +171,8 @@ hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                   const hone_decision *decisions, hone_rng rng, hone_arena *arena,
                                   hone_candidate *out) {
     assert(sketch >= 0 && (uint32_t)sketch < task->space.count);
-    *out = (hone_candidate){.sketch = sketch};
     const hone_trace *trace = &task->space.sketches[sketch];
+    *out = (hone_candidate){.sketch = sketch, .variant = hone_trace_variant(trace)};
     HONE_TRY(hone_schedule_reset(task->schedule));
     task->schedule->rng = rng;
     hone_apply_options options = {.decisions = decisions};
@@ -193,6 +208,15 @@ hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 progr
     }
     *out_is_new = !is_known;
     return hone_map128_put(&task->seen, program, 0) ? HONE_OK : no_memory();
+}
+
+/* ---- variants ---- */
+
+const char *hone_tune_task_check(const hone_tune_task *task, const hone_variant *variant) {
+    for (uint32_t i = 0; variant && i < task->check_count; i++) {
+        if (task->checks[i].variant == variant) return task->checks[i].path;
+    }
+    return task->check_path;
 }
 
 /* ---- results ---- */

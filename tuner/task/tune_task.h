@@ -6,6 +6,7 @@
 #include "costmodel/feature.h"
 #include "database/database.h"
 #include "graph/plan/tasks.h"
+#include "schedule/variant/variant.h"
 #include "support/data/map.h"
 #include "tuner/space/space.h"
 
@@ -17,9 +18,10 @@ typedef struct hone_candidate {
     const float *features;          /* row_count rows; in the task's arena */
     uint32_t row_count;
     float score;
-    const char *trace;  /* JSON; made for those that are proposed */
-    const char *source; /* who proposed it, when it came from outside, and ... */
-    const char *label;  /* ... what he calls it; NULL: the search did */
+    const hone_variant *variant; /* of the program; NULL: as it is */
+    const char *trace;           /* JSON; made for those that are proposed */
+    const char *source;          /* who proposed it, when it came from outside, and ... */
+    const char *label;           /* ... what he calls it; NULL: the search did */
 } hone_candidate;
 
 /* A measured candidate that may become a parent. */
@@ -37,6 +39,12 @@ enum {
     HONE_MAX_FOREIGN = 32
 };
 
+/* The task's check bundle with what a variant declares on top of the bounds. */
+typedef struct hone_variant_check {
+    const hone_variant *variant;
+    const char *path;
+} hone_variant_check;
+
 typedef struct hone_tune_task {
     const hone_task *task;
     hone_arena *arena;      /* lives as long as the tuning run */
@@ -46,6 +54,10 @@ typedef struct hone_tune_task {
     bool begins_as_written; /* not with the default schedule */
     hone_hash128 before;    /* hash of the program that tuning has to beat */
     int32_t default_sketch; /* its index, -1 = it has nothing to decide */
+    double variant_error;   /* that a variant may declare (schedule/variant/variant.h) */
+    hone_draft starts[HONE_MAX_VARIANTS]; /* default schedules of variants; proposed first */
+    uint32_t start_count;
+    uint32_t started;       /* of these */
     uint32_t foreign_count; /* sketches at the end that others wrote */
     const hone_decision *default_decisions;
     hone_schedule *schedule; /* replays run here */
@@ -63,7 +75,9 @@ typedef struct hone_tune_task {
     hone_candidate
         advice[HONE_ADVICE]; /* to be tried early, nearest first (hone_tune_task_advise) */
     uint32_t advice_count, advice_taken;
-    const char *check_path; /* bundle, or NULL */
+    const char *check_path;                       /* bundle, or NULL */
+    hone_variant_check checks[HONE_MAX_VARIANTS]; /* of variants that declare an error */
+    uint32_t check_count;
     double before_ns, best_ns;
     double shown_ns;     /* best so far, folded or not: for the progress line and for timing */
     double confirmed_ns; /* best of earlier confirmations; NAN = none */
@@ -87,9 +101,13 @@ typedef struct hone_tune_task {
     int64_t busy_ns;
 } hone_tune_task;
 
+typedef struct hone_tune_task_options {
+    const char *space_path;                    /* the user's; NULL: the rules' */
+    const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
+    double variant_error;
+} hone_tune_task_options;
 HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
-                                                 const char *space_path,
-                                                 const struct hone_tensor_intrins *intrins,
+                                                 const hone_tune_task_options *options,
                                                  hone_tune_task **out_task);
 void hone_tune_task_destroy(hone_tune_task *task);
 
@@ -114,6 +132,9 @@ HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_aren
 /* Whether a trial counts against the budget and among the results: beside a space of the user's the
  * program as it is written is measured to compare with. */
 bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch);
+/* The bundle that what is of a variant (NULL: the program as it is) is checked with; NULL where
+ * nothing is checked. */
+const char *hone_tune_task_check(const hone_tune_task *task, const hone_variant *variant);
 /* The trace that the schedule holds now, as JSON in arena. */
 HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
                                                 const char **out_json);

@@ -1,0 +1,180 @@
+/* tests/tuner/test_tune_variants.c - other algorithms in a search over a simulated device: which
+ * are tried is the user's, records say which they are, and none is used that is not allowed,
+ * wherever the database goes. */
+#include "tests/support/hone_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compile/record_choice.h"
+#include "compile/record_variant.h"
+#include "tests/tuner/tune_world.h"
+
+static const char program[] =
+    "@T.prim_func\n"
+    "def main(X: T.Buffer((1, 6, 11, 13)), W: T.Buffer((20, 6, 3, 3)),\n"
+    "         Y: T.Buffer((1, 20, 9, 11))):\n"
+    "    for n, f, y, x, c, r, s in T.grid(1, 20, 9, 11, 6, 3, 3):\n"
+    "        with T.block(\"conv\"):\n"
+    "            vn, vf, vy, vx, vc, vr, vs = T.axis.remap(\"SSSSRRR\", [n, f, y, x, c, r, s])\n"
+    "            with T.init():\n"
+    "                Y[vn, vf, vy, vx] = T.float32(0)\n"
+    "            Y[vn, vf, vy, vx] = Y[vn, vf, vy, vx] + X[vn, vc, vy + vr, vx + vs] * "
+    "W[vf, vc, vr, vs]\n";
+
+/* ---- what is in a database ---- */
+
+typedef struct seen {
+    int64_t natural, exact, other; /* records by what their variant declares */
+    int64_t record;                /* the last one that is neither natural nor exact */
+} seen;
+
+static bool note(void *ctx, const hone_db_trial *trial) {
+    seen *s = ctx;
+    const hone_variant *variant;
+    HONE_ASSERT_OK(hone_record_variant(trial->trace, &variant));
+    s->natural += !variant;
+    s->exact += variant && variant->error == 0;
+    if (variant && variant->error > 0) {
+        s->other++;
+        s->record = trial->record;
+    }
+    return true;
+}
+
+static seen look(hone_db *db) {
+    seen s = {0};
+    const hone_db_filter all = {0};
+    HONE_ASSERT_OK(hone_db_trials(db, &all, note, &s));
+    return s;
+}
+
+static void tune(tune_world *w, double variant_error) {
+    hone_tune_result result;
+    w->options.variant_error = variant_error;
+    w->options.trials = 24;
+    HONE_ASSERT_OK(hone_tune(&w->tasks, &w->options, &result));
+    assert_int_equal(result.trials, 24);
+    hone_tune_result_deinit(&result);
+}
+
+static const struct row {
+    const char *name;
+    double variant_error;
+    bool has_exact, has_other;
+} rows[] = {
+    {"none",          HONE_VARIANTS_NONE,  false, false},
+    {"exact",         HONE_VARIANTS_EXACT, true,  false},
+    {"all",           INFINITY,            true,  true },
+    {"a small error", 4e-6,                true,  true },
+};
+
+static void tries_what_is_allowed(void **state) {
+    const struct row *row = *state;
+    tune_world w;
+    tune_world_open_program(&w, program);
+    tune(&w, row->variant_error);
+    seen s = look(w.db);
+    assert_true(s.natural > 0);
+    assert_int_equal(s.exact > 0, row->has_exact);
+    assert_int_equal(s.other > 0, row->has_other);
+    tune_world_close(&w);
+}
+
+static void same_seed_gives_the_same_trials(void **state) {
+    (void)state;
+    uint64_t fingerprints[2];
+    for (int i = 0; i < 2; i++) {
+        tune_world w;
+        tune_trials all;
+        tune_world_open_program(&w, program);
+        tune(&w, INFINITY);
+        tune_trials_list(&w, NULL, &all);
+        fingerprints[i] = all.fingerprint;
+        hone_vec_deinit(&all.programs);
+        tune_world_close(&w);
+    }
+    assert_true(fingerprints[0] == fingerprints[1]);
+}
+
+/* ---- who uses which record ---- */
+
+/* The variant of the record that compiling would use; the natural program: "". */
+static const char *chosen(const tune_world *w, hone_db *db, double variant_error) {
+    hone_record_chooser *chooser;
+    hone_record_choice choice;
+    hone_arena *arena = hone_arena_create(1 << 14);
+    HONE_ASSERT_OK(hone_record_chooser_create(db, &w->options.target, NULL, &chooser));
+    hone_record_chooser_allow(chooser, variant_error);
+    HONE_ASSERT_OK(hone_record_choose(chooser, w->tasks.items[0].func, arena, &choice));
+    assert_int_equal(choice.match, HONE_RECORD_EXACT);
+    const char *name = choice.variant ? hone_variant_find(choice.variant)->name : "";
+    assert_int_equal(choice.left_out > 0, variant_error == 0);
+    hone_record_chooser_destroy(chooser);
+    hone_arena_destroy(arena);
+    return name;
+}
+
+/* A record of Winograd's becomes the best one. */
+static void make_best(hone_db *db) {
+    seen s = look(db);
+    assert_true(s.other > 0);
+    HONE_ASSERT_OK(hone_db_confirm(db, s.record, 1, 1));
+}
+
+static void records_are_used_as_allowed(void **state) {
+    (void)state;
+    tune_world w;
+    tune_world_open_program(&w, program);
+    tune(&w, INFINITY);
+    make_best(w.db);
+    assert_memory_equal(chosen(&w, w.db, INFINITY), "winograd", 8);
+    assert_memory_not_equal(chosen(&w, w.db, HONE_VARIANTS_EXACT), "winogr", 1);
+    tune_world_close(&w);
+}
+
+static void databases_are_merged(void **state) {
+    (void)state;
+    tune_world w;
+    hone_db *other;
+    hone_db_merge_counts counts;
+    tune_world_open_program(&w, program);
+    tune(&w, INFINITY);
+    make_best(w.db);
+    HONE_ASSERT_OK(hone_db_create_memory(&other));
+    HONE_ASSERT_OK(hone_db_merge(other, w.db, &counts));
+    seen first = look(w.db), second = look(other);
+    assert_int_equal(first.other, second.other);
+    assert_string_equal(chosen(&w, other, INFINITY), chosen(&w, w.db, INFINITY));
+    assert_string_equal(chosen(&w, other, 0), chosen(&w, w.db, 0));
+    hone_db_close(other);
+    tune_world_close(&w);
+}
+
+/* A run that allows less goes on from what it may use. */
+static void a_stricter_run_goes_on(void **state) {
+    (void)state;
+    tune_world w;
+    tune_world_open_program(&w, program);
+    tune(&w, INFINITY);
+    make_best(w.db);
+    seen before = look(w.db);
+    hone_tune_result result;
+    w.options.variant_error = 0;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_true(result.tasks[0].best_ns > 1); /* not Winograd's */
+    hone_tune_result_deinit(&result);
+    assert_int_equal(look(w.db).other, before.other);
+    tune_world_close(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_seed_gives_the_same_trials),
+        cmocka_unit_test(records_are_used_as_allowed),
+        cmocka_unit_test(databases_are_merged),
+        cmocka_unit_test(a_stricter_run_goes_on),
+    };
+    int failed = HONE_RUN_ROWS("tuner/variants", rows, tries_what_is_allowed);
+    return failed + cmocka_run_group_tests_name("tuner/variants", tests, NULL, NULL);
+}
