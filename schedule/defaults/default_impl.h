@@ -101,5 +101,8 @@ hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *l
 /* default_rows.c: moves what is computed once per row into the consumer's loop over rows; what is
  * computed of constants alone stays in front. */
 hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits);
+/* default_ahead.c: the last pass over rows asks for the next row; out_is_done: there is one. */
+hone_status hone_default_ahead(hone_schedule *sch, const hone_default_limits *limits,
+                               bool *out_is_done);
 
 #endif

@@ -9,7 +9,7 @@
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
-enum { MOST_REGISTERS = 4 };
+enum { MOST_REGISTERS = 8 };
 
 /* It drives reduce axes of the block and nothing else. */
 static bool is_reduce_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {

@@ -1,7 +1,8 @@
 /* schedule/defaults/default_schedule.c - the steps, each of which leaves out what is refused:
  *
  *   inline ─► tile reductions (columns, or lanes) and transposes ─► join rows
- *          ─► collect sums in vectors ─► vectors over short rows ─► parallel, vectors ─► decompose
+ *          ─► collect sums in vectors ─► vectors over short rows ─► look ahead
+ *          ─► parallel, vectors ─► decompose
  */
 #include "schedule/defaults/default_schedule.h"
 
@@ -184,7 +185,7 @@ static hone_status annotate_choice(hone_schedule *sch, hone_rv root, const char 
 }
 
 static hone_status annotate_root(hone_schedule *sch, const hone_default_limits *limits,
-                                 int64_t work) {
+                                 int64_t work, bool unrolls) {
     hone_rv root;
     hone_node_id node = hone_func_root_block(sch->func);
     HONE_TRY(hone_sch_get_block(sch, hone_func_node(sch->func, node)->u.block.block->name, &root));
@@ -199,7 +200,7 @@ static hone_status annotate_root(hone_schedule *sch, const hone_default_limits *
                                HONE_NO_ID));
     static const int64_t steps[] = {0, 16, UNROLL_STEP, 256, 512};
     return annotate_choice(sch, root, HONE_ANNOTATION_UNROLL_EXPLICIT,
-                           sizeof steps / sizeof steps[0], steps, UNROLL_STEP);
+                           sizeof steps / sizeof steps[0], steps, unrolls ? UNROLL_STEP : 0);
 }
 
 /* On a copy first, since half of it would be in the way of the rest. */
@@ -216,7 +217,8 @@ static hone_status schedule_winograd(hone_schedule *sch, const hone_default_limi
     return st ? hone_default_optional(st) : hone_winograd_schedule(sch, limits, &way);
 }
 
-static hone_status schedule_blocks(hone_schedule *sch, const hone_default_limits *limits) {
+static hone_status schedule_blocks(hone_schedule *sch, const hone_default_limits *limits,
+                                   bool *out_goes_over_rows) {
     hone_status st = HONE_OK;
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
@@ -228,12 +230,14 @@ static hone_status schedule_blocks(hone_schedule *sch, const hone_default_limits
     }
     if (!st) st = hone_default_optional(hone_default_rows(sch, limits));
     if (!st) st = hone_default_optional(hone_default_reduce(sch, limits));
-    return st ? st : hone_default_optional(hone_default_narrow(sch, limits));
+    if (!st) st = hone_default_optional(hone_default_narrow(sch, limits));
+    return st ? st : hone_default_optional(hone_default_ahead(sch, limits, out_goes_over_rows));
 }
 
 /* Loops of all blocks, and what is left of the reductions. */
-static hone_status finish(hone_schedule *sch, const hone_default_limits *limits, int64_t work) {
-    HONE_TRY(hone_default_optional(annotate_root(sch, limits, work)));
+static hone_status finish(hone_schedule *sch, const hone_default_limits *limits, int64_t work,
+                          bool goes_over_rows) {
+    HONE_TRY(hone_default_optional(annotate_root(sch, limits, work, !goes_over_rows)));
     HONE_TRY(hone_sch_enter_postproc(sch));
     HONE_TRY(hone_default_optional(hone_auto_loops(sch)));
     return hone_default_optional(hone_auto_decompose(sch));
@@ -242,11 +246,12 @@ static hone_status finish(hone_schedule *sch, const hone_default_limits *limits,
 hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits *limits) {
     assert(sch && limits);
     bool wants_reasons = sch->wants_reasons, is_done;
+    bool goes_over_rows = false; /* several times: such loops are long, and stay */
     int64_t work = largest_work(sch);
     sch->wants_reasons = false;
     hone_status st = schedule_winograd(sch, limits, &is_done);
-    if (!st && !is_done) st = schedule_blocks(sch, limits);
-    if (!st) st = finish(sch, limits, work);
+    if (!st && !is_done) st = schedule_blocks(sch, limits, &goes_over_rows);
+    if (!st) st = finish(sch, limits, work, goes_over_rows);
     sch->wants_reasons = wants_reasons;
     return st;
 }

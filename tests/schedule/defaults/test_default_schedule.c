@@ -176,6 +176,7 @@ typedef struct loops {
     uint32_t top, parallel, vectorized, unrolled; /* top: nests below the root */
     uint32_t collected;                           /* reductions that lowering makes vectors of */
     int64_t longest_vector;
+    int64_t ahead; /* iterations, of a loop that asks for what is read then */
 } loops;
 
 static loops count_loops(const hone_func *func) {
@@ -193,6 +194,7 @@ static loops count_loops(const hone_func *func) {
         out.unrolled += node->loop_kind == HONE_LOOP_UNROLLED;
         out.vectorized += node->loop_kind == HONE_LOOP_VECTORIZED;
         out.collected += hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce") != NULL;
+        out.ahead += hone_attrs_int(&node->u.loop.annotations, "pragma_prefetch", 0);
         bool is_vector = node->loop_kind == HONE_LOOP_VECTORIZED;
         if (is_vector && extent > out.longest_vector) out.longest_vector = extent;
     }
@@ -399,6 +401,42 @@ static loops loops_of(const char *text) {
     return got;
 }
 
+/* What is gone over twice and comes from afar is asked for a row ahead, in steps of four vectors.
+ */
+static void rows_are_asked_for_ahead(void **state) {
+    (void)state;
+    static const struct {
+        int rows, columns;
+        int64_t ahead;
+    } cases[] = {
+        {512,  1024, 32},
+        {512,  1000, 32},
+        {16,   1024, 0 }, /* all of it is near */
+        {64,   8192, 0 }, /* the first cache does not hold two rows */
+        {9000, 100,  0 }, /* short rows */
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "M, N = %d, %d\n"
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer((M, N), \"float32\"), Y: T.Buffer((M, N), \"float32\")):\n"
+                 "    S = T.alloc_buffer((M,), \"float32\")\n"
+                 "    for i, k in T.grid(M, N):\n"
+                 "        with T.block(\"sum\"):\n"
+                 "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                 "            with T.init():\n"
+                 "                S[vi] = T.float32(0)\n"
+                 "            S[vi] = S[vi] + X[vi, vk]\n"
+                 "    for i, k in T.grid(M, N):\n"
+                 "        with T.block(\"less\"):\n"
+                 "            vi, vk = T.axis.remap(\"SS\", [i, k])\n"
+                 "            Y[vi, vk] = X[vi, vk] - S[vi]\n",
+                 cases[i].rows, cases[i].columns);
+        assert_int_equal(loops_of(text).ahead, cases[i].ahead);
+    }
+}
+
 /* The padding of some planes is made before the first of them is read, unless a plane is in
  * registers with its padding. */
 static void planes_are_padded_together(void **state) {
@@ -534,6 +572,7 @@ int main(void) {
         cmocka_unit_test(chains_stay_small),
         cmocka_unit_test(huge_inlining_is_refused),
         cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
         cmocka_unit_test(transposes_have_tiles),
