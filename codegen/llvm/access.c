@@ -354,6 +354,8 @@ void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_ex
                                g->func->buffers[buffer].name, lanes, value->dtype.lanes));
         return;
     }
+    if (g->is_behind && g->processor->copies && g->processor->copies(g, buffer, index, value))
+        return;
     LLVMValueRef stored = stored_lanes(g, dtype, value);
     if (g->error) return;
     gen_place p = gen_place_of(g, index);

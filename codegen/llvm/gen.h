@@ -72,6 +72,9 @@ typedef struct gen_processor {
     void (*abandon)(gen *g, int32_t code, const char *message);
     /* A call, or NULL when it is made as everywhere; NULL = there are no others. */
     LLVMValueRef (*call)(gen *g, const hone_expr *e);
+    /* Copies to a place while others compute; false: the store is made as everywhere. NULL = there
+     * are no such copies. */
+    bool (*copies)(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value);
     /* A function of libm (double's name), for scalars of `type`; NULL when there is none. */
     LLVMValueRef (*libm)(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                          unsigned count);
@@ -96,6 +99,7 @@ struct gen {
     gen_frame *frame;
     gen_loop loop;                   /* innermost loop, for break and continue */
     bool is_streaming;               /* stores go past the caches */
+    bool is_behind;                  /* stores may be copies that go on until they are waited for */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
     const hone_expr *whole;          /* what the statement computes, NULL = nothing */
     uint32_t parallel_count;         /* names of outlined bodies */

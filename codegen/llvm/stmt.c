@@ -108,10 +108,13 @@ static void loop(gen *g, hone_node_id id) {
 }
 
 static void attribute(gen *g, hone_node_id id) {
-    bool was_streaming = g->is_streaming;
-    g->is_streaming |= strcmp(hone_func_node(g->func, id)->u.attr.key, HONE_LOWER_STREAMING) == 0;
+    const char *key = hone_func_node(g->func, id)->u.attr.key;
+    bool was_streaming = g->is_streaming, was_behind = g->is_behind;
+    g->is_streaming |= strcmp(key, HONE_LOWER_STREAMING) == 0;
+    g->is_behind |= strcmp(key, HONE_LOWER_BEHIND) == 0;
     gen_children(g, id);
     g->is_streaming = was_streaming;
+    g->is_behind = was_behind;
 }
 
 /* A condition on lanes: skipped when no lane has it, else the stores inside are masked. */

@@ -63,6 +63,7 @@ static const gen_processor nvidia = {
     .unrolls = ptx_unrolls,
     .abandon = abandon,
     .call = ptx_call,
+    .copies = ptx_copies,
     .libm = ptx_libm,
 };
 

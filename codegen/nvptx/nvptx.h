@@ -46,6 +46,8 @@ bool ptx_unrolls(gen *g, hone_node_id loop);
 
 /* ptx_align.c: says of loads and stores how they are aligned. */
 void ptx_align(gen *g);
+/* Bytes that a pointer is a multiple of, up to 128. */
+unsigned ptx_alignment(gen *g, LLVMValueRef pointer);
 
 /* ptx_memory.c */
 void ptx_alloc(gen *g, hone_node_id node);
@@ -87,6 +89,10 @@ bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements);
 
 /* ptx_async.c: copies to shared memory */
 LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);
+/* buffer[index] = what lies side by side in global memory, or that where a condition holds and
+ * zeros elsewhere, as one such copy. False: it is something else, or the pieces do not begin at
+ * multiples of their size. */
+bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value);
 
 /* ptx_libm.c */
 LLVMValueRef ptx_libm(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,

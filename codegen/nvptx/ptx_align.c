@@ -19,9 +19,10 @@ static unsigned zeros_of_constant(LLVMValueRef value) {
     return bits ? (unsigned)__builtin_ctzll(bits) : 64;
 }
 
-/* What begins somewhere and grows by something: the counter of a loop, an address that moves. */
+/* What begins somewhere and grows by something: the counter of a loop (that is being made: one has
+ * no values yet), an address that moves. */
 static unsigned zeros_of_phi(LLVMValueRef phi, unsigned *steps) {
-    unsigned zeros = 64;
+    unsigned zeros = LLVMCountIncoming(phi) > 0 ? 64 : 0;
     for (unsigned i = 0; i < LLVMCountIncoming(phi) && zeros; i++) {
         LLVMValueRef value = LLVMGetIncomingValue(phi, i);
         bool is_step = LLVMIsABinaryOperator(value) && LLVMGetInstructionOpcode(value) == LLVMAdd &&
@@ -95,19 +96,23 @@ static unsigned zeros_of_pointer(gen *g, LLVMTargetDataRef layout, LLVMValueRef 
     return least(zeros_of_pointer(g, layout, LLVMGetOperand(pointer, 0), steps), offset);
 }
 
-static void align(gen *g, LLVMTargetDataRef layout, LLVMValueRef access, LLVMValueRef pointer) {
+unsigned ptx_alignment(gen *g, LLVMValueRef pointer) {
     unsigned steps = 0;
-    unsigned zeros = least(zeros_of_pointer(g, layout, pointer, &steps), MOST_ZEROS);
-    if (LLVMGetAlignment(access) < 1u << zeros) LLVMSetAlignment(access, 1u << zeros);
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(g->module);
+    return 1u << least(zeros_of_pointer(g, layout, pointer, &steps), MOST_ZEROS);
+}
+
+static void align(gen *g, LLVMValueRef access, LLVMValueRef pointer) {
+    unsigned known = ptx_alignment(g, pointer);
+    if (LLVMGetAlignment(access) < known) LLVMSetAlignment(access, known);
 }
 
 void ptx_align(gen *g) {
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(g->module);
     for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f)) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                if (LLVMIsALoadInst(i)) align(g, layout, i, LLVMGetOperand(i, 0));
-                if (LLVMIsAStoreInst(i)) align(g, layout, i, LLVMGetOperand(i, 1));
+                if (LLVMIsALoadInst(i)) align(g, i, LLVMGetOperand(i, 0));
+                if (LLVMIsAStoreInst(i)) align(g, i, LLVMGetOperand(i, 1));
             }
         }
     }

@@ -1,6 +1,7 @@
 /* codegen/nvptx/ptx_async.c - copies from global to shared memory that go on while others compute:
  * cp.async, its groups, and waiting for them. Before sm_80 a copy is done at once, and so are those
  * that the instruction cannot do. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,17 @@ static void copy_at_once(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t byt
     }
 }
 
-/* The largest pieces go past the first cache. */
+/* args: to, from, how many bytes there are (has_size; zeros follow). The largest pieces go past the
+ * first cache. */
+static void begin_copy(gen *g, int64_t bytes, LLVMValueRef *args, bool has_size) {
+    static const char *const names[] = {"llvm.nvvm.cp.async.ca.shared.global.4",
+                                        "llvm.nvvm.cp.async.ca.shared.global.8",
+                                        "llvm.nvvm.cp.async.cg.shared.global.16"};
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", names[bytes / 8], has_size ? ".s" : "");
+    gen_intrinsic_of(g, name, NULL, 0, args, has_size ? 3 : 2);
+}
+
 static LLVMValueRef copy(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t bytes) {
     bool is_known = (bytes == 4 || bytes == 8 || bytes == 16) && space_of(to) == PTX_SHARED &&
                     space_of(from) == PTX_GLOBAL;
@@ -32,11 +43,8 @@ static LLVMValueRef copy(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t byt
         copy_at_once(g, to, from, bytes);
         return gen_i32(g, 0);
     }
-    static const char *const names[] = {"llvm.nvvm.cp.async.ca.shared.global.4",
-                                        "llvm.nvvm.cp.async.ca.shared.global.8",
-                                        "llvm.nvvm.cp.async.cg.shared.global.16"};
     LLVMValueRef args[] = {to, from};
-    gen_intrinsic_of(g, names[bytes / 8], NULL, 0, args, 2);
+    begin_copy(g, bytes, args, false);
     return gen_i32(g, 0);
 }
 
@@ -47,6 +55,62 @@ static void commit(gen *g) {
 static void wait(gen *g, int64_t left) {
     LLVMValueRef count = gen_i32(g, (int32_t)left);
     if (has_copies(g)) gen_intrinsic_of(g, "llvm.nvvm.cp.async.wait.group", NULL, 0, &count, 1);
+}
+
+/* ---- stores that are copies ---- */
+
+/* The condition for all lanes; NULL: there is none of that form. */
+static const hone_expr *condition_of(const hone_expr *value) {
+    const hone_expr *condition = value->args[0];
+    if (condition->kind == HONE_EXPR_BROADCAST) condition = condition->args[0];
+    return condition->dtype.lanes == 1 ? condition : NULL;
+}
+
+static bool is_zero(const hone_expr *e) {
+    if (e->kind == HONE_EXPR_BROADCAST || e->kind == HONE_EXPR_CAST) e = e->args[0];
+    return (e->kind == HONE_EXPR_INT && e->u.i == 0) ||
+           (e->kind == HONE_EXPR_FLOAT && e->u.f == 0 && !signbit(e->u.f));
+}
+
+/* The load in a value, and the condition under which it is wanted (NULL: always). */
+static const hone_expr *load_of(const hone_expr *value, const hone_expr **out_condition) {
+    *out_condition = NULL;
+    if (value->kind == HONE_EXPR_LOAD) return value;
+    bool is_choice = hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE) && value->count == 3;
+    if (!is_choice || value->args[1]->kind != HONE_EXPR_LOAD || !is_zero(value->args[2]))
+        return NULL;
+    *out_condition = condition_of(value);
+    return *out_condition ? value->args[1] : NULL;
+}
+
+/* The first of neighbours, where an index is that of neighbours. */
+static const hone_expr *first_of(const hone_expr *index) {
+    if (index->dtype.lanes == 1) return index;
+    bool is_run = index->kind == HONE_EXPR_RAMP && hone_expr_is_int_value(index->args[1], 1);
+    return is_run ? index->args[0] : NULL;
+}
+
+bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value) {
+    const hone_expr *condition, *load = load_of(value, &condition);
+    if (!has_copies(g) || g->mask || !load || load->count != 1) return false;
+    hone_dtype dtype = g->func->buffers[to].dtype;
+    int64_t lanes = index->dtype.lanes, bytes = lanes * (int64_t)hone_dtype_bytes(dtype);
+    const hone_expr *target = first_of(index), *source = first_of(load->args[0]);
+    bool is_known = (bytes == 4 || bytes == 8 || bytes == 16) && target && source &&
+                    load->dtype.lanes == lanes &&
+                    hone_dtype_equal(g->func->buffers[load->u.buffer].dtype, dtype) &&
+                    space_of(gen_buffer(g, to)) == PTX_SHARED &&
+                    space_of(gen_buffer(g, load->u.buffer)) == PTX_GLOBAL;
+    if (!is_known || g->error) return false;
+    LLVMValueRef args[] = {gen_address(g, to, gen_index(g, target)),
+                           gen_address(g, load->u.buffer, gen_index(g, source)), NULL};
+    if (ptx_alignment(g, args[0]) < bytes || ptx_alignment(g, args[1]) < bytes) return false;
+    LLVMValueRef size = gen_i32(g, (int32_t)bytes);
+    if (condition)
+        size = LLVMBuildSelect(g->builder, gen_condition(g, condition), size, gen_i32(g, 0), "");
+    args[2] = size;
+    begin_copy(g, bytes, args, condition != NULL);
+    return true;
 }
 
 /* ---- calls ---- */

@@ -43,17 +43,28 @@ static bool uses_varying(void *ctx, const hone_expr *e) {
     return !w->is_found;
 }
 
-static bool varies(const walk *w, const hone_expr *e) {
-    walk inner = {w->g, w->varies, false};
-    hone_expr_walk(e, uses_varying, &inner);
-    return inner.is_found;
-}
-
 /* Memory of a thread: neither a parameter nor shared. */
 static bool is_own(const hone_func *func, hone_buffer buffer) {
     hone_buffer storage = hone_func_storage(func, buffer);
     const char *scope = func->buffers[storage].scope;
     return !(scope && strncmp(scope, "shared", 6) == 0) && !hone_func_is_parameter(func, storage);
+}
+
+/* uses_varying, but for where others' memory begins. */
+static bool places_varying(void *ctx, const hone_expr *e) {
+    const walk *w = ctx;
+    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+                      e->args[1]->kind == HONE_EXPR_VAR;
+    hone_buffer buffer =
+        is_pointer ? codegen_buffer_of_data(w->g->func, e->args[1]->u.var) : HONE_NO_ID;
+    if (buffer != HONE_NO_ID && !is_own(w->g->func, buffer)) return false;
+    return uses_varying(ctx, e);
+}
+
+static bool varies(const walk *w, const hone_expr *e) {
+    walk inner = {w->g, w->varies, false};
+    hone_expr_walk(e, uses_varying, &inner);
+    return inner.is_found;
 }
 
 /* Own memory at a place that varies, or an instruction that is told where its registers are. */
@@ -62,7 +73,7 @@ static bool find_place(void *ctx, const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD && is_own(w->g->func, e->u.buffer)) {
         w->is_found |= varies(w, e->args[0]);
     }
-    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) w->is_found |= varies(w, e);
+    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) hone_expr_walk(e, places_varying, w);
     return !w->is_found;
 }
 

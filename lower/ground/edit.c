@@ -25,6 +25,17 @@ hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out
     return HONE_OK;
 }
 
+hone_status lower_new_sync(hone_lower *lower, hone_node_id *out) {
+    const hone_expr *scope = hone_expr_string(&lower->ir, "shared");
+    const hone_expr *call =
+        hone_expr_call(&lower->ir, HONE_DTYPE_I32, HONE_INTRIN_STORAGE_SYNC, 1, &scope);
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out = hone_func_add_node(lower->func, HONE_NODE_EVAL);
+    if (*out == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_func_node(lower->func, *out)->u.eval.value = call;
+    return HONE_OK;
+}
+
 hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop) {
     const hone_node *node = hone_func_node(lower->func, loop);
     int64_t wish = hone_attrs_int(&node->u.loop.annotations, LOWER_STREAM_WISH, -1);

@@ -36,6 +36,9 @@ typedef struct hone_lower_options {
 /* Key of an ATTR node: the store in it goes past the caches. */
 #define HONE_LOWER_STREAMING "hone.streaming_store"
 
+/* Key of an ATTR node: copies to shared memory in it may go on until T.ptx.cp waits for them. */
+#define HONE_LOWER_BEHIND "async_scope"
+
 /* Does the program (lowered or not) bring along a function of this name, as C source (in_c) or as
  * either? Goes by the text: a name in front of a bracket. */
 bool hone_lower_brings_along(const hone_func *func, const char *name, bool in_c);
@@ -47,6 +50,9 @@ typedef struct hone_lower {
     const hone_lower_options *options;
     bool *is_double; /* by buffer of the program given (named_count): double_buffer_scope */
     uint32_t named_count;
+    hone_var *homes; /* by buffer (home_count): the loop each iteration of which writes all of the
+                      * buffer that it reads, and nobody else uses it; HONE_NO_ID = not known */
+    uint32_t home_count;
 } hone_lower;
 
 typedef struct hone_lower_pass {

@@ -50,6 +50,8 @@ HONE_NODISCARD hone_status lower_wrap_choice(hone_lower *lower, const hone_expr 
                                              hone_node_id *out_choice);
 /* A new ATTR that says no more than its key, not in the tree yet. */
 HONE_NODISCARD hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out);
+/* All threads of a block wait for each other: an EVAL that is not in the tree yet. */
+HONE_NODISCARD hone_status lower_new_sync(hone_lower *lower, hone_node_id *out);
 /* Puts the children of node where node was. */
 void lower_splice(hone_func *func, hone_node_id node);
 /* Replaces variables below root (regions of blocks too): map[v] for v < count, NULL = keep. */

@@ -16,6 +16,10 @@
 #define LOWER_NEST "hone.pipeline_nest" /* a pipelined loop inside of one: counts as three */
 #define LOWER_FILL "hone.pipeline_fill" /* what stood below T.attr(…, "double_buffer_scope", …) */
 
+/* An ATTR around copies of which no thread touches anything before the next sync but one: they need
+ * no other. */
+#define LOWER_APART "hone.apart"
+
 /* A loop that is to be pipelined, or that wishes to be. */
 bool lower_is_pipelined(const hone_node *node);
 /* ALLOC, or DECL of memory of its own. */

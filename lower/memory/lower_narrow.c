@@ -2,7 +2,8 @@
  * needs: blocks. keeps: what is computed. A buffer of which blocks make views (fragments of matrix
  * units, the shared memory that they are filled from) is known by the regions that blocks declare;
  * once views are gone it is known by pointers only. So it shrinks here, to what is touched in one
- * iteration of the innermost loop that holds all uses of it and writes all that it reads. */
+ * iteration of the innermost loop that holds all uses of it and writes all that it reads; which
+ * loop that is is kept for pipelines. */
 #include <string.h>
 
 #include "ir/region/region.h"
@@ -306,6 +307,8 @@ static hone_status narrow(narrowing *n) {
         bool is_known = false;
         HONE_TRY(look_at_place(n, &hull, &is_known));
         if (!is_known) continue;
+        const hone_node *home = hone_func_node(func, n->place);
+        if (home->kind == HONE_NODE_FOR) n->scope.lower->homes[n->buffer] = home->u.loop.var;
         const hone_expr **shape = NULL;
         HONE_TRY(shrink(n, &hull, &shape));
         return shape ? apply(n, shape) : HONE_OK;
@@ -313,9 +316,20 @@ static hone_status narrow(narrowing *n) {
     return HONE_OK;
 }
 
+static hone_status make_homes(hone_lower *lower) {
+    uint32_t count = lower->func->buffer_count;
+    lower->homes = hone_arena_alloc(lower->func->arena, (count + 1) * sizeof *lower->homes);
+    if (!lower->homes) return LOWER_NO_MEMORY();
+    for (uint32_t b = 0; b < count; b++)
+        lower->homes[b] = HONE_NO_ID;
+    lower->home_count = count;
+    return HONE_OK;
+}
+
 hone_status lower_narrow(hone_lower *lower) {
     hone_func *func = lower->func;
     narrowing n = {.scope.lower = lower};
+    HONE_TRY(make_homes(lower));
     hone_arith_init(&n.scope.arith, func->arena);
     for (hone_node_id at = 0; at != HONE_NO_ID; at = hone_tree_next(func, 0, at)) {
         const hone_node *node = hone_func_node(func, at);

@@ -14,11 +14,11 @@
  * double_buffer_scope asks for two at least; as T.attr it makes a pipeline (double_buffer.c). What
  * would change the program is refused: see pipeline_plan.c. Inner loops first; such a loop inside
  * of a pipelined one counts as three statements. software_pipeline_async_stages allows copies in
- * the background, which a CPU does not have: they are made at once. */
+ * the background (background.c), which a CPU does not have: there they are made at once. */
 #include <string.h>
 
 #include "lower/ground/pipelined.h"
-#include "lower/pipeline/pipeline_plan.h"
+#include "lower/pipeline/pipeline_write.h"
 
 static hone_status refuse(const lower_pipe *pipe, const char *why) {
     return HONE_ERROR(HONE_CODE_INVALID, "loop '%s' cannot be pipelined: %s", pipe->name, why);
@@ -141,6 +141,36 @@ static hone_status check_loop(const lower_pipe *pipe) {
     return HONE_OK;
 }
 
+/* ---- buffers that are known by pointers ---- */
+
+static hone_node_id alloc_of(const hone_func *func, hone_buffer buffer) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == buffer) return n;
+    }
+    return HONE_NO_ID;
+}
+
+/* They stay where they were allocated, but are the body's all the same. */
+static void claim(lower_pipe *pipe) {
+    const hone_lower *lower = pipe->scope.lower;
+    hone_var var = hone_func_node(lower->func, pipe->loop)->u.loop.var;
+    for (hone_buffer b = 0; b < lower->home_count; b++) {
+        bool is_mine = lower->homes[b] == var && alloc_of(lower->func, b) != HONE_NO_ID;
+        if (is_mine) pipe->versions[b] = 1;
+    }
+}
+
+static void take_claimed(lower_pipe *pipe) {
+    const hone_lower *lower = pipe->scope.lower;
+    hone_var var = hone_func_node(lower->func, pipe->loop)->u.loop.var;
+    for (hone_buffer b = 0; b < lower->home_count; b++) {
+        hone_node_id alloc = lower->homes[b] == var ? alloc_of(lower->func, b) : HONE_NO_ID;
+        if (alloc == HONE_NO_ID || pipe->versions[b] == 0) continue;
+        lower_splice(lower->func, alloc);
+    }
+}
+
 /* ---- copies of buffers ---- */
 
 typedef struct versioning {
@@ -156,8 +186,34 @@ static const hone_expr **with_version(versioning *v, hone_buffer buffer, uint32_
     return lower_with_first(ir, hone_expr_floormod(ir, v->iteration, copies), count, indices);
 }
 
+/* Elements of one copy; a buffer of a body has no strides that depend on anything. */
+static const hone_expr *copy_elements(hone_ir *ir, const hone_buffer_info *info) {
+    const hone_expr *elements =
+        info->strides ? hone_expr_mul(ir, info->strides[0], info->shape[0]) : hone_expr_i32(ir, 1);
+    for (uint32_t d = 0; !info->strides && d < info->rank; d++)
+        elements = hone_expr_mul(ir, elements, info->shape[d]);
+    return elements;
+}
+
+/* A pointer goes on by as many copies. */
+static const hone_expr *version_pointer(versioning *v, hone_ir *ir, const hone_expr *e,
+                                        hone_buffer buffer) {
+    const lower_pipe *pipe = v->pipe;
+    const hone_expr *args[5];
+    memcpy(args, e->args, sizeof args);
+    const hone_expr *elements = copy_elements(ir, &pipe->scope.lower->func->buffers[buffer]);
+    const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, pipe->versions[buffer]);
+    if (!elements || !copies) return hone_ir_fail(ir, LOWER_NO_MEMORY());
+    const hone_expr *copy = hone_expr_floormod(ir, v->iteration, copies);
+    args[2] = hone_expr_add(ir, hone_expr_mul(ir, copy, elements), e->args[2]);
+    return hone_expr_call(ir, e->dtype, HONE_INTRIN_ACCESS_PTR, 5, args);
+}
+
 static const hone_expr *version_load(void *ctx, hone_ir *ir, const hone_expr *e) {
     versioning *v = ctx;
+    hone_buffer pointed = lower_pointed_buffer(v->pipe->scope.lower->func, e);
+    if (pointed != HONE_NO_ID && v->pipe->versions[pointed] >= 2)
+        return version_pointer(v, ir, e, pointed);
     if (e->kind != HONE_EXPR_LOAD || v->pipe->versions[e->u.buffer] < 2) return e;
     const hone_expr **indices = with_version(v, e->u.buffer, e->count, e->args);
     if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
@@ -195,173 +251,11 @@ static hone_status make_versions(lower_pipe *pipe) {
     return hone_ir_finish(ir);
 }
 
-/* ---- writing ---- */
-
-/* The part for one iteration, at the end of `into`. guard: NULL = always. */
-static hone_status emit(lower_pipe *pipe, hone_node_id part, const hone_expr *iteration,
-                        const hone_expr *guard, hone_node_id into) {
-    hone_func *func = pipe->scope.lower->func;
-    hone_var var = hone_func_node(func, pipe->loop)->u.loop.var;
-    if (!iteration) return hone_ir_finish(&pipe->scope.lower->ir);
-    HONE_TRY(lower_substitute_one(func, part, var, iteration));
-    if (pipe->condition) {
-        const hone_expr *condition =
-            hone_expr_substitute_one(&pipe->scope.lower->ir, pipe->condition, var, iteration);
-        guard = lower_and(&pipe->scope.lower->ir, guard, condition);
-    }
-    HONE_TRY(hone_ir_finish(&pipe->scope.lower->ir));
-    if (guard) HONE_TRY(lower_guard_children(func, part, guard));
-    hone_tree_move_children(func, part, into);
-    return HONE_OK;
-}
-
-static hone_status emit_copy(lower_pipe *pipe, const lower_part *part, const hone_expr *iteration,
-                             const hone_expr *guard, hone_node_id into) {
-    hone_func *func = pipe->scope.lower->func;
-    hone_node_id copy = hone_tree_copy(func, part->node);
-    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_rename_vars(pipe->scope.lower, copy));
-    HONE_TRY(lower_rename_buffers(func, copy));
-    return emit(pipe, copy, iteration, guard, into);
-}
-
-static const lower_part *by_order(const lower_pipe *pipe, int64_t order) {
-    const lower_part *part = pipe->parts;
-    while (part->order != order)
-        part++;
-    return part;
-}
-
-/* base + offset */
-static const hone_expr *moved(lower_pipe *pipe, const hone_expr *base, int64_t offset) {
-    hone_ir *ir = &pipe->scope.lower->ir;
-    if (!base || offset == 0) return base;
-    return hone_simplify_plain(ir, hone_expr_add(ir, base, hone_expr_int(ir, base->dtype, offset)));
-}
-
-/* Are there at least so many iterations? NULL = surely. */
-static const hone_expr *has_iterations(lower_pipe *pipe, int64_t count) {
-    const hone_expr *extent =
-        hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range.extent;
-    hone_ir *ir = &pipe->scope.lower->ir;
-    if (hone_expr_is_int(extent) && extent->u.i >= count) return NULL;
-    return hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, extent->dtype, count), extent);
-}
-
-static hone_status emit_prologue(lower_pipe *pipe, hone_node_id into) {
-    const hone_range range = hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range;
-    for (int64_t time = 0; time < pipe->last_stage; time++) {
-        for (uint32_t order = 0; order < pipe->part_count; order++) {
-            const lower_part *part = by_order(pipe, order);
-            int64_t i = time - part->stage;
-            if (i < 0 || (hone_expr_is_int(range.extent) && i >= range.extent->u.i)) continue;
-            HONE_TRY(emit_copy(pipe, part, moved(pipe, range.min, i), has_iterations(pipe, i + 1),
-                               into));
-        }
-    }
-    return HONE_OK;
-}
-
-static hone_status emit_epilogue(lower_pipe *pipe, hone_node_id into) {
-    const hone_range range = hone_func_node(pipe->scope.lower->func, pipe->loop)->u.loop.range;
-    const hone_expr *end = hone_expr_add(&pipe->scope.lower->ir, range.min, range.extent);
-    for (int64_t late = 0; late < pipe->last_stage; late++) {
-        int64_t least = pipe->last_stage - late; /* else the prologue has done it */
-        if (hone_expr_is_int(range.extent) && range.extent->u.i < least) continue;
-        for (uint32_t order = 0; order < pipe->part_count; order++) {
-            const lower_part *part = by_order(pipe, order);
-            if (late >= part->stage) continue;
-            HONE_TRY(emit_copy(pipe, part, moved(pipe, end, late - part->stage),
-                               has_iterations(pipe, least), into));
-        }
-    }
-    return HONE_OK;
-}
-
-/* The loop itself, with all parts. */
-static hone_status emit_body(lower_pipe *pipe, hone_node_id into) {
-    hone_func *func = pipe->scope.lower->func;
-    hone_ir *ir = &pipe->scope.lower->ir;
-    hone_range *range = &hone_func_node(func, pipe->loop)->u.loop.range;
-    const hone_expr *none = hone_expr_int(ir, range->extent->dtype, 0);
-    const hone_expr *extent = moved(pipe, range->extent, -pipe->last_stage);
-    extent = hone_simplify_plain(ir, hone_expr_binary(ir, HONE_OP_MAX, extent, none));
-    if (!extent) return hone_ir_finish(ir);
-    range->extent = extent;
-    if (hone_expr_is_int_value(extent, 0)) return HONE_OK;
-    hone_tree_append(func, into, pipe->loop);
-    const hone_expr *var =
-        hone_func_var_expr(ir, func, hone_func_node(func, pipe->loop)->u.loop.var);
-    for (uint32_t order = 0; order < pipe->part_count; order++) {
-        const lower_part *part = by_order(pipe, order);
-        HONE_TRY(emit(pipe, part->node, moved(pipe, var, pipe->last_stage - part->stage), NULL,
-                      pipe->loop));
-    }
-    return HONE_OK;
-}
-
-static hone_status new_group(hone_lower *lower, hone_node_id parent, hone_node_id *out) {
-    HONE_TRY(lower_new_mark(lower, LOWER_PART, out));
-    hone_tree_append(lower->func, parent, *out);
-    return HONE_OK;
-}
-
-/* Takes everything that stands below the loop out of the tree. */
-static void empty_loop(lower_pipe *pipe) {
-    hone_func *func = pipe->scope.lower->func;
-    for (uint32_t i = 0; i < pipe->part_count; i++)
-        hone_tree_remove(func, pipe->parts[i].node);
-    while (hone_func_node(func, pipe->loop)->first != HONE_NO_ID)
-        hone_tree_remove(func, hone_func_node(func, pipe->loop)->first);
-}
-
-/* As part of a pipelined loop: three statements, the first of them with what stood before (the init
- * of a reduction that runs over this loop). */
-static void join_nest(hone_func *func, hone_node_id box, hone_node_id prologue) {
-    hone_node_id nest = hone_func_node(func, box)->parent;
-    while (hone_func_node(func, box)->prev != HONE_NO_ID) {
-        hone_node_id before = hone_func_node(func, box)->prev;
-        hone_tree_remove(func, before);
-        hone_tree_prepend(func, prologue, before);
-    }
-    lower_splice(func, nest);
-}
-
-static hone_status rewrite(lower_pipe *pipe) {
-    hone_func *func = pipe->scope.lower->func;
-    hone_node_id box, groups[3];
-    box = hone_func_add_node(func, HONE_NODE_ATTR);
-    if (box == HONE_NO_ID) return LOWER_NO_MEMORY();
-    for (int i = 0; i < 3; i++)
-        HONE_TRY(new_group(pipe->scope.lower, box, &groups[i]));
-    hone_node_id nest = hone_func_node(func, pipe->loop)->parent;
-    hone_tree_replace(func, pipe->loop, box);
-    empty_loop(pipe);
-    HONE_TRY(emit_prologue(pipe, groups[0]));
-    HONE_TRY(emit_epilogue(pipe, groups[2]));
-    HONE_TRY(emit_body(pipe, groups[1]));
-    bool is_nested = lower_is_attr(hone_func_node(func, nest), LOWER_NEST);
-    if (is_nested) {
-        join_nest(func, box, groups[0]);
-    } else {
-        for (int i = 0; i < 3; i++)
-            lower_splice(func, groups[i]);
-    }
-    for (hone_buffer b = 0; b < pipe->buffer_count; b++) {
-        if (pipe->versions[b] == 0) continue;
-        hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-        if (alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_func_node(func, alloc)->u.alloc.buffer = b;
-        lower_wrap(func, box, alloc);
-    }
-    lower_splice(func, box);
-    return HONE_OK;
-}
-
 static hone_status plan(lower_pipe *pipe) {
     HONE_TRY(gather(pipe, pipe->loop));
     HONE_TRY(check_loop(pipe));
     HONE_TRY(read_annotations(pipe));
+    pipe->is_background = lower_may_copy_behind(pipe);
     return lower_plan_pipe(pipe);
 }
 
@@ -378,6 +272,7 @@ static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
     hone_arith_init(&pipe.scope.arith, func->arena);
     pipe.versions = hone_arena_zalloc(func->arena, func->buffer_count * sizeof *pipe.versions);
     if (!pipe.versions) return LOWER_NO_MEMORY();
+    claim(&pipe);
     hone_status st = plan(&pipe);
     if (st && is_wish(func, loop) && hone_status_code(st) == HONE_CODE_INVALID) {
         hone_status_free(st);
@@ -388,9 +283,10 @@ static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
         bool is_wanted = b < lower->named_count && lower->is_double[b];
         if (is_wanted && pipe.versions[b] == 1) pipe.versions[b] = 2;
     }
+    take_claimed(&pipe);
     HONE_TRY(make_versions(&pipe));
     HONE_TRY(forget(lower, loop));
-    return rewrite(&pipe);
+    return pipe.is_background ? lower_write_background(&pipe) : lower_write_pipe(&pipe);
 }
 
 /* The last loop in the program that is to be pipelined: no other one stands below it. */

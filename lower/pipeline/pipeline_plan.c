@@ -28,6 +28,11 @@ static bool note_call(void *ctx, const hone_expr *e) {
     return true;
 }
 
+/* Prologue and epilogue have it, too. */
+static bool is_copied(const lower_pipe *pipe, const lower_part *part) {
+    return !pipe->is_background || part->stage == 0;
+}
+
 static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
     const hone_func *func = pipe->scope.lower->func;
     for (hone_node_id n = part->node; n != HONE_NO_ID; n = hone_tree_next(func, part->node, n)) {
@@ -44,7 +49,7 @@ static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
         case HONE_NODE_DECL:
             return refuse_part(pipe, "a statement declares a view of memory");
         case HONE_NODE_ALLOC:
-            if (func->buffers[node->u.alloc.buffer].data != HONE_NO_ID) {
+            if (is_copied(pipe, part) && func->buffers[node->u.alloc.buffer].data != HONE_NO_ID) {
                 return refuse_part(pipe, "a statement allocates memory that has a name");
             }
             break;
@@ -84,6 +89,43 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
     hone_tree_walk_parts(func, part->node, false, note_call, &c);
     part->has_effect |= c.has_effect;
     return c.returns ? refuse_part(pipe, "a statement leaves it") : HONE_OK;
+}
+
+/* ---- pointers ---- */
+
+hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e) {
+    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+                      e->args[1]->kind == HONE_EXPR_VAR;
+    for (hone_buffer b = 0; is_pointer && b < func->buffer_count; b++) {
+        bool is_it = func->buffers[b].data == e->args[1]->u.var;
+        if (is_it && func->buffers[b].alias_of == HONE_NO_ID) return b;
+    }
+    return HONE_NO_ID;
+}
+
+typedef struct pointing {
+    const hone_func *func;
+    hone_buffer buffer;
+    bool is_bare;
+} pointing;
+
+static bool find_bare(void *ctx, const hone_expr *e) {
+    pointing *p = ctx;
+    if (lower_pointed_buffer(p->func, e) == p->buffer) return false;
+    hone_var data = p->func->buffers[p->buffer].data;
+    p->is_bare |= e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data;
+    return !p->is_bare;
+}
+
+/* Copies of the buffer cannot be told apart: it is named but by elements and offset pointers. */
+static bool is_bare(const lower_pipe *pipe, const lower_part *part, hone_buffer buffer) {
+    const hone_func *func = pipe->scope.lower->func;
+    pointing p = {func, buffer, false};
+    if (!part->accesses[buffer].is_opaque) return false;
+    for (hone_buffer b = 0; b < func->buffer_count; b++)
+        p.is_bare |= func->buffers[b].alias_of == buffer && is_touched(&part->accesses[b]);
+    hone_tree_walk_parts(func, part->node, false, find_bare, &p);
+    return p.is_bare;
 }
 
 /* ---- do they meet ---- */
@@ -155,7 +197,8 @@ static hone_status check_overtaking(lower_pipe *pipe, const lower_part *a, const
             return refuse_pair(pipe, a, b, "and they meet in buffer '", func->buffers[r].name);
         }
         if (!is_own || last < 1 || pipe->versions[r] > last) continue;
-        bool is_opaque = x->is_opaque || y->is_opaque || func->buffers[r].separator_count > 0 ||
+        bool is_opaque = is_bare(pipe, a, r) || is_bare(pipe, b, r) ||
+                         func->buffers[r].separator_count > 0 ||
                          func->buffers[r].rank == HONE_MAX_RANK;
         if (is_opaque) {
             return refuse_pair(pipe, a, b, "and there can be no copies of buffer '",

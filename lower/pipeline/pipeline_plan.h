@@ -26,10 +26,16 @@ typedef struct lower_pipe {
     const hone_expr *condition; /* that all parts stand under, or NULL */
     uint32_t buffer_count;      /* before copies were made */
     uint32_t *versions; /* by buffer: 0 = not made in the loop's body, else how many copies */
+    bool is_background; /* the first stage copies while threads compute: background.c */
 } lower_pipe;
 
 /* Finds what the parts touch, refuses (INVALID) what would change the program, and says how many
  * copies each buffer of the body needs (one on entry). */
 HONE_NODISCARD hone_status lower_plan_pipe(lower_pipe *pipe);
+/* background.c: the stages that annotations name as asynchronous are what a GPU can do in the
+ * background: the first stage copies to shared memory of the body, all else comes last. */
+bool lower_may_copy_behind(const lower_pipe *pipe);
+/* T.tvm_access_ptr(type, data, offset, extent, mask) of a buffer: it, else HONE_NO_ID. */
+hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e);
 
 #endif

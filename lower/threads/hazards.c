@@ -8,6 +8,7 @@
 #include "ir/core/concurrent.h"
 #include "ir/core/grow.h"
 #include "ir/region/touches.h"
+#include "lower/ground/pipelined.h"
 
 /* ---- what is shared ---- */
 
@@ -191,10 +192,20 @@ static void collect_at(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, collect, c);
 }
 
+/* Whoever wrote it has seen to it that nobody else touches what is stored. */
+static bool is_apart(const hazards *h, hone_node_id id) {
+    const hone_func *func = h->lower->func;
+    for (hone_node_id n = id; n != h->nest; n = hone_func_node(func, n)->parent) {
+        if (lower_is_attr(hone_func_node(func, n), LOWER_APART)) return true;
+    }
+    return false;
+}
+
 static void collect_store(collecting *c, hone_node_id id) {
     const hone_node *node = hone_func_node(c->h->lower->func, id);
     c->at = id;
-    if (node->kind == HONE_NODE_STORE) add(c, node->u.store.buffer, node->u.store.indices, true);
+    if (node->kind == HONE_NODE_STORE && !is_apart(c->h, id))
+        add(c, node->u.store.buffer, node->u.store.indices, true);
 }
 
 hone_status hazards_add_below(const hazards *h, hone_node_id id, touches *io) {

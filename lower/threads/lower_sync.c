@@ -19,24 +19,12 @@ typedef struct syncer {
 
 static hone_status visit(syncer *s, hone_node_id id);
 
-static hone_status new_sync(syncer *s, hone_node_id *out_sync) {
-    hone_lower *lower = s->h.lower;
-    const hone_expr *scope = hone_expr_string(&lower->ir, "shared");
-    const hone_expr *call =
-        hone_expr_call(&lower->ir, HONE_DTYPE_I32, HONE_INTRIN_STORAGE_SYNC, 1, &scope);
-    HONE_TRY(hone_ir_finish(&lower->ir));
-    *out_sync = hone_func_add_node(lower->func, HONE_NODE_EVAL);
-    if (*out_sync == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_func_node(lower->func, *out_sync)->u.eval.value = call;
-    return HONE_OK;
-}
-
 static hone_status insert_before(syncer *s, hone_node_id id) {
     hone_node_id sync;
     s->is_stuck |= s->depth > 0;
     s->open.count = 0;
     if (s->is_stuck) return HONE_OK;
-    HONE_TRY(new_sync(s, &sync));
+    HONE_TRY(lower_new_sync(s->h.lower, &sync));
     hone_tree_insert_before(s->h.lower->func, id, sync);
     return HONE_OK;
 }

@@ -57,6 +57,34 @@ static const struct row {
     {"shared memory that no thread reads of another",
      TWO("64") SHARED("S", "64") "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                "    S[t] = A[t]\n    B[t] = S[t] + T.float32(1)\n", 0, 1, NULL},
+    {"copies in the background, waited for once an iteration",
+     TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+                "    S = T.alloc_buffer((64,), scope=\"shared\")\n"
+                "    for k in T.serial(4, annotations={\"software_pipeline_stage\": [0, 2],"
+                " \"software_pipeline_order\": [0, 1], \"software_pipeline_async_stages\": [0]}):\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        S[t] = A[k * 64 + t]\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        B[k * 64 + t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
+    {"copies in the background, more of them than iterations",
+     TWO("128") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+                "    S = T.alloc_buffer((64,), scope=\"shared\")\n"
+                "    for k in T.serial(2, annotations={\"software_pipeline_stage\": [0, 3],"
+                " \"software_pipeline_order\": [0, 1], \"software_pipeline_async_stages\": [0]}):\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        S[t] = A[k * 64 + t]\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        B[k * 64 + t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
+    {"copies in the background, again and again",
+     TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+                "    S = T.alloc_buffer((32,), scope=\"shared\")\n"
+                "    for o in range(2):\n"
+                "     for k in T.serial(4, annotations={\"software_pipeline_stage\": [0, 1],"
+                " \"software_pipeline_order\": [0, 1], \"software_pipeline_async_stages\": [0]}):\n"
+                "      for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+                "        S[t] = A[o * 128 + k * 32 + t]\n"
+                "      for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+                "        B[o * 128 + k * 32 + t] = S[31 - t] + T.float32(1)\n", 3, 1, NULL},
     {"a neighbour's element",
      TWO("64") SHARED("S", "64") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
                "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
