@@ -264,6 +264,17 @@ static hone_factor size_of(const fragments *f, char name) {
     return f->is_sampled ? HONE_FACTOR_OF_RV(f->sampled[i]) : HONE_FACTOR_OF_INT(f->decided[i]);
 }
 
+/* So many neighbours each that all threads have the same part of the tile. */
+static int64_t even_vector(const fragments *f, uint32_t operand, int64_t most) {
+    const hone_gpu_tile *t = &f->tile;
+    int64_t warps = t->rows / t->thread_rows * (t->columns / t->thread_columns);
+    int64_t side = operand == f->shape.rows_operand ? t->rows : t->columns;
+    int64_t share = side * t->steps / (warps * f->g->limits->warp);
+    while (most > 1 && share % most != 0)
+        most /= 2;
+    return most;
+}
+
 /* All warps fetch together, up to `most` neighbours each lane. */
 static hone_status share_fetch(fragments *f, hone_rv loop, int64_t most) {
     hone_schedule *sch = f->g->sch;
@@ -298,7 +309,8 @@ static hone_status stage(fragments *f, uint32_t operand, hone_rv load) {
     HONE_TRY(hone_gpu_join_prologue(g, copy));
     HONE_TRY(hone_gpu_fuse_copy(g, copy, f->outer_steps, side, last, &fused));
     f->stages[operand] = copy;
-    return share_fetch(f, fused, is_turned ? 1 : vector_of(f, operand));
+    int64_t most = is_turned ? 1 : vector_of(f, operand);
+    return share_fetch(f, fused, f->is_sampled ? most : even_vector(f, operand, most));
 }
 
 /* The fragments of an operand for 16 steps. out_tile: the loop of one of them. */
@@ -333,6 +345,41 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
     return hone_sch_tensorize(f->g->sch, f->block, name, true);
 }
 
+static hone_value numbers(hone_gpu *g, uint32_t count, const int64_t *values) {
+    hone_value *items = hone_arena_alloc(g->sch->arena, count * sizeof *items);
+    for (uint32_t i = 0; items && i < count; i++)
+        items[i] = HONE_VALUE_OF_INT(values[i]);
+    return (hone_value){.kind = HONE_VALUE_LIST, .count = items ? count : 0, .u.items = items};
+}
+
+/* Statements of a loop. */
+static hone_status count_statements(hone_gpu *g, hone_rv loop, uint32_t *out) {
+    const hone_func *func = g->sch->func;
+    hone_node_id node;
+    *out = 0;
+    HONE_TRY(hone_schedule_node(g->sch, loop, &node));
+    for (hone_node_id n = hone_func_node(func, node)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next)
+        ++*out;
+    return HONE_OK;
+}
+
+/* Tiles of the steps to come are copied to shared memory while fragments are multiplied. */
+static hone_status copy_ahead(fragments *f) {
+    uint32_t count;
+    hone_schedule *sch = f->g->sch;
+    int64_t last = f->tile.stages - 1;
+    const int64_t stages[] = {0, 0, last}, order[] = {0, 1, 2}, behind[] = {0};
+    HONE_TRY(count_statements(f->g, f->outer_steps, &count));
+    if (last < 1 || count != 3) return HONE_OK;
+    HONE_TRY(hone_sch_annotate(sch, f->outer_steps, "software_pipeline_stage",
+                               numbers(f->g, 3, stages), HONE_NO_ID));
+    HONE_TRY(hone_sch_annotate(sch, f->outer_steps, "software_pipeline_order",
+                               numbers(f->g, 3, order), HONE_NO_ID));
+    return hone_sch_annotate(sch, f->outer_steps, "software_pipeline_async_stages",
+                             numbers(f->g, 1, behind), HONE_NO_ID);
+}
+
 /* All of it, for the tile in f. */
 static hone_status multiply(fragments *f) {
     hone_rv store_tile, loads[2];
@@ -346,6 +393,7 @@ static hone_status multiply(fragments *f) {
     HONE_TRY(put_results(f, &store_tile));
     HONE_TRY(load(f, 0, &loads[0]));
     HONE_TRY(load(f, 1, &loads[1]));
+    HONE_TRY(copy_ahead(f));
     return put_intrinsics(f, store_tile, loads);
 }
 
@@ -375,9 +423,12 @@ hone_status hone_gpu_sketch_fragments(hone_schedule *sch, hone_rv block,
     for (uint32_t i = 0; i < GPU_GROUPS; i++) {
         if (f.shape.extents[i] < 1) return hone_gpu_unfit();
     }
-    f.tile =
-        (hone_gpu_tile){round_to(f.shape.extents[GPU_ROWS]), round_to(f.shape.extents[GPU_COLUMNS]),
-                        round_to(f.shape.extents[GPU_STEPS]), SIDE, SIDE};
+    f.tile = (hone_gpu_tile){round_to(f.shape.extents[GPU_ROWS]),
+                             round_to(f.shape.extents[GPU_COLUMNS]),
+                             round_to(f.shape.extents[GPU_STEPS]),
+                             SIDE,
+                             SIDE,
+                             1};
     HONE_TRY(hone_sch_annotate(sch, block, HONE_ANNOTATION_TILING, HONE_VALUE_OF_STRING("SSSRRSRS"),
                                HONE_NO_ID));
     return multiply(&f);

@@ -54,6 +54,7 @@ hone_status hone_gpu_bind_tiles(hone_gpu *g, const hone_gpu_shape *shape, hone_r
 typedef struct hone_gpu_tile {
     int64_t rows, columns, steps;
     int64_t thread_rows, thread_columns;
+    int64_t stages; /* tiles of steps in shared memory at once; 1 or 0: one */
 } hone_gpu_tile;
 /* For threads that multiply by themselves. rows 0: there is no tile that fits. */
 hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *shape);

@@ -15,6 +15,8 @@ enum {
     BLOCKS_AT_ONCE = 2,  /* on a multiprocessor */
     ITEMS = 16,          /* results of a thread, before more threads are taken */
     LOAD_COST = 8,       /* of an element that is staged, in products */
+    MOST_STAGES = 4,     /* tiles of steps that are on their way or in use */
+    ROW_PADDING = 8,     /* of a row in shared memory */
 };
 
 static int64_t tiles_of(const hone_gpu_shape *s, gpu_group group, int64_t side) {
@@ -56,7 +58,7 @@ static hone_gpu_tile choose(const hone_gpu *g, const hone_gpu_shape *s, int64_t 
     double least = HUGE_VAL;
     for (int64_t rows = MOST_SIDE; rows >= LEAST_SIDE; rows /= 2) {
         for (int64_t columns = MOST_SIDE; columns >= LEAST_SIDE; columns /= 2) {
-            hone_gpu_tile t = {rows, columns, steps, 1, 1};
+            hone_gpu_tile t = {rows, columns, steps, 1, 1, 1};
             divide(g, &t);
             double time = time_of(g, s, &t, load_cost);
             if (time >= least || !fits(g, s, &t)) continue;
@@ -86,7 +88,19 @@ static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
     t->thread_columns = t->columns / right;
 }
 
+/* As many tiles of steps at once as hide the way to memory, where there is room for two blocks. */
+static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t) {
+    int64_t rows = (t->rows + t->columns) * s->operand_bits / 8, row = t->steps + ROW_PADDING;
+    int64_t steps = s->extents[GPU_STEPS] < 0 ? MOST_STAGES : tiles_of(s, GPU_STEPS, t->steps);
+    int64_t room = g->limits->shared_bytes / (2 * rows * row);
+    int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room), steps);
+    return g->limits->copies_while_computing ? hone_gpu_max(stages, 1) : 1;
+}
+
 hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *s) {
     bool is_short = s->extents[GPU_STEPS] >= 0 && s->extents[GPU_STEPS] <= LEAST_SIDE;
-    return choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
+    hone_gpu_tile best =
+        choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
+    if (best.rows) best.stages = stages_of(g, s, &best);
+    return best;
 }
