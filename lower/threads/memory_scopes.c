@@ -115,6 +115,22 @@ static void note_loops(void *ctx, hone_node_id at) {
     if (s->count++ == 0) memcpy(s->loops, loops, sizeof loops);
 }
 
+/* What several loops over one axis touch may be each thread's own for all that. */
+static hone_status settle_own(hone_lower *lower, hone_node_id launch, hone_node_id alloc,
+                              sharing *s) {
+    int axis = -1;
+    bool are_own;
+    for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
+        if (s->is_split[a] && axis >= 0) return HONE_OK;
+        if (s->is_split[a]) axis = a;
+    }
+    if (axis < 0) return HONE_OK;
+    HONE_TRY(lower_keep_own_places(lower, launch, alloc, axis, &are_own));
+    s->is_split[axis] = !are_own;
+    if (are_own) s->loops[axis] = HONE_NO_ID;
+    return HONE_OK;
+}
+
 static hone_status settle(hone_lower *lower, hone_node_id launch, hone_node_id alloc) {
     hone_func *func = lower->func;
     hone_buffer storage = hone_func_node(func, alloc)->u.alloc.buffer;
@@ -124,14 +140,7 @@ static hone_status settle(hone_lower *lower, hone_node_id launch, hone_node_id a
     sharing s = {.func = func};
     if (!is_global && !begins(info->scope, "local")) return HONE_OK;
     lower_walk_touches(func, launch, storage, note_loops, &s);
-    bool is_by_x = s.is_split[LOWER_THREAD_X] && !s.is_split[LOWER_THREAD_X - 1] &&
-                   !s.is_split[LOWER_FIRST_THREAD];
-    if (is_by_x && begins(info->scope, "local")) {
-        bool are_own;
-        HONE_TRY(lower_keep_own_places(lower, launch, alloc, &are_own));
-        s.is_split[LOWER_THREAD_X] = !are_own;
-        if (are_own) s.loops[LOWER_THREAD_X] = HONE_NO_ID;
-    }
+    if (begins(info->scope, "local")) HONE_TRY(settle_own(lower, launch, alloc, &s));
     for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
         is_shared |= s.is_split[a];
         is_own |= !s.is_split[a] && s.loops[a] != HONE_NO_ID && s.count;

@@ -4,8 +4,8 @@
  *   for t in threadIdx.x (32): for o in 4: for v in 2: P[o * 64 + t * 2 + v] = …
  *   for t in threadIdx.x (32): for o in 4: for v in 2: … P[o * 64 + t * 2 + v]   ──► P[o * 2 + v]
  *
- * An index is, in all of them, o * step + t * stride + v with v < stride and stride * threads <=
- * step: it says which thread touches the element, so none is handed from one to another. */
+ * An index is, in all of them, o * turn + t * stride + v with v < stride and turn = stride *
+ * threads: it says which thread touches the element, so none is handed from one to another. */
 #include "ir/core/concurrent.h"
 #include "lower/ground/accesses.h"
 #include "lower/threads/threads.h"
@@ -14,22 +14,13 @@ typedef struct places {
     hone_lower *lower;
     hone_arith arith;
     const hone_node **loops; /* by variable: the loop it runs in */
-    bool *is_thread;         /* by variable: of threadIdx.x */
+    bool *is_thread;         /* by variable: of the axis */
+    int axis;
     uint32_t var_count;
     uint32_t rank, dimension; /* the only one that threads go along */
     int64_t stride, threads;  /* neighbouring threads are so far apart; how many there are */
-    int64_t step;             /* of the loops outside of a turn of all threads; 0: there are none */
     int64_t inside, turns;    /* elements of a thread in a turn; turns */
 } places;
-
-static int64_t gcd(int64_t a, int64_t b) {
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static const hone_node *loop_of(const places *p, const hone_expr *term) {
     return term->kind == HONE_EXPR_VAR ? p->loops[term->u.var] : NULL;
@@ -46,7 +37,7 @@ static int64_t last_of(const hone_node *loop) {
 static bool note_threads(places *p, const hone_node *loop, int64_t coeff) {
     int64_t count = hone_expr_const(loop->u.loop.range.extent);
     bool is_first = p->stride == 0;
-    if (lower_axis_of(loop) != LOWER_THREAD_X || !hone_expr_is_int_value(loop->u.loop.range.min, 0))
+    if (lower_axis_of(loop) != p->axis || !hone_expr_is_int_value(loop->u.loop.range.min, 0))
         return false;
     if (is_first) {
         p->stride = coeff;
@@ -65,28 +56,28 @@ static bool find_stride(places *p, const hone_linear *index) {
         if (has_thread || !note_threads(p, loop, index->terms[i].coeff)) return false;
         has_thread = true;
     }
-    return has_thread && index->constant == 0;
+    return has_thread && index->constant >= 0 && p->stride <= INT32_MAX / p->threads;
 }
 
-/* A turn is a step; false where its loops go neither inside of a thread's stride nor around. */
+/* Elements that all threads have in a turn. */
+static int64_t turn_of(const places *p) {
+    return p->stride * p->threads;
+}
+
+/* False where its loops go neither inside of a thread's stride nor by whole turns. */
 static bool find_reach(places *p, const hone_linear *index) {
-    int64_t inside = 1, around = 0;
+    int64_t turn = turn_of(p), inside = index->constant % turn, turns = index->constant / turn;
     for (uint32_t i = 0; i < index->count; i++) {
         const hone_node *loop = loop_of(p, index->terms[i].term);
         int64_t coeff = index->terms[i].coeff;
         if (hone_loop_is_of_threads(loop)) continue;
-        if (last_of(loop) > INT32_MAX / coeff) return false;
-        if (coeff < p->stride) {
-            inside += coeff * last_of(loop);
-        } else if (coeff / p->threads >= p->stride) {
-            p->step = gcd(coeff, p->step);
-            around += coeff * last_of(loop);
-        } else {
-            return false;
-        }
+        if (coeff > INT32_MAX || (coeff >= p->stride && coeff % turn != 0)) return false;
+        int64_t *reach = coeff < p->stride ? &inside : &turns;
+        *reach += (coeff < p->stride ? coeff : coeff / turn) * last_of(loop);
+        if (*reach > INT32_MAX) return false;
     }
-    p->inside = inside > p->inside ? inside : p->inside;
-    p->turns = around > p->turns ? around : p->turns; /* in elements, as yet */
+    p->inside = inside + 1 > p->inside ? inside + 1 : p->inside;
+    p->turns = turns + 1 > p->turns ? turns + 1 : p->turns;
     return true;
 }
 
@@ -115,23 +106,24 @@ static bool find_places(places *p, const lower_accesses *all) {
                 return false;
         }
     }
-    p->turns = p->step ? p->turns / p->step + 1 : 1;
     return p->inside <= p->stride && p->turns <= INT32_MAX / p->inside;
 }
 
 /* ---- new indices ---- */
 
 static const hone_expr *place_of(places *p, const hone_expr *element) {
+    int64_t turn = turn_of(p);
     uint32_t count = 0;
     hone_linear index;
     if (!hone_linear_of(&p->arith, element, &index)) return NULL;
     for (uint32_t i = 0; i < index.count; i++) {
         hone_linear_term term = index.terms[i];
         if (hone_loop_is_of_threads(loop_of(p, term.term))) continue;
-        if (term.coeff >= p->stride) term.coeff = term.coeff / p->step * p->inside;
+        if (term.coeff >= p->stride) term.coeff = term.coeff / turn * p->inside;
         index.terms[count++] = term;
     }
     index.count = count;
+    index.constant = index.constant / turn * p->inside + index.constant % turn;
     return hone_linear_expr(&p->arith, &index, element->dtype);
 }
 
@@ -173,17 +165,17 @@ static hone_status find_loops(places *p, hone_node_id launch) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR) continue;
         p->loops[node->u.loop.var] = node;
-        p->is_thread[node->u.loop.var] = lower_axis_of(node) == LOWER_THREAD_X;
+        p->is_thread[node->u.loop.var] = lower_axis_of(node) == p->axis;
     }
     return HONE_OK;
 }
 
 hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch, hone_node_id alloc,
-                                  bool *out_are_own) {
+                                  int axis, bool *out_are_own) {
     hone_func *func = lower->func;
     hone_buffer buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     const hone_buffer_info *info = &func->buffers[buffer];
-    places p = {.lower = lower, .rank = info->rank, .inside = 1};
+    places p = {.lower = lower, .axis = axis, .rank = info->rank, .inside = 1};
     lower_accesses all;
     *out_are_own = false;
     if (info->strides || info->elem_offset) return HONE_OK;

@@ -35,10 +35,10 @@ HONE_NODISCARD hone_status lower_sink_memory(hone_lower *lower);
  * becomes local, what threads hand to each other shared. */
 HONE_NODISCARD hone_status lower_settle_scopes(hone_lower *lower, hone_node_id launch);
 /* What one allocation in the scope "local" holds, when each thread touches elements of its own in
- * all loops over threadIdx.x below it: it shrinks to what one thread touches (own_places.c). False
- * where that is not seen; nothing changed then. */
+ * all loops over an axis of threads below it: it shrinks to what one thread touches (own_places.c).
+ * False where that is not seen; nothing changed then. */
 HONE_NODISCARD hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch,
-                                                 hone_node_id alloc, bool *out_are_own);
+                                                 hone_node_id alloc, int axis, bool *out_are_own);
 
 /* The next launch behind `from` (HONE_NODE_TOP: the first): the outermost loop that is bound to a
  * thread; or HONE_NO_ID. */

@@ -6,7 +6,7 @@
  *   B[i, :] = exp(A[i, :] - M[i]) / S[i]        shared S = sum over threadIdx.x
  *                                               for threadIdx.x: B[i, …] = …
  *
- * Where rows lie across memory (softmax over channels), one thread keeps one of them.
+ * Where long rows lie across memory (softmax over channels), one thread keeps one of them.
  */
 #include "schedule/gpu/gpu_rows.h"
 
@@ -245,11 +245,12 @@ static bool keeps_order(const hone_gpu_row_nest *r, hone_rv block) {
 }
 
 hone_status hone_gpu_share_nothing(hone_gpu_row_nest *r, hone_rv block) {
-    hone_rv loops[GPU_MAX_LOOPS], unit;
+    hone_rv loops[GPU_MAX_LOOPS], unit, parts[2];
     uint32_t spatial, count;
     HONE_TRY(hone_gpu_row_loops(r, block, loops, &spatial, &count));
     HONE_TRY(hone_sch_add_unit_loop(r->g->sch, count ? loops[0] : block, &unit));
-    return hone_gpu_share(r->g, unit, r->by, 1, NULL);
+    HONE_TRY(hone_gpu_split_by(r->g, unit, r->by, parts));
+    return hone_sch_bind(r->g->sch, parts[1], hone_gpu_row_axis(r));
 }
 
 static hone_status share_block(hone_gpu_row_nest *r, hone_rv block) {
@@ -294,12 +295,20 @@ static hone_status choose_threads(hone_gpu_row_nest *r) {
     return HONE_OK;
 }
 
+const char *hone_gpu_row_axis(const hone_gpu_row_nest *r) {
+    return r->is_by_y ? "threadIdx.y" : "threadIdx.x";
+}
+
+const char *hone_gpu_beside_axis(const hone_gpu_row_nest *r) {
+    return r->is_by_y ? "threadIdx.x" : "threadIdx.y";
+}
+
 hone_status hone_gpu_bind_rows(hone_gpu_row_nest *r) {
     hone_schedule *sch = r->g->sch;
     hone_rv parts[2];
     if (r->beside <= 1) return hone_sch_bind(sch, r->row, "blockIdx.x");
     HONE_TRY(hone_gpu_split(r->g, r->row, r->beside, parts));
-    HONE_TRY(hone_sch_bind(sch, parts[1], "threadIdx.y"));
+    HONE_TRY(hone_sch_bind(sch, parts[1], hone_gpu_beside_axis(r)));
     r->row = parts[1];
     return hone_sch_bind(sch, parts[0], "blockIdx.x");
 }
@@ -357,7 +366,8 @@ static hone_status keep_rows(hone_gpu_row_nest *r) {
 hone_status hone_gpu_own_rows(hone_gpu *g, hone_rv block) {
     hone_gpu_row_nest r = {.g = g, .last = block, .length = 1};
     HONE_TRY(gather_rows(&r, true));
-    return r.is_across ? hone_gpu_unfit() : hone_gpu_keep_own_rows(&r);
+    r.is_by_y = r.is_across;
+    return hone_gpu_keep_own_rows(&r);
 }
 
 hone_status hone_gpu_rows(hone_gpu *g, hone_rv block) {

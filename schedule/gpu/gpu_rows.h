@@ -18,6 +18,7 @@ typedef struct hone_gpu_row_nest {
     bool is_sampled;         /* how many threads */
     hone_rv row;             /* loop */
     bool is_across;          /* neighbouring rows are neighbours in memory */
+    bool is_by_y;            /* threads of a row lie along y, neighbouring rows along x */
 } hone_gpu_row_nest;
 
 /* The loops of a block in the row, put in order: those that feed spatial axes, then those that
@@ -26,10 +27,13 @@ hone_status hone_gpu_row_loops(hone_gpu_row_nest *r, hone_rv block, hone_rv *out
                                uint32_t *out_spatial, uint32_t *out_count);
 /* One thread of the row does all of a block. */
 hone_status hone_gpu_share_nothing(hone_gpu_row_nest *r, hone_rv block);
-/* Rows to blocks, `beside` of them to each. */
+/* Rows to blocks, `beside` of them to each, whose threads lie along the other axis. */
 hone_status hone_gpu_bind_rows(hone_gpu_row_nest *r);
 /* gpu_rows_own.c: copies of those parameters, one more block each, that several blocks read. */
 hone_status hone_gpu_cache_rows(hone_gpu_row_nest *r);
+/* The axis that the threads of a row lie along, and that of neighbouring rows. */
+const char *hone_gpu_row_axis(const hone_gpu_row_nest *r);
+const char *hone_gpu_beside_axis(const hone_gpu_row_nest *r);
 /* gpu_rows_own.c: rows whose blocks stand in the loop already. ILLEGAL: they go along different
  * loops, or are too long. */
 hone_status hone_gpu_keep_own_rows(hone_gpu_row_nest *r);

@@ -7,15 +7,17 @@
  *     for o: for threadIdx.x: for vectorized v: local E[…] = exp(X[…] - M[row])
  *     …
  *
- * Lowering shrinks the arrays to a thread's part (lower/threads/own_places.c).
+ * Where rows lie across memory, neighbouring rows are threadIdx.x, and the threads of a row lie
+ * along threadIdx.y. Lowering shrinks the arrays to a thread's part (lower/threads/own_places.c).
  */
 #include "schedule/gpu/gpu_rows.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
 enum {
-    MOST_ITEMS = 32, /* of a row, in a thread's registers */
-    VECTORS = 2,     /* that a thread loads at a time, where there are rows enough */
+    MOST_ITEMS = 32,  /* of a row, in a thread's registers */
+    VECTORS = 2,      /* that a thread loads at a time, where there are rows enough */
+    ITEMS_ACROSS = 8, /* of a row in a thread, before more threads share a row across memory */
 };
 
 /* ---- what is read several times ---- */
@@ -116,12 +118,18 @@ static hone_status find_lanes(hone_gpu_row_nest *r, hone_rv block, lanes *out) {
     return HONE_OK;
 }
 
-static void choose_threads(hone_gpu_row_nest *r, int64_t vector) {
+/* Neighbouring rows by the threads of a warp, each row by those of several. */
+static void choose_threads_across(hone_gpu_row_nest *r) {
+    int64_t most = hone_gpu_max(1, r->g->limits->block_threads / r->g->limits->warp);
+    r->threads = hone_gpu_min(most, hone_gpu_power((r->length - 1) / ITEMS_ACROSS + 1));
+    r->beside = hone_gpu_min(r->g->limits->warp, r->total);
+}
+
+static void choose_threads_along(hone_gpu_row_nest *r, int64_t vector) {
     const hone_gpu *g = r->g;
     bool has_many = r->total > 2 * hone_gpu_multiprocessors(g);
     int64_t wanted = hone_gpu_power((r->length - 1) / (vector * (has_many ? VECTORS : 1)) + 1);
     r->threads = hone_gpu_min(g->limits->block_threads, hone_gpu_max(g->limits->warp, wanted));
-    r->by = HONE_FACTOR_OF_INT(r->threads);
     r->beside = hone_gpu_max(1, hone_gpu_min(GPU_BLOCK_THREADS / 2 / r->threads, r->total));
 }
 
@@ -133,7 +141,7 @@ static hone_status share_reduction(hone_gpu_row_nest *r, const lanes *l, int64_t
     HONE_TRY(hone_gpu_split_by(r->g, inner[0], r->by, parts));
     const hone_rv order[] = {parts[1], parts[0]};
     HONE_TRY(hone_sch_reorder(sch, 2, order));
-    return hone_sch_bind(sch, parts[1], "threadIdx.x");
+    return hone_sch_bind(sch, parts[1], hone_gpu_row_axis(r));
 }
 
 /* for o: for threadIdx.x: for v, a vector where its elements lie side by side */
@@ -141,7 +149,7 @@ static hone_status share_elements(hone_gpu_row_nest *r, const lanes *l, int64_t 
     hone_rv inner[2] = {l->loop}, parts[2];
     if (vector > 1) HONE_TRY(hone_gpu_split(r->g, l->loop, vector, inner));
     HONE_TRY(hone_gpu_split_by(r->g, inner[0], r->by, parts));
-    HONE_TRY(hone_sch_bind(r->g->sch, parts[1], "threadIdx.x"));
+    HONE_TRY(hone_sch_bind(r->g->sch, parts[1], hone_gpu_row_axis(r)));
     bool is_vector = vector > 1 && l->vector > 1;
     return is_vector ? hone_sch_vectorize(r->g->sch, inner[1]) : HONE_OK;
 }
@@ -165,9 +173,14 @@ hone_status hone_gpu_keep_own_rows(hone_gpu_row_nest *r) {
     lanes all[GPU_MOST_ROW_BLOCKS + 1];
     for (uint32_t i = 0; i <= r->count; i++)
         HONE_TRY(find_lanes(r, i < r->count ? r->blocks[i] : r->last, &all[i]));
-    int64_t vector = common_vector(r, all);
-    choose_threads(r, vector);
-    if (r->length > MOST_ITEMS * r->threads) return hone_gpu_unfit();
+    int64_t vector = r->is_by_y ? 1 : common_vector(r, all);
+    if (r->is_by_y) {
+        choose_threads_across(r);
+    } else {
+        choose_threads_along(r, vector);
+    }
+    r->by = HONE_FACTOR_OF_INT(r->threads);
+    if (r->threads < 2 || r->length > MOST_ITEMS * r->threads) return hone_gpu_unfit();
     HONE_TRY(hone_gpu_bind_rows(r));
     for (uint32_t i = 0; i <= r->count; i++) {
         HONE_TRY(share(r, &all[i], vector));

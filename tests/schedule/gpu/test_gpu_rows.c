@@ -9,6 +9,8 @@
 #include "tests/schedule/gpu/gpu_trial.h"
 #include "tests/support/program_text.h"
 
+enum { RANDOM_LENGTHS = 60 };
+
 static const char *const devices[] = {
     "cuda -arch=sm_90 -max_shared_memory_per_block=232448 -num-cores=132",
     "cuda -arch=sm_50 -max_threads_per_block=128 -max_shared_memory_per_block=16384",
@@ -258,6 +260,40 @@ static void is_right_and_good(void **state) {
     assert_true(is_good);
 }
 
+/* Lengths at random, short ones and powers of two among them. */
+static void random_lengths_are_right(void **state) {
+    static const char *const kinds[] = {"softmax", "middle", "squares"};
+    static const char *const dtypes[] = {"float16", "float32"};
+    hone_rng rng = hone_test_rng(7);
+    (void)state;
+    for (uint64_t i = 0; i < hone_test_count(RANDOM_LENGTHS); i++) {
+        char shape[64];
+        uint32_t kind = (uint32_t)hone_rng_below(&rng, HONE_COUNT(kinds));
+        int64_t length = 1 + (int64_t)hone_rng_below(&rng, 260),
+                beside = 1 + (int64_t)hone_rng_below(&rng, 40);
+        if (hone_rng_below(&rng, 3) == 0) length = INT64_C(1) << hone_rng_below(&rng, 9);
+        if (kind == 1) {
+            snprintf(shape, sizeof shape, "2, %ld, %ld", (long)length, (long)beside);
+        } else {
+            snprintf(shape, sizeof shape, "%ld, %ld", (long)(beside % 7 + 1), (long)length);
+        }
+        struct row row = {.name = shape,
+                          .kind = kinds[kind],
+                          .shape = shape,
+                          .dtype = dtypes[hone_rng_below(&rng, 2)]};
+        text t = {.row = &row};
+        hone_module *module = NULL;
+        say_program(&t);
+        const hone_func *func = hone_test_parse(hone_str_text(&t.out), &module);
+        bool is_right = gpu_trial_is_right(func, devices[i % HONE_COUNT(devices)], i);
+        hone_str_deinit(&t.out);
+        hone_module_release(module);
+        if (!is_right) fail_msg("%s of %s", row.kind, shape);
+    }
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("schedule/gpu_rows", rows, is_right_and_good);
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(random_lengths_are_right)};
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           HONE_RUN_ROWS("schedule/gpu_rows", rows, is_right_and_good);
 }
