@@ -21,6 +21,7 @@ typedef struct vec {
     bool has_fma;    /* a * b + c is rounded once */
     bool has_avx512; /* of float: instructions that scale and approximate */
     bool has_lookup; /* of float: vec_lookup */
+    bool has_ex2;    /* of one float: NVIDIA's ex2.approx, 2 units in the last place at most */
 } vec;
 
 static inline LLVMValueRef number(const vec *v, double value) {
