@@ -85,6 +85,20 @@ def _is_torch(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def torch_gpu(values: Sequence[Any]) -> Any:
+    """The GPU where a torch tensor among them lies; None: there is none."""
+    for value in values:
+        if _is_torch(value) and value.device.type == "cuda":
+            return value.device
+    return None
+
+
+def torch_empty(shape: Sequence[int], dtype: str, device: Any) -> Any:
+    """A torch tensor to be written."""
+    torch = sys.modules["torch"]
+    return torch.empty(list(shape), dtype=getattr(torch, dtype), device=device)
+
+
 def dense(value: Any) -> View:
     """A view, of a copy where the tensor is not dense and row-major."""
     seen = view(value)

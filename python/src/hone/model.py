@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from . import _errors, _library as lib
 from ._errors import InvalidError, NotFoundError
 from ._library import LIB
-from ._tensor import Tensor, View, dense, like_inputs
+from ._tensor import Tensor, View, dense, like_inputs, torch_empty, torch_gpu, view
 
 _MOST_DIMS = 16
 
@@ -221,7 +221,8 @@ def _port(port: Any) -> Port:
 
 
 class Call:
-    """A call with its tensors made ready: outputs are memory of this package."""
+    """A call with its tensors made ready: outputs are memory of this package, or torch's where an
+    input lies on a GPU."""
 
     def __init__(self, model: Model, entry: Any, given: List[Any]) -> None:
         if len(given) != entry.input_count:
@@ -229,9 +230,11 @@ class Call:
         self._model, self._entry, self._given = model, entry, given
         self._views: List[View] = [dense(value) for value in given]
         self._inputs = _pointers([seen.pointer for seen in self._views])
-        self._outputs = [self._make(i, shape) for i, shape in enumerate(self._shapes())]
-        self._places = _pointers([ctypes.pointer(made.managed.dl_tensor)
-                                  for made in self._outputs])
+        device = torch_gpu(given)
+        self._outputs = [self._make(i, shape, device) for i, shape in enumerate(self._shapes())]
+        self._written: List[Any] = [made if isinstance(made, Tensor) else view(made)
+                                    for made in self._outputs]
+        self._places = _pointers([ctypes.pointer(made.tensor) for made in self._written])
 
     def _shapes(self) -> List[List[int]]:
         entry = self._entry
@@ -244,14 +247,17 @@ class Call:
             self._model.raise_last()
         return [[tensor.shape[d] for d in range(tensor.ndim)] for tensor in asked]
 
-    def _make(self, index: int, shape: List[int]) -> Tensor:
+    def _make(self, index: int, shape: List[int], device: Any) -> Any:
         port = self._entry.outputs[index]
+        if device is not None and port.sized == lib.GIVEN:
+            return torch_empty(shape, port.dtype_name.decode(), device)
         return Tensor(port.dtype, [max(extent, 0) for extent in shape])
 
     def run(self) -> None:
         """Once; outputs hold what came out until the next run."""
         for made in self._outputs:
-            made.free_made()
+            if isinstance(made, Tensor):
+                made.free_made()
         LIB.hone_model_run(self._model._pointer, lib.ref(self._entry), lib.ref(self._inputs),
                            lib.ref(self._places))
         for i, made in enumerate(self._outputs):
@@ -260,7 +266,8 @@ class Call:
 
     def results(self) -> Any:
         """The outputs as the caller's kind of tensors."""
-        made = [like_inputs(tensor, self._given) for tensor in self._outputs]
+        made = [like_inputs(output, self._given) if isinstance(output, Tensor) else output
+                for output in self._outputs]
         return made[0] if len(made) == 1 else tuple(made)
 
 
