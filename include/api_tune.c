@@ -9,13 +9,11 @@
 #include "compile/model_tasks.h"
 #include "graph/module/module_parts.h"
 #include "include/api.h"
+#include "include/api_devices.h"
 #include "include/api_host.h"
-#include "runner/runner.h"
 #include "support/core/alloc.h"
-#include "support/os/quiet.h"
 #include "support/os/scratch.h"
 #include "support/os/thread.h"
-#include "target/target_read.h"
 #include "tuner/loop/tune.h"
 #include "tuner/search/search.h"
 
@@ -70,14 +68,13 @@ struct hone_tuned {
 
 typedef struct session {
     const hone_tuning_options *o;
+    hone_tuning_outside outside;
     hone_arena *arena;
     hone_task_list tasks;
-    hone_target target;
+    hone_api_devices devices;
     hone_db *db;
     hone_builder *builder;
-    hone_runner *runner;
     hone_scratch work_dir;
-    hone_str quiet_path;
     hone_log log;
 } session;
 
@@ -114,17 +111,6 @@ static hone_status check_numbers(const hone_tuning_options *o) {
                     : HONE_OK;
 }
 
-static hone_status open_runner(session *s) {
-    char layers[HONE_RUNNER_LAYERS_BYTES];
-    hone_runner_local_options options = {.slots = 1, .unsandboxed = s->o->unsandboxed != 0};
-    HONE_TRY(
-        hone_api_find_program(s->arena, s->o->programs, "hone-runner", &options.executor_path));
-    HONE_TRY(hone_quiet_default_path(&s->quiet_path));
-    options.quiet_path = hone_str_text(&s->quiet_path);
-    HONE_TRY(hone_runner_create_local(&options, &s->runner));
-    return hone_runner_local_layers(s->runner, layers); /* where they cannot be held, none is run */
-}
-
 static hone_status open_builder(session *s) {
     int32_t workers = s->o->builders > 0 ? s->o->builders : (int32_t)hone_thread_cpu_count();
     hone_builder_local_options options = {.workers = workers,
@@ -138,11 +124,9 @@ static hone_status open_session(session *s, const hone_program *program) {
     s->arena = hone_arena_create(4096);
     if (!s->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tune");
     HONE_TRY(check_numbers(o));
-    HONE_TRY(hone_target_read(o->target, o->threads, &s->target));
-    HONE_TRY(hone_target_check_here(&s->target));
     HONE_TRY(load_tasks(program, o->size_count, o->sizes, &s->tasks));
     HONE_TRY(check_choices(s));
-    HONE_TRY(open_runner(s));
+    HONE_TRY(hone_api_devices_open(o, &s->outside, o->log ? &s->log : NULL, s->arena, &s->devices));
     HONE_TRY(open_builder(s));
     hone_db_options db = {.path = o->database, .mode = HONE_DB_CREATE};
     HONE_TRY(hone_db_open_sqlite(&db, &s->db));
@@ -150,11 +134,10 @@ static hone_status open_session(session *s, const hone_program *program) {
 }
 
 static hone_status close_session(session *s) {
-    hone_runner_destroy(s->runner);
+    hone_api_devices_close(&s->devices);
     hone_builder_release(s->builder);
     hone_db_close(s->db);
     hone_task_list_deinit(&s->tasks);
-    hone_str_deinit(&s->quiet_path);
     hone_arena_destroy(s->arena);
     return hone_scratch_close(&s->work_dir);
 }
@@ -225,36 +208,61 @@ static hone_status tune(session *s, hone_tuned *tuned) {
     const hone_tuning_options *o = s->o;
     bool has_limit = o->trials || o->seconds > 0 || o->until_converged;
     const hone_progress progress = {.update = show_progress, .context = s};
-    const hone_log log = {.level = HONE_LOG_INFO, .write = write_log, .context = s};
-    hone_tune_options options = {.db = s->db,
-                                 .target = s->target,
-                                 .builder = s->builder,
-                                 .runner = s->runner,
-                                 .look_ahead = o->look_ahead,
-                                 .strategy = o->strategy,
-                                 .cost_model = o->cost_model,
-                                 .seed = o->seed,
-                                 .trials = has_limit ? o->trials : 1000,
-                                 .time_limit_ns = (int64_t)(o->seconds * 1e9),
-                                 .until_converged = o->until_converged != 0,
-                                 .only_task = o->task,
-                                 .space_path = o->space,
-                                 .extern_path = o->external,
-                                 .cache = o->is_cold ? HONE_CACHE_COLD : HONE_CACHE_HOT,
-                                 .work_dir = s->work_dir.path,
-                                 .model_name = o->name ? o->name : "program",
-                                 .command_line = "hone_program_tune",
-                                 .hone_version = HONE_VERSION,
-                                 .progress = o->progress ? &progress : NULL,
-                                 .log = o->log ? &log : NULL,
-                                 .should_stop = o->should_stop ? ask_stop : NULL,
-                                 .ctx = s};
+    const hone_api_devices *devices = &s->devices;
+    hone_tune_options options = {
+        .db = s->db,
+        .target = devices->target,
+        .builder = s->builder,
+        .runner = devices->runner,
+        .reference_runner = devices->reference_runner,
+        .reference_target = devices->reference_runner ? &devices->host : NULL,
+        .quiet_path = s->outside.tracker ? hone_str_text(&devices->quiet_path) : NULL,
+        .propose = s->outside.propose,
+        .look_ahead = o->look_ahead,
+        .strategy = o->strategy,
+        .cost_model = o->cost_model,
+        .seed = o->seed,
+        .trials = has_limit ? o->trials : 1000,
+        .time_limit_ns = (int64_t)(o->seconds * 1e9),
+        .until_converged = o->until_converged != 0,
+        .only_task = o->task,
+        .space_path = o->space,
+        .extern_path = o->external,
+        .cache = o->is_cold ? HONE_CACHE_COLD : HONE_CACHE_HOT,
+        .work_dir = s->work_dir.path,
+        .model_name = o->name ? o->name : "program",
+        .command_line = "hone_program_tune",
+        .hone_version = HONE_VERSION,
+        .progress = o->progress ? &progress : NULL,
+        .log = o->log ? &s->log : NULL,
+        .should_stop = o->should_stop ? ask_stop : NULL,
+        .ctx = s};
     if (s->tasks.count) HONE_TRY(hone_tune(&s->tasks, &options, &tuned->result));
     return sum_up(tuned);
 }
 
-hone_error *hone_program_tune(const hone_program *program, const hone_tuning_options *options,
-                              hone_tuned **out_tuned) {
+/* The members that a caller knows; those of a later version must not be set. */
+static hone_status take_outside(const hone_tuning_outside *outside, hone_tuning_outside *out) {
+    *out = (hone_tuning_outside){0};
+    if (!outside) return HONE_OK;
+    if (outside->size != sizeof *out) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "size is %zu, must be sizeof(hone_tuning_outside), %zu", outside->size,
+                          sizeof *out);
+    }
+    *out = *outside;
+    return HONE_OK;
+}
+
+static hone_status tune_program(session *s, const hone_program *program,
+                                const hone_tuning_outside *outside, hone_tuned *tuned) {
+    HONE_TRY(take_outside(outside, &s->outside));
+    HONE_TRY(open_session(s, program));
+    return tune(s, tuned);
+}
+
+hone_error *hone_program_tune_with(const hone_program *program, const hone_tuning_options *options,
+                                   const hone_tuning_outside *outside, hone_tuned **out_tuned) {
     HONE_API_NEED(out_tuned);
     *out_tuned = NULL;
     HONE_API_NEED(program);
@@ -264,14 +272,19 @@ hone_error *hone_program_tune(const hone_program *program, const hone_tuning_opt
     hone_tuned *tuned = hone_calloc(1, sizeof *tuned);
     if (!tuned) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "tune"));
     session s = {.o = options};
-    hone_status st = open_session(&s, program);
-    if (!st) st = tune(&s, tuned);
+    s.log = (hone_log){.level = HONE_LOG_INFO, .write = write_log, .context = &s};
+    hone_status st = tune_program(&s, program, outside, tuned);
     st = hone_status_join(st, close_session(&s));
     if (st)
         hone_tuned_free(tuned);
     else
         *out_tuned = tuned;
     return hone_api_error(st);
+}
+
+hone_error *hone_program_tune(const hone_program *program, const hone_tuning_options *options,
+                              hone_tuned **out_tuned) {
+    return hone_program_tune_with(program, options, NULL, out_tuned);
 }
 
 void hone_tuned_free(hone_tuned *tuned) {

@@ -175,9 +175,10 @@ class Program {
         });
     }
 
-    Tuned tune(const hone_tuning_options &options) const {
+    Tuned tune(const hone_tuning_options &options,
+               const hone_tuning_outside *outside = nullptr) const {
         hone_tuned *out = nullptr;
-        check(hone_program_tune(get(), &options, &out));
+        check(hone_program_tune_with(get(), &options, outside, &out));
         return Tuned(out);
     }
     // Writes files; which kernel came from where, as JSON.

@@ -54,7 +54,7 @@ enum { HONE_TUNING_GOES_ON = 0, HONE_TUNING_DRAINS = 1, HONE_TUNING_ENDS = 2 };
 /* What to do; members that are 0 or NULL have the default. Texts live until the call returns. */
 typedef struct hone_tuning_options {
     const char *database;   /* a file, made when it is not there; needed */
-    const char *target;     /* what to tune for, which runs here; default: this machine */
+    const char *target;     /* what to tune for; default: this machine, or the farm's devices */
     int32_t threads;        /* that kernels run on; default: all cores */
     int64_t trials;         /* candidates to measure, over all tasks */
     double seconds;         /* stop after this time; without any limit there are 1000 trials */
@@ -113,6 +113,28 @@ typedef struct hone_tuned hone_tuned;
 HONE_API hone_error *hone_program_tune(const hone_program *program,
                                        const hone_tuning_options *tuning, hone_tuned **out_tuned);
 HONE_API void hone_tuned_free(hone_tuned *tuned); /* NULL is allowed */
+
+/* What else takes part in a tune: members that are 0 or NULL do not. It may get more members. */
+typedef struct hone_tuning_outside {
+    size_t size;         /* sizeof(hone_tuning_outside) */
+    const char *propose; /* a command that proposes candidates, by lines of JSON on its standard
+                            input and output (docs/tuning.md); sh runs it */
+    /* Devices of a farm run the candidates; references are made on this machine. */
+    const char *tracker;       /* "tcp://HOST:9190" */
+    const char *key;           /* file of your secret key, made by `hone keygen` */
+    const char *tracker_key;   /* the tracker's public key, or a file with it */
+    const char *device_key;    /* devices to use; default: the only kind there is */
+    int is_insecure;           /* no keys, no encryption; a tracker of this machine only */
+    int stops_without_devices; /* when none is left; default: wait for one */
+} hone_tuning_outside;
+
+/* hone_program_tune with others; outside NULL: alone. Errors, too: invalid (a size that no version
+ * had, keys, an address), unavailable (no tracker, no device), cancelled (should_stop, before there
+ * was one). */
+HONE_API hone_error *hone_program_tune_with(const hone_program *program,
+                                            const hone_tuning_options *tuning,
+                                            const hone_tuning_outside *outside,
+                                            hone_tuned **out_tuned);
 
 /* Live as long as the hone_tuned; NULL for NULL, or when there is no such task. */
 HONE_API const hone_tuned_totals *hone_tuned_summary(const hone_tuned *tuned);

@@ -1,53 +1,27 @@
-/* tools/farm/tune_farm.c - see tune_farm.h. */
-#include "tools/farm/tune_farm.h"
+/* runner/farm/farm_choice.c - see farm_choice.h. */
+#include "runner/farm/farm_choice.h"
 
-#include <string.h>
-
-#include "net/net_zmq.h"
 #include "runner/farm/runner_remote.h"
 #include "support/os/clock.h"
-#include "tools/cli/cli_model.h"
+#include "target/target_read.h"
 
 #define WAIT_SLICE_NS (200 * HONE_NS_PER_MS)
 #define TRACKER_PATIENCE_NS (30 * HONE_NS_PER_S) /* for the first connection */
 #define DEVICE_PATIENCE_NS (10 * HONE_NS_PER_S)  /* for the first device, with --no-device stop */
 #define SILENCE_NS (2 * HONE_NS_PER_S)           /* waiting for less is not worth a line */
 
-static bool waits(const tune_farm_options *o) {
-    return strcmp(o->no_device, "wait") == 0;
-}
-
-bool tune_farm_is_wanted(tune_farm_options *options) {
-    hone_farm_access_from_environment(&options->access);
-    return options->access.tracker != NULL;
-}
-
-static hone_status check_device_key(const tune_farm_options *o) {
-    if (!o->device_key || o->access.tracker) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "--device-key is a name of a farm: --tracker URL "
-                                         "(or HONE_TRACKER) is missing");
-}
-
-hone_status tune_farm_check(const hone_cli *cli, const tune_farm_options *o) {
-    HONE_TRY(check_device_key(o));
-    HONE_TRY(hone_farm_access_check(cli, &o->access));
-    if (waits(o) || strcmp(o->no_device, "stop") == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "option '--no-device' wants wait or stop, not '%s'",
-                      o->no_device);
-}
-
 /* Code for the target that was asked for must run on the device. */
 static hone_status check_target(const void *ctx, const char *device_target) {
-    const tune_farm_options *o = ctx;
+    const hone_farm_choice *o = ctx;
     hone_target device, wanted;
     HONE_TRY(hone_target_parse(device_target, &device));
-    HONE_TRY(tune_farm_target(o, device_target, &wanted));
+    HONE_TRY(hone_farm_choice_target(o, device_target, &wanted));
     return hone_status_annotate(hone_target_check_on(&wanted, &device), "--target '%s'",
                                 o->target ? o->target : device_target);
 }
 
-hone_status tune_farm_connect(const tune_farm_options *o, const hone_log *log,
-                              hone_runner **out_runner) {
+hone_status hone_farm_choice_connect(const hone_farm_choice *o, const hone_log *log,
+                                     hone_runner **out_runner) {
     hone_net_client_options net;
     hone_net *endpoint = NULL;
     *out_runner = NULL;
@@ -57,18 +31,18 @@ hone_status tune_farm_connect(const tune_farm_options *o, const hone_log *log,
     HONE_TRY(st);
     const hone_runner_remote_options remote = {.net = endpoint,
                                                .device_key = o->device_key,
-                                               .software = "hone " HONE_VERSION,
+                                               .software = o->software,
                                                .check_target = check_target,
                                                .ctx = o,
-                                               .stops_without_devices = !waits(o),
+                                               .stops_without_devices = o->stops_without,
                                                .log = log};
     return hone_runner_create_remote(&remote, out_runner);
 }
 
 /* How long is worth waiting, counted from the beginning. */
-static int64_t patience(const tune_farm_options *o, const hone_runner *runner) {
+static int64_t patience(const hone_farm_choice *o, const hone_runner *runner) {
     if (!hone_runner_remote_is_connected(runner)) return TRACKER_PATIENCE_NS;
-    return waits(o) ? INT64_MAX : DEVICE_PATIENCE_NS;
+    return o->stops_without ? DEVICE_PATIENCE_NS : INT64_MAX;
 }
 
 static hone_status give_up(hone_status why) {
@@ -77,8 +51,9 @@ static hone_status give_up(hone_status why) {
     return st;
 }
 
-hone_status tune_farm_wait(const tune_farm_options *o, hone_runner *runner, const hone_log *log,
-                           bool (*is_stopped)(void), const char **out_target) {
+hone_status hone_farm_choice_wait(const hone_farm_choice *o, hone_runner *runner,
+                                  const hone_log *log, bool (*is_stopped)(void *ctx), void *ctx,
+                                  const char **out_target) {
     const hone_clock *clock = hone_clock_system();
     int64_t start = hone_clock_now(clock);
     for (bool has_said = false;;) {
@@ -92,13 +67,13 @@ hone_status tune_farm_wait(const tune_farm_options *o, hone_runner *runner, cons
             has_said = true;
         }
         hone_status_free(st);
-        if (is_stopped())
+        if (is_stopped && is_stopped(ctx))
             return HONE_ERROR(HONE_CODE_CANCELLED, "stopped before there was a device");
     }
 }
 
-hone_status tune_farm_target(const tune_farm_options *o, const char *device_target,
-                             hone_target *out_target) {
+hone_status hone_farm_choice_target(const hone_farm_choice *o, const char *device_target,
+                                    hone_target *out_target) {
     hone_target device;
     HONE_TRY(hone_target_read(device_target, o->threads, &device));
     *out_target = device;
@@ -106,17 +81,13 @@ hone_status tune_farm_target(const tune_farm_options *o, const char *device_targ
     return hone_target_read_on(&device, o->target, o->threads, out_target);
 }
 
-static bool goes_on(void) {
-    return false;
-}
-
-hone_status tune_farm_ask(const tune_farm_options *o, const hone_log *log,
-                          hone_target *out_target) {
+hone_status hone_farm_choice_ask(const hone_farm_choice *o, const hone_log *log,
+                                 hone_target *out_target) {
     hone_runner *runner = NULL;
     const char *device_target = NULL;
-    HONE_TRY(tune_farm_connect(o, log, &runner));
-    hone_status st = tune_farm_wait(o, runner, log, goes_on, &device_target);
-    if (!st) st = tune_farm_target(o, device_target, out_target);
+    HONE_TRY(hone_farm_choice_connect(o, log, &runner));
+    hone_status st = hone_farm_choice_wait(o, runner, log, NULL, NULL, &device_target);
+    if (!st) st = hone_farm_choice_target(o, device_target, out_target);
     hone_runner_destroy(runner);
     return st;
 }

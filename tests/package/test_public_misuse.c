@@ -164,6 +164,7 @@ static void tuning(void **state) {
     needs(hone_program_tune(NULL, &options, &tuned), "program");
     needs(hone_program_tune(program, NULL, &tuned), "options");
     needs(hone_program_tune(program, &options, NULL), "out_tuned");
+    needs(hone_program_tune_with(program, NULL, NULL, &tuned), "options");
     assert_null(hone_tuned_summary(NULL));
     assert_null(hone_tuned_task_at(NULL, 0));
     hone_tuned_free(NULL);

@@ -184,6 +184,67 @@ static void tunes_and_stops(void **state) {
     remove_database(database);
 }
 
+/* Whoever proposes and is gone at once leaves the search alone. */
+static void see_log(void *context, int level, const char *text) {
+    int *warnings = context;
+    if (level == 2 && strstr(text, "no more proposals")) ++*warnings;
+}
+
+static void tunes_with_others(void **state) {
+    (void)state;
+    char database[400];
+    int warnings = 0;
+    work_path(database, sizeof database, "others.db");
+    remove_database(database);
+    hone_program *program = public_parse(product);
+    const hone_tuning_options options = {.database = database,
+                                         .threads = 1,
+                                         .trials = 4,
+                                         .strategy = "random",
+                                         .builders = 1,
+                                         .log = see_log,
+                                         .context = &warnings};
+    const hone_tuning_outside outside = {.size = sizeof outside, .propose = "exit 3"};
+    hone_tuned *tuned = NULL;
+    public_ok(hone_program_tune_with(program, &options, &outside, &tuned));
+    assert_int_equal(hone_tuned_summary(tuned)->trials, 4);
+    assert_int_equal(warnings, 1);
+    hone_tuned_free(tuned);
+    hone_program_free(program);
+    remove_database(database);
+}
+
+static const struct outside_refusal {
+    const char *name;
+    hone_tuning_outside outside;
+    const char *kind, *part;
+} outside_refusals[] = {
+    {"no size",    {.tracker = "tcp://127.0.0.1:1"},                                  "invalid", "size is 0"                },
+    {"no key",     {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1"},     "invalid", "--key"                    },
+    {"no address",
+     {sizeof(hone_tuning_outside), .tracker = "here", .is_insecure = 1},
+     "invalid",                                                                                  "here"                     },
+    {"stopped",
+     {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1", .is_insecure = 1},
+     "cancelled",                                                                                "before there was a device"},
+};
+
+static int stop_at_once(void *context) {
+    (void)context;
+    return HONE_TUNING_DRAINS;
+}
+
+static void refuses_others(void **state) {
+    const struct outside_refusal *row = *state;
+    const hone_tuning_options options = {.database = "x.db", .should_stop = stop_at_once};
+    hone_program *program = public_parse(product);
+    hone_tuned *tuned = (hone_tuned *)state;
+    hone_error *error = hone_program_tune_with(program, &options, &row->outside, &tuned);
+    hone_program_free(program);
+    assert_null(tuned);
+    public_expect(error, row->kind, row->part);
+}
+
 static const struct tune_refusal {
     const char *name;
     hone_tuning_options options;
@@ -419,6 +480,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_tasks),
         cmocka_unit_test(tunes_and_stops),
+        cmocka_unit_test(tunes_with_others),
         cmocka_unit_test(builds_and_interprets),
         cmocka_unit_test(binds_sizes),
         cmocka_unit_test(calls_external_functions),
@@ -426,6 +488,7 @@ int main(void) {
     };
     int failed = cmocka_run_group_tests_name("package/public_tune", tests, NULL, NULL);
     failed += HONE_RUN_ROWS("package/public_tune_refused", tune_refusals, refuses_to_tune);
+    failed += HONE_RUN_ROWS("package/public_others_refused", outside_refusals, refuses_others);
     failed += HONE_RUN_ROWS("package/public_compile_refused", compile_refusals, refuses_to_compile);
     return failed;
 }

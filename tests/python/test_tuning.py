@@ -53,6 +53,72 @@ class Tuning(Case):
         traces = hone.Database(db).query("SELECT trace FROM v_trials WHERE outcome = 'ok'")
         self.assertTrue(any("SamplePerfectTile" in row["trace"] for row in traces))
 
+    def test_opencl(self):
+        module = hone.load(product)
+        a, b = numbers(N, N), numbers(N, N, seed=3)
+        try:
+            self.same(module.compile(target="opencl")(a, b), a @ b)
+        except hone.HoneError as reason:
+            self.skipTest(f"no OpenCL device: {reason}")
+        db = os.path.join(self.folder, "opencl.db")
+        tuned = module.tune(db, trials=3, target="opencl", strategy="random")
+        self.assertGreater(tuned.tasks[0].best_ns, 0)
+        self.same(module.compile(db, target="opencl")(a, b), a @ b)
+
+    def test_generator_proposes(self):
+        told = []
+
+        def splits(task):
+            self.assertIn("def product", task.program)
+            self.assertTrue(task.sketches and task.default)
+            for factor in (2, 5, 1000):
+                sch = hone.Schedule(product)
+                if factor > N:
+                    told.append((yield "no trace"))
+                    continue
+                sch.split(sch.get_loops(sch.get_sblock("C"))[0], [None, factor])
+                told.append((yield sch.trace))
+
+        db = os.path.join(self.folder, "generator.db")
+        hone.load(product).tune(db, trials=64, threads=1, strategy="random", propose=splits)
+        self.assertEqual([event["event"] for event in told], ["result"] * 2 + ["verdict"])
+        self.assertTrue(all(event["outcome"] == "ok" for event in told[:2]))
+        self.assertFalse(told[2]["legal"])
+        said = hone.Database(db).query("SELECT message FROM v_trials WHERE message LIKE 'proposed%'")
+        self.assertEqual(len(said), 2)
+
+    def test_asked_and_told(self):
+        class Same:
+            """Proposes the default of a task, which is known."""
+
+            def __init__(self):
+                self.default, self.events = {}, []
+
+            def ask(self, event):
+                return self.default.pop(event["task"], None)
+
+            def tell(self, event):
+                self.events.append(event["event"])
+                if event["event"] == "task":
+                    self.default[event["task"]] = event["default"]
+
+        same = Same()
+        db = os.path.join(self.folder, "told.db")
+        hone.load(product).tune(db, trials=16, threads=1, strategy="random", propose=same)
+        self.assertEqual(same.events[0], "task")
+        self.assertEqual(same.events.count("result"), 16)
+
+    def test_mistakes_of_proposers(self):
+        def fails(task):
+            raise KeyError("mine")
+            yield
+
+        db = os.path.join(self.folder, "failing.db")
+        with self.assertRaisesRegex(KeyError, "mine"):
+            hone.load(product).tune(db, trials=10000, threads=1, propose=fails)
+        with self.assertRaisesRegex(hone.InvalidError, "generator function"):
+            hone.load(product).tune(db, trials=1, propose=3)
+
     def test_tasks(self):
         module = hone.load(SIZED)
         self.assertEqual(module.tasks(), [])

@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "net/net_zmq.h"
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 
@@ -30,46 +28,12 @@ struct hone_farm_client {
 
 /* ---- options ---- */
 
-static void take_variable(const char *name, const char **to) {
-    const char *value = getenv(name);
-    if (!*to && value && *value) *to = value;
-}
-
-void hone_farm_access_from_environment(hone_farm_access *access) {
-    take_variable("HONE_TRACKER", &access->tracker);
-    take_variable("HONE_KEY_FILE", &access->key_path);
-    take_variable("HONE_TRACKER_KEY", &access->tracker_key);
-}
-
 hone_status hone_farm_access_check(const hone_cli *cli, const hone_farm_access *access) {
     if (!access->tracker) {
         HONE_TRY(hone_cli_refuse(cli, "key tracker-key insecure no-device",
                                  "a run without --tracker URL (or HONE_TRACKER)"));
     }
     return access->is_insecure ? hone_cli_refuse(cli, "key tracker-key", "--insecure") : HONE_OK;
-}
-
-hone_status hone_farm_access_resolve(const hone_farm_access *access,
-                                     hone_net_client_options *out_net) {
-    *out_net = (hone_net_client_options){.address = access->tracker,
-                                         .is_insecure = access->is_insecure,
-                                         .max_frame_bytes = HONE_FARM_MAX_FRAME};
-    if (!access->tracker) {
-        return HONE_ERROR(HONE_CODE_INVALID, "--tracker URL (or HONE_TRACKER) is missing");
-    }
-    HONE_TRY(hone_net_check_address(access->tracker, false));
-    if (access->is_insecure) return HONE_OK;
-    if (!access->key_path) {
-        return HONE_ERROR(HONE_CODE_INVALID, "--key FILE (or HONE_KEY_FILE) is missing; 'hone "
-                                             "keygen' makes one");
-    }
-    if (!access->tracker_key) {
-        return HONE_ERROR(HONE_CODE_INVALID, "--tracker-key PUB (or HONE_TRACKER_KEY) is missing; "
-                                             "'hone tracker' prints it when it starts");
-    }
-    HONE_TRY(hone_status_annotate(hone_key_read_public(access->tracker_key, &out_net->server_key),
-                                  "--tracker-key"));
-    return hone_key_pair_load(access->key_path, &out_net->keys);
 }
 
 /* ---- frames ---- */

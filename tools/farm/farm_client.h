@@ -8,15 +8,8 @@
 #define HONE_TOOLS_FARM_FARM_CLIENT_H
 
 #include "measure/farm.h"
-#include "net/net.h"
+#include "runner/farm/farm_access.h"
 #include "tools/cli/cli.h"
-
-typedef struct hone_farm_access {
-    const char *tracker;     /* "tcp://host:9190"; HONE_TRACKER */
-    const char *key_path;    /* file of one's secret key; HONE_KEY_FILE */
-    const char *tracker_key; /* the tracker's public key, or a file with it; HONE_TRACKER_KEY */
-    bool is_insecure;
-} hone_farm_access;
 
 /* Rows of an option table; `access` is a hone_farm_access. */
 #define HONE_FARM_ACCESS_OPTIONS(access)                                                           \
@@ -40,17 +33,10 @@ typedef struct hone_farm_access {
         .help = "no keys, no encryption; on this machine only"                                     \
     }
 
-/* Fills in from the environment what is not given. */
-void hone_farm_access_from_environment(hone_farm_access *access);
-
 /* INVALID when one of these options stands in the command line and would do nothing: without a
  * tracker, or keys without a use for them. After hone_farm_access_from_environment. */
 HONE_NODISCARD hone_status hone_farm_access_check(const hone_cli *cli,
                                                   const hone_farm_access *access);
-
-/* Reads the keys; wipe out_net->keys afterwards. INVALID says what is missing. */
-HONE_NODISCARD hone_status hone_farm_access_resolve(const hone_farm_access *access,
-                                                    hone_net_client_options *out_net);
 
 /* A connection on which questions are asked one after the other. */
 typedef struct hone_farm_client hone_farm_client;

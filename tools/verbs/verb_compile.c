@@ -15,7 +15,7 @@
 #include "tools/cli/cli_target.h"
 #include "tools/cli/cli_tensors.h"
 #include "tools/cli/cli_variants.h"
-#include "tools/farm/tune_farm.h"
+#include "tools/farm/farm_options.h"
 #include "tools/verbs/kernel_table.h"
 #include "tools/verbs/verbs.h"
 
@@ -25,7 +25,7 @@ typedef struct compile_options {
     int64_t threads;
     bool no_schedule, reschedule, exact, lines, unsandboxed;
     cli_variants variants;
-    tune_farm_options farm;
+    farm_options farm;
 } compile_options;
 
 /* What the verb opens. */
@@ -180,15 +180,15 @@ static hone_status open_db(compile_job *job) {
 static hone_status read_target(compile_job *job) {
     const compile_options *o = job->o;
     hone_target *target = &job->options.target;
-    tune_farm_options farm = o->farm;
-    farm.target = o->target;
-    farm.threads = o->threads;
+    farm_options farm = o->farm;
+    farm.choice.target = o->target;
+    farm.choice.threads = o->threads;
     bool is_found = false;
-    bool is_asked = farm.device_key || farm.access.tracker;
-    if (is_asked) (void)tune_farm_is_wanted(&farm); /* reads the environment, too */
-    HONE_TRY(tune_farm_check(job->cli, &farm));
+    bool is_asked = farm.choice.device_key || farm.choice.access.tracker;
+    if (is_asked) (void)farm_options_name_a_tracker(&farm); /* reads the environment, too */
+    HONE_TRY(farm_options_check(job->cli, &farm));
     if (is_asked) {
-        HONE_TRY(tune_farm_ask(&farm, &job->cli->log, target));
+        HONE_TRY(hone_farm_choice_ask(&farm.choice, &job->cli->log, target));
     } else {
         if (job->db && o->target) {
             HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
@@ -330,11 +330,11 @@ int hone_verb_compile(int argc, char **argv) {
                  "default: all cores", .min = 1,
          .max = 1024},
         HONE_CLI_PARAMS_OPTION(&o.params),
-        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
+        HONE_FARM_ACCESS_OPTIONS(o.farm.choice.access),
         {.name = "device-key",
          .value = "NAME",
          .kind = HONE_CLI_TEXT,
-         .to = &o.farm.device_key,
+         .to = &o.farm.choice.device_key,
          .help = "for such a device of the farm, whose target is asked for"},
         {.name = "shape",
          .value = "N=1,64",

@@ -25,7 +25,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_target.h"
 #include "tools/cli/cli_variants.h"
-#include "tools/farm/tune_farm.h"
+#include "tools/farm/farm_options.h"
 #include "tools/report/report.h"
 #include "tools/run/extern_library.h"
 #include "tools/verbs/tune_inputs.h"
@@ -43,7 +43,7 @@ typedef struct tune_options {
     bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
     cli_variants variants;
     double variant_error;
-    tune_farm_options farm;
+    farm_options farm;
     bool is_remote;
     hone_cache_state cache_state;
 } tune_options;
@@ -89,7 +89,8 @@ static hone_stop should_stop(void *ctx) {
     return interrupts == 0 ? HONE_STOP_NO : interrupts == 1 ? HONE_STOP_DRAIN : HONE_STOP_NOW;
 }
 
-static bool is_interrupted(void) {
+static bool is_interrupted(void *ctx) {
+    (void)ctx;
     return interrupts > 0;
 }
 
@@ -140,7 +141,7 @@ static hone_status check_options(const hone_cli *cli, tune_options *o) {
     const hone_strategy *strategy;
     HONE_TRY(hone_strategy_find(o->strategy, &strategy));
     HONE_TRY(hone_costmodel_check_name(o->cost_model));
-    HONE_TRY(tune_farm_check(cli, &o->farm));
+    HONE_TRY(farm_options_check(cli, &o->farm));
     if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
     if (strcmp(o->strategy, "evolutionary") != 0)
         HONE_TRY(hone_cli_refuse(cli, "cost-model evaluations", "a strategy that asks none"));
@@ -198,7 +199,7 @@ static void remember_command(tune_run *run, const tune_options *o) {
         hone_str_printf(text, " --in %s", o->inputs.items[i]);
     }
     if (o->is_remote) {
-        hone_str_printf(text, " --tracker %s --device-key %s", o->farm.access.tracker,
+        hone_str_printf(text, " --tracker %s --device-key %s", o->farm.choice.access.tracker,
                         hone_runner_remote_device_key(run->runner));
     }
     if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
@@ -235,9 +236,10 @@ static hone_status open_local_runner(tune_run *run, const tune_options *o, const
 /* The target is the devices': they are asked first. References are made here. */
 static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
     const char *device_target = NULL;
-    HONE_TRY(tune_farm_connect(&o->farm, &run->log, &run->runner));
-    HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
-    HONE_TRY(tune_farm_target(&o->farm, device_target, &run->target));
+    HONE_TRY(hone_farm_choice_connect(&o->farm.choice, &run->log, &run->runner));
+    HONE_TRY(hone_farm_choice_wait(&o->farm.choice, run->runner, &run->log, is_interrupted, NULL,
+                                   &device_target));
+    HONE_TRY(hone_farm_choice_target(&o->farm.choice, device_target, &run->target));
     HONE_TRY(hone_target_detect(&run->host));
     return open_local_runner(run, o, NULL, &run->local_runner);
 }
@@ -453,9 +455,9 @@ static hone_status clean_up(tune_run *run) {
 static hone_status tune_verb(hone_cli *cli, tune_options *o) {
     tune_run run = {.cli = cli, .plain_log = cli->log};
     run.log = (hone_log){cli->log.level, write_log, &run};
-    o->is_remote = tune_farm_is_wanted(&o->farm);
-    o->farm.target = o->target;
-    o->farm.threads = o->threads;
+    o->is_remote = farm_options_name_a_tracker(&o->farm);
+    o->farm.choice.target = o->target;
+    o->farm.choice.threads = o->threads;
     hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
     hone_status st = tune_on(&run, o);
     return hone_status_join(st, clean_up(&run));
@@ -500,8 +502,8 @@ int hone_verb_tune(int argc, char **argv) {
         NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
         NUMBER_OPTION("look-ahead", o.look_ahead, 8, 4096,
                       "candidates under way at a time; decides with the seed what is proposed"),
-        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
-        TEXT_OPTION("device-key", "NAME", o.farm.device_key,
+        HONE_FARM_ACCESS_OPTIONS(o.farm.choice.access),
+        TEXT_OPTION("device-key", "NAME", o.farm.choice.device_key,
                     "devices of the farm to use; default: the only kind there is"),
         TEXT_OPTION("no-device", "WHAT", o.farm.no_device,
                     "when no device is left: wait (default) or stop"),

@@ -13,6 +13,7 @@ from ._errors import (HoneError, InvalidError, IoError, NotFoundError, OutOfMemo
                       ScheduleError, TimeoutExpired, TypeMismatchError, UnavailableError,
                       UnsupportedError, VersionError)
 from ._library import LIB as _LIB
+from ._propose import ProposalTask
 from ._tensor import Tensor
 from .database import Database, News
 from .external import register
@@ -25,6 +26,7 @@ __version__: str = _LIB.hone_version().decode()
 
 __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
            "IoError", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
-           "Port", "Progress", "Schedule", "ScheduleError", "Task", "Tensor", "TimeoutExpired",
-           "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError", "UnavailableError",
-           "UnsupportedError", "VersionError", "load", "register", "__version__"]
+           "Port", "Progress", "ProposalTask", "Schedule", "ScheduleError", "Task", "Tensor",
+           "TimeoutExpired", "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError",
+           "UnavailableError", "UnsupportedError", "VersionError", "load", "register",
+           "__version__"]

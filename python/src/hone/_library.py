@@ -106,6 +106,12 @@ class TuningOptions(Structure):
                 ("should_stop", ShouldStop), ("log", Log), ("context", c_void_p)]
 
 
+class TuningOutside(Structure):
+    _fields_ = [("size", c_size_t), ("propose", c_char_p), ("tracker", c_char_p),
+                ("key", c_char_p), ("tracker_key", c_char_p), ("device_key", c_char_p),
+                ("is_insecure", c_int), ("stops_without_devices", c_int)]
+
+
 class TunedTask(Structure):
     _fields_ = [("name", c_char_p), ("workload", c_char * 33), ("calls", c_uint32),
                 ("flops", c_double), ("before_ns", c_double), ("best_ns", c_double),
@@ -154,7 +160,7 @@ _SIGNATURES = {
     "hone_program_hash": "epsp", "hone_program_equal": "ippp", "hone_program_get": "epsp",
     "hone_program_update": "eppp", "hone_program_replay": "epsppp",
     "hone_program_run_passes_for": "epszpp", "hone_pass_name": "sz", "hone_pass_help": "sz",
-    "hone_program_visit_tasks": "epzpppp", "hone_program_tune": "eppp", "hone_tuned_free": "vp",
+    "hone_program_visit_tasks": "epzpppp", "hone_program_tune_with": "epppp", "hone_tuned_free": "vp",
     "hone_tuned_summary": "pp", "hone_tuned_task_at": "ppz",
     "hone_program_compile": "eppp", "hone_program_bind_sizes": "epzpp",
     "hone_program_bind_parameters": "epzpp", "hone_program_interpret": "epszpp",

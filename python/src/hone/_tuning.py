@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
 from . import _library as lib
 
 if TYPE_CHECKING:
+    from .farm import Farm
     from .module import Module, Progress
 
 GOES_ON, DRAINS, ENDS = 0, 1, 2
@@ -40,12 +42,16 @@ class Session:
         if self._raised:
             raise self._raised
 
+    def fail(self, raised: BaseException) -> None:
+        """Ends the tune, for check() to raise it."""
+        self._raised = self._raised or raised
+        self._answer = ENDS
+
     def _guard(self, work: Callable[[], None]) -> None:
         try:
             work()
         except BaseException as raised:  # it cannot go through C; check() lets it go on
-            self._raised = self._raised or raised
-            self._answer = ENDS
+            self.fail(raised)
 
     def _on_progress(self, _: Any, state: Any) -> None:
         from .module import Progress
@@ -87,3 +93,21 @@ class Session:
             with open(path, "w", encoding="utf-8") as out:
                 out.write(schedule.space())
             yield path
+
+
+def outside(propose: Optional[str], tracker: Union[None, str, "Farm"], device_key: Optional[str],
+            waits: bool) -> lib.TuningOutside:
+    """Who takes part in a tune; keys of a farm that is an address are those of HONE_KEY_FILE and
+    HONE_TRACKER_KEY."""
+    from .farm import Farm
+
+    farm = Farm(tracker) if isinstance(tracker, str) else tracker
+    made = lib.TuningOutside(size=ctypes.sizeof(lib.TuningOutside), propose=lib.text(propose))
+    if farm is not None:
+        made.tracker = lib.text(farm.tracker)
+        made.key = lib.text(farm.key or os.environ.get("HONE_KEY_FILE"))
+        made.tracker_key = lib.text(farm.tracker_key or os.environ.get("HONE_TRACKER_KEY"))
+        made.device_key = lib.text(device_key)
+        made.is_insecure = farm.insecure
+        made.stops_without_devices = not waits
+    return made

@@ -28,7 +28,8 @@ class Farm:
 
     def __init__(self, tracker: str, *, key: Optional[str] = None,
                  tracker_key: Optional[str] = None, insecure: bool = False) -> None:
-        self.tracker = tracker
+        self.tracker, self.key, self.tracker_key = tracker, key, tracker_key
+        self.insecure = insecure
         self._options: List[str] = ["--insecure"] if insecure else []
         for name, value in (("--key", key), ("--tracker-key", tracker_key)):
             self._options += [name, value] if value else []

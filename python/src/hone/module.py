@@ -8,13 +8,17 @@ import os
 import tempfile
 from ctypes import POINTER, c_void_p
 from dataclasses import dataclass
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
 
 from . import _library as lib
 from ._errors import InvalidError
 from ._library import LIB
 from ._tensor import View, dense, like_inputs, Tensor
 from .model import Folder, Model
+
+if TYPE_CHECKING:
+    from .farm import Farm
 
 Sizes = Mapping[str, Union[int, Sequence[int]]]
 
@@ -242,18 +246,24 @@ class Module:
              look_ahead: int = 0, builders: int = 0, cold: bool = False,
              callback: Optional[Callable[[Progress], Optional[bool]]] = None,
              log: Optional[Callable[[int, str], None]] = None, external: Optional[str] = None,
-             name: Optional[str] = None, unsandboxed: bool = False) -> Tuned:
+             name: Optional[str] = None, unsandboxed: bool = False, propose: Any = None,
+             tracker: Union[None, str, "Farm"] = None, device_key: Optional[str] = None,
+             waits_for_devices: bool = True) -> Tuned:
         """Searches fast schedules by measuring, and keeps every trial in the database.
 
         ``callback`` sees how it goes; when it returns ``False``, what is under way is finished and
         nothing new begun. An exception in it, or Ctrl-C, stops at once; the next call goes on.
         ``space`` is the path of a trace with sampling steps, or a function of a schedule that
-        draws them (see docs/python.md)."""
-        from ._tuning import Session
+        draws them; ``propose`` a command, a generator function or an object that proposes
+        candidates (see docs/python.md for both). ``tracker``, an address or a ``Farm``, measures on
+        its devices."""
+        from ._propose import command_of
+        from ._tuning import Session, outside
 
         specs = size_specs(sizes)
         session = Session(callback, log)
-        with session.space(self, space, task) as path:
+        with session.space(self, space, task) as path, \
+                command_of(propose, session.fail) as command:
             options = lib.TuningOptions(
                 database=lib.text(db), target=lib.text(target), threads=threads, trials=trials,
                 seconds=seconds, until_converged=until_converged, task=lib.text(task),
@@ -263,7 +273,9 @@ class Module:
                 external=lib.text(external), name=lib.text(name), unsandboxed=unsandboxed)
             session.connect(options)
             out = lib.out_pointer()
-            LIB.hone_program_tune(self._pointer, lib.ref(options), lib.ref(out))
+            others = outside(command, tracker, device_key, waits_for_devices)
+            LIB.hone_program_tune_with(self._pointer, lib.ref(options), lib.ref(others),
+                                       lib.ref(out))
         try:
             session.check()
             return _read_tuned(out)
