@@ -260,5 +260,5 @@ hone_status hone_default_winograd(hone_schedule *sch, const hone_default_limits 
                                   const hone_winograd_way *way) {
     int64_t work = largest_work(sch);
     HONE_TRY(hone_winograd_schedule(sch, limits, way));
-    return finish(sch, limits, work);
+    return finish(sch, limits, work, false);
 }
