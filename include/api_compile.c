@@ -16,12 +16,17 @@
 
 /* ---- binding ---- */
 
+hone_status hone_api_bind_values(const hone_module *module, const hone_graph_options *values,
+                                 hone_module **out_module) {
+    static const char *const names[] = {"bind"};
+    const hone_named_passes_options options = {.graph = *values};
+    return hone_named_passes_run(module, names, 1, &options, out_module);
+}
+
 static hone_status bind(const hone_program *program, const hone_graph_options *values,
                         hone_program **out_program) {
-    static const char *const names[] = {"bind"};
     hone_module *made = NULL;
-    const hone_named_passes_options options = {.graph = *values};
-    HONE_TRY(hone_named_passes_run(hone_api_module(program), names, 1, &options, &made));
+    HONE_TRY(hone_api_bind_values(hone_api_module(program), values, &made));
     *out_program = hone_api_program(made);
     return HONE_OK;
 }
@@ -32,9 +37,7 @@ hone_error *hone_program_bind_sizes(const hone_program *program, size_t count,
     *out_program = NULL;
     HONE_API_NEED(program);
     hone_dim_variants variants;
-    hone_status st = hone_api_read_sizes(count, sizes, &variants);
-    if (!st && variants.count > 1)
-        st = HONE_ERROR(HONE_CODE_INVALID, "a size is bound to one number, not to several");
+    hone_status st = hone_api_read_one_choice(count, sizes, &variants);
     if (!st) {
         const hone_graph_options values = {.dims = variants.items[0].dims,
                                            .dim_count = variants.items[0].dim_count};

@@ -53,6 +53,13 @@ hone_status hone_api_read_sizes(size_t count, const char *const *sizes,
     return hone_dim_variants_parse(sizes, count, out_variants);
 }
 
+hone_status hone_api_read_one_choice(size_t count, const char *const *sizes,
+                                     hone_dim_variants *out_variants) {
+    HONE_TRY(hone_api_read_sizes(count, sizes, out_variants));
+    if (out_variants->count <= 1) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "a size is bound to one number, not to several");
+}
+
 /* ---- tensors ---- */
 
 static bool find_type(DLDataType type, hone_dtype *out) {

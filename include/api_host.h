@@ -18,6 +18,15 @@ HONE_NODISCARD hone_status hone_api_find_program(hone_arena *arena, const char *
 HONE_NODISCARD hone_status hone_api_read_sizes(size_t count, const char *const *sizes,
                                                hone_dim_variants *out_variants);
 
+/* The same of a list with one number for each size. */
+HONE_NODISCARD hone_status hone_api_read_one_choice(size_t count, const char *const *sizes,
+                                                    hone_dim_variants *out_variants);
+
+/* A module with sizes and weights bound. INVALID: there is no such one; TYPE. */
+HONE_NODISCARD hone_status hone_api_bind_values(const hone_module *module,
+                                                const hone_graph_options *values,
+                                                hone_module **out_module);
+
 /* A view of a caller's tensor. INVALID: not on the CPU, not dense, no data. TYPE: elements of a
  * type that programs do not have. what: of whom the message speaks. */
 HONE_NODISCARD hone_status hone_api_view(const DLTensor *tensor, const char *what,

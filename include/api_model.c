@@ -34,13 +34,61 @@ const hone_model_entry *hone_model_find(const hone_model *model, const char *nam
     return entry;
 }
 
-hone_error *hone_model_run(const hone_model *model, const hone_model_entry *entry,
-                           DLTensor *const *inputs, DLTensor *const *outputs) {
+static hone_error *check_call(const hone_model *model, const hone_model_entry *entry,
+                              DLTensor *const *inputs, DLTensor *const *outputs) {
     HONE_API_NEED(model);
     HONE_API_NEED(entry);
     if (entry->input_count) HONE_API_NEED(inputs);
     if (entry->output_count) HONE_API_NEED(outputs);
+    return NULL;
+}
+
+hone_error *hone_model_run(const hone_model *model, const hone_model_entry *entry,
+                           DLTensor *const *inputs, DLTensor *const *outputs) {
+    hone_error *wrong = check_call(model, entry, inputs, outputs);
+    if (wrong) return wrong;
     hone_status st =
         hone_model_status(hone_model_describe(model), entry->run(NULL, inputs, outputs));
     return st ? hone_api_error(st) : NULL;
+}
+
+/* ---- looking on ---- */
+
+typedef struct watch {
+    hone_kernel_run_visit visit;
+    void *context;
+    bool has_seen;
+} watch;
+
+static void see(void *ctx, const hone_kernel_seen *kernel) {
+    watch *w = ctx;
+    const hone_kernel_run run = {.name = kernel->name,
+                                 .workload = kernel->workload,
+                                 .schedule = kernel->origin,
+                                 .flops = kernel->flops,
+                                 .bytes = (double)kernel->bytes,
+                                 .ns = (double)kernel->ns};
+    w->has_seen = true;
+    w->visit(w->context, &run);
+}
+
+static hone_status profile(hone_loaded_model *model, const hone_model_entry *entry,
+                           DLTensor *const *inputs, DLTensor *const *outputs, watch *w) {
+    HONE_TRY(hone_loaded_model_observe(model, see, w));
+    int32_t code = hone_loaded_model_call(model, entry, inputs, outputs);
+    hone_status st = hone_model_status(hone_loaded_model_info(model), code);
+    st = hone_status_join(st, hone_loaded_model_observe(model, NULL, NULL));
+    if (st || w->has_seen) return st;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "the model tells of no kernels; compile it again with this version of hone");
+}
+
+hone_error *hone_model_profile(hone_model *model, const hone_model_entry *entry,
+                               DLTensor *const *inputs, DLTensor *const *outputs,
+                               hone_kernel_run_visit visit, void *context) {
+    hone_error *wrong = check_call(model, entry, inputs, outputs);
+    if (wrong) return wrong;
+    HONE_API_NEED(visit);
+    watch w = {.visit = visit, .context = context};
+    return hone_api_error(profile((hone_loaded_model *)model, entry, inputs, outputs, &w));
 }

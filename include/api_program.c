@@ -6,6 +6,7 @@
 #include "graph/frontend/onnx_import.h"
 #include "graph/module/module_parts.h"
 #include "include/api.h"
+#include "include/api_host.h"
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
@@ -37,16 +38,39 @@ hone_status hone_api_put_func(const hone_program *program, const hone_func *func
     return HONE_OK;
 }
 
-hone_error *hone_program_load(const char *path, hone_program **out_program) {
+static hone_status load(const char *path, const hone_graph_options *sizes, hone_module **out) {
+    bool is_onnx = strcmp(hone_path_extension(path), ".onnx") == 0;
+    if (is_onnx) return hone_onnx_load(path, sizes, out);
+    hone_module *module = NULL;
+    HONE_TRY(hone_script_load(path, &module));
+    *out = module;
+    if (!sizes->dim_count) return HONE_OK;
+    hone_module_freeze(module);
+    hone_status st = hone_api_bind_values(module, sizes, out);
+    hone_module_release(module);
+    return hone_status_annotate(st, "%s", path);
+}
+
+hone_error *hone_program_load_with(const char *path, size_t size_count, const char *const *sizes,
+                                   hone_program **out_program) {
     HONE_API_NEED(out_program);
     *out_program = NULL;
     HONE_API_NEED(path);
+    hone_dim_variants variants;
     hone_module *module = NULL;
-    bool is_onnx = strcmp(hone_path_extension(path), ".onnx") == 0;
-    hone_status st =
-        is_onnx ? hone_onnx_load(path, NULL, &module) : hone_script_load(path, &module);
+    hone_status st = hone_api_read_one_choice(size_count, sizes, &variants);
+    if (!st) {
+        const hone_graph_options given = {.dims = variants.items[0].dims,
+                                          .dim_count = variants.items[0].dim_count};
+        st = load(path, &given, &module);
+    }
+    hone_dim_variants_deinit(&variants);
     if (!st) *out_program = hone_api_program(module);
     return hone_api_error(st);
+}
+
+hone_error *hone_program_load(const char *path, hone_program **out_program) {
+    return hone_program_load_with(path, 0, NULL, out_program);
 }
 
 hone_error *hone_program_parse(const char *text, const char *name, hone_program **out_program) {

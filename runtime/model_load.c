@@ -79,6 +79,11 @@ static const hone_rt *rt_of(const hone_loaded_model *model) {
     return model->observed.see ? &model->observed.table : model->rt;
 }
 
+int32_t hone_loaded_model_call(const hone_loaded_model *model, const hone_model_entry *entry,
+                               DLTensor *const *inputs, DLTensor *const *outputs) {
+    return entry->run(rt_of(model), inputs, outputs);
+}
+
 hone_status hone_loaded_model_open(const char *path, int32_t threads,
                                    hone_loaded_model **out_model) {
     *out_model = NULL;

@@ -60,6 +60,9 @@ typedef struct hone_kernel_seen {
 typedef void (*hone_see_kernel)(void *ctx, const hone_kernel_seen *kernel);
 HONE_NODISCARD hone_status hone_loaded_model_observe(hone_loaded_model *model, hone_see_kernel see,
                                                      void *ctx);
+/* One call with the caller's DLPack tensors, seen by whoever looks on. Returns the model's code. */
+int32_t hone_loaded_model_call(const hone_loaded_model *model, const hone_model_entry *entry,
+                               DLTensor *const *inputs, DLTensor *const *outputs);
 
 /* A call with its tensors made ready once, for timing. Returns the model's code. Outputs whose
  * shape depends on data have it behind a run; what those without upper bounds show is memory of the

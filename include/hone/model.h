@@ -37,6 +37,24 @@ HONE_API const hone_model_entry *hone_model_find(const hone_model *model, const 
 HONE_API hone_error *hone_model_run(const hone_model *model, const hone_model_entry *entry,
                                     DLTensor *const *inputs, DLTensor *const *outputs);
 
+/* One run of a kernel; texts live as long as the model. */
+typedef struct hone_kernel_run {
+    const char *name;
+    const char *workload; /* its identity in a database */
+    const char *schedule; /* where its schedule is from: "record 5", "default", ... */
+    double flops, bytes;  /* of this run; flops 0 = not known */
+    double ns;
+} hone_kernel_run;
+
+typedef void (*hone_kernel_run_visit)(void *context, const hone_kernel_run *run);
+
+/* hone_model_run that tells of each kernel in order, in this thread, when it has run. Nobody else
+ * calls the model meanwhile. Errors: those of hone_model_run; unsupported, behind the run: the
+ * model was compiled by a version that tells nothing; unavailable: threads cannot be started. */
+HONE_API hone_error *hone_model_profile(hone_model *model, const hone_model_entry *entry,
+                                        DLTensor *const *inputs, DLTensor *const *outputs,
+                                        hone_kernel_run_visit visit, void *context);
+
 HONE_END_DECLS
 
 #endif

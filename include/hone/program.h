@@ -22,6 +22,12 @@ typedef struct hone_program hone_program;
  * and type with file, line, column and a caret, unsupported (an operator). */
 HONE_API hone_error *hone_program_load(const char *path, hone_program **out_program);
 
+/* hone_program_load with numbers for sizes: each "N=64" for a symbolic size, "x=3" for how many
+ * tensors a sequence x of an ONNX file has, "x.rank=2" for the dimensions of an input of which the
+ * file does not say. Errors, too: invalid (there is no such size; several numbers). */
+HONE_API hone_error *hone_program_load_with(const char *path, size_t size_count,
+                                            const char *const *sizes, hone_program **out_program);
+
 /* hone_program_load for TVMScript in memory; `name` stands in messages. */
 HONE_API hone_error *hone_program_parse(const char *text, const char *name,
                                         hone_program **out_program);

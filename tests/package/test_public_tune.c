@@ -396,6 +396,56 @@ static void call_both_ways(const hone_program *program, const hone_model *model)
     hone_results_free(results);
 }
 
+/* ---- looking on ---- */
+
+static void see_run(void *context, const hone_kernel_run *run) {
+    int *count = context;
+    assert_true(run->name[0] && strlen(run->workload) == 32 && run->schedule[0]);
+    assert_true(run->ns >= 0 && run->bytes > 0);
+    ++*count;
+}
+
+static void profiles(void **state) {
+    (void)state;
+    tensor x, w, y;
+    DLTensor *in[] = {make(&x, 2, 2, 3, -4), make(&w, 1, 0, 3, 0)}, *out[] = {make(&y, 2, 2, 3, 9)};
+    hone_program *program = public_parse(graph);
+    hone_model *model = NULL;
+    int count = 0;
+    public_ok(hone_program_build(program, NULL, &model));
+    const hone_model_entry *entry = hone_model_find(model, NULL);
+    public_ok(hone_model_profile(model, entry, in, out, see_run, &count));
+    assert_int_equal(count, 1);
+    agrees(y.data, 6, x.data, w.data, 3);
+    out[0]->ndim = 1;
+    public_expect(hone_model_profile(model, entry, in, out, see_run, &count), "invalid", "");
+    assert_int_equal(count, 1);
+    hone_model_close(model);
+    hone_program_free(program);
+}
+
+static void loads_with_sizes(void **state) {
+    (void)state;
+    static const char *const four[] = {"n=4"}, *const several[] = {"n=4,8"}, *const odd[] = {"m=4"};
+    char path[400];
+    hone_program *program = public_parse(sized), *loaded = NULL, *bound = NULL;
+    work_path(path, sizeof path, "sized.py");
+    public_ok(hone_program_save(program, path));
+    public_ok(hone_program_bind_sizes(program, 1, four, &bound));
+    public_ok(hone_program_load_with(path, 1, four, &loaded));
+    assert_true(hone_program_equal(loaded, bound, NULL));
+    hone_program_free(loaded);
+    public_ok(hone_program_load_with(path, 0, NULL, &loaded));
+    assert_true(hone_program_equal(loaded, program, NULL));
+    hone_program_free(loaded);
+    public_expect(hone_program_load_with(path, 1, several, &loaded), "invalid", "not to several");
+    public_expect(hone_program_load_with(path, 1, odd, &loaded), "invalid", "'m'");
+    assert_null(loaded);
+    unlink(path);
+    hone_program_free(bound);
+    hone_program_free(program);
+}
+
 static void calls_external_functions(void **state) {
     (void)state;
     hone_program *program = public_parse(calls_out);
@@ -483,6 +533,8 @@ int main(void) {
         cmocka_unit_test(tunes_with_others),
         cmocka_unit_test(builds_and_interprets),
         cmocka_unit_test(binds_sizes),
+        cmocka_unit_test(loads_with_sizes),
+        cmocka_unit_test(profiles),
         cmocka_unit_test(calls_external_functions),
         cmocka_unit_test(has_room_for_functions),
     };

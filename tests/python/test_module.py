@@ -28,6 +28,15 @@ class Loading(Case):
             self.assertEqual(hone.load(model.read()), from_path)
         self.assertEqual(from_path.kind("main"), "graph")
 
+    def test_lengths_of_sequences(self):
+        path = "/usr/share/libonnx-testdata/data/node/test_identity_sequence/model.onnx"
+        if not os.path.exists(path):
+            self.skipTest("the ONNX project's data are not installed")
+        with self.assertRaisesRegex(hone.UnsupportedError, "x=3"):
+            hone.load(path)
+        model = hone.load(path, sizes={"x": 2, "x.rank": 1}).compile(no_schedule=True)
+        self.assertEqual([port.name for port in model.inputs()], ["x_0", "x_1"])
+
     def test_functions(self):
         module = hone.load(Layer)
         self.assertEqual(sorted(module.functions), ["main", "scale"])
@@ -61,6 +70,7 @@ class Loading(Case):
     def test_binds(self):
         module = hone.load(SIZED)
         self.assertEqual(len(module.bind(sizes={"n": 4}).functions), 1)
+        self.assertEqual(hone.load(SIZED, sizes={"n": 4}), module.bind(sizes={"n": 4}))
         with self.assertRaisesRegex(hone.InvalidError, "'m'"):
             module.bind(sizes={"m": 4})
         bound = module.bind(parameters={"w": np.array([1, 2, 3], "float32")})
@@ -79,6 +89,13 @@ class Torch(Case):
         model = hone.load(net, x).compile(no_schedule=True)
         self.assertIsInstance(model(x), torch.Tensor)
         self.assertTrue(torch.allclose(model(x), net(x), atol=1e-5))
+        for batch in (1, 5):
+            sized = hone.load(net, x, dynamic_shapes=({0: "rows"},))
+            x = torch.randn(batch, 8)
+            self.assertTrue(torch.allclose(sized.compile(no_schedule=True)(x), net(x), atol=1e-5))
+            x = torch.randn(2, 8)
+        self.assertEqual(len(hone.load(net, x, dynamic_shapes=({0: "rows"},),
+                                       sizes={"rows": 6}).tasks()), 1)
         with self.assertRaisesRegex(hone.InvalidError, "example inputs"):
             hone.load(net)
 
@@ -151,6 +168,18 @@ class Calling(Case):
         self.assertTrue(found.other.low <= found.other.median <= found.other.high)
         self.assertAlmostEqual(found.ratio, found.other.median / found.this.median)
         self.assertGreater(model.benchmark(a, a, other=model, rounds=5).ratio, 0)
+
+
+class Profiles(Case):
+    def test_kernels(self):
+        model = hone.load(Layer).compile()
+        seen = model.profile(numbers(4, N), rounds=3)
+        self.assertEqual(sum(kernel.calls for kernel in seen.kernels), len(seen.kernels))
+        self.assertAlmostEqual(sum(kernel.share for kernel in seen.kernels), 1)
+        self.assertGreater(seen.seconds, 0)
+        self.assertIn("schedule", str(seen).splitlines()[0])
+        with self.assertRaises(hone.HoneError):
+            model.profile(numbers(3, N))
 
 
 CALLS = '''

@@ -13,6 +13,7 @@ from ._errors import (HoneError, InvalidError, IoError, NotFoundError, OutOfMemo
                       ScheduleError, TimeoutExpired, TypeMismatchError, UnavailableError,
                       UnsupportedError, VersionError)
 from ._library import LIB as _LIB
+from ._profile import KernelProfile, Profile
 from ._propose import ProposalTask
 from ._tensor import Tensor
 from .database import Database, News
@@ -25,8 +26,8 @@ from .schedule import Block, Integer, Loop, Schedule, Trace
 __version__: str = _LIB.hone_version().decode()
 
 __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
-           "IoError", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
-           "Port", "Progress", "ProposalTask", "Schedule", "ScheduleError", "Task", "Tensor",
+           "IoError", "KernelProfile", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
+           "Port", "Profile", "Progress", "ProposalTask", "Schedule", "ScheduleError", "Task", "Tensor",
            "TimeoutExpired", "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError",
            "UnavailableError", "UnsupportedError", "VersionError", "load", "register",
            "__version__"]

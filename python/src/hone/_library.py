@@ -75,6 +75,14 @@ class ModelInfo(Structure):
                 ("last_error", LastError), ("rt_create", c_void_p), ("rt_destroy", c_void_p)]
 
 
+class KernelRun(Structure):
+    _fields_ = [("name", c_char_p), ("workload", c_char_p), ("schedule", c_char_p),
+                ("flops", c_double), ("bytes", c_double), ("ns", c_double)]
+
+
+KernelRunVisit = CFUNCTYPE(None, c_void_p, POINTER(KernelRun))
+
+
 # ---- tuning and compiling ----
 
 class TaskInfo(Structure):
@@ -153,7 +161,7 @@ _SIGNATURES = {
     "hone_version": "s",
     "hone_error_message": "sp", "hone_error_kind": "sp", "hone_error_free": "vp",
     "hone_text_free": "vp",
-    "hone_program_load": "esp", "hone_program_parse": "essp", "hone_program_free": "vp",
+    "hone_program_load_with": "eszpp", "hone_program_parse": "essp", "hone_program_free": "vp",
     "hone_program_function_count": "zp", "hone_program_function_name": "spz",
     "hone_program_function_kind": "sps",
     "hone_program_print": "epp", "hone_program_save": "eps", "hone_program_verify": "epp",
@@ -167,6 +175,7 @@ _SIGNATURES = {
     "hone_results_at": "ppz", "hone_results_count": "zp", "hone_results_free": "vp",
     "hone_model_open": "esp", "hone_model_close": "vp", "hone_model_describe": "pp",
     "hone_model_find": "pps", "hone_model_run": "epppp",
+    "hone_model_profile": "epppppp",
     "hone_records_open": "esp", "hone_records_close": "vp", "hone_records_query": "epspp",
     "hone_database_merge": "essp", "hone_database_export": "ess", "hone_database_import": "essp",
     "hone_database_prune": "esqp",

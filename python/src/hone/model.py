@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 from . import _errors, _library as lib
 from ._errors import InvalidError, NotFoundError
 from ._library import LIB
+from ._profile import Profile, Recorder, Run
 from ._tensor import Tensor, View, dense, like_inputs, torch_empty, torch_gpu, view
 
 _MOST_DIMS = 16
@@ -171,6 +172,15 @@ class Model:
         timings = [_summary(samples) for samples in times]
         return timings[0] if other is None else Comparison(timings[0], timings[1])
 
+    def profile(self, *inputs: Any, rounds: int = 20, function: Optional[str] = None) -> Profile:
+        """What each kernel takes where it runs, in ``rounds`` calls."""
+        call = Call(self, self._entry(function), list(inputs))
+        call.run()
+        recorder = Recorder()
+        for _ in range(max(rounds, 1)):
+            recorder.add(call.watched())
+        return recorder.profile()
+
     # ---- keeping ----
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> List[str]:
@@ -255,14 +265,32 @@ class Call:
 
     def run(self) -> None:
         """Once; outputs hold what came out until the next run."""
+        self._run(lambda: LIB.hone_model_run(self._model._pointer, lib.ref(self._entry),
+                                             lib.ref(self._inputs), lib.ref(self._places)))
+
+    def _run(self, work: Callable[[], Any]) -> None:
         for made in self._outputs:
             if isinstance(made, Tensor):
                 made.free_made()
-        LIB.hone_model_run(self._model._pointer, lib.ref(self._entry), lib.ref(self._inputs),
-                           lib.ref(self._places))
+        work()
         for i, made in enumerate(self._outputs):
             if self._entry.outputs[i].sized == lib.MADE:
                 made.was_made(self._model)
+
+    def watched(self) -> List[Run]:
+        """A run, with what each kernel of it took."""
+        runs: List[Run] = []
+
+        def see(_: Any, kernel: Any) -> None:
+            at = kernel.contents
+            runs.append((at.name.decode(), at.workload.decode(), at.schedule.decode(), at.flops,
+                         at.bytes, at.ns))
+
+        visitor = lib.KernelRunVisit(see)
+        self._run(lambda: LIB.hone_model_profile(
+            self._model._pointer, lib.ref(self._entry), lib.ref(self._inputs),
+            lib.ref(self._places), ctypes.cast(visitor, ctypes.c_void_p), None))
+        return runs
 
     def results(self) -> Any:
         """The outputs as the caller's kind of tensors."""

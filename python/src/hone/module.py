@@ -112,10 +112,15 @@ class Module:
         return cls(out.value or 0)
 
     @classmethod
-    def read(cls, path: Union[str, "os.PathLike[str]"]) -> "Module":
-        """A file: ``.onnx``, anything else is TVMScript."""
+    def read(cls, path: Union[str, "os.PathLike[str]"],
+             sizes: Optional[Mapping[str, int]] = None) -> "Module":
+        """A file: ``.onnx``, anything else is TVMScript. ``sizes`` has numbers for symbolic sizes
+        and, of ONNX, for how many tensors a sequence has (``{"x": 3}``) and for the dimensions of
+        an input that says nothing of them (``{"x.rank": 2}``)."""
         out = lib.out_pointer()
-        LIB.hone_program_load(lib.text(path), lib.ref(out))
+        specs = size_specs(sizes)
+        LIB.hone_program_load_with(lib.text(path), len(specs),
+                                   ctypes.cast(lib.texts(specs), c_void_p), lib.ref(out))
         return cls(out.value or 0)
 
     def _made(self, function: Callable[..., Any], *arguments: Any) -> "Module":
@@ -355,34 +360,51 @@ def _read_tuned(tuned: c_void_p) -> Tuned:
 # ---- loading ----
 
 def load(model: Any, *example_inputs: Any, name: str = "program",
-         input_names: Optional[Sequence[str]] = None) -> Module:
+         input_names: Optional[Sequence[str]] = None, dynamic_shapes: Any = None,
+         sizes: Optional[Mapping[str, int]] = None) -> Module:
     """A program from what there is: the path of a file (``.onnx``, TVMScript), text of TVMScript,
     bytes of ONNX, an ``onnx.ModelProto``, a torch module or exported program with example inputs,
-    a decorated function."""
+    a decorated function. ``dynamic_shapes`` is that of ``torch.export``: sizes of a torch module
+    that stay open; ``sizes`` binds some, as ``Module.read`` and ``Module.bind`` do."""
+    if isinstance(model, (str, os.PathLike)) and "\n" not in str(model):
+        return Module.read(model, sizes)
+    data = _onnx_of(model, example_inputs, input_names, dynamic_shapes)
+    if data is not None:
+        return _load_onnx(data, sizes)
+    made = _program_of(model, name)
+    return made.bind(sizes) if sizes else made
+
+
+def _onnx_of(model: Any, inputs: Sequence[Any], names: Optional[Sequence[str]],
+             dynamic_shapes: Any) -> Optional[bytes]:
+    """The bytes of ONNX; None: it is something else."""
+    if isinstance(model, (bytes, bytearray)):
+        return bytes(model)
+    if hasattr(model, "SerializeToString"):
+        data: bytes = model.SerializeToString()
+        return data
+    if type(model).__module__.split(".")[0] == "torch" or hasattr(model, "state_dict"):
+        from ._torch import export
+
+        return export(model, inputs, names, dynamic_shapes)
+    return None
+
+
+def _program_of(model: Any, name: str) -> Module:
     if isinstance(model, Module):
         return model
     if hasattr(model, "__hone_module__"):
         made: Module = model.__hone_module__()
         return made
-    if isinstance(model, str) and "\n" in model:
+    if isinstance(model, str):
         return Module.parse(model, name)
-    if isinstance(model, (str, os.PathLike)):
-        return Module.read(model)
-    if isinstance(model, (bytes, bytearray)):
-        return _load_onnx(bytes(model))
-    if hasattr(model, "SerializeToString"):
-        return _load_onnx(model.SerializeToString())
-    if type(model).__module__.split(".")[0] == "torch" or hasattr(model, "state_dict"):
-        from ._torch import export
-
-        return _load_onnx(export(model, example_inputs, input_names))
     raise InvalidError(f"a {type(model).__name__} is no program: paths, TVMScript, ONNX, torch "
                        "modules and decorated functions are")
 
 
-def _load_onnx(data: bytes) -> Module:
+def _load_onnx(data: bytes, sizes: Optional[Mapping[str, int]]) -> Module:
     with tempfile.TemporaryDirectory(prefix="hone-python-") as folder:
         path = os.path.join(folder, "model.onnx")
         with open(path, "wb") as out:
             out.write(data)
-        return Module.read(path)
+        return Module.read(path, sizes)
