@@ -18,7 +18,7 @@ HONE_NODISCARD hone_status hone_api_find_program(hone_arena *arena, const char *
 HONE_NODISCARD hone_status hone_api_read_sizes(size_t count, const char *const *sizes,
                                                hone_dim_variants *out_variants);
 
-/* The same of a list with one number for each size. */
+/* hone_api_read_sizes of a list that has one number for each size; INVALID: several. */
 HONE_NODISCARD hone_status hone_api_read_one_choice(size_t count, const char *const *sizes,
                                                     hone_dim_variants *out_variants);
 
