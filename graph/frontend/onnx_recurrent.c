@@ -490,6 +490,11 @@ typedef struct body {
     uint32_t states;
 } body;
 
+/* A parameter of the function: a state, whatever it begins with, or a value. */
+static bool is_parameter(const hone_garg *held, uint32_t i, uint32_t states) {
+    return i < states || held->kind == HONE_GARG_VALUE;
+}
+
 /* A turn: the states behind it, then its result. */
 static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
                              hone_garg **out_results, uint32_t *out_count) {
@@ -502,7 +507,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     if (!results) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     list_held(&inside, held);
     for (uint32_t i = 0; i < HELD; i++)
-        if (held[i]->kind == HONE_GARG_VALUE) *held[i] = leads[next++];
+        if (is_parameter(held[i], i, b->states)) *held[i] = leads[next++];
     inside.c = &c;
     if (inside.last.kind != HONE_GARG_NONE)
         HONE_TRY(onnx_emit2(r, "subtract", inside.last, leads[0], &place));
@@ -515,7 +520,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     return HONE_OK;
 }
 
-/* Everything but constants is a parameter; states are, whatever they begin with. */
+/* Everything but constants is a parameter, and states are. */
 static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_garg *given,
                                  onnx_loop *loop) {
     onnx_reader *r = c->r;
@@ -528,7 +533,7 @@ static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_g
     leads[0] = hone_sinfo_static(r->arena, HONE_DTYPE_I64, 0, NULL);
     list_held(p, held);
     for (uint32_t i = 0; i < HELD; i++) {
-        if (held[i]->kind != HONE_GARG_VALUE) continue;
+        if (!is_parameter(held[i], i, states)) continue;
         HONE_TRY(onnx_info(r, held[i], &leads[count]));
         given[count++ - 1] = *held[i];
     }
@@ -553,23 +558,14 @@ static hone_status make_function(const cell *c, pass *p, uint32_t states, hone_g
     return onnx_make_function(r, &f, &loop->body);
 }
 
-/* A state that is a constant is made a value: zeros are added. */
-static hone_status as_value(const cell *c, hone_garg *io) {
-    hone_garg none;
-    if (io->kind == HONE_GARG_VALUE) return HONE_OK;
-    if (io->kind == HONE_GARG_NONE) return zeros(c, io);
-    HONE_TRY(zeros(c, &none));
-    return onnx_emit2(c->r, "add", none, *io, io);
-}
-
 static hone_status steps_as_loop(const cell *c, pass *p, bool is_backwards, hone_garg *out_all) {
     onnx_reader *r = c->r;
     uint32_t states = c->gates == 4 ? 2 : 1;
     hone_garg given[HELD], results[HELD_STATES + 1];
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(0)};
     onnx_loop loop;
-    HONE_TRY(as_value(c, &p->h));
-    if (states > 1) HONE_TRY(as_value(c, &p->c_state));
+    HONE_TRY(or_zeros(c, &p->h));
+    if (states > 1) HONE_TRY(or_zeros(c, &p->c_state));
     if (is_backwards) {
         HONE_TRY(onnx_sizes_tensor(r, 1, &c->length, &p->last));
         HONE_TRY(onnx_emit_reshape(r, p->last, 0, NULL, &p->last));

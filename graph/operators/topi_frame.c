@@ -48,13 +48,17 @@ static const hone_expr *near_size(hone_topi *t, const sizes *s, const hone_expr 
     return NULL;
 }
 
+static bool is_multiple(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_MUL) && hone_expr_is_int(e->args[1]) && e->args[1]->u.i > 0;
+}
+
 /* An extent without the number by which it is multiplied: that of n * 2 * 4 is n. */
 static const hone_expr *without_factor(const hone_expr *e, int64_t *out_factor) {
-    int64_t factor = 1;
-    while (e->kind == HONE_EXPR_BINARY && e->op == HONE_OP_MUL && hone_expr_is_int(e->args[1]) &&
-           !__builtin_mul_overflow(factor, e->args[1]->u.i, &factor))
-        e = e->args[0];
-    *out_factor = factor > 0 ? factor : 1;
+    int64_t factor;
+    for (*out_factor = 1;
+         is_multiple(e) && !__builtin_mul_overflow(*out_factor, e->args[1]->u.i, &factor);
+         e = e->args[0])
+        *out_factor = factor;
     return e;
 }
 

@@ -161,8 +161,8 @@ const hone_expr *hone_extent_mul(hone_ir *ir, const hone_expr *a, const hone_exp
         if (__builtin_mul_overflow(a->u.i, b->u.i, &product)) return overflow(ir);
         return hone_extent_int(ir, product);
     }
-    if (hone_expr_is_int_value(a, 1)) return b;
-    if (hone_expr_is_int_value(b, 1)) return a;
+    if (hone_expr_is_int_value(a, 1) || hone_expr_is_int_value(b, 0)) return b;
+    if (hone_expr_is_int_value(b, 1) || hone_expr_is_int_value(a, 0)) return a;
     if (hone_expr_is_int(b) && hone_expr_is_op(a, HONE_OP_MUL) && hone_expr_is_int(a->args[1])) {
         return hone_extent_mul(ir, a->args[0], hone_extent_mul(ir, a->args[1], b));
     }

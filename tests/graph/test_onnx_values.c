@@ -307,6 +307,16 @@ static const struct row {
         "opset 14\ninput x f32 2,2,1\nconst w f32 1,1,1 = 1\nconst r f32 1,1,1 = 0.5\n"
         "const n i32 2 = 1,2\nnode RNN x,w,r,,n -> y activations=['Relu'] direction='reverse'",
         "1,2,3,4", "1,4,0,4"),
+    ROW("a recurrent cell over a length that comes later",
+        "opset 14\ninput x f32 1,1,N\nconst w f32 1,1,1 = 1\nconst r f32 1,1,1 = 0.5\n"
+        "node Transpose x -> t perm=[2,0,1]\nnode RNN t,w,r -> y activations=['Relu']",
+        "1,2", "1,2.5"),
+    ROW("one part of a size that comes later",
+        "opset 12\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2", "1,2"),
+    ROW("the last one of several parts of a size that comes later",
+        "opset 18\ninput x f32 1,1,1,1,1,N\nnode Split x -> a,b,y axis=5 num_outputs=3",
+        "1,2,3,4,5", "5"),
+    ROW("local responses of no channels", "input x f32 2,0,2,2\nnode LRN x -> y size=5", "", ""),
     ROW("a transform back to real numbers",
         "opset 20\ninput x f32 1,3,2\nnode DFT x -> y inverse=1 onesided=1", "10,0,-2,2,-2,0",
         "1,2,3,4"),

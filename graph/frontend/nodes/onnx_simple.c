@@ -134,6 +134,10 @@ static hone_status convert_lrn(onnx_reader *r, hone_garg *out) {
     int64_t size;
     hone_garg mean;
     HONE_TRY(onnx_input_info(r, 0, &data));
+    if (onnx_is_empty(data)) {
+        *out = r->inputs[0];
+        return HONE_OK;
+    }
     HONE_TRY(onnx_attr_float(r, "alpha", 1e-4, &alpha));
     HONE_TRY(onnx_attr_float(r, "beta", 0.75, &beta));
     HONE_TRY(onnx_attr_float(r, "bias", 1, &bias));
