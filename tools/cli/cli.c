@@ -112,23 +112,13 @@ static hone_cli_option *all_options(hone_cli *cli, bool *help, const char **conf
     if (!all) return NULL;
     if (count) memcpy(all, own, count * sizeof *all);
     const hone_cli_option common[] = {
-        {.name = "json",  .kind = HONE_CLI_SWITCH, .to = &cli->json, .help = "JSON to stdout"},
-        { .name = "config",
-         .value = "FILE",
-         .kind = HONE_CLI_TEXT,
-         .to = config,
-         .help = "options from FILE instead of the hone.conf beside the first argument"},
-        {       .name = "quiet",
-         .letter = 'q',
-         .kind = HONE_CLI_SWITCH,
-         .to = &cli->quiet,
-         .help = "only results and errors"},
-        {                                                    .name = "verbose",
-         .letter = 'v',
-         .kind = HONE_CLI_COUNT,
-         .to = &cli->verbosity,
-         .help = "say more; twice: debugging output"},
-        {                                          .name = "help",  .letter = 'h', .kind = HONE_CLI_SWITCH,       .to = help,      .help = "this text"},
+        HONE_CLI_OPTION("json", 0, NULL, SWITCH, &cli->json, "JSON to stdout"),
+        HONE_CLI_OPTION("config", 0, "FILE", TEXT, config,
+                        "options from FILE instead of the hone.conf beside the first argument"),
+        HONE_CLI_OPTION("quiet", 'q', NULL, SWITCH, &cli->quiet, "only results and errors"),
+        HONE_CLI_OPTION("verbose", 'v', NULL, COUNT, &cli->verbosity,
+                        "say more; twice: debugging output"),
+        HONE_CLI_OPTION("help", 'h', NULL, SWITCH, help, "this text"),
     };
     for (size_t i = cli->command->reports ? 0 : 1; i < HONE_COUNT(common); i++) {
         all[count++] = common[i];

@@ -61,13 +61,19 @@ typedef struct hone_cli_option {
     bool is_line_only; /* not of hone.conf, which may come along with somebody's model */
 } hone_cli_option;
 
+/* A row of a table: name, letter (or 0), value (or NULL), kind without HONE_CLI_, where it goes,
+ * help; then what else it has: .min = 1, .max = 8. */
+#define HONE_CLI_OPTION(name_, letter_, value_, kind_, to_, ...)                                   \
+    {                                                                                              \
+        .name = name_, .letter = letter_, .value = value_, .kind = HONE_CLI_##kind_, .to = to_,    \
+        .help = __VA_ARGS__                                                                        \
+    }
+
 /* The option of each verb that starts what is held (sandbox/): `whom` is a text. */
 #define HONE_CLI_UNSANDBOXED_OPTION(where, whom)                                                   \
-    {                                                                                              \
-        .name = "unsandboxed", .kind = HONE_CLI_SWITCH, .to = (where),                             \
-        .help = "let " whom " do whatever you may do (debuggers, old kernels)",                    \
-        .is_line_only = true                                                                       \
-    }
+    HONE_CLI_OPTION("unsandboxed", 0, NULL, SWITCH, (where),                                       \
+                    "let " whom " do whatever you may do (debuggers, old kernels)",                \
+                    .is_line_only = true)
 
 typedef struct hone_cli_command {
     const char *name;    /* "hash"; also the section of hone.conf */

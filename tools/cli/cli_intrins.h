@@ -19,10 +19,7 @@ HONE_NODISCARD hone_status hone_cli_add_registered(hone_cli *cli, const hone_cli
 
 /* The row of the option; what: the beginning of its help. */
 #define HONE_CLI_INTRIN_OPTION(list, what)                                                         \
-    {                                                                                              \
-        .name = "intrin", .value = "NAME=FILE.py", .kind = HONE_CLI_LIST, .to = (list),            \
-        .help = what "; may be repeated"                                                           \
-    }
+    HONE_CLI_OPTION("intrin", 0, "NAME=FILE.py", LIST, (list), what "; may be repeated")
 
 struct hone_tensor_intrins;
 /* hone_cli_read_intrins as a set, with every text checked; NULL when the list is empty. Owned by

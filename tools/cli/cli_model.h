@@ -23,15 +23,11 @@ HONE_NODISCARD hone_status hone_cli_other_sizes(hone_cli *cli, const hone_module
                                                 hone_cli_list *out_others);
 
 #define HONE_CLI_DIALECT_OPTION(place)                                                             \
-    {                                                                                              \
-        .name = "dialect", .value = "NAME", .kind = HONE_CLI_TEXT, .to = (place),                  \
-        .help = "tvm-0.27 (default) or classic, the spelling of older TVM"                         \
-    }
+    HONE_CLI_OPTION("dialect", 0, "NAME", TEXT, (place),                                           \
+                    "tvm-0.27 (default) or classic, the spelling of older TVM")
 #define HONE_CLI_PROGRAM_OUTPUT_OPTION(place)                                                      \
-    {                                                                                              \
-        .name = "output", .letter = 'o', .value = "FILE", .kind = HONE_CLI_OUTPUT, .to = (place),  \
-        .help = "write there; long weights go to FILE with .safetensors"                           \
-    }
+    HONE_CLI_OPTION("output", 'o', "FILE", OUTPUT, (place),                                        \
+                    "write there; long weights go to FILE with .safetensors")
 /* Writes a module to the path of -o, its weights beside it, or to cli->out when it is NULL or "-".
  */
 HONE_NODISCARD hone_status hone_cli_put_program(hone_cli *cli, const char *path_or_null,
@@ -65,14 +61,8 @@ void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
 
 /* The options of a verb whose struct has `const char *target` and `int64_t threads`, for it. */
 #define HONE_CLI_TARGET_OPTIONS(o)                                                                 \
-    {.name = "target",                                                                             \
-     .value = "TARGET",                                                                            \
-     .kind = HONE_CLI_TEXT,                                                                        \
-     .to = &(o).target,                                                                            \
-     .help = "for this target; default: host"},                                                    \
-    {                                                                                              \
-        .name = "threads", .value = "N", .kind = HONE_CLI_NUMBER, .to = &(o).threads,              \
-        .help = "for this number of threads; default: all cores", .min = 1, .max = 1024            \
-    }
+    HONE_CLI_OPTION("target", 0, "TARGET", TEXT, &(o).target, "for this target; default: host"),   \
+        HONE_CLI_OPTION("threads", 0, "N", NUMBER, &(o).threads,                                   \
+                        "for this number of threads; default: all cores", .min = 1, .max = 1024)
 
 #endif

@@ -47,12 +47,10 @@ HONE_NODISCARD hone_status hone_cli_load_params(hone_cli *cli, const char *path,
                                                 hone_tensor_set *out_set,
                                                 const hone_graph_weight **out_weights);
 #define HONE_CLI_PARAMS_OPTION(place)                                                              \
-    {                                                                                              \
-        .name = "params", .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),                   \
-        .help =                                                                                    \
-            "values of parameters, and in place of initializers of an ONNX file, by name: .npz, "  \
-            ".safetensors or a folder of NAME.npy"                                                 \
-    }
+    HONE_CLI_OPTION(                                                                               \
+        "params", 0, "FILE", TEXT, (place),                                                        \
+        "values of parameters, and in place of initializers of an ONNX file, by name: .npz, "      \
+        ".safetensors or a folder of NAME.npy")
 
 /* Finds the given tensor for each want: one with a name is for the want of that name, those without
  * take the wants that are left, in order. INVALID, with the list of wants: a name that no want or

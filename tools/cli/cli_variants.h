@@ -16,16 +16,13 @@ HONE_NODISCARD hone_status hone_cli_read_variants(const cli_variants *variants, 
 
 /* The rows of the options. what: "searched" … */
 #define HONE_CLI_VARIANT_OPTIONS(v)                                                                \
-    {.name = "variants",                                                                           \
-     .value = "WHICH",                                                                             \
-     .kind = HONE_CLI_TEXT,                                                                        \
-     .to = &(v).which,                                                                             \
-     .help = "other algorithms: none, exact (default: no more rounding than other orders of sums " \
-             "have) or all, such as Winograd's"},                                                  \
-    {                                                                                              \
-        .name = "max-error", .value = "X", .kind = HONE_CLI_REAL, .to = &(v).max_error,            \
-        .was_given = &(v).has_max_error,                                                           \
-        .help = "those that declare no larger error, relative to the largest output; 1e-5, say"    \
-    }
+    HONE_CLI_OPTION(                                                                               \
+        "variants", 0, "WHICH", TEXT, &(v).which,                                                  \
+        "other algorithms: none, exact (default: no more rounding than other orders of sums "      \
+        "have) or all, such as Winograd's"),                                                       \
+        HONE_CLI_OPTION(                                                                           \
+            "max-error", 0, "X", REAL, &(v).max_error,                                             \
+            "those that declare no larger error, relative to the largest output; 1e-5, say",       \
+            .was_given = &(v).has_max_error)
 
 #endif

@@ -156,15 +156,9 @@ static hone_status recover(hone_cli *cli, const char *output) {
 
 int hone_db_verb_recover(int argc, char **argv) {
     const char *output = NULL;
-    const hone_cli_option options[] = {
-        {.name = "output",
-         .letter = 'o',
-         .value = "NEW",
-         .kind = HONE_CLI_OUTPUT,
-         .to = &output,
-         .help = "the new file, which must not be there yet"},
-        {0  }
-    };
+    const hone_cli_option options[] = {HONE_CLI_OPTION("output", 'o', "NEW", OUTPUT, &output,
+                                                       "the new file, which must not be there yet"),
+                                       {0}};
     const hone_cli_command command = {
         .name = "db recover",
         .usage = "DB -o NEW",
@@ -266,15 +260,10 @@ static hone_status prune(hone_cli *cli, int64_t keep) {
 int hone_db_verb_prune(int argc, char **argv) {
     int64_t keep = 50;
     const hone_cli_option options[] = {
-        {.name = "keep",
-         .value = "N",
-         .kind = HONE_CLI_NUMBER,
-         .to = &keep,
-         .help = "the fastest records of each task that stay; default 50",
-         .min = 1,
-         .max = INT32_MAX},
-        {0}
-    };
+        HONE_CLI_OPTION("keep", 0, "N", NUMBER, &keep,
+                        "the fastest records of each task that stay; default 50", .min = 1,
+                        .max = INT32_MAX),
+        {0}};
     const hone_cli_command command = {
         .name = "db prune",
         .usage = "DB [--keep 50]",

@@ -20,13 +20,9 @@ static hone_status export_verb(hone_cli *cli, const char *output) {
 int hone_db_verb_export(int argc, char **argv) {
     const char *output = NULL;
     const hone_cli_option options[] = {
-        {.name = "output",
-         .letter = 'o',
-         .value = "FILE",
-         .kind = HONE_CLI_OUTPUT,
-         .to = &output,
-         .help = "write there; default: standard output"},
-        {0 },
+        HONE_CLI_OPTION("output", 'o', "FILE", OUTPUT, &output,
+                        "write there; default: standard output"),
+        {0},
     };
     const hone_cli_command command = {
         .name = "db export",

@@ -113,10 +113,8 @@ int hone_db_verb_show(int argc, char **argv) {
     bool trace_only = false;
     hone_cli_list intrins = {0};
     const hone_cli_option options[] = {
-        {.name = "trace",
-         .kind = HONE_CLI_SWITCH,
-         .to = &trace_only,
-         .help = "the trace alone, as JSON that `hone schedule` reads"},
+        HONE_CLI_OPTION("trace", 0, NULL, SWITCH, &trace_only,
+                        "the trace alone, as JSON that `hone schedule` reads"),
         HONE_CLI_INTRIN_OPTION(&intrins, "a tensor intrinsic that the trace uses"),
         {0},
     };

@@ -147,14 +147,10 @@ int hone_db_verb_sql(int argc, char **argv) {
     bool csv = false;
     int64_t timeout_ns = 0;
     const hone_cli_option options[] = {
-        {.name = "csv", .kind = HONE_CLI_SWITCH, .to = &csv, .help = "comma-separated values"},
-        {.name = "timeout",
-         .value = "60s",
-         .kind = HONE_CLI_TIME,
-         .to = &timeout_ns,
-         .min = 1,
-         .help = "give up after this time; default 60 s"},
-        {0            },
+        HONE_CLI_OPTION("csv", 0, NULL, SWITCH, &csv, "comma-separated values"),
+        HONE_CLI_OPTION("timeout", 0, "60s", TIME, &timeout_ns,
+                        "give up after this time; default 60 s", .min = 1),
+        {0},
     };
     const hone_cli_command command = {
         .name = "db sql",

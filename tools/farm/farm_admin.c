@@ -50,7 +50,7 @@ int hone_farm_verb_drain(int argc, char **argv) {
     hone_farm_access access = {0};
     bool is_over = false;
     const hone_cli_option options[] = {
-        {.name = "undo",  .kind = HONE_CLI_SWITCH, .to = &is_over, .help = "let it have work again"},
+        HONE_CLI_OPTION("undo", 0, NULL, SWITCH, &is_over, "let it have work again"),
         HONE_FARM_ACCESS_OPTIONS(access),
         {0},
     };
@@ -108,12 +108,10 @@ typedef struct key_options {
 } key_options;
 
 #define DIR_OPTION(options)                                                                        \
-    {                                                                                              \
-        .name = "keys", .value = "DIR", .kind = HONE_CLI_TEXT, .to = &(options).dir,               \
-        .help =                                                                                    \
-            "the tracker's directory of keys: works on that, without the tracker (which reads "    \
-            "it when it starts and on SIGHUP)"                                                     \
-    }
+    HONE_CLI_OPTION(                                                                               \
+        "keys", 0, "DIR", TEXT, &(options).dir,                                                    \
+        "the tracker's directory of keys: works on that, without the tracker (which reads "        \
+        "it when it starts and on SIGHUP)")
 
 static hone_status key_of(const char *text, hone_key *out_key) {
     return hone_status_annotate(hone_key_parse(text, strlen(text), out_key), "%s", text);
@@ -154,16 +152,8 @@ static hone_status allow(hone_cli *cli, key_options *o) {
 int hone_farm_verb_allow(int argc, char **argv) {
     key_options o = {.name = ""};
     const hone_cli_option options[] = {
-        {.name = "role",
-         .value = "ROLE",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.role,
-         .help = "runner, tuner or admin"},
-        {.name = "name",
-         .value = "N",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.name,
-         .help = "whose it is, for people"},
+        HONE_CLI_OPTION("role", 0, "ROLE", TEXT, &o.role, "runner, tuner or admin"),
+        HONE_CLI_OPTION("name", 0, "N", TEXT, &o.name, "whose it is, for people"),
         DIR_OPTION(o),
         HONE_FARM_ACCESS_OPTIONS(o.access),
         {0},

@@ -13,25 +13,14 @@
 
 /* Rows of an option table; `access` is a hone_farm_access. */
 #define HONE_FARM_ACCESS_OPTIONS(access)                                                           \
-    {.name = "tracker",                                                                            \
-     .value = "URL",                                                                               \
-     .kind = HONE_CLI_TEXT,                                                                        \
-     .to = &(access).tracker,                                                                      \
-     .help = "the farm's tracker, tcp://HOST:9190; HONE_TRACKER serves as well"},                  \
-        {.name = "key",                                                                            \
-         .value = "FILE",                                                                          \
-         .kind = HONE_CLI_TEXT,                                                                    \
-         .to = &(access).key_path,                                                                 \
-         .help = "your secret key, made by 'hone keygen'; or HONE_KEY_FILE"},                      \
-        {.name = "tracker-key",                                                                    \
-         .value = "PUB",                                                                           \
-         .kind = HONE_CLI_TEXT,                                                                    \
-         .to = &(access).tracker_key,                                                              \
-         .help = "the tracker's public key, or a file with it; or HONE_TRACKER_KEY"},              \
-    {                                                                                              \
-        .name = "insecure", .kind = HONE_CLI_SWITCH, .to = &(access).is_insecure,                  \
-        .help = "no keys, no encryption; on this machine only"                                     \
-    }
+    HONE_CLI_OPTION("tracker", 0, "URL", TEXT, &(access).tracker,                                  \
+                    "the farm's tracker, tcp://HOST:9190; HONE_TRACKER serves as well"),           \
+        HONE_CLI_OPTION("key", 0, "FILE", TEXT, &(access).key_path,                                \
+                        "your secret key, made by 'hone keygen'; or HONE_KEY_FILE"),               \
+        HONE_CLI_OPTION("tracker-key", 0, "PUB", TEXT, &(access).tracker_key,                      \
+                        "the tracker's public key, or a file with it; or HONE_TRACKER_KEY"),       \
+        HONE_CLI_OPTION("insecure", 0, NULL, SWITCH, &(access).is_insecure,                        \
+                        "no keys, no encryption; on this machine only")
 
 /* INVALID when one of these options stands in the command line and would do nothing: without a
  * tracker, or keys without a use for them. After hone_farm_access_from_environment. */

@@ -59,11 +59,7 @@ done:
 int hone_verb_equal(int argc, char **argv) {
     const char *func = NULL;
     const hone_cli_option options[] = {
-        {.name = "func",
-         .value = "NAME",
-         .kind = HONE_CLI_TEXT,
-         .to = &func,
-         .help = "compare this function of both alone"},
+        HONE_CLI_OPTION("func", 0, "NAME", TEXT, &func, "compare this function of both alone"),
         {0},
     };
     const hone_cli_command command = {

@@ -57,11 +57,7 @@ static hone_status hash(hone_cli *cli, const char *func) {
 int hone_verb_hash(int argc, char **argv) {
     const char *func = NULL;
     const hone_cli_option options[] = {
-        {.name = "func",
-         .value = "NAME",
-         .kind = HONE_CLI_TEXT,
-         .to = &func,
-         .help = "this function's hash alone"},
+        HONE_CLI_OPTION("func", 0, "NAME", TEXT, &func, "this function's hash alone"),
         {0},
     };
     const hone_cli_command command = {

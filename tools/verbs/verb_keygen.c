@@ -39,12 +39,8 @@ static hone_status keygen(hone_cli *cli, const char *dir) {
 int hone_verb_keygen(int argc, char **argv) {
     const char *dir = ".";
     const hone_cli_option options[] = {
-        {.name = "out",
-         .letter = 'o',
-         .value = "DIR",
-         .kind = HONE_CLI_TEXT,
-         .to = &dir,
-         .help = "where the two files go (made when it is not there; default: here)"},
+        HONE_CLI_OPTION("out", 'o', "DIR", TEXT, &dir,
+                        "where the two files go (made when it is not there; default: here)"),
         {0},
     };
     const hone_cli_command command = {

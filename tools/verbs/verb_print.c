@@ -74,11 +74,8 @@ int hone_verb_print(int argc, char **argv) {
     print_options o = {.dialect = "tvm-0.27"};
     const hone_cli_option options[] = {
         HONE_CLI_DIALECT_OPTION(&o.dialect),
-        {.name = "func",
-                      .value = "NAME",
-                      .kind = HONE_CLI_TEXT,
-                      .to = &o.function,
-                      .help = "this function alone, and what it calls"},
+        HONE_CLI_OPTION("func", 0, "NAME", TEXT, &o.function,
+                        "this function alone, and what it calls"),
         HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
         {0},
     };

@@ -38,13 +38,9 @@ static hone_status report(hone_cli *cli, const char *output) {
 int hone_verb_report(int argc, char **argv) {
     const char *output = "-";
     const hone_cli_option options[] = {
-        {.name = "output",
-         .letter = 'o',
-         .value = "FILE",
-         .kind = HONE_CLI_OUTPUT,
-         .to = &output,
-         .help = "write the page there; default: standard output"},
-        {0 },
+        HONE_CLI_OPTION("output", 'o', "FILE", OUTPUT, &output,
+                        "write the page there; default: standard output"),
+        {0},
     };
     const hone_cli_command command = {
         .name = "report",

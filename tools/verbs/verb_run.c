@@ -376,27 +376,20 @@ static hone_status run(hone_cli *cli, const hone_run_options *o) {
 int hone_verb_run(int argc, char **argv) {
     hone_run_options o = {.rtol = NOT_SAID, .atol = 1e-5};
 #define TEXT(option, field, word, words)                                                           \
-    { .name = (option), .value = (word), .kind = HONE_CLI_TEXT, .to = &o.field, .help = (words) }
+    HONE_CLI_OPTION((option), 0, (word), TEXT, &o.field, (words))
 #define LIST(option, field, word, words)                                                           \
-    { .name = (option), .value = (word), .kind = HONE_CLI_LIST, .to = &o.field, .help = (words) }
-#define SWITCH(option, field, words)                                                               \
-    { .name = (option), .kind = HONE_CLI_SWITCH, .to = &o.field, .help = (words) }
+    HONE_CLI_OPTION((option), 0, (word), LIST, &o.field, (words))
+#define SWITCH(option, field, words) HONE_CLI_OPTION((option), 0, NULL, SWITCH, &o.field, (words))
     const hone_cli_option options[] = {
         LIST("in", in, "FILE", "inputs in order, .npy, .npz or .pb; NAME=FILE gives one a name"),
         TEXT("out-dir", out_dir, "DIR",
              "write each result to DIR/NAME.npy (bfloat16: .safetensors)"),
         LIST("expect", expect, "FILE", "what the results should be; exit code 1 when they are not"),
-        {.name = "rtol",
-                                                                                                 .value = "X",
-                                                                                                 .kind = HONE_CLI_REAL,
-                                                                                                 .to = &o.rtol,
-                                                                                                 .help = "allowed difference relative to the expected value; default 1e-4, float16 0.002, "
-                 "bfloat16 0.016"},
-        {.name = "atol",
-                                                                                                 .value = "X",
-                                                                                                 .kind = HONE_CLI_REAL,
-                                                                                                 .to = &o.atol,
-                                                                                                 .help = "and absolute; default 1e-5"},
+        HONE_CLI_OPTION(
+            "rtol", 0, "X", REAL, &o.rtol,
+            "allowed difference relative to the expected value; default 1e-4, float16 0.002, "
+            "bfloat16 0.016"),
+        HONE_CLI_OPTION("atol", 0, "X", REAL, &o.atol, "and absolute; default 1e-5"),
         SWITCH("time", time, "run for half a second or more and print times"),
         SWITCH("interpret", interpret, "run the reference interpreter: slow, exact"),
         SWITCH("check", check, "with --interpret: find races and reads of what was never written"),
@@ -405,19 +398,15 @@ int hone_verb_run(int argc, char **argv) {
         HONE_CLI_PARAMS_OPTION(&o.params),
         LIST("shape", shapes, "N=4",
              "sizes of made-up inputs, default 1; tensors in an input that is a sequence"),
-        {.name = "threads",
-                                                                                                 .value = "N",
-                                                                                                 .kind = HONE_CLI_NUMBER,
-                                                                                                 .to = &o.threads,
-                                                                                                 .help = "threads to run on; default: what the model was compiled for",
-                                                                                                 .min = 1,
-                                                                                                 .max = 1024},
+        HONE_CLI_OPTION("threads", 0, "N", NUMBER, &o.threads,
+                        "threads to run on; default: what the model was compiled for", .min = 1,
+                        .max = 1024),
         TEXT("db", db, "FILE", "for a model or program: records to compile it with"),
         TEXT("target", target, "T", "for a model or program: what to compile for"),
         SWITCH("no-schedule", no_schedule, "for a model or program: plain kernels"),
         SWITCH("reschedule", reschedule, "default schedules also where the program carries one"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
-        {0       },
+        {0},
     };
 #undef TEXT
 #undef LIST

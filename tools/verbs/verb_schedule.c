@@ -246,36 +246,23 @@ static hone_status schedule(hone_cli *cli, schedule_options *options) {
 int hone_verb_schedule(int argc, char **argv) {
     schedule_options o = {.dialect_name = "tvm-0.27"};
     const hone_cli_option options[] = {
-        {.name = "trace",
-         .value = "FILE",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.trace,
-         .help = "the trace: .json (also TVM's tuning records), or .py as TVM prints it"},
-        {.name = "func",
-         .value = "NAME",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.func,
-         .help = "the function of steps that name none; default: main, or the only one"},
+        HONE_CLI_OPTION("trace", 0, "FILE", TEXT, &o.trace,
+                        "the trace: .json (also TVM's tuning records), or .py as TVM prints it"),
+        HONE_CLI_OPTION("func", 0, "NAME", TEXT, &o.func,
+                        "the function of steps that name none; default: main, or the only one"),
         HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
-        {.name = "seed",
-         .value = "N",
-         .kind = HONE_CLI_NUMBER,
-         .to = &o.seed,
-         .was_given = &o.has_seed,
-         .help = "draw all decisions afresh, from this seed; without it those that are missing are "
-                 "drawn, the same each time"},
+        HONE_CLI_OPTION(
+            "seed", 0, "N", NUMBER, &o.seed,
+            "draw all decisions afresh, from this seed; without it those that are missing are "
+            "drawn, the same each time",
+            .was_given = &o.has_seed),
         HONE_CLI_INTRIN_OPTION(
             &o.intrins, "a tensor intrinsic (functions desc and impl, or …_desc and …_impl)"),
         HONE_CLI_DIALECT_OPTION(&o.dialect_name),
-        {.name = "steps",
-         .kind = HONE_CLI_SWITCH,
-         .to = &o.steps,
-         .help = "print the program after each step"},
-        {.name = "show-trace",
-         .kind = HONE_CLI_SWITCH,
-         .to = &o.show_trace,
-         .help = "print the trace with its decisions instead of the program"},
-        {0 },
+        HONE_CLI_OPTION("steps", 0, NULL, SWITCH, &o.steps, "print the program after each step"),
+        HONE_CLI_OPTION("show-trace", 0, NULL, SWITCH, &o.show_trace,
+                        "print the trace with its decisions instead of the program"),
+        {0},
     };
     const hone_cli_command command = {
         .name = "schedule",

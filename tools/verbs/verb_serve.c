@@ -158,31 +158,17 @@ static hone_status serve(hone_cli *cli, serve_options *options) {
 int hone_verb_serve(int argc, char **argv) {
     serve_options o = {.listen = "127.0.0.1", .port = USUAL_PORT};
     const hone_cli_option options[] = {
-        {.name = "db",
-         .value = "FILE",
-         .kind = HONE_CLI_LIST,
-         .to = &o.dbs,
-         .help = "the database; more than one are compared"},
-        {.name = "listen",
-         .value = "HOST",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.listen,
-         .help = "an address of this machine; default 127.0.0.1, for this machine only"},
-        {.name = "port",
-         .value = "N",
-         .kind = HONE_CLI_NUMBER,
-         .to = &o.port,
-         .help = "default 9192; 0 takes a free one",
-         .min = 0,
-         .max = 65535},
-        {.name = "token",
-         .value = "WORD",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.token,
-         .help = "who looks must know it; or HONE_SERVE_TOKEN; made up for other addresses than "
-                 "this machine's own"},
+        HONE_CLI_OPTION("db", 0, "FILE", LIST, &o.dbs, "the database; more than one are compared"),
+        HONE_CLI_OPTION("listen", 0, "HOST", TEXT, &o.listen,
+                        "an address of this machine; default 127.0.0.1, for this machine only"),
+        HONE_CLI_OPTION("port", 0, "N", NUMBER, &o.port, "default 9192; 0 takes a free one",
+                        .min = 0, .max = 65535),
+        HONE_CLI_OPTION(
+            "token", 0, "WORD", TEXT, &o.token,
+            "who looks must know it; or HONE_SERVE_TOKEN; made up for other addresses than "
+            "this machine's own"),
         HONE_FARM_ACCESS_OPTIONS(o.farm),
-        {0                             },
+        {0},
     };
     const hone_cli_command command = {
         .name = "serve",

@@ -73,18 +73,10 @@ int hone_verb_space(int argc, char **argv) {
     space_options o = {0};
     const hone_cli_option options[] = {
         HONE_CLI_TARGET_OPTIONS(o),
-        {.name = "sketches",
-             .value = "N",
-             .kind = HONE_CLI_NUMBER,
-             .to = &o.sketches,
-             .help = "at most the first N of them",
-             .min = 1,
-             .max = 1000000},
-        {.name = "func",
-             .value = "NAME",
-             .kind = HONE_CLI_TEXT,
-             .to = &o.func,
-             .help = "the function; default: main, or the only one"},
+        HONE_CLI_OPTION("sketches", 0, "N", NUMBER, &o.sketches, "at most the first N of them",
+                        .min = 1, .max = 1000000),
+        HONE_CLI_OPTION("func", 0, "NAME", TEXT, &o.func,
+                        "the function; default: main, or the only one"),
         {0},
     };
     const hone_cli_command command = {

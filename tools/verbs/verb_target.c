@@ -89,21 +89,11 @@ static hone_status target_verb(hone_cli *cli, const target_options *options) {
 int hone_verb_target(int argc, char **argv) {
     target_options o = {0};
     const hone_cli_option options[] = {
-        {.name = "list",
-         .kind = HONE_CLI_SWITCH,
-         .to = &o.list,
-         .help = "the names that are known"},
-        {.name = "detect",
-         .kind = HONE_CLI_SWITCH,
-         .to = &o.detect,
-         .help = "this machine (also without arguments), and its NVIDIA cards"},
-        {.name = "threads",
-         .value = "N",
-         .kind = HONE_CLI_NUMBER,
-         .to = &o.threads,
-         .help = "with this number of threads",
-         .min = 1,
-         .max = 1024},
+        HONE_CLI_OPTION("list", 0, NULL, SWITCH, &o.list, "the names that are known"),
+        HONE_CLI_OPTION("detect", 0, NULL, SWITCH, &o.detect,
+                        "this machine (also without arguments), and its NVIDIA cards"),
+        HONE_CLI_OPTION("threads", 0, "N", NUMBER, &o.threads, "with this number of threads",
+                        .min = 1, .max = 1024),
         {0},
     };
     const hone_cli_command command = {

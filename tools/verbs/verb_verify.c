@@ -131,13 +131,10 @@ done:
 int hone_verb_verify(int argc, char **argv) {
     const char *target = NULL;
     const hone_cli_option options[] = {
-        {.name = "target",
-         .value = "TARGET",
-         .kind = HONE_CLI_TEXT,
-         .to = &target,
-         .help =
-             "also whether it fits there: the threads and shared memory of a GPU, no loops over "
-             "threads for a CPU"},
+        HONE_CLI_OPTION(
+            "target", 0, "TARGET", TEXT, &target,
+            "also whether it fits there: the threads and shared memory of a GPU, no loops over "
+            "threads for a CPU"),
         {0},
     };
     const hone_cli_command command = {
