@@ -154,9 +154,14 @@ static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *
 
 const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     const onnx_converter *const tables[] = {onnx_branch_converters, onnx_loop_converters,
-                                            onnx_sequence_converters, onnx_recurrent_converters};
+                                            onnx_sequence_converters, onnx_recurrent_converters,
+                                            onnx_linear_attention_converters};
     const onnx_converter *found = onnx_find_row(node);
-    if (!node->op_type || !onnx_is_plain_domain(node->domain)) return found;
+    if (!node->op_type) return found;
+    if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
+        return found ? found : onnx_find_in(onnx_linear_attention_converters, node->op_type);
+    }
+    if (!onnx_is_plain_domain(node->domain)) return found;
     for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
         found = onnx_find_in(tables[t], node->op_type);
     return found;

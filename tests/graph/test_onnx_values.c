@@ -655,6 +655,15 @@ static const struct row {
         "const o f32 1,4,1,2 = 0,0,0.5,0,0,0,0,-1\nconst m f32 1,2,1,2 = 1,3,1,0.5\n"
         "node DeformConv x,w,o,,m -> y group=2 offset_group=2",
         "1,2,3,5", "1.5,6,6,3"),
+    ROW("LinearAttention: a state of sums",
+        "opset 27\ninput x f32 1,3,1\nnode LinearAttention x,x,x -> y,s update_rule='linear' "
+        "scale=1.0 q_num_heads=1 kv_num_heads=1",
+        "1,2,3", "1,10,42"),
+    ROW("LinearAttention: of what is known, half of the rest is learned",
+        "opset 27\ninput x f32 1,3,1\nconst b f32 1,3,1 = 0.5,0.5,0.5\n"
+        "node LinearAttention x,x,x,,,b -> y update_rule='delta' scale=1.0 q_num_heads=1 "
+        "kv_num_heads=1",
+        "1,2,3", "0.5,3,-2.25"),
     ROW("SpaceToDepth, channels in front of places",
         "opset 28\ninput x f32 1,2,2,2\nnode SpaceToDepth x -> y blocksize=2 mode='CRD'",
         "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8"),

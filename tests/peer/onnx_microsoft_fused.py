@@ -106,6 +106,24 @@ def grouped(case):
                      scale=case.maybe(case.draw.real(0.2, 1), 0.3))
 
 
+def linear_attention(case):
+    batch, length, heads, times, size, wide = (case.draw.between(1, n) for n in (2, 5, 3, 2, 4, 4))
+    rule = case.draw.one_of(("linear", "gated", "delta", "gated_delta"))
+    keys = case.draw.numbers([batch, length, heads, size], "float32")
+    keys /= numpy.maximum(numpy.linalg.norm(keys, axis=-1, keepdims=True), 0.1)
+    operands = joined(case, [batch, length, heads * times * size])
+    operands += [case.holding(keys.reshape(batch, length, heads * size)),
+                 *joined(case, [batch, length, heads * wide])]
+    operands += joined(case, [batch, heads, size, wide]) if case.draw.chance(0.5) else [NONE]
+    decays = heads * case.draw.one_of((1, size))
+    decay = -numpy.abs(case.draw.numbers([batch, length, decays], "float32"))
+    operands.append(case.holding(decay) if "gated" in rule else NONE)
+    beta = case.draw.rng.uniform(0, 1, [batch, length, case.draw.one_of((1, heads))])
+    operands.append(case.holding(beta.astype("float32")) if "delta" in rule else NONE)
+    return case.node(operands, 2, q_num_heads=heads * times, kv_num_heads=heads, update_rule=rule,
+                     scale=case.maybe(case.draw.real(0.2, 1), 0.5))
+
+
 def whole(case, shape, dtype, constant=0.2):
     info = numpy.iinfo(dtype)
     return case.holding(case.draw.rng.integers(info.min, info.max + 1, shape).astype(dtype), constant)
@@ -148,5 +166,5 @@ def float_product(case):
 
 TABLE = {"FusedConv": fused_conv, "FusedGemm": fused_gemm, "EmbedLayerNormalization": embedding,
          "MultiHeadAttention": multi_head, "GroupQueryAttention": grouped,
-         "QAttention": quantised_attention, "MatMulIntegerToFloat": float_product,
+         "QAttention": quantised_attention, "LinearAttention": linear_attention, "MatMulIntegerToFloat": float_product,
          "DynamicQuantizeMatMul": float_product}

@@ -121,6 +121,8 @@ def resize(case):
     scales, sizes = resized(case, data, axes, form in ("align_corners", "tf_crop_and_resize"))
     roi = NONE
     if form == "tf_crop_and_resize":
+        if sizes is not NONE:
+            sizes = [size + (size == data.shape[axis]) for axis, size in zip(axes, sizes)]
         low, high = case.draw.rng.random(2) * 0.4, 0.5 + case.draw.rng.random(2)
         roi = numpy.array([0, 0, *low, 1, 1, *high], "float32")
         words["extrapolation_value"] = case.maybe(case.draw.real(0, 2))

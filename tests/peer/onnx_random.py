@@ -45,7 +45,8 @@ WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
             "ConcatFromSequence", "SplitToSequence", "Optional", "OptionalHasElement",
-            "OptionalGetElement", "BitCast", "CausalConvWithState", "SwiGLU"}  # onnx_control.py, or the ONNX project's cases
+            "OptionalGetElement", "BitCast", "CausalConvWithState", "LinearAttention",
+            "SwiGLU"}  # onnx_control.py, or the ONNX project's cases
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
 TIMEOUT_S = 240

@@ -32,6 +32,11 @@ static const onnx_converter *find_of_microsoft(const char *op) {
     return find_in_tables(HONE_COUNT(tables), tables, op);
 }
 
+/* Operators that com.microsoft had before the standard, as they are there. */
+static bool is_standard_since(const char *op) {
+    return strcmp(op, "Trilu") == 0 || strcmp(op, "CausalConvWithState") == 0;
+}
+
 static const onnx_converter *find_plain(const char *op) {
     const onnx_converter *const tables[] = {
         onnx_math_converters,      onnx_nn_converters,          onnx_shape_converters,
@@ -53,7 +58,8 @@ hone_garg onnx_given(const onnx_reader *r, uint32_t input) {
 const onnx_converter *onnx_find_row(const Onnx__NodeProto *node) {
     if (!node->op_type) return NULL;
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
-        return find_of_microsoft(node->op_type);
+        const onnx_converter *own = find_of_microsoft(node->op_type);
+        return !own && is_standard_since(node->op_type) ? find_plain(node->op_type) : own;
     }
     if (node->domain && strcmp(node->domain, "ai.onnx.preview.training") == 0) {
         return onnx_find_in(onnx_train_converters, node->op_type);

@@ -26,6 +26,7 @@ static const char *const of_steps[] = {
     "InstanceNormalization",
     "LRN",
     "LSTM",
+    "LinearAttention",
     "LpNormalization",
     "LpPool",
     "MatMulNBits",
