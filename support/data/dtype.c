@@ -29,6 +29,8 @@ static const struct row {
     {"void",               HONE_DTYPE_INIT(VOID,               0,  1), 0,       0                     },
     {"int4",               HONE_DTYPE_INIT(INT,                4,  1), 0,       0                     },
     {"uint4",              HONE_DTYPE_INIT(UINT,               4,  1), 0,       0                     },
+    {"int2",               HONE_DTYPE_INIT(INT,                2,  1), 0,       0                     },
+    {"uint2",              HONE_DTYPE_INIT(UINT,               2,  1), 0,       0                     },
     {"int1",               HONE_DTYPE_INIT(INT,                1,  1), 0,       0                     },
     {"uint1",              HONE_DTYPE_INIT(UINT,               1,  1), 0,       0                     },
     {"float8_e3m4",        HONE_DTYPE_INIT(FLOAT8_E3M4,        8,  1), 0x1p-4,  15.5                  },
@@ -74,7 +76,7 @@ double hone_dtype_max_float(hone_dtype dtype) {
 }
 
 bool hone_dtype_is_storable(hone_dtype dtype) {
-    bool is_bit = dtype.bits < 4; /* "int1", void */
+    bool is_bit = dtype.bits < 2; /* "int1", void */
     if (dtype.lanes < 1 || hone_dtype_is_scalable(dtype) || is_bit) return false;
     return row_of(dtype) != NULL;
 }

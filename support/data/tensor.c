@@ -232,9 +232,9 @@ static int64_t load_signed(hone_dtype dtype, const void *element) {
 
 /* The low bytes of an integer; wraps. Little-endian hosts only, as all of Hone. */
 static void store_integer(hone_dtype dtype, void *element, uint64_t value) {
-    if (dtype.bits == 4 && hone_dtype_is_integer(dtype)) { /* a whole byte holds the same number */
-        value &= 15;
-        if (dtype.code == HONE_DTYPE_CODE_INT && value > 7) value -= 16;
+    if (dtype.bits < 8 && hone_dtype_is_integer(dtype)) { /* a whole byte holds the same number */
+        value &= (UINT64_C(1) << dtype.bits) - 1;
+        if ((int64_t)value > hone_dtype_max_int(dtype)) value -= UINT64_C(1) << dtype.bits;
     }
     memcpy(element, &value, (size_t)(dtype.bits + 7) / 8);
 }

@@ -655,6 +655,9 @@ static const struct row {
         "const o f32 1,4,1,2 = 0,0,0.5,0,0,0,0,-1\nconst m f32 1,2,1,2 = 1,3,1,0.5\n"
         "node DeformConv x,w,o,,m -> y group=2 offset_group=2",
         "1,2,3,5", "1.5,6,6,3"),
+    ROW("casts to two bits keep the low ones",
+        "opset 25\ninput x i32 6\nnode Cast x -> a to=26\nnode Cast a -> y to=6",
+        "-3,-2,2,3,5,-9", "1,-2,-2,-1,1,-1"),
     ROW("LinearAttention: a state of sums",
         "opset 27\ninput x f32 1,3,1\nnode LinearAttention x,x,x -> y,s update_rule='linear' "
         "scale=1.0 q_num_heads=1 kv_num_heads=1",

@@ -52,13 +52,15 @@ PACKED = {"int4": "int8", "uint4": "uint8"}
 
 def is_known(array):
     """What files hold that Hone reads."""
-    name = array.dtype.name
-    return name in BEYOND_NPY or name in PACKED or (array.dtype.kind in "fiub" and hasattr(numpy, name))
+    return array.dtype.kind not in "OUS"
 
 
 def save(path, array):
-    """As npy, or as safetensors of one tensor; its name."""
+    """As npy, as safetensors of one tensor, or as ONNX keeps tensors; its name."""
     name = array.dtype.name
+    if name not in (*BEYOND_NPY, *PACKED) and not hasattr(numpy, name):
+        onnx.save_tensor(numpy_helper.from_array(array), path + ".pb")
+        return path + ".pb"
     if name not in BEYOND_NPY:
         numpy.save(path + ".npy", array.astype(PACKED.get(name, array.dtype)))
         return path + ".npy"

@@ -24,6 +24,7 @@ static const struct row {
     {"int8",                  "int8",                  1        },
     {"uint64",                "uint64",                8        },
     {"int4",                  "int4",                  1        },
+    {"uint2",                 "uint2",                 1        },
     {"bool",                  "bool",                  1        },
     {"boolx16",               "boolx16",               16       },
     {"handle",                "handle",                8        },
@@ -90,10 +91,12 @@ static void asks_for_kinds(void **state) {
     assert_true(hone_dtype_is_storable(HONE_DTYPE_BOOL));
     assert_false(hone_dtype_is_storable(HONE_DTYPE_VOID));
     assert_false(hone_dtype_is_storable((hone_dtype){0}));
-    hone_dtype int1, int4; /* the second in a byte */
+    hone_dtype int1, int2, int4; /* the others in a byte */
     assert_true(hone_dtype_parse("int1", &int1));
     assert_true(hone_dtype_parse("int4", &int4));
+    assert_true(hone_dtype_parse("int2", &int2));
     assert_true(hone_dtype_is_storable(int4) && !hone_dtype_is_storable(int1));
+    assert_true(hone_dtype_is_storable(int2) && hone_dtype_min_int(int2) == -2);
     hone_dtype four = hone_dtype_with_lanes(HONE_DTYPE_F32, 4);
     assert_true(hone_dtype_is_vector(four));
     assert_true(hone_dtype_equal(hone_dtype_element(four), HONE_DTYPE_F32));

@@ -368,10 +368,10 @@ hone_status hone_cli_unknown_input(const hone_cli_want *wants, size_t count, con
     return unknown_name(&(assignment){.wants = wants, .count = count, .what = "input"}, name);
 }
 
-hone_status hone_cli_take_as_four_bits(const hone_cli_want *want, hone_tensor *tensor) {
-    bool is_four = want->dtype.bits == 4 && hone_dtype_is_integer(want->dtype);
+hone_status hone_cli_take_as_few_bits(const hone_cli_want *want, hone_tensor *tensor) {
+    bool is_short = want->dtype.bits < 8 && hone_dtype_is_integer(want->dtype);
     bool is_byte = tensor->dtype.bits == 8 && tensor->dtype.code == want->dtype.code;
-    if (!is_four || !is_byte) return HONE_OK;
+    if (!is_short || !is_byte) return HONE_OK;
     int64_t count = hone_tensor_count(tensor);
     for (int64_t i = 0; i < count; i++) {
         int64_t value = hone_tensor_get_i64(tensor, i);
@@ -413,7 +413,7 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     }
     for (size_t i = 0; i < count; i++) {
         (*out_tensors)[i] = given->data[are_made_up ? i : index[i]].tensor;
-        HONE_TRY(hone_cli_take_as_four_bits(&wants[i], (*out_tensors)[i]));
+        HONE_TRY(hone_cli_take_as_few_bits(&wants[i], (*out_tensors)[i]));
     }
     return are_made_up ? HONE_OK : check_all_given(wants, count, shapes, *out_tensors);
 }

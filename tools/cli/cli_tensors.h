@@ -64,9 +64,10 @@ HONE_NODISCARD hone_status hone_cli_assign_tensors(const hone_cli_want *wants, s
 /* INVALID: no want is called that; with what was meant, and the list. */
 HONE_NODISCARD hone_status hone_cli_unknown_input(const hone_cli_want *wants, size_t count,
                                                   const char *name);
-/* An int4 is a byte in a file: int8 that fits it, uint8 for uint4. Others are left alone. */
-HONE_NODISCARD hone_status hone_cli_take_as_four_bits(const hone_cli_want *want,
-                                                      hone_tensor *tensor);
+/* An int4 or int2 is a byte in a file: int8 that fits it, uint8 for uint4. Others are left alone.
+ */
+HONE_NODISCARD hone_status hone_cli_take_as_few_bits(const hone_cli_want *want,
+                                                     hone_tensor *tensor);
 
 /* INVALID when one of `shapes` ("N=4") gives several sizes, or a name that neither a dimension of
  * the wants nor one of more[] (names of sizes elsewhere) has. */

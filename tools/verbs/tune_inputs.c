@@ -166,7 +166,7 @@ static hone_status assign_to(search *s, const hone_cli_tensor *file, bool of_mod
         const place *p = &s->places.data[i];
         if (p->is_of_model != of_model || !is_called(p, file->name)) continue;
         *out_named = p;
-        HONE_TRY(hone_cli_take_as_four_bits(&p->want, file->tensor));
+        HONE_TRY(hone_cli_take_as_few_bits(&p->want, file->tensor));
         if (!fits(&p->want, file->tensor)) continue;
         HONE_TRY(give(s, p, file->tensor));
         *out_taken = true;

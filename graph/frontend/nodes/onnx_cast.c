@@ -42,7 +42,7 @@ static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "saturate", 1, &saturates));
     HONE_TRY(check_target(r, info->dtype, to));
     bool is_same = hone_dtype_equal(info->dtype, to);
-    if (to.bits == 4 && hone_dtype_is_integer(to)) /* the low bits count */
+    if (to.bits < 8 && hone_dtype_is_integer(to)) /* the low bits count */
         HONE_TRY(onnx_emit_cast(r, r->inputs[0],
                                 hone_dtype_is_float(info->dtype) ? HONE_DTYPE_I32 : info->dtype,
                                 &r->inputs[0]));

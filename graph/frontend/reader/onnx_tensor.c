@@ -34,6 +34,8 @@ static const struct {
     TYPE(FLOAT8E8M0, FLOAT8_E8M0FNU, 8),
     TYPE(UINT4, UINT, 4),
     TYPE(INT4, INT, 4),
+    TYPE(UINT2, UINT, 2),
+    TYPE(INT2, INT, 2),
     TYPE(FLOAT4E2M1, FLOAT4_E2M1FN, 4),
 #undef TYPE
 };
@@ -49,18 +51,24 @@ hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
                       type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING ? " (strings)" : "");
 }
 
-/* Two of them lie in a byte of the file, the first one in its low bits; here each has its own. */
+/* How many lie in a byte of the file, the first one in its low bits; here each has its own. */
+static size_t per_byte(hone_dtype dtype) {
+    return dtype.bits == 4 || dtype.bits == 2 ? 8u / dtype.bits : 1;
+}
+
 static bool is_packed(hone_dtype dtype) {
-    return dtype.bits == 4;
+    return per_byte(dtype) > 1;
 }
 
 static size_t file_bytes(hone_dtype dtype, size_t count) {
-    return is_packed(dtype) ? count / 2 + count % 2 : count * hone_dtype_bytes(dtype);
+    size_t per = per_byte(dtype);
+    return is_packed(dtype) ? count / per + (count % per != 0) : count * hone_dtype_bytes(dtype);
 }
 
-static void unpack(hone_tensor *tensor, int64_t at, unsigned byte) {
-    unsigned bits = byte >> (at % 2 ? 4 : 0) & 0xf;
-    if (hone_dtype_is_int(tensor->dtype) && bits > 7) bits |= 0xf0; /* the sign */
+static void unpack(hone_tensor *tensor, size_t at, unsigned byte) {
+    hone_dtype dtype = tensor->dtype;
+    unsigned all = (1u << dtype.bits) - 1, bits = byte >> at % per_byte(dtype) * dtype.bits & all;
+    if (hone_dtype_is_int(dtype) && bits > all / 2) bits |= ~all; /* the sign */
     ((uint8_t *)tensor->data)[at] = (uint8_t)bits;
 }
 
@@ -71,12 +79,12 @@ static hone_status wrong_count(const char *field, size_t have, size_t want) {
 
 /* int32_data holds every integer of up to 32 bits, and the bits of shorter floats. */
 static hone_status from_int32(const Onnx__TensorProto *proto, hone_tensor *tensor, size_t count) {
-    bool is_four = is_packed(tensor->dtype);
-    size_t want = is_four ? file_bytes(tensor->dtype, count) : count;
+    bool is_short = is_packed(tensor->dtype);
+    size_t want = is_short ? file_bytes(tensor->dtype, count) : count;
     if (proto->n_int32_data != want) return wrong_count("int32_data", proto->n_int32_data, want);
     for (size_t i = 0; i < count; i++) {
-        if (is_four) {
-            unpack(tensor, (int64_t)i, (unsigned)proto->int32_data[i / 2]);
+        if (is_short) {
+            unpack(tensor, i, (unsigned)proto->int32_data[i / per_byte(tensor->dtype)]);
         } else if (hone_dtype_is_float(tensor->dtype) && tensor->dtype.bits == 8) {
             ((uint8_t *)tensor->data)[i] = (uint8_t)proto->int32_data[i];
         } else if (hone_dtype_is_float(tensor->dtype)) {
@@ -130,7 +138,7 @@ static hone_status from_bytes(hone_tensor *tensor, const uint8_t *bytes, size_t 
     int64_t elements = hone_tensor_count(tensor);
     HONE_TRY(check_bytes(tensor, count));
     for (int64_t i = 0; is_packed(tensor->dtype) && i < elements; i++)
-        unpack(tensor, i, bytes[i / 2]);
+        unpack(tensor, (size_t)i, bytes[(size_t)i / per_byte(tensor->dtype)]);
     if (is_packed(tensor->dtype)) return HONE_OK;
     if (count) memcpy(tensor->data, bytes, count);
     if (hone_dtype_is_bool(tensor->dtype)) { /* any other byte would be no bool */
