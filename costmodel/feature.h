@@ -34,12 +34,14 @@ typedef struct hone_feature_state hone_feature_state;
 HONE_NODISCARD hone_status hone_feature_state_create(hone_feature_state **out_state);
 void hone_feature_state_destroy(hone_feature_state *state); /* NULL is allowed */
 
-/* Extracts the features of `func`. *out_rows points into the state, valid until the next call:
+/* Extracts the features of `func`, whose buffer parameter i never changes where bit i of
+ * `constants` is set: nests of the root block that compute of such alone are left out, as they run
+ * once, before anything is timed. *out_rows points into the state, valid until the next call:
  * *out_row_count rows of hone_feature_count() finite floats (0 rows when nothing is stored).
  * Works on any well-formed function; a loop of unknown extent counts as 1 iteration, NO_MEMORY is
  * the only failure. */
 HONE_NODISCARD hone_status hone_feature_extract(hone_feature_state *state, const hone_func *func,
-                                                const hone_target *target, const float **out_rows,
-                                                uint32_t *out_row_count);
+                                                uint64_t constants, const hone_target *target,
+                                                const float **out_rows, uint32_t *out_row_count);
 
 #endif

@@ -111,6 +111,7 @@ typedef struct buffer_facts {
     uint32_t row;  /* its row plus one; 0 = it has none */
     bool is_inner; /* allocated in the program */
     bool is_touched;
+    bool is_constant; /* never changes: a parameter, or what is made of such alone */
     int first_depth, last_depth, shared_depth; /* shared: loops common to all accesses */
     hone_node_id first_path[MAX_LOOPS], last_path[MAX_LOOPS];
     double last_bytes[MAX_LOOPS + 1]; /* of the statement that touched it last */
@@ -134,6 +135,8 @@ struct hone_feature_state {
     int64_t unroll_step; /* of the innermost annotation around */
     int guards;          /* predicates and conditions around */
     bool in_init, failed;
+    hone_node_id
+        root; /* whose nests may be of constants alone; HONE_NO_ID: there are no constants */
     int expr_budget;
     feature_statement statement;
     HONE_VEC(uint32_t) slots; /* variable → index into values plus one */

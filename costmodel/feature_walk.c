@@ -65,6 +65,7 @@ static int64_t unroll_step(const hone_attrs *attrs, int64_t around) {
 /* ---- statements ---- */
 
 static void walk_children(hone_feature_state *s, const hone_node *node, int depth);
+static bool is_of_constants(hone_feature_state *s, hone_node_id nest);
 
 static void walk_loop(hone_feature_state *s, hone_node_id id, const hone_node *node, int depth) {
     int64_t around = s->unroll_step, extent = hone_expr_const(node->u.loop.range.extent);
@@ -164,8 +165,45 @@ static void walk(hone_feature_state *s, hone_node_id id, int depth) {
 static void walk_children(hone_feature_state *s, const hone_node *node, int depth) {
     for (hone_node_id child = node->first; child != HONE_NO_ID;
          child = hone_func_node(s->func, child)->next) {
-        walk(s, child, depth + 1);
+        bool is_nest = s->root != HONE_NO_ID && node == hone_func_node(s->func, s->root);
+        if (!is_nest || !is_of_constants(s, child)) walk(s, child, depth + 1);
     }
+}
+
+/* ---- constants ---- */
+
+static bool is_constant(const hone_feature_state *s, hone_buffer buffer) {
+    return s->buffers.data[buffer].is_constant;
+}
+
+static bool reads_constants(const hone_feature_state *s, const hone_block *block) {
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (!is_constant(s, block->reads[r].buffer)) return false;
+    }
+    return block->read_count > 0;
+}
+
+/* Every block of the nest reads constants only; what it writes is constant from here on. */
+static bool is_of_constants(hone_feature_state *s, hone_node_id nest) {
+    for (hone_node_id n = nest; n != HONE_NO_ID; n = hone_tree_next(s->func, nest, n)) {
+        const hone_node *node = hone_func_node(s->func, n);
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = node->u.block.block;
+        if (!reads_constants(s, block)) return false;
+        for (uint32_t w = 0; w < block->write_count; w++)
+            s->buffers.data[block->writes[w].buffer].is_constant = true;
+    }
+    return true;
+}
+
+static void mark_parameters(hone_feature_state *s, uint64_t constants) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < s->func->param_count && number < 64; i++) {
+        hone_buffer buffer = s->func->params[i].buffer;
+        if (buffer == HONE_NO_ID) continue;
+        s->buffers.data[buffer].is_constant = constants >> number++ & 1;
+    }
+    s->root = constants ? hone_func_root_block(s->func) : HONE_NO_ID;
 }
 
 /* ---- the public functions ---- */
@@ -203,12 +241,13 @@ static bool begin(hone_feature_state *s, const hone_func *func, const hone_targe
 }
 
 hone_status hone_feature_extract(hone_feature_state *state, const hone_func *func,
-                                 const hone_target *target, const float **out_rows,
-                                 uint32_t *out_row_count) {
+                                 uint64_t constants, const hone_target *target,
+                                 const float **out_rows, uint32_t *out_row_count) {
     assert(state && func && target && out_rows && out_row_count);
     *out_rows = NULL;
     *out_row_count = 0;
     if (begin(state, func, target)) {
+        mark_parameters(state, constants);
         if (func->node_count) walk(state, 0, 0);
         feature_finish_rows(state);
     } else {

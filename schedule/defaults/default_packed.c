@@ -117,24 +117,13 @@ static bool pays(const hone_default_nest *n, const way *w) {
     return !w->p.is_turned || w->time < plain_time(n, &w->p);
 }
 
-/* Whose steps are too many to be unrolled: others would share what they read of rows, which then is
- * held in registers that the sums need. */
-static int32_t longest_sum(const hone_packed *p) {
-    int32_t best = -1;
-    for (uint32_t a = 0; a < p->f.loop_count; a++) {
-        bool is_longer = best < 0 || p->f.extents[a] > p->f.extents[best];
-        if (!p->f.is_spatial[a] && is_longer) best = (int32_t)a;
-    }
-    return best;
-}
-
 static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
     out->time = HUGE_VAL;
     for (int is_turned = 0; is_turned < 2; is_turned++) {
         way w = {.time = HUGE_VAL};
         if (!hone_packed_find(n->sch, node, is_turned, true, &w.p) || !reads_constant(n, &w.p))
             continue;
-        w.p.last_sum = longest_sum(&w.p);
+        w.p.last_sum = hone_packed_longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
         if (out->time < HUGE_VAL) return pays(n, out);

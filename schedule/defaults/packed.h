@@ -44,6 +44,9 @@ bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, boo
                       hone_packed *out);
 /* An axis outside of the rows that shares what rows share; -1: there is none. */
 int32_t hone_packed_find_outer_row(const hone_packed *p);
+/* The reduce axis with most steps, for last_sum: they are too many to be unrolled. Others would
+ * share what they read of rows, which then is held in registers that the sums need. */
+int32_t hone_packed_longest_sum(const hone_packed *p);
 /* The dimension of an access of the block that is just this axis; -1: there is none. */
 int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, uint32_t axis);
 const hone_block *hone_packed_block(const hone_packed *p);

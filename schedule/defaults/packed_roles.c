@@ -84,6 +84,15 @@ static bool find_row(hone_packed *p) {
     return is_found;
 }
 
+int32_t hone_packed_longest_sum(const hone_packed *p) {
+    int32_t best = -1;
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        bool is_longer = best < 0 || p->f.extents[a] > p->f.extents[best];
+        if (!p->f.is_spatial[a] && is_longer) best = (int32_t)a;
+    }
+    return best;
+}
+
 int32_t hone_packed_find_outer_row(const hone_packed *p) {
     for (uint32_t a = p->row; a-- > 0;) {
         if (is_shared_along(p, a)) return (int32_t)a;

@@ -161,7 +161,7 @@ static void has_value(void **state) {
     const float *got = NULL;
     uint32_t count = 0;
     HONE_ASSERT_OK(hone_feature_state_create(&features));
-    HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), &target, &got, &count));
+    HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), 0, &target, &got, &count));
     assert_int_equal(count, row->rows);
     float value = got[(size_t)row->row * hone_feature_count() + column_of(row->column)];
     double want = row->want < 0 ? -row->want - 1 : log2(1 + row->want);
@@ -185,7 +185,7 @@ static void extract_into(hone_feature_state *features, const char *text, hone_st
     hone_module *module = parse(text);
     const float *got = NULL;
     uint32_t count = 0;
-    HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), &target, &got, &count));
+    HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), 0, &target, &got, &count));
     hone_str_append_n(out, (const char *)got, count * hone_feature_count() * sizeof *got);
     hone_module_release(module);
 }
@@ -231,6 +231,44 @@ static void blocks_are_transparent(void **state) {
     hone_feature_state_destroy(features);
 }
 
+/* Rows of a program that lays its second parameter out, doubles that, and multiplies by it. */
+static uint32_t rows_with_constants(uint64_t constants) {
+    hone_feature_state *features = NULL;
+    hone_module *module =
+        parse("@T.prim_func\n"
+              "def main(X: T.Buffer((8, 16)), W: T.Buffer((16, 8)), Y: T.Buffer((8, 16))):\n"
+              "    P = T.alloc_buffer((8, 16))\n"
+              "    Q = T.alloc_buffer((8, 16))\n"
+              "    for i, j in T.grid(8, 16):\n"
+              "        with T.block(\"turn\"):\n"
+              "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+              "            P[vi, vj] = W[vj, vi]\n"
+              "    for i, j in T.grid(8, 16):\n"
+              "        with T.block(\"double\"):\n"
+              "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+              "            Q[vi, vj] = P[vi, vj] * T.float32(2)\n"
+              "    for i, j in T.grid(8, 16):\n"
+              "        with T.block(\"product\"):\n"
+              "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+              "            Y[vi, vj] = X[vi, vj] * Q[vi, vj]\n");
+    const float *got = NULL;
+    uint32_t count = 0;
+    HONE_ASSERT_OK(hone_feature_state_create(&features));
+    HONE_ASSERT_OK(
+        hone_feature_extract(features, func_of(module), constants, &target, &got, &count));
+    hone_feature_state_destroy(features);
+    hone_module_release(module);
+    return count;
+}
+
+/* What is computed of constants alone is computed before anything is timed. */
+static void constants_are_left_out(void **state) {
+    (void)state;
+    assert_int_equal(rows_with_constants(0), 3);
+    assert_int_equal(rows_with_constants(2), 1);
+    assert_int_equal(rows_with_constants(1), 3); /* X alone makes nothing */
+}
+
 static void random_programs_give_finite_numbers(void **state) {
     (void)state;
     hone_feature_state *features = NULL;
@@ -242,7 +280,7 @@ static void random_programs_give_finite_numbers(void **state) {
         hone_func *func = hone_random_program(arena, seed, NULL);
         const float *got = NULL;
         uint32_t count = 0;
-        HONE_ASSERT_OK(hone_feature_extract(features, func, &target, &got, &count));
+        HONE_ASSERT_OK(hone_feature_extract(features, func, 0, &target, &got, &count));
         assert_true(count > 0);
         for (size_t i = 0; i < (size_t)count * hone_feature_count(); i++) {
             assert_true(isfinite(got[i]));
@@ -262,7 +300,7 @@ static void shows_its_speed(void **state) {
     HONE_ASSERT_OK(hone_feature_state_create(&features));
     int64_t started_ns = hone_clock_now(hone_clock_system());
     for (int i = 0; i < 2000; i++) {
-        HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), &target, &got, &count));
+        HONE_ASSERT_OK(hone_feature_extract(features, func_of(module), 0, &target, &got, &count));
     }
     double each_us = (double)(hone_clock_now(hone_clock_system()) - started_ns) / 2000 / 1e3;
     print_message("%.1f us per function\n", each_us);
@@ -275,6 +313,7 @@ int main(void) {
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(does_not_remember),
         cmocka_unit_test(blocks_are_transparent),
+        cmocka_unit_test(constants_are_left_out),
         cmocka_unit_test(random_programs_give_finite_numbers),
         cmocka_unit_test(shows_its_speed),
     };

@@ -21,7 +21,7 @@ static const struct row rows[] = {
     {"dense, bias, relu",         12, 12, "sch.compute_inline(",          NULL                 },
     {"dense, weights transposed", 10, 10, "sch.rfactor(",                 NULL                 },
     {"dense, weights transposed", 10, 10, "sch.reindex_cache_read(",      NULL                 },
-    {"conv2d, bias, relu",        5,  5,  "sch.sample_compute_location(", NULL                 },
+    {"conv2d, bias, relu",        8,  8,  "sch.sample_compute_location(", NULL                 },
     {"maxpool",                   3,  3,  "\"SSRSRS\"",                   NULL                 },
     {"sum of all",                2,  4,  "sch.rfactor(",                 NULL                 },
     {"sum of columns",            3,  3,  "\"SSRSRS\"",                   "sch.rfactor("       },

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compile/first_schedule.h"
 #include "ir/identity/structural.h"
 #include "lower/ground/lower.h"
 #include "schedule/python/trace_parse.h"
@@ -167,6 +168,95 @@ static void check_row(void **state) {
     assert_true(is_held);
 }
 
+/* ---- default schedules of products with constants ---- */
+
+/* Three threads, so that numbers of jobs are no powers of two. */
+static const struct constant_row {
+    const char *work, *target;
+    uint64_t constants;
+    const char *columns; /* a text of the sketches to look at */
+    int64_t rows;        /* of the tile by default; all else is tried */
+} constant_rows[] = {
+    {"conv2d_256x14", "llvm -mcpu=znver4 -num-cores=3", 2, "v0 // 64", 3},
+    {"conv2d_64x56",  "llvm -mcpu=znver4 -num-cores=3", 2, "v0 // 64", 6},
+    {"conv2d_256x14", "llvm -mcpu=znver3 -num-cores=3", 2, "v0 // 24", 2},
+    {"conv2d_64x56",  "llvm -mcpu=znver3 -num-cores=3", 2, "v0 // 16", 3},
+};
+
+enum { UNROLLED = 64, JOBS = 12, PLACES = 1 };
+
+/* All choices are tried, but for unrolling and jobs, which are the default's. */
+static bool read_all_choices(const hone_trace *sketch, choices *out) {
+    *out = (choices){0};
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        const hone_inst *inst = &sketch->insts[i];
+        if (!hone_inst_is_sampling(inst->kind)) continue;
+        uint32_t n = out->count++;
+        if (n == MAX_CHOICES) return false;
+        out->at[n] = i;
+        out->candidates[n] = PLACES;
+        if (inst->kind == HONE_INST_SAMPLE_COMPUTE_LOCATION) continue;
+        if (inst->kind != HONE_INST_SAMPLE_CATEGORICAL) return false;
+        const hone_value *values = &inst->attrs[0];
+        out->candidates[n] = values->count;
+        for (uint32_t k = 0; k < values->count; k++) {
+            int64_t first = values->u.items[0].u.i, value = values->u.items[k].u.i;
+            bool is_made = (first == 0 && value == UNROLLED) || (first == 1 && value == JOBS);
+            if (!is_made) continue;
+            out->chosen[n] = k;
+            out->candidates[n] = 0;
+        }
+    }
+    return true;
+}
+
+/* Places of computing begin at -1, that of the root. */
+static void decide(const hone_trace *sketch, const choices *c, int64_t *values,
+                   hone_decision *decisions) {
+    for (uint32_t k = 0; k < c->count; k++) {
+        bool is_place = sketch->insts[c->at[k]].kind == HONE_INST_SAMPLE_COMPUTE_LOCATION;
+        values[k] = c->chosen[k] - is_place;
+        decisions[c->at[k]] = (hone_decision){1, &values[k]};
+    }
+}
+
+static bool reaches(fixture *f, const hone_trace *sketch, const struct constant_row *row,
+                    hone_hash128 wanted) {
+    choices c;
+    int64_t values[MAX_CHOICES];
+    if (!has_text(sketch, row->columns) || !read_all_choices(sketch, &c)) return false;
+    if (!fix_rows(sketch, &c, row->rows)) return false;
+    hone_decision *decisions = hone_arena_zalloc(f->arena, (sketch->count + 1) * sizeof *decisions);
+    do {
+        decide(sketch, &c, values, decisions);
+        HONE_ASSERT_OK(hone_schedule_reset(f->sch));
+        hone_apply_options options = {.decisions = decisions};
+        hone_status st = hone_trace_apply(sketch, f->sch, &options);
+        if (!st) st = hone_postprocess(f->sch, &f->target);
+        bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
+        hone_status_free(st);
+        if (is_there) return true;
+    } while (next_choice(&c));
+    return false;
+}
+
+static void check_constant_row(void **state) {
+    const struct constant_row *row = *state;
+    fixture f = {.arena = hone_arena_create(1 << 16)};
+    HONE_ASSERT_OK(hone_target_parse(row->target, &f.target));
+    load_program(&f, row->work);
+    HONE_ASSERT_OK(hone_schedule_create(f.func, &f.sch));
+    HONE_ASSERT_OK(hone_space_generate(f.func, &f.target, &f.space));
+    HONE_ASSERT_OK(hone_first_schedule(f.sch, &f.target, row->constants));
+    hone_hash128 wanted = lowered_hash(&f);
+    bool is_held = false;
+    for (uint32_t i = 0; i < f.space.count && !is_held; i++)
+        is_held = reaches(&f, &f.space.sketches[i], row, wanted);
+    tear_down(&f);
+    assert_true(is_held);
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("tuner/yardstick", rows, check_row);
+    int failed = HONE_RUN_ROWS("tuner/yardstick", rows, check_row);
+    return failed + HONE_RUN_ROWS("tuner/yardstick, constants", constant_rows, check_constant_row);
 }

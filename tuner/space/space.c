@@ -11,7 +11,7 @@
 #include "schedule/replay/trace_apply.h"
 #include "support/data/hash.h"
 
-enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
+enum { MAX_SKETCHES = 40, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 
 static const struct {
     hone_space_rule apply;

@@ -144,8 +144,8 @@ void hone_tune_task_destroy(hone_tune_task *task) {
 static hone_status describe(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
     const float *rows = NULL;
     out->program = hone_func_hash(task->schedule->func);
-    HONE_TRY(hone_feature_extract(task->features, task->schedule->func, task->target, &rows,
-                                  &out->row_count));
+    HONE_TRY(hone_feature_extract(task->features, task->schedule->func, task->task->constants,
+                                  task->target, &rows, &out->row_count));
     out->features =
         hone_arena_copy(arena, rows, (size_t)out->row_count * hone_feature_count() * sizeof *rows);
     return out->features ? HONE_OK : no_memory();
