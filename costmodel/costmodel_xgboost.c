@@ -58,7 +58,7 @@ static double forest_score(const xgboost_model *self, const tree_forest *forest,
         if (forest) sum += tree_forest_row(forest, row);
         if (self->prior) sum += tree_forest_row(self->prior, row);
     }
-    return tree_train_label(sum);
+    return sum;
 }
 
 /* ---- learning ---- */

@@ -74,7 +74,8 @@ hone_status train_history_add(train_history *history, uint32_t columns,
     return HONE_OK;
 }
 
-double train_history_label(const train_history *history, const train_sample *sample) {
+/* best time of the group / own time, in (0, 1]; 0 for a failure. */
+static double label_of(const train_history *history, const train_sample *sample) {
     uint64_t bits = 0;
     if (isnan(sample->time_ns)) return 0;
     if (!hone_map128_find(&history->best, sample->group, &bits)) return 1;
@@ -87,7 +88,7 @@ static size_t drop_old(train_history *history, size_t excess, bool slow_only) {
     size_t kept = 0, dropped = 0;
     for (size_t i = 0; i < history->samples.count; i++) {
         train_sample sample = history->samples.data[i];
-        bool may_go = !slow_only || train_history_label(history, &sample) < 0.5;
+        bool may_go = !slow_only || label_of(history, &sample) < 0.5;
         if (dropped < excess && may_go) {
             history->row_total -= sample.row_count;
             hone_free(sample.rows);

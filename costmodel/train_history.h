@@ -1,7 +1,6 @@
-/* costmodel/train_history.h - the measurements a model learns from, with their labels.
+/* costmodel/train_history.h - the measurements a model learns from.
  *
- * A label is (best time of the group) / (own time), in (0, 1], and 0 for a failure; labels follow
- * when a group gets faster. When there are more samples than may be kept, slow old ones go first.
+ * When there are more samples than may be kept, slow old ones go first.
  * A value in the caller's storage; {0} is empty; thread-compatible.
  */
 #ifndef HONE_COSTMODEL_TRAIN_HISTORY_H
@@ -31,10 +30,8 @@ void train_history_deinit(train_history *history);
 /* Copies the samples, all or none. */
 HONE_NODISCARD hone_status train_history_add(train_history *history, uint32_t columns,
                                              const hone_costmodel_sample *samples, size_t count);
-/* Drops samples until at most `limit` are left: the oldest of those with a label below a half,
- * then the oldest. */
+/* Drops samples until at most `limit` are left: the oldest of those that take more than
+ * twice the best time of their group, then the oldest. */
 void train_history_trim(train_history *history, size_t limit);
-
-double train_history_label(const train_history *history, const train_sample *sample);
 
 #endif

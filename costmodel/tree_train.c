@@ -4,17 +4,18 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <xgboost/c_api.h>
 
+#include "costmodel/train_pairs.h"
 #include "support/core/alloc.h"
 
 /* Below HOLDOUT_MIN samples every one is needed for training, and the rounds are few instead. */
 enum { HOLDOUT_MIN = 48, HOLDOUT_ONE_IN = 6, FEW_ROUNDS = 40, PATIENCE = 12 };
 
-/* Fast candidates matter most; a failure must be learned, too. */
-#define WEIGHT_SLOWEST 0.4F
-#define WEIGHT_FAILED 0.5F
+/* How surely a difference of sums tells which of two is faster: a logistic curve of this slope. */
+#define SLOPE 4.0
 
 /* Everything about one training; arrays have one entry per row or per sample. */
 typedef struct training {
@@ -25,9 +26,11 @@ typedef struct training {
     size_t used_count;
     float *matrix; /* rows × used_count */
     uint32_t *sample_of;
-    float *label, *weight; /* per sample; weight 0 = held out */
-    float *sum;            /* per sample: what the trees say so far */
-    float *prior;          /* per sample: what those said that were there before */
+    train_pairs pairs;
+    bool *is_held_out;    /* per sample */
+    float *sum;           /* per sample: what the trees say so far */
+    float *prior;         /* per sample: what those said that were there before */
+    double *slope, *bend; /* per sample: of the loss, along its sum */
     float *grad, *hess;
     DMatrixHandle data;
     BoosterHandle booster;
@@ -48,8 +51,10 @@ static void training_end(training *t) {
     hone_free(t->used);
     hone_free(t->matrix);
     hone_free(t->sample_of);
-    hone_free(t->label);
-    hone_free(t->weight);
+    hone_vec_deinit(&t->pairs);
+    hone_free(t->is_held_out);
+    hone_free(t->slope);
+    hone_free(t->bend);
     hone_free(t->sum);
     hone_free(t->prior);
     hone_free(t->grad);
@@ -84,14 +89,15 @@ static hone_status choose_columns(training *t) {
 static hone_status allocate(training *t) {
     t->matrix = hone_calloc(t->rows * t->used_count, sizeof *t->matrix);
     t->sample_of = hone_calloc(t->rows, sizeof *t->sample_of);
-    t->label = hone_calloc(t->samples, sizeof *t->label);
-    t->weight = hone_calloc(t->samples, sizeof *t->weight);
+    t->is_held_out = hone_calloc(t->samples, sizeof *t->is_held_out);
+    t->slope = hone_calloc(t->samples, sizeof *t->slope);
+    t->bend = hone_calloc(t->samples, sizeof *t->bend);
     t->sum = hone_calloc(t->samples, sizeof *t->sum);
     t->prior = hone_calloc(t->samples, sizeof *t->prior);
     t->grad = hone_calloc(t->rows, sizeof *t->grad);
     t->hess = hone_calloc(t->rows, sizeof *t->hess);
-    bool ok = t->matrix && t->sample_of && t->label && t->weight && t->sum && t->prior && t->grad &&
-              t->hess;
+    bool ok = t->matrix && t->sample_of && t->is_held_out && t->slope && t->bend && t->sum &&
+              t->prior && t->grad && t->hess;
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "training of the cost model");
 }
 
@@ -106,11 +112,7 @@ static void fill(training *t) {
     size_t row = 0;
     for (size_t i = 0; i < t->samples; i++) {
         const train_sample *s = &t->history->samples.data[i];
-        float label = sqrtf((float)train_history_label(t->history, s));
-        float weight = WEIGHT_SLOWEST + (1 - WEIGHT_SLOWEST) * label;
-        if (isnan(s->time_ns)) weight = WEIGHT_FAILED;
-        t->label[i] = label;
-        t->weight[i] = is_held_out(t, s) ? 0 : weight;
+        t->is_held_out[i] = is_held_out(t, s);
         for (uint32_t r = 0; r < s->row_count; r++, row++) {
             const float *from = &s->rows[(size_t)r * t->options->columns];
             if (t->options->prior) t->prior[i] += (float)tree_forest_row(t->options->prior, from);
@@ -141,7 +143,6 @@ static hone_status make_booster(training *t) {
         {"max_bin",                     "32"              },
         {"eta",                         "0.12"            },
         {"gamma",                       "0.01"            },
-        {"lambda",                      "0.5"             },
         {"min_child_weight",            "3"               },
         {"disable_default_eval_metric", "1"               },
     };
@@ -151,6 +152,9 @@ static hone_status make_booster(training *t) {
     for (size_t i = 0; i < HONE_COUNT(fixed); i++) {
         XGB_TRY(XGBoosterSetParam(t->booster, fixed[i][0], fixed[i][1]), "set a parameter");
     }
+    /* what stands on a prior has to be sure of what it changes */
+    XGB_TRY(XGBoosterSetParam(t->booster, "lambda", t->options->prior ? "30" : "0.5"),
+            "set a parameter");
     HONE_TRY(set_number(t->booster, "seed", t->options->seed & 0x7fffffff));
     return set_number(t->booster, "max_depth", (uint64_t)t->options->max_depth);
 }
@@ -171,25 +175,50 @@ static hone_status predict(training *t) {
     return HONE_OK;
 }
 
-/* Mean squared error of what is held out. */
-static double held_out_loss(const training *t) {
-    double loss = 0, count = 0;
-    for (size_t i = 0; i < t->samples; i++) {
-        double miss = (double)t->sum[i] - (double)t->label[i];
-        if (t->weight[i] > 0) continue;
-        loss += miss * miss;
-        count += 1;
-    }
-    return count > 0 ? loss / count : (double)NAN;
+/* The chance that the trees give to the wrong order of a pair. */
+static double doubt(const training *t, const train_pair *pair) {
+    return 1 / (1 + exp(SLOPE * ((double)t->sum[pair->fast] - (double)t->sum[pair->slow])));
 }
 
-/* Squared error of the sum. When all n rows of a sample move together its curvature is n times
- * that of one row: the Hessian carries that factor, or steps would overshoot. */
+static bool is_judge(const training *t, const train_pair *pair) {
+    return t->is_held_out[pair->fast] || t->is_held_out[pair->slow];
+}
+
+/* Mean logarithmic loss of pairs that are held out. */
+static double held_out_loss(const training *t) {
+    double loss = 0, weight = 0;
+    for (size_t i = 0; i < t->pairs.count; i++) {
+        const train_pair *pair = &t->pairs.data[i];
+        if (!is_judge(t, pair)) continue;
+        loss -= (double)pair->weight * log1p(-doubt(t, pair) * (1 - 1e-9));
+        weight += (double)pair->weight;
+    }
+    return weight > 0 ? loss / weight : (double)NAN;
+}
+
+/* Slope and curvature of the logarithmic loss of all pairs, along each sample's sum. */
+static void differentiate(training *t) {
+    memset(t->slope, 0, t->samples * sizeof *t->slope);
+    memset(t->bend, 0, t->samples * sizeof *t->bend);
+    for (size_t i = 0; i < t->pairs.count; i++) {
+        const train_pair *pair = &t->pairs.data[i];
+        if (is_judge(t, pair)) continue;
+        double p = doubt(t, pair), weight = 4 * (double)pair->weight;
+        t->slope[pair->fast] -= weight * p / SLOPE;
+        t->slope[pair->slow] += weight * p / SLOPE;
+        t->bend[pair->fast] += weight * p * (1 - p);
+        t->bend[pair->slow] += weight * p * (1 - p);
+    }
+}
+
+/* When all n rows of a sample move together the curvature is n times that of one row: the Hessian
+ * carries that factor, or steps would overshoot. */
 static hone_status boost(training *t) {
+    differentiate(t);
     for (size_t r = 0; r < t->rows; r++) {
         uint32_t i = t->sample_of[r];
-        t->grad[r] = t->weight[i] * (t->sum[i] - t->label[i]);
-        t->hess[r] = t->weight[i] * (float)t->history->samples.data[i].row_count;
+        t->grad[r] = (float)t->slope[i];
+        t->hess[r] = (float)t->bend[i] * (float)t->history->samples.data[i].row_count;
     }
     XGB_TRY(XGBoosterBoostOneIter(t->booster, t->data, t->grad, t->hess, t->rows), "boost");
     return HONE_OK;
@@ -249,7 +278,8 @@ static hone_status dump(training *t, int rounds, tree_forest **out_forest) {
 static hone_status run(training *t, tree_forest **out_forest) {
     int rounds = 0;
     HONE_TRY(choose_columns(t));
-    if (!t->used_count) return HONE_OK;
+    HONE_TRY(train_pairs_make(t->history, t->options->seed, &t->pairs));
+    if (!t->used_count || !t->pairs.count) return HONE_OK;
     HONE_TRY(allocate(t));
     fill(t);
     HONE_TRY(make_booster(t));

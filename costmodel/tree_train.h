@@ -2,10 +2,9 @@
  *
  * The prediction of a sample is the sum over its rows ("pack-sum", as TVM's XGBModel does it, see
  * xgb_model.py), so the trees learn what each store contributes without being told. Different from
- * there: failures are label 0 with weight, a part of the samples is held out to stop early,
- * constant columns are left away, and the trees learn the square root of the label, which keeps
- * slow candidates apart (worth about two points of pair accuracy in
- * tests/costmodel/test_costmodel_learning.c; a logarithm costs five).
+ * there: what is learned is which of two samples of a group is faster (train_pairs.h), not how fast
+ * each is; a failure is slower than all others; a part of the samples is held out to stop early,
+ * and constant columns are left away. Trees that stand on a prior are shrunk more.
  */
 #ifndef HONE_COSTMODEL_TREE_TRAIN_H
 #define HONE_COSTMODEL_TREE_TRAIN_H
@@ -24,10 +23,5 @@ typedef struct tree_train_options {
  * learn from (no rows, or all alike). */
 HONE_NODISCARD hone_status tree_train(const train_history *history,
                                       const tree_train_options *options, tree_forest **out_forest);
-
-/* The label that a sum of trees stands for. */
-static inline double tree_train_label(double sum) {
-    return sum < 0 ? -(sum * sum) : sum * sum;
-}
 
 #endif
