@@ -49,15 +49,28 @@ LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index) {
     return LLVMBuildGEP2(g->builder, type, base, &constant, 1, "");
 }
 
+static unsigned lanes_of(LLVMTypeRef type) {
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
+}
+
+static LLVMValueRef place(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMTypeRef type) {
+    LLVMValueRef at = gen_address(g, buffer, index);
+    unsigned bytes = lanes_of(type) * element_bytes(g->func->buffers[buffer].dtype);
+    return g->processor->turn ? g->processor->turn(g, buffer, at, bytes) : at;
+}
+
 static LLVMValueRef load_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMTypeRef type) {
-    LLVMValueRef load = LLVMBuildLoad2(g->builder, type, gen_address(g, buffer, index), "");
+    LLVMValueRef load = LLVMBuildLoad2(g->builder, type, place(g, buffer, index, type), "");
     LLVMSetAlignment(load, element_bytes(g->func->buffers[buffer].dtype));
     return load;
 }
 
 static void store_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value) {
-    LLVMValueRef store = LLVMBuildStore(g->builder, value, gen_address(g, buffer, index));
-    LLVMSetAlignment(store, element_bytes(g->func->buffers[buffer].dtype));
+    LLVMValueRef at = place(g, buffer, index, LLVMTypeOf(value));
+    LLVMValueRef store = LLVMBuildStore(g->builder, value, at);
+    unsigned element = element_bytes(g->func->buffers[buffer].dtype);
+    bool is_turned = LLVMIsAIntToPtrInst(at) != NULL; /* then it is as aligned as it is long */
+    LLVMSetAlignment(store, is_turned ? lanes_of(LLVMTypeOf(value)) * element : element);
 }
 
 static LLVMValueRef shuffle(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *picks,
@@ -239,9 +252,15 @@ static LLVMValueRef all_addresses(gen *g, hone_buffer buffer, const gen_place *p
     return LLVMBuildGEP2(g->builder, element, gen_buffer(g, buffer), &indices, 1, "");
 }
 
-static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const gen_place *p, LLVMTypeRef type) {
+static LLVMValueRef masked_place(gen *g, hone_buffer buffer, const gen_place *p) {
     bool is_dense = p->kind == GEN_PLACE_DENSE;
     LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
+    return g->processor->turn ? g->processor->turn(g, buffer, at, INT64_MAX) : at;
+}
+
+static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const gen_place *p, LLVMTypeRef type) {
+    bool is_dense = p->kind == GEN_PLACE_DENSE;
+    LLVMValueRef at = masked_place(g, buffer, p);
     LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
     LLVMValueRef args[] = {at, align, g->mask, LLVMConstNull(type)};
     LLVMTypeRef types[] = {type, LLVMTypeOf(at)};
@@ -252,7 +271,7 @@ static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const gen_place *p, 
 static void masked_store(gen *g, hone_buffer buffer, const gen_place *p, LLVMValueRef stored) {
     LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
     bool is_dense = p->kind == GEN_PLACE_DENSE;
-    LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
+    LLVMValueRef at = masked_place(g, buffer, p);
     LLVMValueRef args[] = {stored, at, align, g->mask};
     LLVMTypeRef types[] = {LLVMTypeOf(stored), LLVMTypeOf(at)};
     gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);

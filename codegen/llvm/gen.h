@@ -75,6 +75,8 @@ typedef struct gen_processor {
     /* Copies to a place while others compute; false: the store is made as everywhere. NULL = there
      * are no such copies. */
     bool (*copies)(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value);
+    /* Where so many bytes of a buffer lie that would lie at `pointer`; NULL = there. */
+    LLVMValueRef (*turn)(gen *g, hone_buffer buffer, LLVMValueRef pointer, int64_t bytes);
     /* A function of libm (double's name), for scalars of `type`; NULL when there is none. */
     LLVMValueRef (*libm)(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                          unsigned count);

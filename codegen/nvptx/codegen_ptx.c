@@ -64,6 +64,7 @@ static const gen_processor nvidia = {
     .abandon = abandon,
     .call = ptx_call,
     .copies = ptx_copies,
+    .turn = ptx_turn,
     .libm = ptx_libm,
 };
 

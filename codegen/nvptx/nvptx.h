@@ -18,12 +18,14 @@ typedef struct ptx_buffer {
     /* of fragments: m, n, k; a load turns them around; where each tile has its registers */
     int64_t fragment[3];
     bool is_fragment_loaded, is_turned;
+    bool is_operand; /* of groups of warps, in shared memory: see ptx_wgmma.c */
     LLVMValueRef slots;
 } ptx_buffer;
 
 struct gen_device {
     int64_t block[3];     /* threads */
     ptx_buffer *buffers;  /* func->buffer_count */
+    bool has_groups;      /* of four warps, which multiply what lies in shared memory */
     bool meets;           /* threads wait for each other in it, or change one element */
     LLVMValueRef dynamic; /* shared memory of the launch's size, NULL = none so far */
     int64_t dynamic_bytes;
@@ -54,6 +56,7 @@ void ptx_alloc(gen *g, hone_node_id node);
 
 /* ptx_call.c */
 LLVMValueRef ptx_call(gen *g, const hone_expr *e);
+enum { PTX_MOST_ASM = 192 }; /* arguments of a text */
 /* Text of PTX: `result` may be g->empty. */
 typedef enum ptx_asm_facts {
     PTX_ASM_EFFECT = 1,     /* does more than its result */
@@ -86,6 +89,23 @@ LLVMValueRef ptx_wmma_call(gen *g, const hone_expr *e);
 hone_status ptx_note_fragment(gen *g, const hone_expr *e);
 /* False: the buffer is no fragment. */
 bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements);
+
+/* ptx_wgmma.c: products of four warps (sm_90a) */
+LLVMValueRef ptx_wgmma_call(gen *g, const hone_expr *e, const char *name);
+/* The buffer, or what it shows, holds their sums. */
+bool ptx_is_group_fragment(gen *g, hone_buffer buffer);
+/* Remembers what a call multiplies. */
+void ptx_note_operands(gen *g, const hone_expr *e);
+/* UNSUPPORTED: other calls get pointers to it, and would not know how it lies. */
+hone_status ptx_check_operands(const gen *g);
+bool ptx_is_operand(const gen *g, hone_buffer buffer);
+/* Where those bytes of an operand lie; any other buffer's pointer itself. */
+LLVMValueRef ptx_turn(gen *g, hone_buffer buffer, LLVMValueRef pointer, int64_t bytes);
+/* Its registers: so many elements of all threads of a group. */
+LLVMValueRef ptx_alloc_sums(gen *g, hone_buffer buffer, int64_t elements);
+/* tvm_fill_fragment and tvm_store_matrix_sync of such a buffer; NULL: there is no code for it. */
+LLVMValueRef ptx_fill_sums(gen *g, const hone_expr *e);
+LLVMValueRef ptx_store_sums(gen *g, const hone_expr *e);
 
 /* ptx_async.c: copies to shared memory */
 LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);

@@ -108,6 +108,7 @@ bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr 
     LLVMValueRef size = gen_i32(g, (int32_t)bytes);
     if (condition)
         size = LLVMBuildSelect(g->builder, gen_condition(g, condition), size, gen_i32(g, 0), "");
+    args[0] = ptx_turn(g, to, args[0], bytes);
     args[2] = size;
     begin_copy(g, bytes, args, condition != NULL);
     return true;

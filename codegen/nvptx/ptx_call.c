@@ -1,5 +1,6 @@
 /* codegen/nvptx/ptx_call.c - calls that GPUs make in their own way: barriers, and functions of CUDA
  * by name. */
+#include <assert.h>
 #include <string.h>
 
 #include "codegen/nvptx/nvptx.h"
@@ -8,8 +9,9 @@
 
 LLVMValueRef ptx_asm(gen *g, LLVMTypeRef result, const char *text, const char *constraints,
                      LLVMValueRef *args, unsigned count, uint32_t facts) {
-    LLVMTypeRef types[64];
-    for (unsigned i = 0; i < count && i < HONE_COUNT(types); i++)
+    LLVMTypeRef types[PTX_MOST_ASM];
+    assert(count <= HONE_COUNT(types));
+    for (unsigned i = 0; i < count; i++)
         types[i] = LLVMTypeOf(args[i]);
     LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
     LLVMValueRef code =
@@ -30,7 +32,11 @@ static LLVMValueRef meet_warp(gen *g) {
     return gen_i32(g, 0);
 }
 
+/* What was written to shared memory is seen by units that read it by themselves, too. */
 static LLVMValueRef meet_block(gen *g) {
+    if (g->device->has_groups)
+        ptx_asm(g, g->empty, "fence.proxy.async.shared::cta;", "~{memory}", NULL, 0,
+                PTX_ASM_EFFECT);
     gen_intrinsic_of(g, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
     return gen_i32(g, 0);
 }
@@ -104,6 +110,7 @@ static LLVMValueRef call_by_name(gen *g, const hone_expr *e, const char *name) {
     if (!value) value = ptx_atomic_call(g, e, name);
     if (!value) value = ptx_async_call(g, e, name);
     if (!value) value = ptx_mma_call(g, e, name);
+    if (!value) value = ptx_wgmma_call(g, e, name);
     if (!value) value = ptx_wmma_call(g, e);
     if (value) return value;
     if (strcmp(name, "cuda.cta_sync") == 0) return meet_block(g);

@@ -84,10 +84,12 @@ hone_status ptx_find_facts(gen *g) {
         const hone_node *node = hone_func_node(g->func, n);
         if (node->kind == HONE_NODE_STORE) storage(g, node->u.store.buffer)->is_stored = true;
         if (node->kind == HONE_NODE_FOR) HONE_TRY(note_loop(g, node));
-        if (node->kind == HONE_NODE_EVAL) HONE_TRY(ptx_note_fragment(g, node->u.eval.value));
+        if (node->kind != HONE_NODE_EVAL) continue;
+        HONE_TRY(ptx_note_fragment(g, node->u.eval.value));
+        ptx_note_operands(g, node->u.eval.value);
     }
     for (int i = 0; i < 3; i++) {
         if (!d->block[i]) d->block[i] = 1;
     }
-    return HONE_OK;
+    return ptx_check_operands(g);
 }

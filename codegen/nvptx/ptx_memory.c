@@ -12,13 +12,14 @@
 #include "codegen/nvptx/nvptx.h"
 #include "ir/core/concurrent.h"
 
-enum { SHARED_ALIGN = 128, MOST_LOCAL = 512 << 10 };
+enum { SHARED_ALIGN = 128, OPERAND_ALIGN = 1024, MOST_LOCAL = 512 << 10 };
 
 static bool is_scope(const char *scope, const char *word) {
     return scope && strcmp(scope, word) == 0;
 }
 
-static LLVMValueRef shared(gen *g, LLVMTypeRef type, uint64_t count, const char *name) {
+static LLVMValueRef shared(gen *g, LLVMTypeRef type, uint64_t count, hone_buffer buffer) {
+    const char *name = g->func->buffers[buffer].name;
     char symbol[160];
     snprintf(symbol, sizeof symbol, "%.48s_%.48s_%u", g->symbol, name, g->device->shared_count++);
     for (char *c = symbol; *c; c++) {
@@ -28,7 +29,7 @@ static LLVMValueRef shared(gen *g, LLVMTypeRef type, uint64_t count, const char 
     LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, array, symbol, PTX_SHARED);
     LLVMSetLinkage(memory, LLVMInternalLinkage);
     LLVMSetInitializer(memory, LLVMGetUndef(array));
-    LLVMSetAlignment(memory, SHARED_ALIGN);
+    LLVMSetAlignment(memory, ptx_is_operand(g, buffer) ? OPERAND_ALIGN : SHARED_ALIGN);
     return memory;
 }
 
@@ -44,8 +45,15 @@ static LLVMValueRef dynamic_memory(gen *g) {
     return memory;
 }
 
-static LLVMValueRef dynamic_part(gen *g, int64_t bytes) {
+static LLVMValueRef dynamic_part(gen *g, hone_buffer buffer, int64_t bytes) {
     LLVMValueRef at = gen_i64(g, g->device->dynamic_bytes);
+    if (ptx_is_operand(g, buffer)) {
+        LLVMSetAlignment(dynamic_memory(g), OPERAND_ALIGN);
+        if (g->device->dynamic_bytes % OPERAND_ALIGN != 0)
+            gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                   "'%s' in shared memory begins at no multiple of %d bytes",
+                                   g->func->buffers[buffer].name, (int)OPERAND_ALIGN));
+    }
     g->device->dynamic_bytes += (bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
     return LLVMBuildGEP2(g->builder, g->i8, dynamic_memory(g), &at, 1, "");
 }
@@ -58,14 +66,15 @@ static bool has_threads_below(const hone_func *func, hone_node_id id) {
     return false;
 }
 
-static LLVMValueRef allocate(gen *g, hone_node_id id, const hone_buffer_info *info, int64_t bytes) {
+static LLVMValueRef allocate(gen *g, hone_node_id id, hone_buffer buffer, int64_t bytes) {
+    const hone_buffer_info *info = &g->func->buffers[buffer];
     LLVMTypeRef type = gen_storage_type(g, info->dtype);
     int64_t elements = hone_buffer_elements(info);
     uint64_t count = elements > 0 ? (uint64_t)elements : 1;
     bool is_global = !info->scope || strncmp(info->scope, "global", 6) == 0;
-    if (is_scope(info->scope, "shared.dyn")) return dynamic_part(g, bytes);
+    if (is_scope(info->scope, "shared.dyn")) return dynamic_part(g, buffer, bytes);
     if (info->scope && strncmp(info->scope, "shared", 6) == 0) {
-        return shared(g, type, count, info->name);
+        return shared(g, type, count, buffer);
     }
     if (is_global && has_threads_below(g->func, id)) {
         gen_fail(g,
@@ -93,7 +102,7 @@ void ptx_alloc(gen *g, hone_node_id id) {
         return;
     }
     bool is_fragment = ptx_alloc_fragment(g, buffer, hone_buffer_elements(info));
-    g->buffers[buffer] = is_fragment ? NULL : allocate(g, id, info, bytes);
+    g->buffers[buffer] = is_fragment ? NULL : allocate(g, id, buffer, bytes);
     if (!g->error) gen_children(g, id);
     g->buffers[buffer] = NULL;
 }

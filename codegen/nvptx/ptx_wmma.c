@@ -42,6 +42,9 @@ hone_status ptx_note_fragment(gen *g, const hone_expr *e) {
     int call = call_number(e);
     ptx_buffer *f = call < 0 || call == MULTIPLY ? NULL : fragment_of(g, e->args[1]);
     if (!f) return HONE_OK;
+    bool is_group = ptx_is_group_fragment(g, codegen_buffer_of_data(g->func, e->args[1]->u.var));
+    if (is_group) g->device->has_groups = true;
+    if (is_group && call == STORE) return HONE_OK; /* of a part */
     int64_t sizes[3];
     bool is_turned = call == LOAD && e->count == 9 && is_column_major(e);
     for (int i = 0; i < 3; i++)
@@ -63,6 +66,10 @@ hone_status ptx_note_fragment(gen *g, const hone_expr *e) {
 bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements) {
     const hone_buffer_info *info = &g->func->buffers[buffer];
     ptx_buffer *f = &g->device->buffers[buffer];
+    if (ptx_is_group_fragment(g, buffer)) {
+        f->slots = ptx_alloc_sums(g, buffer, elements);
+        return true;
+    }
     if (!info->scope || strncmp(info->scope, "wmma.", 5) != 0) return false;
     const int64_t *s = f->fragment; /* m, n, k */
     bool is_a = strcmp(info->scope, "wmma.matrix_a") == 0;
@@ -270,5 +277,7 @@ LLVMValueRef ptx_wmma_call(gen *g, const hone_expr *e) {
     if (number == MULTIPLY) return multiply(g, e);
     const ptx_buffer *f = fragment_of(g, e->args[1]);
     if (!f) return NULL;
+    if (ptx_is_group_fragment(g, codegen_buffer_of_data(g->func, e->args[1]->u.var)))
+        return number == FILL ? ptx_fill_sums(g, e) : number == STORE ? ptx_store_sums(g, e) : NULL;
     return number == FILL ? fill(g, e, f) : number == LOAD ? load(g, e, f) : store(g, e, f);
 }

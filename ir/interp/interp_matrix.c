@@ -23,6 +23,25 @@ HONE_NORETURN static void fail(machine *m, const char *what) {
     machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "%s", what));
 }
 
+/* The variable of the loop over threadIdx.x around the statement; HONE_NO_ID: there is none. */
+static hone_var find_lane(const machine *m) {
+    for (hone_node_id n = m->at; n != HONE_NO_ID; n = hone_func_node(m->func, n)->parent) {
+        const hone_node *node = hone_func_node(m->func, n);
+        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
+        if (is_thread && strcmp(node->u.loop.thread_tag, "threadIdx.x") == 0) {
+            return node->u.loop.var;
+        }
+    }
+    return HONE_NO_ID;
+}
+
+static hone_var lane_variable(machine *m) {
+    hone_var variable = find_lane(m);
+    if (variable == HONE_NO_ID)
+        fail(m, "an instruction of a warp stands in no loop over threadIdx.x");
+    return variable;
+}
+
 /* ---- what the arguments name ---- */
 
 /* A buffer by its data variable; it must be live. */
@@ -138,12 +157,26 @@ static tile shaped_fragment(machine *m, const xexpr *e, bool is_turned) {
     return fragment(m, id, x_int(e->args[5], m));
 }
 
+/* Which thread of four warps has an element of wgmma's accumulators: all of them (-1) where they
+ * are none, or where threads do not run yet. */
+static int64_t owner_of(const machine *m, hone_buffer id, int64_t i, int64_t j) {
+    bool is_shared_out = strcmp(hone_func_buffer(m->func, id)->scope, "wgmma.accumulator") == 0 &&
+                         m->thread && find_lane(m) != HONE_NO_ID;
+    return is_shared_out ? i % 64 / 16 * LANES + i % 8 * 4 + j % 8 / 2 : -1;
+}
+
+static bool is_mine(const machine *m, hone_buffer id, int64_t i, int64_t j) {
+    int64_t owner = owner_of(m, id, i, j);
+    return owner < 0 || owner == m->slots[find_lane(m)].i % (4 * LANES);
+}
+
 static void fill_tile(machine *m, const tile *t, const xexpr *with) {
     double value = x_is_float(with) ? x_float(with, m) : (double)x_int(with, m);
     number n = holds_floats(m, t->buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
     for (int64_t i = 0; i < t->rows; i++) {
-        for (int64_t j = 0; j < t->columns; j++)
-            put(m, t->buffer, element_of(t, i, j), n);
+        for (int64_t j = 0; j < t->columns; j++) {
+            if (is_mine(m, t->buffer, i, j)) put(m, t->buffer, element_of(t, i, j), n);
+        }
     }
 }
 
@@ -162,6 +195,7 @@ static void move_tile(machine *m, const tile *t, const xexpr *pointer, int64_t r
     for (int64_t i = 0; i < t->rows; i++) {
         for (int64_t j = 0; j < t->columns; j++) {
             int64_t there = offset + i * row_step + j * column_step, here = element_of(t, i, j);
+            if (!is_mine(m, t->buffer, i, j)) continue;
             if (is_store)
                 put(m, memory, there, get(m, t->buffer, here));
             else
@@ -212,6 +246,48 @@ static int64_t multiply_fragments(const xexpr *e, machine *m) {
                 sum = multiply_add(m, ids[0], sum, get(m, ids[1], left), get(m, ids[2], right));
             }
             put(m, ids[0], element_of(&part[0], i, j), sum);
+        }
+    }
+    return 0;
+}
+
+/* ---- wgmma: operands in shared memory, as columns whose rows are 128 bytes ---- */
+
+typedef struct xcolumns {
+    hone_buffer buffer;
+    int64_t offset, stride, side; /* elements; between columns; in a row of one */
+} xcolumns;
+
+static xcolumns columns_at(machine *m, const xexpr *pointer, const xexpr *stride) {
+    xcolumns c = {.stride = x_int(stride, m)};
+    c.buffer = place_of_pointer(m, pointer, &c.offset);
+    c.side = 128 / (int64_t)hone_dtype_bytes(hone_func_buffer(m->func, c.buffer)->dtype);
+    return c;
+}
+
+static number in_columns(machine *m, const xcolumns *c, int64_t along, int64_t row) {
+    return get(m, c->buffer,
+               c->offset + along / c->side * c->stride + row * c->side + along % c->side);
+}
+
+/* (C, m, n, k, number, A, stride, B, stride, "k" or "mn"): C += A B, B's columns lying along k or n
+ */
+static int64_t multiply_columns(const xexpr *e, machine *m) {
+    tile t = shaped_fragment(m, e, false);
+    xcolumns a = columns_at(m, e->args[6], e->args[7]), b = columns_at(m, e->args[8], e->args[9]);
+    const hone_expr *way = e->args[10]->source;
+    bool is_along_k = way->kind == HONE_EXPR_STRING && strcmp(way->u.s, "k") == 0;
+    require_same_sort(m, a.buffer, t.buffer);
+    require_same_sort(m, b.buffer, t.buffer);
+    for (int64_t i = 0; i < t.rows; i++) {
+        for (int64_t j = 0; j < t.columns; j++) {
+            if (!is_mine(m, t.buffer, i, j)) continue;
+            number sum = get(m, t.buffer, element_of(&t, i, j));
+            for (int64_t k = 0; k < x_int(e->args[4], m); k++) {
+                number y = is_along_k ? in_columns(m, &b, k, j) : in_columns(m, &b, j, k);
+                sum = multiply_add(m, t.buffer, sum, in_columns(m, &a, k, i), y);
+            }
+            put(m, t.buffer, element_of(&t, i, j), sum);
         }
     }
     return 0;
@@ -271,18 +347,6 @@ static int64_t multiply_matrices(const xexpr *e, machine *m) {
 }
 
 /* ---- mma, ldmatrix ---- */
-
-/* The variable of the loop over threadIdx.x around the statement. */
-static hone_var lane_variable(machine *m) {
-    for (hone_node_id n = m->at; n != HONE_NO_ID; n = hone_func_node(m->func, n)->parent) {
-        const hone_node *node = hone_func_node(m->func, n);
-        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
-        if (is_thread && strcmp(node->u.loop.thread_tag, "threadIdx.x") == 0) {
-            return node->u.loop.var;
-        }
-    }
-    fail(m, "an instruction of a warp stands in no loop over threadIdx.x");
-}
 
 /* An argument as a lane of this warp has it. */
 static int64_t of_lane(machine *m, const xexpr *e, hone_var variable, int64_t lane) {
@@ -462,6 +526,7 @@ static const struct {
     {"tvm_load_matrix_sync",                9,  load_fragment     },
     {"tvm_store_matrix_sync",               9,  store_fragment    },
     {"tvm_mma_sync",                        9,  multiply_fragments},
+    {"ptx.wgmma",                           11, multiply_columns  },
     {"metal.make_filled_simdgroup_matrix",  6,  fill_matrix       },
     {"metal.simdgroup_load",                8,  load_matrix       },
     {"metal.simdgroup_store",               8,  store_matrix      },

@@ -80,9 +80,9 @@ static bool define(verifier *v, hone_node_id id, hone_var var, const char *what)
 
 /* "shared.dyn", "global.A_reg": what stands behind the first dot is free. */
 static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *info) {
-    static const char *const known[] = {"global",  "shared", "local",   "warp",           "wmma",
-                                        "texture", "metal",  "m16n8k8", "texture:weight", "amx",
-                                        "vtcm",    "tmem",   "trn"};
+    static const char *const known[] = {"global", "shared",  "local", "warp",    "wmma",
+                                        "wgmma",  "texture", "metal", "m16n8k8", "texture:weight",
+                                        "amx",    "vtcm",    "tmem",  "trn"};
     size_t length = info->scope ? strcspn(info->scope, ".") : 0;
     for (size_t i = 0; i < HONE_COUNT(known); i++) {
         if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;

@@ -67,7 +67,7 @@ static hone_status sink(hone_func *func, hone_node_id alloc) {
     const char *scope = func->buffers[storage].scope;
     if (begins(scope, "global") || u.count == 0) return HONE_OK;
     if (u.is_several || u.launch == HONE_NO_ID) {
-        if (!begins(scope, "wmma")) rescope(func, storage, "global");
+        if (!begins(scope, "wmma") && !begins(scope, "wgmma")) rescope(func, storage, "global");
         return HONE_OK;
     }
     if (has_view(func, storage)) return HONE_OK;

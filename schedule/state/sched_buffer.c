@@ -148,7 +148,7 @@ hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block, const
         if (strcmp(scope, known[i]) == 0) return HONE_OK;
     }
     /* the rest names a part of that memory: "global.vtcm", "global2" */
-    static const char *const families[] = {"global", "wmma.", "m16n8k8.", "metal."};
+    static const char *const families[] = {"global", "wmma.", "wgmma.", "m16n8k8.", "metal."};
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         size_t length = strlen(families[i]);
         if (strncmp(scope, families[i], length) == 0 && scope[length]) return HONE_OK;

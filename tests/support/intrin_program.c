@@ -140,7 +140,7 @@ static void write_copy(writer *w, const program_buffer *b, bool is_back) {
     hone_str_printf(w->out, ":\n        with T.sblock(\"%s_%s\"):\n            ",
                     is_back ? "back" : "copy", b->name);
     write_names(w, 'v', rank);
-    hone_str_printf(w->out, " = T.axis.remap(\"%.*s\", [", (int)rank, "SSSS");
+    hone_str_printf(w->out, " = T.axis.remap(\"%.*s\", [", (int)rank, "SSSSSS");
     write_names(w, 'i', rank);
     hone_str_printf(w->out, "])\n            %s%s[", is_back ? "arg_" : "", b->name);
     write_names(w, 'v', rank);

@@ -62,9 +62,9 @@ static bool begins(const char *name, const char *with) {
 /* ---- by themselves ---- */
 
 static bool stands_alone(const char *name) {
-    static const char *const alone[] = {"dot_",       "matmul_",   "dp4a_",
-                                        "sdot4",      "wmma_fill", "mma_fill_",
-                                        "mma_store_", "mma_init_", "simdgroup_fill"};
+    static const char *const alone[] = {"dot_",      "matmul_",       "dp4a_",     "sdot4",
+                                        "wmma_fill", "wgmma_",        "mma_fill_", "mma_store_",
+                                        "mma_init_", "simdgroup_fill"};
     for (size_t i = 0; i < HONE_COUNT(alone); i++) {
         if (begins(name, alone[i])) return true;
     }
@@ -75,8 +75,9 @@ static void check_alone(const char *name, intrin_form form) {
     hone_module *module;
     const hone_func *desc, *impl;
     HONE_ASSERT_OK(hone_tensor_intrin_find(NULL, name, &module, &desc, &impl));
-    bool has_form =
-        form == INTRIN_STACK || (!begins(name, "wmma_load") && hone_test_intrin_has_tiles(desc));
+    bool is_whole =
+        begins(name, "wmma_load") || begins(name, "wgmma_sync"); /* rows have a length */
+    bool has_form = form == INTRIN_STACK || (!is_whole && hone_test_intrin_has_tiles(desc));
     hone_module_release(module);
     if (has_form) check(&(intrin_step){.name = name}, 1, form);
 }
