@@ -23,6 +23,7 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
         .registers = target->registers_per_block,
         .has_matrix_units = capability(target) >= FIRST_WITH_MATRICES,
         .has_bfloat_units = capability(target) >= FIRST_WITH_BFLOATS,
+        .has_group_units = strcmp(target->cpu, "sm_90a") == 0,
         .copies_while_computing = capability(target) >= FIRST_WITH_COPIES,
     };
 }

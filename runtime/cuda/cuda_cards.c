@@ -27,13 +27,15 @@ hone_status hone_cuda_list(hone_cuda_facts out_cards[HONE_CUDA_MAX_CARDS], int32
     return st;
 }
 
+/* The "a" stands for what no later card has: groups of warps that multiply together. */
 hone_status hone_cuda_target(const hone_cuda_facts *card, hone_target *out_target) {
     char text[256];
+    const char *own = card->capability == 90 ? "a" : "";
     snprintf(text, sizeof text,
-             "cuda -arch=sm_%d -num-cores=%d -l2-cache=%d -max-threads-per-block=%d "
+             "cuda -arch=sm_%d%s -num-cores=%d -l2-cache=%d -max-threads-per-block=%d "
              "-thread-warp-size=%d -max-shared-memory-per-block=%d -registers-per-block=%d",
-             card->capability, card->processors, card->l2_bytes, card->max_threads, card->warp_size,
-             card->shared_bytes, card->registers);
+             card->capability, own, card->processors, card->l2_bytes, card->max_threads,
+             card->warp_size, card->shared_bytes, card->registers);
     return hone_target_parse(text, out_target);
 }
 

@@ -345,41 +345,6 @@ static hone_status put_intrinsics(fragments *f, hone_rv store, const hone_rv loa
     return hone_sch_tensorize(f->g->sch, f->block, name, true);
 }
 
-static hone_value numbers(hone_gpu *g, uint32_t count, const int64_t *values) {
-    hone_value *items = hone_arena_alloc(g->sch->arena, count * sizeof *items);
-    for (uint32_t i = 0; items && i < count; i++)
-        items[i] = HONE_VALUE_OF_INT(values[i]);
-    return (hone_value){.kind = HONE_VALUE_LIST, .count = items ? count : 0, .u.items = items};
-}
-
-/* Statements of a loop. */
-static hone_status count_statements(hone_gpu *g, hone_rv loop, uint32_t *out) {
-    const hone_func *func = g->sch->func;
-    hone_node_id node;
-    *out = 0;
-    HONE_TRY(hone_schedule_node(g->sch, loop, &node));
-    for (hone_node_id n = hone_func_node(func, node)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next)
-        ++*out;
-    return HONE_OK;
-}
-
-/* Tiles of the steps to come are copied to shared memory while fragments are multiplied. */
-static hone_status copy_ahead(fragments *f) {
-    uint32_t count;
-    hone_schedule *sch = f->g->sch;
-    int64_t last = f->tile.stages - 1;
-    const int64_t stages[] = {0, 0, last}, order[] = {0, 1, 2}, behind[] = {0};
-    HONE_TRY(count_statements(f->g, f->outer_steps, &count));
-    if (last < 1 || count != 3) return HONE_OK;
-    HONE_TRY(hone_sch_annotate(sch, f->outer_steps, "software_pipeline_stage",
-                               numbers(f->g, 3, stages), HONE_NO_ID));
-    HONE_TRY(hone_sch_annotate(sch, f->outer_steps, "software_pipeline_order",
-                               numbers(f->g, 3, order), HONE_NO_ID));
-    return hone_sch_annotate(sch, f->outer_steps, "software_pipeline_async_stages",
-                             numbers(f->g, 1, behind), HONE_NO_ID);
-}
-
 /* All of it, for the tile in f. */
 static hone_status multiply(fragments *f) {
     hone_rv store_tile, loads[2];
@@ -393,7 +358,7 @@ static hone_status multiply(fragments *f) {
     HONE_TRY(put_results(f, &store_tile));
     HONE_TRY(load(f, 0, &loads[0]));
     HONE_TRY(load(f, 1, &loads[1]));
-    HONE_TRY(copy_ahead(f));
+    HONE_TRY(hone_gpu_copy_ahead(f->g, f->outer_steps, f->tile.stages));
     return put_intrinsics(f, store_tile, loads);
 }
 

@@ -83,6 +83,9 @@ hone_status hone_gpu_transpose(hone_gpu *g, hone_rv block);
 /* gpu_fragments.c: a product of short numbers on matrix units. ILLEGAL: it is none, or there are
  * none. */
 hone_status hone_gpu_fragments(hone_gpu *g, hone_rv block);
+/* gpu_groups.c: the same by groups of four warps, where there are such units. ILLEGAL: there are
+ * none, or it is too small for them. */
+hone_status hone_gpu_groups(hone_gpu *g, hone_rv block);
 /* gpu_product.c: a product of matrices by tiles. ILLEGAL: it is none. */
 hone_status hone_gpu_product(hone_gpu *g, hone_rv block);
 

@@ -206,3 +206,38 @@ hone_status hone_gpu_fuse_copy(hone_gpu *g, hone_rv copy, hone_rv place, const h
     }
     return hone_gpu_fuse(g, nest.count - first - 1, nest.rvs + first + 1, out);
 }
+
+/* ---- copies ahead ---- */
+
+static hone_value numbers(hone_gpu *g, uint32_t count, const int64_t *values) {
+    hone_value *items = hone_arena_alloc(g->sch->arena, count * sizeof *items);
+    for (uint32_t i = 0; items && i < count; i++)
+        items[i] = HONE_VALUE_OF_INT(values[i]);
+    return (hone_value){.kind = HONE_VALUE_LIST, .count = items ? count : 0, .u.items = items};
+}
+
+/* Statements of a loop. */
+static hone_status count_statements(hone_gpu *g, hone_rv loop, uint32_t *out) {
+    const hone_func *func = g->sch->func;
+    hone_node_id node;
+    *out = 0;
+    HONE_TRY(hone_schedule_node(g->sch, loop, &node));
+    for (hone_node_id n = hone_func_node(func, node)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next)
+        ++*out;
+    return HONE_OK;
+}
+
+hone_status hone_gpu_copy_ahead(hone_gpu *g, hone_rv loop, int64_t tiles) {
+    uint32_t count;
+    int64_t last = tiles - 1;
+    const int64_t stages[] = {0, 0, last}, order[] = {0, 1, 2}, behind[] = {0};
+    HONE_TRY(count_statements(g, loop, &count));
+    if (last < 1 || count != 3) return HONE_OK;
+    HONE_TRY(hone_sch_annotate(g->sch, loop, "software_pipeline_stage", numbers(g, 3, stages),
+                               HONE_NO_ID));
+    HONE_TRY(hone_sch_annotate(g->sch, loop, "software_pipeline_order", numbers(g, 3, order),
+                               HONE_NO_ID));
+    return hone_sch_annotate(g->sch, loop, "software_pipeline_async_stages", numbers(g, 1, behind),
+                             HONE_NO_ID);
+}

@@ -62,7 +62,8 @@ hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits
 }
 
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
-    static const way inlining[] = {inline_one}, products[] = {hone_gpu_fragments, hone_gpu_product};
+    static const way inlining[] = {inline_one},
+                     products[] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;

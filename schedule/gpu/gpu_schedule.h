@@ -14,6 +14,7 @@ typedef struct hone_gpu_limits {
     int64_t registers;           /* of a block, 32 bits each; 0: not known */
     bool has_matrix_units;       /* that multiply tiles of 16 x 16 x 16 half floats (wmma) */
     bool has_bfloat_units;       /* the same for bfloat16 */
+    bool has_group_units;        /* that four warps feed out of shared memory (wgmma) */
     bool copies_while_computing; /* from global to shared memory (cp.async) */
 } hone_gpu_limits;
 

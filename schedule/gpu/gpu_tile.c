@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "schedule/gpu/gpu_product.h"
+#include "support/core/attributes.h"
 
 enum {
     MATRIX_LOAD_COST = 64, /* the same, beside matrix units */
@@ -17,6 +18,10 @@ enum {
     LOAD_COST = 8,       /* of an element that is staged, in products */
     MOST_STAGES = 4,     /* tiles of steps that are on their way or in use */
     ROW_PADDING = 8,     /* of a row in shared memory */
+    KEPT_FREE = 8 << 10, /* bytes of shared memory, for results on their way out */
+    GROUP_ROWS = 64,     /* of four warps */
+    GROUP_STEPS_BITS = 1024,
+    LEAST_GROUP_SIDE = 32, /* a matrix that is no longer is left to single warps */
 };
 
 static int64_t tiles_of(const hone_gpu_shape *s, gpu_group group, int64_t side) {
@@ -88,11 +93,13 @@ static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
     t->thread_columns = t->columns / right;
 }
 
-/* As many tiles of steps at once as hide the way to memory, where there is room for two blocks. */
-static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t) {
+/* As many tiles of steps at once as hide the way to memory, where there is room for so many blocks.
+ */
+static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
+                         int64_t blocks) {
     int64_t rows = (t->rows + t->columns) * s->operand_bits / 8, row = t->steps + ROW_PADDING;
     int64_t steps = s->extents[GPU_STEPS] < 0 ? MOST_STAGES : tiles_of(s, GPU_STEPS, t->steps);
-    int64_t room = g->limits->shared_bytes / (2 * rows * row);
+    int64_t room = (g->limits->shared_bytes / blocks - KEPT_FREE) / (rows * row);
     int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room), steps);
     return g->limits->copies_while_computing ? hone_gpu_max(stages, 1) : 1;
 }
@@ -101,6 +108,53 @@ hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape 
     bool is_short = s->extents[GPU_STEPS] >= 0 && s->extents[GPU_STEPS] <= LEAST_SIDE;
     hone_gpu_tile best =
         choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
-    if (best.rows) best.stages = stages_of(g, s, &best);
+    if (best.rows) best.stages = stages_of(g, s, &best, BLOCKS_AT_ONCE);
+    return best;
+}
+
+/* Tiles of four warps, in order of what they read for each product: large ones have a
+ * multiprocessor to themselves. */
+static const struct {
+    int64_t rows, columns, group_columns, at_once;
+} group_tiles[] = {
+    {128, 256, 256, 1},
+    {256, 128, 128, 1},
+    {128, 128, 128, 2},
+    {64,  128, 128, 2},
+    {128, 64,  64,  2},
+    {64,  64,  64,  2},
+};
+
+/* In products of one multiprocessor: rounds of tiles, each as long as all that run at once. */
+static double group_time_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
+                            int64_t at_once) {
+    int64_t batch = s->extents[GPU_BATCH] < 0 ? 1 : s->extents[GPU_BATCH];
+    double blocks = (double)batch * (double)tiles_of(s, GPU_ROWS, t->rows) *
+                    (double)tiles_of(s, GPU_COLUMNS, t->columns);
+    double rounds = ceil(blocks / (double)(at_once * hone_gpu_multiprocessors(g)));
+    return rounds * (double)at_once *
+           (double)(t->rows * t->columns + MATRIX_LOAD_COST * (t->rows + t->columns));
+}
+
+static bool is_worth_groups(const hone_gpu_shape *s) {
+    bool is_worth = true;
+    for (gpu_group i = GPU_ROWS; i <= GPU_STEPS; i++)
+        is_worth &= s->extents[i] < 0 || s->extents[i] > LEAST_GROUP_SIDE;
+    return is_worth;
+}
+
+hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape *s) {
+    hone_gpu_tile best = {0};
+    double least = HUGE_VAL;
+    int64_t steps = GROUP_STEPS_BITS / s->operand_bits;
+    for (size_t i = 0; i < HONE_COUNT(group_tiles) && is_worth_groups(s); i++) {
+        hone_gpu_tile t = {group_tiles[i].rows, group_tiles[i].columns,       steps,
+                           GROUP_ROWS,          group_tiles[i].group_columns, 1};
+        double time = group_time_of(g, s, &t, group_tiles[i].at_once);
+        if (time >= least) continue;
+        least = time;
+        best = t;
+        best.stages = stages_of(g, s, &t, group_tiles[i].at_once);
+    }
     return best;
 }

@@ -1,6 +1,8 @@
 /* tests/schedule/gpu/gpu_trial.c - see gpu_trial.h. */
 #include "tests/schedule/gpu/gpu_trial.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 #include "ir/text/print/script_print.h"
@@ -17,6 +19,7 @@ static hone_gpu_limits limits_of(const hone_target *target) {
                              .registers = target->registers_per_block,
                              .has_matrix_units = is_new,
                              .has_bfloat_units = is_new,
+                             .has_group_units = strcmp(target->cpu, "sm_90a") == 0,
                              .copies_while_computing = is_new};
 }
 

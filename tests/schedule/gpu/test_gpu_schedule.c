@@ -11,12 +11,13 @@
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
 
-enum { RANDOM_PROGRAMS = 120, DEVICES = 2, LARGE_ROWS = 2 };
+enum { RANDOM_PROGRAMS = 120, DEVICES = 2, GROUPS = 3, LARGE_ROWS = 2 };
 
 static const char *const devices[] = {
     "cuda -arch=sm_90 -max_shared_memory_per_block=232448 -num-cores=132",
     "cuda -arch=sm_50 -max_threads_per_block=128 -max_shared_memory_per_block=16384",
     "cuda -arch=sm_80 -max_shared_memory_per_block=166912 -num-cores=1", /* large tiles */
+    "nvidia/nvidia-h100",                                                /* groups of warps */
 };
 
 static void workload_is_right(void **state) {
@@ -162,6 +163,40 @@ static void product_is_tiled(void **state) {
     assert_int_equal(calls, row->matrix_calls);
 }
 
+/* ---- products by groups of warps ---- */
+
+/* clang-format off */
+static const struct group_row {
+    const char *name, *text;
+} group_products[] = {
+    {"groups",                      NN("70", "72", "136", "float16", "float32")         },
+    {"groups, weights transposed",  NT("64", "80", "64", "float16", "float32")          },
+    {"groups, sums of half floats", NN("64", "64", "64", "float16", "float16")          },
+    {"groups, bfloat",              NT("40", "40", "100", "bfloat16", "float32")        },
+    {"groups, bytes",               NN("48", "64", "130", "int8", "int32")              },
+    {"groups, a batch",
+     "@T.prim_func\ndef main(" BUF("A", "(3, 40, 64)", "float16") ", " BUF("B", "(3, 48, 64)", "float16") ", "
+     BUF("C", "(3, 40, 48)", "float32") "):\n"
+     SUM("b, i, j, k", "SSSR", "3, 40, 48, 64", "C[b, i, j]", "A[b, i, k]", "B[b, j, k]", "float32")},
+};
+/* clang-format on */
+
+static void groups_multiply(void **state) {
+    const struct group_row *row = *state;
+    hone_module *module = NULL;
+    hone_str text = {0};
+    const hone_func *func = hone_test_parse(row->text, &module);
+    bool is_good = is_right(func, devices[GROUPS], 1);
+    hone_schedule *sch = schedule_for(func, devices[GROUPS]);
+    HONE_ASSERT_OK(hone_func_print(sch->func, NULL, &text));
+    bool is_by_groups = strstr(hone_str_text(&text), "T.ptx.wgmma(") != NULL;
+    hone_str_deinit(&text);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_true(is_good);
+    assert_true(is_by_groups);
+}
+
 /* ---- launches ---- */
 
 static uint32_t count_launches(const hone_func *func) {
@@ -232,5 +267,6 @@ int main(void) {
     int failed = hone_test_run_rows("schedule/gpu_workloads", hone_workloads,
                                     sizeof hone_workloads[0], count, workload_is_right);
     failed += HONE_RUN_ROWS("schedule/gpu_products", products, product_is_tiled);
+    failed += HONE_RUN_ROWS("schedule/gpu_groups", group_products, groups_multiply);
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
