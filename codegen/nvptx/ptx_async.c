@@ -72,15 +72,34 @@ static bool is_zero(const hone_expr *e) {
            (e->kind == HONE_EXPR_FLOAT && e->u.f == 0 && !signbit(e->u.f));
 }
 
-/* The load in a value, and the condition under which it is wanted (NULL: always). */
-static const hone_expr *load_of(const hone_expr *value, const hone_expr **out_condition) {
-    *out_condition = NULL;
-    if (value->kind == HONE_EXPR_LOAD) return value;
-    bool is_choice = hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE) && value->count == 3;
-    if (!is_choice || value->args[1]->kind != HONE_EXPR_LOAD || !is_zero(value->args[2]))
-        return NULL;
-    *out_condition = condition_of(value);
-    return *out_condition ? value->args[1] : NULL;
+enum { MOST_CONDITIONS = 4 };
+
+/* What is copied: a load, where all of these hold. */
+typedef struct wanted {
+    const hone_expr *load, *conditions[MOST_CONDITIONS];
+    unsigned count;
+} wanted;
+
+static bool find_load(const hone_expr *value, wanted *out) {
+    *out = (wanted){0};
+    while (hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE) && value->count == 3) {
+        const hone_expr *condition = condition_of(value);
+        bool is_known = condition && hone_expr_is_pure_index(condition) &&
+                        is_zero(value->args[2]) && out->count < MOST_CONDITIONS;
+        if (!is_known) return false;
+        out->conditions[out->count++] = condition;
+        value = value->args[1];
+    }
+    out->load = value;
+    return value->kind == HONE_EXPR_LOAD;
+}
+
+/* So many bytes where all conditions hold, else none. */
+static LLVMValueRef size_of(gen *g, const wanted *w, int64_t bytes) {
+    LLVMValueRef holds = gen_condition(g, w->conditions[0]);
+    for (unsigned i = 1; i < w->count; i++)
+        holds = LLVMBuildAnd(g->builder, holds, gen_condition(g, w->conditions[i]), "");
+    return LLVMBuildSelect(g->builder, holds, gen_i32(g, (int32_t)bytes), gen_i32(g, 0), "");
 }
 
 /* The first of neighbours, where an index is that of neighbours. */
@@ -91,8 +110,9 @@ static const hone_expr *first_of(const hone_expr *index) {
 }
 
 bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value) {
-    const hone_expr *condition, *load = load_of(value, &condition);
-    if (!has_copies(g) || g->mask || !load || load->count != 1) return false;
+    wanted w;
+    if (!has_copies(g) || g->mask || !find_load(value, &w) || w.load->count != 1) return false;
+    const hone_expr *load = w.load;
     hone_dtype dtype = g->func->buffers[to].dtype;
     int64_t lanes = index->dtype.lanes, bytes = lanes * (int64_t)hone_dtype_bytes(dtype);
     const hone_expr *target = first_of(index), *source = first_of(load->args[0]);
@@ -105,12 +125,9 @@ bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr 
     LLVMValueRef args[] = {gen_address(g, to, gen_index(g, target)),
                            gen_address(g, load->u.buffer, gen_index(g, source)), NULL};
     if (ptx_alignment(g, args[0]) < bytes || ptx_alignment(g, args[1]) < bytes) return false;
-    LLVMValueRef size = gen_i32(g, (int32_t)bytes);
-    if (condition)
-        size = LLVMBuildSelect(g->builder, gen_condition(g, condition), size, gen_i32(g, 0), "");
     args[0] = ptx_turn(g, to, args[0], bytes);
-    args[2] = size;
-    begin_copy(g, bytes, args, condition != NULL);
+    if (w.count) args[2] = size_of(g, &w, bytes);
+    begin_copy(g, bytes, args, w.count > 0);
     return true;
 }
 
