@@ -67,13 +67,25 @@ static bool varies(const walk *w, const hone_expr *e) {
     return inner.is_found;
 }
 
-/* Own memory at a place that varies, or an instruction that is told where its registers are. */
+/* Looks for registers that vary in an instruction that is told where its registers are. */
+static void find_registers(walk *w, const hone_expr *e) {
+    static const char *const without[] = {"s_tir.cp_async_raw", "ptx.cp_async", "tvm_warp_shuffle",
+                                          "cuda.__shfl"};
+    const char *name = e->count && e->args[0]->kind == HONE_EXPR_STRING ? e->args[0]->u.s : "";
+    for (size_t i = 0; i < HONE_COUNT(without); i++) {
+        if (strncmp(name, without[i], strlen(without[i])) == 0) return;
+    }
+    bool is_ldmatrix = strcmp(name, "ptx_legacy.ldmatrix") == 0 && e->count == 8;
+    hone_expr_walk(is_ldmatrix ? e->args[5] : e, places_varying, w);
+}
+
+/* Own memory at a place that varies, or such an instruction. */
 static bool find_place(void *ctx, const hone_expr *e) {
     walk *w = ctx;
     if (e->kind == HONE_EXPR_LOAD && is_own(w->g->func, e->u.buffer)) {
         w->is_found |= varies(w, e->args[0]);
     }
-    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) hone_expr_walk(e, places_varying, w);
+    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) find_registers(w, e);
     return !w->is_found;
 }
 

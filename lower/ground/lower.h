@@ -33,6 +33,9 @@ typedef struct hone_lower_options {
 #define HONE_LOWER_IMPORT_LLVM "hone.import_llvm"
 #define HONE_LOWER_IMPORT_C "hone.import_c"
 
+/* Function attribute of a program for GPUs: it says itself where threads wait for each other. */
+#define HONE_LOWER_SYNCED "hone.synced"
+
 /* Key of an ATTR node: the store in it goes past the caches. */
 #define HONE_LOWER_STREAMING "hone.streaming_store"
 

@@ -5,7 +5,8 @@
  *
  * A statement in a loop also meets those behind it, of the iteration before. All threads must come
  * to a sync: a condition on which they do not agree is asked around each statement below instead of
- * around all of them, where a sync stands in between. */
+ * around all of them, where a sync stands in between. A program that says that it has its syncs is
+ * left as it is. */
 #include <string.h>
 
 #include "lower/threads/hazards.h"
@@ -289,6 +290,7 @@ static hone_status visit(syncer *s, hone_node_id id) {
 hone_status lower_sync(hone_lower *lower) {
     hone_func *func = lower->func;
     syncer s = {.h.lower = lower};
+    if (hone_attrs_find(&func->attrs, HONE_LOWER_SYNCED)) return HONE_OK;
     hone_arith_init(&s.h.arith, func->arena);
     for (hone_node_id n = lower_next_launch(func, HONE_NODE_TOP); n != HONE_NO_ID;
          n = lower_next_launch(func, n)) {
