@@ -299,7 +299,7 @@ const char *hone_gpu_row_axis(const hone_gpu_row_nest *r) {
     return r->is_by_y ? "threadIdx.y" : "threadIdx.x";
 }
 
-const char *hone_gpu_beside_axis(const hone_gpu_row_nest *r) {
+static const char *beside_axis(const hone_gpu_row_nest *r) {
     return r->is_by_y ? "threadIdx.x" : "threadIdx.y";
 }
 
@@ -308,7 +308,7 @@ hone_status hone_gpu_bind_rows(hone_gpu_row_nest *r) {
     hone_rv parts[2];
     if (r->beside <= 1) return hone_sch_bind(sch, r->row, "blockIdx.x");
     HONE_TRY(hone_gpu_split(r->g, r->row, r->beside, parts));
-    HONE_TRY(hone_sch_bind(sch, parts[1], hone_gpu_beside_axis(r)));
+    HONE_TRY(hone_sch_bind(sch, parts[1], beside_axis(r)));
     r->row = parts[1];
     return hone_sch_bind(sch, parts[0], "blockIdx.x");
 }

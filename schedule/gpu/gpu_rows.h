@@ -31,9 +31,8 @@ hone_status hone_gpu_share_nothing(hone_gpu_row_nest *r, hone_rv block);
 hone_status hone_gpu_bind_rows(hone_gpu_row_nest *r);
 /* gpu_rows_own.c: copies of those parameters, one more block each, that several blocks read. */
 hone_status hone_gpu_cache_rows(hone_gpu_row_nest *r);
-/* The axis that the threads of a row lie along, and that of neighbouring rows. */
+/* The axis that the threads of a row lie along. */
 const char *hone_gpu_row_axis(const hone_gpu_row_nest *r);
-const char *hone_gpu_beside_axis(const hone_gpu_row_nest *r);
 /* gpu_rows_own.c: rows whose blocks stand in the loop already. ILLEGAL: they go along different
  * loops, or are too long. */
 hone_status hone_gpu_keep_own_rows(hone_gpu_row_nest *r);
