@@ -28,6 +28,10 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     };
 }
 
+int64_t hone_matrix_shared_bytes(const hone_target *target) {
+    return capability(target) >= FIRST_WITH_COPIES ? target->max_shared_bytes : 0;
+}
+
 static hone_default_limits limits_of(const hone_target *target, uint64_t constants) {
     return (hone_default_limits){
         .threads = target->num_threads,

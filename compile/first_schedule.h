@@ -10,6 +10,10 @@
 /* What schedules for a GPU are told of it. */
 hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
 
+/* Shared memory of a block of a target whose warps multiply matrices in registers; 0 of others:
+ * hone_graph_options.matrix_shared_bytes. */
+int64_t hone_matrix_shared_bytes(const hone_target *target);
+
 /* Schedules a program that was just reset, by schedule/gpu for GPUs, by schedule/defaults for
  * others. constants: bit i says that the i-th parameter that is a buffer never changes. Fails as
  * these do: ILLEGAL and INVALID never come out of it. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "compile/first_schedule.h"
 #include "graph/module/module_parts.h"
 #include "graph/passes/left_out.h"
 #include "graph/passes/prepare.h"
@@ -73,6 +74,8 @@ static hone_status prepare(parts *p, const hone_module *module, const char *only
                            const hone_dim_variant *variant, hone_module **out_module) {
     hone_graph_options options = {.only = only,
                                   .left_out = &p->left_out,
+                                  .matrix_shared_bytes =
+                                      hone_matrix_shared_bytes(&p->options->target),
                                   .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
     if (variant) {

@@ -14,17 +14,19 @@
 #include "support/core/alloc.h"
 #include "support/os/scratch.h"
 #include "support/os/thread.h"
+#include "target/target_read.h"
 #include "tuner/loop/tune.h"
 #include "tuner/search/search.h"
 
 /* ---- tasks ---- */
 
-static hone_status load_tasks(const hone_program *program, size_t size_count,
-                              const char *const *sizes, hone_task_list *out_tasks) {
+static hone_status load_tasks(const hone_program *program, const hone_target *target,
+                              size_t size_count, const char *const *sizes,
+                              hone_task_list *out_tasks) {
     hone_dim_variants variants;
     *out_tasks = (hone_task_list){0};
     hone_status st = hone_api_read_sizes(size_count, sizes, &variants);
-    if (!st) st = hone_model_tasks(hone_api_module(program), &variants, out_tasks);
+    if (!st) st = hone_model_tasks(hone_api_module(program), target, &variants, out_tasks);
     hone_dim_variants_deinit(&variants);
     return st;
 }
@@ -49,7 +51,7 @@ hone_error *hone_program_visit_tasks(const hone_program *program, size_t size_co
     HONE_API_NEED(program);
     HONE_API_NEED(visit);
     hone_task_list tasks;
-    hone_status st = load_tasks(program, size_count, sizes, &tasks);
+    hone_status st = load_tasks(program, NULL, size_count, sizes, &tasks);
     int stop = 0;
     for (uint32_t i = 0; !st && !stop && i < tasks.count; i++)
         st = visit_one(&tasks, &tasks.items[i], visit, context, &stop);
@@ -119,12 +121,21 @@ static hone_status open_builder(session *s) {
     return hone_builder_create_local(&options, &s->builder);
 }
 
+/* By the target where it is known before the devices of a farm are asked. */
+static hone_status load_for_target(session *s, const hone_program *program) {
+    const hone_tuning_options *o = s->o;
+    hone_target target;
+    bool is_known = !s->outside.tracker || o->target;
+    if (is_known) HONE_TRY(hone_target_read(o->target, o->threads, &target));
+    return load_tasks(program, is_known ? &target : NULL, o->size_count, o->sizes, &s->tasks);
+}
+
 static hone_status open_session(session *s, const hone_program *program) {
     const hone_tuning_options *o = s->o;
     s->arena = hone_arena_create(4096);
     if (!s->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tune");
     HONE_TRY(check_numbers(o));
-    HONE_TRY(load_tasks(program, o->size_count, o->sizes, &s->tasks));
+    HONE_TRY(load_for_target(s, program));
     HONE_TRY(check_choices(s));
     HONE_TRY(hone_api_devices_open(o, &s->outside, o->log ? &s->log : NULL, s->arena, &s->devices));
     HONE_TRY(open_builder(s));

@@ -35,6 +35,8 @@ typedef struct hone_graph_options {
     size_t weight_count;
     const char *only;              /* the function that is wanted, with what it calls; NULL = all */
     const hone_left_out *left_out; /* of all; or NULL */
+    int64_t matrix_shared_bytes;   /* shared memory of a block, on devices whose warps multiply
+                                    * matrices in registers (mma) and copy while they do; else 0 */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
     bool keeps_sizes;  /* of models: sizes stay symbolic and are bound later; of dims the reader
                         * takes what only it can use (lengths of sequences, ranks) */

@@ -16,6 +16,7 @@ hone_status hone_pass_fold_batch_norm(hone_module *module, const hone_graph_opti
 hone_status hone_pass_decompose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_note_patterns(hone_module *module, const hone_graph_options *options);

@@ -20,8 +20,9 @@ static const char *const prepare[] = {"link_memory", "choose",         "link_cal
                                       "bind",        "infer",          "compose",
                                       "normalize",   "fold_constants", "fold_batch_norm",
                                       "decompose",   "fold_transpose", "fold_constants",
-                                      "normalize",   "legalize",       "fuse",
-                                      "specialize",  "prune",          NULL};
+                                      "normalize",   "fuse_attention", "legalize",
+                                      "fuse",        "specialize",     "prune",
+                                      NULL};
 static const char *const interpret[] = {"link_memory", "link_calls", "bind",      "infer",
                                         "compose",     "normalize",  "decompose", "legalize_all",
                                         "prune",       NULL};

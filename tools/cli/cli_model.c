@@ -220,7 +220,7 @@ hone_status hone_cli_check_func(const char *path, const hone_func *func) {
 }
 
 hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
-                                hone_task_list *out_tasks) {
+                                const hone_target *target, hone_task_list *out_tasks) {
     *out_tasks = (hone_task_list){0};
     hone_module *module = NULL;
     hone_dim_variants variants = {0};
@@ -234,7 +234,7 @@ hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
     if (!st) {
         hone_module_freeze(module);
         st = hone_dim_variants_drop_bound(&variants, module);
-        if (!st) st = hone_model_tasks(module, &variants, out_tasks);
+        if (!st) st = hone_model_tasks(module, target, &variants, out_tasks);
         if (st) st = hone_cli_place(path, 0, 0, st);
     }
     hone_dim_variants_deinit(&variants);

@@ -49,9 +49,10 @@ HONE_NODISCARD hone_status hone_cli_place(const char *path, uint32_t line, uint3
 /* Appends a line of the source (may be NULL: nothing) and a caret below the column. */
 void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str *out);
 
-/* Reads, prepares (one variant per combination of --shape) and extracts the tasks. Deinit also
- * after failure. */
+/* Reads, prepares (one variant per combination of --shape) and extracts the tasks, for a target
+ * (NULL: not known yet). Deinit also after failure. */
 HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
+                                               const hone_target *target,
                                                hone_task_list *out_tasks);
 
 /* Says which functions are left out; said NULL: none, nothing. */

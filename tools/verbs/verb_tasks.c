@@ -78,7 +78,7 @@ static hone_status tasks_verb(hone_cli *cli, const tasks_options *options) {
     hone_status st = HONE_OK;
     HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     if (!options->db) HONE_TRY(hone_cli_refuse(cli, "target threads", "tasks without --db"));
-    HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[0], &options->shapes, &tasks), done);
+    HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[0], &options->shapes, &target, &tasks), done);
     hone_cli_warn_of_left_out(&cli->log, cli->args[0], tasks.left_out);
     if (options->db) {
         HONE_TRY_GOTO(st, hone_cli_open_db(options->db, HONE_DB_READ, &db), done);

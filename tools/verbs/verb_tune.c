@@ -388,12 +388,21 @@ static hone_status read_registered(tune_run *run, const tune_options *o) {
     return st;
 }
 
+/* By the target where it is known before the devices of a farm are asked. */
+static hone_status load_tasks(tune_run *run, const tune_options *o) {
+    hone_target target;
+    bool is_known = !o->is_remote || o->target;
+    if (is_known) HONE_TRY(hone_cli_read_target(o->target, o->threads, &target));
+    return hone_cli_load_tasks(run->cli->args[0], &o->shapes, is_known ? &target : NULL,
+                               &run->tasks);
+}
+
 static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(check_options(run->cli, o));
     if (!o->is_remote) HONE_TRY(check_local_target(o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
-    HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
+    HONE_TRY(load_tasks(run, o));
     hone_cli_warn_of_left_out(&run->cli->log, run->cli->args[0], run->tasks.left_out);
     if (run->tasks.skipped) {
         hone_log_line(&run->cli->log, HONE_LOG_WARNING,

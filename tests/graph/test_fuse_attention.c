@@ -1,0 +1,153 @@
+/* tests/graph/test_fuse_attention.c - attention as one kernel (graph/passes/fuse_attention.c)
+ * beside the operators that it is made of: which chains become one, and that they compute the same.
+ */
+#include <string.h>
+
+#include "graph/operators/attention_kernel.h"
+#include "ir/text/read/script.h"
+#include "tests/graph/graph_run.h"
+#include "tests/support/hone_test.h"
+
+enum { SHARED_BYTES = 101376, LITTLE = 49152, MOST_INPUTS = 4 };
+
+#define CHAIN(products, bias, weights)                                                             \
+    "    s = " products "\n    e = " bias "\n    p = R.nn.softmax(e, axis=-1)\n    out = " weights \
+    "\n"
+#define SCORES "R.multiply(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(0.125, TYPE))"
+#define SUMS "R.matmul(p, v)"
+
+/* TYPE becomes the type. queries, keys: shapes of q, and of k and v; bias: that of m, "" without.
+ */
+static const struct row {
+    const char *name, *dtype, *queries, *keys, *bias, *body;
+    int64_t shared_bytes;
+    bool is_one, is_causal; /* a kernel; that knows what comes later */
+} rows[] = {
+    {"an operator",                                "float16",         "1, 40, 2, 64",           "1, 70, 2, 64",  "",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                             SHARED_BYTES,true,  false},
+    {"long heads of bfloat16",                     "bfloat16",        "1, 150, 1, 128",         "1, 64, 1, 128", "",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                             SHARED_BYTES,true,  false},
+    {"a causal mask",                              "float16",         "2, 70, 1, 64",           "2, 70, 1, 64",  "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n",                                                                                                                                                                    SHARED_BYTES,true,  true},
+    {"a causal mask behind a past",                "float16",         "1, 30, 1, 64",           "1, 200, 1, 64", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n",                                                                                                                                                                SHARED_BYTES,true,  true},
+    {"a causal mask before keys that nobody sees", "float16",         "1, 30, 1, 64",           "1, 200, 1, 64", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n",                                                                                                                                                                    SHARED_BYTES,true,  true},
+    {"a bias",                                     "float16",         "1, 33, 2, 64",           "1, 70, 2, 64",  "1, 2, 33, 70",
+     "    out = R.nn.attention(q, k, v, m)\n",                                                                                                                                                                                          SHARED_BYTES,true,  false},
+    {"a bias of some axes",                        "float16",         "2, 2, 64, 64",           "2, 2, 64, 64",  "2, 1, 1, 64",
+     CHAIN(SCORES,                                                                                                                                                                                                                      "R.add(s, m)",SUMS), SHARED_BYTES,true, false},
+    {"a bias in front",                                       "float16",                                                        "2, 2, 64, 64",                                                                "2, 2, 64, 64",                                "64",
+     CHAIN(SCORES, "R.add(m, s)",SUMS),SHARED_BYTES,true, false},
+    {"division",                                "float16",                                             "1, 2, 64, 64",                                                                "1, 2, 100, 64",                                                                               "1",
+     CHAIN("R.divide(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(8.0, TYPE))",
+     "R.add(s, m)",SUMS),
+     SHARED_BYTES,true, false},
+    {"heads inside, as projections leave them",                                "float16",                                            "1, 40, 2, 64",                                                                              "1, 40, 2, 64",                                                                                         "",
+     "    a = R.permute_dims(q, axes=[0, 2, 1, 3])\n"
+     "    b = R.permute_dims(k, axes=[0, 2, 3, 1])\n"
+     "    c = R.permute_dims(v, axes=[0, 2, 1, 3])\n"
+     "    p = R.nn.softmax(R.matmul(a, R.permute_dims(R.permute_dims(k, axes=[0, 2, 1, 3]), "
+     "axes=[0, 1, 3, 2])), axis=-1)\n"
+     "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",                                                                                                                                                                                                       SHARED_BYTES,true,false},
+    {"weights that are wanted as well",                                          "float16", "1, 2, 64, 64",             "1, 2, 64, 64",                        "",
+     CHAIN(SCORES,"s","R.add(R.matmul(p, v), R.sum(p, axis=-1, keepdims=True))"),SHARED_BYTES,
+     false, false},
+    {"another axis",                                          "float16",                                                    "1, 2, 64, 64",                                                                         "1, 2, 64, 64",                              "",
+     "    p = R.nn.softmax(" SCORES ", axis=2)\n    out = " SUMS "\n",                                                                                                                                                                                                                             SHARED_BYTES,false,false},
+    {"heads of another size",                              "float16","1, 40, 2, 32","1, 40, 2, 32",                                           "",
+     "    out = R.nn.attention(q, k, v)\n",SHARED_BYTES,false,false},
+    {"float32",                              "float32",                                                    "1, 40, 2, 64",                                                                                                                                               "1, 40, 2, 64",                                                                      "",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                                                        SHARED_BYTES,                                                                                                                                                                                                                                                                                                             false,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   false                                                                                                                                                                                                                                                                    },
+    {"one query",                              "float16","1, 1, 2, 64","1, 40, 2, 64",                                                                      "",
+     "    out = R.nn.attention(q, k, v)\n",SHARED_BYTES,false,false},
+    {"less shared memory",                               "float16",                                                     "1, 40, 2, 128",                                                                                                                                                                                                                      "1, 40, 2, 128",                                                                      "",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                                                        LITTLE,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    false,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         false                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
+    {"no such device",                             "float16","1, 40, 2, 64","1, 40, 2, 64",                                                                      "",
+     "    out = R.nn.attention(q, k, v)\n",0,false,false},
+};
+
+static void say_parameter(hone_str *out, const char *name, const char *shape, const char *dtype) {
+    if (*shape) hone_str_printf(out, "%s: R.Tensor((%s,), \"%s\"), ", name, shape, dtype);
+}
+
+static hone_module *module_of(const struct row *row) {
+    hone_module *module;
+    hone_str text = {0};
+    hone_str_append(&text, "@R.function\ndef main(");
+    say_parameter(&text, "q", row->queries, row->dtype);
+    say_parameter(&text, "k", row->keys, row->dtype);
+    say_parameter(&text, "v", row->keys, row->dtype);
+    say_parameter(&text, "m", row->bias, row->dtype);
+    hone_str_append(&text, "):\n  with R.dataflow():\n");
+    for (const char *at = row->body; *at; at++) {
+        if (strncmp(at, "TYPE", 4) == 0) {
+            hone_str_printf(&text, "\"%s\"", row->dtype);
+            at += 3;
+        } else {
+            hone_str_printf(&text, "%c", *at);
+        }
+    }
+    hone_str_append(&text, "    R.output(out)\n  return out\n");
+    hone_status st = hone_script_parse(hone_str_text(&text), text.length, "test.py", &module);
+    hone_str_deinit(&text);
+    HONE_ASSERT_OK(st);
+    return module;
+}
+
+static uint32_t make_inputs(const hone_module *module, uint64_t seed, hone_tensor **out) {
+    hone_rng rng = hone_rng_from_seed(seed);
+    const hone_graph_func *graph = hone_module_find(module, "main")->graph;
+    for (uint32_t i = 0; i < graph->param_count; i++) {
+        const hone_sinfo *info = graph->values[i].sinfo;
+        int64_t shape[HONE_MAX_RANK];
+        for (int32_t d = 0; d < info->rank; d++)
+            shape[d] = hone_expr_const(info->shape[d]);
+        HONE_ASSERT_OK(hone_tensor_create(info->dtype, info->rank, shape, &out[i]));
+        hone_tensor_fill_random(out[i], &rng, -2, 2);
+    }
+    return graph->param_count;
+}
+
+/* Fails unless the prepared module is one kernel that carries its schedule, or none of it does. */
+static void check_kernels(const struct row *row, const hone_module *module,
+                          const hone_graph_options *options) {
+    hone_module *prepared;
+    uint32_t count = 0, written = 0;
+    HONE_ASSERT_OK(hone_graph_prepare(module, options, &prepared));
+    for (uint32_t i = 0; i < prepared->member_count; i++) {
+        const hone_func *func = prepared->members[i].func;
+        if (!func) continue;
+        count++;
+        written += hone_attrs_find(&func->attrs, "hone.synced") != NULL;
+        if (row->is_causal) assert_int_equal(func->param_count, 4);
+    }
+    hone_module_release(prepared);
+    assert_int_equal(written, row->is_one);
+    if (row->is_one) assert_int_equal(count, 1);
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    const hone_graph_options options = {.matrix_shared_bytes = row->shared_bytes};
+    hone_module *module = module_of(row);
+    hone_tensor *inputs[MOST_INPUTS];
+    run_results want, got;
+    uint32_t count = make_inputs(module, hone_test_seed(5), inputs);
+    check_kernels(row, module, &options);
+    HONE_ASSERT_OK(run_plain(module, NULL, inputs, count, 0, &want));
+    HONE_ASSERT_OK(run_planned(module, &options, inputs, count, 0, &got));
+    double within = strcmp(row->dtype, "bfloat16") == 0 ? 0.05 : 0.01; /* scores are rounded */
+    hone_tensor_diff diff = hone_tensor_diff_make(got.items[0], want.items[0], within, within);
+    assert_true(diff.is_comparable);
+    assert_int_equal(diff.bad_count, 0);
+    run_results_deinit(&want);
+    run_results_deinit(&got);
+    for (uint32_t i = 0; i < count; i++)
+        hone_tensor_destroy(inputs[i]);
+    hone_module_release(module);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("graph/fuse_attention", rows, check_row);
+}
