@@ -1,7 +1,7 @@
 /* schedule/state/sched_slices.c - blocks whose instances may meet in one element, but not across
  * the iterations of a loop: D[X[vi], vj] = … may write an element for several vi, yet each vj has a
  * column of its own (and so have the digits of it, and the digits of a loop that is several such
- * axes). And blocks without axes, which use the loops around them as they are. */
+ * axes). A running sum keeps its order in each row: rows are free. And blocks without axes, which use the loops around them as they are. */
 #include "schedule/state/schedule_impl.h"
 
 #include "ir/region/relation.h"
@@ -12,7 +12,7 @@ bool sch_has_disjoint_slices(hone_schedule *sch, hone_node_id block, hone_node_i
     if (!sch_is_below_known_conditions(sch, block)) return false;
     if (self->axis_count > 0 && (node->flags & SCH_OPEN)) return false;
     for (uint32_t i = 0; i < self->axis_count; i++) {
-        if (self->axes[i].kind > HONE_AXIS_REDUCE) return false; /* ordered, or nobody knows how */
+        if (self->axes[i].kind > HONE_AXIS_SCAN) return false; /* nobody knows how */
     }
     for (uint32_t w = 0; w < self->write_count; w++) {
         hone_relation rel;

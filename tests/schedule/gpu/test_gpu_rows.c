@@ -19,7 +19,8 @@ static const char *const devices[] = {
 
 #define OWN "E_local"          /* rows in registers */
 #define SHARED_ROWS "E_shared" /* rows in shared memory */
-#define COPY "A_local"         /* what is read twice is read once */
+#define ONE_THREAD "T.thread_binding(1, thread=\"threadIdx.x\")"
+#define COPY "A_local" /* what is read twice is read once */
 
 static const struct row {
     const char *name, *kind, *shape, *dtype;
@@ -45,6 +46,7 @@ static const struct row {
     {"columns of half floats keep order", "columns", "1024, 8",     "float16", NULL,              "rf"          },
     {"lookups by vectors",                "lookup",  "50, 8192",    "float16", "T.vectorized(8)", NULL          },
     {"lookups of odd rows",               "lookup",  "50, 33",      "float16", NULL,              "T.vectorized"},
+    {"a running sum in each row",         "running", "100, 12",     "float32", "blockIdx.x",      ONE_THREAD    },
 };
 
 /* ---- their texts ---- */
@@ -233,6 +235,24 @@ static void say_program(text *t) {
     if (strcmp(kind, "total") == 0) say_total(t);
     if (strcmp(kind, "columns") == 0) say_columns(t);
     if (strcmp(kind, "lookup") == 0) say_lookup(t);
+    if (strcmp(kind, "running") == 0) say_running(t);
+}
+
+/* B[i, :] is the running sum of A[i, :]. */
+static void say_running(text *t) {
+    hone_str_printf(
+        &t->out,
+        "@T.prim_func\ndef main(A: T.Buffer((%s), \"%s\"), B: T.Buffer((%s), \"%s\")):\n"
+        "    for i0, i1 in T.grid(%s):\n"
+        "        with T.block(\"B\"):\n"
+        "            i0 = T.axis.spatial(%ld, i0)\n"
+        "            i1 = T.axis.scan(%ld, i1)\n"
+        "            T.reads(B[i0, 0:%ld], A[i0, i1])\n"
+        "            T.writes(B[i0, i1])\n"
+        "            B[i0, i1] = T.if_then_else(0 < i1, B[i0, i1 - 1], T.%s(0)) + "
+        "A[i0, i1]\n",
+        t->row->shape, t->row->dtype, t->row->shape, t->row->dtype, t->row->shape,
+        (long)t->sizes[0], (long)t->sizes[1], (long)t->sizes[1], t->row->dtype);
 }
 
 /* ---- the check ---- */
