@@ -1,9 +1,8 @@
 /* tests/schedule/gpu/gpu_trial.c - see gpu_trial.h. */
 #include "tests/schedule/gpu/gpu_trial.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/text/print/script_print.h"
 #include "schedule/gpu/gpu_schedule.h"

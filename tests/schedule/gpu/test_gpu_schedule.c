@@ -186,8 +186,8 @@ static void groups_multiply(void **state) {
     hone_module *module = NULL;
     hone_str text = {0};
     const hone_func *func = hone_test_parse(row->text, &module);
-    bool is_good = is_right(func, devices[GROUPS], 1);
-    hone_schedule *sch = schedule_for(func, devices[GROUPS]);
+    bool is_good = gpu_trial_is_right(func, devices[GROUPS], 1);
+    hone_schedule *sch = gpu_trial_schedule(func, devices[GROUPS]);
     HONE_ASSERT_OK(hone_func_print(sch->func, NULL, &text));
     bool is_by_groups = strstr(hone_str_text(&text), "T.ptx.wgmma(") != NULL;
     hone_str_deinit(&text);
