@@ -90,10 +90,15 @@ static hone_bound negated(hone_bound b) {
     return arith_bound_scale(b, -1);
 }
 
+/* A quotient by whatever is not 0 is no further from 0 than what is divided. */
+static hone_bound quotient_bound(hone_bound x) {
+    return join(x, negated(x));
+}
+
 static hone_bound floordiv_bound(hone_bound x, hone_bound y) {
     if (y.min > 0) return corners(x, y, saturating_floordiv);
     if (y.max < 0) return corners(negated(x), negated(y), saturating_floordiv);
-    return everything;
+    return quotient_bound(x);
 }
 
 static hone_bound floormod_bound(hone_bound x, hone_bound y) {
@@ -120,7 +125,7 @@ static int64_t saturating_truncdiv(int64_t x, int64_t y) {
 static hone_bound truncdiv_bound(hone_bound x, hone_bound y) {
     if (y.min > 0) return corners(x, y, saturating_truncdiv);
     if (y.max < 0) return corners(negated(x), negated(y), saturating_truncdiv);
-    return everything;
+    return quotient_bound(x);
 }
 
 static hone_bound truncmod_bound(hone_bound x, hone_bound y) {
