@@ -135,7 +135,7 @@ bool hone_prove_disjoint(hone_arith *arith, hone_interval a, hone_interval b);
 /* 0 <= index < extent. Quick, and may be asked while something is simplified. */
 bool hone_arith_is_within(hone_arith *arith, const hone_expr *index, const hone_expr *extent);
 
-/* ---- linear forms (ir/arith/linear.c) ---- */
+/* ---- linear forms (ir/arith/linear_expr.c) ---- */
 /* e = constant + sum of coeff * term, terms being maximal non-linear sub-expressions (often plain
  * variables). Fast path of everything above. */
 typedef struct hone_linear_term {

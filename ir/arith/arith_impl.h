@@ -196,4 +196,7 @@ int arith_decide(hone_arith *a, hone_op op, const arith_sum *s, uint32_t fuel);
 /* The fact in a condition without conjunctions, for push. False when memory is short. */
 bool arith_fact_of(hone_arith *a, const hone_expr *condition, hone_fact *out);
 
+/* e without casts that keep its value. */
+const hone_expr *arith_strip_cast(hone_arith *a, const hone_expr *e);
+
 #endif

@@ -16,116 +16,6 @@
 #include "ir/python/python_parse_impl.h"
 #include "support/text/nearest.h"
 
-/* ---- tokens ---- */
-
-/* Most tokens are told apart by their first letter. */
-static bool begins_with(const py_parser *p, const char *text) {
-    const py_token *t = py_peek(p);
-    return t->length && p->source->text[t->start] == *text;
-}
-
-bool py_at_op(const py_parser *p, const char *op) {
-    return begins_with(p, op) && py_token_is(p->source, py_peek(p), PY_TOKEN_OP, op);
-}
-
-bool py_at_word(const py_parser *p, const char *word) {
-    return begins_with(p, word) && py_token_is(p->source, py_peek(p), PY_TOKEN_NAME, word);
-}
-
-bool py_take_op(py_parser *p, const char *op) {
-    bool is = py_at_op(p, op);
-    p->pos += is;
-    return is;
-}
-
-bool py_take_word(py_parser *p, const char *word) {
-    bool is = py_at_word(p, word);
-    p->pos += is;
-    return is;
-}
-
-static bool take(py_parser *p, py_token_kind kind) {
-    bool is = py_peek(p)->kind == kind;
-    p->pos += is;
-    return is;
-}
-
-static hone_status fail_here(const py_parser *p, const char *what) {
-    const py_token *t = py_peek(p);
-    return py_error_at(p->source, HONE_CODE_INVALID, t->line, t->column, what);
-}
-
-hone_status py_expected_hint(const py_parser *p, const char *what, const char *hint) {
-    char found[80], text[300];
-    py_describe_token(p->source, py_peek(p), found, sizeof found);
-    snprintf(text, sizeof text, "expected %s, found %s%s", what, found, hint);
-    return fail_here(p, text);
-}
-
-hone_status py_expected(const py_parser *p, const char *what) {
-    return py_expected_hint(p, what, "");
-}
-
-hone_status py_need_op(py_parser *p, const char *op, const char *where) {
-    char what[100];
-    if (py_take_op(p, op)) return HONE_OK;
-    snprintf(what, sizeof what, "'%s'%s%s", op, *where ? " " : "", where);
-    return py_expected(p, what);
-}
-
-hone_status py_need_name(py_parser *p, const char *what, const char **out) {
-    const py_token *t = py_peek(p);
-    const char *text = p->source->text + t->start;
-    *out = NULL;
-    if (t->kind != PY_TOKEN_NAME || py_is_keyword(text, t->length)) return py_expected(p, what);
-    p->pos++;
-    *out = hone_arena_strndup(p->arena, text, t->length);
-    return *out ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "syntax tree");
-}
-
-hone_status py_enter(py_parser *p) {
-    if (p->depth == PY_MAX_DEPTH) return fail_here(p, "nested too deeply");
-    p->depth++;
-    return HONE_OK;
-}
-
-/* ---- nodes ---- */
-
-hone_status py_begin(py_parser *p, py_node_kind kind, py_node **out) {
-    py_node *node = hone_arena_zalloc(p->arena, sizeof *node);
-    *out = node;
-    if (!node) return HONE_ERROR(HONE_CODE_NO_MEMORY, "syntax tree");
-    node->kind = kind;
-    node->at = node->mark = node->end = py_peek(p)->start;
-    return HONE_OK;
-}
-
-hone_status py_begin_at(py_parser *p, py_node_kind kind, const py_node *first, py_node **out) {
-    HONE_TRY(py_begin(p, kind, out));
-    (*out)->at = (*out)->mark = first->at;
-    return HONE_OK;
-}
-
-hone_status py_push(py_parser *p, py_nodes *nodes, const py_node *node) {
-    if (nodes->count == nodes->capacity) {
-        uint32_t capacity = nodes->capacity ? nodes->capacity * 2 : 4;
-        const py_node **grown = hone_arena_alloc(p->arena, capacity * sizeof *grown);
-        if (!grown) return HONE_ERROR(HONE_CODE_NO_MEMORY, "syntax tree");
-        if (nodes->count) memcpy(grown, nodes->items, nodes->count * sizeof *grown);
-        nodes->items = grown;
-        nodes->capacity = capacity;
-    }
-    nodes->items[nodes->count++] = node;
-    return HONE_OK;
-}
-
-void py_done(const py_parser *p, py_node *node, const py_nodes *nodes) {
-    if (p->pos) node->end = p->tokens[p->pos - 1].start + p->tokens[p->pos - 1].length;
-    if (!nodes) return;
-    node->count = nodes->count;
-    node->items = nodes->items;
-}
-
 /* ---- suites ---- */
 
 static hone_status parse_statement(py_parser *p, py_nodes *out);
@@ -135,7 +25,7 @@ static hone_status parse_simple_line(py_parser *p, py_nodes *out);
 static hone_status parse_statements(py_parser *p, py_nodes *out) {
     while (py_peek(p)->kind != PY_TOKEN_DEDENT && py_peek(p)->kind != PY_TOKEN_END) {
         if (py_peek(p)->kind == PY_TOKEN_INDENT) {
-            return fail_here(p, "unexpected indent: the line before opens no block");
+            return py_fail_here(p, "unexpected indent: the line before opens no block");
         }
         HONE_TRY(parse_statement(p, out));
     }
@@ -148,14 +38,14 @@ static hone_status parse_suite(py_parser *p, uint32_t mark, const py_node **out)
     py_nodes statements = {0};
     HONE_TRY(py_begin(p, PY_SUITE, &node));
     HONE_TRY(py_enter(p));
-    if (!take(p, PY_TOKEN_NEWLINE)) {
+    if (!py_take(p, PY_TOKEN_NEWLINE)) {
         HONE_TRY(parse_simple_line(p, &statements));
-    } else if (!take(p, PY_TOKEN_INDENT)) {
+    } else if (!py_take(p, PY_TOKEN_INDENT)) {
         return py_expected(p, "an indented body");
     } else {
         node->at = py_peek(p)->start;
         HONE_TRY(parse_statements(p, &statements));
-        take(p, PY_TOKEN_DEDENT);
+        py_take(p, PY_TOKEN_DEDENT);
     }
     node->mark = mark;
     py_leave(p);
@@ -212,7 +102,7 @@ static hone_status parse_decorators(py_parser *p, py_nodes *parts) {
         const py_node *decorator;
         HONE_TRY(py_parse_expr(p, &decorator));
         HONE_TRY(py_push(p, parts, decorator));
-        if (!take(p, PY_TOKEN_NEWLINE)) return py_expected(p, "the end of the line");
+        if (!py_take(p, PY_TOKEN_NEWLINE)) return py_expected(p, "the end of the line");
     }
     return HONE_OK;
 }
@@ -512,9 +402,10 @@ static void skip_statement(py_parser *p) {
     uint32_t depth = 0;
     while (py_peek(p)->kind != PY_TOKEN_NEWLINE && py_peek(p)->kind != PY_TOKEN_END)
         p->pos++;
-    take(p, PY_TOKEN_NEWLINE);
+    py_take(p, PY_TOKEN_NEWLINE);
     do {
-        bool opens = take(p, PY_TOKEN_INDENT), closes = !opens && depth && take(p, PY_TOKEN_DEDENT);
+        bool opens = py_take(p, PY_TOKEN_INDENT),
+             closes = !opens && depth && py_take(p, PY_TOKEN_DEDENT);
         depth += opens;
         depth -= closes;
         if (depth && !opens && !closes) p->pos++;
@@ -608,7 +499,7 @@ static hone_status parse_simple_line(py_parser *p, py_nodes *out) {
         HONE_TRY(parse_simple(p, &statement));
         HONE_TRY(py_push(p, out, statement));
     } while (py_take_op(p, ";"));
-    return take(p, PY_TOKEN_NEWLINE) ? HONE_OK : fail_end(p, statement);
+    return py_take(p, PY_TOKEN_NEWLINE) ? HONE_OK : fail_end(p, statement);
 }
 
 /* ---- statements ---- */
@@ -640,7 +531,7 @@ static hone_status parse_statement(py_parser *p, py_nodes *out) {
     } else if (is_unknown(p, out)) {
         HONE_TRY(parse_unread(p, skip_statement, &node));
     } else if (py_at_word(p, "else") || py_at_word(p, "elif")) {
-        return fail_here(p, "no 'if' stands before this at the same indentation");
+        return py_fail_here(p, "no 'if' stands before this at the same indentation");
     } else {
         return parse_simple_line(p, out);
     }
@@ -654,11 +545,11 @@ static hone_status parse_text(py_parser *p, hone_arena *words, const py_node **o
     HONE_TRY(py_lex(p->source, words, &tokens, &p->count));
     p->tokens = tokens;
     HONE_TRY(py_begin(p, PY_SUITE, &suite));
-    bool is_indented = take(p, PY_TOKEN_INDENT); /* a piece of a text that was */
+    bool is_indented = py_take(p, PY_TOKEN_INDENT); /* a piece of a text that was */
     HONE_TRY(parse_statements(p, &statements));
-    if (is_indented) take(p, PY_TOKEN_DEDENT);
+    if (is_indented) py_take(p, PY_TOKEN_DEDENT);
     if (py_peek(p)->kind != PY_TOKEN_END) {
-        return fail_here(p, "this line is indented less than its block, and as no block around");
+        return py_fail_here(p, "this line is indented less than its block, and as no block around");
     }
     py_done(p, suite, &statements);
     *out_suite = suite;

@@ -19,7 +19,7 @@ typedef struct py_nodes {
     uint32_t count, capacity;
 } py_nodes;
 
-/* ---- tokens (python_parse.c) ---- */
+/* ---- tokens (python_parse_tokens.c) ---- */
 static inline const py_token *py_peek(const py_parser *p) {
     return &p->tokens[p->pos];
 }
@@ -62,5 +62,24 @@ HONE_NODISCARD hone_status py_parse_params(py_parser *p, const char *stop, bool 
                                            py_nodes *out);
 /* String literals (python_parse_text.c). */
 HONE_NODISCARD hone_status py_parse_text(py_parser *p, const py_node **out);
+
+/* ---- tokens by kind (python_parse_tokens.c) ---- */
+/* Takes the token at hand if it is of this kind. */
+bool py_take(py_parser *p, py_token_kind kind);
+/* An error at the token at hand. */
+HONE_NODISCARD hone_status py_fail_here(const py_parser *p, const char *what);
+
+/* ---- python_parse_params.c ---- */
+/* "lambda" …, whose word is at hand. */
+HONE_NODISCARD hone_status py_parse_lambda(py_parser *p, const py_node **out);
+/* "*x" or "**x", of this kind. */
+HONE_NODISCARD hone_status py_parse_star(py_parser *p, py_node_kind kind, const py_node **out);
+/* Behind the item, at "for". */
+HONE_NODISCARD hone_status py_parse_clauses(py_parser *p, py_op op, const py_node *first,
+                                            const py_node *second, const py_node **out);
+/* The clause of a comprehension begins here. */
+bool py_at_clause(const py_parser *p);
+/* Operators down to "or": no condition, no lambda. */
+HONE_NODISCARD hone_status py_parse_or(py_parser *p, const py_node **out);
 
 #endif

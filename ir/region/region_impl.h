@@ -39,4 +39,12 @@ bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
 /* [0, extent - 1] of one dimension of a buffer. */
 hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer, uint32_t dim);
 
+/* region_span.c */
+/* e - c*p as a linear form; false on overflow or when memory is short. */
+bool region_linear_minus(hone_arith *arith, const hone_linear *e, int64_t c, const hone_linear *p,
+                         hone_linear *out);
+/* The integer ratio of the coefficients of a relaxed term that both forms have, or 0. */
+int64_t region_shared_ratio(const hone_linear *e, const hone_linear *p, const bool *relax,
+                            uint32_t relax_count);
+
 #endif

@@ -117,4 +117,18 @@ hone_status verify_graph(const hone_module *module, const hone_graph_func *graph
                          hone_findings *out);
 void verify_add(hone_findings *out, hone_finding finding, const char *text);
 
+/* verify_reduce.c: what is said of the reduction that a block is, or hides */
+/* The condition is false by its constants alone. */
+bool verify_never_holds(const hone_expr *e);
+/* One of the axes is a reduction. */
+bool verify_has_reduce_axis(const hone_block *block);
+/* A loop inside the reduction that moves no axis repeats every update. */
+void verify_reduction_loops(verifier *v, hone_node_id id);
+/* A spatial axis takes each value once; an update in place shows when it does not. */
+void verify_repeated_update(verifier *v, hone_node_id id);
+/* What a reduction adds to must have been set, by its T.init or before. */
+void verify_init(verifier *v, hone_node_id id);
+/* A reduction stores to places that do not move with its reduction axes, and starts them all. */
+void verify_outputs_of_block(verifier *v, hone_node_id id);
+
 #endif
