@@ -655,9 +655,20 @@ static const struct row {
         "const o f32 1,4,1,2 = 0,0,0.5,0,0,0,0,-1\nconst m f32 1,2,1,2 = 1,3,1,0.5\n"
         "node DeformConv x,w,o,,m -> y group=2 offset_group=2",
         "1,2,3,5", "1.5,6,6,3"),
+    ROW("a triangle that begins at a size", SIZES "node Sub w,h -> k\nnode Trilu x,k -> y upper=0",
+        "1,2,3,4,5,6", "1,2,0,4,5,6"),
+    ROW("a triangle that begins at a number that is data",
+        "opset 17\ninput x i64 1\nconst d f32 2,3 = 1,2,3,4,5,6\nnode Trilu d,x -> y", "-1",
+        "1,2,3,4,5,6"),
+    ROW("one part of any size", "opset 7\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2",
+        "1,2"),
+    ROW("a size less another one",
+        SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul hs,hs -> q\n"
+              "node Slice v,q,es -> t\nnode Sub es,q -> r\nnode Tile t,r -> y",
+        "1,2,3,4,5,6", "5"),
     ROW("casts to two bits keep the low ones",
-        "opset 25\ninput x i32 6\nnode Cast x -> a to=26\nnode Cast a -> y to=6",
-        "-3,-2,2,3,5,-9", "1,-2,-2,-1,1,-1"),
+        "opset 25\ninput x i32 6\nnode Cast x -> a to=26\nnode Cast a -> y to=6", "-3,-2,2,3,5,-9",
+        "1,-2,-2,-1,1,-1"),
     ROW("LinearAttention: a state of sums",
         "opset 27\ninput x f32 1,3,1\nnode LinearAttention x,x,x -> y,s update_rule='linear' "
         "scale=1.0 q_num_heads=1 kv_num_heads=1",

@@ -30,7 +30,7 @@ REFUSALS = {pattern: words for words, pattern in (
      r"(be the same|fit))|the last extent of the indices must be known|argument \d must have a number for "
      r"each channel|dimension \d of item \d differs from that of item 0|the weight takes \d+ "
      r"channels)"),
-    ("symbolic and other sizes", r"_size.* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|dimension \d "
+    ("symbolic and other sizes", r"_size.* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|wants the number of an image for each region|dimension \d "
      r"of operand \d does not fit)"),
     ("symbolic and other sizes", r"the recurrent weight does not fit|the mask cannot be broadcast to the shape"),
     ("functions of whole numbers", r"'(log|exp|sqrt|erf|mean)' of u?int\d+\[.*: wants a floating-point "

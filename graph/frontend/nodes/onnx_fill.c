@@ -162,10 +162,35 @@ static hone_status convert_eye_like(onnx_reader *r, hone_garg *out) {
 
 /* ---- parts and repetitions ---- */
 
+/* Column less row is at least k, or at most: a k that is computed. */
+static hone_status computed_triangle(onnx_reader *r, bool is_upper, hone_garg *out) {
+    const hone_sinfo *data;
+    hone_garg row, column, k = r->inputs[1], zero;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions", data->rank);
+    HONE_TRY(onnx_as_tensor(r, &k));
+    HONE_TRY(onnx_emit_reshape(r, k, 0, NULL, &k));
+    HONE_TRY(onnx_places(r, data->shape[data->rank - 2], 2, 0, &row));
+    HONE_TRY(onnx_places(r, data->shape[data->rank - 1], 2, 1, &column));
+    HONE_TRY(onnx_emit2(r, "add", row, k, &row));
+    HONE_TRY(onnx_emit2(r, is_upper ? "greater_equal" : "less_equal", column, row, &column));
+    HONE_TRY(onnx_scalar(r, data->dtype, 0, &zero));
+    return onnx_emit_where(r, column, r->inputs[0], zero, out);
+}
+
 static hone_status convert_trilu(onnx_reader *r, hone_garg *out) {
     int64_t k = 0, is_upper;
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_attr_int(r, "upper", 1, &is_upper));
-    if (onnx_has_input(r, 1)) HONE_TRY(onnx_const_scalar(r, 1, "k", &k));
+    bool is_given = onnx_has_input(r, 1);
+    bool is_known = is_given && onnx_known_ints(r, &r->inputs[1], &count, known, &rank);
+    if (is_given && !(is_known && count == 1 && hone_expr_is_int(known[0]))) {
+        return computed_triangle(r, is_upper != 0, out);
+    }
+    if (is_given) k = known[0]->u.i;
     hone_attr attr = {"k", HONE_VALUE_OF_INT(k)};
     return onnx_emit(r, is_upper ? "triu" : "tril", 1, r->inputs, 1, &attr, out);
 }
