@@ -6,6 +6,7 @@
 
 #include "ir/core/fold.h"
 #include "ir/text/map/index_map_parse.h"
+#include "ir/text/print/script_print.h"
 
 /* A printed expression has blanks around its operators, or is a call. */
 static bool is_computed(const char *dim) {
@@ -52,7 +53,7 @@ typedef struct lookup {
 
 static bool find(const hone_dim_variant *sizes, const char *name, int64_t *out) {
     for (size_t i = 0; sizes && i < sizes->dim_count; i++) {
-        if (strcmp(sizes->dims[i].name, name) != 0) continue;
+        if (!hone_is_name_printed(sizes->dims[i].name, name, strlen(name))) continue;
         *out = sizes->dims[i].size;
         return true;
     }

@@ -1,6 +1,7 @@
 /* tools/cli/cli_made_up.c - inputs that nobody gave, and outputs whose sizes nobody knows. */
 #include <string.h>
 
+#include "ir/text/print/script_print.h"
 #include "ir/values/input_fill.h"
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
@@ -136,8 +137,7 @@ static bool know_inputs(known_sizes *known, const hone_model_entry *entry,
 static bool is_known(void *ctx, const char *name, size_t length) {
     const known_sizes *known = ctx;
     for (size_t i = 0; i < known->dims.count; i++) {
-        const char *other = known->dims.data[i].name;
-        if (strlen(other) == length && memcmp(other, name, length) == 0) return true;
+        if (hone_is_name_printed(known->dims.data[i].name, name, length)) return true;
     }
     return false;
 }

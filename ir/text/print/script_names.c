@@ -50,6 +50,17 @@ static char *clean(printer *pr, const char *hint) {
     return name;
 }
 
+bool hone_is_name_printed(const char *name, const char *printed, size_t length) {
+    if (strlen(name) == length && memcmp(name, printed, length) == 0) return true;
+    size_t at = isdigit((unsigned char)name[0]) ? 1 : 0;
+    if (strlen(name) + at != length || (at && printed[0] != '_')) return false;
+    for (; at < length; at++, name++) {
+        bool is_kept = isalnum((unsigned char)*name) || *name == '_';
+        if (printed[at] != (is_kept ? *name : '_')) return false;
+    }
+    return true;
+}
+
 static const char *remember(printer *pr, const char *name) {
     if (pr->stack_count == pr->stack_capacity) {
         uint32_t capacity = pr->stack_capacity ? pr->stack_capacity * 2 : 64;

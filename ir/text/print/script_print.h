@@ -35,6 +35,8 @@ HONE_NODISCARD hone_status hone_script_save(const hone_module *module, const cha
 /* One expression, for messages; func gives the names. */
 HONE_NODISCARD hone_status hone_expr_print(const hone_func *func, const hone_expr *e,
                                            hone_str *out);
+/* Is it what a text has for this name, where that is the only one like it: "_2_h" for "2*h"? */
+bool hone_is_name_printed(const char *name, const char *printed, size_t length);
 /* A dimension that is computed of sizes, "n * 2"; func need have no more than their names. */
 HONE_NODISCARD hone_status hone_size_print(const hone_func *func, const hone_expr *e,
                                            hone_str *out);
