@@ -23,6 +23,7 @@ LIMITS = FRONTEND + "/onnx/limits.txt"
 DOMAINS = {**{f"onnx_{table}_converters": "com.microsoft"
               for table in ("microsoft", "heads", "fused", "quant_contrib", "channels_last")},
            "onnx_learned_converters": "ai.onnx.ml", "onnx_tree_converters": "ai.onnx.ml",
+           "onnx_flex_converters": "ai.onnx.preview",
            "onnx_train_converters": "ai.onnx.preview.training"}
 TABLE = re.compile(r"^const onnx_converter (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 MACRO = re.compile(r"^#define (\w+)(?:\(([\w, ]+)\))? +(.*)$", re.M)

@@ -13,6 +13,7 @@ extern const onnx_converter onnx_loop_converters[];
 extern const onnx_converter onnx_sequence_converters[];
 extern const onnx_converter onnx_recurrent_converters[];
 extern const onnx_converter onnx_linear_attention_converters[];
+extern const onnx_converter onnx_flex_converters[]; /* of ai.onnx.preview */
 
 hone_status onnx_attr_graph(const onnx_reader *r, const char *name,
                             const Onnx__GraphProto **out_graph);

@@ -161,6 +161,9 @@ const onnx_converter *onnx_find_converter(const Onnx__NodeProto *node) {
     if (node->domain && strcmp(node->domain, "com.microsoft") == 0) {
         return found ? found : onnx_find_in(onnx_linear_attention_converters, node->op_type);
     }
+    if (node->domain && strcmp(node->domain, "ai.onnx.preview") == 0) {
+        return onnx_find_in(onnx_flex_converters, node->op_type);
+    }
     if (!onnx_is_plain_domain(node->domain)) return found;
     for (size_t t = 0; !found && t < HONE_COUNT(tables); t++)
         found = onnx_find_in(tables[t], node->op_type);

@@ -44,8 +44,7 @@ hone_status onnx_join_heads(onnx_reader *r, hone_garg *io) {
     return onnx_emit_reshape(r, *io, 3, shape, io);
 }
 
-/* Heads of keys and values serve several of the queries: each is repeated. */
-static hone_status repeat_heads(onnx_reader *r, int64_t times, hone_garg *io) {
+hone_status onnx_repeat_heads(onnx_reader *r, int64_t times, hone_garg *io) {
     const hone_sinfo *info;
     hone_garg args[2];
     if (times == 1) return HONE_OK;
@@ -192,8 +191,8 @@ hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_
         return HONE_ERROR(HONE_CODE_INVALID, "%lld heads of queries for %lld of keys",
                           (long long)heads, (long long)served);
     }
-    HONE_TRY(repeat_heads(r, heads / served, &a->k));
-    HONE_TRY(repeat_heads(r, heads / served, &a->v));
+    HONE_TRY(onnx_repeat_heads(r, heads / served, &a->k));
+    HONE_TRY(onnx_repeat_heads(r, heads / served, &a->v));
     HONE_TRY(weigh(r, a, stages));
     hone_garg args[2] = {stages[3], a->v};
     return onnx_emit(r, "matmul", 2, args, 0, NULL, out);

@@ -119,6 +119,8 @@ hone_status onnx_attend(onnx_reader *r, onnx_attention *a, hone_garg *out, hone_
 /* [batch, sequence, heads * size] as [batch, heads, sequence, size], and the other way. */
 hone_status onnx_split_heads(onnx_reader *r, hone_garg x, int64_t heads, hone_garg *out);
 hone_status onnx_join_heads(onnx_reader *r, hone_garg *io);
+/* Heads of keys and values serve several of the queries: each is repeated. */
+hone_status onnx_repeat_heads(onnx_reader *r, int64_t times, hone_garg *io);
 hone_status onnx_unknown_size(int d);
 hone_status onnx_convert_rotary(onnx_reader *r, hone_garg *out);
 /* Pairs of numbers turned by the angle of their position. */
