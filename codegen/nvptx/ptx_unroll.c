@@ -3,7 +3,7 @@
  * Registers have no addresses: a thread's own array lives in them only where all its places are
  * constants, so loops that such a place depends on are unrolled up to a size at which a kernel
  * would have other troubles. Others are where they are short, as CUDA's compiler does: their loads
- * are started together. */
+ * are started together; but those that copy in the background are not. */
 #include <string.h>
 
 #include "codegen/nvptx/nvptx.h"
@@ -112,10 +112,24 @@ static void find_varying(walk *w, hone_node_id loop) {
     }
 }
 
+static bool is_copy_call(void *ctx, const hone_expr *e) {
+    bool *found = ctx;
+    *found |= hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
+              strcmp(e->args[0]->u.s, "ptx.cp") == 0;
+    return !*found;
+}
+
+/* It copies in the background: what is to be started early has been. */
+static bool is_pipeline(const hone_func *func, hone_node_id loop) {
+    bool found = false;
+    hone_tree_walk_parts(func, loop, false, is_copy_call, &found);
+    return found;
+}
+
 bool ptx_unrolls(gen *g, hone_node_id loop) {
     if (hone_expr_const(hone_func_node(g->func, loop)->u.loop.range.extent) < 1) return false;
     int64_t size = size_of(g->func, loop);
-    if (size <= SHORT) return true;
+    if (size <= SHORT && !is_pipeline(g->func, loop)) return true;
     if (size > LONG) return false;
     walk w = {.g = g, .varies = hone_arena_zalloc(g->arena, g->func->var_count + 1)};
     if (!w.varies) return false;

@@ -118,7 +118,7 @@ LLVMValueRef ptx_store_sums(gen *g, const hone_expr *e) {
 /* ---- operands in shared memory ---- */
 
 static bool is_wgmma(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 11 &&
+    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && (e->count == 11 || e->count == 12) &&
            strcmp(e->args[0]->u.s, "ptx.wgmma") == 0;
 }
 
@@ -232,7 +232,7 @@ static void append_registers(hone_str *text, unsigned count) {
 
 /* All instructions of a tile; registers come first, then two descriptors for each. */
 static void write_products(const sums *s, const char *type, int64_t columns, unsigned steps,
-                           bool is_across, hone_str *text) {
+                           bool is_across, int64_t left, hone_str *text) {
     const char *sum = word_of(s->dtype);
     int k = strcmp(type, "s8") == 0 ? 32 : 16;
     hone_str_append(text, "wgmma.fence.sync.aligned;\n\t");
@@ -245,8 +245,8 @@ static void write_products(const sums *s, const char *type, int64_t columns, uns
                               : is_across ? ", 1, 1, 0, 1;\n\t"
                                           : ", 1, 1, 0, 0;\n\t");
     }
-    hone_str_append(text, "wgmma.commit_group.sync.aligned;\n\t"
-                          "wgmma.wait_group.sync.aligned 0;");
+    hone_str_printf(text, "wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned %d;",
+                    (int)left);
 }
 
 static void write_constraints(const sums *s, unsigned steps, hone_str *out) {
@@ -282,11 +282,17 @@ static LLVMValueRef multiply(gen *g, const sums *s, const operand *a, const oper
                    PTX_ASM_CONVERGENT | PTX_ASM_EFFECT);
 }
 
-/* (data, m, n, k, number, A, stride, B, stride, way) */
+static void keep(gen *g, const sums *s, LLVMValueRef tile, LLVMValueRef made) {
+    for (unsigned i = 0; i < s->count; i++)
+        LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, made, i, ""),
+                       word_at(g, s, tile, i));
+}
+
+/* (data, m, n, k, number, A, stride, B, stride, way[, calls that may go on]) */
 static LLVMValueRef call_wgmma(gen *g, const hone_expr *e) {
     sums s;
     operand a, b;
-    if (e->count != 11 || !find_sums(g, e->args[1], &s)) return NULL;
+    if (!is_wgmma(e) || !find_sums(g, e->args[1], &s)) return NULL;
     const hone_expr *pa = e->args[6], *pb = e->args[8], *way = e->args[10];
     bool is_known = hone_expr_is_call(pa, HONE_INTRIN_ACCESS_PTR) &&
                     hone_expr_is_call(pb, HONE_INTRIN_ACCESS_PTR) && way->kind == HONE_EXPR_STRING;
@@ -303,19 +309,34 @@ static LLVMValueRef call_wgmma(gen *g, const hone_expr *e) {
     if (!is_known) return NULL;
     hone_str text = {0}, constraints = {0};
     LLVMValueRef tile = gen_index(g, e->args[5]);
-    write_products(&s, type, columns, steps, is_across, &text);
+    write_products(&s, type, columns, steps, is_across,
+                   e->count == 12 ? hone_expr_const(e->args[11]) : 0, &text);
     write_constraints(&s, steps, &constraints);
     LLVMValueRef made = multiply(g, &s, &a, &b, tile, steps, &text, &constraints);
-    for (unsigned i = 0; i < s.count; i++)
-        LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, made, i, ""),
-                       word_at(g, &s, tile, i));
+    keep(g, &s, tile, made);
+    hone_str_deinit(&text);
+    hone_str_deinit(&constraints);
+    return gen_i32(g, 0);
+}
+
+/* (data): nobody reads the sums before all products are done. */
+static LLVMValueRef call_wait(gen *g, const hone_expr *e) {
+    sums s;
+    if (e->count != 2 || !find_sums(g, e->args[1], &s)) return NULL;
+    hone_str text = {0}, constraints = {0};
+    LLVMValueRef first = gen_i64(g, 0);
+    hone_str_append(&text, "wgmma.wait_group.sync.aligned 0;");
+    write_constraints(&s, 0, &constraints);
+    LLVMValueRef made = multiply(g, &s, NULL, NULL, first, 0, &text, &constraints);
+    keep(g, &s, first, made);
     hone_str_deinit(&text);
     hone_str_deinit(&constraints);
     return gen_i32(g, 0);
 }
 
 static const ptx_call_row calls[] = {
-    {"ptx.wgmma", call_wgmma},
+    {"ptx.wgmma",      call_wgmma},
+    {"ptx.wgmma_wait", call_wait },
 };
 
 LLVMValueRef ptx_wgmma_call(gen *g, const hone_expr *e, const char *name) {

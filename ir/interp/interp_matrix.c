@@ -270,7 +270,8 @@ static number in_columns(machine *m, const xcolumns *c, int64_t along, int64_t r
                c->offset + along / c->side * c->stride + row * c->side + along % c->side);
 }
 
-/* (C, m, n, k, number, A, stride, B, stride, "k" or "mn"): C += A B, B's columns lying along k or n
+/* (C, m, n, k, number, A, stride, B, stride, "k" or "mn"[, calls that may go on]): C += A B, B's
+ * columns lying along k or n
  */
 static int64_t multiply_columns(const xexpr *e, machine *m) {
     tile t = shaped_fragment(m, e, false);
@@ -290,6 +291,12 @@ static int64_t multiply_columns(const xexpr *e, machine *m) {
             put(m, t.buffer, element_of(&t, i, j), sum);
         }
     }
+    return 0;
+}
+
+/* (C): all that was said about it is done; here it was at once. */
+static int64_t wait_for_columns(const xexpr *e, machine *m) {
+    registers_of(m, e->args[1]);
     return 0;
 }
 
@@ -526,6 +533,8 @@ static const struct {
     {"tvm_load_matrix_sync",                9,  load_fragment     },
     {"tvm_store_matrix_sync",               9,  store_fragment    },
     {"tvm_mma_sync",                        9,  multiply_fragments},
+    {"ptx.wgmma_wait",                      2,  wait_for_columns  },
+    {"ptx.wgmma",                           12, multiply_columns  },
     {"ptx.wgmma",                           11, multiply_columns  },
     {"metal.make_filled_simdgroup_matrix",  6,  fill_matrix       },
     {"metal.simdgroup_load",                8,  load_matrix       },
@@ -540,9 +549,9 @@ static const struct {
 bool choose_matrix(xexpr *x) {
     const char *name = x->source->args[0]->u.s;
     for (size_t i = 0; i < HONE_COUNT(instructions); i++) {
-        if (strcmp(instructions[i].name, name) != 0) continue;
+        if (strcmp(instructions[i].name, name) != 0 || x->count != instructions[i].count) continue;
         /* the value is not used: it has no type, or that of what is moved */
-        if (x->count != instructions[i].count || x->lanes > 1) return false;
+        if (x->lanes > 1) return false;
         x->type = X_I64;
         x->eval.i = instructions[i].run;
         return true;

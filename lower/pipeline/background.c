@@ -9,6 +9,10 @@
  *     if i + S < E: A(i + S)                          into the copy of B that i - 1 had; a group
  *     C(i)
  *
+ * Where C comes first by order, A(i + S) stands behind it and fills the copy of B that i - 1 had,
+ * or, where C is a product that goes on (ptx.wgmma), that of i - 2: products of two iterations are
+ * under way.
+ *
  * One sync an iteration is enough, and the pass that inserts others is told so: what A stores in
  * the loop is below LOWER_APART. Groups end and are waited for by T.ptx.cp; stores below
  * HONE_LOWER_BEHIND are copies of a group (ir/interp/interp_async.c). */
@@ -61,7 +65,16 @@ static bool is_copy(const lower_pipe *pipe, const lower_part *part) {
     return c.is_copy;
 }
 
-/* Copies first, by place and by order, and all else together in the end. */
+/* The part stands among its like by order, too: all copies behind the others, or in front. */
+static bool comes_together(const lower_pipe *pipe, uint32_t i, uint32_t copies) {
+    int64_t others = pipe->part_count - copies, order = pipe->parts[i].order;
+    bool is_late = pipe->parts[0].order >= others;
+    return i < copies
+               ? order >= (is_late ? others : 0) && (is_late || order < copies)
+               : order < (is_late ? others : pipe->part_count) && (is_late || order >= copies);
+}
+
+/* Copies first by place, and all else together in the end; by order either comes first. */
 static bool has_two_stages(const lower_pipe *pipe) {
     bool is_fine = pipe->last_stage > 0;
     uint32_t copies = 0;
@@ -71,7 +84,7 @@ static bool has_two_stages(const lower_pipe *pipe) {
         const lower_part *part = &pipe->parts[i];
         bool is_first = i < copies;
         is_fine &= part->stage == (is_first ? 0 : pipe->last_stage);
-        is_fine &= (part->order < (int64_t)copies) == is_first;
+        is_fine &= comes_together(pipe, i, copies);
         if (is_fine && is_first) is_fine = is_copy(pipe, part);
     }
     return is_fine && copies > 0 && copies < pipe->part_count;
@@ -110,6 +123,55 @@ bool lower_may_copy_behind(const lower_pipe *pipe) {
     return lower->options->target->kind == HONE_TARGET_CUDA &&
            names_first_stage(&loop->u.loop.annotations) && has_two_stages(pipe) &&
            is_common(lower->func, pipe->loop);
+}
+
+/* ---- products that go on ---- */
+
+static bool count_product(void *ctx, const hone_expr *e) {
+    uint32_t *count = ctx;
+    bool is_one = hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
+                  strcmp(e->args[0]->u.s, "ptx.wgmma") == 0;
+    *count += is_one;
+    return true;
+}
+
+/* The EVAL of the only ptx.wgmma of an iteration, which no loop repeats; HONE_NO_ID: there is none.
+ */
+static hone_node_id only_product(const lower_pipe *pipe) {
+    const hone_func *func = pipe->scope.lower->func;
+    hone_node_id found = HONE_NO_ID;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pipe->part_count; i++) {
+        hone_node_id root = pipe->parts[i].node;
+        if (pipe->parts[i].stage == 0) continue;
+        for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+            const hone_node *node = hone_func_node(func, n);
+            uint32_t before = count;
+            if (node->kind == HONE_NODE_FOR) return HONE_NO_ID;
+            if (node->kind == HONE_NODE_EVAL)
+                hone_expr_walk(node->u.eval.value, count_product, &count);
+            if (count > before) found = n;
+        }
+    }
+    return count == 1 ? found : HONE_NO_ID;
+}
+
+bool lower_goes_on(const lower_pipe *pipe) {
+    return pipe->is_background && pipe->parts[0].order > 0 && only_product(pipe) != HONE_NO_ID;
+}
+
+/* ptx.wgmma(…, 1): the one of the iteration may go on. */
+static hone_status let_go_on(lower_pipe *pipe, hone_node_id eval) {
+    hone_lower *lower = pipe->scope.lower;
+    const hone_expr *call = hone_func_node(lower->func, eval)->u.eval.value;
+    const hone_expr **args =
+        hone_arena_alloc(lower->func->arena, (call->count + 1u) * sizeof *args);
+    if (!args) return LOWER_NO_MEMORY();
+    memcpy(args, call->args, call->count * sizeof *args);
+    args[call->count] = hone_expr_i32(&lower->ir, 1);
+    hone_func_node(lower->func, eval)->u.eval.value =
+        hone_expr_call(&lower->ir, call->dtype, HONE_INTRIN_NAMED, call->count + 1u, args);
+    return hone_ir_finish(&lower->ir);
 }
 
 /* ---- writing ---- */
@@ -182,27 +244,40 @@ static hone_status write_prologue(lower_pipe *pipe, hone_node_id into) {
     return hone_ir_finish(&pipe->scope.lower->ir);
 }
 
-static hone_status write_body(lower_pipe *pipe, hone_node_id into) {
+static hone_status write_copies(lower_pipe *pipe) {
     hone_func *func = pipe->scope.lower->func;
-    hone_ir *ir = &pipe->scope.lower->ir;
-    const hone_expr *var =
-        hone_func_var_expr(ir, func, hone_func_node(func, pipe->loop)->u.loop.var);
+    const hone_expr *var = hone_func_var_expr(&pipe->scope.lower->ir, func,
+                                              hone_func_node(func, pipe->loop)->u.loop.var);
     const hone_expr *ahead = lower_pipe_moved(pipe, var, pipe->last_stage);
     const hone_expr *guard = is_reached(pipe, ahead);
     hone_node_id copies;
-    hone_tree_append(func, into, pipe->loop);
-    HONE_TRY(add_wait(pipe, pipe->loop));
     HONE_TRY(add_mark(pipe, HONE_LOWER_BEHIND, pipe->loop, &copies));
     HONE_TRY(add_mark(pipe, LOWER_APART, copies, &copies));
-    bool is_committed = false;
     for (uint32_t order = 0; order < pipe->part_count; order++) {
         const lower_part *part = lower_pipe_part(pipe, order);
-        if (part->stage > 0 && !is_committed) HONE_TRY(add_commit(pipe, pipe->loop));
-        is_committed |= part->stage > 0;
-        HONE_TRY(part->stage > 0 ? lower_pipe_emit(pipe, part->node, var, NULL, pipe->loop)
-                                 : lower_pipe_emit(pipe, part->node, ahead, guard, copies));
+        if (part->stage == 0) HONE_TRY(lower_pipe_emit(pipe, part->node, ahead, guard, copies));
     }
-    return HONE_OK;
+    return add_commit(pipe, pipe->loop);
+}
+
+static hone_status write_body(lower_pipe *pipe, hone_node_id into) {
+    hone_func *func = pipe->scope.lower->func;
+    const hone_expr *var = hone_func_var_expr(&pipe->scope.lower->ir, func,
+                                              hone_func_node(func, pipe->loop)->u.loop.var);
+    bool is_late = pipe->parts[0].order > 0;
+    hone_tree_append(func, into, pipe->loop);
+    HONE_TRY(add_wait(pipe, pipe->loop));
+    if (!is_late) HONE_TRY(write_copies(pipe));
+    for (uint32_t order = 0; order < pipe->part_count; order++) {
+        const lower_part *part = lower_pipe_part(pipe, order);
+        if (part->stage > 0) HONE_TRY(lower_pipe_emit(pipe, part->node, var, NULL, pipe->loop));
+    }
+    return is_late ? write_copies(pipe) : HONE_OK;
+}
+
+static hone_status write_end(lower_pipe *pipe, const hone_expr *data, hone_node_id into) {
+    const hone_expr *args[] = {hone_expr_string(&pipe->scope.lower->ir, "ptx.wgmma_wait"), data};
+    return add_call(pipe, into, 2, args);
 }
 
 hone_status lower_write_background(lower_pipe *pipe) {
@@ -210,9 +285,13 @@ hone_status lower_write_background(lower_pipe *pipe) {
     hone_node_id box = hone_func_add_node(func, HONE_NODE_ATTR);
     if (box == HONE_NO_ID) return LOWER_NO_MEMORY();
     hone_tree_replace(func, pipe->loop, box);
+    hone_node_id product = lower_goes_on(pipe) ? only_product(pipe) : HONE_NO_ID;
+    if (product != HONE_NO_ID) HONE_TRY(let_go_on(pipe, product));
     lower_pipe_empty(pipe);
     HONE_TRY(write_prologue(pipe, box));
     HONE_TRY(write_body(pipe, box));
+    if (product != HONE_NO_ID)
+        HONE_TRY(write_end(pipe, hone_func_node(func, product)->u.eval.value->args[1], box));
     HONE_TRY(lower_pipe_allocate(pipe, box));
     lower_splice(func, box);
     return HONE_OK;

@@ -219,6 +219,18 @@ static hone_status check_pair(lower_pipe *pipe, uint32_t i, uint32_t j) {
     return last < first ? HONE_OK : check_overtaking(pipe, a, b, first, last);
 }
 
+/* What is copied in the background: iterations on their way, the one that is used, and those that
+ * are not surely done with. */
+static void count_background(lower_pipe *pipe) {
+    uint32_t count = (uint32_t)pipe->last_stage + (lower_goes_on(pipe) ? 2 : 1);
+    for (hone_buffer b = 0; b < pipe->buffer_count; b++) {
+        bool is_copied = false;
+        for (uint32_t i = 0; i < pipe->part_count; i++)
+            is_copied |= pipe->parts[i].stage == 0 && is_written(&pipe->parts[i].accesses[b]);
+        if (is_copied && pipe->versions[b] > 0) pipe->versions[b] = count;
+    }
+}
+
 hone_status lower_plan_pipe(lower_pipe *pipe) {
     hone_func *func = pipe->scope.lower->func;
     HONE_TRY(lower_enter(&pipe->scope, pipe->loop, hone_func_node(func, pipe->loop)->u.loop.var));
@@ -228,5 +240,6 @@ hone_status lower_plan_pipe(lower_pipe *pipe) {
         for (uint32_t j = 0; j < pipe->part_count; j++)
             HONE_TRY(check_pair(pipe, i, j));
     }
+    if (pipe->is_background) count_background(pipe);
     return hone_ir_finish(&pipe->scope.arith.ir);
 }

@@ -35,6 +35,8 @@ HONE_NODISCARD hone_status lower_plan_pipe(lower_pipe *pipe);
 /* background.c: the stages that annotations name as asynchronous are what a GPU can do in the
  * background: the first stage copies to shared memory of the body, all else comes last. */
 bool lower_may_copy_behind(const lower_pipe *pipe);
+/* background.c: products of an iteration may go on while those of the next one begin. */
+bool lower_goes_on(const lower_pipe *pipe);
 /* T.tvm_access_ptr(type, data, offset, extent, mask) of a buffer: it, else HONE_NO_ID. */
 hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e);
 

@@ -358,7 +358,7 @@ static hone_status multiply(fragments *f) {
     HONE_TRY(put_results(f, &store_tile));
     HONE_TRY(load(f, 0, &loads[0]));
     HONE_TRY(load(f, 1, &loads[1]));
-    HONE_TRY(hone_gpu_copy_ahead(f->g, f->outer_steps, f->tile.stages));
+    HONE_TRY(hone_gpu_copy_ahead(f->g, f->outer_steps, f->tile.stages, false));
     return put_intrinsics(f, store_tile, loads);
 }
 

@@ -21,6 +21,7 @@ enum {
     ROWS = 64,           /* of a group */
     THREADS = 128,       /* of a group */
     STORED_COLUMNS = 16, /* that are on their way out at once */
+    LEAST_GOING_ON = 2,  /* tiles of steps, where products of two are under way */
     COLUMN_BYTES = 128,  /* of a row of a column */
 };
 
@@ -217,7 +218,8 @@ static hone_status multiply(groups *w) {
     HONE_TRY(put_results(w, &store_tile));
     HONE_TRY(stage(w, 0));
     HONE_TRY(stage(w, 1));
-    HONE_TRY(hone_gpu_copy_ahead(w->g, w->outer_steps, w->tile.stages));
+    HONE_TRY(
+        hone_gpu_copy_ahead(w->g, w->outer_steps, w->tile.stages, w->tile.stages > LEAST_GOING_ON));
     return put_intrinsics(w, store_tile);
 }
 

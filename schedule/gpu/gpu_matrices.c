@@ -228,10 +228,11 @@ static hone_status count_statements(hone_gpu *g, hone_rv loop, uint32_t *out) {
     return HONE_OK;
 }
 
-hone_status hone_gpu_copy_ahead(hone_gpu *g, hone_rv loop, int64_t tiles) {
+hone_status hone_gpu_copy_ahead(hone_gpu *g, hone_rv loop, int64_t tiles, bool goes_on) {
     uint32_t count;
-    int64_t last = tiles - 1;
-    const int64_t stages[] = {0, 0, last}, order[] = {0, 1, 2}, behind[] = {0};
+    int64_t last = goes_on ? tiles - 2 : tiles - 1;
+    const int64_t stages[] = {0, 0, last}, order[] = {goes_on, 1 + goes_on, goes_on ? 0 : 2},
+                  behind[] = {0};
     HONE_TRY(count_statements(g, loop, &count));
     if (last < 1 || count != 3) return HONE_OK;
     HONE_TRY(hone_sch_annotate(g->sch, loop, "software_pipeline_stage", numbers(g, 3, stages),

@@ -67,8 +67,9 @@ hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape
  * possible. */
 hone_status hone_gpu_join_epilogue(hone_gpu *g, hone_rv block);
 /* Lets a loop of two copies and what uses them fetch for iterations to come: so many tiles of each
- * are in shared memory. Any other loop, or one tile, stays as it is. */
-hone_status hone_gpu_copy_ahead(hone_gpu *g, hone_rv loop, int64_t tiles);
+ * are in shared memory. goes_on: what uses them goes on while the next iteration begins. Any other
+ * loop, or one tile, stays as it is. */
+hone_status hone_gpu_copy_ahead(hone_gpu *g, hone_rv loop, int64_t tiles, bool goes_on);
 /* One loop of those of a copy that was moved into the loop `place`; the last two change places
  * first where the operand does not lie in memory as in the copy (`last`: its last dimension). */
 hone_status hone_gpu_fuse_copy(hone_gpu *g, hone_rv copy, hone_rv place, const hone_gpu_side *side,

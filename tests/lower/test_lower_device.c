@@ -66,6 +66,15 @@ static const struct row {
                 "        S[t] = A[k * 64 + t]\n"
                 "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                 "        B[k * 64 + t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
+    {"copies in the background, behind what uses others",
+     TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+                "    S = T.alloc_buffer((64,), scope=\"shared\")\n"
+                "    for k in T.serial(4, annotations={\"software_pipeline_stage\": [0, 2],"
+                " \"software_pipeline_order\": [1, 0], \"software_pipeline_async_stages\": [0]}):\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        S[t] = A[k * 64 + t]\n"
+                "      for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+                "        B[k * 64 + t] = S[63 - t] + T.float32(1)\n", 2, 1, NULL},
     {"copies in the background, more of them than iterations",
      TWO("128") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
                 "    S = T.alloc_buffer((64,), scope=\"shared\")\n"
