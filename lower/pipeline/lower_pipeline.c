@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lower/ground/pipelined.h"
+#include "lower/pipeline/fragment_copies.h"
 #include "lower/pipeline/pipeline_write.h"
 
 static hone_status refuse(const lower_pipe *pipe, const char *why) {
@@ -209,8 +210,31 @@ static const hone_expr *version_pointer(versioning *v, hone_ir *ir, const hone_e
     return hone_expr_call(ir, e->dtype, HONE_INTRIN_ACCESS_PTR, 5, args);
 }
 
+/* A copy is as many fragments further on as one holds. */
+static const hone_expr *version_fragments(versioning *v, hone_ir *ir, const hone_expr *e) {
+    const hone_func *func = v->pipe->scope.lower->func;
+    const hone_expr *args[16];
+    bool is_changed = false;
+    if (e->count > HONE_COUNT(args)) return e;
+    memcpy(args, e->args, e->count * sizeof *args);
+    for (uint16_t i = 1; i < e->count; i++) {
+        uint16_t number = lower_fragment_number(e, i);
+        hone_buffer b = number ? lower_fragment_buffer(func, e->args[i]) : HONE_NO_ID;
+        if (b == HONE_NO_ID || v->pipe->versions[b] < 2) continue;
+        const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, v->pipe->versions[b]);
+        const hone_expr *each =
+            hone_expr_int(ir, v->iteration->dtype, lower_fragment_count(func, b));
+        const hone_expr *copy = hone_expr_floormod(ir, v->iteration, copies);
+        const hone_expr *moved = hone_expr_mul(ir, copy, each);
+        args[number] = hone_expr_add(ir, hone_expr_cast(ir, moved->dtype, args[number]), moved);
+        is_changed = true;
+    }
+    return is_changed ? hone_expr_call(ir, e->dtype, HONE_INTRIN_NAMED, e->count, args) : e;
+}
+
 static const hone_expr *version_load(void *ctx, hone_ir *ir, const hone_expr *e) {
     versioning *v = ctx;
+    if (lower_is_fragment_call(e)) return version_fragments(v, ir, e);
     hone_buffer pointed = lower_pointed_buffer(v->pipe->scope.lower->func, e);
     if (pointed != HONE_NO_ID && v->pipe->versions[pointed] >= 2)
         return version_pointer(v, ir, e, pointed);

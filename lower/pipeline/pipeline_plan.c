@@ -7,6 +7,7 @@
  * buffer iterations meet only when V divides d. */
 #include "lower/pipeline/pipeline_plan.h"
 
+#include "lower/pipeline/fragment_copies.h"
 #include "support/data/tensor.h"
 
 /* ---- what a part touches ---- */
@@ -23,7 +24,8 @@ static bool note_call(void *ctx, const hone_expr *e) {
     calls *c = ctx;
     if (e->kind != HONE_EXPR_CALL || hone_intrin_is_pure((hone_intrin)e->op)) return true;
     if (e->op == HONE_INTRIN_RETURN) c->returns = true;
-    bool is_harmless = e->op == HONE_INTRIN_PREFETCH || e->op == HONE_INTRIN_ADDRESS_OF;
+    bool is_harmless = e->op == HONE_INTRIN_PREFETCH || e->op == HONE_INTRIN_ADDRESS_OF ||
+                       lower_is_fragment_call(e);
     c->has_effect |= !is_harmless;
     return true;
 }
@@ -106,21 +108,30 @@ hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e) {
 typedef struct pointing {
     const hone_func *func;
     hone_buffer buffer;
+    bool holds_fragments; /* that calls name by numbers */
     bool is_bare;
 } pointing;
 
 static bool find_bare(void *ctx, const hone_expr *e) {
     pointing *p = ctx;
     if (lower_pointed_buffer(p->func, e) == p->buffer) return false;
+    if (p->holds_fragments && lower_is_fragment_call(e)) {
+        for (uint16_t i = 1; i < e->count; i++) {
+            bool is_fragment = lower_fragment_number(e, i) && e->args[i]->kind == HONE_EXPR_VAR;
+            if (!is_fragment) hone_expr_walk(e->args[i], find_bare, p);
+        }
+        return false;
+    }
     hone_var data = p->func->buffers[p->buffer].data;
     p->is_bare |= e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data;
     return !p->is_bare;
 }
 
-/* Copies of the buffer cannot be told apart: it is named but by elements and offset pointers. */
+/* Copies of the buffer cannot be told apart: it is named but by elements, offset pointers and
+ * numbers of fragments. */
 static bool is_bare(const lower_pipe *pipe, const lower_part *part, hone_buffer buffer) {
     const hone_func *func = pipe->scope.lower->func;
-    pointing p = {func, buffer, false};
+    pointing p = {func, buffer, lower_fragment_count(func, buffer) > 0, false};
     if (!part->accesses[buffer].is_opaque) return false;
     for (hone_buffer b = 0; b < func->buffer_count; b++)
         p.is_bare |= func->buffers[b].alias_of == buffer && is_touched(&part->accesses[b]);

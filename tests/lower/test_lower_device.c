@@ -378,11 +378,12 @@ static void workload_is_lowered(void **state) {
 static const struct traced {
     const char *name, *program, *trace;
 } traced_rows[] = {
-    {"a grid",                    "vector_add",        "vector_add_grid"         },
-    {"a window in shared memory", "window_sum",        "window_sum"              },
-    {"tiles in registers",        "matmul_float_init", "matmul_float_init_local" },
-    {"tiles in shared memory",    "matmul_float_init", "matmul_float_init_shared"},
-    {"fragments of matrix units", "matmul_half",       "matmul_half_wmma"        },
+    {"a grid",                          "vector_add",        "vector_add_grid"         },
+    {"a window in shared memory",       "window_sum",        "window_sum"              },
+    {"tiles in registers",              "matmul_float_init", "matmul_float_init_local" },
+    {"tiles in shared memory",          "matmul_float_init", "matmul_float_init_shared"},
+    {"fragments of matrix units",       "matmul_half",       "matmul_half_wmma"        },
+    {"fragments that are loaded ahead", "matmul_half",       "matmul_half_wmma_ahead"  },
 };
 
 /* The text of a file of tests/programs; hone_free. */
