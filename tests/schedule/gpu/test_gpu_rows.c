@@ -225,19 +225,6 @@ static void say_lookup(text *t) {
         t->row->shape, t->row->dtype, t->sizes[1], t->row->dtype, t->sizes[1], t->sizes[0] - 1);
 }
 
-static void say_program(text *t) {
-    const char *kind = t->row->kind;
-    read_shape(t);
-    if (strcmp(kind, "softmax") == 0) say_softmax(t, t->rank - 1, "");
-    if (strcmp(kind, "masked") == 0) say_softmax(t, 1, " * K[i1]");
-    if (strcmp(kind, "middle") == 0) say_softmax(t, 1, "");
-    if (strcmp(kind, "squares") == 0) say_squares(t);
-    if (strcmp(kind, "total") == 0) say_total(t);
-    if (strcmp(kind, "columns") == 0) say_columns(t);
-    if (strcmp(kind, "lookup") == 0) say_lookup(t);
-    if (strcmp(kind, "running") == 0) say_running(t);
-}
-
 /* B[i, :] is the running sum of A[i, :]. */
 static void say_running(text *t) {
     hone_str_printf(
@@ -253,6 +240,19 @@ static void say_running(text *t) {
         "A[i0, i1]\n",
         t->row->shape, t->row->dtype, t->row->shape, t->row->dtype, t->row->shape,
         (long)t->sizes[0], (long)t->sizes[1], (long)t->sizes[1], t->row->dtype);
+}
+
+static void say_program(text *t) {
+    const char *kind = t->row->kind;
+    read_shape(t);
+    if (strcmp(kind, "softmax") == 0) say_softmax(t, t->rank - 1, "");
+    if (strcmp(kind, "masked") == 0) say_softmax(t, 1, " * K[i1]");
+    if (strcmp(kind, "middle") == 0) say_softmax(t, 1, "");
+    if (strcmp(kind, "squares") == 0) say_squares(t);
+    if (strcmp(kind, "total") == 0) say_total(t);
+    if (strcmp(kind, "columns") == 0) say_columns(t);
+    if (strcmp(kind, "lookup") == 0) say_lookup(t);
+    if (strcmp(kind, "running") == 0) say_running(t);
 }
 
 /* ---- the check ---- */
