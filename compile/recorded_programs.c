@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "ir/text/read/script.h"
+#include "compile/stored_program.h"
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "recorded programs");
@@ -111,24 +111,12 @@ static hone_status find_maker(hone_db *db, const recorded_target *target, hone_a
     return m.failed ? no_memory() : HONE_OK;
 }
 
-static hone_status parse(recorded_program *program) {
-    const hone_member *member;
-    HONE_TRY(hone_script_parse_outline(program->text, strlen(program->text), "stored program",
-                                       &program->module));
-    HONE_TRY(hone_module_pick(program->module, NULL, &member));
-    if (member->kind != HONE_MEMBER_FUNC) {
-        return HONE_ERROR(HONE_CODE_INVALID, "'%s' is not a PrimFunc", member->name);
-    }
-    program->func = member->func;
-    return HONE_OK;
-}
-
 hone_status recorded_program_read(hone_db *db, const recorded_target *target, hone_arena *arena,
                                   recorded_program *program) {
     if (program->is_read) return HONE_OK;
     program->is_read = true;
     HONE_TRY(find_maker(db, target, arena, program));
-    hone_status st = parse(program);
+    hone_status st = hone_stored_program_read(program->text, &program->module, &program->func);
     if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
     const char *why = hone_status_message(st);
     program->unreadable = hone_arena_printf(arena, "%.*s", (int)strcspn(why, "\n"), why);

@@ -20,6 +20,7 @@ int64_t *hone_db_time_at(hone_db_times *times, size_t i) {
 
 typedef struct importer {
     hone_db_joiner *joiner;
+    hone_db_workload_check check;
     hone_arena *arena; /* of a line */
 } importer;
 
@@ -65,6 +66,7 @@ static hone_status import_workload(importer *im, const hone_json *json) {
     HONE_TRY(hone_json_get_text(json, "program", &w.program));
     HONE_TRY(get_maybe(json, "args", &w.args_json));
     HONE_TRY(hone_json_get_f64(json, "flops", &w.flops));
+    if (im->check) HONE_TRY(im->check(&w));
     return hone_db_join_workload(im->joiner, &w);
 }
 
@@ -230,8 +232,8 @@ static hone_status import_file(importer *im, const char *path, FILE *file) {
 }
 
 hone_status hone_db_read_lines(hone_db *into, const char *path, FILE *file,
-                               hone_db_merge_counts *out_counts) {
-    importer im = {.arena = hone_arena_create(16384)};
+                               hone_db_workload_check check, hone_db_merge_counts *out_counts) {
+    importer im = {.arena = hone_arena_create(16384), .check = check};
     *out_counts = (hone_db_merge_counts){0};
     hone_status st = im.arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "import");
     if (!st) st = hone_db_joiner_create(into, &im.joiner);
@@ -244,7 +246,7 @@ hone_status hone_db_read_lines(hone_db *into, const char *path, FILE *file,
     return st;
 }
 
-hone_status hone_db_read_lines_file(hone_db *into, const char *path,
+hone_status hone_db_read_lines_file(hone_db *into, const char *path, hone_db_workload_check check,
                                     hone_db_merge_counts *out_counts) {
     *out_counts = (hone_db_merge_counts){0};
     if (!*path) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the name of a file is empty");
@@ -254,7 +256,7 @@ hone_status hone_db_read_lines_file(hone_db *into, const char *path,
         hone_code code = errno == ENOENT ? HONE_CODE_NOT_FOUND : HONE_CODE_IO;
         return HONE_ERROR(code, "%s: cannot open: %s", path, strerror(errno));
     }
-    hone_status st = hone_db_read_lines(into, path, file, out_counts);
+    hone_status st = hone_db_read_lines(into, path, file, check, out_counts);
     fclose(file);
     return st;
 }

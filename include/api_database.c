@@ -1,6 +1,7 @@
 /* include/api_database.c - databases merged, exported, imported, thinned out. */
 #include <hone/database.h>
 
+#include "compile/stored_program.h"
 #include "database/db_jsonl.h"
 #include "include/api.h"
 
@@ -49,7 +50,7 @@ hone_error *hone_database_import(const char *into, const char *path, hone_databa
     HONE_API_NEED(into);
     HONE_API_NEED(path);
     hone_status st = open_db(into, HONE_DB_CREATE, &db);
-    if (!st) st = hone_db_read_lines_file(db, path, &counts);
+    if (!st) st = hone_db_read_lines_file(db, path, hone_stored_program_check, &counts);
     if (!st) put_news(out_news, &counts);
     hone_db_close(db);
     return hone_api_error(st);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile/stored_program.h"
 #include "graph/plan/tasks.h"
 #include "ir/identity/structural.h"
-#include "ir/text/read/script.h"
 #include "support/os/fs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
@@ -68,14 +68,9 @@ static void note_loss(void *ctx, const char *line) {
 /* What a program says of itself. */
 static bool mend_workload(void *ctx, hone_db_workload *io_workload) {
     recovering *r = ctx;
-    const hone_member *member = NULL;
+    const hone_func *func;
     hone_module_release(r->module);
-    r->module = NULL;
-    hone_status st = hone_script_parse_outline(io_workload->program, strlen(io_workload->program),
-                                               "stored program", &r->module);
-    if (!st) st = hone_module_pick(r->module, NULL, &member);
-    hone_status_free(st);
-    const hone_func *func = member ? member->func : NULL;
+    hone_status_free(hone_stored_program_read(io_workload->program, &r->module, &func));
     if (!func || !hone_hash128_equal(hone_func_hash(func), io_workload->hash)) return false;
     io_workload->hash_version = HONE_STRUCTURAL_VERSION;
     io_workload->name = func->name;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile/stored_program.h"
 #include "database/db_jsonl.h"
 #include "support/os/fs.h"
 #include "tools/cli/cli.h"
@@ -23,8 +24,8 @@ static hone_status import_verb(hone_cli *cli) {
     bool from_stdin = strcmp(path, "-") == 0, is_new = !hone_fs_exists(cli->args[0]);
     hone_status st = hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &db);
     if (!st)
-        st = from_stdin ? hone_db_read_lines(db, path, stdin, &counts)
-                        : hone_db_read_lines_file(db, path, &counts);
+        st = from_stdin ? hone_db_read_lines(db, path, stdin, hone_stored_program_check, &counts)
+                        : hone_db_read_lines_file(db, path, hone_stored_program_check, &counts);
     if (!st) put_counts(cli, path, &counts);
     hone_db_close(db);
     if (st && is_new) st = hone_status_join(st, hone_cli_remove_db(cli->args[0]));
