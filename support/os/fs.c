@@ -162,28 +162,18 @@ static void append_temporary(hone_str *out, const char *path) {
     const char *base = hone_path_basename(path);
     size_t length = strlen(base);
     hone_str_append_n(out, path, (size_t)(base - path) + (length < MOST ? length : MOST));
-    hone_str_append(out, ".XXXXXX");
+    hone_str_append(out, ".");
 }
 
-hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
+static hone_status open_named(char *copy, hone_fs_draft *out_draft) {
     hone_str name = {0};
-    struct stat info;
-    *out_draft = (hone_fs_draft){.fd = -1};
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        return open_special(path, out_draft);
-    }
-    char *copy = hone_strdup(path);
-    append_temporary(&name, path);
+    append_temporary(&name, copy);
+    hone_str_append(&name, "XXXXXX");
     char *temporary = hone_str_take(&name);
-    if (!copy || !temporary) {
-        hone_free(copy);
-        hone_free(temporary);
-        return no_memory(path);
-    }
+    if (!temporary) return no_memory(copy);
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) {
-        hone_status st = write_error(errno, path);
-        hone_free(copy);
+        hone_status st = write_error(errno, copy);
         hone_free(temporary);
         return st;
     }
@@ -191,7 +181,34 @@ hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
     return HONE_OK;
 }
 
-/* mkostemp makes 0600; give what open(…, 0666) would, or what the replaced file has. */
+/* -1 where there are no such files, or no way to name them later. */
+static int open_nameless(const char *path) {
+    char *dir = hone_path_dirname(path);
+    bool can_name = access("/proc/self/fd", X_OK) == 0;
+    int fd = dir && can_name ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    hone_free(dir);
+    return fd;
+}
+
+hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
+    struct stat info;
+    *out_draft = (hone_fs_draft){.fd = -1};
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        return open_special(path, out_draft);
+    }
+    char *copy = hone_strdup(path);
+    if (!copy) return no_memory(path);
+    int fd = open_nameless(path);
+    if (fd >= 0) {
+        *out_draft = (hone_fs_draft){.fd = fd, .path = copy, .is_nameless = true};
+        return HONE_OK;
+    }
+    hone_status st = open_named(copy, out_draft);
+    if (st) hone_free(copy);
+    return st;
+}
+
+/* It was made with 0600; give what open(…, 0666) would, or what the replaced file has. */
 static void copy_mode(const hone_fs_draft *draft) {
     struct stat info;
     mode_t mode;
@@ -227,10 +244,38 @@ static void draft_free(hone_fs_draft *draft) {
     *draft = (hone_fs_draft){.fd = -1};
 }
 
+static bool link_to(const hone_fs_draft *draft, const char *path) {
+    char own[64];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", draft->fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A link never replaces a file: where there is one it gets a name beside it, for a moment. 0, or
+ * what errno says. */
+static int name_draft(hone_fs_draft *draft) {
+    enum { TRIES = 1000 };
+    if (link_to(draft, draft->path)) return 0;
+    for (unsigned i = 0; errno == EEXIST && i < TRIES; i++) {
+        hone_str name = {0};
+        append_temporary(&name, draft->path);
+        hone_str_printf(&name, "%06x", ((unsigned)getpid() * TRIES + i) & 0xffffff);
+        hone_free(draft->temporary);
+        draft->temporary = hone_str_take(&name);
+        if (!draft->temporary) return ENOMEM;
+        if (link_to(draft, draft->temporary)) return 0;
+    }
+    int error = errno;
+    hone_free(draft->temporary); /* somebody else's */
+    draft->temporary = NULL;
+    return error;
+}
+
 hone_status hone_fs_draft_commit(hone_fs_draft *draft) {
-    if (draft->temporary) copy_mode(draft);
+    bool is_file = draft->temporary || draft->is_nameless;
+    if (is_file) copy_mode(draft);
     bool is_synced = fsync(draft->fd) == 0 || errno == EINVAL || errno == EROFS;
     int error = is_synced ? 0 : errno;
+    if (!error && draft->is_nameless) error = name_draft(draft);
     if (close(draft->fd) != 0 && !error) error = errno;
     draft->fd = -1;
     if (!error && draft->temporary && rename(draft->temporary, draft->path) != 0) error = errno;
@@ -239,7 +284,7 @@ hone_status hone_fs_draft_commit(hone_fs_draft *draft) {
         hone_fs_draft_abandon(draft);
         return st;
     }
-    if (draft->temporary) sync_directory_of(draft->path);
+    if (is_file) sync_directory_of(draft->path);
     draft_free(draft);
     return HONE_OK;
 }

@@ -25,16 +25,18 @@ HONE_NODISCARD hone_status hone_fs_read(const char *path, size_t max_bytes, char
 HONE_NODISCARD hone_status hone_fs_read_part(const char *path, uint64_t offset, uint64_t count,
                                              void *out_bytes);
 
-/* Writes to a temporary name in the same directory, syncs and renames: readers see the old file or
- * the new one, never a part. "-" writes to standard output; a pipe or device is written to as it
- * is. IO (also when there is no such directory), NO_MEMORY. */
+/* Writes to a file without a name in the same directory, syncs and names it: readers see the old
+ * file or the new one, never a part, and a writer that is killed leaves nothing. Where a file system
+ * has no such files, it has a temporary name. "-" writes to standard output; a pipe or device is
+ * written to as it is. IO (also when there is no such directory), NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t count);
 
 /* hone_fs_write_atomic in steps, for writers that stream: open, write to `fd`, then commit or
  * abandon. */
 typedef struct hone_fs_draft {
     int fd;
-    char *path, *temporary; /* owned; temporary NULL: a pipe or device */
+    char *path, *temporary; /* owned; temporary NULL: it has none */
+    bool is_nameless;       /* until it is committed; else without a temporary: a pipe or device */
 } hone_fs_draft;
 HONE_NODISCARD hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft);
 HONE_NODISCARD hone_status hone_fs_draft_commit(hone_fs_draft *draft); /* ends the draft always */

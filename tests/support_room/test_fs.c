@@ -139,6 +139,35 @@ static void abandons_drafts(void **state) {
     hone_free(path);
 }
 
+/* Who is killed leaves what lies there: nothing, where files without a name are to be had. */
+static void drafts_have_no_name(void **state) {
+    (void)state;
+    char *path = at("file");
+    hone_fs_draft draft;
+    HONE_ASSERT_OK(hone_fs_draft_open(path, &draft));
+    if (!draft.is_nameless) {
+        hone_fs_draft_abandon(&draft);
+        hone_free(path);
+        skip();
+    }
+    HONE_ASSERT_OK(hone_fd_write_full(draft.fd, "half", 4));
+    assert_names("");
+    hone_fs_draft_abandon(&draft);
+    for (int i = 0; i < 2; i++) { /* new, then in place of an old one */
+        HONE_ASSERT_OK(hone_fs_draft_open(path, &draft));
+        HONE_ASSERT_OK(hone_fd_write_full(draft.fd, i ? "new" : "old", 3));
+        assert_names(i ? "file " : "");
+        HONE_ASSERT_OK(hone_fs_draft_commit(&draft));
+        assert_names("file ");
+    }
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(path, 10, &bytes, &count));
+    assert_string_equal(bytes, "new");
+    hone_free(bytes);
+    hone_free(path);
+}
+
 static void a_failed_rename_leaves_nothing(void **state) {
     (void)state;
     char *path = at("busy/inner");
@@ -276,6 +305,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(writes_and_reads, enter, leave),
         cmocka_unit_test_setup_teardown(keeps_the_mode, enter, leave),
         cmocka_unit_test_setup_teardown(abandons_drafts, enter, leave),
+        cmocka_unit_test_setup_teardown(drafts_have_no_name, enter, leave),
         cmocka_unit_test_setup_teardown(a_failed_rename_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
         cmocka_unit_test_setup_teardown(says_what_is_missing, enter, leave),
