@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/os/lost_page.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"
 
@@ -54,6 +55,7 @@ static int run_verb(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* writing fails instead, and says what failed */
+    hone_lost_page_explain("hone", HONE_EXIT_WORLD);
     if (argc < 2) {
         print_help(stderr);
         return HONE_EXIT_USAGE;
