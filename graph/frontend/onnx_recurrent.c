@@ -182,6 +182,10 @@ static hone_status read_shapes(onnx_reader *r, cell *c) {
     c->length = data->shape[0];
     c->steps = hone_expr_const(c->length);
     c->hidden = hone_expr_const(weight->shape[2]);
+    if (c->hidden < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "a state of unknown size is not implemented; give it with --shape");
+    }
     c->batch = data->shape[1];
     c->dtype = data->dtype;
     if (hone_expr_const(weight->shape[0]) != c->directions ||

@@ -26,9 +26,9 @@ HONE_NODISCARD hone_status hone_fs_read_part(const char *path, uint64_t offset, 
                                              void *out_bytes);
 
 /* Writes to a file without a name in the same directory, syncs and names it: readers see the old
- * file or the new one, never a part, and a writer that is killed leaves nothing. Where a file system
- * has no such files, it has a temporary name. "-" writes to standard output; a pipe or device is
- * written to as it is. IO (also when there is no such directory), NO_MEMORY. */
+ * file or the new one, never a part, and a writer that is killed leaves nothing. Where a file
+ * system has no such files, it has a temporary name. "-" writes to standard output; a pipe or
+ * device is written to as it is. IO (also when there is no such directory), NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t count);
 
 /* hone_fs_write_atomic in steps, for writers that stream: open, write to `fd`, then commit or

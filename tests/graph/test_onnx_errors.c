@@ -26,6 +26,11 @@ static const struct row {
     {"unknown mode of Resize",
      "input x f32 1,1,4,4\nconst s f32 4 = 1,1,2,2\nnode Resize x,,s -> y mode='FOO'\noutput y",                    "attribute 'mode' has value 'FOO'; expected one of nearest, linear, bilinear, cubic",
      HONE_CODE_INVALID                                                                                                                                                                                                         },
+    {"a state of unknown size",
+     "opset 14\ninput x f32 2,1,1\ninput r f32 1,N,N\nconst w f32 1,1,1 = 1\nnode RNN x,w,r -> "
+     "y\noutput y",                                                                                                 "a state of unknown size is not implemented",                                         HONE_CODE_UNSUPPORTED},
+    {"an unknown number of values",
+     "opset 11\ninput x i64 2\ninput v f32 N\nconst d i64 = 3\nnode OneHot x,d,v -> y\noutput y",                   "the values (input 2) of unknown number must be two",                                 HONE_CODE_UNSUPPORTED},
     {"a norm of no power",
      "opset 18\ninput x f32 1,1,4\nnode LpPool x -> y kernel_shape=[2] p=0\noutput y",                              "attribute 'p' is 0, must be at least 1",                                             HONE_CODE_INVALID    },
     {"rows for no blocks",

@@ -60,8 +60,8 @@ def scatter_elements(case):
     shape = fitting(case, data.shape, axis)
     words = reduction(case, 18)
     shape[axis] = case.draw.between(1, max(data.shape[axis], 1))
-    if words.get("reduction") in (None, "none"):  # which of two is left is open
-        extent = data.shape[axis]
+    extent = data.shape[axis]
+    if extent and words.get("reduction") in (None, "none"):  # which of two is left is open
         order = numpy.argsort(case.draw.rng.random([extent if d == axis % data.rank else s
                                                     for d, s in enumerate(shape)]), axis=axis)
         indices = numpy.take(order, range(shape[axis]), axis=axis).astype("int64")

@@ -255,6 +255,11 @@ static hone_status convert_one_hot(onnx_reader *r, hone_garg *out) {
     const hone_expr *extent;
     hone_garg index, depth, from_end, on, off;
     HONE_TRY(onnx_input_info(r, 2, &values));
+    if (values->rank == 1 && !hone_expr_is_int(values->shape[0])) {
+        return HONE_ERROR(
+            HONE_CODE_UNSUPPORTED,
+            "the values (input 2) of unknown number must be two; give it with --shape");
+    }
     if (values->rank != 1 || !hone_expr_is_int_value(values->shape[0], 2)) {
         return HONE_ERROR(HONE_CODE_INVALID, "the values (input 2) must be two");
     }
