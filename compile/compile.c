@@ -47,7 +47,7 @@ static hone_status begin(parts *p, const hone_compile_options *options, hone_are
     if (!p->prefix || !p->target_text || !p->host_text) return parts_no_memory();
     HONE_TRY(hone_build_intrins_open(options->intrin_count, options->intrins, &p->intrins));
     HONE_TRY(hone_record_chooser_create(options->db, &options->target, p->intrins, &p->chooser));
-    hone_record_chooser_allow(p->chooser, options->variant_error);
+    hone_record_chooser_allow(p->chooser, &options->variant_rules);
     return HONE_OK;
 }
 

@@ -63,11 +63,10 @@ typedef struct hone_compile_options {
     hone_target target; /* num_threads: what kernels run on at most */
     hone_compile_emit emit;
     hone_compile_weights weights;
-    bool no_schedule;        /* plain kernels: neither records nor default schedules */
-    bool reschedule;         /* default schedules also where the program carries one */
-    hone_db *db;             /* NULL = no records */
-    double variant_error;    /* records of variants that declare at most this error are used
-                                (schedule/variant/variant.h); 0 = exact ones only */
+    bool no_schedule;                 /* plain kernels: neither records nor default schedules */
+    bool reschedule;                  /* default schedules also where the program carries one */
+    hone_db *db;                      /* NULL = no records */
+    hone_variant_rules variant_rules; /* of which variants records are used */
     hone_builder *builder;   /* NULL = a local one with hone-worker, one process per core */
     const char *worker_path; /* for that one; NULL = beside this program, else in PATH */
     bool unsandboxed;        /* what builds is not held by that one (odd kernels) */

@@ -7,6 +7,7 @@
 
 #include "compile/record_variant.h"
 #include "compile/recorded_programs.h"
+#include "compile/variant_check.h"
 #include "graph/passes/specialize.h"
 #include "ir/identity/structural.h"
 #include "schedule/python/trace_parse.h"
@@ -24,7 +25,7 @@ typedef struct rejected {
 struct hone_record_chooser {
     hone_db *db;
     recorded_target target;
-    double variant_error; /* that variants may declare */
+    hone_variant_rules rules;
     const hone_tensor_intrins *intrins;
     hone_arena *arena; /* of what the database has */
     recorded_programs programs;
@@ -57,8 +58,8 @@ hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
     return HONE_OK;
 }
 
-void hone_record_chooser_allow(hone_record_chooser *chooser, double variant_error) {
-    chooser->variant_error = variant_error;
+void hone_record_chooser_allow(hone_record_chooser *chooser, const hone_variant_rules *rules) {
+    chooser->rules = *rules;
 }
 
 void hone_record_chooser_destroy(hone_record_chooser *chooser) {
@@ -173,6 +174,16 @@ static hone_status replay(const choosing *c, const char *text, const hone_func *
     return excuse(c, st, out_trouble);
 }
 
+/* A variant of the user's is used for what it computes, not for what a record says. */
+static hone_status check_given(const choosing *c, const char *trace, const char **out_trouble) {
+    hone_variant variant;
+    bool has;
+    *out_trouble = NULL;
+    HONE_TRY(hone_record_variant(trace, c->arena, &variant, &has));
+    if (!has || !variant.program) return HONE_OK;
+    return excuse(c, hone_variant_check(&variant, c->func), out_trouble);
+}
+
 static const char *rejection(const choosing *c, int64_t record) {
     for (size_t i = 0; i < c->chooser->rejected.count; i++) {
         if (c->chooser->rejected.data[i].record == record) return c->chooser->rejected.data[i].why;
@@ -182,15 +193,16 @@ static const char *rejection(const choosing *c, int64_t record) {
 
 static hone_status use(choosing *c, const hone_db_trial *trial, hone_record_match match,
                        const char *trace, hone_hash128 program) {
-    const hone_variant *variant;
+    hone_variant variant;
+    bool has;
     const hone_db_alikes *alikes = &c->chooser->target.alikes;
     c->out->match = match;
     c->out->trial = trial;
     c->out->target_difference = alikes->differences[hone_db_alikes_find(alikes, trial->target)];
     c->out->trace = trace;
     c->out->program = program;
-    HONE_TRY(hone_record_variant(trace, &variant));
-    c->out->variant = variant ? variant->name : NULL;
+    HONE_TRY(hone_record_variant(trace, c->arena, &variant, &has));
+    c->out->variant = has ? variant.name : NULL;
     return HONE_OK;
 }
 
@@ -199,6 +211,8 @@ static hone_status use(choosing *c, const hone_db_trial *trial, hone_record_matc
 static hone_status try_own(choosing *c, const hone_db_trial *trial, const char **out_trouble) {
     const char *trace;
     hone_hash128 program;
+    HONE_TRY(check_given(c, trial->trace, out_trouble));
+    if (*out_trouble) return HONE_OK;
     HONE_TRY(replay(c, trial->trace, NULL, &trace, &program, out_trouble));
     hone_record_match match = HONE_RECORD_EXACT;
     if (*out_trouble) HONE_TRY(read_program(c, c->own));
@@ -221,7 +235,7 @@ static hone_status try_own(choosing *c, const hone_db_trial *trial, const char *
 /* ---- the records of a workload ---- */
 
 typedef struct ranking {
-    double variant_error;
+    const choosing *c;
     int64_t records[MAX_TRIES];
     size_t count;
     int64_t left_out; /* before the first that may be used */
@@ -238,11 +252,13 @@ static bool leave_out(ranking *r, const hone_variant *variant) {
 
 static bool rank(void *ctx, const hone_db_trial *trial) {
     ranking *r = ctx;
-    const hone_variant *variant;
+    hone_variant variant;
+    bool has;
     if (r->count == MAX_TRIES) return false;
-    r->error = hone_record_variant(trial->trace, &variant);
+    r->error = hone_record_variant(trial->trace, r->c->arena, &variant, &has);
     if (r->error) return false;
-    if (!hone_variant_is_allowed(variant, r->variant_error)) return leave_out(r, variant);
+    if (has && !hone_variant_is_allowed(&variant, &r->c->chooser->rules))
+        return leave_out(r, &variant);
     r->records[r->count++] = trial->record;
     return true;
 }
@@ -254,7 +270,7 @@ static hone_status rank_all(const choosing *c, const hone_hash128 *workload, ran
                              .target = alikes->hashes,
                              .target_count = alikes->count,
                              .order = HONE_DB_ORDER_BEST};
-    *out = (ranking){.variant_error = c->chooser->variant_error};
+    *out = (ranking){.c = c};
     HONE_TRY(hone_db_trials(c->chooser->db, &filter, rank, out));
     return out->error;
 }

@@ -18,6 +18,7 @@
 #include "database/database.h"
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/state/schedule.h"
+#include "schedule/variant/variant.h"
 #include "target/target.h"
 
 typedef enum hone_record_match {
@@ -50,9 +51,9 @@ typedef struct hone_record_chooser hone_record_chooser;
 HONE_NODISCARD hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                                       const hone_tensor_intrins *intrins,
                                                       hone_record_chooser **out_chooser);
-/* From now on records of variants are used that declare an error up to this
- * (schedule/variant/variant.h); without a word of it only exact ones. */
-void hone_record_chooser_allow(hone_record_chooser *chooser, double variant_error);
+/* From now on records of the variants that these rules allow are used; without a word of it those
+ * of exact ones. What the rules point to must outlive the chooser. */
+void hone_record_chooser_allow(hone_record_chooser *chooser, const hone_variant_rules *rules);
 void hone_record_chooser_destroy(hone_record_chooser *chooser); /* NULL is allowed */
 
 /* A kernel of the model: what is recorded under this hash is no earlier program of another one. */

@@ -4,11 +4,14 @@
 
 #include "schedule/variant/variant.h"
 
-/* The variant that a trace (JSON or Python) begins with; NULL: none that there is today, or a text
- * that is no trace, which a replay says better. NO_MEMORY. */
-HONE_NODISCARD hone_status hone_record_variant(const char *trace, const hone_variant **out);
-/* Whether a record with this trace may be used where variants declare at most this error. */
-HONE_NODISCARD hone_status hone_record_is_allowed(const char *trace, double most_error,
+/* The variant that a trace (JSON or Python) begins with, its strings in the arena; *out_has is
+ * false: none that there is today, or a text that is no trace, which a replay says better.
+ * NO_MEMORY. */
+HONE_NODISCARD hone_status hone_record_variant(const char *trace, hone_arena *arena,
+                                               hone_variant *out, bool *out_has);
+/* Whether the rules allow to use a record with this trace. */
+HONE_NODISCARD hone_status hone_record_is_allowed(const char *trace,
+                                                  const hone_variant_rules *rules,
                                                   bool *out_is_allowed);
 
 #endif

@@ -7,6 +7,10 @@
 #include "measure/manifest.h"
 #include "support/data/tensor.h"
 
+double hone_rounding_bound(hone_dtype dtype, double terms, double largest) {
+    return HONE_BOUND_ROUNDINGS * hone_dtype_epsilon(dtype) * sqrt(fmax(terms, 1)) * largest;
+}
+
 double hone_error_bound(hone_dtype dtype, double plain_deviation, double reference_max) {
     if (!hone_dtype_is_float(dtype)) return 0;
     return HONE_BOUND_DEVIATIONS * plain_deviation +

@@ -24,6 +24,11 @@
 /* The bound itself, from the two measured facts. 0 for dtypes that are exact. */
 double hone_error_bound(hone_dtype dtype, double plain_deviation, double reference_max);
 
+/* The largest error that rounding explains in an output of this type, each of whose elements is
+ * made of `terms` operations, where the largest number is `largest`: 8 errors of rounding for each
+ * square root of a term, as random ones add up. */
+double hone_rounding_bound(hone_dtype dtype, double terms, double largest);
+
 typedef struct hone_tensor_difference {
     double max_error;     /* infinite when a NaN or infinity is on one side only */
     int64_t max_index;    /* flat index where it is, -1 when there are no elements */

@@ -21,16 +21,15 @@
 #include "schedule/state/schedule.h"
 
 /* ---- another algorithm ---- */
+struct hone_variant;
 /* The program becomes a variant of itself (schedule/variant/variant.h), with other blocks, which
- * later steps work on. version: that the caller counts on; 0: whichever there is, which is
- * recorded. ILLEGAL: a step was done before; there is no such variant, or of another version; it is
- * not for this program. */
-HONE_NODISCARD hone_status hone_sch_use_variant(hone_schedule *sch, const char *name,
-                                                int64_t version);
+ * later steps work on. ILLEGAL: a step was done before; the variant is not for this program. */
+HONE_NODISCARD hone_status hone_sch_use_variant(hone_schedule *sch,
+                                                const struct hone_variant *variant);
 
-/* The variant that a trace makes the program first; NULL: it stays as it is, or there is no such
- * variant any more. */
-const struct hone_variant *hone_trace_variant(const hone_trace *trace);
+/* The variant that a trace makes the program first; its strings live in the trace. False: it stays
+ * as it is, or there is no such variant any more. */
+bool hone_trace_variant(const hone_trace *trace, struct hone_variant *out);
 
 /* ---- getting hold of things ---- */
 /* The only block of this name in the function. ILLEGAL: there is none, or there are several. */

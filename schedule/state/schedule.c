@@ -24,7 +24,7 @@ struct hone_schedule_base {
 /* A variant of it. */
 struct hone_schedule_other {
     struct hone_schedule_other *next;
-    const void *key;
+    uint64_t key;
     struct hone_schedule_base *base;
 };
 
@@ -272,7 +272,7 @@ hone_status hone_schedule_reset(hone_schedule *sch) {
     return start(sch);
 }
 
-static const struct hone_schedule_other *find_other(const hone_schedule *sch, const void *key) {
+static const struct hone_schedule_other *find_other(const hone_schedule *sch, uint64_t key) {
     const struct hone_schedule_other *other = sch->others;
     while (other && other->key != key)
         other = other->next;
@@ -280,7 +280,7 @@ static const struct hone_schedule_other *find_other(const hone_schedule *sch, co
 }
 
 /* What hone_schedule_create works out of a program is wanted, not its schedule. */
-static hone_status add_other(hone_schedule *sch, const void *key, const hone_func *func) {
+static hone_status add_other(hone_schedule *sch, uint64_t key, const hone_func *func) {
     hone_schedule *made = NULL;
     struct hone_schedule_other *other = hone_calloc(1, sizeof *other);
     hone_status st = other ? hone_schedule_create(func, &made) : sch_no_memory();
@@ -295,19 +295,19 @@ static hone_status add_other(hone_schedule *sch, const void *key, const hone_fun
     return HONE_OK;
 }
 
-static hone_status make_other(hone_schedule *sch, const void *key, sch_maker make) {
+static hone_status make_other(hone_schedule *sch, uint64_t key, sch_maker make, const void *ctx) {
     hone_func *func = NULL;
     hone_arena *arena = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!arena) return sch_no_memory();
-    hone_status st = make(key, sch->base->func, arena, &func);
+    hone_status st = make(ctx, sch->base->func, arena, &func);
     if (!st) st = add_other(sch, key, func);
     hone_arena_destroy(arena);
     return st;
 }
 
-hone_status sch_begin_with(hone_schedule *sch, const void *key, sch_maker make) {
+hone_status sch_begin_with(hone_schedule *sch, uint64_t key, sch_maker make, const void *ctx) {
     assert(sch->trace.count == 0);
-    if (!find_other(sch, key)) HONE_TRY(make_other(sch, key, make));
+    if (!find_other(sch, key)) HONE_TRY(make_other(sch, key, make, ctx));
     return begin(sch, find_other(sch, key)->base->func);
 }
 

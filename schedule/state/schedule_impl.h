@@ -42,11 +42,12 @@ const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop);
 
 /* ---- another program ---- */
 /* Makes of the program that the schedule began with another one, in an arena. */
-typedef hone_status (*sch_maker)(const void *key, const hone_func *func, hone_arena *arena,
+typedef hone_status (*sch_maker)(const void *ctx, const hone_func *func, hone_arena *arena,
                                  hone_func **out);
-/* The program becomes what make(key) gives; no step was done yet. It is kept with the schedule, by
+/* The program becomes what make(ctx) gives; no step was done yet. It is kept with the schedule, by
  * its key, so that replays do not make it again. Fails as make and hone_schedule_create do. */
-HONE_NODISCARD hone_status sch_begin_with(hone_schedule *sch, const void *key, sch_maker make);
+HONE_NODISCARD hone_status sch_begin_with(hone_schedule *sch, uint64_t key, sch_maker make,
+                                          const void *ctx);
 
 /* ---- loops that are split, fused or cut ---- */
 /* ILLEGAL where a break belongs to the loop: of several new loops it would leave one only. */

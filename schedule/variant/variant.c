@@ -5,10 +5,11 @@
 
 #include "ir/verify/verify.h"
 #include "schedule/variant/variant_impl.h"
+#include "support/data/hash.h"
 
 static const hone_variant table[] = {
 #define HONE_VARIANT(name, version, error, about)                                                  \
-    {#name, version, error, about, hone_variant_rewrite_##name},
+    {#name, version, error, about, hone_variant_rewrite_##name, NULL},
 #include "schedule/variant/variants.def"
 #undef HONE_VARIANT
 };
@@ -24,14 +25,33 @@ const hone_variant *hone_variant_find(const char *name) {
     return NULL;
 }
 
-bool hone_variant_is_allowed(const hone_variant *variant, double most_error) {
-    return !variant || variant->error <= most_error;
+uint64_t hone_variant_key(const hone_variant *variant) {
+    hone_hasher hasher;
+    hone_hasher_init(&hasher, (uint64_t)variant->version);
+    hone_hasher_text(&hasher, variant->name);
+    if (variant->program) hone_hasher_text(&hasher, variant->program);
+    return hone_hasher_finish(&hasher).lo;
+}
+
+bool hone_variant_is_same(const hone_variant *a, const hone_variant *b) {
+    if (!a || !b || !a->program != !b->program) return a == b;
+    return a->version == b->version && strcmp(a->name, b->name) == 0 &&
+           (!a->program || strcmp(a->program, b->program) == 0);
+}
+
+bool hone_variant_is_allowed(const hone_variant *variant, const hone_variant_rules *rules) {
+    if (!variant) return true;
+    bool is_given = !variant->program;
+    for (size_t i = 0; i < rules->given_count; i++)
+        is_given = is_given || hone_variant_is_same(&rules->given[i], variant);
+    return is_given && variant->error <= rules->most_error;
 }
 
 hone_status hone_variant_apply(const hone_variant *variant, const hone_func *func,
                                hone_arena *arena, hone_func **out_func) {
     assert(variant && func && arena && out_func);
     *out_func = NULL;
+    if (variant->program) return variant_apply_given(variant, func, arena, out_func);
     hone_func *copy = hone_func_copy_canonical(arena, func);
     if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "variant");
     HONE_TRY(variant->rewrite(copy));

@@ -21,6 +21,8 @@ typedef struct hone_variant {
     /* Rewrites a function of the caller's in place, in its arena. ILLEGAL with the reason where it
      * holds nothing that the variant is for; the function may be half changed then. */
     hone_status (*rewrite)(hone_func *func);
+    const char *program; /* of a user's, whose text it is: it takes the place of a function with the
+                            same parameters; NULL: rewrite does it */
 } hone_variant;
 
 /* Variant i of variants.def, NULL behind the last. */
@@ -28,11 +30,28 @@ const hone_variant *hone_variant_at(size_t index);
 /* By name; NULL: there is none. */
 const hone_variant *hone_variant_find(const char *name);
 
-/* How large an error may be that a variant declares: below 0 none is used, 0 exact ones only. */
+/* A variant of a user's: a TVMScript text of one function; the attribute "error" of that (a number,
+ * 0 where it is left out) is what it declares, and the version comes from the text. The strings are
+ * not copied. INVALID, TYPE: what is wrong with the text, with its place. */
+HONE_NODISCARD hone_status hone_variant_read(const char *name, const char *text,
+                                             const char *source_name, hone_variant *out);
+
+/* Whether they make the same of a program. Either may be NULL: the program as it is. */
+bool hone_variant_is_same(const hone_variant *a, const hone_variant *b);
+/* What hone_variant_is_same goes by, as a number. */
+uint64_t hone_variant_key(const hone_variant *variant);
+
+/* Which variants may be used; zeroed: those of variants.def that are exact. */
+typedef struct hone_variant_rules {
+    double most_error;         /* that one may declare; HONE_VARIANTS_NONE: none is used */
+    const hone_variant *given; /* of the user's */
+    size_t given_count;
+} hone_variant_rules;
 #define HONE_VARIANTS_NONE (-1.0)
 #define HONE_VARIANTS_EXACT 0.0
-/* A variant (NULL: the program as it is, which is always allowed) within that limit. */
-bool hone_variant_is_allowed(const hone_variant *variant, double most_error);
+/* NULL is the program as it is, which is always allowed. A variant with a text of its own is where
+ * the user gives just that text. */
+bool hone_variant_is_allowed(const hone_variant *variant, const hone_variant_rules *rules);
 
 /* The variant of a function in scheduled form: a new function in the arena, which owns all it
  * refers to. ILLEGAL with the reason: the variant is not for this function. */

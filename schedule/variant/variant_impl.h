@@ -14,6 +14,10 @@
 #include "schedule/variant/variants.def"
 #undef HONE_VARIANT
 
+/* hone_variant_apply of a user's. */
+HONE_NODISCARD hone_status variant_apply_given(const hone_variant *variant, const hone_func *func,
+                                               hone_arena *arena, hone_func **out_func);
+
 /* The refusal of a variant: ILLEGAL. */
 #define VARIANT_REFUSE(...) HONE_ERROR(HONE_CODE_ILLEGAL, __VA_ARGS__)
 

@@ -22,6 +22,22 @@ static const char program[] =
     "            Y[vn, vf, vy, vx] = Y[vn, vf, vy, vx] + X[vn, vc, vy + vr, vx + vs] * "
     "W[vf, vc, vr, vs]\n";
 
+/* The sum in an order of its own. */
+#define OWN(added)                                                                                 \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((1, 6, 11, 13)), W: T.Buffer((20, 6, 3, 3)),\n"                          \
+    "         Y: T.Buffer((1, 20, 9, 11))):\n"                                                     \
+    "    T.func_attr({\"error\": 1e-6})\n"                                                         \
+    "    for x, y, f, s, r, c in T.grid(11, 9, 20, 3, 3, 6):\n"                                    \
+    "        with T.block(\"own\"):\n"                                                             \
+    "            vx, vy, vf, vs, vr, vc = T.axis.remap(\"SSSRRR\", [x, y, f, s, r, c])\n"          \
+    "            with T.init():\n"                                                                 \
+    "                Y[0, vf, vy, vx] = T.float32(0)\n"                                            \
+    "            Y[0, vf, vy, vx] = Y[0, vf, vy, vx] + X[0, vc, vy + vr, vx + vs] * " added "\n"
+
+static const char own_program[] = OWN("W[vf, vc, vr, vs]");
+static const char wrong_program[] = OWN("W[vf, vc, vs, vr]");
+
 /* ---- what is in a database ---- */
 
 typedef struct seen {
@@ -31,11 +47,14 @@ typedef struct seen {
 
 static bool note(void *ctx, const hone_db_trial *trial) {
     seen *s = ctx;
-    const hone_variant *variant;
-    HONE_ASSERT_OK(hone_record_variant(trial->trace, &variant));
-    s->natural += !variant;
-    s->exact += variant && variant->error == 0;
-    if (variant && variant->error > 0) {
+    hone_variant variant;
+    bool has;
+    hone_arena *arena = hone_arena_create(1 << 14);
+    HONE_ASSERT_OK(hone_record_variant(trial->trace, arena, &variant, &has));
+    hone_arena_destroy(arena);
+    s->natural += !has;
+    s->exact += has && variant.error == 0;
+    if (has && variant.error > 0) {
         s->other++;
         s->record = trial->record;
     }
@@ -51,7 +70,7 @@ static seen look(hone_db *db) {
 
 static void tune(tune_world *w, double variant_error) {
     hone_tune_result result;
-    w->options.variant_error = variant_error;
+    w->options.variant_rules.most_error = variant_error;
     w->options.trials = 24;
     HONE_ASSERT_OK(hone_tune(&w->tasks, &w->options, &result));
     assert_int_equal(result.trials, 24);
@@ -105,7 +124,8 @@ static const char *chosen(const tune_world *w, hone_db *db, double variant_error
     hone_record_choice choice;
     hone_arena *arena = hone_arena_create(1 << 14);
     HONE_ASSERT_OK(hone_record_chooser_create(db, &w->options.target, NULL, &chooser));
-    hone_record_chooser_allow(chooser, variant_error);
+    const hone_variant_rules rules = {.most_error = variant_error};
+    hone_record_chooser_allow(chooser, &rules);
     HONE_ASSERT_OK(hone_record_choose(chooser, w->tasks.items[0].func, arena, &choice));
     assert_int_equal(choice.match, HONE_RECORD_EXACT);
     const char *name = choice.variant ? hone_variant_find(choice.variant)->name : "";
@@ -160,12 +180,103 @@ static void a_stricter_run_goes_on(void **state) {
     make_best(w.db);
     seen before = look(w.db);
     hone_tune_result result;
-    w.options.variant_error = 0;
+    w.options.variant_rules.most_error = 0;
     HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
     assert_true(result.tasks[0].best_ns > 1); /* not Winograd's */
     hone_tune_result_deinit(&result);
     assert_int_equal(look(w.db).other, before.other);
     tune_world_close(&w);
+}
+
+/* ---- the user's ---- */
+
+typedef struct named {
+    const char *name;
+    int64_t record;
+} named;
+
+static bool find_named(void *ctx, const hone_db_trial *trial) {
+    named *n = ctx;
+    hone_variant variant;
+    bool has;
+    hone_arena *arena = hone_arena_create(1 << 14);
+    HONE_ASSERT_OK(hone_record_variant(trial->trace, arena, &variant, &has));
+    if (has && strcmp(variant.name, n->name) == 0) n->record = trial->record;
+    hone_arena_destroy(arena);
+    return true;
+}
+
+static const char *chosen_by(const tune_world *w, const hone_variant_rules *rules,
+                             hone_arena *arena) {
+    hone_record_chooser *chooser;
+    hone_record_choice choice;
+    HONE_ASSERT_OK(hone_record_chooser_create(w->db, &w->options.target, NULL, &chooser));
+    hone_record_chooser_allow(chooser, rules);
+    HONE_ASSERT_OK(hone_record_choose(chooser, w->tasks.items[0].func, arena, &choice));
+    hone_record_chooser_destroy(chooser);
+    return choice.variant ? choice.variant : "";
+}
+
+static void the_users_own_are_searched_and_used(void **state) {
+    (void)state;
+    tune_world w;
+    hone_variant own;
+    named found = {.name = "own"};
+    const hone_db_filter all = {0};
+    hone_arena *arena = hone_arena_create(1 << 14);
+    HONE_ASSERT_OK(hone_variant_read("own", own_program, "own.py", &own));
+    assert_true(own.error == 1e-6);
+    const hone_variant_rules rules = {.most_error = 1e-6, .given = &own, .given_count = 1};
+    const hone_variant_rules without = {.most_error = 1e-6};
+    tune_world_open_program(&w, program);
+    w.options.variant_rules = rules;
+    tune(&w, 1e-6);
+    HONE_ASSERT_OK(hone_db_trials(w.db, &all, find_named, &found));
+    assert_true(found.record > 0);
+    HONE_ASSERT_OK(hone_db_confirm(w.db, found.record, 1, 1));
+    assert_string_equal(chosen_by(&w, &rules, arena), "own");
+    assert_string_not_equal(chosen_by(&w, &without, arena), "own");
+    hone_arena_destroy(arena);
+    tune_world_close(&w);
+}
+
+static void one_that_is_wrong_is_refused(void **state) {
+    (void)state;
+    tune_world w;
+    hone_variant own;
+    hone_tune_result result;
+    HONE_ASSERT_OK(hone_variant_read("own", wrong_program, "own.py", &own));
+    tune_world_open_program(&w, program);
+    w.options.variant_rules =
+        (hone_variant_rules){.most_error = INFINITY, .given = &own, .given_count = 1};
+    HONE_ASSERT_ERROR(hone_tune(&w.tasks, &w.options, &result), HONE_CODE_INVALID,
+                      "computes something else");
+    hone_tune_result_deinit(&result);
+    tune_world_close(&w);
+    tune_world_open(&w); /* whose parameters are others */
+    w.options.variant_rules =
+        (hone_variant_rules){.most_error = INFINITY, .given = &own, .given_count = 1};
+    HONE_ASSERT_ERROR(hone_tune(&w.tasks, &w.options, &result), HONE_CODE_INVALID,
+                      "other types or sizes");
+    hone_tune_result_deinit(&result);
+    tune_world_close(&w);
+}
+
+static void texts_that_are_none(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "x = (",
+        "@T.prim_func\ndef main(A: T.Buffer((2,))):\n    T.func_attr({\"error\": -1})\n"
+        "    for i in range(2):\n        with T.block(\"A\"):\n"
+        "            v = T.axis.spatial(2, i)\n            A[v] = T.float32(0)\n",
+    };
+    for (size_t i = 0; i < HONE_COUNT(texts); i++) {
+        hone_variant own;
+        hone_status st = hone_variant_read("own", texts[i], "own.py", &own);
+        assert_non_null(st);
+        assert_non_null(strstr(hone_status_message(st), "own.py"));
+        hone_status_free(st);
+    }
 }
 
 int main(void) {
@@ -174,6 +285,9 @@ int main(void) {
         cmocka_unit_test(records_are_used_as_allowed),
         cmocka_unit_test(databases_are_merged),
         cmocka_unit_test(a_stricter_run_goes_on),
+        cmocka_unit_test(the_users_own_are_searched_and_used),
+        cmocka_unit_test(one_that_is_wrong_is_refused),
+        cmocka_unit_test(texts_that_are_none),
     };
     int failed = HONE_RUN_ROWS("tuner/variants", rows, tries_what_is_allowed);
     return failed + cmocka_run_group_tests_name("tuner/variants", tests, NULL, NULL);

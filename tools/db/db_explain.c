@@ -91,7 +91,7 @@ static hone_status explain(explaining *e, const explain_options *o) {
     HONE_TRY(hone_cli_read_intrins(e->cli, &o->intrins, &options->intrins));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &e->variants));
     options->intrin_count = o->intrins.count;
-    HONE_TRY(hone_cli_read_variants(&o->variants, &options->variant_error));
+    HONE_TRY(hone_cli_read_variants(e->cli, &o->variants, &options->variant_rules));
     options->exact = o->exact;
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(e->cli, "exact", "sizes without --shape"));
     options->db = e->db;

@@ -63,10 +63,11 @@ static bool is_confirmed(const hone_db_trial *trial) {
 }
 
 /* Which algorithm it is about; NULL: the program as it is. */
-static const char *variant_of(const hone_db_trial *trial) {
-    const hone_variant *variant = NULL;
-    hone_status_free(hone_record_variant(trial->trace, &variant));
-    return variant ? variant->name : NULL;
+static const char *variant_of(hone_arena *arena, const hone_db_trial *trial) {
+    hone_variant variant;
+    bool has;
+    hone_status_free(hone_record_variant(trial->trace, arena, &variant, &has));
+    return has ? variant.name : NULL;
 }
 
 static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task,
@@ -80,12 +81,13 @@ static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task
     hone_table_add(table, "%s",
                    is_confirmed(trial) ? hone_text_of_ns(cli->arena, trial->confirmed_ns) : "no");
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, trial->wall_ns, hone_wall_time_ns()));
-    const char *variant = variant_of(trial);
+    const char *variant = variant_of(cli->arena, trial);
     hone_table_add(table, "%d%s%s", trial->sketch, variant ? " " : "", variant ? variant : "");
     hone_table_add(table, "%s", hone_cli_short_target(cli->arena, task->target_text));
 }
 
-static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *trial) {
+static hone_json *trial_json(hone_arena *arena, const hone_db_task *task,
+                             const hone_db_trial *trial) {
     char hash[HONE_HASH_HEX_BYTES];
     hone_json *json = hone_json_make_object();
     bool ok = hone_json_set_i64(json, "record", trial->record);
@@ -101,7 +103,7 @@ static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *tria
     ok &= hone_json_set_f64(json, "confirmed_ns", trial->confirmed_ns);
     ok &= hone_json_set_i64(json, "wall_ns", trial->wall_ns);
     ok &= hone_json_set_i64(json, "sketch", trial->sketch);
-    ok &= hone_json_set_text(json, "variant", variant_of(trial));
+    ok &= hone_json_set_text(json, "variant", variant_of(arena, trial));
     ok &= hone_json_set_text(json, "session", trial->session);
     if (ok) return json;
     hone_json_destroy(json);
@@ -130,7 +132,8 @@ static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_filter *filt
         if (!task) continue;
         ++*io_records;
         put_trial(cli, table, task, &rows.trials[i]);
-        if (!json || hone_json_append(json, trial_json(task, &rows.trials[i]))) continue;
+        if (!json || hone_json_append(json, trial_json(cli->arena, task, &rows.trials[i])))
+            continue;
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
     }
     return HONE_OK;

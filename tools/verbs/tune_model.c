@@ -63,7 +63,7 @@ static hone_status compile(tune_model *self, const char *name, hone_compile_resu
                                           .db = o->db,
                                           .builder = o->builder,
                                           .variants = &self->variants,
-                                          .variant_error = o->variant_error,
+                                          .variant_rules = o->variant_rules,
                                           .intrin_count = o->intrin_count,
                                           .intrins = o->intrins};
     if (!options.output) return no_memory();

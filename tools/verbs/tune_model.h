@@ -28,7 +28,7 @@ typedef struct tune_model_options {
     const char *dir;         /* for libraries; exists */
     const char *extern_path; /* or NULL */
     const hone_log *log;
-    double variant_error; /* as in hone_compile_options */
+    hone_variant_rules variant_rules; /* as in hone_compile_options */
     size_t intrin_count;
     const hone_build_intrin *intrins;
     int64_t time_ns; /* for timing; 0 = 5 s */

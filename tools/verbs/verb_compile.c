@@ -205,9 +205,10 @@ static hone_status refuse_idle_options(const compile_job *job) {
     const hone_cli *cli = job->cli;
     uint32_t facts = hone_compile_emits[job->options.emit].facts;
     if (o->no_schedule)
-        HONE_TRY(
-            hone_cli_refuse(cli, "db reschedule variants max-error", "kernels without a schedule"));
-    if (!o->db) HONE_TRY(hone_cli_refuse(cli, "variants max-error", "kernels without records"));
+        HONE_TRY(hone_cli_refuse(cli, "db reschedule variants max-error variant",
+                                 "kernels without a schedule"));
+    if (!o->db)
+        HONE_TRY(hone_cli_refuse(cli, "variants max-error variant", "kernels without records"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(cli, "exact", "sizes without --shape"));
     if (!(facts & HONE_EMITS_LIBRARY))
         HONE_TRY(hone_cli_refuse(cli, "weights", "kernels as text, which have none"));
@@ -230,7 +231,7 @@ static hone_status read_options(compile_job *job) {
     options->exact = o->exact;
     options->lines = o->lines;
     options->unsandboxed = o->unsandboxed;
-    HONE_TRY(hone_cli_read_variants(&o->variants, &options->variant_error));
+    HONE_TRY(hone_cli_read_variants(job->cli, &o->variants, &options->variant_rules));
     HONE_TRY(refuse_idle_options(job));
     HONE_TRY(open_db(job));
     HONE_TRY(read_target(job));

@@ -42,7 +42,7 @@ typedef struct tune_options {
     int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
     bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
     cli_variants variants;
-    double variant_error;
+    hone_variant_rules variant_rules;
     farm_options farm;
     bool is_remote;
     hone_cache_state cache_state;
@@ -128,10 +128,10 @@ static void choose_cache(tune_options *o, const hone_task_list *tasks) {
     o->cache = cache_names[o->cache_state];
 }
 
-static hone_status check_options(const hone_cli *cli, tune_options *o) {
+static hone_status check_options(hone_cli *cli, tune_options *o) {
     if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
     HONE_TRY(read_cache(o));
-    HONE_TRY(hone_cli_read_variants(&o->variants, &o->variant_error));
+    HONE_TRY(hone_cli_read_variants(cli, &o->variants, &o->variant_rules));
     if (o->extern_path && !hone_fs_exists(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
     }
@@ -192,6 +192,8 @@ static void remember_command(tune_run *run, const tune_options *o) {
     if (o->variants.which) hone_str_printf(text, " --variants %s", o->variants.which);
     if (o->variants.has_max_error)
         hone_str_printf(text, " --max-error %.17g", o->variants.max_error);
+    for (size_t i = 0; i < o->variants.files.count; i++)
+        hone_str_printf(text, " --variant %s", o->variants.files.items[i]);
     for (size_t i = 0; i < o->shapes.count; i++) {
         hone_str_printf(text, " --shape %s", o->shapes.items[i]);
     }
@@ -300,7 +302,7 @@ static hone_status begin_model(tune_run *run, const tune_options *o) {
                                         .log = &run->log,
                                         .intrin_count = run->intrin_count,
                                         .intrins = run->intrins,
-                                        .variant_error = o->variant_error,
+                                        .variant_rules = o->variant_rules,
                                         .time_ns = time_for_model(o)};
     bool is_here = !run->local_runner && !o->is_remote;
     if (!is_here || o->kernels_only || o->space || o->task) return HONE_OK;
@@ -335,7 +337,7 @@ static hone_status tune(tune_run *run, const tune_options *o) {
                                  .only_task = o->task,
                                  .space_path = o->space,
                                  .propose = o->propose,
-                                 .variant_error = o->variant_error,
+                                 .variant_rules = o->variant_rules,
                                  .extern_path = o->extern_path,
                                  .given = run->inputs.given,
                                  .given_count = run->inputs.count,

@@ -47,6 +47,21 @@ static hone_status of_model(const hone_tuning *t, hone_status st) {
     return st && name ? hone_status_annotate(st, "%s", name) : st;
 }
 
+/* A variant of the user's that serves no task is a mistake. */
+static hone_status judge_given(const hone_tuning *t) {
+    const hone_variant_rules *rules = &t->options->variant_rules;
+    for (size_t i = 0; i < rules->given_count && t->task_count; i++) {
+        bool serves = false;
+        for (uint32_t k = 0; k < t->task_count; k++)
+            serves = serves || !t->tasks[k]->unserved[i];
+        if (serves) continue;
+        return of_model(t, HONE_ERROR(HONE_CODE_INVALID, "variant '%s' serves no task: '%s': %s",
+                                      rules->given[i].name, t->tasks[0]->task->name,
+                                      t->tasks[0]->unserved[i]));
+    }
+    return HONE_OK;
+}
+
 static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
     hone_status first = HONE_OK;
     t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
@@ -57,7 +72,7 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
         const hone_tune_task_options options = {.space_path = t->options->space_path,
                                                 .intrins = t->intrins,
-                                                .variant_error = t->options->variant_error};
+                                                .rules = &t->options->variant_rules};
         hone_status st =
             hone_tune_task_create(task, &t->options->target, &options, &t->tasks[t->task_count]);
         if (!st) t->task_count++;
@@ -68,7 +83,8 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         t->tasks[i]->sibling_count = t->task_count;
         if (t->options->evaluations) t->tasks[i]->evaluations = (uint32_t)t->options->evaluations;
     }
-    return judge_space(t, first);
+    HONE_TRY(judge_space(t, first));
+    return judge_given(t);
 }
 
 static hone_status make_model(hone_tuning *t) {

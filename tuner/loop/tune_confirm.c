@@ -34,8 +34,9 @@ typedef struct contender {
     int32_t sketch;
     hone_hash128 program;
     const char *trace;
-    const hone_variant *variant; /* NULL: the program as it is */
-    double confirmed_ns;         /* as it was before; NAN = it was not */
+    hone_variant variant; /* where has_variant */
+    bool has_variant;
+    double confirmed_ns; /* as it was before; NAN = it was not */
     hone_build_result built;
     double times[HONE_CONFIRM_ROUNDS];
     uint32_t timed; /* in so many of the first rounds */
@@ -59,7 +60,7 @@ typedef struct confirming {
 static bool is_allowed(confirming *c, const hone_db_trial *trial) {
     bool is_allowed = false;
     if (c->error) return false;
-    c->error = hone_record_is_allowed(trial->trace, c->task->variant_error, &is_allowed);
+    c->error = hone_record_is_allowed(trial->trace, &c->task->rules, &is_allowed);
     return is_allowed;
 }
 
@@ -72,8 +73,9 @@ static void add(confirming *c, const hone_db_trial *trial) {
         c->error = HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
         return;
     }
-    const hone_variant *variant;
-    c->error = hone_record_variant(trace, &variant);
+    hone_variant variant;
+    bool has;
+    c->error = hone_record_variant(trace, c->arena, &variant, &has);
     if (c->error) return;
     c->items[c->count++] =
         (contender){.record = trial->record,
@@ -82,6 +84,7 @@ static void add(confirming *c, const hone_db_trial *trial) {
                     .program = trial->program,
                     .trace = trace,
                     .variant = variant,
+                    .has_variant = has,
                     .confirmed_ns = trial->confirmed_ns};
 }
 
@@ -188,7 +191,9 @@ static hone_status time_once(confirming *c, contender *item) {
     hone_ticket ticket;
     hone_run_result ran;
     const hone_timing_policy timing = {.min_repeat_ns = EFFORT_NS};
-    const hone_candidate candidate = {.program = item->program, .variant = item->variant};
+    const hone_candidate candidate = {.sketch = -1,
+                                      .program = item->program,
+                                      .variant = item->has_variant ? &item->variant : NULL};
     const char *device = c->device[0] ? c->device : NULL;
     HONE_TRY(hone_submit_run(c->t, c->task, &item->built, &candidate, &timing, device, &ticket));
     HONE_TRY(hone_wait_run(c->t, &ran));

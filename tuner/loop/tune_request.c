@@ -37,7 +37,7 @@ hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
     hone_run_request request = {
         .artifact_path = built->artifact_path,
         .manifest = built->manifest,
-        .check_path = hone_tune_task_check(task, candidate->variant),
+        .check_path = hone_tune_task_check(task, candidate),
         .extern_path = t->options->extern_path,
         .device = device,
         .threads = t->options->target.num_threads,

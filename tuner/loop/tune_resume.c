@@ -28,13 +28,19 @@ typedef struct resuming {
     hone_status error;
 } resuming;
 
+static bool is_of_same_variant(const hone_trace *a, const hone_trace *b) {
+    hone_variant x, y;
+    bool has = hone_trace_variant(a, &x);
+    return has == hone_trace_variant(b, &y) && (!has || hone_variant_is_same(&x, &y));
+}
+
 /* The decisions of a recorded trace, when it begins with the instructions of a sketch. */
 static const hone_decision *decisions_for(hone_tune_task *task, int32_t sketch,
                                           const hone_trace *trace) {
     if (sketch < 0 || (uint32_t)sketch >= task->space.count) return NULL;
     const hone_trace *pattern = &task->space.sketches[sketch];
     if (pattern->count > trace->count) return NULL;
-    if (hone_trace_variant(pattern) != hone_trace_variant(trace)) return NULL;
+    if (!is_of_same_variant(pattern, trace)) return NULL;
     for (uint32_t i = 0; i < pattern->count; i++) {
         if (pattern->insts[i].kind != trace->insts[i].kind) return NULL;
         bool is_open = hone_inst_is_sampling(pattern->insts[i].kind);
@@ -81,7 +87,7 @@ static hone_status fold(resuming *r, const hone_db_trial *trial) {
     bool is_ok = trial->median_ns > 0, is_before = hone_hash128_equal(trial->program, task->before);
     bool is_allowed;
     hone_candidate candidate = {.sketch = trial->sketch, .program = trial->program};
-    HONE_TRY(hone_record_is_allowed(trial->trace, task->variant_error, &is_allowed));
+    HONE_TRY(hone_record_is_allowed(trial->trace, &task->rules, &is_allowed));
     if (!is_allowed) return HONE_OK;
     bool may_lead = is_ok && hone_tune_task_is_elite(task, r->is_own ? trial->median_ns : INFINITY);
     if (may_lead && (trial->sketch >= 0 || !is_before))

@@ -10,6 +10,7 @@
 #define HONE_TUNER_SPACE_H
 
 #include "schedule/state/schedule.h"
+#include "schedule/variant/variant.h"
 #include "target/target.h"
 
 typedef struct hone_space {
@@ -39,14 +40,14 @@ bool hone_space_add(hone_space *space, const hone_trace *trace, hone_draft *out_
 
 enum { HONE_MAX_VARIANTS = 8 };
 
-/* Adds sketches of the variants (schedule/variant/) that serve for a program of a CPU and declare
- * no larger error than that: their default schedules, opened, and a few by the rules. out_starts:
+/* Adds sketches of the variants (schedule/variant/) that serve for a program of a CPU and that the
+ * rules allow: their default schedules, opened, and a few by the rules. out_starts:
  * HONE_MAX_VARIANTS; with which decisions each of them begins. constants: as for
  * hone_first_schedule. */
 HONE_NODISCARD hone_status hone_space_add_variants(hone_space *space, const hone_func *func,
                                                    const hone_target *target, uint64_t constants,
-                                                   double most_error, hone_draft *out_starts,
-                                                   uint32_t *out_count);
+                                                   const hone_variant_rules *rules,
+                                                   hone_draft *out_starts, uint32_t *out_count);
 
 /* Postprocessing of a candidate: applied after its decisions are made, recorded behind
  * EnterPostproc. ILLEGAL: the candidate is to be dropped. */

@@ -29,8 +29,7 @@ static hone_status no_memory(void) {
 
 static hone_status begin(adding *a, bool *out_serves) {
     HONE_TRY(hone_schedule_reset(a->sch));
-    return hone_rule_attempt(hone_sch_use_variant(a->sch, a->variant->name, a->variant->version),
-                             out_serves);
+    return hone_rule_attempt(hone_sch_use_variant(a->sch, a->variant), out_serves);
 }
 
 /* What the schedule did, as a sketch. */
@@ -95,16 +94,23 @@ static hone_status add_variant(adding *a) {
     return has_ways ? add_ways(a) : add_by_rules(a);
 }
 
-static hone_status add_all(adding *a, double most_error) {
-    for (size_t i = 0; (a->variant = hone_variant_at(i)) != NULL; i++) {
-        if (hone_variant_is_allowed(a->variant, most_error)) HONE_TRY(add_variant(a));
-    }
+static hone_status add_allowed(adding *a, const hone_variant *variant,
+                               const hone_variant_rules *rules) {
+    a->variant = variant;
+    return hone_variant_is_allowed(variant, rules) ? add_variant(a) : HONE_OK;
+}
+
+static hone_status add_all(adding *a, const hone_variant_rules *rules) {
+    for (size_t i = 0; i < rules->given_count; i++)
+        HONE_TRY(add_allowed(a, &rules->given[i], rules));
+    for (size_t i = 0; hone_variant_at(i); i++)
+        HONE_TRY(add_allowed(a, hone_variant_at(i), rules));
     return HONE_OK;
 }
 
 hone_status hone_space_add_variants(hone_space *space, const hone_func *func,
                                     const hone_target *target, uint64_t constants,
-                                    double most_error, hone_draft *out_starts,
+                                    const hone_variant_rules *rules, hone_draft *out_starts,
                                     uint32_t *out_count) {
     adding a = {.space = space,
                 .target = target,
@@ -115,7 +121,7 @@ hone_status hone_space_add_variants(hone_space *space, const hone_func *func,
     if (hone_target_is_gpu(target)) return HONE_OK;
     HONE_TRY(hone_schedule_create(func, &a.sch));
     a.sch->wants_reasons = false;
-    hone_status st = add_all(&a, most_error);
+    hone_status st = add_all(&a, rules);
     hone_schedule_destroy(a.sch);
     return st;
 }

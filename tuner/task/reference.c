@@ -12,7 +12,6 @@
 #include "tuner/task/widen.h"
 
 #define INTERPRETED_FLOPS 2e6 /* the interpreter checks the reference of smaller tasks */
-#define ROUNDINGS 8
 #define PATIENCE_NS (60 * HONE_NS_PER_S)
 
 /* By what, and with which schedule. */
@@ -183,16 +182,12 @@ static bool is_output(const hone_arg *arg) {
     return arg->role != HONE_ARG_IN;
 }
 
-double hone_reference_deviation(hone_dtype dtype, double terms, double largest) {
-    return ROUNDINGS * hone_dtype_epsilon(dtype) * sqrt(fmax(terms, 1)) * largest;
-}
-
 /* Of scheduled programs, which may both be wrong. */
 static hone_status check_deviation(const making *m, const hone_arg *plain, int64_t count,
                                    const hone_tensor_difference *difference) {
     double terms = m->task->task->flops / (double)(count > 0 ? count : 1);
     if (!m->by->schedule) return HONE_OK;
-    double most = hone_reference_deviation(plain->dtype, terms, difference->reference_max);
+    double most = hone_rounding_bound(plain->dtype, terms, difference->reference_max);
     if (difference->max_error <= most) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                       "the program and its f64 twin differ by %g, rounding explains %g",
@@ -289,22 +284,30 @@ static hone_status write_for(making *m, hone_check_bundle *bundle, const hone_va
             t->bound = hone_error_bound(t->dtype, t->plain_deviation, t->reference_max) +
                        variant->error * t->reference_max;
     }
-    suffix = hone_arena_printf(m->arena, "-%s" HONE_CHECK_BUNDLE_SUFFIX, variant->name);
+    suffix = hone_arena_printf(m->arena, "-variant%u" HONE_CHECK_BUNDLE_SUFFIX, task->check_count);
     if (!suffix) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     HONE_TRY(path_of(m, suffix, &path));
     path = hone_arena_strdup(task->arena, path);
     if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
-    task->checks[task->check_count++] = (hone_variant_check){variant, path};
+    task->checks[task->check_count++] = (hone_variant_bundle){*variant, path};
     return hone_check_bundle_write(bundle, path);
 }
 
+static bool has_check(const hone_tune_task *task, const hone_variant *variant) {
+    for (uint32_t i = 0; i < task->check_count; i++) {
+        if (hone_variant_is_same(&task->checks[i].variant, variant)) return true;
+    }
+    return false;
+}
+
 static hone_status write_for_variants(making *m, hone_check_bundle *bundle) {
-    const hone_space *space = &m->task->space;
-    m->task->check_count = 0;
-    for (uint32_t i = 0; i < space->count && m->task->check_count < HONE_MAX_VARIANTS; i++) {
-        const hone_variant *variant = hone_trace_variant(&space->sketches[i]);
-        bool is_known = hone_tune_task_check(m->task, variant) != m->task->check_path;
-        if (variant && variant->error > 0 && !is_known) HONE_TRY(write_for(m, bundle, variant));
+    hone_tune_task *task = m->task;
+    task->check_count = 0;
+    for (uint32_t i = 0; i < task->space.count && task->check_count < HONE_MAX_VARIANTS; i++) {
+        hone_variant variant;
+        if (hone_trace_variant(&task->space.sketches[i], &variant) && variant.error > 0 &&
+            !has_check(task, &variant))
+            HONE_TRY(write_for(m, bundle, &variant));
     }
     return HONE_OK;
 }

@@ -10,7 +10,7 @@
  * a GPU's task by the device, its loops shared out to threads and nothing else; then by the CPU
  * with its default schedule on all cores. Both programs have the schedule then, so that their
  * deviation could hide what it breaks: it must be one that rounding explains
- * (hone_reference_deviation). A reference that is wrong nevertheless makes candidates fail, never
+ * (hone_rounding_bound). A reference that is wrong nevertheless makes candidates fail, never
  * pass.
  */
 #ifndef HONE_TUNER_REFERENCE_H
@@ -39,10 +39,5 @@ typedef struct hone_reference_options {
  * checked. INVALID: what is given for it is no input. */
 HONE_NODISCARD hone_status hone_make_reference(hone_tune_task *task,
                                                const hone_reference_options *options);
-
-/* The largest deviation from the f64 twin that rounding explains in an output of this type, each of
- * whose elements is made of `terms` operations, where the largest number is `largest`: 8 errors of
- * rounding for each square root of a term, as random ones add up. */
-double hone_reference_deviation(hone_dtype dtype, double terms, double largest);
 
 #endif

@@ -70,12 +70,12 @@ hone_status hone_tune_task_adopt(hone_tune_task *task, const hone_trace *trace, 
     int32_t sketch;
     if (trace->is_unsafe)
         return HONE_ERROR(HONE_CODE_ILLEGAL, "a step believes what it is told, and may be wrong");
-    const hone_variant *variant = hone_trace_variant(trace);
-    if (!hone_variant_is_allowed(variant, task->variant_error))
+    hone_variant variant;
+    if (hone_trace_variant(trace, &variant) && !hone_variant_is_allowed(&variant, &task->rules))
         return HONE_ERROR(HONE_CODE_ILLEGAL,
                           "variant '%s' declares an error of %g, more than --variants and "
-                          "--max-error allow",
-                          variant->name, variant->error);
+                          "--max-error allow, or is not given with --variant",
+                          variant.name, variant.error);
     HONE_TRY(hone_trace_simplify(task->space.arena, trace, true, &steps));
     HONE_TRY(hash_steps(task->space.arena, &steps, &open, &hash));
     HONE_TRY(find_sketch(task, hash, &sketch));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compile/first_schedule.h"
+#include "compile/variant_check.h"
 #include "ir/core/grow.h"
 #include "ir/core/written_schedule.h"
 #include "ir/identity/structural.h"
@@ -57,20 +58,41 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     return HONE_OK;
 }
 
+/* Of the user's variants those that compute what the task computes. */
+static hone_status take_given(hone_tune_task *task, const hone_variant_rules *rules) {
+    hone_variant *given = hone_arena_alloc(task->arena, (rules->given_count + 1) * sizeof *given);
+    if (!given) return no_memory();
+    assert(rules->given_count <= HONE_MAX_GIVEN);
+    task->rules = *rules;
+    task->rules.given = given;
+    task->rules.given_count = 0;
+    for (size_t i = 0; i < rules->given_count; i++) {
+        hone_status st = hone_variant_check(&rules->given[i], task->task->func);
+        if (!st) given[task->rules.given_count++] = rules->given[i];
+        if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+        if (st) task->unserved[i] = hone_arena_strdup(task->arena, hone_status_message(st));
+        if (st && !task->unserved[i]) return hone_status_join(st, no_memory());
+        hone_status_free(st);
+    }
+    return HONE_OK;
+}
+
 static hone_status add_variants(hone_tune_task *task) {
     return hone_space_add_variants(&task->space, task->task->func, task->target,
-                                   task->task->constants, task->variant_error, task->starts,
+                                   task->task->constants, &task->rules, task->starts,
                                    &task->start_count);
 }
 
 /* A space of the user's may be about a variant, within what is allowed. */
 static hone_status check_space(const hone_tune_task *task) {
-    const hone_variant *variant = hone_trace_variant(&task->space.sketches[0]);
-    if (hone_variant_is_allowed(variant, task->variant_error)) return HONE_OK;
+    hone_variant variant;
+    if (!hone_trace_variant(&task->space.sketches[0], &variant) ||
+        hone_variant_is_allowed(&variant, &task->rules))
+        return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID,
                       "the space is about variant '%s', which declares an error of %g: allow it "
-                      "with --variants all",
-                      variant->name, variant->error);
+                      "with --variants all%s",
+                      variant.name, variant.error, variant.program ? " and --variant FILE.py" : "");
 }
 
 bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
@@ -84,16 +106,18 @@ static hone_status put_before(hone_tune_task *task) {
                : hone_first_schedule(task->schedule, task->target, task->task->constants);
 }
 
-static hone_status open_parts(hone_tune_task *task, const char *space_path,
-                              const struct hone_tensor_intrins *intrins) {
+static hone_status open_parts(hone_tune_task *task, const hone_tune_task_options *options) {
+    static const hone_variant_rules exact = {.most_error = HONE_VARIANTS_EXACT};
+    const char *space_path = options->space_path;
     task->arena = hone_arena_create(ARENA_BLOCK_BYTES);
     task->scratch = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!task->arena || !task->scratch) return no_memory();
     HONE_TRY(hone_schedule_create(task->task->func, &task->schedule));
     task->schedule->wants_reasons = false;
-    task->schedule->intrins = intrins;
+    task->schedule->intrins = options->intrins;
     HONE_TRY(hone_feature_state_create(&task->features));
-    const hone_trace_context context = {.func = task->task->func, .intrins = intrins};
+    const hone_trace_context context = {.func = task->task->func, .intrins = options->intrins};
+    HONE_TRY(take_given(task, options->rules ? options->rules : &exact));
     HONE_TRY(space_path ? hone_space_load(space_path, &context, task->target, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
     if (space_path) HONE_TRY(check_space(task));
@@ -117,8 +141,7 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     self->before_ns = self->best_ns = self->shown_ns = self->confirmed_ns = NAN;
     self->default_sketch = -1;
     self->evaluations = HONE_EVALUATIONS;
-    self->variant_error = options->variant_error;
-    hone_status st = open_parts(self, options->space_path, options->intrins);
+    hone_status st = open_parts(self, options);
     if (st) {
         hone_tune_task_destroy(self);
         return hone_status_annotate(st, "task '%s'", task->name);
@@ -172,7 +195,7 @@ hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                   hone_candidate *out) {
     assert(sketch >= 0 && (uint32_t)sketch < task->space.count);
     const hone_trace *trace = &task->space.sketches[sketch];
-    *out = (hone_candidate){.sketch = sketch, .variant = hone_trace_variant(trace)};
+    *out = (hone_candidate){.sketch = sketch};
     HONE_TRY(hone_schedule_reset(task->schedule));
     task->schedule->rng = rng;
     hone_apply_options options = {.decisions = decisions};
@@ -212,9 +235,14 @@ hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 progr
 
 /* ---- variants ---- */
 
-const char *hone_tune_task_check(const hone_tune_task *task, const hone_variant *variant) {
+const char *hone_tune_task_check(const hone_tune_task *task, const hone_candidate *candidate) {
+    hone_variant of_sketch;
+    const hone_variant *variant = candidate->variant;
+    bool has = candidate->sketch >= 0 &&
+               hone_trace_variant(&task->space.sketches[candidate->sketch], &of_sketch);
+    if (has) variant = &of_sketch;
     for (uint32_t i = 0; variant && i < task->check_count; i++) {
-        if (task->checks[i].variant == variant) return task->checks[i].path;
+        if (hone_variant_is_same(&task->checks[i].variant, variant)) return task->checks[i].path;
     }
     return task->check_path;
 }

@@ -18,7 +18,7 @@ typedef struct hone_candidate {
     const float *features;          /* row_count rows; in the task's arena */
     uint32_t row_count;
     float score;
-    const hone_variant *variant; /* of the program; NULL: as it is */
+    const hone_variant *variant; /* where sketch is -1: of the program; NULL: as it is */
     const char *trace;           /* JSON; made for those that are proposed */
     const char *source;          /* who proposed it, when it came from outside, and ... */
     const char *label;           /* ... what he calls it; NULL: the search did */
@@ -36,25 +36,28 @@ enum {
     HONE_ADVICE = 8,
     HONE_EVALUATIONS = 1024,
     HONE_LEAST_EVALUATIONS = 64,
+    HONE_MAX_GIVEN = 16,
     HONE_MAX_FOREIGN = 32
 };
 
 /* The task's check bundle with what a variant declares on top of the bounds. */
-typedef struct hone_variant_check {
-    const hone_variant *variant;
+typedef struct hone_variant_bundle {
+    hone_variant variant;
     const char *path;
-} hone_variant_check;
+} hone_variant_bundle;
 
 typedef struct hone_tune_task {
     const hone_task *task;
-    hone_arena *arena;      /* lives as long as the tuning run */
-    hone_arena *scratch;    /* of one batch; reset by the search */
-    hone_space space;       /* the rules' sketches, and behind them the default schedule as one */
-    bool has_own_space;     /* the user's: one sketch, and nothing else is proposed */
-    bool begins_as_written; /* not with the default schedule */
-    hone_hash128 before;    /* hash of the program that tuning has to beat */
-    int32_t default_sketch; /* its index, -1 = it has nothing to decide */
-    double variant_error;   /* that a variant may declare (schedule/variant/variant.h) */
+    hone_arena *arena;        /* lives as long as the tuning run */
+    hone_arena *scratch;      /* of one batch; reset by the search */
+    hone_space space;         /* the rules' sketches, and behind them the default schedule as one */
+    bool has_own_space;       /* the user's: one sketch, and nothing else is proposed */
+    bool begins_as_written;   /* not with the default schedule */
+    hone_hash128 before;      /* hash of the program that tuning has to beat */
+    int32_t default_sketch;   /* its index, -1 = it has nothing to decide */
+    hone_variant_rules rules; /* which variants may be used; of the user's those that serve */
+    const char *unserved[HONE_MAX_GIVEN]; /* by variant of the user's: why it is not for the task;
+                                             NULL: it serves */
     hone_draft starts[HONE_MAX_VARIANTS]; /* default schedules of variants; proposed first */
     uint32_t start_count;
     uint32_t started;       /* of these */
@@ -75,8 +78,8 @@ typedef struct hone_tune_task {
     hone_candidate
         advice[HONE_ADVICE]; /* to be tried early, nearest first (hone_tune_task_advise) */
     uint32_t advice_count, advice_taken;
-    const char *check_path;                       /* bundle, or NULL */
-    hone_variant_check checks[HONE_MAX_VARIANTS]; /* of variants that declare an error */
+    const char *check_path;                        /* bundle, or NULL */
+    hone_variant_bundle checks[HONE_MAX_VARIANTS]; /* of variants that declare an error */
     uint32_t check_count;
     double before_ns, best_ns;
     double shown_ns;     /* best so far, folded or not: for the progress line and for timing */
@@ -104,7 +107,7 @@ typedef struct hone_tune_task {
 typedef struct hone_tune_task_options {
     const char *space_path;                    /* the user's; NULL: the rules' */
     const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
-    double variant_error;
+    const hone_variant_rules *rules;           /* NULL: exact ones; given: HONE_MAX_GIVEN at most */
 } hone_tune_task_options;
 HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
                                                  const hone_tune_task_options *options,
@@ -132,9 +135,8 @@ HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_aren
 /* Whether a trial counts against the budget and among the results: beside a space of the user's the
  * program as it is written is measured to compare with. */
 bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch);
-/* The bundle that what is of a variant (NULL: the program as it is) is checked with; NULL where
- * nothing is checked. */
-const char *hone_tune_task_check(const hone_tune_task *task, const hone_variant *variant);
+/* The bundle that a candidate is checked with, by its variant; NULL where nothing is checked. */
+const char *hone_tune_task_check(const hone_tune_task *task, const hone_candidate *candidate);
 /* The trace that the schedule holds now, as JSON in arena. */
 HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
                                                 const char **out_json);

@@ -145,7 +145,7 @@ static void check_schedules(const hone_func *func, const hone_variant *variant) 
     HONE_ASSERT_OK(hone_schedule_create(func, &sch));
     for (int way = -2; way < 6; way++) {
         HONE_ASSERT_OK(hone_schedule_reset(sch));
-        HONE_ASSERT_OK(hone_sch_use_variant(sch, variant->name, variant->version));
+        HONE_ASSERT_OK(hone_sch_use_variant(sch, variant));
         bool is_winograd = hone_winograd_is(sch);
         if (way >= 0 && !is_winograd) break;
         const hone_winograd_way wanted = {.is_fused = way % 2 == 0, .vectors = way / 2 + 1};
@@ -231,16 +231,15 @@ static void only_as_first_step(void **state) {
     hone_schedule *sch;
     hone_rv block;
     HONE_ASSERT_OK(hone_schedule_create(make_conv(&rows[0].c, &module), &sch));
+    const hone_variant *variant = hone_variant_find("winograd2");
+    hone_variant found;
     HONE_ASSERT_OK(hone_sch_get_block(sch, "conv", &block));
-    hone_status st = hone_sch_use_variant(sch, "winograd2", 0);
-    assert_int_equal(hone_status_consume(st), HONE_CODE_ILLEGAL);
+    assert_int_equal(hone_status_consume(hone_sch_use_variant(sch, variant)), HONE_CODE_ILLEGAL);
+    assert_false(hone_trace_variant(&sch->trace, &found));
     HONE_ASSERT_OK(hone_schedule_reset(sch));
-    assert_int_equal(hone_status_consume(hone_sch_use_variant(sch, "strassen", 0)),
-                     HONE_CODE_ILLEGAL);
-    assert_int_equal(hone_status_consume(hone_sch_use_variant(sch, "winograd2", 99)),
-                     HONE_CODE_ILLEGAL);
-    HONE_ASSERT_OK(hone_sch_use_variant(sch, "winograd2", 1));
-    assert_ptr_equal(hone_trace_variant(&sch->trace), hone_variant_find("winograd2"));
+    HONE_ASSERT_OK(hone_sch_use_variant(sch, variant));
+    assert_true(hone_trace_variant(&sch->trace, &found));
+    assert_true(hone_variant_is_same(&found, variant));
     hone_schedule_destroy(sch);
     hone_module_release(module);
 }
@@ -249,12 +248,23 @@ static void limits_are_kept(void **state) {
     (void)state;
     const hone_variant *exact = hone_variant_find("im2col"),
                        *other = hone_variant_find("winograd4");
-    assert_true(hone_variant_is_allowed(NULL, HONE_VARIANTS_NONE));
-    assert_false(hone_variant_is_allowed(exact, HONE_VARIANTS_NONE));
-    assert_true(hone_variant_is_allowed(exact, HONE_VARIANTS_EXACT));
-    assert_false(hone_variant_is_allowed(other, HONE_VARIANTS_EXACT));
-    assert_false(hone_variant_is_allowed(other, other->error / 2));
-    assert_true(hone_variant_is_allowed(other, INFINITY));
+    hone_variant own = {.name = "own", .program = "text", .error = 1e-6};
+    hone_variant_rules rules = {.most_error = HONE_VARIANTS_NONE};
+    assert_true(hone_variant_is_allowed(NULL, &rules));
+    assert_false(hone_variant_is_allowed(exact, &rules));
+    rules.most_error = HONE_VARIANTS_EXACT;
+    assert_true(hone_variant_is_allowed(exact, &rules));
+    assert_false(hone_variant_is_allowed(other, &rules));
+    rules.most_error = other->error / 2;
+    assert_false(hone_variant_is_allowed(other, &rules));
+    assert_false(hone_variant_is_allowed(&own, &rules)); /* nobody gives it */
+    rules.given = &own;
+    rules.given_count = 1;
+    assert_true(hone_variant_is_allowed(&own, &rules));
+    own.error = 1;
+    assert_false(hone_variant_is_allowed(&own, &rules));
+    rules.most_error = INFINITY;
+    assert_true(hone_variant_is_allowed(other, &rules));
 }
 
 int main(void) {
