@@ -131,7 +131,7 @@ static hone_status lay_out_all(groups *w) {
 
 static hone_status stage(groups *w, uint32_t operand) {
     hone_gpu *g = w->g;
-    hone_rv copy, fused, warps;
+    hone_rv copy, fused;
     const hone_rv *parts = NULL;
     const hone_gpu_side *side = &w->shape.sides[operand];
     gpu_group last = w->form.last[operand == w->shape.rows_operand ? 0 : 1];
