@@ -26,6 +26,7 @@ struct gen_device {
     int64_t block[3];     /* threads */
     ptx_buffer *buffers;  /* func->buffer_count */
     bool has_groups;      /* of four warps, which multiply what lies in shared memory */
+    uint32_t to_multiply; /* calls of ptx.wgmma that no code was made for yet */
     bool meets;           /* threads wait for each other in it, or change one element */
     LLVMValueRef dynamic; /* shared memory of the launch's size, NULL = none so far */
     int64_t dynamic_bytes;
@@ -82,6 +83,10 @@ LLVMValueRef ptx_atomic_call(gen *g, const hone_expr *e, const char *name);
 
 /* ptx_mma.c: mma, ldmatrix */
 LLVMValueRef ptx_mma_call(gen *g, const hone_expr *e, const char *name);
+
+/* Registers with floats that are factors: the units look at 11 of their 24 bits, so they are
+ * rounded to those before. */
+void ptx_round_factors(gen *g, LLVMValueRef *words, unsigned count);
 
 /* ptx_wmma.c: fragments */
 LLVMValueRef ptx_wmma_call(gen *g, const hone_expr *e);

@@ -124,6 +124,13 @@ static void write_mma(const mma *m, hone_str *text, hone_str *constraints) {
     append_constraints(constraints, sum, m->c_count, false);
 }
 
+void ptx_round_factors(gen *g, LLVMValueRef *words, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef value = LLVMBuildBitCast(g->builder, words[i], g->f32, "");
+        words[i] = gen_intrinsic_of(g, "llvm.nvvm.f2tf32.rna", NULL, 0, &value, 1);
+    }
+}
+
 static LLVMValueRef call_mma(gen *g, const hone_expr *e) {
     mma m = {0};
     if (!read_mma(g, e, &m)) return NULL;
@@ -134,6 +141,7 @@ static LLVMValueRef call_mma(gen *g, const hone_expr *e) {
         args[count++] = load_register(g, &m.a, m.input, i);
     for (unsigned i = 0; i < m.b_count; i++)
         args[count++] = load_register(g, &m.b, m.input, i);
+    if (strcmp(m.a_type, "tf32") == 0) ptx_round_factors(g, args, count);
     for (unsigned i = 0; i < m.c_count; i++) {
         outputs[i] = m.output;
         args[count++] = load_register(g, &m.c, m.output, i);

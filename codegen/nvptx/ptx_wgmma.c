@@ -123,6 +123,7 @@ static bool is_wgmma(const hone_expr *e) {
 }
 
 void ptx_note_operands(gen *g, const hone_expr *e) {
+    g->device->to_multiply += is_wgmma(e);
     for (uint16_t i = 6; is_wgmma(e) && i <= 8; i += 2) {
         const hone_expr *pointer = e->args[i];
         if (!hone_expr_is_call(pointer, HONE_INTRIN_ACCESS_PTR)) continue;
@@ -308,6 +309,7 @@ static LLVMValueRef call_wgmma(gen *g, const hone_expr *e) {
                read_operand(g, pb, e->args[9], !is_across, each, &b);
     if (!is_known) return NULL;
     hone_str text = {0}, constraints = {0};
+    g->device->to_multiply--;
     LLVMValueRef tile = gen_index(g, e->args[5]);
     write_products(&s, type, columns, steps, is_across,
                    e->count == 12 ? hone_expr_const(e->args[11]) : 0, &text);

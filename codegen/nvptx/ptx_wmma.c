@@ -264,8 +264,12 @@ static LLVMValueRef multiply(gen *g, const hone_expr *e) {
     }
     name_product(g, e, f, name);
     if (!find(g, name, NULL, &i)) return NULL;
-    for (int k = 1; k < 4; k++)
-        count += take(g, &t[k], slot_at(g, f[k], e->args[2 + 2 * k]), args + count);
+    bool is_short = strcmp(element_word(info_of(g, e->args[3])->dtype, false), "tf32") == 0;
+    for (int k = 1; k < 4; k++) {
+        unsigned taken = take(g, &t[k], slot_at(g, f[k], e->args[2 + 2 * k]), args + count);
+        if (is_short && k < 3) ptx_round_factors(g, args + count, taken);
+        count += taken;
+    }
     keep(g, &t[0], slot_at(g, f[0], e->args[2]), call(g, &i, args, count));
     return gen_i32(g, 0);
 }
