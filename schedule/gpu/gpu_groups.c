@@ -20,8 +20,9 @@
 enum {
     ROWS = 64,           /* of a group */
     THREADS = 128,       /* of a group */
-    STORED_COLUMNS = 16, /* that are on their way out at once */
+    STORED_COLUMNS = 32, /* that are on their way out at once */
     LEAST_GOING_ON = 2,  /* tiles of steps, where products of two are under way */
+    PADDING = 8,         /* elements behind a row of results: rows begin in other banks */
     COLUMN_BYTES = 128,  /* of a row of a column */
 };
 
@@ -119,6 +120,7 @@ static hone_status lay_out_all(groups *w) {
              (long long)(t->rows / ROWS), (long long)t->thread_columns,
              (long long)(t->columns / t->thread_columns), ROWS, STORED_COLUMNS);
     HONE_TRY(lay_out(w, w->store, indices));
+    HONE_TRY(hone_sch_storage_align(w->g->sch, w->store, 0, -2, STORED_COLUMNS, PADDING));
     snprintf(indices, sizeof indices, "i %% %d, j %% %lld", ROWS, (long long)t->thread_columns);
     HONE_TRY(lay_out(w, w->block, indices));
     HONE_TRY(lay_out_columns(w, w->stages[rows], t->rows, t->steps));
@@ -195,7 +197,7 @@ static hone_status put_intrinsics(groups *w, hone_rv store_tile) {
     bool is_trans = w->form.last[1] != GPU_COLUMNS;
     HONE_TRY(hone_sch_decompose_reduction(w->g->sch, w->block, w->outer_steps, &init));
     HONE_TRY(lay_out_all(w));
-    snprintf(name, sizeof name, "wgmma_store_64x16x16_%s_shared", units[w->unit].sum);
+    snprintf(name, sizeof name, "wgmma_store_64x32x16_%s_shared", units[w->unit].sum);
     HONE_TRY(hone_sch_tensorize(w->g->sch, store_tile, name, true));
     snprintf(name, sizeof name, "wgmma_fill_64x%lldx16_%s", (long long)t->thread_columns,
              units[w->unit].sum);

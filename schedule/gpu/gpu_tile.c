@@ -12,15 +12,17 @@ enum {
     WARP_RESULTS = 32 * 32, /* of a warp, before there are more of them */
     MOST_SIDE = 128,
     LEAST_SIDE = 16,
-    UNKNOWN_SIDE = 1024, /* of a matrix whose size is not known */
-    BLOCKS_AT_ONCE = 2,  /* on a multiprocessor */
-    ITEMS = 16,          /* results of a thread, before more threads are taken */
-    LOAD_COST = 8,       /* of an element that is staged, in products */
-    MOST_STAGES = 4,     /* tiles of steps that are on their way or in use */
-    ROW_PADDING = 8,     /* of a row in shared memory */
-    KEPT_FREE = 8 << 10, /* bytes of shared memory, for results on their way out */
-    GROUP_ROWS = 64,     /* of four warps */
+    UNKNOWN_SIDE = 1024,     /* of a matrix whose size is not known */
+    BLOCKS_AT_ONCE = 2,      /* on a multiprocessor */
+    ITEMS = 16,              /* results of a thread, before more threads are taken */
+    LOAD_COST = 8,           /* of an element that is staged, in products */
+    MOST_STAGES = 4,         /* tiles of steps that are on their way or in use */
+    ROW_PADDING = 8,         /* of a row in shared memory */
+    KEPT_FREE = 8 << 10,     /* bytes of shared memory, for results on their way out */
+    GROUP_RESULTS = 64 * 40, /* of a group, on their way out */
+    GROUP_ROWS = 64,         /* of four warps */
     GROUP_STEPS_BITS = 1024,
+    GROUP_OVERHEAD = 256,  /* in steps: the first copies, the last results */
     LEAST_GROUP_SIDE = 32, /* a matrix that is no longer is left to single warps */
 };
 
@@ -93,14 +95,13 @@ static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
     t->thread_columns = t->columns / right;
 }
 
-/* As many tiles of steps at once as hide the way to memory, where there is room for so many blocks.
+/* As many tiles of steps at once as hide the way to memory, where so many bytes are there for them.
  */
 static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
-                         int64_t blocks) {
-    int64_t rows = (t->rows + t->columns) * s->operand_bits / 8, row = t->steps + ROW_PADDING;
+                         int64_t padding, int64_t room) {
+    int64_t tile = (t->rows + t->columns) * (t->steps + padding) * s->operand_bits / 8;
     int64_t steps = s->extents[GPU_STEPS] < 0 ? MOST_STAGES : tiles_of(s, GPU_STEPS, t->steps);
-    int64_t room = (g->limits->shared_bytes / blocks - KEPT_FREE) / (rows * row);
-    int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room), steps);
+    int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room / tile), steps);
     return g->limits->copies_while_computing ? hone_gpu_max(stages, 1) : 1;
 }
 
@@ -108,7 +109,9 @@ hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape 
     bool is_short = s->extents[GPU_STEPS] >= 0 && s->extents[GPU_STEPS] <= LEAST_SIDE;
     hone_gpu_tile best =
         choose(g, s, is_short ? LEAST_SIDE : 2 * LEAST_SIDE, MATRIX_LOAD_COST, divide_warps);
-    if (best.rows) best.stages = stages_of(g, s, &best, BLOCKS_AT_ONCE);
+    if (best.rows)
+        best.stages = stages_of(g, s, &best, ROW_PADDING,
+                                g->limits->shared_bytes / BLOCKS_AT_ONCE - KEPT_FREE);
     return best;
 }
 
@@ -125,14 +128,16 @@ static const struct {
     {64,  64,  64,  2},
 };
 
-/* In products of one multiprocessor: rounds of tiles, each as long as all that run at once. */
+/* In products of one multiprocessor: its tiles, each with what comes before and after all steps,
+ * half of which is hidden where two run at once. */
 static double group_time_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
                             int64_t at_once) {
     int64_t batch = s->extents[GPU_BATCH] < 0 ? 1 : s->extents[GPU_BATCH];
+    int64_t steps = s->extents[GPU_STEPS] < 0 ? UNKNOWN_SIDE : s->extents[GPU_STEPS];
     double blocks = (double)batch * (double)tiles_of(s, GPU_ROWS, t->rows) *
                     (double)tiles_of(s, GPU_COLUMNS, t->columns);
-    double rounds = ceil(blocks / (double)(at_once * hone_gpu_multiprocessors(g)));
-    return rounds * (double)at_once *
+    double tiles = ceil(blocks / (double)hone_gpu_multiprocessors(g));
+    return tiles * (double)(steps + GROUP_OVERHEAD / at_once) *
            (double)(t->rows * t->columns + MATRIX_LOAD_COST * (t->rows + t->columns));
 }
 
@@ -154,7 +159,9 @@ hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape
         if (time >= least) continue;
         least = time;
         best = t;
-        best.stages = stages_of(g, s, &t, group_tiles[i].at_once);
+        int64_t results = t.rows / GROUP_ROWS * GROUP_RESULTS * s->bits / 8;
+        int64_t room = g->limits->shared_bytes / group_tiles[i].at_once - results;
+        best.stages = stages_of(g, s, &t, 0, room);
     }
     return best;
 }
