@@ -11,7 +11,10 @@
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
-enum { WARPS_TO_FILL = 4 }; /* of each multiprocessor, before threads take vectors */
+enum {
+    WARPS_TO_FILL = 4, /* of each multiprocessor, before threads take vectors */
+    TURNS = 2,         /* of a thread that looks something up: other loads wait meanwhile */
+};
 
 /* How many of the outermost loops are free to run in any order, one inside the other. */
 static uint32_t count_free(const hone_gpu *g, const hone_gpu_nest *nest) {
@@ -77,8 +80,30 @@ hone_status hone_gpu_fuse_free(hone_gpu *g, hone_rv block, hone_rv *out, int64_t
     return hone_gpu_fuse(g, count, nest.rvs, out);
 }
 
+static bool find_load(void *ctx, const hone_expr *e) {
+    bool *has = ctx;
+    *has |= e->kind == HONE_EXPR_LOAD;
+    return !*has;
+}
+
+static bool find_lookup(void *ctx, const hone_expr *e) {
+    bool *has = ctx;
+    for (uint16_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count; i++)
+        hone_expr_walk(e->args[i], find_load, has);
+    return !*has;
+}
+
+/* Where something is read is itself read: one load waits for another. */
+static bool looks_up(hone_gpu *g, hone_rv block) {
+    hone_node_id node;
+    bool has = false;
+    if (hone_status_consume(hone_schedule_node(g->sch, block, &node))) return false;
+    hone_tree_walk_parts(g->sch->func, node, false, find_lookup, &has);
+    return has;
+}
+
 hone_status hone_gpu_bind(hone_gpu *g, hone_rv block) {
-    hone_rv fused, rest;
+    hone_rv fused, rest, parts[2];
     int64_t vector;
     HONE_TRY(hone_gpu_fuse_free(g, block, &fused, &vector));
     int64_t items = hone_gpu_extent(g, fused);
@@ -86,6 +111,10 @@ hone_status hone_gpu_bind(hone_gpu *g, hone_rv block) {
     while (vector > 1 && items > 0 && items / vector < filled)
         vector /= 2;
     int64_t threads = threads_for(g, items < 0 ? items : items / vector);
+    bool goes_twice = vector > 1 && items / vector >= 2 * TURNS * filled && looks_up(g, block);
     HONE_TRY(hone_gpu_share(g, fused, HONE_FACTOR_OF_INT(threads), vector, &rest));
-    return hone_sch_bind(g->sch, rest, "blockIdx.x");
+    if (!goes_twice) return hone_sch_bind(g->sch, rest, "blockIdx.x");
+    HONE_TRY(hone_gpu_split(g, rest, TURNS, parts));
+    HONE_TRY(hone_sch_unroll(g->sch, parts[1]));
+    return hone_sch_bind(g->sch, parts[0], "blockIdx.x");
 }

@@ -16,7 +16,7 @@
 
 enum {
     MOST_ITEMS = 32,  /* of a row, in a thread's registers */
-    VECTORS = 2,      /* that a thread loads at a time, where there are rows enough */
+    ITEMS = 8,        /* of a row in a thread, where there are rows enough */
     ITEMS_ACROSS = 8, /* of a row in a thread, before more threads share a row across memory */
 };
 
@@ -125,12 +125,37 @@ static void choose_threads_across(hone_gpu_row_nest *r) {
     r->beside = hone_gpu_min(r->g->limits->warp, r->total);
 }
 
-static void choose_threads_along(hone_gpu_row_nest *r, int64_t vector) {
+static bool find_function(void *ctx, const hone_expr *e) {
+    bool *has = ctx;
+    bool is_short = e->op == HONE_INTRIN_ISNAN || e->op == HONE_INTRIN_SQRT ||
+                    e->op == HONE_INTRIN_RSQRT || e->op == HONE_INTRIN_IF_THEN_ELSE;
+    *has |= e->kind == HONE_EXPR_CALL && !is_short;
+    return !*has;
+}
+
+/* exp and the like take the time, not what threads tell each other. */
+static bool is_heavy(const hone_gpu_row_nest *r) {
+    bool has = false;
+    for (uint32_t i = 0; i <= r->count; i++) {
+        hone_node_id node;
+        if (hone_status_consume(node_of(r, i < r->count ? r->blocks[i] : r->last, &node)))
+            return false;
+        hone_tree_walk_parts(r->g->sch->func, node, false, find_function, &has);
+    }
+    return has;
+}
+
+/* Whole vectors for each thread; fewer neighbours where a warp would have none for some. */
+static void choose_threads_along(hone_gpu_row_nest *r, int64_t *io_vector) {
     const hone_gpu *g = r->g;
     bool has_many = r->total > 2 * hone_gpu_multiprocessors(g);
-    int64_t wanted = hone_gpu_power((r->length - 1) / (vector * (has_many ? VECTORS : 1)) + 1);
+    int64_t items = *io_vector;
+    if (has_many) items = hone_gpu_max(ITEMS, items * (is_heavy(r) ? 2 : 1));
+    int64_t wanted = hone_gpu_power((r->length - 1) / items + 1);
     r->threads = hone_gpu_min(g->limits->block_threads, hone_gpu_max(g->limits->warp, wanted));
     r->beside = hone_gpu_max(1, hone_gpu_min(GPU_BLOCK_THREADS / 2 / r->threads, r->total));
+    while (*io_vector > 1 && *io_vector * r->threads > r->length)
+        *io_vector /= 2;
 }
 
 /* for threadIdx.x: for o: for v */
@@ -177,7 +202,7 @@ hone_status hone_gpu_keep_own_rows(hone_gpu_row_nest *r) {
     if (r->is_by_y) {
         choose_threads_across(r);
     } else {
-        choose_threads_along(r, vector);
+        choose_threads_along(r, &vector);
     }
     r->by = HONE_FACTOR_OF_INT(r->threads);
     if (r->threads < 2 || r->length > MOST_ITEMS * r->threads) return hone_gpu_unfit();
