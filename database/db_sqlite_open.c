@@ -2,7 +2,6 @@
  * migrations.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 /* What was found out about the file before SQLite saw it. */
 typedef struct file_facts {
+    int64_t bytes;
     bool empty;
     bool has_log, has_shared; /* files beside it: in use, or left behind */
     bool has_journal;         /* of a change, by another program, that may have to be taken back */
@@ -43,21 +43,6 @@ static hone_status check_file_system(const char *path) {
                       path, (unsigned long)facts.f_type);
 }
 
-static hone_status check_header(const char *path, const struct stat *facts) {
-    static const char magic[16] = "SQLite format 3";
-    char head[16] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
-    ssize_t got = read(file, head, sizeof head);
-    int reason = errno;
-    close(file);
-    if (got < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot read: %s", path, strerror(reason));
-    if (got == (ssize_t)sizeof head && memcmp(head, magic, sizeof magic) == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "%s: is not a Hone database (%" PRId64 " bytes that are no SQLite file)",
-                      path, (int64_t)facts->st_size);
-}
-
 static bool directory_is_writable(const char *path) {
     char *dir = hone_path_dirname(path);
     bool is_writable = dir && access(dir, W_OK) == 0;
@@ -77,7 +62,7 @@ static hone_status look_beside(const char *path, const char *suffix, bool with_b
 }
 
 static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
-    *out_facts = (file_facts){0};
+    *out_facts = (file_facts){.empty = true};
     struct stat facts;
     if (stat(path, &facts) != 0) {
         if (errno == ENAMETOOLONG) HONE_TRY(hone_fs_check_names(path, 0));
@@ -90,6 +75,9 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     if (!S_ISREG(facts.st_mode)) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a regular file", path);
     }
+    if (access(path, R_OK) != 0)
+        return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
+    out_facts->bytes = facts.st_size;
     out_facts->empty = facts.st_size == 0;
     out_facts->may_write =
         (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);
@@ -97,8 +85,7 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     HONE_TRY(look_beside(path, "-shm", false, &out_facts->has_shared));
     HONE_TRY(look_beside(path, "-journal", true, &out_facts->has_journal));
     /* An empty file may be one that another process is about to fill. */
-    if (!out_facts->empty) return check_header(path, &facts);
-    if (mode == HONE_DB_CREATE) return HONE_OK;
+    if (!out_facts->empty || mode == HONE_DB_CREATE) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", path);
 }
 
@@ -118,7 +105,24 @@ static void append_uri(hone_str *uri, const char *path, const char *query) {
     hone_str_append(uri, query);
 }
 
-static hone_status open_connection(db_sqlite *db, int access_flags, const char *query) {
+/* By SQLite's descriptor: to close one of our own would end the locks that this process has on the
+ * file by other connections, and writers would take its log away from under them. */
+static hone_status check_header(db_sqlite *db, const file_facts *facts) {
+    static const char magic[16] = "SQLite format 3";
+    char head[16] = {0};
+    sqlite3_file *file = NULL;
+    int rc = sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (rc == SQLITE_OK) rc = file->pMethods->xRead(file, head, sizeof head, 0);
+    if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ)
+        return db_sqlite_error(db, rc, "read the head");
+    if (rc == SQLITE_OK && memcmp(head, magic, sizeof magic) == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "%s: is not a Hone database (%" PRId64 " bytes that are no SQLite file)",
+                      db->path, facts->bytes);
+}
+
+static hone_status open_connection(db_sqlite *db, int access_flags, const char *query,
+                                   const file_facts *facts) {
     int flags = access_flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     HONE_TRY(hone_db_check_place(db->path));
     hone_str uri = {0};
@@ -126,7 +130,8 @@ static hone_status open_connection(db_sqlite *db, int access_flags, const char *
     HONE_TRY(hone_str_check(&uri));
     int rc = sqlite3_open_v2(uri.data, &db->sql, flags, NULL);
     hone_str_deinit(&uri);
-    return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, "open");
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "open");
+    return facts->empty ? HONE_OK : check_header(db, facts);
 }
 
 static hone_status apply_settings(db_sqlite *db, int64_t busy_ns) {
@@ -325,7 +330,7 @@ static hone_status connect_reader(db_sqlite *db, const hone_db_options *options,
     identity id;
     const char *query;
     HONE_TRY(how_to_read(db->path, facts, &query));
-    HONE_TRY(open_connection(db, flags_of_reader(facts), query));
+    HONE_TRY(open_connection(db, flags_of_reader(facts), query, facts));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, HONE_DB_READ));
@@ -342,7 +347,7 @@ hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     if (options->mode == HONE_DB_READ) return connect_reader(db, options, &facts);
     HONE_TRY(check_file_system(db->path));
     int create = options->mode == HONE_DB_CREATE ? SQLITE_OPEN_CREATE : 0;
-    HONE_TRY(open_connection(db, SQLITE_OPEN_READWRITE | create, ""));
+    HONE_TRY(open_connection(db, SQLITE_OPEN_READWRITE | create, "", &facts));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, options->mode));

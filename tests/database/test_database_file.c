@@ -339,8 +339,82 @@ static void recovers_no_foreign_file(void **state) {
     hone_free(path);
 }
 
+/* A writer in another process, which never had the file open beside the parent's connections: for
+ * each byte it opens the file, commits a trial and closes. */
+typedef struct writer {
+    int to, from;
+    pid_t pid;
+} writer;
+
+static void write_elsewhere(const char *path, int from, int to) {
+    char byte;
+    for (int64_t i = 0; read(from, &byte, 1) == 1; i++) {
+        hone_db *db = open_db(path, HONE_DB_WRITE);
+        commit(db, 1000 + i);
+        hone_db_close(db);
+        if (write(to, &byte, 1) != 1) _exit(1);
+    }
+    _exit(0);
+}
+
+static writer start_writer(const char *path) {
+    int to[2], from[2];
+    assert_true(pipe(to) == 0 && pipe(from) == 0);
+    writer w = {.to = to[1], .from = from[0], .pid = fork()};
+    assert_true(w.pid >= 0);
+    if (!w.pid) {
+        close(to[1]);
+        write_elsewhere(path, to[0], from[1]);
+    }
+    close(to[0]);
+    close(from[1]);
+    return w;
+}
+
+static void commit_elsewhere(const writer *w) {
+    char byte = 1;
+    assert_true(write(w->to, &byte, 1) == 1 && read(w->from, &byte, 1) == 1);
+}
+
+static void end_writer(const writer *w) {
+    int state = 0;
+    close(w->to);
+    assert_true(waitpid(w->pid, &state, 0) == w->pid && state == 0);
+    close(w->from);
+}
+
+static int64_t trials_of(hone_db *db) {
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    return stats.trials;
+}
+
+/* To open and close the file once more ends no lock of the first one: writers leave its log. */
+static void sees_news_beside_another_reader(void **state) {
+    (void)state;
+    char *path = make_file("twice.db");
+    writer w = start_writer(path);
+    hone_db *first = open_db(path, HONE_DB_READ);
+    int64_t before = trials_of(first);
+    commit_elsewhere(&w);
+    assert_int_equal(trials_of(first), before + 1);
+    hone_db *second = open_db(path, HONE_DB_READ);
+    for (int64_t i = 2; i <= 4; i++) {
+        commit_elsewhere(&w);
+        assert_int_equal(trials_of(second), before + i);
+        assert_int_equal(trials_of(first), before + i);
+    }
+    hone_db_close(second);
+    commit_elsewhere(&w);
+    assert_int_equal(trials_of(first), before + 5);
+    hone_db_close(first);
+    end_writer(&w);
+    hone_free(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sees_news_beside_another_reader),
         cmocka_unit_test(notices_that_its_file_is_gone),
         cmocka_unit_test(leaves_nothing_beside_a_fixed_file),
         cmocka_unit_test(knows_killed_sessions),
