@@ -1,15 +1,11 @@
 /* tools/serve/serve_pages.c - see serve_pages.h. */
 #include "tools/serve/serve_pages.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "support/data/hash.h"
-#include "support/os/clock.h"
 #include "tools/cli/cli_record.h"
 
-enum { BREAKS_BETWEEN = 4, ARENA_BLOCK_BYTES = 64 * 1024 };
+enum { ARENA_BLOCK_BYTES = 64 * 1024 };
 
 static const char json_type[] = "application/json; charset=utf-8";
 
@@ -39,73 +35,28 @@ static void fail(hone_http_answer *answer, hone_status failed) {
 
 /* ---- data ---- */
 
-static bool add_task(void *ctx, const hone_db_task *task) {
-    hone_hasher_i64(ctx, task->trials);
-    hone_hasher_i64(ctx, task->ok);
-    hone_hasher_i64(ctx, task->confirmed);
-    hone_hasher_i64(ctx, task->last_wall_ns);
-    return true;
-}
-
-static bool add_session(void *ctx, const hone_db_session *session) {
-    hone_hasher_text(ctx, session->state);
-    return true;
-}
-
-/* What changes when anything does that the page shows. */
-static hone_status look(const hone_serve_pages *p, hone_hash128 *out_seen) {
-    hone_hasher hasher;
-    hone_hasher_init(&hasher, 0);
-    for (size_t i = 0; i < p->count; i++) {
-        HONE_TRY(hone_db_tasks(p->sources[i].db, add_task, &hasher));
-        HONE_TRY(hone_db_sessions(p->sources[i].db, NULL, add_session, &hasher));
-    }
-    *out_seen = hone_hasher_finish(&hasher);
-    return HONE_OK;
-}
-
-static hone_status make_data(hone_serve_pages *p, hone_hash128 seen, int64_t now) {
-    hone_str data = {0};
-    hone_status st = hone_report_data(p->sources, p->count, 0, &data);
-    if (st) {
-        hone_str_deinit(&data);
-        return st;
-    }
-    hone_str_deinit(&p->data);
-    p->data = data;
-    p->seen = seen;
-    p->made_ns = hone_clock_now(hone_clock_system());
-    p->took_ns = p->made_ns - now;
-    p->tag++;
-    return HONE_OK;
-}
-
-static hone_status renew_data(hone_serve_pages *p) {
-    hone_hash128 seen;
-    int64_t now = hone_clock_now(hone_clock_system());
-    if (p->tag && now - p->made_ns < BREAKS_BETWEEN * p->took_ns) return HONE_OK;
-    HONE_TRY(look(p, &seen));
-    if (p->tag && hone_hash128_equal(seen, p->seen)) return HONE_OK;
-    return make_data(p, seen, now);
-}
-
 /* The data begin with '{', which the members before them take the place of. */
-static hone_status put_data(hone_serve_pages *p, const char *tag, hone_str *out) {
-    char now[24];
-    HONE_TRY(renew_data(p));
-    snprintf(now, sizeof now, "%" PRIu64, p->tag);
-    hone_str_printf(out, "{\"tag\":\"%s\",\"farm\":", now);
+static void join(hone_serve_pages *p, const hone_str *tag, const hone_str *data, hone_str *out) {
+    hone_str_printf(out, "{\"tag\":\"%s\",\"farm\":", hone_str_text(tag));
     if (p->farm) {
         hone_serve_farm_print(p->farm, out);
     } else {
         hone_str_append(out, "null");
     }
-    if (tag && strcmp(tag, now) == 0) {
+    if (!data->length) {
         hone_str_append_char(out, '}');
     } else {
-        hone_str_printf(out, ",%s", p->data.data + 1);
+        hone_str_printf(out, ",%s", data->data + 1);
     }
-    return hone_str_check(out);
+}
+
+static hone_status put_data(hone_serve_pages *p, const char *tag, hone_str *out) {
+    hone_str now = {0}, data = {0};
+    hone_status st = hone_serve_maker_put(p->maker, tag, &now, &data);
+    if (!st) join(p, &now, &data, out);
+    hone_str_deinit(&now);
+    hone_str_deinit(&data);
+    return st ? st : hone_str_check(out);
 }
 
 /* ---- records ---- */
@@ -164,8 +115,4 @@ void hone_serve_answer(void *ctx, const hone_http_request *request, hone_http_an
                         "there is no such page; there are /, /data.json and /record.json");
     }
     if (st) fail(answer, st);
-}
-
-void hone_serve_pages_deinit(hone_serve_pages *pages) {
-    hone_str_deinit(&pages->data);
 }

@@ -4,9 +4,8 @@
  *   /data.json?tag=T               {"tag", "farm", and, unless T is the tag, the data of the page}
  *   /record.json?db=0&record=12    one record as `hone db show --json` prints it
  *
- * Data are made again when somebody asks and the databases have changed, but not so often that
- * making them is most of the work. Databases are only read, each question in a transaction of its
- * own: a tune that writes to one waits for nobody.
+ * Databases are only read, each question in a transaction of its own: a tune that writes to one
+ * waits for nobody.
  */
 #ifndef HONE_TOOLS_SERVE_SERVE_PAGES_H
 #define HONE_TOOLS_SERVE_SERVE_PAGES_H
@@ -15,21 +14,17 @@
 #include "tools/report/report.h"
 #include "tools/serve/serve_door.h"
 #include "tools/serve/serve_farm.h"
+#include "tools/serve/serve_maker.h"
 
 typedef struct hone_serve_pages {
     const hone_report_source *sources;
     size_t count;
     hone_serve_farm *farm; /* NULL: none */
     hone_serve_door door;
-    /* what was made last */
-    hone_str data;
-    hone_hash128 seen; /* what the databases were like */
-    int64_t made_ns, took_ns;
-    uint64_t tag;
+    hone_serve_maker *maker; /* of the data */
 } hone_serve_pages;
 
 /* A hone_http_handler; ctx: hone_serve_pages. */
 void hone_serve_answer(void *ctx, const hone_http_request *request, hone_http_answer *answer);
-void hone_serve_pages_deinit(hone_serve_pages *pages);
 
 #endif

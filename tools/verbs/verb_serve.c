@@ -56,6 +56,20 @@ static hone_status open_databases(serving *s) {
     return HONE_OK;
 }
 
+/* The data of the page are made from the same databases, opened once more. */
+static hone_status start_maker(serving *s) {
+    hone_report_source again[MOST_DATABASES] = {{0}};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < s->pages.count && !st; i++) {
+        again[i].title = s->sources[i].title;
+        st = hone_cli_open_db(s->options->dbs.items[i], HONE_DB_READ, &again[i].db);
+    }
+    if (!st) return hone_serve_maker_start(again, s->pages.count, &s->pages.maker);
+    for (size_t i = 0; i < MOST_DATABASES; i++)
+        hone_db_close(again[i].db);
+    return st;
+}
+
 /* Others than this machine need a token, which is made up where there is none. */
 static hone_status choose_token(serving *s, const char *place) {
     const char *given = s->options->token ? s->options->token : getenv("HONE_SERVE_TOKEN");
@@ -138,6 +152,7 @@ static hone_status set_up(serving *s) {
     HONE_TRY(hone_signals_take(signals, HONE_COUNT(signals), &s->signal_fd));
     HONE_TRY(open_databases(s));
     HONE_TRY(open_farm(s));
+    HONE_TRY(start_maker(s));
     HONE_TRY(listen_on(s));
     return say_where(s);
 }
@@ -148,7 +163,7 @@ static hone_status serve(hone_cli *cli, serve_options *options) {
     if (!st) st = loop(&s);
     hone_http_close(s.http);
     hone_serve_farm_stop(s.pages.farm);
-    hone_serve_pages_deinit(&s.pages);
+    hone_serve_maker_stop(s.pages.maker);
     for (size_t i = 0; i < MOST_DATABASES; i++)
         hone_db_close(s.sources[i].db);
     if (s.signal_fd >= 0) close(s.signal_fd);
