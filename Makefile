@@ -41,6 +41,7 @@ packages: setup release
 
 check-packages: wheel packages
 	@scripts/setup --packages
+	@lintian --allow-root --fail-on error,warning build/packages/*.deb
 	@tests/python/wheel.sh $(CURDIR) build/wheel/*.whl
 	@tests/package/slurm.sh $(CURDIR) $(CURDIR)/build/release
 	@tests/package/debian.sh $(CURDIR) bookworm build/packages/*.deb

@@ -56,6 +56,7 @@ function(hone_tool)
     target_include_directories(${ARG_NAME} PRIVATE ${CMAKE_SOURCE_DIR})
     hone_link_deps(${ARG_NAME} ${ARG_DEPS})
     target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBS} Threads::Threads)
+    target_link_options(${ARG_NAME} PRIVATE LINKER:-z,relro,-z,now)
     install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_PACKAGE})
 endfunction()
 

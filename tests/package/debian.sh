@@ -52,7 +52,7 @@ inside <<'END'
 hone tune model.py --db tuned.db --trials 4 -q >/dev/null
 hone compile model.py --db tuned.db -o model | grep -q '1 from records'
 hone db check tuned.db
-for page in hone hone-runner hone-worker; do [ -s /usr/share/man/man1/$page.1 ]; done
+for page in hone hone-runner hone-worker; do [ -s /usr/share/man/man1/$page.1.gz ]; done
 for file in systemd/system/hone-tracker.service systemd/system/hone-runner.service; do [ -s /usr/lib/$file ]; done
 END
 # a farm, with what the units start
@@ -80,4 +80,4 @@ gcc use.c -o use $(pkg-config --cflags --libs hone)
 ./use
 END
 echo "remove: apt-get takes all of it away again"
-echo "apt-get remove -q -y hone hone-runner libhone0 >log 2>&1 && ! command -v hone && ! ls /usr/lib/libhone*" | inside
+echo "apt-get remove -q -y hone hone-runner libhone0 >log 2>&1 && ! command -v hone && ! ls /usr/lib/*/libhone*" | inside
