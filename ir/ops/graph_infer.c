@@ -284,6 +284,18 @@ static const hone_sinfo *scan_sinfo(hone_infer *in, const hone_expr *turns,
     return hone_sinfo_tensor(in->ir.arena, item->dtype, item->rank + 1, shape);
 }
 
+static hone_status other_after_turn(const hone_infer *in, uint32_t state, const hone_sinfo *before,
+                                    const hone_sinfo *after) {
+    hone_str text = {0};
+    hone_str_printf(&text, "state %u of a loop, ", state);
+    hone_sinfo_describe(in->graph, before, &text);
+    hone_str_append(&text, ", has another type or shape after a turn: ");
+    hone_sinfo_describe(in->graph, after, &text);
+    hone_status st = HONE_ERROR(HONE_CODE_TYPE, "%s", hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
 /* The states as they begin, then the scans, which have one item per turn. */
 static hone_status loop_results(hone_infer *in, const hone_sinfo *states, const hone_sinfo *made,
                                 bool is_open) {
@@ -295,8 +307,7 @@ static hone_status loop_results(hone_infer *in, const hone_sinfo *states, const 
         const hone_sinfo *item = made->fields[first + i];
         bool is_state = i < states->field_count;
         if (is_state && hone_sinfo_contradicts(states->fields[i], item)) {
-            return HONE_ERROR(HONE_CODE_TYPE,
-                              "state %u of a loop has another type or shape after a turn", i);
+            return other_after_turn(in, i, states->fields[i], item);
         }
         if (!is_state && is_open) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED,

@@ -655,6 +655,13 @@ static const struct row {
         "const o f32 1,4,1,2 = 0,0,0.5,0,0,0,0,-1\nconst m f32 1,2,1,2 = 1,3,1,0.5\n"
         "node DeformConv x,w,o,,m -> y group=2 offset_group=2",
         "1,2,3,5", "1.5,6,6,3"),
+    ROW("a cell of a known batch that begins with constants, over any length",
+        "opset 14\ninput x f32 1,N,1\nnode Transpose x -> s perm=[1,0,2]\n"
+        "const w f32 1,1,1 = 1\nconst u f32 1,1,1 = 0.5\nconst h f32 1,1,1 = 4\n"
+        "const v f32 3,1,1 = 1,2,3\nnode Concat v,s -> d axis=0\n"
+        "node RNN d,w,u,,,h -> a,e hidden_size=1 activations=['Affine'] activation_alpha=[1.0] "
+        "activation_beta=[0.0]\nconst flat i64 1 = -1\nnode Reshape e,flat -> y",
+        "7", "9.375"),
     ROW("a triangle that begins at a size", SIZES "node Sub w,h -> k\nnode Trilu x,k -> y upper=0",
         "1,2,3,4,5,6", "1,2,0,4,5,6"),
     ROW("a triangle that begins at a number that is data",
