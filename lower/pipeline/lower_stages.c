@@ -3,7 +3,8 @@
  * pipeline count, before other passes move statements: each statement of the loop's body (of the
  * block that is its whole body; of an unguarded block with several statements in it) comes to stand
  * below an ATTR of its own, a pipelined loop below one that says so. An INIT that counts becomes a
- * condition. Writes down which buffers `double_buffer_scope` names. */
+ * condition. A copy that says manifest_shared_memory_local_stage counts as two. Writes down which
+ * buffers `double_buffer_scope` names. */
 #include "lower/ground/pipelined.h"
 #include "lower/pipeline/double_buffer.h"
 
@@ -13,7 +14,27 @@ static bool is_nest_of_three(const hone_node *node) {
            !hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_WISH);
 }
 
+/* A copy to shared memory that TVM divides in two, by way of registers. */
+static bool has_local_stage(const hone_func *func, hone_node_id id) {
+    static const char *const names[] = {"tirx.manifest_shared_memory_local_stage",
+                                        "tir.manifest_shared_memory_local_stage"};
+    while (id != HONE_NO_ID && hone_func_node(func, id)->kind == HONE_NODE_FOR)
+        id = hone_func_node(func, id)->first;
+    if (id == HONE_NO_ID || hone_func_node(func, id)->kind != HONE_NODE_BLOCK) return false;
+    const hone_attrs *attrs = &hone_func_node(func, id)->u.block.block->annotations;
+    return hone_attrs_find(attrs, names[0]) || hone_attrs_find(attrs, names[1]);
+}
+
+/* Its loads count as a statement of their own: an empty one, they stay with the stores. */
+static hone_status mark_loads(hone_lower *lower, hone_node_id id) {
+    hone_node_id attr;
+    HONE_TRY(lower_new_mark(lower, LOWER_PART, &attr));
+    hone_tree_insert_before(lower->func, id, attr);
+    return HONE_OK;
+}
+
 static hone_status mark_part(hone_lower *lower, hone_node_id id) {
+    if (has_local_stage(lower->func, id)) HONE_TRY(mark_loads(lower, id));
     bool is_nest = is_nest_of_three(hone_func_node(lower->func, id));
     hone_node_id attr;
     HONE_TRY(lower_new_mark(lower, is_nest ? LOWER_NEST : LOWER_PART, &attr));

@@ -82,10 +82,14 @@ static hone_status sink(hone_func *func, hone_node_id alloc) {
 
 hone_status lower_sink_memory(hone_lower *lower) {
     hone_func *func = lower->func;
-    for (hone_node_id n = 0; n < func->node_count; n++) { /* by number: they move */
+    uint32_t count = func->node_count;
+    bool *is_there = hone_arena_zalloc(func->arena, count + 1); /* others were left behind */
+    if (!is_there) return LOWER_NO_MEMORY();
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n))
+        is_there[n] = true;
+    for (hone_node_id n = 0; n < count; n++) { /* by number: they move */
         const hone_node *node = hone_func_node(func, n);
-        bool is_placed = n == 0 || node->parent != HONE_NO_ID;
-        if (is_placed && is_alloc(func, node) && launch_of(func, n) == HONE_NO_ID)
+        if (is_there[n] && is_alloc(func, node) && launch_of(func, n) == HONE_NO_ID)
             HONE_TRY(sink(func, n));
     }
     return HONE_OK;

@@ -383,6 +383,7 @@ static const struct traced {
     {"tiles in registers",              "matmul_float_init", "matmul_float_init_local" },
     {"tiles in shared memory",          "matmul_float_init", "matmul_float_init_shared"},
     {"fragments of matrix units",       "matmul_half",       "matmul_half_wmma"        },
+    {"stages within stages",            "matmul_half",       "matmul_half_wmma_stages" },
     {"fragments that are loaded ahead", "matmul_half",       "matmul_half_wmma_ahead"  },
 };
 
