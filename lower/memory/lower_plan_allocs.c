@@ -34,20 +34,45 @@ static hone_node_id only_user(const hone_func *func, hone_node_id parent,
     return only;
 }
 
-/* The innermost place that holds all uses: a loop, or an allocation. */
+static uint32_t depth_of(const hone_func *func, hone_node_id node) {
+    uint32_t depth = 0;
+    while ((node = hone_func_node(func, node)->parent) != HONE_NO_ID)
+        depth++;
+    return depth;
+}
+
+/* The innermost node that is both or holds both. */
+static hone_node_id meet_of(const hone_func *func, hone_node_id a, hone_node_id b) {
+    uint32_t depth_a = depth_of(func, a), depth_b = depth_of(func, b);
+    while (a != b) {
+        bool is_a = depth_a >= depth_b, is_b = depth_b >= depth_a;
+        if (is_a) a = hone_func_node(func, a)->parent;
+        if (is_b) b = hone_func_node(func, b)->parent;
+        depth_a -= is_a;
+        depth_b -= is_b;
+    }
+    return a;
+}
+
+static bool is_use(const lower_accesses *all, hone_node_id node) {
+    uint32_t i = 0;
+    while (i < all->count && all->items[i].node != node)
+        i++;
+    return i < all->count;
+}
+
+/* The innermost place that holds all uses: a loop, or an allocation; at least the allocation. */
 static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
                               const lower_accesses *all) {
-    hone_node_id place = alloc;
-    for (hone_node_id at = alloc;;) {
-        at = only_user(func, at, all);
-        if (at == HONE_NO_ID) return place;
-        const hone_node *node = hone_func_node(func, at);
-        if (node->kind == HONE_NODE_STORE || node->kind == HONE_NODE_EVAL) return place;
-        for (uint32_t i = 0; i < all->count; i++) {
-            if (all->items[i].node == at) return place; /* used in its bounds or condition */
-        }
-        if (node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC) place = at;
+    hone_node_id place = all->items[0].node;
+    for (uint32_t i = 1; i < all->count; i++)
+        place = meet_of(func, place, all->items[i].node);
+    if (is_use(all, place)) place = hone_func_node(func, place)->parent; /* it or its bounds */
+    while (place != alloc && hone_func_node(func, place)->kind != HONE_NODE_FOR &&
+           hone_func_node(func, place)->kind != HONE_NODE_ALLOC) {
+        place = hone_func_node(func, place)->parent;
     }
+    return place;
 }
 
 /* Does what an expression says stay, whatever value these variables have? */
@@ -117,9 +142,7 @@ static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower
     for (hone_node_id at = only_user(func, alloc, all); at != HONE_NO_ID;
          at = only_user(func, at, all)) {
         const hone_node *node = hone_func_node(func, at);
-        for (uint32_t i = 0; i < all->count; i++) {
-            if (all->items[i].node == at) return HONE_NO_ID; /* used here, perhaps in its bounds */
-        }
+        if (is_use(all, at)) return HONE_NO_ID; /* perhaps in its bounds */
         if (node->kind == HONE_NODE_ALLOC) continue;
         bool is_concurrent = hone_node_is_concurrent_loop(node);
         if (is_concurrent && (is_outermost || has_rounds_alike(p, at, all, around))) return at;
