@@ -23,8 +23,10 @@ class Primitives:
     def _many(self, kind: Callable[[str], Any], method: str, given: Given) -> List[Any]:
         raise NotImplementedError
 
-    def use_variant(self, variant: str, version: int = 0) -> None:
-        given: List[Argument] = [("variant", variant), ("version", version)]
+    def use_variant(self, variant: str, version: int = 0, program: str = "",
+                    error: str = "") -> None:
+        given: List[Argument] = [("variant", variant), ("version", version), ("program", program),
+            ("error", error)]
         self._do("use_variant", given)
 
     def sample_categorical(self, candidates: Sequence[int], probs: Sequence[float],
