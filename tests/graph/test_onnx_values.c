@@ -662,6 +662,12 @@ static const struct row {
         "node RNN d,w,u,,,h -> a,e hidden_size=1 activations=['Affine'] activation_alpha=[1.0] "
         "activation_beta=[0.0]\nconst flat i64 1 = -1\nnode Reshape e,flat -> y",
         "7", "9.375"),
+    ROW("ScatterND: as many updates as a size, at places of which the number is computed",
+        SIZES "const three1 i64 1 = 3\nconst flat i64 1 = -1\nnode Reshape x,flat -> v\n"
+              "node Sub e,two -> c\nnode Range zero,c,one -> r\nconst column i64 2 = -1,1\n"
+              "node Reshape r,column -> i\nnode Slice v,first,three1 -> u\n"
+              "node Neg u -> n\nnode ScatterND v,i,n -> y",
+        "1,2,3,4,5,6", "-1,-2,-3,4,5,6"),
     ROW("a triangle that begins at a size", SIZES "node Sub w,h -> k\nnode Trilu x,k -> y upper=0",
         "1,2,3,4,5,6", "1,2,0,4,5,6"),
     ROW("a triangle that begins at a number that is data",

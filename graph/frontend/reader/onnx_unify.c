@@ -108,11 +108,30 @@ static bool is_broadcast(const hone_graph_op *op) {
            op->infer == HONE_INFER_LOGICAL || op->infer == HONE_INFER_WHERE;
 }
 
+/* An update for each tuple of indices, of the shape of what that reaches in the data. */
+static hone_status unify_scattered(onnx_reader *r, hone_garg *args) {
+    operand data, places, updates;
+    HONE_TRY(read_operand(r, &args[0], &data));
+    HONE_TRY(read_operand(r, &args[1], &places));
+    HONE_TRY(read_operand(r, &args[2], &updates));
+    int32_t tuples = places.info->rank - 1;
+    int64_t depth = tuples < 0 ? -1 : hone_expr_const(places.info->shape[tuples]);
+    bool fits = depth >= 0 && updates.info->rank == tuples + data.info->rank - depth;
+    for (int32_t d = 0; fits && d < updates.info->rank; d++) {
+        bool is_tuple = d < tuples;
+        unify(r, &updates, d, is_tuple ? &places : &data,
+              is_tuple ? d : d - tuples + (int32_t)depth);
+    }
+    if (data.is_cast) HONE_TRY(cast_operand(r, &data));
+    return cast_changed(r, &places, &updates);
+}
+
 hone_status onnx_unify(onnx_reader *r, const char *name, uint32_t count, hone_garg *args,
                        const hone_attrs *attrs) {
     const hone_graph_op *op = hone_graph_op_find(name);
     operand a, b;
     bool is_product = op && op->infer == HONE_INFER_MATMUL;
+    if (op && op->infer == HONE_INFER_SCATTER_ND && count == 3) return unify_scattered(r, args);
     if (!op || (!is_product && !is_broadcast(op))) return HONE_OK;
     for (uint32_t i = 0; i + 1 < count; i++) {
         for (uint32_t k = i + 1; k < count; k++) {
