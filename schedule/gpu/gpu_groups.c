@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "ir/text/map/index_map_parse.h"
+#include "schedule/defaults/auto_loops.h"
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/state/schedule_impl.h"
 
@@ -225,12 +227,29 @@ static hone_status multiply(groups *w) {
     return put_intrinsics(w, store_tile);
 }
 
+static hone_status begin(groups *w) {
+    if (!w->g->limits->has_group_units) return hone_gpu_unfit();
+    HONE_TRY(hone_gpu_read_shape(w->g, w->block, true, &w->shape));
+    HONE_TRY(find_unit(w));
+    w->side = COLUMN_BYTES * 8 / w->shape.operand_bits;
+    return HONE_OK;
+}
+
 hone_status hone_gpu_groups(hone_gpu *g, hone_rv block) {
     groups w = {.g = g, .block = block};
-    if (!g->limits->has_group_units) return hone_gpu_unfit();
-    HONE_TRY(hone_gpu_read_shape(g, block, true, &w.shape));
-    HONE_TRY(find_unit(&w));
-    w.side = COLUMN_BYTES * 8 / w.shape.operand_bits;
+    HONE_TRY(begin(&w));
     w.tile = hone_gpu_choose_group_tile(g, &w.shape);
     return w.tile.rows ? multiply(&w) : hone_gpu_unfit();
+}
+
+hone_status hone_gpu_sketch_groups(hone_schedule *sch, hone_rv block, const hone_gpu_limits *limits,
+                                   uint32_t number) {
+    hone_gpu g = {sch, limits};
+    groups w = {.g = &g, .block = block};
+    HONE_TRY(begin(&w));
+    w.tile = hone_gpu_group_tile(&g, &w.shape, number);
+    if (w.tile.rows == 0) return hone_gpu_unfit();
+    HONE_TRY(hone_sch_annotate(sch, block, HONE_ANNOTATION_TILING, HONE_VALUE_OF_STRING("SSSRRSRS"),
+                               HONE_NO_ID));
+    return multiply(&w);
 }

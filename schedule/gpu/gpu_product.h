@@ -62,6 +62,8 @@ hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *shap
 hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *shape);
 /* For groups of four warps; what is said of a thread is a group's. */
 hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape *shape);
+/* One of those that it chooses from, by its number. rows 0: the matrices are too small for any. */
+hone_gpu_tile hone_gpu_group_tile(const hone_gpu *g, const hone_gpu_shape *shape, uint32_t number);
 
 /* Moves the consumers of a block, one after the other, behind its stores, as far as that is
  * possible. */

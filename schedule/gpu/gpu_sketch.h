@@ -15,6 +15,10 @@ HONE_NODISCARD hone_status hone_gpu_sketch_product(hone_schedule *sch, hone_rv b
 /* A product on matrix units: blocks, warps, fragments. */
 HONE_NODISCARD hone_status hone_gpu_sketch_fragments(hone_schedule *sch, hone_rv block,
                                                      const hone_gpu_limits *limits);
+/* A product by groups of four warps, in tiles of that number among those that there are. */
+enum { HONE_GPU_GROUP_TILES = 6 };
+HONE_NODISCARD hone_status hone_gpu_sketch_groups(hone_schedule *sch, hone_rv block,
+                                                  const hone_gpu_limits *limits, uint32_t number);
 /* A reduction by so many threads together. */
 HONE_NODISCARD hone_status hone_gpu_sketch_reduce(hone_schedule *sch, hone_rv block,
                                                   const hone_gpu_limits *limits);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "schedule/gpu/gpu_product.h"
+#include "schedule/gpu/gpu_sketch.h"
 #include "support/core/attributes.h"
 
 enum {
@@ -119,7 +120,7 @@ hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape 
  * multiprocessor to themselves. */
 static const struct {
     int64_t rows, columns, group_columns, at_once;
-} group_tiles[] = {
+} group_tiles[HONE_GPU_GROUP_TILES] = {
     {128, 256, 256, 1},
     {256, 128, 128, 1},
     {128, 128, 128, 2},
@@ -148,20 +149,26 @@ static bool is_worth_groups(const hone_gpu_shape *s) {
     return is_worth;
 }
 
+hone_gpu_tile hone_gpu_group_tile(const hone_gpu *g, const hone_gpu_shape *s, uint32_t number) {
+    if (!is_worth_groups(s)) return (hone_gpu_tile){0};
+    hone_gpu_tile t = {group_tiles[number].rows,           group_tiles[number].columns,
+                       GROUP_STEPS_BITS / s->operand_bits, GROUP_ROWS,
+                       group_tiles[number].group_columns,  1};
+    int64_t results = t.rows / GROUP_ROWS * GROUP_RESULTS * s->bits / 8;
+    t.stages =
+        stages_of(g, s, &t, 0, g->limits->shared_bytes / group_tiles[number].at_once - results);
+    return t;
+}
+
 hone_gpu_tile hone_gpu_choose_group_tile(const hone_gpu *g, const hone_gpu_shape *s) {
     hone_gpu_tile best = {0};
     double least = HUGE_VAL;
-    int64_t steps = GROUP_STEPS_BITS / s->operand_bits;
-    for (size_t i = 0; i < HONE_COUNT(group_tiles) && is_worth_groups(s); i++) {
-        hone_gpu_tile t = {group_tiles[i].rows, group_tiles[i].columns,       steps,
-                           GROUP_ROWS,          group_tiles[i].group_columns, 1};
-        double time = group_time_of(g, s, &t, group_tiles[i].at_once);
+    for (uint32_t i = 0; i < HONE_COUNT(group_tiles); i++) {
+        hone_gpu_tile t = hone_gpu_group_tile(g, s, i);
+        double time = t.rows ? group_time_of(g, s, &t, group_tiles[i].at_once) : HUGE_VAL;
         if (time >= least) continue;
         least = time;
         best = t;
-        int64_t results = t.rows / GROUP_ROWS * GROUP_RESULTS * s->bits / 8;
-        int64_t room = g->limits->shared_bytes / group_tiles[i].at_once - results;
-        best.stages = stages_of(g, s, &t, 0, room);
     }
     return best;
 }

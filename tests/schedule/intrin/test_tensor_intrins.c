@@ -33,12 +33,17 @@ static hone_status same_numbers(const hone_func *program, const hone_func *tenso
     return st;
 }
 
+static bool begins(const char *name, const char *with) {
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
 static hone_status agrees(const hone_func *program, const intrin_step *steps, uint32_t count,
                           intrin_form form) {
     hone_schedule *sch = NULL;
     HONE_TRY(hone_test_intrin_schedule(program, steps, count, form, &sch));
     hone_status st = hone_check_func(sch->func);
-    for (uint64_t seed = 0; seed < 3 && !st; seed++)
+    uint64_t seeds = begins(steps[count - 1].name, "wgmma_sync") ? 1 : 3; /* millions of products */
+    for (uint64_t seed = 0; seed < seeds && !st; seed++)
         st = same_numbers(program, sch->func, seed);
     hone_schedule_destroy(sch);
     return st;
@@ -53,10 +58,6 @@ static void check(const intrin_step *steps, uint32_t count, intrin_form form) {
     hone_module_release(module);
     hone_str_deinit(&text);
     HONE_ASSERT_OK(st);
-}
-
-static bool begins(const char *name, const char *with) {
-    return strncmp(name, with, strlen(with)) == 0;
 }
 
 /* ---- by themselves ---- */
