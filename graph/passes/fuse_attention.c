@@ -28,7 +28,7 @@ static const hone_gbind *maker(hone_rewrite *rw, const hone_garg *arg, const cha
     return is_it ? def : NULL;
 }
 
-/* The same, where nobody else uses the value. */
+/* What maker finds, where nobody else uses the value. */
 static const hone_gbind *only_maker(hone_rewrite *rw, const hone_garg *arg, const char *op) {
     const hone_gbind *def = maker(rw, arg, op);
     return def && rw->uses[arg->u.value] == 1 ? def : NULL;

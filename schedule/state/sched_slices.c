@@ -1,7 +1,8 @@
 /* schedule/state/sched_slices.c - blocks whose instances may meet in one element, but not across
  * the iterations of a loop: D[X[vi], vj] = … may write an element for several vi, yet each vj has a
  * column of its own (and so have the digits of it, and the digits of a loop that is several such
- * axes). A running sum keeps its order in each row: rows are free. And blocks without axes, which use the loops around them as they are. */
+ * axes). A running sum keeps its order in each row: rows are free. And blocks without axes, which
+ * use the loops around them as they are. */
 #include "schedule/state/schedule_impl.h"
 
 #include "ir/region/relation.h"
