@@ -249,8 +249,20 @@ static hone_status make_step(func_maker *m) {
     return hone_vec_push(&m->out->steps, step) ? HONE_OK : parts_no_memory();
 }
 
-static hone_status make(func_maker *m, bool is_special, part_entry *entry) {
+/* What a function of given sizes shows to be written as a whole, or not at all, its general form
+ * may not: all plans of an entry take and give what that does. */
+static hone_status find_roles(func_maker *m, const hone_func *general) {
+    hone_signature of_all;
     HONE_TRY(hone_signature_of(m->func, m->p->arena, &m->signature));
+    if (general == m->func) return HONE_OK;
+    HONE_TRY(hone_signature_of(general, m->p->arena, &of_all));
+    if (of_all.buffer_count == m->signature.buffer_count) m->signature.roles = of_all.roles;
+    return HONE_OK;
+}
+
+static hone_status make(func_maker *m, const hone_func *general, part_entry *entry) {
+    bool is_special = general != m->func;
+    HONE_TRY(find_roles(m, general));
     HONE_TRY(number_ports(m));
     HONE_TRY(find_values(m));
     HONE_TRY(make_tensors(m));
@@ -268,10 +280,10 @@ static hone_status make(func_maker *m, bool is_special, part_entry *entry) {
     return nothing < 0 || !m->out->workspaces ? parts_no_memory() : HONE_OK;
 }
 
-hone_status parts_add_func(parts *p, const hone_func *func, bool is_special, bool takes_weights,
-                           part_entry *entry) {
+hone_status parts_add_func(parts *p, const hone_func *func, const hone_func *general,
+                           bool takes_weights, part_entry *entry) {
     if (!hone_vec_push(&entry->plans, (part_plan){.workspace_bytes = -1})) return parts_no_memory();
     func_maker m = {
         .p = p, .func = func, .takes_weights = takes_weights, .out = &hone_vec_last(&entry->plans)};
-    return make(&m, is_special, entry);
+    return make(&m, general, entry);
 }

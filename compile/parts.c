@@ -183,7 +183,7 @@ static hone_status add_special(parts *p, const hone_module *special, const hone_
     bool is_wanted_plan = true;
     if (p->options->only_recorded) HONE_TRY(is_recorded(p, member->func, &is_wanted_plan));
     if (!is_wanted_plan) return HONE_OK;
-    return parts_add_func(p, member->func, true, takes_weights, entry);
+    return parts_add_func(p, member->func, general, takes_weights, entry);
 }
 
 static hone_status collect_func(parts *p, const hone_func *general, hone_module *const *specials,
@@ -193,7 +193,7 @@ static hone_status collect_func(parts *p, const hone_func *general, hone_module 
     for (size_t i = 0; i < count; i++)
         HONE_TRY(add_special(p, specials[i], general, takes_weights, entry));
     if (p->options->exact && entry->plans.count > 0) return HONE_OK;
-    return parts_add_func(p, general, false, takes_weights, entry);
+    return parts_add_func(p, general, general, takes_weights, entry);
 }
 
 /* PrimFuncs: a plan per choice of sizes, the general one last. */

@@ -146,9 +146,10 @@ HONE_NODISCARD hone_status parts_put_ports(part_entry *entry, part_port *inputs,
  * is checked anyway. Before they are put: an entry's become open where plans differ. */
 HONE_NODISCARD hone_status parts_guard(part_plan *plan, const part_port *ports, uint32_t count);
 
-/* part_func.c: a plan of an entry that is one PrimFunc. is_special: for its sizes alone.
+/* part_func.c: a plan of an entry that is one PrimFunc. general: its form for all sizes; another
+ * one than func where that is for its sizes alone.
  * takes_weights: parameters that have a value among options->weight_values are weights. */
-HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool is_special,
+HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, const hone_func *general,
                                           bool takes_weights, part_entry *entry);
 /* part_graph.c: an entry that is a graph function. guards: dims the plan is for; the last plan of
  * an entry is added first_of_entry == false. */
