@@ -83,9 +83,11 @@ HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_
                                                   hone_cli_tensors *given,
                                                   hone_tensor ***out_tensors);
 
-/* INVALID: a dimension is 0 that is a size of any number, which a program must be told before. */
+/* INVALID: a dimension is 0 that is a size of any number, which a program must be told before (by
+ * `shapes`; NULL: none). */
 HONE_NODISCARD hone_status hone_cli_check_not_empty(const hone_cli_want *wants, size_t count,
-                                                    hone_tensor *const *tensors);
+                                                    hone_tensor *const *tensors,
+                                                    const hone_cli_list *shapes);
 
 /* Makes them up, into `set`. INVALID: there is no such size. */
 HONE_NODISCARD hone_status hone_cli_make_up(hone_cli *cli, const hone_cli_want *wants, size_t count,

@@ -108,7 +108,7 @@ static hone_status match_inputs(device_run *r) {
     hone_run_suit_wants(job, wants, count);
     HONE_TRY(hone_cli_check_sizes(wants, count, NULL, 0, &job->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, count, &job->shapes, &job->inputs, &given));
-    HONE_TRY(hone_cli_check_not_empty(wants, count, given));
+    HONE_TRY(hone_cli_check_not_empty(wants, count, given, NULL));
     for (size_t i = 0; i < m->arg_count; i++) {
         if (m->args[i].role != HONE_ARG_OUT) r->inputs[i] = given[next++];
     }

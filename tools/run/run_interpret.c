@@ -177,7 +177,9 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                   hone_cli_match_tensors(job->cli, wants, member->graph->param_count, &job->shapes,
                                          &job->inputs, &inputs),
                   done);
-    HONE_TRY_GOTO(st, hone_cli_check_not_empty(wants, member->graph->param_count, inputs), done);
+    HONE_TRY_GOTO(st,
+                  hone_cli_check_not_empty(wants, member->graph->param_count, inputs, &job->shapes),
+                  done);
     graph_run r = {job, plain, name, inputs, member->graph->param_count, NULL, 0};
     HONE_TRY_GOTO(st, run_suited(job, run_graph, &r), done);
     st = keep_results(job, member->graph, r.results, r.result_count);
@@ -330,7 +332,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
     hone_run_suit_wants(job, wants, count);
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, count, &job->shapes, &job->inputs, &inputs));
-    HONE_TRY(hone_cli_check_not_empty(wants, count, inputs));
+    HONE_TRY(hone_cli_check_not_empty(wants, count, inputs, &job->shapes));
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (!is_output(func, &s, i)) args[i] = inputs[at++];
     }
