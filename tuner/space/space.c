@@ -76,14 +76,18 @@ static bool is_opted_out(const hone_block *block) {
     return rule != NULL;
 }
 
-static void list_blocks(generation *g, const hone_func *func) {
+/* Names are copied: the schedule that they are of may be gone when they are asked for. */
+static hone_status list_blocks(generation *g, const hone_func *func, hone_arena *arena) {
     hone_node_id root = hone_func_root_block(func);
     for (hone_node_id n = root; n != HONE_NO_ID && g->block_count < MAX_BLOCKS;
          n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_BLOCK || is_opted_out(node->u.block.block)) continue;
-        g->blocks[g->block_count++] = node->u.block.block->name;
+        const char *name = hone_arena_strdup(arena, node->u.block.block->name);
+        if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "design space");
+        g->blocks[g->block_count++] = name;
     }
+    return HONE_OK;
 }
 
 static hone_status apply_all(generation *g) {
@@ -150,9 +154,9 @@ hone_status hone_space_generate_from(hone_schedule *sch, const hone_target *targ
     *out_space = (hone_space){0};
     generation g = {.target = target, .schedules = {sch}, .count = 1};
     sch->wants_reasons = false;
-    list_blocks(&g, sch->func);
-    hone_status st = g.block_count ? apply_all(&g) : HONE_OK;
-    if (!st) st = open_space(out_space);
+    hone_status st = open_space(out_space);
+    if (!st) st = list_blocks(&g, sch->func, out_space->arena);
+    if (!st && g.block_count) st = apply_all(&g);
     if (!st) st = collect(&g, out_space);
     drop_all(&g);
     if (st) hone_space_deinit(out_space);
