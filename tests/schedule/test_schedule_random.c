@@ -5,16 +5,18 @@
 
 #include "schedule/trace/trace_args.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/program_text.h"
 
 #include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/random_program.h"
 
-enum { DEFAULT_SEQUENCES = 12000, DEFAULT_SEED = 1 };
+enum { DEFAULT_SEQUENCES = 12000, DEFAULT_SEED = 1, VARIANT_EVERY = 100 };
 
 /* Instructions in the traces of DEFAULT_SEQUENCES, at least: half of what they are with the default
  * seeds. One that falls below refuses what it took, or is no longer tried; one that is not here has
  * no test. */
 static const uint64_t floors[HONE_INST_COUNT] = {
+    [HONE_INST_USE_VARIANT] = 60,
     [HONE_INST_SAMPLE_CATEGORICAL] = 780,
     [HONE_INST_SAMPLE_PERFECT_TILE] = 830,
     [HONE_INST_SAMPLE_PARTITIONED_TILE] = 850,
@@ -91,6 +93,29 @@ static uint32_t count_neglected(const hone_step_counts *counts, uint64_t sequenc
     return neglected;
 }
 
+/* What has another algorithm. */
+static const char convolution[] =
+    "@T.prim_func\n"
+    "def main(X: T.Buffer((1, 3, 6, 7)), W: T.Buffer((4, 3, 3, 3)), Y: T.Buffer((1, 4, 4, 5))):\n"
+    "    for n, f, y, x, c, r, s in T.grid(1, 4, 4, 5, 3, 3, 3):\n"
+    "        with T.block(\"conv\"):\n"
+    "            vn, vf, vy, vx, vc, vr, vs = T.axis.remap(\"SSSSRRR\", [n, f, y, x, c, r, s])\n"
+    "            with T.init():\n"
+    "                Y[vn, vf, vy, vx] = T.float32(0)\n"
+    "            Y[vn, vf, vy, vx] = Y[vn, vf, vy, vx] + X[vn, vc, vy + vr, vx + vs] * W[vf, vc, "
+    "vr, vs]\n";
+
+static bool run_variant(uint64_t seed, const hone_sequence_options *options,
+                        hone_step_counts *io_counts) {
+    hone_sequence_options with = *options;
+    hone_module *module = NULL;
+    with.variant = "im2col";
+    bool is_fine =
+        hone_random_sequence(hone_test_parse(convolution, &module), seed, &with, io_counts);
+    hone_module_release(module);
+    return is_fine;
+}
+
 static bool run_sequence(uint64_t seed, const hone_sequence_options *options,
                          hone_step_counts *io_counts) {
     hone_arena *arena = hone_arena_create(1 << 16);
@@ -114,6 +139,8 @@ static void accepted_sequences_keep_the_meaning(void **state) {
     hone_sequence_options options = {.intrins = intrins, .replay_every = 4};
     for (uint64_t i = 0; i < count; i++)
         failed += !run_sequence(seed + i, &options, &counts);
+    for (uint64_t i = 0; i < count; i += VARIANT_EVERY)
+        failed += !run_variant(seed + i, &options, &counts);
     hone_tensor_intrins_destroy(intrins);
     print_message("%llu sequences, %llu steps accepted of %llu\n", (unsigned long long)count,
                   (unsigned long long)counts.accepted, (unsigned long long)counts.tried);

@@ -8,6 +8,8 @@
 #include "ir/interp/interp.h"
 #include "ir/text/print/script_print.h"
 #include "ir/verify/verify.h"
+#include "schedule/primitive/primitives.h"
+#include "schedule/variant/variant.h"
 #include "tests/schedule/steps/trace_round_trip.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
@@ -191,8 +193,18 @@ static void make_statements(sequence *s) {
     }
 }
 
+static bool take_variant(sequence *s, const char *name) {
+    hone_status st = hone_sch_use_variant(s->sch, hone_variant_find(name));
+    if (st) explain(s, name, hone_status_message(st));
+    return !hone_status_consume(st) && is_well_formed(s, name);
+}
+
 static bool run(sequence *s, const hone_sequence_options *options) {
-    if (s->seed % STATEMENTS_EVERY == 0) make_statements(s);
+    if (options->variant) {
+        if (!take_variant(s, options->variant)) return false;
+    } else if (s->seed % STATEMENTS_EVERY == 0) {
+        make_statements(s);
+    }
     uint32_t steps = FEWEST_STEPS + (uint32_t)hone_rng_below(&s->rng, MORE_STEPS);
     for (uint32_t i = 0; i < steps; i++) {
         if (!take_step(s, hone_random_draw(&s->rng))) return false;

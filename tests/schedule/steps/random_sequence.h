@@ -10,6 +10,7 @@
 typedef struct hone_sequence_options {
     const hone_tensor_intrins *intrins; /* may be NULL */
     uint32_t replay_every;              /* replay the trace of every n-th seed; 1 = of each */
+    const char *variant;                /* the first step takes it up; NULL = none does */
 } hone_sequence_options;
 
 /* False, with the program, the result and the trace on stderr, when a check failed. */
