@@ -83,18 +83,26 @@ static bool check_candidate(const hone_func *func, hone_schedule *sch, const hon
     return means_the_same(func, sch, device, io->samples, out_why) && replays(func, sch, out_why);
 }
 
+/* Nothing is left to choose: each draw is the same program. */
+static bool is_decided(const hone_trace *sketch) {
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        if (hone_inst_is_sampling(sketch->insts[i].kind)) return false;
+    }
+    return true;
+}
+
 static bool check_sketch(const hone_func *func, hone_schedule *sch, const hone_trace *sketch,
                          uint32_t samples, const hone_target *device, tally *io,
                          hone_str *out_why) {
     hone_arena *arena = hone_arena_create(4096);
-    bool is_good = true;
-    for (uint32_t i = 0; i < samples && is_good; i++) {
+    bool is_good = true, is_free = !is_decided(sketch);
+    for (uint32_t i = 0; i < (is_free ? samples : 1) && is_good; i++) {
         is_good = check_candidate(func, sch, sketch, NULL, device, io, out_why);
     }
     hone_trace kept;
     HONE_ASSERT_OK(hone_trace_simplify(arena, &sch->trace, true, &kept));
     hone_rng rng = hone_rng_from_seed(io->samples);
-    bool is_whole = kept.count == sketch->count; /* the last sample was not refused */
+    bool is_whole = is_free && kept.count == sketch->count; /* the last sample was not refused */
     hone_space space = {.sketches = &kept, .count = 1};
     hone_child now = {
         {0, kept.decisions},
