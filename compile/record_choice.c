@@ -315,9 +315,8 @@ static hone_status choose_earlier(choosing *c, const recorded_program *program) 
         const char *trace, *trouble = rejection(c, r.records[i]);
         hone_hash128 made;
         HONE_TRY(get(c, r.records[i], &trial));
-        if (!trouble) {
-            HONE_TRY(replay(c, trial->trace, program->func, &trace, &made, &trouble));
-        }
+        if (!trouble) HONE_TRY(check_given(c, trial->trace, &trouble));
+        if (!trouble) HONE_TRY(replay(c, trial->trace, program->func, &trace, &made, &trouble));
         if (trouble) continue;
         return use(c, trial, HONE_RECORD_TRANSLATED, trace, made);
     }

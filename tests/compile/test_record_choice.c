@@ -31,6 +31,8 @@ static const char renamed_main1[] =
     PROGRAM("main1", "L", "R", "P", "mm", "32", "0", "L[vi, vk] * R[vk, vj]");
 static const char summing[] =
     PROGRAM("main", "L", "R", "P", "sum", "32", "0", "L[vi, vk] + R[vk, vj]");
+static const char summing_alike[] =
+    PROGRAM("main", "A", "B", "C", "C", "32", "0", "A[vi, vk] + B[vk, vj]");
 static const char other_name[] =
     PROGRAM("tanh", "L", "R", "P", "sum", "32", "0", "L[vi, vk] + R[vk, vj]");
 static const char larger[] =
@@ -63,6 +65,7 @@ typedef enum record_flaw {
     FOR_LIKE_TARGET,   /* another L3, and cores */
     LIKE_IS_FASTER,    /* one for such a target and, slower, one for the very target */
     LIKE_IS_CONFIRMED, /* the same, and that one is */
+    BY_GIVEN,          /* by a variant of the user's, who gives it now, too */
 } record_flaw;
 
 static const struct row {
@@ -123,6 +126,10 @@ static const struct row {
      "it was made for a target that differs: num-cores is 9"                                                                 },
     {"a target like it, another program", summing,       FOR_LIKE_TARGET,   HONE_RECORD_TRANSLATED,   0, 2,
      "it was made for a target that differs: num-cores is 9"                                                                 },
+    {"a variant of the user's",           tuned,         BY_GIVEN,          HONE_RECORD_EXACT,        0, 0,
+     "fastest record, unconfirmed, by own"                                                                                   },
+    {"a variant for other statements",    summing_alike, BY_GIVEN,          HONE_RECORD_NONE,         0, 2,
+     "no record of it; 2 records under its name belong to an earlier program"                                                },
 };
 
 typedef struct setup {
@@ -130,6 +137,8 @@ typedef struct setup {
     hone_db *db;
     hone_module *tuned, *today;
     hone_record_chooser *chooser;
+    hone_variant own; /* computes what the tuned program does */
+    hone_variant_rules rules;
     hone_hash128 workload, target;
 } setup;
 
@@ -141,15 +150,16 @@ static hone_status parse(const char *text, hone_module **out_module, const hone_
     return HONE_OK;
 }
 
-/* Splits the first loop of block C, as a tuner records it. */
-static hone_status make_trace(const hone_func *func, int64_t factor, hone_str *out_trace,
-                              hone_hash128 *out_program) {
+/* Splits the first loop of block C, as a tuner records it. variant: NULL: of the program. */
+static hone_status make_trace(const hone_func *func, const hone_variant *variant, int64_t factor,
+                              hone_str *out_trace, hone_hash128 *out_program) {
     hone_schedule *sch;
     hone_rv block;
     uint32_t count;
     const hone_rv *loops, *parts;
     HONE_TRY(hone_schedule_create(func, &sch));
-    hone_status st = hone_sch_get_block(sch, "C", &block);
+    hone_status st = variant ? hone_sch_use_variant(sch, variant) : HONE_OK;
+    if (!st) st = hone_sch_get_block(sch, "C", &block);
     if (!st) st = hone_sch_get_loops(sch, block, &count, &loops);
     if (!st) {
         hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(factor)};
@@ -177,7 +187,8 @@ static hone_status put_trial(setup *s, const hone_func *func, record_flaw flaw, 
                            .wall_ns = 1};
     hone_str trace = {0};
     bool is_stale = flaw == ALL_ARE_STALE || (flaw == FASTEST_IS_STALE && proposal == 1);
-    hone_status st = make_trace(func, 4 << proposal, &trace, &trial.program);
+    hone_status st = make_trace(func, flaw == BY_GIVEN ? &s->own : NULL, 4 << proposal, &trace,
+                                &trial.program);
     if (!st) {
         trial.program.lo ^= is_stale;
         trial.trace = flaw == NO_SUCH_BLOCK
@@ -221,6 +232,8 @@ static hone_status choose(setup *s, const struct row *row, hone_record_choice *o
     HONE_TRY(hone_db_create_memory(&s->db));
     HONE_TRY(parse(tuned, &s->tuned, &func));
     HONE_TRY(parse(row->today, &s->today, &today));
+    HONE_TRY(hone_variant_read("own", tuned, "own.py", &s->own));
+    s->rules = (hone_variant_rules){.given = &s->own, .given_count = row->flaw == BY_GIVEN};
     s->workload = hone_func_hash(func);
     if (row->flaw == OLD_IDENTITY || row->flaw == UNREADABLE) s->workload = (hone_hash128){7, 7};
     HONE_TRY(fill(s, func, row->flaw));
@@ -228,6 +241,7 @@ static hone_status choose(setup *s, const struct row *row, hone_record_choice *o
     HONE_TRY(hone_target_parse("llvm -num-threads=1", &here));
     if (row->flaw == FOR_OTHER_TARGET) here.num_threads = 2;
     HONE_TRY(hone_record_chooser_create(s->db, &here, NULL, &s->chooser));
+    hone_record_chooser_allow(s->chooser, &s->rules);
     HONE_TRY(hone_record_chooser_note(s->chooser, hone_func_hash(today)));
     if (row->flaw == IS_TODAYS) HONE_TRY(hone_record_chooser_note(s->chooser, s->workload));
     if (row->flaw == FASTEST_REJECTED) {
