@@ -39,12 +39,19 @@ bool hone_variant_is_same(const hone_variant *a, const hone_variant *b) {
            (!a->program || strcmp(a->program, b->program) == 0);
 }
 
+/* What a record says that a text declares is not what it declares. */
+static bool is_given(const hone_variant *variant, const hone_variant_rules *rules) {
+    for (size_t i = 0; i < rules->given_count; i++) {
+        const hone_variant *given = &rules->given[i];
+        if (hone_variant_is_same(given, variant)) return !(given->error < variant->error);
+    }
+    return false;
+}
+
 bool hone_variant_is_allowed(const hone_variant *variant, const hone_variant_rules *rules) {
     if (!variant) return true;
-    bool is_given = !variant->program;
-    for (size_t i = 0; i < rules->given_count; i++)
-        is_given = is_given || hone_variant_is_same(&rules->given[i], variant);
-    return is_given && variant->error <= rules->most_error;
+    if (variant->program && !is_given(variant, rules)) return false;
+    return variant->error >= 0 && variant->error <= rules->most_error;
 }
 
 hone_status hone_variant_apply(const hone_variant *variant, const hone_func *func,

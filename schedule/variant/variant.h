@@ -50,7 +50,7 @@ typedef struct hone_variant_rules {
 #define HONE_VARIANTS_NONE (-1.0)
 #define HONE_VARIANTS_EXACT 0.0
 /* NULL is the program as it is, which is always allowed. A variant with a text of its own is where
- * the user gives just that text. */
+ * the user gives just that text, and it claims no larger error than the text declares. */
 bool hone_variant_is_allowed(const hone_variant *variant, const hone_variant_rules *rules);
 
 /* The variant of a function in scheduled form: a new function in the arena, which owns all it

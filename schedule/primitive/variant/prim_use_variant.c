@@ -3,7 +3,7 @@
  *
  * Checks: it is the first step; there is such a variant, of the version that the trace says; it is
  * for this program. One with a text of its own is taken at its word: who makes such a trace has
- * compared what it computes with the program (tuner/task/variant_check.h), and who uses a record
+ * compared what it computes with the program (compile/variant_check.h), and who uses a record
  * asks for just that text.
  */
 #include <stdio.h>

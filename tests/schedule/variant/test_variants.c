@@ -264,6 +264,11 @@ static void limits_are_kept(void **state) {
     own.error = 1;
     assert_false(hone_variant_is_allowed(&own, &rules));
     rules.most_error = INFINITY;
+    hone_variant recorded = own;
+    recorded.error = INFINITY; /* a record claims more than the text declares */
+    assert_false(hone_variant_is_allowed(&recorded, &rules));
+    recorded.error = -1;
+    assert_false(hone_variant_is_allowed(&recorded, &rules));
     assert_true(hone_variant_is_allowed(other, &rules));
 }
 
