@@ -6,6 +6,7 @@
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/primitive/primitives.h"
+#include "schedule/variant/variant.h"
 #include "support/core/strbuf.h"
 
 enum { MAX_VECTORS = 4, MAX_ROW_CHOICES = 12, MAX_OUT_LOOPS = 4, F32_BITS = 32 };
@@ -39,8 +40,11 @@ static int64_t extent_of(const hone_block *block, uint32_t axis) {
     return hone_expr_const(block->axes[axis].dom.extent);
 }
 
-static bool is_variant(const hone_schedule *sch) {
-    return sch->trace.count > 0 && sch->trace.insts[0].kind == HONE_INST_USE_VARIANT;
+/* One of variants.def: a program of the user's may have blocks of these names, too. */
+static bool is_winograd(const hone_schedule *sch) {
+    hone_variant variant;
+    return hone_trace_variant(&sch->trace, &variant) && !variant.program &&
+           strncmp(variant.name, "winograd", strlen("winograd")) == 0;
 }
 
 static bool read_sizes(stages *s) {
@@ -48,7 +52,7 @@ static bool read_sizes(stages *s) {
     const hone_block *products = find_block(s->n.sch, "winograd_products", &node);
     const hone_block *rows = find_block(s->n.sch, "winograd_rows", &node);
     const hone_block *sums = find_block(s->n.sch, "winograd_sums", &node);
-    if (!is_variant(s->n.sch) || !products || !rows || !sums) return false;
+    if (!is_winograd(s->n.sch) || !products || !rows || !sums) return false;
     s->size = extent_of(products, 0);
     s->m = extent_of(sums, 1);
     s->tile_count = extent_of(products, 2);

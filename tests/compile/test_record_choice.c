@@ -187,8 +187,8 @@ static hone_status put_trial(setup *s, const hone_func *func, record_flaw flaw, 
                            .wall_ns = 1};
     hone_str trace = {0};
     bool is_stale = flaw == ALL_ARE_STALE || (flaw == FASTEST_IS_STALE && proposal == 1);
-    hone_status st = make_trace(func, flaw == BY_GIVEN ? &s->own : NULL, 4 << proposal, &trace,
-                                &trial.program);
+    hone_status st =
+        make_trace(func, flaw == BY_GIVEN ? &s->own : NULL, 4 << proposal, &trace, &trial.program);
     if (!st) {
         trial.program.lo ^= is_stale;
         trial.trace = flaw == NO_SUCH_BLOCK

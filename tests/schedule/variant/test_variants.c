@@ -244,6 +244,34 @@ static void only_as_first_step(void **state) {
     hone_module_release(module);
 }
 
+/* Blocks of the names of Winograd's, and with other axes, make no program of Winograd's. */
+static void names_prove_nothing(void **state) {
+    static const char head[] = "@T.prim_func\n"
+                               "def main(X: T.Buffer((8,)), Y: T.Buffer((8,))):\n";
+    static const char stage[] = "    for i in range(8):\n"
+                                "        with T.block(\"winograd_%s\"):\n"
+                                "            v = T.axis.spatial(8, i)\n"
+                                "            Y[v] = X[v]\n";
+    static const char *const names[] = {"rows", "products", "sums"};
+    (void)state;
+    hone_str text = {0};
+    hone_variant own;
+    hone_schedule *sch;
+    hone_str_append(&text, head);
+    for (size_t i = 0; i < HONE_COUNT(names); i++)
+        hone_str_printf(&text, stage, names[i]);
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+    HONE_ASSERT_OK(hone_variant_read("winograd", hone_str_text(&text), "own.py", &own));
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_sch_use_variant(sch, &own));
+    assert_false(hone_winograd_is(sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &machine));
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    hone_str_deinit(&text);
+}
+
 static void limits_are_kept(void **state) {
     (void)state;
     const hone_variant *exact = hone_variant_find("im2col"),
@@ -276,6 +304,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_convolutions_are_right),
         cmocka_unit_test(only_as_first_step),
+        cmocka_unit_test(names_prove_nothing),
         cmocka_unit_test(limits_are_kept),
     };
     int failed = HONE_RUN_ROWS("schedule/variants", rows, variants_compute_the_same);
