@@ -42,9 +42,10 @@ hone_status hone_model_call_place(hone_model_call *call) {
 }
 
 void hone_model_call_unplace(hone_model_call *call) {
-    if (!call->device) return;
-    for (size_t i = 0; i < tensor_count(call); i++)
+    for (size_t i = 0; call->device && i < tensor_count(call); i++)
         hone_device_buffer_destroy(call->device, call->placed[i]);
     hone_device_destroy(call->device);
     hone_free(call->placed);
+    call->device = NULL;
+    call->placed = NULL;
 }
