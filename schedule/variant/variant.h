@@ -41,11 +41,19 @@ bool hone_variant_is_same(const hone_variant *a, const hone_variant *b);
 /* What hone_variant_is_same goes by, as a number. */
 uint64_t hone_variant_key(const hone_variant *variant);
 
+enum {
+    HONE_MAX_GIVEN = 16, /* of the user's at a time */
+#define HONE_VARIANT(name, version, error, about) +1
+    HONE_MAX_VARIANTS = HONE_MAX_GIVEN
+#include "schedule/variant/variants.def"
+#undef HONE_VARIANT
+};
+
 /* Which variants may be used; zeroed: those of variants.def that are exact. */
 typedef struct hone_variant_rules {
     double most_error;         /* that one may declare; HONE_VARIANTS_NONE: none is used */
     const hone_variant *given; /* of the user's */
-    size_t given_count;
+    size_t given_count;        /* HONE_MAX_GIVEN at most */
 } hone_variant_rules;
 #define HONE_VARIANTS_NONE (-1.0)
 #define HONE_VARIANTS_EXACT 0.0

@@ -4,11 +4,13 @@
 #include "tests/support/hone_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "compile/record_choice.h"
 #include "compile/record_variant.h"
 #include "tests/tuner/tune_world.h"
+#include "tuner/task/tune_task.h"
 
 static const char program[] =
     "@T.prim_func\n"
@@ -240,6 +242,28 @@ static void the_users_own_are_searched_and_used(void **state) {
     tune_world_close(&w);
 }
 
+/* Each begins with its default schedule, beside those of the project's that serve. */
+static void as_many_as_may_be_given(void **state) {
+    (void)state;
+    enum { EXACT = 1 /* im2col */ };
+    tune_world w;
+    hone_variant own[HONE_MAX_GIVEN];
+    char names[HONE_MAX_GIVEN][16];
+    hone_tune_task *task;
+    for (size_t i = 0; i < HONE_MAX_GIVEN; i++) {
+        snprintf(names[i], sizeof names[i], "own%zu", i);
+        HONE_ASSERT_OK(hone_variant_read(names[i], own_program, "own.py", &own[i]));
+    }
+    const hone_variant_rules rules = {
+        .most_error = 1e-6, .given = own, .given_count = HONE_MAX_GIVEN};
+    const hone_tune_task_options options = {.rules = &rules};
+    tune_world_open_program(&w, program);
+    HONE_ASSERT_OK(hone_tune_task_create(&w.tasks.items[0], &w.options.target, &options, &task));
+    assert_int_equal(task->start_count, HONE_MAX_GIVEN + EXACT);
+    hone_tune_task_destroy(task);
+    tune_world_close(&w);
+}
+
 static void one_that_is_wrong_is_refused(void **state) {
     (void)state;
     tune_world w;
@@ -286,6 +310,7 @@ int main(void) {
         cmocka_unit_test(databases_are_merged),
         cmocka_unit_test(a_stricter_run_goes_on),
         cmocka_unit_test(the_users_own_are_searched_and_used),
+        cmocka_unit_test(as_many_as_may_be_given),
         cmocka_unit_test(one_that_is_wrong_is_refused),
         cmocka_unit_test(texts_that_are_none),
     };

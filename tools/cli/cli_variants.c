@@ -7,7 +7,7 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 
-enum { MOST_FILES = 16, MOST_BYTES = 1 << 20 };
+enum { MOST_BYTES = 1 << 20 };
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "variants");
@@ -60,9 +60,9 @@ hone_status hone_cli_read_variants(hone_cli *cli, const cli_variants *variants,
     if (!given) return no_memory();
     *out = (hone_variant_rules){.given = given, .given_count = files->count};
     HONE_TRY(read_limit(variants, &out->most_error));
-    if (files->count > MOST_FILES)
+    if (files->count > HONE_MAX_GIVEN)
         return HONE_ERROR(HONE_CODE_INVALID, "%zu files of --variant, at most %d are taken",
-                          files->count, MOST_FILES);
+                          files->count, HONE_MAX_GIVEN);
     for (size_t i = 0; i < files->count; i++) {
         HONE_TRY(read_file(cli, files->items[i], &given[i]));
         HONE_TRY(check_limit(&given[i], files->items[i], out->most_error));

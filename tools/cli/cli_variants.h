@@ -14,8 +14,8 @@ typedef struct cli_variants {
 } cli_variants;
 
 /* What the options say, in the arena of the cli. INVALID: an unknown word, a number below 0,
- * options that exclude each other, more than 16 files; a file that is no variant, or that declares
- * a larger error than is allowed. */
+ * options that exclude each other, more than HONE_MAX_GIVEN files; a file that is no variant, or
+ * that declares a larger error than is allowed. */
 HONE_NODISCARD hone_status hone_cli_read_variants(hone_cli *cli, const cli_variants *variants,
                                                   hone_variant_rules *out);
 

@@ -54,8 +54,7 @@ typedef struct hone_tune_options {
     bool until_converged;   /* stop when no task has improved for a while */
     const char *only_task;  /* NULL = all */
     const char *space_path; /* a trace of the user's as the space of every task; NULL = rules */
-    hone_variant_rules variant_rules; /* which other algorithms are searched; at most
-                                         HONE_MAX_GIVEN of the user's */
+    hone_variant_rules variant_rules; /* which other algorithms are searched */
     const char *extern_path;
     const hone_given_input *given; /* of which tasks have which inputs, else they are made up */
     size_t given_count;

@@ -38,8 +38,6 @@ void hone_space_deinit(hone_space *space);
  * begins is *out_start (NULL: not wanted). False: no memory. */
 bool hone_space_add(hone_space *space, const hone_trace *trace, hone_draft *out_start);
 
-enum { HONE_MAX_VARIANTS = 8 };
-
 /* Adds sketches of the variants (schedule/variant/) that serve for a program of a CPU and that the
  * rules allow: their default schedules, opened, and a few by the rules. out_starts:
  * HONE_MAX_VARIANTS; with which decisions each of them begins. constants: as for

@@ -40,7 +40,7 @@ static hone_status add_sketch(adding *a, hone_draft *out_start) {
 }
 
 static hone_status add_default(adding *a) {
-    if (*a->start_count == HONE_MAX_VARIANTS) return HONE_OK;
+    assert(*a->start_count < HONE_MAX_VARIANTS);
     HONE_TRY(hone_first_schedule(a->sch, a->target, a->constants));
     HONE_TRY(add_sketch(a, &a->starts[*a->start_count]));
     ++*a->start_count;

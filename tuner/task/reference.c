@@ -278,6 +278,7 @@ static hone_status check_by_interpreter(making *m, const hone_manifest *manifest
 static hone_status write_for(making *m, hone_check_bundle *bundle, const hone_variant *variant) {
     hone_tune_task *task = m->task;
     const char *suffix, *path;
+    assert(task->check_count < HONE_MAX_VARIANTS); /* each is allowed, and here once */
     for (size_t i = 0; i < bundle->count; i++) {
         hone_check_tensor *t = &bundle->tensors[i];
         if (t->reference && hone_dtype_is_float(t->dtype))
@@ -303,7 +304,7 @@ static bool has_check(const hone_tune_task *task, const hone_variant *variant) {
 static hone_status write_for_variants(making *m, hone_check_bundle *bundle) {
     hone_tune_task *task = m->task;
     task->check_count = 0;
-    for (uint32_t i = 0; i < task->space.count && task->check_count < HONE_MAX_VARIANTS; i++) {
+    for (uint32_t i = 0; i < task->space.count; i++) {
         hone_variant variant;
         if (hone_trace_variant(&task->space.sketches[i], &variant) && variant.error > 0 &&
             !has_check(task, &variant))

@@ -36,7 +36,6 @@ enum {
     HONE_ADVICE = 8,
     HONE_EVALUATIONS = 1024,
     HONE_LEAST_EVALUATIONS = 64,
-    HONE_MAX_GIVEN = 16,
     HONE_MAX_FOREIGN = 32
 };
 
@@ -75,8 +74,7 @@ typedef struct hone_tune_task {
     int64_t last_record;        /* up to where */
     hone_elite elites[HONE_ELITES]; /* fastest first */
     uint32_t elite_count;
-    hone_candidate
-        advice[HONE_ADVICE]; /* to be tried early, nearest first (hone_tune_task_advise) */
+    hone_candidate advice[HONE_ADVICE]; /* nearest first (hone_tune_task_advise) */
     uint32_t advice_count, advice_taken;
     const char *check_path;                        /* bundle, or NULL */
     hone_variant_bundle checks[HONE_MAX_VARIANTS]; /* of variants that declare an error */
@@ -107,8 +105,9 @@ typedef struct hone_tune_task {
 typedef struct hone_tune_task_options {
     const char *space_path;                    /* the user's; NULL: the rules' */
     const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
-    const hone_variant_rules *rules;           /* NULL: exact ones; given: HONE_MAX_GIVEN at most */
+    const hone_variant_rules *rules;           /* NULL: exact ones */
 } hone_tune_task_options;
+
 HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
                                                  const hone_tune_task_options *options,
                                                  hone_tune_task **out_task);
