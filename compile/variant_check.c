@@ -8,6 +8,7 @@
 #include "ir/values/input_fill.h"
 #include "lower/signature/signature.h"
 #include "measure/bound.h"
+#include "measure/generator.h"
 
 enum { ROUNDS = 2, ARENA_BYTES = 1 << 16 };
 #define MOST_FLOPS 1e8
@@ -30,15 +31,26 @@ static hone_dtype type_of(const checking *c, uint32_t p) {
     return hone_func_buffer(c->func, c->func->params[p].buffer)->dtype;
 }
 
-static hone_status suit(checking *c) {
-    const char *problem; /* running the program is the judge */
-    HONE_TRY(hone_signature_of(c->func, c->arena, &c->signature));
+/* out_problem: as of hone_func_suit_inputs. */
+static hone_status suit_from(checking *c, bool is_small, const char **out_problem) {
     for (uint32_t p = 0; p < c->func->param_count; p++) {
-        hone_dtype dtype = type_of(c, p);
-        c->values[p].span = (hone_span){hone_dtype_is_float(dtype) ? -1 : 0, 1};
-        c->values[p].is_input = c->signature.roles[p] != HONE_PARAM_OUT;
+        hone_generator g = hone_generator_default(type_of(c, p));
+        bool is_place = is_small && g.kind == HONE_GENERATOR_INTEGER;
+        c->values[p] = (hone_input_values){
+            .span = is_place ? (hone_span){0,     1                      }
+                : (hone_span){g.low, hone_generator_high(&g)},
+            .is_input = c->signature.roles[p] != HONE_PARAM_OUT
+        };
     }
-    return hone_func_suit_inputs(c->func, c->arena, c->values, &problem);
+    return hone_func_suit_inputs(c->func, c->arena, c->values, out_problem);
+}
+
+/* Where nothing suits for certain, small numbers do rather; running the program is the judge. */
+static hone_status suit(checking *c) {
+    const char *problem;
+    HONE_TRY(hone_signature_of(c->func, c->arena, &c->signature));
+    HONE_TRY(suit_from(c, false, &problem));
+    return problem ? suit_from(c, true, &problem) : HONE_OK;
 }
 
 static hone_status make_tensor(const checking *c, uint32_t p, hone_tensor **out) {

@@ -20,6 +20,11 @@ hone_generator hone_generator_default(hone_dtype dtype) {
     return (hone_generator){HONE_GENERATOR_INTEGER, -8, 8};
 }
 
+double hone_generator_high(const hone_generator *generator) {
+    bool is_whole = generator->kind == HONE_GENERATOR_INTEGER;
+    return is_whole ? generator->high - 1 : generator->high;
+}
+
 static bool has_interval(hone_generator_kind kind) {
     return kind == HONE_GENERATOR_UNIFORM || kind == HONE_GENERATOR_INTEGER;
 }

@@ -36,6 +36,8 @@ typedef struct hone_generator {
  * integers integer(-8, 8) or (0, 16), wider ones integer(0, 8). A caller that knows that a tensor
  * holds indices gives integer(0, smallest extent that they index). */
 hone_generator hone_generator_default(hone_dtype dtype);
+/* The high end of what it gives: whole numbers stay below theirs. */
+double hone_generator_high(const hone_generator *generator);
 
 /* Fills `count` elements of tensor number `tensor`. `data` need not be aligned. UNSUPPORTED for a
  * dtype without numbers (handle, void) or more than one lane. */

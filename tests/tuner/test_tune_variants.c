@@ -9,6 +9,8 @@
 
 #include "compile/record_choice.h"
 #include "compile/record_variant.h"
+#include "compile/variant_check.h"
+#include "tests/support/program_text.h"
 #include "tests/tuner/tune_world.h"
 #include "tuner/task/tune_task.h"
 
@@ -286,6 +288,27 @@ static void one_that_is_wrong_is_refused(void **state) {
     tune_world_close(&w);
 }
 
+/* 0 and 1 would be their own squares. */
+static void whole_numbers_are_told_apart(void **state) {
+#define SQUARE(of)                                                                                 \
+    "@T.prim_func\n"                                                                               \
+    "def main(X: T.Buffer((40,), \"int32\"), Y: T.Buffer((40,), \"int32\")):\n"                    \
+    "    for i in range(40):\n"                                                                    \
+    "        with T.block(\"Y\"):\n"                                                               \
+    "            v = T.axis.spatial(40, i)\n"                                                      \
+    "            Y[v] = " of "\n"
+    (void)state;
+    hone_variant own;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(SQUARE("X[v] * X[v]"), &module);
+    HONE_ASSERT_OK(hone_variant_read("own", SQUARE("X[v]"), "own.py", &own));
+    HONE_ASSERT_ERROR(hone_variant_check(&own, func), HONE_CODE_INVALID, "something else");
+    HONE_ASSERT_OK(hone_variant_read("own", SQUARE("(X[v] + 1) * X[v] - X[v]"), "own.py", &own));
+    HONE_ASSERT_OK(hone_variant_check(&own, func));
+    hone_module_release(module);
+#undef SQUARE
+}
+
 static void texts_that_are_none(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -312,6 +335,7 @@ int main(void) {
         cmocka_unit_test(the_users_own_are_searched_and_used),
         cmocka_unit_test(as_many_as_may_be_given),
         cmocka_unit_test(one_that_is_wrong_is_refused),
+        cmocka_unit_test(whole_numbers_are_told_apart),
         cmocka_unit_test(texts_that_are_none),
     };
     int failed = HONE_RUN_ROWS("tuner/variants", rows, tries_what_is_allowed);

@@ -19,10 +19,9 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "made-up inputs");
 }
 
-/* The generator's high end is not reached by whole numbers. */
 static hone_span span_of(hone_dtype dtype) {
     hone_generator g = hone_generator_default(dtype);
-    return (hone_span){g.low, g.kind == HONE_GENERATOR_INTEGER ? g.high - 1 : g.high};
+    return (hone_span){g.low, hone_generator_high(&g)};
 }
 
 static hone_generator generator_of(hone_dtype dtype, hone_span span) {
