@@ -1,9 +1,8 @@
 /* tuner/loop/tune_transfer.c - where a search begins that has little of its own to go on: with what
  * was good for programs like the task's.
  *
- *   the same program    on targets whose records do not serve this one (other vectors, other
- * caches) of the same kind    programs that differ from it in sizes only, the nearest ones; of this
- * target and those like it first
+ *   the same program      on targets of its device whose records do not serve this one
+ *   of the same kind      programs that differ from it in sizes only, the nearest ones
  *
  * Their fastest traces are replayed on the task's program, with tiles that are made to fit. They
  * are tried early, and are parents from the start; their times count for nothing here.
@@ -11,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile/stored_program.h"
 #include "ir/identity/structural.h"
-#include "ir/text/read/script.h"
 #include "support/core/alloc.h"
 #include "tuner/loop/tune_impl.h"
 
@@ -109,16 +108,14 @@ static void offer(transfer *x, hone_module *module, const hone_func *func, hone_
     }
 }
 
-/* One that cannot be read, or is another program by now, is nobody's relative. */
+/* One that cannot be read is nobody's relative. */
 static bool note_workload(void *ctx, const hone_db_workload *row) {
     transfer *x = ctx;
-    hone_module *module = NULL;
-    const hone_member *member;
+    hone_module *module;
+    const hone_func *func;
     if (!row->program) return true;
-    hone_status st =
-        hone_script_parse_outline(row->program, strlen(row->program), "stored program", &module);
-    if (!st) st = hone_module_pick(module, NULL, &member);
-    if (!st && member->kind == HONE_MEMBER_FUNC) offer(x, module, member->func, row->hash);
+    hone_status st = hone_stored_program_read(row->program, &module, &func);
+    if (!st) offer(x, module, func, row->hash);
     hone_module_release(module);
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY)
         x->error = st;
