@@ -73,7 +73,7 @@ static void add(confirming *c, const hone_db_trial *trial) {
         c->error = HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
         return;
     }
-    hone_variant variant;
+    hone_variant variant = {0};
     bool has;
     c->error = hone_record_variant(trace, c->arena, &variant, &has);
     if (c->error) return;
