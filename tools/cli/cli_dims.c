@@ -53,6 +53,17 @@ typedef struct lookup {
 
 static bool find(const hone_dim_variant *sizes, const char *name, int64_t *out) {
     for (size_t i = 0; sizes && i < sizes->dim_count; i++) {
+        if (strcmp(sizes->dims[i].name, name) != 0) continue;
+        *out = sizes->dims[i].size;
+        return true;
+    }
+    return false;
+}
+
+/* As an expression names it: one of that very name before "n.1", of which a text makes n_1. */
+static bool find_printed(const hone_dim_variant *sizes, const char *name, int64_t *out) {
+    if (find(sizes, name, out)) return true;
+    for (size_t i = 0; sizes && i < sizes->dim_count; i++) {
         if (!hone_is_name_printed(sizes->dims[i].name, name, strlen(name))) continue;
         *out = sizes->dims[i].size;
         return true;
@@ -64,7 +75,7 @@ static bool number_of(void *ctx, const char *name, uint32_t *out_count, const in
                       bool *out_is_tuple) {
     lookup *l = ctx;
     if (strcmp(name, "T") == 0 || strcmp(name, "R") == 0) return false;
-    if (!find(l->sizes, name, &l->found)) l->found = l->others;
+    if (!find_printed(l->sizes, name, &l->found)) l->found = l->others;
     *out_count = 1;
     *out_numbers = &l->found;
     *out_is_tuple = false;
