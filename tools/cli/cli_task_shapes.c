@@ -1,8 +1,7 @@
 /* tools/cli/cli_task_shapes.c - the tensors of a kernel, which tell it from others of its name. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "ir/text/read/script.h"
+#include "compile/stored_program.h"
 #include "tools/cli/cli_db.h"
 
 static void print_tensor(const hone_buffer_info *buffer, hone_str *out) {
@@ -38,11 +37,10 @@ typedef struct reading {
 
 static bool read_shapes(void *ctx, const hone_db_workload *workload) {
     reading *r = ctx;
-    hone_module *module = NULL;
-    hone_status st = hone_script_parse_outline(workload->program, strlen(workload->program),
-                                               workload->name, &module);
-    bool is_read = !st && module->member_count && module->members[0].func;
-    if (is_read) r->shapes = hone_cli_text_of_shapes(r->arena, module->members[0].func);
+    hone_module *module;
+    const hone_func *func;
+    hone_status st = hone_stored_program_read(workload->program, &module, &func);
+    if (!st) r->shapes = hone_cli_text_of_shapes(r->arena, func);
     hone_status_free(st);
     hone_module_release(module);
     return true;

@@ -3,8 +3,8 @@
  * program. */
 #include <string.h>
 
+#include "compile/stored_program.h"
 #include "ir/identity/structural.h"
-#include "ir/text/read/script.h"
 #include "tuner/task/tune_task.h"
 
 typedef struct looking {
@@ -14,15 +14,12 @@ typedef struct looking {
 
 static bool read_stored(void *ctx, const hone_db_workload *workload) {
     looking *l = ctx;
-    const hone_member *member;
+    const hone_func *func;
     const char *text = workload->program;
     if (!text || strcmp(text, l->task->program) == 0) return false;
-    hone_module **module = &l->task->stored_module;
-    l->st = hone_script_parse_outline(text, strlen(text), "stored program", module);
-    if (!l->st) l->st = hone_module_pick(*module, NULL, &member);
-    bool is_same = !l->st && member->kind == HONE_MEMBER_FUNC &&
-                   hone_hash128_equal(hone_func_hash(member->func), workload->hash);
-    if (is_same) l->task->stored = member->func;
+    l->st = hone_stored_program_read(text, &l->task->stored_module, &func);
+    bool is_same = !l->st && hone_hash128_equal(hone_func_hash(func), workload->hash);
+    if (is_same) l->task->stored = func;
     return false;
 }
 
