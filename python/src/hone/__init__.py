@@ -26,8 +26,8 @@ from .schedule import Block, Integer, Loop, Schedule, Trace
 __version__: str = _LIB.hone_version().decode()
 
 __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
-           "IoError", "KernelProfile", "Loop", "Model", "Module", "News", "NotFoundError", "OutOfMemoryError",
-           "Port", "Profile", "Progress", "ProposalTask", "Schedule", "ScheduleError", "Task", "Tensor",
-           "TimeoutExpired", "Timing", "Trace", "Tuned", "TunedTask", "TypeMismatchError",
-           "UnavailableError", "UnsupportedError", "VersionError", "load", "register",
-           "__version__"]
+           "IoError", "KernelProfile", "Loop", "Model", "Module", "News", "NotFoundError",
+           "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
+           "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",
+           "TunedTask", "TypeMismatchError", "UnavailableError", "UnsupportedError",
+           "VersionError", "load", "register", "__version__"]

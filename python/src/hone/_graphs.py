@@ -167,7 +167,11 @@ def _example(value: Any) -> Any:
 
 def _number(size: Any) -> int:
     node = getattr(size, "node", None)
-    return int(size) if node is None else int(node.hint)
+    if node is None:
+        return int(size)
+    if node.hint is None:
+        raise Unconvertible(f"the size {size} depends on data")
+    return int(node.hint)
 
 
 def _is_size(value: Any) -> bool:
