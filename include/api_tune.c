@@ -252,7 +252,7 @@ static hone_status tune(session *s, hone_tuned *tuned) {
     return sum_up(tuned);
 }
 
-/* The members that a caller knows; those of a later version must not be set. */
+/* Members are as this version has them: there was no other yet. */
 static hone_status take_outside(const hone_tuning_outside *outside, hone_tuning_outside *out) {
     *out = (hone_tuning_outside){0};
     if (!outside) return HONE_OK;
