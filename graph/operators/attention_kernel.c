@@ -31,7 +31,7 @@ enum {
 /* ---- the text ----
  *
  * $NAME stands for a size or an expression; a line that begins with ?X stands only where one of the
- * letters holds: b bias, n no bias, c causal, k keys that do not fill tiles, q queries likewise. */
+ * letters holds: b bias, n no bias, c causal, k keys that do not fill tiles. */
 
 static const char *const lines[] = {
     "# tirx",
@@ -95,8 +95,7 @@ static const char *const lines[] = {
     "8,"
     " RB.data, i * 4, S.data, n * 8 + i * 4, T.bool(False), dtype=\"float32\")",
     "?b        for x in T.unroll($BN // 2):",
-    "?b         S[x] = S[x] * T.float32($SCALE) + T.Cast(\"float32\", M[$MAT]) * "
-    "T.float32(1.44269504)",
+    "?b         S[x] = S[x] * T.float32($SCALE) + $BIAS * T.float32(1.44269504)",
     "?ck        if $ISEDGE:",
     "?ck         for x in T.unroll($BN // 2):",
     "?ck          if $ISHIDDEN:",
@@ -191,6 +190,23 @@ static void write_bias_place(writer *w) {
         if (d) write(w, ", ");
         write(w, a->bias_shape[d] == 1 ? "0" : axes[4 - a->bias_rank + d]);
     }
+}
+
+/* Numbers of bfloat16 that are below all others (masks that are no -inf) stay above what is hidden,
+ * and finite when they are scaled: a row of nothing but them counts all its keys alike. */
+static void write_bias(writer *w) {
+    static const char whole[] = "T.Cast(\"float32\", M[$MAT])";
+    if (w->a->dtype.code != HONE_DTYPE_CODE_BFLOAT) {
+        write(w, whole);
+        return;
+    }
+    hone_str_append(&w->out, "T.if_then_else(");
+    write(w, whole);
+    hone_str_append(&w->out, " > T.float32(-3.395e38), T.max(");
+    write(w, whole);
+    hone_str_append(&w->out, ", T.float32(-5e29)), ");
+    write(w, whole);
+    hone_str_append(&w->out, ")");
 }
 
 static void write_bias_type(writer *w) {
@@ -327,6 +343,7 @@ static void write_open(writer *w, const char *name, size_t length) {
         {"KNEXT",    .write = write_next_key                                                                     },
         {"VNEXT",    .write = write_next_value                                                                   },
         {"MAT",      .write = write_bias_place                                                                   },
+        {"BIAS",     .write = write_bias                                                                         },
         {"OAT",      .text = a->out == HONE_HEADS_INSIDE ? "b, $ROW, h, x // 4 * 8 + t % 4 * 2 + x % 2"
                                                     : "b, h, $ROW, x // 4 * 8 + t % 4 * 2 + x % 2"},
         {"TILES",    .write = write_tiles                                                                        },

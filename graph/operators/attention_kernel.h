@@ -20,7 +20,7 @@ typedef struct hone_attention {
     int64_t batch, heads, queries, keys, size; /* size: of a head */
     hone_dtype dtype;                          /* float16 or bfloat16, of all tensors */
     hone_head_order q, k, v, out;
-    double scale;
+    double scale;      /* 1e-6 to 1e6 */
     bool is_causal;    /* query i sees keys up to i + past */
     int64_t past;      /* 0 or more */
     int32_t bias_rank; /* of what is added to the products, 0 to 4; -1: nothing is */

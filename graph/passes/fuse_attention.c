@@ -101,10 +101,12 @@ static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_o
 
 /* ---- the bias ---- */
 
-/* 0 where a query may look, -inf (or what no float16 is below) where it may not: keys behind
- * query + past. */
+/* The same for all heads: 0 where a query may look, -inf (or so far below 0 that nothing is left)
+ * where it may not: keys behind query + past. */
 static bool hides_what_comes(const hone_tensor *t, int64_t queries, int64_t keys, int64_t past) {
-    if (hone_tensor_count(t) != queries * keys || past < 0) return false;
+    bool is_for_all = t->rank >= 2 && t->shape[t->rank - 2] == queries &&
+                      t->shape[t->rank - 1] == keys && hone_tensor_count(t) == queries * keys;
+    if (!is_for_all || past < 0) return false;
     for (int64_t i = 0; i < queries; i++) {
         for (int64_t j = 0; j < keys; j++) {
             double value = element(t, i * keys + j);
@@ -183,6 +185,17 @@ static const hone_gbind *find_products(hone_rewrite *rw, const hone_gbind *softm
     return only_maker(rw, &at, "matmul");
 }
 
+/* Four axes of the kernel's type: a scale of more axes gives its product more, too. */
+static bool is_of_kernel(hone_rewrite *rw, const hone_garg *arg, const hone_attention *a) {
+    const hone_sinfo *info = info_of(rw, arg);
+    return info && info->rank == 4 && hone_dtype_equal(info->dtype, a->dtype);
+}
+
+/* The greatest of scaled scores is that of scores, and what is hidden (-1e30) stays so. */
+static bool keeps_order(double scale) {
+    return scale >= 1e-6 && scale <= 1e6;
+}
+
 static bool find_attention(hone_rewrite *rw, const hone_gbind *sums, found *f) {
     *f = (found){
         .is = {.scale = 1, .bias_rank = -1}
@@ -192,15 +205,19 @@ static bool find_attention(hone_rewrite *rw, const hone_gbind *sums, found *f) {
     int64_t axis = softmax ? hone_attrs_int(&softmax->attrs, "axis", -1) : 0;
     if (axis != -1 && axis != 3) return false;
     const hone_gbind *products = find_products(rw, softmax, f);
-    const hone_sinfo *out = info_of(rw, &sums->args[0]);
+    const hone_garg result = HONE_GARG_OF_VALUE(sums->value);
     if (!is_product(products, true) || !read_sizes(rw, products, sums, &f->is)) return false;
-    if (!out || !hone_dtype_equal(out->dtype, f->is.dtype)) return false;
+    if (!is_of_kernel(rw, &sums->args[0], &f->is) || !is_of_kernel(rw, &result, &f->is))
+        return false;
     f->q = products->args[0];
     f->k = products->args[1];
     f->v = sums->args[1];
     look_through(rw, &f->q, &f->is.q, &f->is.scale);
     look_through(rw, &f->k, &f->is.k, &f->is.scale);
     look_through(rw, &f->v, &f->is.v, NULL);
+    if (!is_of_kernel(rw, &f->q, &f->is) || !is_of_kernel(rw, &f->k, &f->is) ||
+        !keeps_order(f->is.scale))
+        return false;
     return f->bias.kind == HONE_GARG_NONE || read_bias(rw, f);
 }
 
