@@ -249,34 +249,44 @@ static hone_relation relation_of(hazards *h, const touch *t, hone_node_id top) {
     return rel;
 }
 
-/* A condition around the touch gives the axis a number. */
+/* The only thread along an axis that comes somewhere. */
+typedef struct pin {
+    const hone_node *loop; /* of the axis */
+    bool is_found;
+    int64_t number;
+} pin;
+
+/* A condition gives the axis a number: axis == n, or axis < 1 where threads are counted from 0. */
 static bool find_pin(void *ctx, const hone_expr *part) {
-    const hone_expr **pin = ctx; /* the axis; then the number */
-    bool is_it = hone_expr_is_op(part, HONE_OP_EQ) && part->args[0]->kind == HONE_EXPR_VAR &&
-                 part->args[0]->u.var == pin[0]->u.var && hone_expr_is_int(part->args[1]);
-    if (is_it) pin[1] = part->args[1];
+    pin *p = ctx;
+    bool is_equal = hone_expr_is_op(part, HONE_OP_EQ), is_below = hone_expr_is_op(part, HONE_OP_LT);
+    bool is_it = (is_equal || is_below) && part->args[0]->kind == HONE_EXPR_VAR &&
+                 part->args[0]->u.var == p->loop->u.loop.var && hone_expr_is_int(part->args[1]);
+    if (!is_it) return true;
+    bool is_first = part->args[1]->u.i == 1 && hone_expr_is_int_value(p->loop->u.loop.range.min, 0);
+    if (is_below && !is_first) return true;
+    p->is_found = true;
+    p->number = is_below ? 0 : part->args[1]->u.i;
     return true;
 }
 
-/* The number of the only thread along an axis that comes to a node; NULL: there may be several. */
-static const hone_expr *only_thread(const hazards *h, hone_node_id at, const hone_expr *axis) {
+static pin only_thread(const hazards *h, hone_node_id at, const hone_node *loop) {
     const hone_func *func = h->lower->func;
-    const hone_expr *pin[2] = {axis, NULL};
-    for (hone_node_id n = at; n != h->body && !pin[1]; n = hone_func_node(func, n)->parent) {
+    pin found = {.loop = loop};
+    for (hone_node_id n = at; n != h->body && !found.is_found;
+         n = hone_func_node(func, n)->parent) {
         hone_node_id parent = hone_func_node(func, n)->parent;
         const hone_node *around = hone_func_node(func, parent);
         bool is_then = hone_func_node(func, n)->kind != HONE_NODE_ELSE;
         if (around->kind == HONE_NODE_IF && is_then)
-            lower_conjuncts(around->u.eval.value, find_pin, pin);
+            lower_conjuncts(around->u.eval.value, find_pin, &found);
     }
-    return pin[1];
+    return found;
 }
 
-static bool is_pinned(hazards *h, const touch *a, const touch *b, hone_var var) {
-    const hone_expr *axis = hone_func_var_expr(&h->lower->ir, h->lower->func, var);
-    const hone_expr *one = axis ? only_thread(h, a->at, axis) : NULL;
-    const hone_expr *other = one ? only_thread(h, b->at, axis) : NULL;
-    return other && other->u.i == one->u.i;
+static bool is_pinned(const hazards *h, const touch *a, const touch *b, const hone_node *loop) {
+    pin one = only_thread(h, a->at, loop), other = only_thread(h, b->at, loop);
+    return one.is_found && other.is_found && one.number == other.number;
 }
 
 /* Points that differ in a loop over threads touch different elements, all other loops below top
@@ -291,7 +301,7 @@ static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_
         const hone_node *node = hone_func_node(func, n);
         if (lower_axis_of(node) < LOWER_FIRST_THREAD) continue;
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
-        if (is_pinned(h, a, b, node->u.loop.var)) continue;
+        if (is_pinned(h, a, b, node)) continue;
         if (!is_known || !hone_tells_loop(&rel, n)) return false;
     }
     return true;

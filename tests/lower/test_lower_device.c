@@ -57,6 +57,18 @@ static const struct row {
     {"shared memory that no thread reads of another",
      TWO("64") SHARED("S", "64") "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                "    S[t] = A[t]\n    B[t] = S[t] + T.float32(1)\n", 0, 1, NULL},
+    {"a loop with a condition, that only the first thread comes to",
+     TWO("1") "  for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+              "    if t < 1:\n"
+              "      c = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+              "      c[0] = 0\n      B[0] = T.float32(0)\n"
+              "      while c[0] < 3:\n        B[0] = B[0] + A[0]\n        c[0] = c[0] + 1\n", 0, 1, NULL},
+    {"a loop with a condition, that two threads come to",
+     TWO("1") "  for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+              "    if t < 2:\n"
+              "      c = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+              "      c[0] = 0\n      B[0] = T.float32(0)\n"
+              "      while c[0] < 3:\n        B[0] = B[0] + A[0]\n        c[0] = c[0] + 1\n", -1, 0, "a loop"},
     {"copies in the background, waited for once an iteration",
      TWO("256") "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
                 "    S = T.alloc_buffer((64,), scope=\"shared\")\n"
