@@ -32,10 +32,10 @@ static LLVMValueRef meet_warp(gen *g) {
     return gen_i32(g, 0);
 }
 
-/* What was written to shared memory is seen by units that read it by themselves, too; behind the
- * last of their calls nobody needs that: what a loop writes there is met in front of the first. */
+/* What was written to shared memory is seen by units that read it by themselves, too, where some
+ * are called later. */
 static LLVMValueRef meet_block(gen *g) {
-    if (g->device->to_multiply > 0)
+    if (ptx_multiplies_later(g))
         ptx_asm(g, g->empty, "fence.proxy.async.shared::cta;", "~{memory}", NULL, 0,
                 PTX_ASM_EFFECT);
     gen_intrinsic_of(g, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);

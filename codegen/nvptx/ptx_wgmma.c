@@ -134,6 +134,26 @@ void ptx_note_operands(gen *g, const hone_expr *e) {
     }
 }
 
+static bool find_product(void *ctx, const hone_expr *e) {
+    bool *found = ctx;
+    *found |= is_wgmma(e);
+    return !*found;
+}
+
+bool ptx_multiplies_later(const gen *g) {
+    bool found = g->device->to_multiply > 0;
+    if (found || !g->device->has_groups) return found;
+    if (g->loop.node == HONE_NO_ID) return true; /* a loop with a condition, perhaps */
+    for (hone_node_id n = g->loop.node; n != HONE_NO_ID && !found;
+         n = hone_func_node(g->func, n)->parent) {
+        const hone_node *node = hone_func_node(g->func, n);
+        bool repeats = (node->kind == HONE_NODE_FOR && node->loop_kind != HONE_LOOP_THREAD) ||
+                       node->kind == HONE_NODE_WHILE;
+        if (repeats) hone_tree_walk_parts(g->func, n, false, find_product, &found);
+    }
+    return found;
+}
+
 typedef struct pointing {
     const gen *g;
     hone_buffer found;
@@ -304,7 +324,7 @@ static LLVMValueRef call_wgmma(gen *g, const hone_expr *e) {
     int64_t columns = hone_expr_const(e->args[3]), k = hone_expr_const(e->args[4]);
     int64_t each = strcmp(type, "s8") == 0 ? 32 : 16;
     unsigned steps = (unsigned)(k / each);
-    is_known = steps > 0 && steps <= MOST_STEPS && columns == s.columns &&
+    is_known = steps > 0 && steps <= MOST_STEPS && k % each == 0 && columns == s.columns &&
                read_operand(g, pa, e->args[7], true, each, &a) &&
                read_operand(g, pb, e->args[9], !is_across, each, &b);
     if (!is_known) return NULL;
