@@ -127,33 +127,30 @@ bool lower_may_copy_behind(const lower_pipe *pipe) {
 
 /* ---- products that go on ---- */
 
-static bool count_product(void *ctx, const hone_expr *e) {
-    uint32_t *count = ctx;
-    bool is_one = hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
-                  strcmp(e->args[0]->u.s, "ptx.wgmma") == 0;
-    *count += is_one;
-    return true;
+static bool is_product(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
+           strcmp(e->args[0]->u.s, "ptx.wgmma") == 0 && e->count == 11 &&
+           hone_expr_is_int_value(e->args[5], 0); /* write_end waits for the first tile's sums */
 }
 
-/* The EVAL of the only ptx.wgmma of an iteration, which no loop repeats; HONE_NO_ID: there is none.
- */
+/* The EVAL that is all an iteration does behind its copies: a ptx.wgmma that each one comes to,
+ * once. HONE_NO_ID: it does more, and what that touches may be under way. */
 static hone_node_id only_product(const lower_pipe *pipe) {
     const hone_func *func = pipe->scope.lower->func;
     hone_node_id found = HONE_NO_ID;
-    uint32_t count = 0;
+    if (pipe->condition) return HONE_NO_ID;
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         hone_node_id root = pipe->parts[i].node;
         if (pipe->parts[i].stage == 0) continue;
         for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
             const hone_node *node = hone_func_node(func, n);
-            uint32_t before = count;
-            if (node->kind == HONE_NODE_FOR) return HONE_NO_ID;
-            if (node->kind == HONE_NODE_EVAL)
-                hone_expr_walk(node->u.eval.value, count_product, &count);
-            if (count > before) found = n;
+            if (node->kind == HONE_NODE_ATTR || node->kind == HONE_NODE_LET) continue;
+            bool is_it = node->kind == HONE_NODE_EVAL && is_product(node->u.eval.value);
+            if (!is_it || found != HONE_NO_ID) return HONE_NO_ID;
+            found = n;
         }
     }
-    return count == 1 ? found : HONE_NO_ID;
+    return found;
 }
 
 bool lower_goes_on(const lower_pipe *pipe) {
