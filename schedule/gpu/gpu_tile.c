@@ -41,10 +41,14 @@ static double time_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu
     return waves * (double)(t->rows * t->columns + load_cost * (t->rows + t->columns));
 }
 
+/* Of the operands' tiles for some steps. */
+static int64_t bytes_of(const hone_gpu_shape *s, const hone_gpu_tile *t, int64_t padding) {
+    return (t->rows + t->columns) * (t->steps + padding) * s->operand_bits / 8;
+}
+
 static bool fits(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t) {
-    int64_t bytes = (t->rows + t->columns) * t->steps * s->operand_bits / 8;
     int64_t threads = t->rows / t->thread_rows * (t->columns / t->thread_columns);
-    return bytes <= g->limits->shared_bytes / 2 && threads <= g->limits->block_threads;
+    return bytes_of(s, t, 0) <= g->limits->shared_bytes / 2 && threads <= g->limits->block_threads;
 }
 
 /* Rows and columns of one thread: as square as it goes, columns first. */
@@ -100,9 +104,8 @@ static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
  */
 static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_gpu_tile *t,
                          int64_t padding, int64_t room) {
-    int64_t tile = (t->rows + t->columns) * (t->steps + padding) * s->operand_bits / 8;
     int64_t steps = s->extents[GPU_STEPS] < 0 ? MOST_STAGES : tiles_of(s, GPU_STEPS, t->steps);
-    int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room / tile), steps);
+    int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room / bytes_of(s, t, padding)), steps);
     return g->limits->copies_while_computing ? hone_gpu_max(stages, 1) : 1;
 }
 
@@ -155,6 +158,7 @@ hone_gpu_tile hone_gpu_group_tile(const hone_gpu *g, const hone_gpu_shape *s, ui
                        GROUP_STEPS_BITS / s->operand_bits, GROUP_ROWS,
                        group_tiles[number].group_columns,  1};
     int64_t results = t.rows / GROUP_ROWS * GROUP_RESULTS * s->bits / 8;
+    if (bytes_of(s, &t, 0) + results > g->limits->shared_bytes) return (hone_gpu_tile){0};
     t.stages =
         stages_of(g, s, &t, 0, g->limits->shared_bytes / group_tiles[number].at_once - results);
     return t;
