@@ -3,7 +3,8 @@
  * A buffer of scope "wgmma.accumulator" becomes registers: a tile of 64 x n takes n / 2 of each
  * thread (n / 4 where two sums fit into one), four for each eight columns: two neighbours of its
  * row, and of the row eight below. The layout is that of ir/interp/interp_matrix.c. One call
- * multiplies all that is there of k, and has ended when it returns. */
+ * multiplies all that is there of k, and has ended when it returns, or (its last argument) leaves
+ * so many on their way; ptx.wgmma_wait ends them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -4,11 +4,15 @@
  *   for blockIdx.x over tiles: for threadIdx.y over groups:
  *     sums = 0
  *     for k0:
- *       shared A, shared B = the rows and columns of k0's steps, fetched by all threads together,
- * some k0 ahead sums += A * B for j: shared = sums[:, j]; the result = shared, with what follows
+ *       shared A, shared B = the rows and columns of k0's steps, by all threads, some k0 ahead
+ *       sums += A * B
+ *     for j:
+ *       shared = sums[:, j]
+ *       the result = shared, with what follows
  *
- * In shared memory an operand lies as columns of 16 bytes, each a few bytes longer than it has to
- * be: neighbours in a row of the operand begin in other banks. */
+ * In shared memory an operand lies as columns whose rows are 128 bytes, as the instructions of
+ * schedule/intrin/tensor_intrin_wgmma.c have it; which piece of a row lies where is code
+ * generation's (codegen/nvptx/ptx_wgmma.c). */
 #include <stdio.h>
 #include <string.h>
 
