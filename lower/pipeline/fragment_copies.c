@@ -29,7 +29,7 @@ uint16_t lower_fragment_number(const hone_expr *call, uint16_t i) {
     return multiplies(call) && i % 2 == 1 ? i + 1u : 0;
 }
 
-hone_buffer lower_fragment_buffer(const hone_func *func, const hone_expr *data) {
+hone_buffer lower_buffer_of_data(const hone_func *func, const hone_expr *data) {
     for (hone_buffer b = 0; data->kind == HONE_EXPR_VAR && b < func->buffer_count; b++) {
         const hone_buffer_info *info = &func->buffers[b];
         if (info->data == data->u.var && info->alias_of == HONE_NO_ID) return b;

@@ -10,8 +10,8 @@ bool lower_is_fragment_call(const hone_expr *e);
 /* Where the number of the fragment stands whose buffer's data is argument i of such a call; 0: that
  * is no fragment. */
 uint16_t lower_fragment_number(const hone_expr *call, uint16_t i);
-/* The buffer whose data it is; HONE_NO_ID: of none. */
-hone_buffer lower_fragment_buffer(const hone_func *func, const hone_expr *data);
+/* The buffer, no view, whose data the variable is; HONE_NO_ID: of none. */
+hone_buffer lower_buffer_of_data(const hone_func *func, const hone_expr *data);
 /* How many fragments the buffer holds, by a call that says their shape; 0 where none does, or they
  * do not fill it. */
 int64_t lower_fragment_count(const hone_func *func, hone_buffer buffer);

@@ -219,7 +219,7 @@ static const hone_expr *version_fragments(versioning *v, hone_ir *ir, const hone
     memcpy(args, e->args, e->count * sizeof *args);
     for (uint16_t i = 1; i < e->count; i++) {
         uint16_t number = lower_fragment_number(e, i);
-        hone_buffer b = number ? lower_fragment_buffer(func, e->args[i]) : HONE_NO_ID;
+        hone_buffer b = number ? lower_buffer_of_data(func, e->args[i]) : HONE_NO_ID;
         if (b == HONE_NO_ID || v->pipe->versions[b] < 2) continue;
         const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, v->pipe->versions[b]);
         const hone_expr *each =

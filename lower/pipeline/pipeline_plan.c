@@ -96,13 +96,8 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
 /* ---- pointers ---- */
 
 hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e) {
-    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
-                      e->args[1]->kind == HONE_EXPR_VAR;
-    for (hone_buffer b = 0; is_pointer && b < func->buffer_count; b++) {
-        bool is_it = func->buffers[b].data == e->args[1]->u.var;
-        if (is_it && func->buffers[b].alias_of == HONE_NO_ID) return b;
-    }
-    return HONE_NO_ID;
+    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5;
+    return is_pointer ? lower_buffer_of_data(func, e->args[1]) : HONE_NO_ID;
 }
 
 typedef struct pointing {
