@@ -451,6 +451,10 @@ LLVMValueRef gen_value(gen *g, const hone_expr *e) {
     return codegen_is_unrounded(e) && !g->error ? gen_round_small(g, e->dtype, value) : value;
 }
 
+void gen_effect(gen *g, const hone_expr *e) {
+    unrounded(g, e);
+}
+
 LLVMValueRef gen_stored_value(gen *g, const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD) return gen_load_stored(g, e);
     if (e->kind == HONE_EXPR_CAST) {

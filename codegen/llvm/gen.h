@@ -136,6 +136,8 @@ LLVMValueRef gen_saturate(gen *g, hone_dtype to, LLVMValueRef value);
 
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
+/* What it does: nobody wants its value, which need not be of its type (instructions of GPUs). */
+void gen_effect(gen *g, const hone_expr *e);
 LLVMValueRef gen_stored_value(gen *g, const hone_expr *e); /* a small float in storage form */
 LLVMValueRef gen_condition(gen *g, const hone_expr *e);    /* i1 */
 /* hone_expr_extreme of floats; which zero stays of two with different signs is open. */

@@ -257,7 +257,7 @@ static void statement(gen *g, hone_node_id id) {
         gen_store(g, node->u.store.buffer, node->u.store.indices[0], node->u.store.value);
         return;
     case HONE_NODE_EVAL:
-        gen_value(g, node->u.eval.value);
+        gen_effect(g, node->u.eval.value);
         return;
     case HONE_NODE_ASSERT:
         assertion(g, node);
