@@ -1,9 +1,10 @@
 /* graph/frontend/nodes/onnx_deform.c - DeformConv: a convolution whose taps lie where a tensor
  * says.
  *
- *   places  [N * parts, 2, kh * kw * oh, ow]     of each tap, in elements: where it would lie +
- * offset samples [N, C, kh * kw, oh * ow]             of the data there, between elements; times
- * the mask result  [N, O, oh, ow]                       weight · samples, group by group
+ *   places   [N * parts, 2, kh * kw * oh, ow]: of each tap, in elements: where it would lie, and
+ *            the offset added
+ *   samples  [N, C, kh * kw, oh * ow]: of the data there, between elements, times the mask
+ *   result   [N, O, oh, ow]: weight · samples, group by group
  */
 #include "graph/frontend/nodes/onnx_nodes.h"
 
