@@ -81,7 +81,7 @@ static bool region_uses_loop(const hone_schedule *sch, hone_node_id block,
     return false;
 }
 
-static bool is_made_by(const hone_gpu_row_nest *r, hone_buffer buffer, bool *out_is_sum) {
+bool hone_gpu_row_makes(const hone_gpu_row_nest *r, hone_buffer buffer, bool *out_is_sum) {
     for (uint32_t i = 0; i < r->count; i++) {
         hone_node_id node;
         if (hone_status_consume(hone_schedule_node(r->g->sch, r->blocks[i], &node))) continue;
@@ -102,7 +102,7 @@ static bool mark_rows(const hone_gpu_row_nest *r, const hone_gpu_nest *nest, boo
     bool reads_sums = false;
     for (uint32_t i = 0; i < block->read_count; i++) {
         bool is_sum = false;
-        if (!is_made_by(r, block->reads[i].buffer, &is_sum) || !is_sum) continue;
+        if (!hone_gpu_row_makes(r, block->reads[i].buffer, &is_sum) || !is_sum) continue;
         reads_sums = true;
         for (uint32_t l = 0; l < nest->count; l++) {
             hone_var var = sch_node(sch, nest->loops[l])->u.loop.var;

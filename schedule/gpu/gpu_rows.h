@@ -21,6 +21,8 @@ typedef struct hone_gpu_row_nest {
     bool is_by_y;            /* threads of a row lie along y, neighbouring rows along x */
 } hone_gpu_row_nest;
 
+/* One of the blocks, but the last, writes the buffer; out_is_sum: it reduces (set where true). */
+bool hone_gpu_row_makes(const hone_gpu_row_nest *r, hone_buffer buffer, bool *out_is_sum);
 /* The loops of a block in the row, put in order: those that feed spatial axes, then those that
  * reduce. */
 hone_status hone_gpu_row_loops(hone_gpu_row_nest *r, hone_rv block, hone_rv *out,

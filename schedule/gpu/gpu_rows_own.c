@@ -26,15 +26,6 @@ static hone_status node_of(const hone_gpu_row_nest *r, hone_rv block, hone_node_
     return hone_schedule_node(r->g->sch, block, out);
 }
 
-static bool is_made_here(const hone_gpu_row_nest *r, hone_buffer buffer) {
-    for (uint32_t i = 0; i < r->count; i++) {
-        hone_node_id node;
-        if (hone_status_consume(node_of(r, r->blocks[i], &node))) return true;
-        if (sch_block(r->g->sch, node)->writes[0].buffer == buffer) return true;
-    }
-    return false;
-}
-
 /* Each element once for each instance of the block. */
 static bool is_read_whole(const hone_gpu_row_nest *r, hone_node_id node, hone_buffer buffer) {
     int64_t elements = hone_buffer_elements(hone_func_buffer(r->g->sch->func, buffer));
@@ -67,7 +58,8 @@ static hone_status cache(hone_gpu_row_nest *r, hone_buffer buffer) {
     hone_rv readers[GPU_MOST_ROW_BLOCKS + 1], copy;
     hone_node_id first;
     uint32_t count;
-    if (is_made_here(r, buffer)) return HONE_OK;
+    bool is_sum;
+    if (hone_gpu_row_makes(r, buffer, &is_sum)) return HONE_OK;
     HONE_TRY(list_readers(r, buffer, readers, &count));
     if (count < 2) return HONE_OK;
     if (r->count == GPU_MOST_ROW_BLOCKS) return hone_gpu_unfit();
