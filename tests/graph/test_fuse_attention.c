@@ -85,10 +85,21 @@ static const struct row {
     {"rows that are hidden, by the least number",                                         "bfloat16",                                                         "1, 2, 64, 64",                                                                                "1, 2, 70, 64","",
      CHAIN(SCORES,                                                                                                                                                                                                            "R.add(s, R.const(-3.3895313892515355e38, TYPE))",SUMS),SHARED_BYTES,true,
      false},
-    {"less shared memory",                                          "float16",  "1, 40, 2, 128",                                                                                "1, 40, 2, 128","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                             LITTLE,                                                                                                                     false,                                                                                                                                                                                                                                                                                                                                                  false                                          },
-    {"no such device",                                          "float16",                                                        "1, 40, 2, 64",                             "1, 40, 2, 64","",
-     "    out = R.nn.attention(q, k, v)\n",0,false,false},
+    {"rows that are hidden in part, a tile, or all",                                          "bfloat16",  "1, 2, 64, 64",                                                                                "1, 2, 70, 64","",
+     "    s = " SCORES "\n"
+     "    m = R.tril(R.full((64, 70), R.const(-3.3895313892515355e38, TYPE)), k=6)\n"
+     "    p = R.nn.softmax(R.add(s, m), axis=-1)\n    out = " SUMS "\n",
+     SHARED_BYTES,                                                                                                                     true,                                                                                                                                                                                                                                                                                                                                                  false                                          },
+    {"rows that are hidden in part or a tile, by -inf",                                          "float16",                                                        "1, 2, 64, 64",                             "1, 2, 70, 64",
+     "","    s = " SCORES "\n"
+     "    m = R.multiply(R.tril(R.full((64, 70), R.const(-60000.0, TYPE)), k=5), R.const(60000.0, "
+     "TYPE))\n"
+     "    p = R.nn.softmax(R.add(s, m), axis=-1)\n    out = " SUMS "\n",
+     SHARED_BYTES,true,false},
+    {"less shared memory",                              "float16",                                    "1, 40, 2, 128","1, 40, 2, 128","",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                      LITTLE,false,false},
+    {"no such device",                              "float16","1, 40, 2, 64",                                                                                          "1, 40, 2, 64","",
+     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                      0,false, false                                         },
 };
 
 static void say_parameter(hone_str *out, const char *name, const char *shape, const char *dtype) {
