@@ -101,8 +101,8 @@ static void look_through(hone_rewrite *rw, hone_garg *io, hone_head_order *out_o
 
 /* ---- the bias ---- */
 
-/* Of all heads: 0 where a query may look, -inf (or so far below 0 that nothing is left) where it may
- * not: keys behind query + past. */
+/* Of all heads: 0 where a query may look, -inf (or so far below 0 that nothing is left) where it
+ * may not: keys behind query + past. */
 static bool hides_what_comes(const hone_tensor *t, int64_t queries, int64_t keys, int64_t past) {
     bool is_for_all = t->rank >= 2 && t->shape[t->rank - 2] == queries &&
                       t->shape[t->rank - 1] == keys && hone_tensor_count(t) == queries * keys;
