@@ -47,8 +47,9 @@ static const struct row {
      "    a = R.permute_dims(q, axes=[0, 2, 1, 3])\n"
      "    b = R.permute_dims(k, axes=[0, 2, 3, 1])\n"
      "    c = R.permute_dims(v, axes=[0, 2, 1, 3])\n"
-     "    p = R.nn.softmax(R.matmul(a, R.permute_dims(R.permute_dims(k, axes=[0, 2, 1, 3]), "
-     "axes=[0, 1, 3, 2])), axis=-1)\n"
+     "    s = R.matmul(a, R.permute_dims(R.permute_dims(k, axes=[0, 2, 1, 3]), axes=[0, 1, 3, "
+     "2]))\n"
+     "    p = R.nn.softmax(R.multiply(s, R.const(0.125, TYPE)), axis=-1)\n"
      "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",                                                                                                                                                                                                             SHARED_BYTES,true,false},
     {"weights that are wanted as well",                                          "float16",     "1, 2, 64, 64",               "1, 2, 64, 64","",
      CHAIN(SCORES,"s","R.add(R.matmul(p, v), R.sum(p, axis=-1, keepdims=True))"),SHARED_BYTES,
