@@ -7,17 +7,21 @@ static size_t tensor_count(const hone_model_call *call) {
     return (size_t)call->entry->input_count + (size_t)call->entry->output_count;
 }
 
-static size_t bytes_of(const DLTensor *t) {
-    size_t bits = (size_t)t->dtype.bits * t->dtype.lanes;
-    for (int32_t d = 0; d < t->ndim; d++)
-        bits *= (size_t)t->shape[d];
-    return (bits + 7) / 8;
+/* As the tensor has on the host, where four bits take a byte. */
+static size_t bytes_of(const hone_model_call *call, size_t index) {
+    const hone_model_entry *entry = call->entry;
+    size_t inputs = (size_t)entry->input_count;
+    const hone_model_port *port =
+        index < inputs ? &entry->inputs[index] : &entry->outputs[index - inputs];
+    const DLTensor *t = &call->tensors[index].dl_tensor;
+    hone_tensor view = hone_tensor_view(t->data, hone_model_port_dtype(port), t->ndim, t->shape);
+    return hone_tensor_bytes(&view);
 }
 
 static hone_status place_tensor(hone_model_call *call, size_t index) {
     DLTensor *t = &call->tensors[index].dl_tensor;
     hone_device_buffer **buffer = &call->placed[index];
-    HONE_TRY(hone_device_buffer_create(call->device, bytes_of(t), index, buffer));
+    HONE_TRY(hone_device_buffer_create(call->device, bytes_of(call, index), index, buffer));
     if ((*buffer)->bytes > 0) HONE_TRY(hone_device_buffer_write(call->device, *buffer, t->data));
     hone_device_place place = hone_device_buffer_place(call->device, *buffer);
     t->device = (DLDevice){place.type, place.number};
