@@ -104,7 +104,8 @@ void ptx_note_operands(gen *g, const hone_expr *e);
 /* UNSUPPORTED: other calls get pointers to it, and would not know how it lies. */
 hone_status ptx_check_operands(const gen *g);
 bool ptx_is_operand(const gen *g, hone_buffer buffer);
-/* Products come behind what code is made for now, in the text or by a loop around it. */
+/* Products come behind the statement that code is being made for, in the text or by a loop around.
+ */
 bool ptx_multiplies_later(const gen *g);
 /* Where those bytes of an operand lie; any other buffer's pointer itself. */
 LLVMValueRef ptx_turn(gen *g, hone_buffer buffer, LLVMValueRef pointer, int64_t bytes);

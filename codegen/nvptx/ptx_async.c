@@ -174,8 +174,7 @@ static bool says(const hone_expr *e, const char *word) {
 
 /* T.cuda.cvta_generic_to_shared(pointer) is that pointer. */
 static const hone_expr *plain_pointer(const hone_expr *e) {
-    bool is_turned = hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 2 &&
-                     strcmp(e->args[0]->u.s, "cuda.cvta_generic_to_shared") == 0;
+    bool is_turned = hone_expr_is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2;
     return is_turned ? e->args[1] : e;
 }
 

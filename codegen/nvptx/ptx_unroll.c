@@ -114,8 +114,7 @@ static void find_varying(walk *w, hone_node_id loop) {
 
 static bool is_copy_call(void *ctx, const hone_expr *e) {
     bool *found = ctx;
-    *found |= hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
-              strcmp(e->args[0]->u.s, "ptx.cp") == 0;
+    *found |= hone_expr_is_named(e, "ptx.cp");
     return !*found;
 }
 

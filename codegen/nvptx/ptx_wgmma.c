@@ -119,8 +119,7 @@ LLVMValueRef ptx_store_sums(gen *g, const hone_expr *e) {
 /* ---- operands in shared memory ---- */
 
 static bool is_wgmma(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && (e->count == 11 || e->count == 12) &&
-           strcmp(e->args[0]->u.s, "ptx.wgmma") == 0;
+    return hone_expr_is_named(e, "ptx.wgmma") && (e->count == 11 || e->count == 12);
 }
 
 void ptx_note_operands(gen *g, const hone_expr *e) {

@@ -74,11 +74,6 @@ typedef struct tile {
     const char *layout; /* of a load: "row_major"; NULL: none was seen */
 } tile;
 
-static bool is_named(const hone_expr *e, const char *name) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
-           strcmp(e->args[0]->u.s, name) == 0;
-}
-
 typedef struct search {
     c_gen *g;
     hone_var data;
@@ -88,9 +83,9 @@ typedef struct search {
 /* (data, m, n, k, number, ...), and of a load the layout behind pointer and stride. */
 static bool look_at(void *ctx, const hone_expr *e) {
     search *s = ctx;
-    bool is_load = is_named(e, "tvm_load_matrix_sync");
-    bool is_any =
-        is_load || is_named(e, "tvm_fill_fragment") || is_named(e, "tvm_store_matrix_sync");
+    bool is_load = hone_expr_is_named(e, "tvm_load_matrix_sync");
+    bool is_any = is_load || hone_expr_is_named(e, "tvm_fill_fragment") ||
+                  hone_expr_is_named(e, "tvm_store_matrix_sync");
     if (!is_any || e->count < 7 || e->args[1]->kind != HONE_EXPR_VAR ||
         e->args[1]->u.var != s->data) {
         return true;
@@ -355,7 +350,7 @@ static bool says(const hone_expr *e, const char *word) {
 }
 
 static const hone_expr *plain_pointer(const hone_expr *e) {
-    return is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2 ? e->args[1] : e;
+    return hone_expr_is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2 ? e->args[1] : e;
 }
 
 /* Operands, then words: ("async", "commit_group"), (n, "async", "wait_group"), (to, from, bytes) */

@@ -158,6 +158,9 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
     return e->kind == HONE_EXPR_CALL && e->op == intrin;
 }
 
+/* A call of an intrinsic that has no number of its own: T.NAME(…), its name the first argument. */
+bool hone_expr_is_named(const hone_expr *e, const char *name);
+
 /* T.vscale(): how many units the vectors of the machine have; only it knows. */
 bool hone_expr_is_vscale(const hone_expr *e);
 /* The expression or a part of it is T.vscale(), or a vector of scalable length. */

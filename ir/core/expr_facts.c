@@ -75,9 +75,13 @@ bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin) {
     return false;
 }
 
+bool hone_expr_is_named(const hone_expr *e, const char *name) {
+    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count > 0 &&
+           e->args[0]->kind == HONE_EXPR_STRING && strcmp(e->args[0]->u.s, name) == 0;
+}
+
 bool hone_expr_is_vscale(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 1 &&
-           e->args[0]->kind == HONE_EXPR_STRING && strcmp(e->args[0]->u.s, "vscale") == 0;
+    return e->count == 1 && hone_expr_is_named(e, "vscale");
 }
 
 static bool visit_scalable(void *ctx, const hone_expr *e) {

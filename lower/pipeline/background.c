@@ -128,8 +128,7 @@ bool lower_may_copy_behind(const lower_pipe *pipe) {
 /* ---- products that go on ---- */
 
 static bool is_product(const hone_expr *e) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->args[0]->kind == HONE_EXPR_STRING &&
-           strcmp(e->args[0]->u.s, "ptx.wgmma") == 0 && e->count == 11 &&
+    return hone_expr_is_named(e, "ptx.wgmma") && e->count == 11 &&
            hone_expr_is_int_value(e->args[5], 0); /* write_end waits for the first tile's sums */
 }
 

@@ -3,21 +3,17 @@
 
 #include <string.h>
 
-static bool is_named(const hone_expr *e, const char *name) {
-    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count > 0 &&
-           e->args[0]->kind == HONE_EXPR_STRING && strcmp(e->args[0]->u.s, name) == 0;
-}
-
 /* (data, m, n, k, number, …) */
 static bool says_shape(const hone_expr *e) {
-    return e->count > 5 &&
-           (is_named(e, "tvm_load_matrix_sync") || is_named(e, "tvm_store_matrix_sync") ||
-            is_named(e, "tvm_fill_fragment"));
+    return e->count > 5 && (hone_expr_is_named(e, "tvm_load_matrix_sync") ||
+                            hone_expr_is_named(e, "tvm_store_matrix_sync") ||
+                            hone_expr_is_named(e, "tvm_fill_fragment"));
 }
 
 /* (D, number, A, number, B, number, C, number) */
 static bool multiplies(const hone_expr *e) {
-    return e->count == 9 && (is_named(e, "tvm_mma_sync") || is_named(e, "tvm_bmma_sync"));
+    return e->count == 9 &&
+           (hone_expr_is_named(e, "tvm_mma_sync") || hone_expr_is_named(e, "tvm_bmma_sync"));
 }
 
 bool lower_is_fragment_call(const hone_expr *e) {
