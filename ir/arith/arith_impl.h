@@ -133,6 +133,8 @@ int64_t arith_sum_find(const arith_sum *s, const hone_expr *term); /* index or -
 /* Total order of expressions: by first variable id, then by structure. 0: they are equal, or one of
  * them has an effect. */
 int arith_order(const hone_expr *x, const hone_expr *y);
+/* Sorts a few by arith_order; equal ones keep their order. */
+void arith_sort(const hone_expr **parts, uint32_t count);
 /* x * y, as a product of terms; NULL when it has more than ARITH_MAX_FACTORS. */
 const hone_expr *arith_mono_mul(hone_arith *a, const hone_expr *x, const hone_expr *y);
 /* x / d, both products of terms; false when d does not divide x; *out NULL means 1. */

@@ -88,6 +88,16 @@ int arith_order(const hone_expr *x, const hone_expr *y) {
     return order_structure(x, y);
 }
 
+void arith_sort(const hone_expr **parts, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        const hone_expr *part = parts[i];
+        uint32_t j = i;
+        for (; j > 0 && arith_order(part, parts[j - 1]) < 0; j--)
+            parts[j] = parts[j - 1];
+        parts[j] = part;
+    }
+}
+
 /* ---- making sums ---- */
 
 void arith_sum_init(arith_sum *s) {

@@ -51,13 +51,7 @@ const hone_expr *arith_mono_mul(hone_arith *a, const hone_expr *x, const hone_ex
     uint32_t n = bare_factors(a, x, all);
     n += bare_factors(a, y, all + n);
     if (n > ARITH_MAX_FACTORS) return NULL; /* the sum fails, the product stays as written */
-    for (uint32_t i = 1; i < n; i++) {
-        const hone_expr *f = all[i];
-        uint32_t j = i;
-        for (; j > 0 && arith_order(f, all[j - 1]) < 0; j--)
-            all[j] = all[j - 1];
-        all[j] = f;
-    }
+    arith_sort(all, n);
     return mono_of(a, all, n);
 }
 

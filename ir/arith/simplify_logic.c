@@ -326,13 +326,7 @@ const hone_expr *arith_simp_minmax(hone_arith *a, const hone_expr *e) {
     if (n > MAX_PARTS)
         return x == e->args[0] && y == e->args[1] ? e : hone_expr_binary(&a->ir, op, x, y);
     if (n <= MAX_BEATEN) drop_beaten(a, parts, &n, op == HONE_OP_MIN);
-    for (uint32_t i = 1; i < n; i++) {
-        const hone_expr *part = parts[i];
-        uint32_t j = i;
-        for (; j > 0 && arith_order(part, parts[j - 1]) < 0; j--)
-            parts[j] = parts[j - 1];
-        parts[j] = part;
-    }
+    arith_sort(parts, n);
     const hone_expr *r = parts[0];
     for (uint32_t i = 1; i < n; i++)
         r = hone_expr_binary(&a->ir, op, r, parts[i]);
