@@ -444,6 +444,11 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         }
     } else if (!hone_tune_summary_has_best(&run->result)) {
         run->cli->exit_code = HONE_EXIT_NO;
+        if (run->cli->quiet) {
+            hone_log_line(&run->cli->log, HONE_LOG_ERROR,
+                          "%s: no kernel has a record; without --quiet the warnings say why",
+                          run->cli->args[0]);
+        }
     }
     return HONE_OK;
 }

@@ -354,6 +354,14 @@ static void list_inputs(const making *m, hone_str *out) {
     }
 }
 
+static const char *whose_inputs(const making *m, bool has_made) {
+    bool has_given = false;
+    for (size_t i = 0; i < m->plain.manifest.arg_count; i++)
+        has_given = has_given || m->inputs.is_given[i];
+    if (!has_made) return "the inputs that --in gives";
+    return has_given ? "the inputs, some from --in and the rest made up," : "made-up inputs";
+}
+
 /* Says how to go on. Takes and returns st. */
 static hone_status unsuited(const making *m, hone_status st) {
     hone_str made = {0};
@@ -361,8 +369,8 @@ static hone_status unsuited(const making *m, hone_status st) {
     const char *problem = m->inputs.problem ? m->inputs.problem : "";
     hone_status result = HONE_ERROR(
         HONE_CODE_UNSUPPORTED, "%s%s%s (%s%s%s)%s%s", m->is_slow ? "it takes too long with " : "",
-        made.length ? "made-up inputs" : "the inputs that --in gives",
-        m->is_slow ? "" : " do not suit it", hone_status_message(st), *problem ? "; " : "", problem,
+        whose_inputs(m, made.length > 0), m->is_slow ? "" : " do not suit it",
+        hone_status_message(st), *problem ? "; " : "", problem,
         made.length ? "; give them with --in NAME=FILE: " : "", hone_str_text(&made));
     hone_str_deinit(&made);
     hone_status_free(st);
