@@ -22,7 +22,7 @@
 /* What was found out about the file before SQLite saw it. */
 typedef struct file_facts {
     int64_t bytes;
-    bool empty;
+    bool is_there, empty;
     bool has_log, has_shared; /* files beside it: in use, or left behind */
     bool has_journal;         /* of a change, by another program, that may have to be taken back */
     bool may_write;           /* the file and beside it, and its mode says that this is meant */
@@ -64,6 +64,9 @@ static hone_status look_beside(const char *path, const char *suffix, bool with_b
 static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
     *out_facts = (file_facts){.empty = true};
     struct stat facts;
+    HONE_TRY(look_beside(path, "-wal", true, &out_facts->has_log));
+    HONE_TRY(look_beside(path, "-shm", false, &out_facts->has_shared));
+    HONE_TRY(look_beside(path, "-journal", true, &out_facts->has_journal));
     if (stat(path, &facts) != 0) {
         if (errno == ENAMETOOLONG) HONE_TRY(hone_fs_check_names(path, 0));
         if (errno != ENOENT) {
@@ -77,13 +80,11 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     }
     if (access(path, R_OK) != 0)
         return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
+    out_facts->is_there = true;
     out_facts->bytes = facts.st_size;
     out_facts->empty = facts.st_size == 0;
     out_facts->may_write =
         (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);
-    HONE_TRY(look_beside(path, "-wal", true, &out_facts->has_log));
-    HONE_TRY(look_beside(path, "-shm", false, &out_facts->has_shared));
-    HONE_TRY(look_beside(path, "-journal", true, &out_facts->has_journal));
     /* An empty file may be one that another process is about to fill. */
     if (!out_facts->empty || mode == HONE_DB_CREATE) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", path);
@@ -255,6 +256,28 @@ static hone_status migrate(db_sqlite *db, hone_db_mode mode) {
     return st;
 }
 
+static hone_status open_in_memory(db_sqlite *db, int64_t busy_ns) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int rc = sqlite3_open_v2(":memory:", &db->sql, flags, NULL);
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "make the file");
+    return apply_settings(db, busy_ns);
+}
+
+/* A file gets its name when all tables are in it: a process that is killed leaves none, or one that
+ * is whole. Another process may do the same; the first one's file stays. */
+static hone_status make_file(db_sqlite *db, int64_t busy_ns) {
+    sqlite3_int64 count = 0;
+    hone_status st = open_in_memory(db, busy_ns);
+    if (!st) st = migrate(db, HONE_DB_CREATE);
+    unsigned char *bytes = st ? NULL : sqlite3_serialize(db->sql, "main", &count, 0);
+    if (!st && !bytes) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", db->path);
+    if (!st) st = hone_fs_write_new(db->path, bytes, (size_t)count);
+    sqlite3_free(bytes);
+    sqlite3_close_v2(db->sql);
+    db->sql = NULL;
+    return st;
+}
+
 static hone_status quick_check(db_sqlite *db) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db->sql, "PRAGMA quick_check(1)", -1, &stmt, NULL);
@@ -346,6 +369,12 @@ hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     HONE_TRY(look_at_file(db->path, options->mode, &facts));
     if (options->mode == HONE_DB_READ) return connect_reader(db, options, &facts);
     HONE_TRY(check_file_system(db->path));
+    /* A log that is left of a file that was removed would be taken into ours; SQLite drops it when
+     * it makes the file. */
+    if (!facts.is_there && !facts.has_log && !facts.has_journal) {
+        HONE_TRY(make_file(db, options->busy_timeout_ns));
+        HONE_TRY(look_at_file(db->path, options->mode, &facts));
+    }
     int create = options->mode == HONE_DB_CREATE ? SQLITE_OPEN_CREATE : 0;
     HONE_TRY(open_connection(db, SQLITE_OPEN_READWRITE | create, "", &facts));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));

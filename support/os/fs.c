@@ -311,6 +311,31 @@ hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t cou
     return hone_fs_draft_commit(&draft);
 }
 
+/* Ends the draft. 0, or what errno says. */
+static int commit_new(hone_fs_draft *draft) {
+    copy_mode(draft);
+    bool is_synced = fsync(draft->fd) == 0 || errno == EINVAL || errno == EROFS;
+    bool is_named = is_synced && (draft->temporary ? link(draft->temporary, draft->path) == 0
+                                                   : link_to(draft, draft->path));
+    bool is_left = is_synced && !is_named && (errno == EEXIST || errno == EPERM);
+    int error = is_named || is_left ? 0 : errno;
+    if (is_named) sync_directory_of(draft->path);
+    hone_fs_draft_abandon(draft);
+    return error;
+}
+
+hone_status hone_fs_write_new(const char *path, const void *bytes, size_t count) {
+    hone_fs_draft draft;
+    HONE_TRY(hone_fs_draft_open(path, &draft));
+    hone_status st = hone_fd_write_full(draft.fd, bytes, count);
+    if (st) {
+        hone_fs_draft_abandon(&draft);
+        return hone_status_annotate(st, "%s", path);
+    }
+    int error = commit_new(&draft);
+    return error ? write_error(error, path) : HONE_OK;
+}
+
 /* ---- facts about paths ---- */
 
 bool hone_fs_exists(const char *path) {

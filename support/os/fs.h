@@ -31,6 +31,10 @@ HONE_NODISCARD hone_status hone_fs_read_part(const char *path, uint64_t offset, 
  * device is written to as it is. IO (also when there is no such directory), NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t count);
 
+/* As hone_fs_write_atomic, but never over a file: one that is there, or that another process makes
+ * meanwhile, stays as it is, which is no failure; nor is a file system that cannot do this. */
+HONE_NODISCARD hone_status hone_fs_write_new(const char *path, const void *bytes, size_t count);
+
 /* hone_fs_write_atomic in steps, for writers that stream: open, write to `fd`, then commit or
  * abandon. */
 typedef struct hone_fs_draft {

@@ -1,6 +1,7 @@
 /* tests/database/test_database_file.c - a file among others: who may write it, who has removed it,
  * who is at it, and what is left of one that is damaged. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,68 @@ static char *make_file(const char *name) {
         commit(db, i);
     hone_db_close(db);
     return path;
+}
+
+/* ---- a file that is being made ---- */
+
+static void remove_all(const char *path) {
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char name[512];
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        unlink(name);
+    }
+}
+
+static void make_until_killed(const char *path) {
+    for (;;) {
+        remove_all(path);
+        hone_db_close(open_db(path, HONE_DB_CREATE));
+    }
+}
+
+/* Whoever is killed leaves no file, or one that is whole and empty. */
+static void is_made_whole(void **state) {
+    (void)state;
+    char *path = path_of("made.db");
+    hone_rng rng = hone_test_rng(7);
+    hone_db_stats stats;
+    for (int i = 0; i < 40; i++) {
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) make_until_killed(path);
+        usleep((useconds_t)hone_rng_below(&rng, 20000));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        if (!hone_fs_exists(path)) continue;
+        hone_db *db = open_db(path, HONE_DB_READ);
+        HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+        assert_int_equal(stats.trials, 0);
+        hone_db_close(db);
+    }
+    hone_free(path);
+}
+
+/* The log of a file that somebody removed is not taken into the next one of that name. */
+static void takes_no_log_of_another(void **state) {
+    (void)state;
+    char *path = path_of("next.db"), *log = path_of("next.db-wal"), *kept = path_of("kept");
+    hone_db_stats stats;
+    hone_db *db = open_db(path, HONE_DB_CREATE);
+    sample_fill(db);
+    commit(db, 1);
+    assert_int_equal(link(log, kept), 0);
+    hone_db_close(db);
+    remove_all(path);
+    assert_int_equal(rename(kept, log), 0);
+    db = open_db(path, HONE_DB_CREATE);
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.trials, 0);
+    hone_db_close(db);
+    hone_free(kept);
+    hone_free(log);
+    hone_free(path);
 }
 
 /* ---- a file that went away ---- */
@@ -414,6 +477,8 @@ static void sees_news_beside_another_reader(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_made_whole),
+        cmocka_unit_test(takes_no_log_of_another),
         cmocka_unit_test(sees_news_beside_another_reader),
         cmocka_unit_test(notices_that_its_file_is_gone),
         cmocka_unit_test(leaves_nothing_beside_a_fixed_file),

@@ -168,6 +168,20 @@ static void drafts_have_no_name(void **state) {
     hone_free(path);
 }
 
+static void new_files_replace_none(void **state) {
+    (void)state;
+    char *path = at("file");
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_write_new(path, "first", 5));
+    HONE_ASSERT_OK(hone_fs_write_new(path, "second", 6));
+    assert_names("file ");
+    HONE_ASSERT_OK(hone_fs_read(path, 10, &bytes, &count));
+    assert_string_equal(bytes, "first");
+    hone_free(bytes);
+    hone_free(path);
+}
+
 static void a_failed_rename_leaves_nothing(void **state) {
     (void)state;
     char *path = at("busy/inner");
@@ -306,6 +320,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keeps_the_mode, enter, leave),
         cmocka_unit_test_setup_teardown(abandons_drafts, enter, leave),
         cmocka_unit_test_setup_teardown(drafts_have_no_name, enter, leave),
+        cmocka_unit_test_setup_teardown(new_files_replace_none, enter, leave),
         cmocka_unit_test_setup_teardown(a_failed_rename_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
         cmocka_unit_test_setup_teardown(says_what_is_missing, enter, leave),
