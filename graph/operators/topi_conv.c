@@ -194,20 +194,3 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
     t->result = pool_divide(t, &w, sum, include_pad);
     return HONE_OK;
 }
-
-/* Output sizes that divide the input: windows side by side. */
-hone_status hone_topi_emit_adaptive_pool(hone_topi *t) {
-    window w = {.spatial = (uint32_t)t->infos[0]->rank - 2};
-    for (uint32_t i = 0; i < w.spatial; i++) {
-        int64_t extent = hone_expr_const(t->infos[0]->shape[i + 2]);
-        int64_t count = hone_expr_const(t->out->shape[i + 2]);
-        if (extent < 0 || count < 1 || extent % count != 0) {
-            return hone_topi_unsupported(t, "an output size that does not divide the input's");
-        }
-        w.kernel[i] = w.strides[i] = extent / count;
-        w.dilation[i] = 1;
-    }
-    hone_buffer sum = pool_reduce(t, &w, t->buffers[0], "adaptive_pool_sum", HONE_TE_SUM);
-    t->result = pool_divide(t, &w, sum, true);
-    return HONE_OK;
-}
