@@ -5,21 +5,22 @@
 
 #include "graph/compose/compose_impl.h"
 
-static const hone_composer *find(const char *op) {
+static const hone_composer *find(const hone_gbind *bind) {
     const hone_composer *const tables[] = {
-        hone_compose_nodes,   hone_compose_quants,  hone_compose_norms, hone_compose_moves,
-        hone_compose_indices, hone_compose_layouts, hone_compose_shapes};
+        hone_compose_nodes,  hone_compose_quants,  hone_compose_norms,
+        hone_compose_moves,  hone_compose_indices, hone_compose_layouts,
+        hone_compose_shapes, hone_compose_grads,   hone_compose_detectors};
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
         for (const hone_composer *row = tables[t]; row->op; row++) {
-            if (strcmp(row->op, op) == 0) return row;
+            if (strcmp(row->op, bind->callee) == 0) return row;
         }
     }
-    return NULL;
+    return hone_compose_order_of(bind);
 }
 
 /* ---- what the call says ---- */
 
-static double number_of(const hone_value *v, double fallback) {
+double compose_number_of(const hone_value *v, double fallback) {
     if (!v) return fallback;
     if (v->kind == HONE_VALUE_FLOAT) return v->u.f;
     bool is_int = v->kind == HONE_VALUE_INT || v->kind == HONE_VALUE_BOOL;
@@ -30,7 +31,7 @@ static double number_of(const hone_value *v, double fallback) {
 }
 
 double compose_number(const hone_gbind *bind, const char *key, double fallback) {
-    return number_of(hone_attrs_find(&bind->attrs, key), fallback);
+    return compose_number_of(hone_attrs_find(&bind->attrs, key), fallback);
 }
 
 bool compose_flag(const hone_gbind *bind, uint32_t arg, const char *key, bool fallback) {
@@ -59,7 +60,9 @@ hone_status compose_axes(const onnx_reader *r, const hone_gbind *bind, const cha
     if (*out_count > HONE_MAX_RANK) return compose_refuse(bind, "too many axes");
     for (uint32_t i = 0; i < *out_count; i++) {
         int32_t axis;
-        int64_t wanted = is_one ? v->u.i : is_list ? (int64_t)number_of(&v->u.items[i], 0) : i;
+        int64_t wanted = is_one    ? v->u.i
+                         : is_list ? (int64_t)compose_number_of(&v->u.items[i], 0)
+                                   : i;
         HONE_TRY(onnx_axis(r, wanted, rank, &axis));
         out[i] = axis;
     }
@@ -177,7 +180,7 @@ static hone_status compose(hone_rewrite *rw, const hone_gbind *bind, const hone_
 }
 
 hone_status hone_compose_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
-    const hone_composer *row = bind->kind == HONE_GBIND_CALL ? find(bind->callee) : NULL;
+    const hone_composer *row = bind->kind == HONE_GBIND_CALL ? find(bind) : NULL;
     if (!row) return HONE_OK;
     onnx_reader *r = hone_arena_alloc(rw->module->arena, sizeof *r);
     hone_garg out = {.kind = HONE_GARG_NONE};

@@ -8,6 +8,9 @@
  *   compose_move.c    tensors taken apart and joined
  *   compose_index.c   elements at places that are computed
  *   compose_layout.c  layouts by index maps
+ *   compose_order.c   windows over dimensions in another order: NHWC
+ *   compose_grad.c    gradients of operators
+ *   compose_detect.c  boxes of detectors
  *   compose_shape.c   shapes as data, views, and what does nothing
  *
  * A composer is a reader (frontend/reader/) over the function that is being rebuilt: its inputs are
@@ -53,8 +56,14 @@ extern const hone_composer hone_compose_moves[];
 extern const hone_composer hone_compose_indices[];
 extern const hone_composer hone_compose_layouts[];
 extern const hone_composer hone_compose_shapes[];
+extern const hone_composer hone_compose_grads[];
+extern const hone_composer hone_compose_detectors[];
+/* For a window whose tensors have another order than the plain one; else NULL. */
+const hone_composer *hone_compose_order_of(const hone_gbind *bind);
 
 /* ---- what the call says ---- */
+/* Of a literal, whatever its kind; the fallback for all else. */
+double compose_number_of(const hone_value *v, double fallback);
 double compose_number(const hone_gbind *bind, const char *key, double fallback);
 /* The truth of an argument that is a number, or of the attribute where the text names it. */
 bool compose_flag(const hone_gbind *bind, uint32_t arg, const char *key, bool fallback);

@@ -1,14 +1,12 @@
 /* ir/ops/graph_infer_nn.c - shapes of convolutions, pools and normalisations. Spatial dimensions
- * follow N and C. */
+ * follow N and C: rules work on tensors in that order, whatever the layout is that the call names.
+ */
 #include <string.h>
 
 #include "ir/ops/graph_infer.h"
+#include "ir/ops/layout.h"
 
 enum { MAX_SPATIAL = 3 };
-
-static const char *const data_layouts[] = {NULL, "NCW", "NCHW", "NCDHW"};
-static const char *const turned_layouts[] = {NULL, "IOW", "IOHW", "IODHW"};
-static const char *const kernel_layouts[] = {NULL, "OIW", "OIHW", "OIDHW"};
 
 /* "nn.conv2d" -> 2 */
 static int32_t spatial_of(const hone_infer *in) {
@@ -20,6 +18,48 @@ static hone_status check_rank(const hone_infer *in, int32_t spatial) {
     if (in->args[0]->rank == spatial + 2) return HONE_OK;
     return hone_infer_fail(in, "the data must have %d dimensions", spatial + 2);
 }
+
+/* ---- layouts ---- */
+
+static hone_status turn(hone_infer *in, const hone_sinfo *info, const char *key, const char *layout,
+                        const char *plain, bool is_back, const hone_sinfo **out) {
+    const hone_expr *shape[HONE_MAX_RANK];
+    int64_t axes[HONE_MAX_RANK];
+    *out = info;
+    if (!info || strcmp(layout, plain) == 0) return HONE_OK;
+    if (!hone_layout_axes(layout, plain, axes))
+        return hone_infer_doubt(in, "%s '%s' has other letters than '%s'", key, layout, plain);
+    if (info->kind != HONE_SINFO_TENSOR || info->rank != (int32_t)strlen(plain) || !info->shape)
+        return HONE_OK;
+    for (int32_t d = 0; d < info->rank; d++) {
+        if (is_back)
+            shape[axes[d]] = info->shape[d];
+        else
+            shape[d] = info->shape[axes[d]];
+    }
+    const hone_expr *const *kept =
+        hone_arena_copy(in->ir.arena, shape, (size_t)info->rank * sizeof *shape);
+    if (kept) *out = hone_sinfo_tensor(in->ir.arena, info->dtype, info->rank, kept);
+    return kept && *out ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+}
+
+/* The rule of tensors in the plain order; the result is in the order that the call asks for. */
+static hone_status in_plain_order(hone_infer *in, hone_infer_fn rule) {
+    const hone_sinfo *given[2] = {in->args[0], in->args[1]};
+    hone_window_layouts l;
+    bool is_window = hone_layouts_of_window(in->bind, &l);
+    assert(is_window);
+    if (!is_window || hone_layouts_are_plain(&l)) return rule(in);
+    HONE_TRY(turn(in, given[0], l.data_key, l.data, l.plain, false, &in->args[0]));
+    if (l.kernel_key)
+        HONE_TRY(turn(in, given[1], l.kernel_key, l.kernel, l.plain_kernel, false, &in->args[1]));
+    HONE_TRY(rule(in));
+    in->args[0] = given[0];
+    in->args[1] = given[1];
+    return turn(in, in->result, "out_layout", l.out, l.plain, true, &in->result);
+}
+
+/* ---- windows ---- */
 
 typedef struct window {
     int64_t strides[MAX_SPATIAL], dilation[MAX_SPATIAL], padding[2 * MAX_SPATIAL];
@@ -101,12 +141,9 @@ static hone_status check_channels(const hone_infer *in, int64_t groups) {
     return HONE_OK;
 }
 
-hone_status hone_infer_conv(hone_infer *in) {
+static hone_status plain_conv(hone_infer *in) {
     const hone_sinfo *data = in->args[0], *weight = in->args[1];
     int32_t spatial = spatial_of(in);
-    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", kernel_layouts[spatial]));
     HONE_TRY(check_rank(in, spatial));
     if (weight->kind != HONE_SINFO_TENSOR || weight->rank != spatial + 2) {
         return hone_infer_fail(in, "the weight must have %d dimensions", spatial + 2);
@@ -125,13 +162,14 @@ hone_status hone_infer_conv(hone_infer *in) {
     return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), spatial + 2, shape);
 }
 
+hone_status hone_infer_conv(hone_infer *in) {
+    return in_plain_order(in, plain_conv);
+}
+
 /* ---- transposed convolution ---- */
 
 static hone_status check_turned(const hone_infer *in, int32_t spatial, int64_t groups) {
     const hone_sinfo *data = in->args[0], *weight = in->args[1];
-    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", turned_layouts[spatial]));
     HONE_TRY(check_rank(in, spatial));
     if (weight->kind != HONE_SINFO_TENSOR || weight->rank != spatial + 2) {
         return hone_infer_fail(in, "the weight must have %d dimensions", spatial + 2);
@@ -169,7 +207,7 @@ static hone_status turned_extent(hone_infer *in, const window *w, uint32_t spati
     return hone_ir_finish(&in->ir);
 }
 
-hone_status hone_infer_conv_transpose(hone_infer *in) {
+static hone_status plain_conv_transpose(hone_infer *in) {
     const hone_sinfo *data = in->args[0], *weight = in->args[1];
     int32_t spatial = spatial_of(in);
     int64_t groups = hone_attrs_int(&in->bind->attrs, "groups", 1), more[MAX_SPATIAL];
@@ -185,13 +223,15 @@ hone_status hone_infer_conv_transpose(hone_infer *in) {
     return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), spatial + 2, shape);
 }
 
-hone_status hone_infer_pool(hone_infer *in) {
+hone_status hone_infer_conv_transpose(hone_infer *in) {
+    return in_plain_order(in, plain_conv_transpose);
+}
+
+static hone_status plain_pool(hone_infer *in) {
     const hone_sinfo *data = in->args[0];
     int32_t spatial = spatial_of(in);
     int64_t kernel[MAX_SPATIAL];
     window w;
-    HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
     HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_attr_ints(in->bind, "pool_size", (uint32_t)spatial, 1, kernel));
     HONE_TRY(read_window(in, (uint32_t)spatial, &w));
@@ -203,11 +243,14 @@ hone_status hone_infer_pool(hone_infer *in) {
     return hone_infer_tensor(in, data->dtype, spatial + 2, shape);
 }
 
-hone_status hone_infer_adaptive_pool(hone_infer *in) {
+hone_status hone_infer_pool(hone_infer *in) {
+    return in_plain_order(in, plain_pool);
+}
+
+static hone_status plain_adaptive_pool(hone_infer *in) {
     const hone_sinfo *data = in->args[0];
     int32_t spatial = spatial_of(in);
     int64_t sizes[MAX_SPATIAL];
-    HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
     HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_attr_ints(in->bind, "output_size", (uint32_t)spatial, -1, sizes));
     const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], data->shape[1]};
@@ -219,6 +262,10 @@ hone_status hone_infer_adaptive_pool(hone_infer *in) {
         shape[i + 2] = sizes[i] < 0 ? data->shape[i + 2] : hone_extent_int(&in->ir, sizes[i]);
     }
     return hone_infer_tensor(in, data->dtype, spatial + 2, shape);
+}
+
+hone_status hone_infer_adaptive_pool(hone_infer *in) {
+    return in_plain_order(in, plain_adaptive_pool);
 }
 
 /* Is argument i a tensor of exactly this shape? What is not known to be might be read beyond its
