@@ -1,10 +1,11 @@
 """Peak memory of one run of each model of the zoo, in Hone and in onnxruntime.
 
-    PYTHON bench/peer_memory.py [--only NAME,...] [--json FILE]      PYTHON=$(scripts/peers --python)
+    PYTHON bench/peer_memory.py [--wide] [--only NAME,...] [--json FILE]      PYTHON=$(scripts/peers --python)
 
 Resident memory at its peak, above the process before the model is loaded: weights, code, workspace
 and threads count on both sides. A process of its own for each engine and model, one run, two
-threads. onnxruntime has its optimisations. Ratio above 1: Hone needs less.
+threads. onnxruntime has its optimisations. Ratio above 1: Hone needs less. --wide: models of real
+widths (bench/models/nets.py); the time that compiling took is said, too.
 """
 import argparse
 import ctypes
@@ -14,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy
 
@@ -95,17 +97,19 @@ def measure(engine, path, data):
     return int(run.stdout), None
 
 
-def zoo():
+def zoo(is_wide, only):
     """(name, model, feeds by name, names of outputs)"""
-    sys.path.insert(0, os.path.join(ROOT, "tests", "peer"))
-    import onnx_zoo  # pylint: disable=import-outside-toplevel
-    for name, make in onnx_zoo.MODELS.items():
-        net = make()
+    sys.path.insert(0, os.path.join(ROOT, "bench/models" if is_wide else "tests/peer"))
+    models = __import__("nets" if is_wide else "onnx_zoo").MODELS
+    for name, make in models.items():
+        if only and name not in only:
+            continue
+        net = make(1, 1) if is_wide else make()
         yield name, net.model(), net.feeds[0], net.outputs
 
 
 def prepared(name, model, feeds, outputs, folder):
-    """Paths of the model, the library and the data; or why there are none."""
+    """Paths of the model, the library and the data, and the seconds that compiling took; or None and why."""
     import onnx  # pylint: disable=import-outside-toplevel
     import onnxruntime  # pylint: disable=import-outside-toplevel
     path, data = os.path.join(folder, "model.onnx"), os.path.join(folder, "data.npz")
@@ -117,11 +121,12 @@ def prepared(name, model, feeds, outputs, folder):
         return None, "a type that numpy lacks"
     order = [i.name for i in model.graph.input if i.name in feeds]
     numpy.savez(data, **{"in:" + n: feeds[n] for n in order}, **{"out:" + n: a for n, a in zip(outputs, made)})
+    begin = time.perf_counter()
     run = subprocess.run([os.path.join(BUILD, "hone"), "compile", path, "-q", "--threads", str(THREADS), "-o",
                           os.path.join(folder, "model")], capture_output=True, text=True, check=False)
     if run.returncode:
         return None, run.stderr.splitlines()[0]
-    return (path, os.path.join(folder, "model.so"), data), None
+    return (path, os.path.join(folder, "model.so"), data), time.perf_counter() - begin
 
 
 def main():
@@ -129,19 +134,19 @@ def main():
         child(*sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--wide", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--json")
     options = parser.parse_args()
     rows, only = [], set(filter(None, options.only.split(",")))
-    print(f"{'model':24} {'hone':>10} {'onnxruntime':>12}  ratio")
-    for name, model, feeds, outputs in zoo():
-        if only and name not in only:
-            continue
+    print(f"{'model':24} {'hone':>10} {'onnxruntime':>12}  ratio  compile")
+    for name, model, feeds, outputs in zoo(options.wide, only):
         with tempfile.TemporaryDirectory(prefix="hone-memory-") as folder:
-            ready, why = prepared(name, model, feeds, outputs, folder)
-            if why:
-                print(f"{name:24} left out: {why}")
+            ready, also = prepared(name, model, feeds, outputs, folder)
+            if not ready:
+                print(f"{name:24} left out: {also}")
                 continue
+            seconds = also
             path, library, data = ready
             ours, failed = measure("hone", library, data)
             theirs, also = measure("onnxruntime", path, data)
@@ -151,7 +156,7 @@ def main():
         ratio = theirs / max(ours, 1)
         rows.append({"work": name, "metric": "peak", "unit": "KiB", "hone": ours, "peer_name": "onnxruntime",
                      "peer": theirs, "ratio": ratio})
-        print(f"{name:24} {ours:10} {theirs:12}  {ratio:.2f}", flush=True)
+        print(f"{name:24} {ours:10} {theirs:12}  {ratio:5.2f} {seconds:6.1f} s", flush=True)
     if rows:
         print(f"median ratio {statistics.median(r['ratio'] for r in rows):.2f}, "
               f"{sum(r['ratio'] < 1 for r in rows)} of {len(rows)} models need more than onnxruntime")

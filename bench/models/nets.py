@@ -11,6 +11,7 @@ import numpy
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/peer"))
 
 from onnx_zoo_language import attention, encoder_layer, embedded, feed_forward, heads_apart, heads_joined  # noqa: E402
+from onnx_zoo_language import llama as llama_of  # noqa: E402
 from onnx_zoo_net import INT64, LEAST, Net  # noqa: E402
 from onnx_zoo_vision import basic_block, bottleneck, classified, inverted, resnet_body  # noqa: E402
 
@@ -128,6 +129,28 @@ def gpt(batch, feed, wide=256, heads=4, layers=4, length=64):
     return net
 
 
+def llama(batch, feed, layers=8):
+    """One more token behind 127 that are in the caches; sizes stay open."""
+    return llama_of(512, 8, 4, 1376, layers, ((feed, 1, 127),))
+
+
+def llama24(batch, feed):
+    return llama(batch, feed, 24)
+
+
+def vgg16(batch, feed):
+    """The convolutions of VGG-16, and two fully connected layers of 1024."""
+    net, x = pictures(batch, 224, feed)
+    wide = 3
+    for out, depth in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        for _ in range(depth):
+            x, wide = net.op("Relu", net.conv(x, wide, out)), out
+        x = net.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    x = net.op("Relu", net.linear(net.op("Flatten", x), wide * 7 * 7, 1024))
+    net.output(net.linear(x, 1024, CLASSES))
+    return net
+
+
 def mlp(batch, feed):
     net = Net(OPSET)
     x = net.input("x", [batch or "batch", 784])
@@ -147,4 +170,5 @@ def cnn(batch, feed):
 
 
 MODELS = {f.__name__: f for f in (resnet18, resnet50, mobilenetv2, vit_tiny, bert, bert_base, gpt, unet,
-                                  mlp, cnn)}
+                                  mlp, cnn, llama, llama24, vgg16)}
+UNUSUAL = ("mlp", "cnn", "llama", "llama24", "vgg16")  # those that are timed when asked for

@@ -32,7 +32,7 @@ PAUSE_S = 0.1  # until threads that wait for the next call of another work sleep
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("models", nargs="*", default=[n for n in nets.MODELS if n not in ("mlp", "cnn")])
+    parser.add_argument("models", nargs="*", default=[n for n in nets.MODELS if n not in nets.UNUSUAL])
     parser.add_argument("--build", action="append")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch", type=int, default=1)

@@ -230,16 +230,15 @@ def llama_mask(net, mask, ids, past):
     return net.op("Where", both, net.number(0), net.number(LEAST))
 
 
-def llama():
+def llama(wide=16, heads=4, groups=2, inner=32, layers=2, runs=((1, 5, 2), (2, 1, 7))):
     """Rotary places, grouped queries, a gated feed-forward, RMS norms, caches as inputs."""
-    net, wide, heads, groups, each = Net(18, 24), 16, 4, 2, 4
+    net, each = Net(18, 24), wide // heads
     ids = net.input("input_ids", ["batch", "sequence"], INT64)
     mask = net.input("attention_mask", ["batch", "total"], INT64)
     places = net.input("position_ids", ["batch", "sequence"], INT64)
-    layers = 2
     caches = [[cache_input(net, f"past_key_values.{i}.{w}", groups, each) for w in ("key", "value")]
               for i in range(layers)]
-    for batch, length, past in ((1, 5, 2), (2, 1, 7)):
+    for batch, length, past in runs:
         given = numpy.ones((batch, past + length), "int64")
         given[-1, 0] = 0
         feed = {"input_ids": net.rng.integers(0, WORDS, (batch, length)), "attention_mask": given,
@@ -270,9 +269,9 @@ def llama():
         y = heads_joined(net, attention(net, q, k, v, numpy.sqrt(each), away), wide)
         x = net.op("Add", x, net.project(y, wide, wide, False))
         y = net.rms_norm(x, wide)
-        gate = net.silu(net.project(y, wide, 32, False))
-        y = net.op("Mul", gate, net.project(y, wide, 32, False))
-        x = net.op("Add", x, net.project(y, 32, wide, False))
+        gate = net.silu(net.project(y, wide, inner, False))
+        y = net.op("Mul", gate, net.project(y, wide, inner, False))
+        x = net.op("Add", x, net.project(y, inner, wide, False))
     net.output(net.project(net.rms_norm(x, wide), wide, WORDS, False), *presents)
     return net
 
