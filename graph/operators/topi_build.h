@@ -37,43 +37,14 @@ typedef hone_status (*hone_topi_fn)(hone_topi *t);
 /* The builder of an operator, or NULL. */
 hone_topi_fn hone_topi_find(const char *op);
 
+/* The builders, rows of topi.def: */
+#define HONE_TOPI(op, builder) hone_status hone_topi_emit_##builder(hone_topi *t);
+#include "graph/operators/topi.def"
+#undef HONE_TOPI
+/* That of all others that compute an element of elements at the same place: by a row of its table.
+ */
 hone_status hone_topi_emit_elementwise(hone_topi *t);
-hone_status hone_topi_emit_matmul(hone_topi *t);
-hone_status hone_topi_emit_conv(hone_topi *t);
-hone_status hone_topi_emit_deconv(hone_topi *t);
-hone_status hone_topi_emit_pool(hone_topi *t);
-hone_status hone_topi_emit_adaptive_pool(hone_topi *t);
-hone_status hone_topi_emit_softmax(hone_topi *t);
-hone_status hone_topi_emit_layer_norm(hone_topi *t);
-hone_status hone_topi_emit_nll_loss(hone_topi *t);
-hone_status hone_topi_emit_resample(hone_topi *t);
-hone_status hone_topi_emit_grid_sample(hone_topi *t);
-hone_status hone_topi_emit_roi_align(hone_topi *t);
-hone_status hone_topi_emit_roi_pool(hone_topi *t);
-hone_status hone_topi_emit_einsum(hone_topi *t);
-hone_status hone_topi_emit_reduce(hone_topi *t);
-hone_status hone_topi_emit_arg_reduce(hone_topi *t);
-hone_status hone_topi_emit_reshape(hone_topi *t);
-hone_status hone_topi_emit_permute(hone_topi *t);
-hone_status hone_topi_emit_broadcast_to(hone_topi *t);
-hone_status hone_topi_emit_concat(hone_topi *t);
-hone_status hone_topi_emit_slice(hone_topi *t);
-hone_status hone_topi_emit_take(hone_topi *t);
-hone_status hone_topi_emit_pad(hone_topi *t);
-hone_status hone_topi_emit_pad_copies(hone_topi *t); /* of the data, not a number */
-hone_status hone_topi_emit_gather_elements(hone_topi *t);
-hone_status hone_topi_emit_gather_nd(hone_topi *t);
-hone_status hone_topi_emit_one_hot(hone_topi *t);
-hone_status hone_topi_emit_scatter_elements(hone_topi *t);
-hone_status hone_topi_emit_scatter_nd(hone_topi *t);
-hone_status hone_topi_emit_det(hone_topi *t);
-hone_status hone_topi_emit_cumulate(hone_topi *t);
-hone_status hone_topi_emit_sort(hone_topi *t);
-hone_status hone_topi_emit_triangle(hone_topi *t);
-hone_status hone_topi_emit_flip(hone_topi *t);
-hone_status hone_topi_emit_tile(hone_topi *t);
-hone_status hone_topi_emit_repeat(hone_topi *t);
-hone_status hone_topi_emit_suppress(hone_topi *t);
+hone_status hone_topi_emit_pad_copies(hone_topi *t); /* "nn.pad" of the data, not of a number */
 
 /* ---- helpers ---- */
 /* Argument i at the output's axes, broadcast as numpy does. */
