@@ -20,11 +20,7 @@ FRONTEND = "graph/frontend"
 PAGE = "docs/operators.md"
 SCHEMAS = FRONTEND + "/onnx/operators.txt"
 LIMITS = FRONTEND + "/onnx/limits.txt"
-DOMAINS = {**{f"onnx_{table}_converters": "com.microsoft"
-              for table in ("microsoft", "heads", "fused", "quant_contrib", "channels_last")},
-           "onnx_learned_converters": "ai.onnx.ml", "onnx_tree_converters": "ai.onnx.ml",
-           "onnx_flex_converters": "ai.onnx.preview",
-           "onnx_train_converters": "ai.onnx.preview.training"}
+FAMILY = re.compile(r'^HONE_ONNX_FAMILY\((\w+), +"(.*)"\)', re.M)
 TABLE = re.compile(r"^const onnx_converter (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 MACRO = re.compile(r"^#define (\w+)(?:\(([\w, ]+)\))? +(.*)$", re.M)
 ROW = re.compile(r"\{\s*\"(\w+)\",\s*\w+,\s*(\d+),\s*(\d+),\s*(\w+),\s*((?:\"[^\"]*\"\s*)+),")
@@ -58,12 +54,15 @@ def expanded(text):
 
 def converters():
     """(domain, operator): (least and most inputs, outputs, attributes)."""
+    domains = {f"onnx_{name}_converters": domain
+               for name, domain in FAMILY.findall(read(FRONTEND + "/nodes/onnx_families.def"))}
+    domains["onnx_flex_converters"] = "ai.onnx.preview"
     found = {}
     for path in sorted(glob.glob(FRONTEND + "/*.c") + glob.glob(FRONTEND + "/nodes/*.c")):
         for table, rows in TABLE.findall(expanded(read(path))):
             for op, least, most, outputs, attrs in ROW.findall(rows):
                 words = " ".join(re.findall(r"\"([^\"]*)\"", attrs)).split()
-                found[DOMAINS.get(table, ""), op] = (int(least), int(most), outputs, sorted(words))
+                found[domains.get(table, ""), op] = (int(least), int(most), outputs, sorted(words))
     return found
 
 
@@ -129,7 +128,7 @@ def page():
     newest = re.search(r"NEWEST_OPSET = (\d+)", source).group(1)
     missing = [op for domain, op in sorted(of_standard) if not domain and ("", op) not in known]
     text = HEAD.format(newest=newest) + "## The standard's\n\n" + rows_of("", known, of_standard, of_limits)
-    for domain in sorted(set(DOMAINS.values())):
+    for domain in sorted({domain for domain, _ in known if domain}):
         text += f"\n## {domain}\n\n" + rows_of(domain, known, of_standard, of_limits)
     return text + "\n## Not implemented\n\n" + ", ".join(missing) + ".\n" + of_relax()
 

@@ -33,6 +33,4 @@ HONE_NODISCARD hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hon
 HONE_NODISCARD hone_status onnx_two_classes(onnx_reader *r, hone_garg score, hone_garg labels,
                                             double limit, bool are_mixed, hone_garg *out);
 
-extern const onnx_converter onnx_tree_converters[];
-
 #endif

@@ -210,7 +210,7 @@ static hone_status convert_tf_idf(onnx_reader *r, hone_garg *out) {
     return info->rank == 2 ? HONE_OK : onnx_emit_reshape(r, *out, 1, &extent, out);
 }
 
-const onnx_converter onnx_ngram_converters[] = {
+const onnx_converter onnx_ngrams_converters[] = {
     {"TfIdfVectorizer", convert_tf_idf, 1, 1, 1,
      "max_gram_length max_skip_count min_gram_length mode ngram_counts ngram_indexes pool_int64s "
      "pool_strings weights", NULL},

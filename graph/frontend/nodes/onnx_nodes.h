@@ -10,39 +10,10 @@ const onnx_converter *onnx_find_row(const Onnx__NodeProto *node);
 /* The row of a table, which ends with op == NULL; or NULL. */
 const onnx_converter *onnx_find_in(const onnx_converter *table, const char *op);
 
-extern const onnx_converter onnx_math_converters[];
-extern const onnx_converter onnx_nn_converters[];
-extern const onnx_converter onnx_shape_converters[];
-extern const onnx_converter onnx_index_converters[];
-extern const onnx_converter onnx_fill_converters[];
-extern const onnx_converter onnx_pad_converters[];
-extern const onnx_converter onnx_slice_converters[];
-extern const onnx_converter onnx_simple_converters[];
-extern const onnx_converter onnx_train_converters[];   /* of ai.onnx.preview.training */
-extern const onnx_converter onnx_learned_converters[]; /* of ai.onnx.ml */
-extern const onnx_converter onnx_places_converters[];
-extern const onnx_converter onnx_loss_converters[];
-extern const onnx_converter onnx_transformer_converters[];
-extern const onnx_converter onnx_microsoft_converters[];     /* of the domain com.microsoft */
-extern const onnx_converter onnx_quant_contrib_converters[]; /* more of com.microsoft */
-extern const onnx_converter onnx_channels_last_converters[]; /* what it turns round */
-extern const onnx_converter onnx_heads_converters[];         /* its attention */
-extern const onnx_converter onnx_fused_converters[];         /* what its optimiser fuses */
-extern const onnx_converter onnx_signal_converters[];
-extern const onnx_converter onnx_einsum_converters[];
-extern const onnx_converter onnx_quant_converters[];
-extern const onnx_converter onnx_image_converters[];
-extern const onnx_converter onnx_deform_converters[];
-extern const onnx_converter onnx_fit_converters[];
-extern const onnx_converter onnx_norm_pool_converters[];
-extern const onnx_converter onnx_resize_converters[];
-extern const onnx_converter onnx_ngram_converters[];
-extern const onnx_converter onnx_cast_converters[];
-extern const onnx_converter onnx_chosen_converters[];
-extern const onnx_converter onnx_unique_converters[];
-extern const onnx_converter onnx_suppress_converters[];
-extern const onnx_converter onnx_random_converters[];
-extern const onnx_converter onnx_attention_converters[];
+/* The families' tables, which end with op == NULL. */
+#define HONE_ONNX_FAMILY(name, domain) extern const onnx_converter onnx_##name##_converters[];
+#include "graph/frontend/nodes/onnx_families.def"
+#undef HONE_ONNX_FAMILY
 
 /* ---- operators of others ---- */
 enum { ONNX_MAX_GIVEN = 16 };

@@ -378,7 +378,7 @@ static hone_status convert_classifier(onnx_reader *r, hone_garg *out) {
     "nodes_missing_value_tracks_true nodes_modes nodes_nodeids nodes_treeids nodes_truenodeids "   \
     "nodes_values post_transform "
 
-const onnx_converter onnx_tree_converters[] = {
+const onnx_converter onnx_trees_converters[] = {
     {"TreeEnsembleRegressor", convert_regressor, 1, 1, 1,
      NODE_ATTRS "aggregate_function n_targets target_ids target_nodeids target_treeids "
                 "target_weights", NULL},
