@@ -1,4 +1,5 @@
 /* codegen/backend.c - the table of what can be made of a program, and by whom. */
+#include <assert.h>
 #include <string.h>
 
 #include "codegen/codegen.h"
@@ -30,20 +31,8 @@ static hone_status unknown(const char *name) {
     return st;
 }
 
-/* What devices load of programs for them. */
-static const char *name_for(const hone_target *target) {
-    static const struct {
-        hone_target_kind kind;
-        const char *name;
-    } rows[] = {
-        {HONE_TARGET_CUDA,   "ptx"  },
-        {HONE_TARGET_OPENCL, "cl"   },
-        {HONE_TARGET_METAL,  "metal"},
-    };
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (rows[i].kind == target->kind) return rows[i].name;
-    }
-    return "so";
+static bool is_meant(const hone_backend *b, const char *name, const hone_target *target) {
+    return name ? strcmp(b->name, name) == 0 : (b->facts & HONE_EMITS_ON(target->kind)) != 0;
 }
 
 static hone_status check_device(const hone_backend *b, const hone_target *target) {
@@ -57,10 +46,10 @@ static hone_status check_device(const hone_backend *b, const hone_target *target
 hone_status hone_backend_find(const char *name, const hone_target *target,
                               const hone_backend **out) {
     *out = NULL;
-    if (!name) name = name_for(target);
     for (size_t i = 0; i < HONE_COUNT(backends) && !*out; i++) {
-        bool is_it = strcmp(backends[i].name, name) == 0;
-        if (is_it && makes_kernels(&backends[i])) *out = &backends[i];
+        if (is_meant(&backends[i], name, target) && makes_kernels(&backends[i]))
+            *out = &backends[i];
     }
+    assert(name || *out);
     return *out ? check_device(*out, target) : unknown(name);
 }

@@ -92,6 +92,8 @@ typedef enum hone_emit_facts {
     HONE_EMITS_SCHEDULED = 16, /* the scheduled program, before it is lowered */
     HONE_EMITS_KERNELS = 32    /* of a GPU's program: kernels of lower/device, which are launched */
 } hone_emit_facts;
+/* A further fact: it is what is loaded on targets of that kind, of which each has one such row. */
+#define HONE_EMITS_ON(target_kind) (256u << (target_kind))
 
 /* How a kernel is made of a scheduled program: a row of emits.def. */
 typedef struct hone_backend {
@@ -102,7 +104,7 @@ typedef struct hone_backend {
     uint32_t facts; /* of hone_emit_facts */
 } hone_backend;
 
-/* By name; NULL: what is loaded for the target ("so" for a CPU). UNSUPPORTED lists those that
+/* By name; NULL: what is loaded on the target ("so" on a CPU). UNSUPPORTED lists those that
  * kernels are made as; also of one that is for GPUs alone, or for CPUs, where the target is none.
  */
 HONE_NODISCARD hone_status hone_backend_find(const char *name, const hone_target *target,
