@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
-#include "costmodel/costmodel.h"
 #include "database/db_targets.h"
 #include "runner/farm/runner_remote.h"
 #include "runner/runner.h"
-#include "runtime/device.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "support/os/progress.h"
@@ -24,29 +22,15 @@
 #include "tools/cli/cli_intrins.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_target.h"
-#include "tools/cli/cli_variants.h"
-#include "tools/farm/farm_options.h"
 #include "tools/report/report.h"
 #include "tools/run/extern_library.h"
 #include "tools/verbs/tune_inputs.h"
 #include "tools/verbs/tune_model.h"
+#include "tools/verbs/tune_options.h"
 #include "tools/verbs/tune_summary.h"
 #include "tools/verbs/verbs.h"
 #include "tuner/loop/tune.h"
 #include "tuner/search/search.h"
-
-typedef struct tune_options {
-    hone_cli_list shapes, intrins, inputs;
-    const char *db, *target, *task, *space, *propose, *strategy, *cost_model, *cache, *extern_path,
-        *report;
-    int64_t trials, time_ns, seed, threads, builders, look_ahead, evaluations;
-    bool has_trials, has_time, until_converged, no_report, unsandboxed, kernels_only;
-    cli_variants variants;
-    hone_variant_rules variant_rules;
-    farm_options farm;
-    bool is_remote;
-    hone_cache_state cache_state;
-} tune_options;
 
 /* What a run owns. */
 typedef struct tune_run {
@@ -103,114 +87,11 @@ static void catch_interrupts(void) {
 
 /* ---- setting up ---- */
 
-static const char *const cache_names[] = {"hot", "cold", "model"};
-
-static hone_status read_cache(tune_options *o) {
-    for (size_t i = 0; o->cache && i < HONE_COUNT(cache_names); i++) {
-        if (strcmp(o->cache, cache_names[i]) == 0) o->cache_state = (hone_cache_state)i;
-    }
-    bool is_known = !o->cache || strcmp(o->cache, cache_names[o->cache_state]) == 0;
-    if (!is_known) {
-        return HONE_ERROR(HONE_CODE_INVALID, "option '--cache' wants hot, cold or model, not '%s'",
-                          o->cache);
-    }
-    if (o->cache_state != HONE_CACHE_MODEL || !o->is_remote) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "--cache model is for candidates on this machine");
-}
-
-/* Without a word of the user's: as in the model, where there is one with weights. */
-static void choose_cache(tune_options *o, const hone_task_list *tasks) {
-    bool has_weights = false;
-    for (uint32_t i = 0; i < tasks->count; i++)
-        has_weights |= tasks->items[i].constants != 0;
-    bool may_be_model = !o->cache && !o->is_remote && has_weights && tasks->footprint_bytes > 0;
-    if (may_be_model) o->cache_state = HONE_CACHE_MODEL;
-    o->cache = cache_names[o->cache_state];
-}
-
-static hone_status check_options(hone_cli *cli, tune_options *o) {
-    if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
-    HONE_TRY(read_cache(o));
-    HONE_TRY(hone_cli_read_variants(cli, &o->variants, &o->variant_rules));
-    if (o->extern_path && !hone_fs_exists(o->extern_path)) {
-        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
-    }
-    if (o->extern_path && hone_fs_is_dir(o->extern_path)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", o->extern_path);
-    }
-    const hone_strategy *strategy;
-    HONE_TRY(hone_strategy_find(o->strategy, &strategy));
-    HONE_TRY(hone_costmodel_check_name(o->cost_model));
-    HONE_TRY(farm_options_check(cli, &o->farm));
-    if (o->no_report) HONE_TRY(hone_cli_refuse(cli, "report", "--no-report"));
-    if (strcmp(o->strategy, "evolutionary") != 0)
-        HONE_TRY(hone_cli_refuse(cli, "cost-model evaluations", "a strategy that asks none"));
-    if (o->has_trials || o->has_time || o->until_converged) return HONE_OK;
-    o->trials = 1000;
-    return HONE_OK;
-}
-
-/* Whether there is a card is seen when its runner starts. */
-static hone_status check_target(const hone_target *target) {
-    if (hone_target_is_gpu(target))
-        return hone_device_name_check(hone_target_kind_name(target->kind));
-    if (hone_target_runs_here(target)) return HONE_OK;
-    hone_str text = {0};
-    hone_target_print(target, &text);
-    hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                                "target '%s' does not run on this machine, so nothing can be "
-                                "measured for it here",
-                                hone_str_text(&text));
-    hone_str_deinit(&text);
-    return st;
-}
-
-static hone_status check_local_target(const tune_options *o) {
-    hone_target target;
-    HONE_TRY(hone_cli_read_target(o->target, o->threads, &target));
-    return check_target(&target);
-}
-
 /* Log lines first take the progress line off the screen. */
 static void write_log(void *context, hone_log_level level, const char *text) {
     tune_run *run = context;
     hone_progress_renderer_clear(&run->renderer);
     run->plain_log.write(run->plain_log.context, level, text);
-}
-
-static void remember_command(tune_run *run, const tune_options *o) {
-    hone_str *text = &run->command_line;
-    hone_str_printf(text, "hone tune %s --db %s", run->cli->args[0], o->db);
-    if (o->trials) hone_str_printf(text, " --trials %" PRId64, o->trials);
-    if (o->time_ns) hone_str_printf(text, " --time %.6gs", (double)o->time_ns / 1e9);
-    if (o->until_converged) hone_str_append(text, " --until-converged");
-    if (o->target) hone_str_printf(text, " --target '%s'", o->target);
-    if (o->threads) hone_str_printf(text, " --threads %" PRId64, o->threads);
-    if (o->task) hone_str_printf(text, " --task %s", o->task);
-    if (o->space) hone_str_printf(text, " --space %s", o->space);
-    if (o->propose) hone_str_printf(text, " --propose '%s'", o->propose);
-    if (o->variants.which) hone_str_printf(text, " --variants %s", o->variants.which);
-    if (o->variants.has_max_error)
-        hone_str_printf(text, " --max-error %.17g", o->variants.max_error);
-    for (size_t i = 0; i < o->variants.files.count; i++)
-        hone_str_printf(text, " --variant %s", o->variants.files.items[i]);
-    for (size_t i = 0; i < o->shapes.count; i++) {
-        hone_str_printf(text, " --shape %s", o->shapes.items[i]);
-    }
-    for (size_t i = 0; i < o->inputs.count; i++) {
-        hone_str_printf(text, " --in %s", o->inputs.items[i]);
-    }
-    if (o->is_remote) {
-        hone_str_printf(text, " --tracker %s --device-key %s", o->farm.choice.access.tracker,
-                        hone_runner_remote_device_key(run->runner));
-    }
-    if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
-    if (o->kernels_only) hone_str_append(text, " --kernels-only");
-    if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
-    if (strcmp(o->strategy, "evolutionary") == 0)
-        hone_str_printf(text, " --evaluations %" PRId64, o->evaluations);
-    hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
-                    o->strategy, o->cost_model, o->seed, o->cache);
 }
 
 /* Where candidates cannot be held, none is run. */
@@ -318,7 +199,8 @@ static int64_t time_for_kernels(const tune_run *run, const tune_options *o) {
 
 static hone_status tune(tune_run *run, const tune_options *o) {
     hone_progress progress = hone_progress_renderer_sink(&run->renderer);
-    remember_command(run, o);
+    const char *key = o->is_remote ? hone_runner_remote_device_key(run->runner) : NULL;
+    tune_options_print(o, run->cli->args[0], key, &run->command_line);
     HONE_TRY(hone_str_check(&run->command_line));
     hone_tune_options options = {.db = run->db,
                                  .target = run->target,
@@ -400,8 +282,7 @@ static hone_status load_tasks(tune_run *run, const tune_options *o) {
 }
 
 static hone_status tune_on(tune_run *run, tune_options *o) {
-    HONE_TRY(check_options(run->cli, o));
-    if (!o->is_remote) HONE_TRY(check_local_target(o));
+    HONE_TRY(tune_options_check(run->cli, o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     run->intrin_count = o->intrins.count;
     HONE_TRY(load_tasks(run, o));
@@ -417,7 +298,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
-    choose_cache(o, &run->tasks);
+    tune_options_choose_cache(o, &run->tasks);
     if (o->task) HONE_TRY(hone_task_list_check_name(&run->tasks, o->task));
     HONE_TRY(hone_cli_check_externs(run->cli, o->extern_path, &run->tasks, o->task));
     HONE_TRY(read_registered(run, o));
@@ -471,23 +352,10 @@ static hone_status clean_up(tune_run *run) {
 static hone_status tune_verb(hone_cli *cli, tune_options *o) {
     tune_run run = {.cli = cli, .plain_log = cli->log};
     run.log = (hone_log){cli->log.level, write_log, &run};
-    o->is_remote = farm_options_name_a_tracker(&o->farm);
-    o->farm.choice.target = o->target;
-    o->farm.choice.threads = o->threads;
     hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
     hone_status st = tune_on(&run, o);
     return hone_status_join(st, clean_up(&run));
 }
-
-/* Behind the text: what else there is to say about it. */
-#define OPTION(option, shown, of_kind, where, text, ...)                                           \
-    { .name = option, .value = shown, .kind = of_kind, .to = &(where), .help = text, __VA_ARGS__ }
-#define TEXT_OPTION(option, shown, where, text)                                                    \
-    OPTION(option, shown, HONE_CLI_TEXT, where, text, .was_given = NULL)
-#define SWITCH_OPTION(option, where, text)                                                         \
-    OPTION(option, NULL, HONE_CLI_SWITCH, where, text, .was_given = NULL)
-#define NUMBER_OPTION(option, where, least, most, text)                                            \
-    OPTION(option, "N", HONE_CLI_NUMBER, where, text, .min = least, .max = most)
 
 int hone_verb_tune(int argc, char **argv) {
     tune_options o = {.strategy = "evolutionary",
@@ -496,49 +364,60 @@ int hone_verb_tune(int argc, char **argv) {
                       .farm = {.no_device = "wait"},
                       .builders = hone_thread_cpu_count()};
     const hone_cli_option options[] = {
-        TEXT_OPTION("db", "FILE", o.db, "where records are kept; made when it is not there"),
-        TEXT_OPTION("target", "TARGET", o.target, "what to tune for; default: host"),
-        OPTION("trials", "N", HONE_CLI_NUMBER, o.trials,
-               "candidates to measure, over all tasks; default 1000", .was_given = &o.has_trials,
-               .min = 1, .max = INT64_C(1000000000)),
-        OPTION("time", "10m", HONE_CLI_TIME, o.time_ns, "stop after this time",
-               .was_given = &o.has_time, .min = 1),
-        SWITCH_OPTION("until-converged", o.until_converged,
-                      "stop when nothing has got better for a while"),
-        TEXT_OPTION("task", "NAME", o.task, "this task alone"),
-        TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
-        TEXT_OPTION("propose", "CMD", o.propose,
-                    "a command that proposes candidates, by lines of JSON (docs/tuning.md)"),
+        HONE_CLI_OPTION("db", 0, "FILE", TEXT, &o.db,
+                        "where records are kept; made when it is not there"),
+        HONE_CLI_OPTION("target", 0, "TARGET", TEXT, &o.target, "what to tune for; default: host"),
+        HONE_CLI_OPTION("trials", 0, "N", NUMBER, &o.trials,
+                        "candidates to measure, over all tasks; default 1000",
+                        .was_given = &o.has_trials, .min = 1, .max = INT64_C(1000000000)),
+        HONE_CLI_OPTION("time", 0, "10m", TIME, &o.time_ns, "stop after this time",
+                        .was_given = &o.has_time, .min = 1),
+        HONE_CLI_OPTION("until-converged", 0, NULL, SWITCH, &o.until_converged,
+                        "stop when nothing has got better for a while"),
+        HONE_CLI_OPTION("task", 0, "NAME", TEXT, &o.task, "this task alone"),
+        HONE_CLI_OPTION("space", 0, "FILE", TEXT, &o.space,
+                        "a trace with sampling steps as the design space"),
+        HONE_CLI_OPTION("propose", 0, "CMD", TEXT, &o.propose,
+                        "a command that proposes candidates, by lines of JSON (docs/tuning.md)"),
         HONE_CLI_VARIANT_OPTIONS(o.variants),
-        TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
-        TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
-        NUMBER_OPTION("evaluations", o.evaluations, HONE_LEAST_EVALUATIONS, 1000000,
-                      "candidates that the search compares for each batch of trials; default 1024"),
-        NUMBER_OPTION("seed", o.seed, 0, INT64_MAX, "of all random choices; default 0"),
-        NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
-        NUMBER_OPTION("look-ahead", o.look_ahead, 8, 4096,
-                      "candidates under way at a time; decides with the seed what is proposed"),
+        HONE_CLI_OPTION("strategy", 0, "NAME", TEXT, &o.strategy,
+                        "evolutionary (default), random or replay"),
+        HONE_CLI_OPTION("cost-model", 0, "NAME", TEXT, &o.cost_model,
+                        "xgboost (default), random or null"),
+        HONE_CLI_OPTION(
+            "evaluations", 0, "N", NUMBER, &o.evaluations,
+            "candidates that the search compares for each batch of trials; default 1024",
+            .min = HONE_LEAST_EVALUATIONS, .max = 1000000),
+        HONE_CLI_OPTION("seed", 0, "N", NUMBER, &o.seed, "of all random choices; default 0",
+                        .min = 0, .max = INT64_MAX),
+        HONE_CLI_OPTION("threads", 0, "N", NUMBER, &o.threads,
+                        "that kernels run on; default: all cores", .min = 1, .max = 1024),
+        HONE_CLI_OPTION("look-ahead", 0, "N", NUMBER, &o.look_ahead,
+                        "candidates under way at a time; decides with the seed what is proposed",
+                        .min = 8, .max = 4096),
         HONE_FARM_ACCESS_OPTIONS(o.farm.choice.access),
-        TEXT_OPTION("device-key", "NAME", o.farm.choice.device_key,
-                    "devices of the farm to use; default: the only kind there is"),
-        TEXT_OPTION("no-device", "WHAT", o.farm.no_device,
-                    "when no device is left: wait (default) or stop"),
-        NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
-        OPTION("shape", "N=1,64", HONE_CLI_LIST, o.shapes,
-               "numbers for a symbolic size; may be repeated", .was_given = NULL),
-        OPTION("in", "NAME=FILE", HONE_CLI_LIST, o.inputs,
-               "an input of a task, NAME or TASK:NAME; default: made up", .was_given = NULL),
-        TEXT_OPTION(
-            "cache", "STATE", o.cache,
+        HONE_CLI_OPTION("device-key", 0, "NAME", TEXT, &o.farm.choice.device_key,
+                        "devices of the farm to use; default: the only kind there is"),
+        HONE_CLI_OPTION("no-device", 0, "WHAT", TEXT, &o.farm.no_device,
+                        "when no device is left: wait (default) or stop"),
+        HONE_CLI_OPTION("builders", 0, "N", NUMBER, &o.builders,
+                        "build processes; default: as many as cores", .min = 1, .max = 256),
+        HONE_CLI_OPTION("shape", 0, "N=1,64", LIST, &o.shapes,
+                        "numbers for a symbolic size; may be repeated"),
+        HONE_CLI_OPTION("in", 0, "NAME=FILE", LIST, &o.inputs,
+                        "an input of a task, NAME or TASK:NAME; default: made up"),
+        HONE_CLI_OPTION(
+            "cache", 0, "STATE", TEXT, &o.cache,
             "of the arguments when timed: hot, cold, or as in the model (default where there "
             "is one with weights)"),
-        SWITCH_OPTION("kernels-only", o.kernels_only,
-                      "judge each kernel by itself; default: the whole model decides at the end"),
-        TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
+        HONE_CLI_OPTION("kernels-only", 0, NULL, SWITCH, &o.kernels_only,
+                        "judge each kernel by itself; default: the whole model decides at the end"),
+        HONE_CLI_OPTION("extern", 0, "LIB.so", TEXT, &o.extern_path,
+                        "library with external functions"),
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
-        OPTION("report", "FILE", HONE_CLI_OUTPUT, o.report,
-               "write the report there; default: beside the database", .was_given = NULL),
-        SWITCH_OPTION("no-report", o.no_report, "write no report"),
+        HONE_CLI_OPTION("report", 0, "FILE", OUTPUT, &o.report,
+                        "write the report there; default: beside the database"),
+        HONE_CLI_OPTION("no-report", 0, NULL, SWITCH, &o.no_report, "write no report"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "candidates and compilers"),
         {0},
     };
