@@ -11,7 +11,7 @@
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "support/os/proc.h"
-#include "tests/lower/gpu_recipe.h"
+#include "tests/lower/device/gpu_recipe.h"
 #include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

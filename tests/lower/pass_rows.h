@@ -6,6 +6,11 @@
     "from tvm.script import tir as T\n"                                                            \
     "@T.prim_func\n"                                                                               \
     "def main(A: T.Buffer((64,), \"int32\"), Y: T.Buffer((64,), \"int32\"), n: T.int32):\n"
+/* The same with longer buffers. */
+#define LONG_HEAD                                                                                  \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((400,), \"int32\"), Y: T.Buffer((2000,), \"int32\"), n: T.int32):\n"
 
 struct row {
     const char *name, *text;

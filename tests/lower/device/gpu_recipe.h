@@ -1,6 +1,6 @@
-/* tests/lower/gpu_recipe.h - random schedules for GPUs. */
-#ifndef HONE_TESTS_LOWER_GPU_RECIPE_H
-#define HONE_TESTS_LOWER_GPU_RECIPE_H
+/* tests/lower/device/gpu_recipe.h - random schedules for GPUs. */
+#ifndef HONE_TESTS_LOWER_DEVICE_GPU_RECIPE_H
+#define HONE_TESTS_LOWER_DEVICE_GPU_RECIPE_H
 
 #include "schedule/state/schedule.h"
 

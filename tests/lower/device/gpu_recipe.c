@@ -1,5 +1,5 @@
-/* tests/lower/gpu_recipe.c - see gpu_recipe.h. */
-#include "tests/lower/gpu_recipe.h"
+/* tests/lower/device/gpu_recipe.c - see gpu_recipe.h. */
+#include "tests/lower/device/gpu_recipe.h"
 
 #include "schedule/primitive/primitives.h"
 #include "support/data/rng.h"

@@ -1,4 +1,4 @@
-/* tests/lower/test_lower_scheduled.c - programs that a trace has shaped (caches, compute_at,
+/* tests/lower/driver/test_lower_scheduled.c - programs that a trace has shaped (caches, compute_at,
  * reductions, odd sizes) mean the same after every pass as the program before the trace. */
 #include <stdio.h>
 #include <string.h>

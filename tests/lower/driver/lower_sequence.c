@@ -1,6 +1,7 @@
-/* tests/lower/lower_sequence.c - lowers programs under random steps, and compares after each pass.
+/* tests/lower/driver/lower_sequence.c - lowers programs under random steps, and compares after each
+ * pass.
  */
-#include "tests/lower/lower_sequence.h"
+#include "tests/lower/driver/lower_sequence.h"
 
 #include <stdio.h>
 #include <string.h>

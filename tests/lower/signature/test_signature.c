@@ -1,4 +1,4 @@
-/* tests/lower/test_signature.c - which parameters a program surely writes as a whole. */
+/* tests/lower/signature/test_signature.c - which parameters a program surely writes as a whole. */
 #include <string.h>
 
 #include "ir/core/module.h"

@@ -1,5 +1,5 @@
-/* tests/lower/test_lower_join.c - short vectors become longer ones with the loops around them where
- * their iterations go straight on, and the program still means the same. */
+/* tests/lower/vectors/test_lower_join.c - short vectors become longer ones with the loops around
+ * them where their iterations go straight on, and the program still means the same. */
 #include <string.h>
 
 #include "ir/text/print/script_print.h"

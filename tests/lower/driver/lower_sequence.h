@@ -1,8 +1,8 @@
-/* tests/lower/lower_sequence.h - a program under random steps, lowered: after every pass it means
- * what it did, and once allocations stand where they belong no two iterations of a parallel,
+/* tests/lower/driver/lower_sequence.h - a program under random steps, lowered: after every pass it
+ * means what it did, and once allocations stand where they belong no two iterations of a parallel,
  * vectorized or thread-bound loop touch one element, but for giving it the same value. */
-#ifndef HONE_TESTS_LOWER_LOWER_SEQUENCE_H
-#define HONE_TESTS_LOWER_LOWER_SEQUENCE_H
+#ifndef HONE_TESTS_LOWER_DRIVER_LOWER_SEQUENCE_H
+#define HONE_TESTS_LOWER_DRIVER_LOWER_SEQUENCE_H
 
 #include "tests/schedule/steps/random_steps.h"
 

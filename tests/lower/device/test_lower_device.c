@@ -1,6 +1,7 @@
-/* tests/lower/test_lower_device.c - programs for GPUs: after each pass, and launch by launch, they
- * compute what the program does that they were made of. Threads race nowhere, wait for each other
- * where they must, and come to a sync all together. HONE_SEQUENCES sets how many random ones. */
+/* tests/lower/device/test_lower_device.c - programs for GPUs: after each pass, and launch by
+ * launch, they compute what the program does that they were made of. Threads race nowhere, wait for
+ * each other where they must, and come to a sync all together. HONE_SEQUENCES sets how many random
+ * ones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "support/core/alloc.h"
 #include "support/core/attributes.h"
 #include "support/os/fs.h"
-#include "tests/lower/gpu_recipe.h"
+#include "tests/lower/device/gpu_recipe.h"
 #include "tests/schedule/steps/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

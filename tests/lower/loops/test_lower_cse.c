@@ -1,5 +1,5 @@
-/* tests/lower/test_lower_cse.c - what is computed several times gets a name where that is safe, and
- * only there. */
+/* tests/lower/loops/test_lower_cse.c - what is computed several times gets a name where that is
+ * safe, and only there. */
 #include <string.h>
 
 #include "ir/text/read/script.h"

@@ -1,7 +1,7 @@
-/* tests/lower/test_lower_programs.c - the programs of schedule/primitive/golden, which are made to
- * be hard for one primitive or another, under random schedules, lowered. HONE_SEQUENCES sets how
- * many per program. */
-#include "tests/lower/lower_sequence.h"
+/* tests/lower/driver/test_lower_programs.c - the programs of schedule/primitive/golden, which are
+ * made to be hard for one primitive or another, under random schedules, lowered. HONE_SEQUENCES
+ * sets how many per program. */
+#include "tests/lower/driver/lower_sequence.h"
 #include "tests/schedule/steps/program_file.h"
 #include "tests/support/hone_test.h"
 

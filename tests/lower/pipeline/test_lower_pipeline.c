@@ -1,6 +1,6 @@
-/* tests/lower/test_lower_pipeline.c - software pipelines: what is refused and why, how many copies
- * of a buffer there are, and that random pipelines mean what the loop did, after every pass.
- * HONE_SEQUENCES sets how many. */
+/* tests/lower/pipeline/test_lower_pipeline.c - software pipelines: what is refused and why, how
+ * many copies of a buffer there are, and that random pipelines mean what the loop did, after every
+ * pass. HONE_SEQUENCES sets how many. */
 #include <stdio.h>
 #include <string.h>
 

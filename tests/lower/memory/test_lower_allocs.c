@@ -1,6 +1,7 @@
-/* tests/lower/test_lower_allocs.c - buffers as they are behind a pass. compact: they shrink to what
- * is touched of them. plan_allocs: iterations that run at once do not share what they all store to.
- * layout: small buffers are laid out as the vectors in most loops run. */
+/* tests/lower/memory/test_lower_allocs.c - buffers as they are behind a pass. compact: they shrink
+ * to what is touched of them. plan_allocs: iterations that run at once do not share what they all
+ * store to. layout: small buffers are laid out as the vectors in most loops run. flatten: the one
+ * index of an element counts from where its buffer begins. */
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
 
@@ -233,6 +234,13 @@ static const struct row layout_rows[] = {
           "        Y[f] = L[f, 0]\n",                "    L = T.alloc_buffer((8, 7), \"int32\")\n"   },
 };
 
+static const struct row flatten_rows[] = {
+    {"a view begins where it says",
+     HEAD "    V = T.decl_buffer((4, 4), \"int32\", data=A.data, elem_offset=n)\n"
+          "    for i, j in T.grid(4, 4):\n"
+          "        Y[i * 4 + j] = V[i, j]\n", "[n + i * 4 + j]"},
+};
+
 static void keeps_what_is_touched(void **state) {
     hone_check_behind_pass(*state, "compact");
 }
@@ -245,8 +253,13 @@ static void lays_out_as_vectors_run(void **state) {
     hone_check_behind_pass(*state, "layout");
 }
 
+static void counts_elements(void **state) {
+    hone_check_behind_pass(*state, "flatten");
+}
+
 int main(void) {
     return HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
            HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
-           HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run);
+           HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
+           HONE_RUN_ROWS("lower/flatten", flatten_rows, counts_elements);
 }

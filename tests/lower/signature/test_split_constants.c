@@ -1,6 +1,6 @@
-/* tests/lower/test_split_constants.c - what a program computes of constants alone is split off:
- * both parts are good programs, and one after the other they do what the program did. What must not
- * move does not. */
+/* tests/lower/signature/test_split_constants.c - what a program computes of constants alone is
+ * split off: both parts are good programs, and one after the other they do what the program did.
+ * What must not move does not. */
 #include <string.h>
 
 #include "ir/core/module.h"

@@ -1,5 +1,5 @@
-/* tests/lower/test_lower_random.c - random programs with random loop kinds mean the same after
- * every pass, by the interpreter. */
+/* tests/lower/driver/test_lower_random.c - random programs with random loop kinds mean the same
+ * after every pass, by the interpreter. */
 #include <stdio.h>
 
 #include "ir/interp/interp.h"

@@ -1,6 +1,6 @@
-/* tests/lower/test_lower_schedule_random.c - random programs under random schedules, lowered.
- * HONE_SEQUENCES sets how many. */
-#include "tests/lower/lower_sequence.h"
+/* tests/lower/driver/test_lower_schedule_random.c - random programs under random schedules,
+ * lowered. HONE_SEQUENCES sets how many. */
+#include "tests/lower/driver/lower_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -1,6 +1,6 @@
-/* tests/lower/test_lower_partition.c - tiles of a size that divides nothing, and sums that leave
- * out what lies outside: the main body has no condition, nor have the edges, and the program still
- * means the same. */
+/* tests/lower/loops/test_lower_partition.c - tiles of a size that divides nothing, and sums that
+ * leave out what lies outside: the main body has no condition, nor have the edges, and the program
+ * still means the same. */
 #include <stdio.h>
 #include <string.h>
 
