@@ -3,7 +3,7 @@
 
 #include "lower/signature/split_constants.h"
 
-static const int64_t max_kept_bytes = INT64_C(1) << 30;
+static const int64_t max_kept_bytes = INT64_C(1) << 30, max_places = 1024;
 
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "build");
@@ -32,6 +32,23 @@ static bool list_kept(const hone_constant_split *s, int64_t *bytes) {
     return true;
 }
 
+/* As many as let calls touch the distance before one of them is used again. */
+static int64_t count_places(const hone_constant_split *s, const int64_t *kept_bytes,
+                            int64_t distance) {
+    int64_t kept = 0, others = 1;
+    for (uint32_t i = 0; i < s->output_count; i++)
+        kept += kept_bytes[i];
+    for (uint32_t i = 0; i < s->rest->param_count; i++) {
+        hone_buffer buffer = s->rest->params[i].buffer;
+        if (buffer == HONE_NO_ID || s->args[i] < 0) continue;
+        int64_t elements = hone_buffer_elements(&s->rest->buffers[buffer]);
+        if (elements > 0) others += elements * hone_dtype_bytes(s->rest->buffers[buffer].dtype);
+    }
+    int64_t places = distance / (kept + others) + 1;
+    if (places > max_places) places = max_places;
+    return places * kept <= max_kept_bytes ? places : 1;
+}
+
 /* Inputs, then what is kept. */
 static void list_first_args(const hone_constant_split *s, int32_t *args) {
     for (uint32_t i = 0; i < s->input_count; i++)
@@ -50,9 +67,9 @@ static hone_status lower_part(const hone_func *func, const char *symbol,
     return HONE_OK;
 }
 
-hone_status hone_build_once_split(const hone_func *func, uint64_t constants, const char *entry,
-                                  const hone_lower_options *options, hone_arena *arena,
-                                  const hone_build_once **out) {
+hone_status hone_build_once_split(const hone_func *func, uint64_t constants, int64_t distance,
+                                  const char *entry, const hone_lower_options *options,
+                                  hone_arena *arena, const hone_build_once **out) {
     hone_constant_split s = {0};
     *out = NULL;
     if (constants == 0) return HONE_OK;
@@ -74,6 +91,7 @@ hone_status hone_build_once_split(const hone_func *func, uint64_t constants, con
                                      .rest = made->kernels[1].symbol,
                                      .kept_count = s.output_count,
                                      .kept_bytes = bytes,
+                                     .place_count = count_places(&s, bytes, distance),
                                      .first_count = first_count,
                                      .first_args = first_args,
                                      .rest_count = s.arg_count,

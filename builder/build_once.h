@@ -15,10 +15,12 @@ typedef struct hone_build_once {
 } hone_build_once;
 
 /* Splits a program without open sizes whose buffer parameters of these bits are constants, and
- * lowers both parts. *out: in the arena; NULL when nothing depends on constants alone, or it is
- * too large to be kept. entry: the symbol of the whole. Fails as hone_lower_func does. */
+ * lowers both parts. distance: what is touched between two uses of what is kept, so that it lies at
+ * as many places (measure/build.h). *out: in the arena; NULL when nothing depends on constants
+ * alone, or it is too large to be kept. entry: the symbol of the whole. Fails as hone_lower_func
+ * does. */
 HONE_NODISCARD hone_status hone_build_once_split(const hone_func *func, uint64_t constants,
-                                                 const char *entry,
+                                                 int64_t distance, const char *entry,
                                                  const hone_lower_options *options,
                                                  hone_arena *arena, const hone_build_once **out);
 

@@ -190,7 +190,8 @@ static hone_status lower(build *b) {
     HONE_TRY(hone_lower_func(b->func, &options, b->arena, &b->lowered));
     bool is_once = emits(b, HONE_EMITS_LOADABLE) && b->result->manifest.size_count == 0;
     if (is_once && !emits(b, HONE_EMITS_KERNELS)) {
-        HONE_TRY(hone_build_once_split(b->func, b->request->constants, b->result->manifest.entry,
+        HONE_TRY(hone_build_once_split(b->func, b->request->constants,
+                                       b->request->constants_distance, b->result->manifest.entry,
                                        &options, b->arena, &b->once));
     }
     return emits(b, HONE_EMITS_KERNELS) ? find_launches(b) : HONE_OK;

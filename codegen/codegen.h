@@ -38,6 +38,7 @@ typedef struct hone_codegen_once {
     const char *symbol, *first, *rest;
     size_t kept_count;
     const int64_t *kept_bytes; /* memory of the library: of one caller at a time */
+    int64_t place_count;       /* of what is kept: calls find it at each in turn; at least 1 */
     size_t first_count, rest_count;
     const int32_t *first_args, *rest_args;
 } hone_codegen_once;

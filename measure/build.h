@@ -32,7 +32,10 @@ typedef struct hone_build_request {
     uint64_t constants;      /* of a "so" for a CPU: bit i: the i-th buffer never changes. What is
                                 computed of such alone is computed by the first call only; later calls
                                 must bring the same */
-    int64_t timeout_ns;      /* of CPU time; 0 = 30 s */
+    int64_t constants_distance; /* bytes that are touched between two calls in the model: what is
+                                   computed of constants lies at so many places in turn that it is
+                                   as far away; 0 = at one */
+    int64_t timeout_ns;         /* of CPU time; 0 = 30 s */
     size_t intrin_count;
     const hone_build_intrin *intrins;
 } hone_build_request;

@@ -93,8 +93,9 @@ hone_status hone_run_request_check(const hone_run_request *request) {
     if (request->timeout_ns < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "timeout_ns is negative");
     }
-    if (request->footprint_bytes < 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "footprint_bytes is negative");
+    for (size_t i = 0; i < request->distance_count; i++) {
+        if (request->distances[i] >= 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "the distance of argument %zu is negative", i);
     }
     if ((unsigned)request->cache > HONE_CACHE_MODEL) {
         return HONE_ERROR(HONE_CODE_INVALID, "cache state %d is unknown", (int)request->cache);
@@ -174,14 +175,16 @@ static bool copy_manifest(hone_arena *arena, hone_manifest *m) {
 hone_status hone_run_request_copy(const hone_run_request *request, struct hone_arena *arena,
                                   hone_run_request *out_copy) {
     *out_copy = *request;
-    const void *bytes = request->artifact_bytes;
+    const void *bytes = request->artifact_bytes, *distances = request->distances;
     if (!copy_text(arena, &out_copy->artifact_path) ||
         !copy_bytes(arena, &bytes, request->artifact_byte_count) ||
+        !copy_bytes(arena, &distances, request->distance_count * sizeof *request->distances) ||
         !copy_text(arena, &out_copy->check_path) || !copy_text(arena, &out_copy->extern_path) ||
         !copy_text(arena, &out_copy->device) || !copy_manifest(arena, &out_copy->manifest)) {
         memset(out_copy, 0, sizeof *out_copy);
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "copying a run request");
     }
     out_copy->artifact_bytes = bytes;
+    out_copy->distances = distances;
     return HONE_OK;
 }

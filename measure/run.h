@@ -21,6 +21,7 @@
 #define HONE_RUN_MESSAGE_BYTES 512
 #define HONE_RUN_DEVICE_BYTES 80
 #define HONE_RUN_LEAST_NS 0.05 /* of a kernel: less than a cycle of any machine */
+#define HONE_RUN_MAX_DISTANCE (INT64_C(128) << 20) /* beyond any cache; longer ones are as long */
 #define HONE_RUN_NS_PER_MS INT64_C(1000000)
 
 /* Whether some kernel can take so long: finite and not below HONE_RUN_LEAST_NS. */
@@ -29,9 +30,9 @@ bool hone_run_is_time(double ns);
 typedef enum hone_cache_state {
     HONE_CACHE_HOT,   /* as the run before left it */
     HONE_CACHE_COLD,  /* the arguments are flushed from all caches before each run */
-    HONE_CACHE_MODEL, /* as in a model: weights are read from other places in turn, so that they are
-                         as far away as what else a model touches makes them; the other arguments
-                         are as the run before left them, which was their producer's part */
+    HONE_CACHE_MODEL, /* as in a model: an argument that is far away there lies at other places in
+                         turn, so that it is as far away here; the others are as the run before left
+                         them, which was their producer's part */
 } hone_cache_state;
 
 /* How much effort a measurement may take. Zeroed members mean the default that is named. */
@@ -68,8 +69,9 @@ typedef struct hone_run_request {
                                 of the wire form */
     int32_t threads;         /* that the kernel may use; 0 = 1 */
     hone_cache_state cache;
-    uint64_t weights;        /* MODEL: bit i: argument i is a weight */
-    int64_t footprint_bytes; /* MODEL: what is touched from one use of a weight to the next */
+    size_t distance_count;    /* of arguments; those behind them have 0 */
+    const int64_t *distances; /* MODEL: by argument: bytes that the model touches from its last use
+                                 to this one; 0 = none */
     hone_timing_policy timing;
     int64_t timeout_ns; /* on the device, for load, check and each look; 0 = 10 s */
     uint64_t seed;      /* of inputs when there is no bundle */

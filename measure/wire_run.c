@@ -22,6 +22,24 @@ static void get_artifact(wire_reader *reader, void *record) {
     }
 }
 
+static void put_distances(hone_str *out, const void *record) {
+    const hone_run_request *r = record;
+    hone_cbor_put_array(out, r->distance_count);
+    for (size_t i = 0; i < r->distance_count; i++)
+        hone_cbor_put_int(out, r->distances[i]);
+}
+
+static void get_distances(wire_reader *reader, void *record) {
+    hone_run_request *r = record;
+    size_t count = hone_wire_get_array(reader, HONE_MANIFEST_MAX_ARGS);
+    int64_t *distances = hone_wire_alloc(reader, count, sizeof *distances);
+    if (!distances) return;
+    for (size_t i = 0; i < count; i++)
+        distances[i] = hone_cbor_get_int(reader->cbor);
+    r->distance_count = count;
+    r->distances = distances;
+}
+
 static const wire_field timing_fields[] = {
     WIRE_MEMBER(1, WIRE_INT64, hone_timing_policy, min_repeat_ns),
     WIRE_MEMBER(2, WIRE_INT64, hone_timing_policy, min_sample_ns),
@@ -55,8 +73,7 @@ static const wire_field request_fields[] = {
     WIRE_MEMBER(11, WIRE_BOOL, hone_run_request, want_outputs),
     WIRE_MEMBER(12, WIRE_BOOL, hone_run_request, skip_timing),
     WIRE_SUB(13, hone_run_request, simulated, &simulated_table),
-    WIRE_MEMBER(14, WIRE_UINT64, hone_run_request, weights),
-    WIRE_MEMBER(15, WIRE_INT64, hone_run_request, footprint_bytes),
+    WIRE_HOOK(16, put_distances, get_distances), /* 14, 15: of versions before this one */
 };
 WIRE_TABLE(request_table, request_fields);
 

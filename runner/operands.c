@@ -8,9 +8,8 @@
 #include "support/core/alloc.h"
 
 #define MAX_ENTRIES 16
-#define MAX_BYTES (INT64_C(4) << 30)       /* of all entries but the one in use */
-#define MAX_PLACES 1024                    /* of a weight */
-#define MAX_FOOTPRINT (INT64_C(256) << 20) /* beyond any cache */
+#define MAX_BYTES (INT64_C(4) << 30) /* of all entries but the one in use */
+#define MAX_PLACES 1024              /* of an argument */
 
 struct hone_operands_cache {
     hone_device *device; /* not owned */
@@ -25,10 +24,17 @@ hone_status hone_operands_cache_create(hone_device *device, hone_operands_cache 
     return HONE_OK;
 }
 
+static void forget_places(hone_device *device, hone_device_places *places) {
+    for (size_t i = 0; i < places->count; i++)
+        hone_device_buffer_destroy(device, places->buffers[i]);
+    hone_free(places->buffers);
+    *places = (hone_device_places){0};
+}
+
 static void forget_turns(hone_device *device, hone_operands *o) {
-    for (size_t i = 0; o->turns.buffers && i < o->count * o->turns.count; i++)
-        hone_device_buffer_destroy(device, o->turns.buffers[i]);
-    hone_free((void *)(uintptr_t)o->turns.buffers);
+    for (size_t i = 0; i < o->turns.count; i++)
+        forget_places(device, &o->turns.args[i]);
+    hone_free(o->turns.args);
     o->turns = (hone_device_turns){0};
 }
 
@@ -193,68 +199,72 @@ hone_status hone_operands_get(hone_operands_cache *cache, const hone_run_request
     return HONE_OK;
 }
 
-/* ---- weights in turn ---- */
+/* ---- places in turn ---- */
 
-/* Inputs that are weights, and their bytes; 0: the device's memory is not the host's. */
-static uint64_t find_weights(const hone_operands *o, uint64_t weights, int64_t *out_bytes) {
-    uint64_t args = 0;
-    *out_bytes = 0;
-    for (size_t i = 0; i < o->count && i < 64; i++) {
-        bool is_weight = weights >> i & 1 && o->bundle.tensors[i].role == HONE_ARG_IN;
-        if (!is_weight || !o->buffers[i]->host) continue;
-        args |= UINT64_C(1) << i;
-        *out_bytes += (int64_t)o->buffers[i]->bytes;
-    }
-    return args;
+static int64_t bytes_of_run(const hone_operands *o) {
+    int64_t bytes = 1;
+    for (size_t i = 0; i < o->count; i++)
+        bytes += (int64_t)o->buffers[i]->bytes;
+    return bytes;
 }
 
-static size_t count_places(int64_t footprint_bytes, int64_t weight_bytes) {
-    if (footprint_bytes > MAX_FOOTPRINT) footprint_bytes = MAX_FOOTPRINT;
-    if (weight_bytes <= 0 || footprint_bytes <= weight_bytes) return 1;
-    int64_t places = footprint_bytes / weight_bytes + 1;
-    return places > MAX_PLACES ? MAX_PLACES : (size_t)places;
+/* As many as let runs touch the distance before one of them is used again; 0: it stays where it is.
+ * What is read and written has one place, as the next run goes on from it. */
+static size_t count_places(const hone_operands *o, const hone_run_request *r, size_t arg) {
+    bool is_moved = arg < r->distance_count && o->bundle.tensors[arg].role != HONE_ARG_INOUT;
+    if (!is_moved || !o->buffers[arg]->host || !o->buffers[arg]->bytes) return 0;
+    bool is_short = r->distances[arg] < HONE_RUN_MAX_DISTANCE;
+    int64_t more = (is_short ? r->distances[arg] : HONE_RUN_MAX_DISTANCE) / bytes_of_run(o);
+    if (more >= MAX_PLACES) return MAX_PLACES;
+    return more ? (size_t)more + 1 : 0;
 }
 
-static hone_status make_place(hone_device *device, const hone_operands *o, size_t arg,
-                              hone_device_buffer **out) {
-    HONE_TRY(hone_device_buffer_create(device, o->buffers[arg]->bytes, arg, out));
-    memcpy((*out)->host, o->buffers[arg]->host, o->buffers[arg]->bytes);
-    return hone_device_buffer_protect(device, *out, false);
+/* Inputs hold what the argument holds. */
+static hone_status add_place(hone_device *device, hone_operands *o, size_t arg) {
+    hone_device_places *places = &o->turns.args[arg];
+    hone_device_buffer *place;
+    HONE_TRY(hone_device_buffer_create(device, o->buffers[arg]->bytes, arg, &place));
+    places->buffers[places->count++] = place;
+    o->total_bytes += (int64_t)place->bytes;
+    if (o->bundle.tensors[arg].role != HONE_ARG_IN)
+        return hone_device_buffer_poison(device, place); /* so that the memory is there */
+    memcpy(place->host, o->buffers[arg]->host, place->bytes);
+    return hone_device_buffer_protect(device, place, false);
 }
 
-/* The first place is the weight's own. */
-static hone_status make_places(hone_device *device, hone_operands *o, hone_device_buffer **places) {
-    const hone_device_turns *turns = &o->turns;
-    for (size_t k = 0; k < turns->count; k++) {
-        for (size_t i = 0; i < o->count && i < 64; i++) {
-            if (!(turns->args >> i & 1)) continue;
-            HONE_TRY(make_place(device, o, i, &places[i * turns->count + k]));
-            o->total_bytes += (int64_t)o->buffers[i]->bytes;
-        }
-    }
+static hone_status make_places(hone_device *device, hone_operands *o, size_t arg, size_t count) {
+    hone_device_places *places = &o->turns.args[arg];
+    if (places->count == count) return HONE_OK;
+    forget_places(device, places);
+    places->buffers = hone_calloc(count + 1, sizeof(hone_device_buffer *));
+    if (!places->buffers) return HONE_ERROR(HONE_CODE_NO_MEMORY, "places of arguments");
+    for (size_t i = 0; i < count; i++)
+        HONE_TRY(add_place(device, o, arg));
     return HONE_OK;
 }
 
-static hone_status make_turns(hone_device *device, hone_operands *o, uint64_t args, size_t count) {
-    forget_turns(device, o);
-    hone_device_buffer **places = hone_calloc(o->count * count, sizeof(hone_device_buffer *));
-    if (!places) return HONE_ERROR(HONE_CODE_NO_MEMORY, "places of weights");
-    o->turns = (hone_device_turns){args, count, places, 0};
-    return make_places(device, o, places);
+static hone_status make_turns(hone_device *device, hone_operands *o,
+                              const hone_run_request *request, bool *out_any) {
+    *out_any = false;
+    if (!o->turns.args) o->turns.args = hone_calloc(o->count + 1, sizeof *o->turns.args);
+    if (!o->turns.args) return HONE_ERROR(HONE_CODE_NO_MEMORY, "places of arguments");
+    o->turns.count = o->count;
+    for (size_t i = 0; i < o->count; i++) {
+        size_t count = count_places(o, request, i);
+        HONE_TRY(make_places(device, o, i, count));
+        *out_any |= count > 0;
+    }
+    return HONE_OK;
 }
 
 hone_status hone_operands_take_turns(hone_operands_cache *cache, hone_operands *operands,
                                      const hone_run_request *request,
                                      hone_device_turns **out_turns) {
-    int64_t bytes;
+    bool has_any;
     *out_turns = NULL;
     if (request->cache != HONE_CACHE_MODEL) return HONE_OK;
-    uint64_t args = find_weights(operands, request->weights, &bytes);
-    size_t count = count_places(request->footprint_bytes, bytes);
-    if (!args || count < 2) return HONE_OK;
-    bool is_there = operands->turns.args == args && operands->turns.count == count;
-    hone_status st = is_there ? HONE_OK : make_turns(cache->device, operands, args, count);
-    if (!st) *out_turns = &operands->turns;
+    hone_status st = make_turns(cache->device, operands, request, &has_any);
+    if (!st && has_any) *out_turns = &operands->turns;
     if (st) forget_turns(cache->device, operands);
     return st;
 }

@@ -21,7 +21,7 @@ typedef struct hone_operands {
     void **staging;               /* host copies, for devices whose memory the host cannot see */
     int64_t total_bytes;
     uint64_t last_used;
-    hone_device_turns turns; /* of weights; its buffers are owned */
+    hone_device_turns turns; /* its buffers are owned */
 } hone_operands;
 
 typedef struct hone_operands_cache hone_operands_cache;
@@ -36,8 +36,8 @@ HONE_NODISCARD hone_status hone_operands_get(hone_operands_cache *cache,
                                              const hone_run_request *request,
                                              hone_operands **out_operands);
 
-/* Makes the places that weights take turns in, as far as the request asks for them and there is
- * memory; they hold what the weights hold. *out_turns: NULL when there is nothing to take turns. */
+/* Makes the places that arguments lie at in turn, as far as the request asks for them and there is
+ * memory. *out_turns: NULL when each stays where it is. */
 HONE_NODISCARD hone_status hone_operands_take_turns(hone_operands_cache *cache,
                                                     hone_operands *operands,
                                                     const hone_run_request *request,

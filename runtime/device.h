@@ -97,12 +97,15 @@ HONE_NODISCARD hone_status hone_device_load(hone_device *device,
                                             hone_device_module **out_module);
 void hone_device_unload(hone_device *device, hone_device_module *module); /* NULL is allowed */
 
-/* Buffers that take the place of others, run after run. */
+/* Places that an argument lies at in turn, run after run. */
+typedef struct hone_device_places {
+    size_t count, next;           /* 0: it stays where it is */
+    hone_device_buffer **buffers; /* as many */
+} hone_device_places;
+
 typedef struct hone_device_turns {
-    uint64_t args;                      /* bit i: argument i is another one in each run */
-    size_t count;                       /* of places that there are for it */
-    hone_device_buffer *const *buffers; /* `count` for each argument, NULL for the others' */
-    size_t next;                        /* place; in and out */
+    size_t count; /* of arguments */
+    hone_device_places *args;
 } hone_device_turns;
 
 typedef struct hone_device_launch {

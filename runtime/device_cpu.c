@@ -237,11 +237,13 @@ static int32_t run_cold(device_cpu *self, const hone_device_launch *launch, void
 }
 
 /* Puts the next buffers in the place of those that take turns. */
-static void take_turn(hone_device_turns *turns, size_t arg_count, void **data) {
-    for (size_t i = 0; i < arg_count && i < 64; i++) {
-        if (turns->args >> i & 1) data[i] = turns->buffers[i * turns->count + turns->next]->host;
+static void take_turn(hone_device_turns *turns, void **data) {
+    for (size_t i = 0; i < turns->count; i++) {
+        hone_device_places *places = &turns->args[i];
+        if (!places->count) continue;
+        data[i] = places->buffers[places->next]->host;
+        places->next = (places->next + 1) % places->count;
     }
-    turns->next = (turns->next + 1) % turns->count;
 }
 
 static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, void **data,
@@ -250,7 +252,7 @@ static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, 
     int32_t code = 0;
     int64_t start = hone_clock_now(self->clock);
     for (int64_t i = 0; i < launch->count && !code; i++) {
-        take_turn(launch->turns, m->arg_count, data);
+        take_turn(launch->turns, data);
         code = m->kernel(self->rt, data, sizes);
     }
     *out_ns = hone_clock_now(self->clock) - start;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/passes/specialize.h"
-#include "graph/plan/plan.h"
+#include "graph/plan/reuse.h"
 #include "ir/core/grow.h"
 #include "ir/identity/structural.h"
 #include "support/data/map.h"
@@ -51,6 +51,9 @@ static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 ha
     task->variant = variant;
     task->flops = hone_func_flops(func, NULL);
     task->bytes = hone_func_param_bytes(func);
+    task->distances =
+        hone_arena_zalloc(list->arena, (func->param_count + 1) * sizeof *task->distances);
+    if (!task->distances) return no_memory();
     list->count++;
     return HONE_OK;
 }
@@ -141,17 +144,6 @@ static int64_t constant_bytes(const hone_module *module) {
     return bytes;
 }
 
-/* What there is no plan of has no workspace that anybody knows. */
-static int64_t workspace_bytes(hone_module *module) {
-    hone_plan *plan = NULL;
-    int64_t bytes = 0;
-    hone_status st = hone_plan_create(module, NULL, HONE_PLAN_ALIGN, &plan);
-    if (!st) bytes = hone_expr_const(plan->workspace_bytes[0]);
-    hone_status_free(st);
-    hone_plan_destroy(plan);
-    return bytes > 0 ? bytes : 0;
-}
-
 static bool has_graph(const hone_module *module) {
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
@@ -159,10 +151,69 @@ static bool has_graph(const hone_module *module) {
     return false;
 }
 
-static void note_footprint(hone_task_list *list, hone_module *module) {
-    if (!has_graph(module)) return;
-    int64_t bytes = constant_bytes(module) + workspace_bytes(module);
-    if (bytes > list->footprint_bytes) list->footprint_bytes = bytes;
+/* ---- what a run touches ---- */
+
+typedef struct distance_sums {
+    int64_t *sums; /* of a task's parameters */
+    uint32_t calls;
+} distance_sums;
+
+static hone_status add_call(extractor *x, const hone_plan_step *step, const int64_t *distances,
+                            distance_sums *sums) {
+    uint64_t task;
+    if (!hone_map128_find(&x->known, hone_func_hash(step->func), &task)) return HONE_OK;
+    distance_sums *s = &sums[task];
+    uint32_t count = x->list->items[task].func->param_count;
+    if (!s->sums) s->sums = hone_arena_zalloc(x->list->arena, (count + 1) * sizeof *s->sums);
+    if (!s->sums) return no_memory();
+    for (uint32_t i = 0; i < step->arg_count && i < count; i++)
+        s->sums[i] += distances[i];
+    s->calls++;
+    return HONE_OK;
+}
+
+/* The means of all calls; tasks that a module does not call keep what others say. */
+static hone_status note_distances(extractor *x, const hone_plan *plan) {
+    hone_task_list *list = x->list;
+    const int64_t *const *distances;
+    distance_sums *sums = hone_arena_zalloc(list->arena, (list->count + 1) * sizeof *sums);
+    if (!sums) return no_memory();
+    HONE_TRY(hone_plan_reuse(plan, list->arena, &distances));
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        if (distances[i]) HONE_TRY(add_call(x, &plan->steps[i], distances[i], sums));
+    for (uint32_t t = 0; t < list->count; t++) {
+        for (uint32_t i = 0; sums[t].calls && i < list->items[t].func->param_count; i++)
+            list->items[t].distances[i] = sums[t].sums[i] / sums[t].calls;
+    }
+    return HONE_OK;
+}
+
+/* What there is no plan of has no workspace that anybody knows; its weights are all there is. */
+static void note_without_plan(hone_task_list *list, int64_t bytes) {
+    for (uint32_t t = 0; t < list->count; t++) {
+        for (uint32_t i = 0; i < list->items[t].func->param_count && i < 64; i++) {
+            bool is_weight = list->items[t].constants >> i & 1;
+            if (is_weight && !list->items[t].distances[i]) list->items[t].distances[i] = bytes;
+        }
+    }
+}
+
+/* The distances of the largest module count. */
+static hone_status note_footprint(extractor *x, hone_module *module) {
+    hone_task_list *list = x->list;
+    if (!has_graph(module)) return HONE_OK;
+    hone_plan *plan = NULL;
+    hone_status st = hone_plan_create(module, NULL, HONE_PLAN_ALIGN, &plan);
+    int64_t bytes = st ? 0 : hone_expr_const(plan->workspace_bytes[0]);
+    hone_status_free(st);
+    bytes = constant_bytes(module) + (bytes > 0 ? bytes : 0);
+    st = HONE_OK;
+    bool is_largest = bytes > list->footprint_bytes;
+    if (is_largest) list->footprint_bytes = bytes;
+    if (is_largest && plan) st = note_distances(x, plan);
+    if (is_largest && !plan) note_without_plan(list, bytes);
+    hone_plan_destroy(plan);
+    return st;
 }
 
 static hone_status extract_module(extractor *x, const hone_module *module, uint32_t variant) {
@@ -195,7 +246,7 @@ hone_status hone_tasks_extract(hone_module *const *modules, size_t module_count,
     hone_status st = HONE_OK;
     for (size_t i = 0; !st && i < module_count; i++) {
         st = extract_module(&x, modules[i], (uint32_t)i);
-        if (!st) note_footprint(out_list, modules[i]);
+        if (!st) st = note_footprint(&x, modules[i]);
     }
     hone_map128_deinit(&x.known);
     hone_map128_deinit(&x.symbolic);

@@ -17,6 +17,9 @@ typedef struct hone_task {
     uint32_t
         weight; /* calls of a run, as far as turns of loops are known (1 for a lone PrimFunc) */
     uint64_t constants; /* bit i: the i-th buffer parameter is a weight in every call */
+    int64_t *distances; /* by buffer parameter: bytes that the model touches between two uses of
+                           what is given for it (reuse.h), the mean of its calls; 0 where that is
+                           not known and it is no weight */
     uint32_t variant;   /* which of the given modules it came from first */
     double flops;       /* arithmetic operations on floats, one execution; integer ones when
                            there are no floats */

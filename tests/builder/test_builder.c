@@ -119,10 +119,11 @@ static const char doubled[] =
     "            Y[vi] = X[vi] + D[vi]\n";
 
 /* What depends on constants alone is computed by the first call: W changes before the second one.
- */
+ * It lies at several places, all of which later calls come by, or at one. */
 static void constants_are_looked_at_once(void **state) {
     (void)state;
-    static const uint64_t masks[] = {0, 2};
+    static const uint64_t masks[] = {0, 2, 2};
+    static const int64_t distances[] = {0, 0, 3000};
     static _Alignas(64) float x[64], w[64], y[64];
     for (size_t m = 0; m < HONE_COUNT(masks); m++) {
         hone_builder *builder;
@@ -132,6 +133,7 @@ static void constants_are_looked_at_once(void **state) {
         snprintf(path, sizeof path, "%s/doubled%zu.so", dir, m);
         hone_build_request request = request_of(doubled, path);
         request.constants = masks[m];
+        request.constants_distance = distances[m];
         hone_build_result r = build_one(builder, &request, arena);
         assert_string_equal(r.message ? r.message : "", "");
         assert_int_equal(r.manifest.arg_count, 3);
@@ -142,7 +144,7 @@ static void constants_are_looked_at_once(void **state) {
         void *buffers[] = {x, w, y};
         hone_rt *rt;
         assert_int_equal(hone_model_rt_create(NULL, &rt), 0);
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 9; turn++) {
             for (int i = 0; i < 64; i++) {
                 x[i] = (float)(i + turn);
                 w[i] = (float)(turn ? 1000 : i);

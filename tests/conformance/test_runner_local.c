@@ -262,21 +262,27 @@ static void runs_cold(void **state) {
     assert_true(result.sample_count >= 3);
 }
 
-/* Weights take turns at as many places as the footprint asks for; all hold the same. */
+/* An argument takes turns at as many places as its distance asks for; all hold the same. */
 static void runs_as_in_a_model(void **state) {
     hone_run_request request = runner_fixture_request(&fixture, "wants_turns");
     hone_run_result result;
+    int64_t distances[2] = {8 * 64 * (int64_t)sizeof(float), 0};
     request.cache = HONE_CACHE_MODEL;
-    request.weights = 1;
-    request.footprint_bytes = 3 * 64 * (int64_t)sizeof(float);
+    request.distance_count = 2;
+    request.distances = distances;
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     assert_true(result.checked && result.sample_count >= 3);
-    request.footprint_bytes = 64; /* less than the weights: nothing is far */
+    distances[0] = 64; /* less than a run touches: nothing is far */
     run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "the kernel returned 7");
-    request.footprint_bytes = 1 << 20;
-    request.weights = 2; /* an output takes no turns */
+    distances[0] = 0; /* another argument's turns are not this one's */
+    distances[1] = 1 << 20;
     run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "the kernel returned 7");
-    request.footprint_bytes = -1;
+    request.manifest.entry = "wants_places";
+    run(*state, &request, &result, HONE_FAILURE_NONE, ""); /* and is compared at its own place */
+    assert_true(result.checked && result.sample_count >= 3);
+    distances[1] = 0;
+    run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "the kernel returned 7");
+    distances[1] = -1;
     hone_ticket ticket;
     HONE_ASSERT_CODE(hone_runner_submit(*state, &request, &ticket), HONE_CODE_INVALID);
 }

@@ -54,6 +54,8 @@ static hone_manifest manifest(void) {
                            .launches = launches};
 }
 
+static const int64_t distances[] = {0, 5, INT64_C(1) << 40};
+
 hone_run_request wire_sample_run_request(void) {
     return (hone_run_request){
         .artifact_path = "/tmp/k.so",
@@ -64,8 +66,8 @@ hone_run_request wire_sample_run_request(void) {
         .extern_path = "/tmp/e.so",
         .threads = 2,
         .cache = HONE_CACHE_MODEL,
-        .weights = UINT64_C(1) << 63 | 5,
-        .footprint_bytes = INT64_C(1) << 40,
+        .distance_count = 3,
+        .distances = distances,
         .timing = {1, 2,  3,    4,  5.5, 6.5},
         .timeout_ns = 123456789012,
         .seed = UINT64_MAX,
@@ -113,6 +115,7 @@ hone_build_request wire_sample_build_request(void) {
                                 .emit = "so",
                                 .threads = 2,
                                 .constants = UINT64_C(1) << 63 | 5,
+                                .constants_distance = INT64_C(1) << 41,
                                 .timeout_ns = 5,
                                 .intrin_count = 2,
                                 .intrins = intrins};

@@ -17,6 +17,15 @@ typedef struct tasks_options {
     int64_t threads;
 } tasks_options;
 
+/* By parameter: how far away the model finds it. */
+static bool put_distances(hone_json *item, const hone_task *task) {
+    hone_json *list = hone_json_make_array();
+    bool ok = true;
+    for (uint32_t i = 0; i < task->func->param_count; i++)
+        ok &= hone_json_append(list, hone_json_make_i64(task->distances[i]));
+    return hone_json_set(item, "distances", list) && ok;
+}
+
 static hone_status put_json(hone_cli *cli, const hone_task_list *tasks, const hone_db_task *known) {
     hone_json *json = hone_json_make_object(), *list = hone_json_make_array();
     char hash[HONE_HASH_HEX_BYTES];
@@ -30,6 +39,7 @@ static hone_status put_json(hone_cli *cli, const hone_task_list *tasks, const ho
         ok &= hone_json_set_f64(item, "flops", task->flops);
         ok &= hone_json_set_f64(item, "bytes", task->bytes);
         ok &= hone_json_set_text(item, "shapes", hone_cli_text_of_shapes(cli->arena, task->func));
+        ok &= put_distances(item, task);
         if (known) {
             ok &= hone_json_set_i64(item, "trials", known[i].trials);
             ok &= hone_json_set_i64(item, "failed", known[i].failed);

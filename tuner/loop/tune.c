@@ -174,7 +174,7 @@ static hone_status make_references(hone_tuning *t) {
 }
 
 static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
-    t->footprint_bytes = list->footprint_bytes;
+    hone_tuning_read_distances(t, list);
     hone_target_print(&t->options->target, &t->target_text);
     HONE_TRY(hone_str_check(&t->target_text));
     t->target_hash = hone_target_hash(&t->options->target);

@@ -68,9 +68,10 @@ typedef struct hone_tuning {
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
     hone_hash128 target_hash;
-    int64_t footprint_bytes; /* of the model */
-    hone_strmap unlike;      /* ids of sessions that timed in another state of the caches */
-    hone_db_alikes alikes;   /* targets whose records serve; in the result's arena */
+    int64_t footprint_bytes;             /* of the model */
+    char distances[HONE_HASH_HEX_BYTES]; /* hash of how far away the tasks' arguments are in it */
+    hone_strmap unlike;    /* ids of sessions that timed in another state of the caches */
+    hone_db_alikes alikes; /* targets whose records serve; in the result's arena */
     hone_tune_result *result;
     int64_t start_ns, deadline_ns; /* deadline INT64_MAX = none */
     uint64_t artifact_number;
@@ -125,6 +126,8 @@ bool hone_is_used_up(const hone_tuning *t);
 /* Makes the ring and the thread that thinks. */
 HONE_NODISCARD hone_status hone_tuning_loop_init(hone_tuning *t);
 void hone_tuning_loop_deinit(hone_tuning *t);
+/* Takes over how far away the model's arguments are. */
+void hone_tuning_read_distances(hone_tuning *t, const hone_task_list *list);
 /* What a session says of the state of caches, as JSON; NULL: hot. In the result's arena. */
 HONE_NODISCARD hone_status hone_tuning_state_text(const hone_tuning *t, const char **out_text);
 /* Finds the sessions with another one. */

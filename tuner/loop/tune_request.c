@@ -5,6 +5,27 @@
 
 enum { WAIT_SLICE_NS = 100 * 1000 * 1000, MIN_TIMEOUT_S = 2, MAX_TIMEOUT_S = 20 };
 
+static bool is_as_in_model(const hone_tuning *t) {
+    return t->options->cache == HONE_CACHE_MODEL;
+}
+
+static size_t count_distances(const hone_tune_task *task, const hone_manifest *manifest) {
+    uint32_t count = task->task->distances ? task->task->func->param_count : 0;
+    return count < manifest->arg_count ? count : manifest->arg_count;
+}
+
+/* What is computed of weights is as far away as the farthest of them. */
+static int64_t constants_distance(const hone_tuning *t, const hone_tune_task *task) {
+    const hone_task *what = task->task;
+    int64_t most = 0;
+    if (!is_as_in_model(t) || !what->distances) return 0;
+    for (uint32_t i = 0; i < what->func->param_count && i < 64; i++) {
+        bool is_weight = what->constants >> i & 1;
+        if (is_weight && what->distances[i] > most) most = what->distances[i];
+    }
+    return most < HONE_RUN_MAX_DISTANCE ? most : HONE_RUN_MAX_DISTANCE;
+}
+
 hone_status hone_submit_build(hone_tuning *t, const hone_tune_task *task, const char *trace,
                               hone_arena *arena, hone_ticket *out_ticket) {
     const char *path = hone_arena_printf(arena, "%s/%llu.so", t->options->work_dir,
@@ -17,6 +38,7 @@ hone_status hone_submit_build(hone_tuning *t, const hone_tune_task *task, const 
                                   .output_path = path,
                                   .threads = t->options->target.num_threads,
                                   .constants = task->task->constants,
+                                  .constants_distance = constants_distance(t, task),
                                   .intrin_count = t->options->intrin_count,
                                   .intrins = t->options->intrins};
     return hone_builder_submit(t->options->builder, &request, out_ticket);
@@ -42,8 +64,8 @@ hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
         .device = device,
         .threads = t->options->target.num_threads,
         .cache = t->options->cache,
-        .weights = task->task->constants,
-        .footprint_bytes = t->footprint_bytes,
+        .distance_count = is_as_in_model(t) ? count_distances(task, &built->manifest) : 0,
+        .distances = task->task->distances,
         .timing = *timing,
         .timeout_ns = timeout_for(task->shown_ns),
         .seed = t->options->seed,

@@ -11,15 +11,29 @@ typedef struct looking {
     bool failed;
 } looking;
 
+void hone_tuning_read_distances(hone_tuning *t, const hone_task_list *list) {
+    hone_hasher hasher;
+    hone_hasher_init(&hasher, 0);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const hone_task *task = &list->items[i];
+        hone_hasher_hash(&hasher, task->hash);
+        for (uint32_t k = 0; task->distances && k < task->func->param_count; k++)
+            hone_hasher_i64(&hasher, task->distances[k]);
+    }
+    t->footprint_bytes = list->footprint_bytes;
+    hone_hash128_print(hone_hasher_finish(&hasher), t->distances);
+}
+
 hone_status hone_tuning_state_text(const hone_tuning *t, const char **out_text) {
     hone_arena *arena = t->result->arena;
     *out_text = NULL;
     if (t->options->cache == HONE_CACHE_HOT) return HONE_OK;
-    *out_text =
-        t->options->cache == HONE_CACHE_COLD
-            ? hone_arena_strdup(arena, "{\"cache\": \"cold\"}")
-            : hone_arena_printf(arena, "{\"cache\": \"model\", \"footprint_bytes\": %" PRId64 "}",
-                                t->footprint_bytes);
+    *out_text = t->options->cache == HONE_CACHE_COLD
+                    ? hone_arena_strdup(arena, "{\"cache\": \"cold\"}")
+                    : hone_arena_printf(arena,
+                                        "{\"cache\": \"model\", \"footprint_bytes\": %" PRId64
+                                        ", \"distances\": \"%s\"}",
+                                        t->footprint_bytes, t->distances);
     return *out_text ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
 }
 

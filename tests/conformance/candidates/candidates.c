@@ -50,21 +50,31 @@ KERNEL(slow) {
     return 0;
 }
 
-/* Wants its input at three places or more, and never twice at the same one in a row. */
-KERNEL(wants_turns) {
-    static const void *places[8];
-    static int count, runs;
-    static const void *last;
-    UNUSED;
-    work(buffers);
+/* False: an argument is not at three places or more, or twice at the same one in a row. The last
+ * run of a trial is for the comparison. */
+static bool takes_turns(const void *place) {
+    static const void *places[8], *last;
+    static int count, runs, again;
     bool is_known = false;
     for (int i = 0; i < count; i++)
-        is_known |= places[i] == buffers[0];
-    if (!is_known && count < 8) places[count++] = buffers[0];
-    bool is_again = last == buffers[0];
-    last = buffers[0];
-    if (++runs > 20 && (is_again || count < 3)) return 7;
-    return 0;
+        is_known |= places[i] == place;
+    if (!is_known && count < 8) places[count++] = place;
+    again = last == place ? again + 1 : 0;
+    last = place;
+    return ++runs <= 20 || (again < 2 && count >= 3);
+}
+
+KERNEL(wants_turns) {
+    UNUSED;
+    work(buffers);
+    return takes_turns(buffers[0]) ? 0 : 7;
+}
+
+/* Wants so of its output. */
+KERNEL(wants_places) {
+    UNUSED;
+    work(buffers);
+    return takes_turns(buffers[1]) ? 0 : 7;
 }
 
 KERNEL(hang) {
