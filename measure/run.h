@@ -32,7 +32,7 @@ typedef enum hone_cache_state {
     HONE_CACHE_COLD,  /* the arguments are flushed from all caches before each run */
     HONE_CACHE_MODEL, /* as in a model: an argument that is far away there lies at other places in
                          turn, so that it is as far away here; the others are as the run before left
-                         them, which was their producer's part */
+                         them, or, with several threads, as those of other kernels do */
 } hone_cache_state;
 
 /* How much effort a measurement may take. Zeroed members mean the default that is named. */
@@ -69,6 +69,7 @@ typedef struct hone_run_request {
                                 of the wire form */
     int32_t threads;         /* that the kernel may use; 0 = 1 */
     hone_cache_state cache;
+    uint64_t weights;         /* MODEL: bit i: no kernel makes argument i */
     size_t distance_count;    /* of arguments; those behind them have 0 */
     const int64_t *distances; /* MODEL: by argument: bytes that the model touches from its last use
                                  to this one; 0 = none */

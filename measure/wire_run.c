@@ -73,7 +73,8 @@ static const wire_field request_fields[] = {
     WIRE_MEMBER(11, WIRE_BOOL, hone_run_request, want_outputs),
     WIRE_MEMBER(12, WIRE_BOOL, hone_run_request, skip_timing),
     WIRE_SUB(13, hone_run_request, simulated, &simulated_table),
-    WIRE_HOOK(16, put_distances, get_distances), /* 14, 15: of versions before this one */
+    WIRE_MEMBER(14, WIRE_UINT64, hone_run_request, weights),
+    WIRE_HOOK(16, put_distances, get_distances), /* 15: of versions before this one */
 };
 WIRE_TABLE(request_table, request_fields);
 

@@ -243,6 +243,16 @@ static hone_status make_places(hone_device *device, hone_operands *o, size_t arg
     return HONE_OK;
 }
 
+/* With several threads it matters whose core has what: what stays where it is was made in front of
+ * the kernel, and others had an output's memory before. One thread finds it as the run before left
+ * it. */
+static hone_device_touch touch_of(const hone_operands *o, const hone_run_request *r, size_t arg) {
+    bool is_weight = arg < 64 && r->weights >> arg & 1;
+    if (!o->buffers[arg]->host || r->threads < 2) return HONE_TOUCH_NONE;
+    if (o->bundle.tensors[arg].role == HONE_ARG_OUT) return HONE_TOUCH_USE;
+    return is_weight || o->turns.args[arg].count ? HONE_TOUCH_NONE : HONE_TOUCH_MAKE;
+}
+
 static hone_status make_turns(hone_device *device, hone_operands *o,
                               const hone_run_request *request, bool *out_any) {
     *out_any = false;
@@ -252,9 +262,24 @@ static hone_status make_turns(hone_device *device, hone_operands *o,
     for (size_t i = 0; i < o->count; i++) {
         size_t count = count_places(o, request, i);
         HONE_TRY(make_places(device, o, i, count));
-        *out_any |= count > 0;
+        o->turns.args[i].touch = touch_of(o, request, i);
+        *out_any |= count > 0 || o->turns.args[i].touch;
     }
     return HONE_OK;
+}
+
+/* Whether runs may write inputs that others make between them. */
+static hone_status let_make(hone_device *device, hone_operands *o, bool writable) {
+    for (size_t i = 0; i < o->turns.count; i++) {
+        bool is_input = o->bundle.tensors[i].role == HONE_ARG_IN;
+        if (o->turns.args[i].touch != HONE_TOUCH_MAKE || !is_input) continue;
+        HONE_TRY(hone_device_buffer_protect(device, o->buffers[i], writable));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_operands_end_turns(hone_operands_cache *cache, hone_operands *operands) {
+    return let_make(cache->device, operands, false);
 }
 
 hone_status hone_operands_take_turns(hone_operands_cache *cache, hone_operands *operands,
@@ -264,6 +289,7 @@ hone_status hone_operands_take_turns(hone_operands_cache *cache, hone_operands *
     *out_turns = NULL;
     if (request->cache != HONE_CACHE_MODEL) return HONE_OK;
     hone_status st = make_turns(cache->device, operands, request, &has_any);
+    if (!st) st = let_make(cache->device, operands, true);
     if (!st && has_any) *out_turns = &operands->turns;
     if (st) forget_turns(cache->device, operands);
     return st;

@@ -37,11 +37,15 @@ HONE_NODISCARD hone_status hone_operands_get(hone_operands_cache *cache,
                                              hone_operands **out_operands);
 
 /* Makes the places that arguments lie at in turn, as far as the request asks for them and there is
- * memory. *out_turns: NULL when each stays where it is. */
+ * memory, and lets those be written that others would make between runs. *out_turns: NULL when all
+ * stays as it is. */
 HONE_NODISCARD hone_status hone_operands_take_turns(hone_operands_cache *cache,
                                                     hone_operands *operands,
                                                     const hone_run_request *request,
                                                     hone_device_turns **out_turns);
+/* Inputs are read-only again. */
+HONE_NODISCARD hone_status hone_operands_end_turns(hone_operands_cache *cache,
+                                                   hone_operands *operands);
 /* Makes ready for a run: INOUT filled again; OUT poisoned when `poison`. */
 HONE_NODISCARD hone_status hone_operands_reset(hone_operands_cache *cache, hone_operands *operands,
                                                bool poison);

@@ -262,10 +262,11 @@ static bool take_gate(trial *t) {
 static bool last_run(trial *t, int32_t *code) {
     int64_t ns;
     t->turns = NULL; /* what is compared is at its own place */
-    if (!t->operands->is_checked) return true;
-    hone_status st = hone_operands_reset(t->bench->cache, t->operands, true);
+    hone_status st = hone_operands_end_turns(t->bench->cache, t->operands);
+    if (!st && t->operands->is_checked)
+        st = hone_operands_reset(t->bench->cache, t->operands, true);
     if (failed(t, HONE_FAILURE_LOAD_ERROR, st)) return false;
-    *code = run(t, 1, &ns);
+    if (t->operands->is_checked) *code = run(t, 1, &ns);
     return true;
 }
 

@@ -97,8 +97,16 @@ HONE_NODISCARD hone_status hone_device_load(hone_device *device,
                                             hone_device_module **out_module);
 void hone_device_unload(hone_device *device, hone_device_module *module); /* NULL is allowed */
 
+/* What others do with an argument between two runs. */
+typedef enum hone_device_touch {
+    HONE_TOUCH_NONE,
+    HONE_TOUCH_MAKE, /* it is made in front of each run; its memory is writable */
+    HONE_TOUCH_USE   /* it is used behind each run, and others' values lie in its memory then */
+} hone_device_touch;
+
 /* Places that an argument lies at in turn, run after run. */
 typedef struct hone_device_places {
+    hone_device_touch touch;
     size_t count, next;           /* 0: it stays where it is */
     hone_device_buffer **buffers; /* as many */
 } hone_device_places;

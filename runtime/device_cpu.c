@@ -10,6 +10,7 @@
 #include "runtime/cache_flush.h"
 #include "runtime/device_impl.h"
 #include "runtime/guarded.h"
+#include "runtime/leave_as.h"
 #include "runtime/library.h"
 #include "runtime/model/model_rt.h"
 #include "runtime/pinning.h"
@@ -246,10 +247,55 @@ static void take_turn(hone_device_turns *turns, void **data) {
     }
 }
 
+static bool touches(const hone_device_turns *turns) {
+    for (size_t i = 0; i < turns->count; i++)
+        if (turns->args[i].touch) return true;
+    return false;
+}
+
+static void touch(const device_cpu *self, const hone_device_launch *launch, void *const *data,
+                  hone_device_touch what) {
+    const hone_device_turns *turns = launch->turns;
+    for (size_t i = 0; i < turns->count; i++) {
+        if (turns->args[i].touch != what) continue;
+        size_t bytes = launch->buffers[i]->bytes;
+        if (what == HONE_TOUCH_MAKE) hone_leave_as_produced(self->rt, data[i], bytes);
+        if (what == HONE_TOUCH_USE) hone_leave_as_mixed(self->rt, data[i], bytes);
+    }
+}
+
+/* Time that passes between two looks at the clock. */
+static int64_t clock_ns(const hone_clock *clock) {
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 16; i++) {
+        int64_t start = hone_clock_now(clock), ns = hone_clock_now(clock) - start;
+        if (ns < least) least = ns;
+    }
+    return least;
+}
+
+/* Each run is timed by itself, as what others do between them is not. */
+static int32_t run_among_others(device_cpu *self, const hone_device_launch *launch, void **data,
+                                const int64_t *sizes, int64_t *out_ns) {
+    int64_t looking = clock_ns(self->clock);
+    int32_t code = 0;
+    for (int64_t i = 0; i < launch->count && !code; i++) {
+        take_turn(launch->turns, data);
+        touch(self, launch, data, HONE_TOUCH_MAKE);
+        int64_t start = hone_clock_now(self->clock);
+        code = launch->module->kernel(self->rt, data, sizes);
+        int64_t ns = hone_clock_now(self->clock) - start - looking;
+        *out_ns += ns > 0 ? ns : 0;
+        touch(self, launch, data, HONE_TOUCH_USE);
+    }
+    return code;
+}
+
 static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, void **data,
                             const int64_t *sizes, int64_t *out_ns) {
     const hone_device_module *m = launch->module;
     int32_t code = 0;
+    if (touches(launch->turns)) return run_among_others(self, launch, data, sizes, out_ns);
     int64_t start = hone_clock_now(self->clock);
     for (int64_t i = 0; i < launch->count && !code; i++) {
         take_turn(launch->turns, data);

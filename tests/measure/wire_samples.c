@@ -66,6 +66,7 @@ hone_run_request wire_sample_run_request(void) {
         .extern_path = "/tmp/e.so",
         .threads = 2,
         .cache = HONE_CACHE_MODEL,
+        .weights = UINT64_C(1) << 63 | 5,
         .distance_count = 3,
         .distances = distances,
         .timing = {1, 2,  3,    4,  5.5, 6.5},
