@@ -80,7 +80,7 @@ double hone_default_step_time(const hone_default_nest *n, int64_t rows, int64_t 
 /* What it takes for all rows and columns, in the best tiles. */
 double hone_default_least_time(const hone_default_nest *n, hone_default_sides all);
 
-/* default_packed.c: products with constants, which are laid out for the tile. Before anything else
+/* default_packed.c: products whose right side is laid out for the tile. Before anything else
  * is done to the block; out_is_done: it scheduled it. */
 hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */

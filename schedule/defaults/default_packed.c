@@ -1,6 +1,8 @@
-/* schedule/defaults/default_packed.c - products with constants: weights are laid out for the tile
- * when the model is compiled (lower/signature/split_constants.h), so that each step of the sum
- * reads the next vectors of one stream.
+/* schedule/defaults/default_packed.c - products an operand of which is laid out for the tile, so
+ * that each step of the sum reads the next vectors of one stream: weights when the model is
+ * compiled (lower/signature/split_constants.h); what comes with each call (a transposed matrix,
+ * the keys of attention) where no vectors lie along its columns, and its copy costs less than
+ * sums along the reduction (default_lanes.c).
  *
  *   pack[f / C, c, dy, dx, f % C] = W[f, c, dy, dx]
  *   for f0…, n, y0, x0:
@@ -28,8 +30,19 @@ typedef struct way {
     double time;
 } way;
 
+static const hone_region *operand_of(const hone_packed *p) {
+    return &hone_packed_block(p)->reads[p->read];
+}
+
 static bool reads_constant(const hone_default_nest *n, const hone_packed *p) {
-    return hone_default_is_constant(n->sch, n->limits, hone_packed_block(p)->reads[p->read].buffer);
+    return hone_default_is_constant(n->sch, n->limits, operand_of(p)->buffer);
+}
+
+/* An operand of the run along whose columns there are no vectors: it may be worth a copy. */
+static bool reads_across(const hone_packed *p) {
+    int64_t stride;
+    hone_var column = hone_packed_block(p)->axes[p->column].var;
+    return !sch_stride_in_axis(p->sch, operand_of(p), column, &stride) || stride != 1;
 }
 
 /* ---- how large a tile is ---- */
@@ -113,16 +126,28 @@ static double plain_time(const hone_default_nest *n, const hone_packed *p) {
     return hone_default_least_time(n, all) * (double)extent_of(p, p->outer_row);
 }
 
+/* What it takes without a copy of an operand of the run: sums of lanes along the reduction, each
+ * with a load of its own, where all lies along it. */
+static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
+    if (!n->facts.is_reduce_contiguous) return HUGE_VAL;
+    double tall = (double)(extent_of(p, p->outer_row) * extent_of(p, (int32_t)p->row));
+    return 2 * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
+}
+
 static bool pays(const hone_default_nest *n, const way *w) {
-    return !w->p.is_turned || w->time < plain_time(n, &w->p);
+    if (w->p.is_turned) return w->time < plain_time(n, &w->p);
+    if (reads_constant(n, &w->p)) return true;
+    double copying =
+        turning_time(n, 1, 1, extent_of(&w->p, (int32_t)w->p.column)) / (double)n->lanes;
+    return w->time + copying < lanes_time(n, &w->p);
 }
 
 static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
     out->time = HUGE_VAL;
     for (int is_turned = 0; is_turned < 2; is_turned++) {
         way w = {.time = HUGE_VAL};
-        if (!hone_packed_find(n->sch, node, is_turned, true, &w.p) || !reads_constant(n, &w.p))
-            continue;
+        if (!hone_packed_find(n->sch, node, is_turned, true, &w.p)) continue;
+        if (!reads_constant(n, &w.p) && (is_turned || !reads_across(&w.p))) continue;
         w.p.last_sum = hone_packed_longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
@@ -207,7 +232,7 @@ hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done) {
     way w;
     hone_node_id node;
     *out_is_done = false;
-    if (n->limits->constants == 0 || n->lanes < 2) return HONE_OK;
+    if (n->lanes < 2) return HONE_OK;
     HONE_TRY(hone_schedule_node(n->sch, n->block, &node));
     if (!find_way(n, node, &w)) return HONE_OK;
     bool rows_first = puts_rows_first(n, &w);

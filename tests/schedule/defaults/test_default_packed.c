@@ -1,5 +1,5 @@
-/* tests/schedule/defaults/test_default_packed.c - products with constants by default: random
- * convolutions and matrix products keep their meaning, and weights are laid out in front of them.
+/* tests/schedule/defaults/test_default_packed.c - products whose operands are laid out by default:
+ * random convolutions and matrix products keep their meaning, and copies are made where they pay.
  */
 #include "tests/support/hone_test.h"
 
@@ -34,6 +34,11 @@ static const hone_default_limits machines[] = {
      .l1_bytes = 1 << 15,
      .l2_bytes = 1 << 20,
      .constants = 2},
+    {.threads = 1,
+     .vector_lanes = 8,
+     .vector_registers = 32,
+     .l1_bytes = 1 << 15,
+     .l2_bytes = 1 << 20     },
 };
 
 static int between(hone_rng *rng, int low, int high) {
@@ -87,12 +92,15 @@ static void print_convolution(hone_rng *rng, hone_str *text) {
                                             : "R[vn, vf, vy, vx] * B[vf]");
 }
 
+/* Both operands as they are or transposed, W for each of a batch or for all. */
 static void print_product(hone_rng *rng, hone_str *text) {
+    bool x_turned = between(rng, 0, 1), w_turned = between(rng, 0, 1),
+         is_batched = between(rng, 0, 1);
     hone_str_printf(
         text,
         "B, M, N, K = %d, %d, %d, %d\n"
         "@T.prim_func\n"
-        "def main(X: T.Buffer((B, M, K), \"float32\"), W: T.Buffer((K, N), \"float32\"), Y: "
+        "def main(X: T.Buffer((B, %s), \"float32\"), W: T.Buffer((%s%s), \"float32\"), Y: "
         "T.Buffer((B, M, N), \"float32\")):\n"
         "    R = T.alloc_buffer((B, M, N))\n"
         "    for b, i, j, k in T.grid(B, M, N, K):\n"
@@ -100,12 +108,14 @@ static void print_product(hone_rng *rng, hone_str *text) {
         "            vb, vi, vj, vk = T.axis.remap(\"SSSR\", [b, i, j, k])\n"
         "            with T.init():\n"
         "                R[vb, vi, vj] = T.float32(0)\n"
-        "            R[vb, vi, vj] = R[vb, vi, vj] + X[vb, vi, vk] * W[vk, vj]\n"
+        "            R[vb, vi, vj] = R[vb, vi, vj] + X[vb, %s] * W[%s%s]\n"
         "    for b, i, j in T.grid(B, M, N):\n"
         "        with T.block(\"out\"):\n"
         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
         "            Y[vb, vi, vj] = T.exp(R[vb, vi, vj])\n",
-        between(rng, 1, 3), between(rng, 1, 40), between(rng, 1, 70), between(rng, 1, 9));
+        between(rng, 1, 3), between(rng, 1, 40), between(rng, 1, 70), between(rng, 1, 9),
+        x_turned ? "K, M" : "M, K", is_batched ? "B, " : "", w_turned ? "N, K" : "K, N",
+        x_turned ? "vk, vi" : "vi, vk", is_batched ? "vb, " : "", w_turned ? "vj, vk" : "vk, vj");
 }
 
 /* Nests in front of everything that read the weights: W is parameter 1. */
@@ -175,31 +185,55 @@ static void products_are_right(void **state) {
     check_random(print_product);
 }
 
-/* Without constants, or where another parameter is one, nothing is laid out. */
-static void only_constants_are_packed(void **state) {
+/* X has so many rows; W is transposed, or not, and constant as the mask says. */
+static int packed_of(int rows, bool is_turned, uint64_t constants) {
+    hone_default_limits limits = machines[2];
+    hone_str text = {0};
+    hone_module *module = NULL;
+    hone_str_printf(&text,
+                    "@T.prim_func\n"
+                    "def main(X: T.Buffer((%d, 40), \"float32\"), W: T.Buffer((%s), \"float32\"), "
+                    "Y: T.Buffer((%d, 64), \"float32\")):\n"
+                    "    for i, j, k in T.grid(%d, 64, 40):\n"
+                    "        with T.block(\"Y\"):\n"
+                    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                    "            with T.init():\n"
+                    "                Y[vi, vj] = T.float32(0)\n"
+                    "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[%s]\n",
+                    rows, is_turned ? "64, 40" : "40, 64", rows, rows,
+                    is_turned ? "vj, vk" : "vk, vj");
+    const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+    int packed = 0;
+    limits.constants = constants;
+    bool is_good = is_right(func, &limits, 1, &packed);
+    hone_module_release(module);
+    hone_str_deinit(&text);
+    assert_true(is_good);
+    return packed;
+}
+
+/* W is laid out where it is constant; at run time where no vectors lie along its columns and there
+ * are rows enough to pay for the copy. */
+static void copies_are_made_where_they_pay(void **state) {
     (void)state;
-    static const uint64_t masks[] = {0, 1, 2};
-    for (size_t i = 0; i < HONE_COUNT(masks); i++) {
-        hone_default_limits limits = machines[2];
-        hone_str text = {0};
-        hone_module *module = NULL;
-        hone_str_append(&text, "@T.prim_func\n"
-                               "def main(X: T.Buffer((24, 40), \"float32\"), W: T.Buffer((40, 64), "
-                               "\"float32\"), Y: T.Buffer((24, 64), \"float32\")):\n"
-                               "    for i, j, k in T.grid(24, 64, 40):\n"
-                               "        with T.block(\"Y\"):\n"
-                               "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
-                               "            with T.init():\n"
-                               "                Y[vi, vj] = T.float32(0)\n"
-                               "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vk, vj]\n");
-        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
-        int packed = 0;
-        limits.constants = masks[i];
-        bool is_good = is_right(func, &limits, 1, &packed);
-        hone_module_release(module);
-        hone_str_deinit(&text);
-        assert_true(is_good);
-        assert_int_equal(packed, masks[i] == 2);
+    static const struct {
+        int rows;
+        bool is_turned;
+        uint64_t constants;
+        int packed;
+    } cases[] = {
+        {24, false, 0, 0},
+        {24, false, 1, 0},
+        {24, false, 2, 1},
+        {3,  false, 2, 1},
+        {24, true,  0, 1},
+        {24, true,  1, 1},
+        {3,  true,  0, 0},
+        {3,  true,  2, 1},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        int packed = packed_of(cases[i].rows, cases[i].is_turned, cases[i].constants);
+        if (packed != cases[i].packed) fail_msg("case %zu: %d", i, packed);
     }
 }
 
@@ -207,7 +241,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_right),
         cmocka_unit_test(products_are_right),
-        cmocka_unit_test(only_constants_are_packed),
+        cmocka_unit_test(copies_are_made_where_they_pay),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
 }
