@@ -38,9 +38,11 @@ static bool reads_constant(const hone_default_nest *n, const hone_packed *p) {
     return hone_default_is_constant(n->sch, n->limits, operand_of(p)->buffer);
 }
 
-/* An operand of the run along whose columns there are no vectors: it may be worth a copy. */
-static bool reads_across(const hone_packed *p) {
+/* An operand of the run that may be worth a copy: bytes, which are summed in fours, and one along
+ * whose columns there are no vectors. */
+static bool may_copy(const hone_packed *p) {
     int64_t stride;
+    if (p->together > 1) return true;
     hone_var column = hone_packed_block(p)->axes[p->column].var;
     return !sch_stride_in_axis(p->sch, operand_of(p), column, &stride) || stride != 1;
 }
@@ -135,6 +137,7 @@ static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
 }
 
 static bool pays(const hone_default_nest *n, const way *w) {
+    if (w->p.together > 1) return true;
     if (w->p.is_turned) return w->time < plain_time(n, &w->p);
     if (reads_constant(n, &w->p)) return true;
     double copying =
@@ -147,7 +150,7 @@ static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
     for (int is_turned = 0; is_turned < 2; is_turned++) {
         way w = {.time = HUGE_VAL};
         if (!hone_packed_find(n->sch, node, is_turned, true, &w.p)) continue;
-        if (!reads_constant(n, &w.p) && (is_turned || !reads_across(&w.p))) continue;
+        if (!reads_constant(n, &w.p) && (is_turned || !may_copy(&w.p))) continue;
         w.p.last_sum = hone_packed_longest_sum(&w.p);
         if (is_turned) w.p.outer_row = hone_packed_find_outer_row(&w.p);
         choose_tile(n, &w, out);
@@ -198,6 +201,7 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     hone_packed_copy copy;
     hone_packed_places at;
     hone_rv epilogue;
+    bool is_constant = reads_constant(n, p);
     p->block = n->block;
     HONE_TRY(hone_packed_cache_tile(p, &epilogue));
     HONE_TRY(hone_packed_copy_operand(p, &copy));
@@ -210,7 +214,8 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     HONE_TRY(hone_packed_take_tile(p, epilogue, &at));
     HONE_TRY(hone_sch_unroll(n->sch, at.row));
     if (at.outer_row != HONE_NO_ID) HONE_TRY(hone_sch_unroll(n->sch, at.outer_row));
-    return hone_packed_pack_all(p, &copy);
+    bool by_panel = p->together > 1 && !rows_first && !is_constant;
+    return by_panel ? hone_packed_pack_panel(p, &copy, &at) : hone_packed_pack_all(p, &copy);
 }
 
 /* On a copy first: a step that is refused in the middle would leave half of it. */

@@ -135,6 +135,15 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_p
     return hone_default_optional(st);
 }
 
+/* A loop around it has a kind already: it was laid out where it is. */
+static bool is_laid_out(const hone_schedule *sch, hone_node_id block) {
+    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_func_node(sch->func, n)->parent) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED) return true;
+    }
+    return false;
+}
+
 hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *limits) {
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
@@ -145,7 +154,7 @@ hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *lim
         if (block == HONE_NO_ID) continue;
         hone_node_id node;
         HONE_TRY(hone_schedule_node(sch, block, &node));
-        if (hone_default_reads_constants(sch, limits, node)) continue;
+        if (hone_default_reads_constants(sch, limits, node) || is_laid_out(sch, node)) continue;
         HONE_TRY(try_move(sch, block, &pays));
         if (pays) HONE_TRY(hone_default_optional(move(sch, block)));
     }

@@ -1,7 +1,8 @@
 /* schedule/defaults/packed.h - products one operand of which is laid out for the tile: a copy in
  * which the columns of a tile lie one behind the other, whatever the layout it came in.
  *
- *   pack[col / C, k…, col % C] = W[…]       the whole of it first, or for each group of columns
+ *   pack[col / C, k…, col % C] = W[…]       the whole of it first, or for each group of columns;
+ *                                           bytes: pack[col / C, k / 4, col % C, k % 4]
  *   for col0…: for row0…: for group:        group: tiles beside each other, that use the same rows
  *     for k…: for row1… (unrolled): for col1 (vector): tile += …
  *     out = epilogue(tile)                  the tile is turned on its way where columns are not
@@ -30,6 +31,8 @@ typedef struct hone_packed {
     uint32_t column, row; /* axes */
     int32_t outer_row;    /* an axis whose places are rows of a tile, too; -1: there is none */
     int32_t last_sum;     /* the reduce axis whose loop is innermost; -1: in the order of axes */
+    int64_t together;     /* steps of last_sum that lie side by side: 4 of bytes, which one
+                             instruction sums (lower/dot/lower_dot.c); else 1 */
     uint32_t read;        /* number of what is packed; of all reads where nothing is */
     bool is_turned;       /* columns are not the contiguous axis of the output */
     int64_t lanes, vectors;
@@ -38,14 +41,16 @@ typedef struct hone_packed {
 
 /* Who is what in the block `node`: columns are the contiguous axis of the output, or, is_turned,
  * another one along which just one operand moves. is_packed: there is an operand that can be
- * packed. False: it is no product of this kind. Leaves block, lanes, vectors and columns alone, and
- * outer_row and last_sum are -1; changes and records nothing. */
+ * packed. False: it is no product of this kind. Leaves block, lanes, vectors and columns alone;
+ * outer_row is -1, and so is last_sum but for bytes, whose rows lie along it; changes and records
+ * nothing. */
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
                       hone_packed *out);
 /* An axis outside of the rows that shares what rows share; -1: there is none. */
 int32_t hone_packed_find_outer_row(const hone_packed *p);
-/* The reduce axis with most steps, for last_sum: they are too many to be unrolled. Others would
- * share what they read of rows, which then is held in registers that the sums need. */
+/* For last_sum: of bytes as it is; else the reduce axis with most steps, which are too many to be
+ * unrolled. Others would share what they read of rows, which then is held in registers that the
+ * sums need. */
 int32_t hone_packed_longest_sum(const hone_packed *p);
 /* The dimension of an access of the block that is just this axis; -1: there is none. */
 int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, uint32_t axis);

@@ -18,7 +18,8 @@ static bool is_used(const hone_packed *p, const hone_region *region, uint32_t ax
 /* ---- maps ---- */
 
 /* "lambda v0, v1, v2: (v1 // 16, v2, v1 % 16)": spatial axes, columns, then what is summed; columns
- * of a tile last. columns 1: the axis of columns last as it is. */
+ * of a tile last, or what is summed together, (v1 // 16, v2 // 4, v1 % 16, v2 % 4). columns 1: the
+ * axis of columns last as it is. */
 static void print_map(const hone_packed *p, const hone_region *region, int64_t columns,
                       hone_str *text) {
     hone_str_append(text, "lambda ");
@@ -33,10 +34,13 @@ static void print_map(const hone_packed *p, const hone_region *region, int64_t c
         if (pass == 0 && columns > 1)
             hone_str_printf(text, "v%u // %lld, ", p->column, (long long)columns);
     }
-    if (p->last_sum >= 0 && is_used(p, region, (uint32_t)p->last_sum))
-        hone_str_printf(text, "v%d, ", p->last_sum);
-    hone_str_printf(text, "v%u", p->column);
+    bool has_sum = p->last_sum >= 0 && is_used(p, region, (uint32_t)p->last_sum);
+    bool is_grouped = has_sum && p->together > 1;
+    if (has_sum) hone_str_printf(text, "v%d", p->last_sum);
+    if (is_grouped) hone_str_printf(text, " // %lld", (long long)p->together);
+    hone_str_printf(text, "%sv%u", has_sum ? ", " : "", p->column);
     if (columns > 1) hone_str_printf(text, " %% %lld", (long long)columns);
+    if (is_grouped) hone_str_printf(text, ", v%d %% %lld", p->last_sum, (long long)p->together);
     hone_str_append(text, ")");
 }
 
@@ -94,6 +98,29 @@ static uint32_t list_loops(const hone_packed_copy *c, const hone_rv *loops, bool
     return n;
 }
 
+/* Bytes: what is summed together goes inside of the columns of a panel, of which there are so many
+ * loops around (lower/vectors/lower_interleave.c). */
+static hone_status interleave(const hone_packed *p, const hone_packed_copy *c, const hone_rv *loops,
+                              hone_rv panel, hone_rv columns) {
+    const hone_rv *parts = NULL;
+    hone_rv order[HONE_NEST_MAX_LOOPS + 2];
+    uint32_t n = 0;
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(p->together)};
+    if (panel != HONE_NO_ID) order[n++] = panel;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (i == c->column) continue;
+        order[n++] = loops[i];
+        if ((int32_t)c->axes[i] != p->last_sum) continue;
+        HONE_TRY(hone_sch_split(p->sch, loops[i], 2, factors, true, false, &parts));
+        order[n - 1] = parts[0];
+    }
+    if (!parts) return illegal("nothing is summed together");
+    order[n++] = columns;
+    order[n++] = parts[1];
+    HONE_TRY(hone_sch_reorder(p->sch, n, order));
+    return hone_sch_vectorize(p->sch, order[n - 1]);
+}
+
 /* Panels one after another. Columns that are not contiguous are turned in squares: vectors of them
  * along what is (lower/vectors/lower_transpose.c). */
 hone_status hone_packed_pack_all(const hone_packed *p, const hone_packed_copy *c) {
@@ -102,11 +129,13 @@ hone_status hone_packed_pack_all(const hone_packed *p, const hone_packed_copy *c
     hone_rv order[HONE_NEST_MAX_LOOPS + 2], fused;
     hone_factor factors[] = {
         {.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(p->vectors), HONE_FACTOR_OF_INT(p->lanes)};
-    if (!c->is_turned) factors[1].value = p->columns;
     HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
     if (count != c->count) return illegal("unexpected loops");
-    HONE_TRY(hone_sch_split(p->sch, loops[c->column], c->is_turned ? 3 : 2, factors, true, false,
-                            &parts));
+    bool in_squares = c->is_turned && p->together == 1;
+    if (!in_squares) factors[1].value = p->columns;
+    HONE_TRY(
+        hone_sch_split(p->sch, loops[c->column], in_squares ? 3 : 2, factors, true, false, &parts));
+    if (p->together > 1) return interleave(p, c, loops, parts[0], parts[1]);
     order[n++] = parts[0];
     n += list_loops(c, loops, false, order + n);
     if (c->is_turned) order[n++] = parts[1];
@@ -126,10 +155,12 @@ hone_status hone_packed_pack_panel(const hone_packed *p, const hone_packed_copy 
     hone_rv order[HONE_NEST_MAX_LOOPS + 1];
     const hone_rv *loops = NULL;
     uint32_t count = 0, depth = at->panel_depth;
-    if (c->is_turned) return illegal("vectors do not go along columns");
+    if (c->is_turned && p->together == 1) return illegal("vectors do not go along columns");
     HONE_TRY(hone_sch_compute_at(p->sch, c->block, at->panel, true, -1));
     HONE_TRY(hone_sch_get_loops(p->sch, c->block, &count, &loops));
     if (count != depth + c->count) return illegal("unexpected loops");
+    if (p->together > 1)
+        return interleave(p, c, loops + depth, HONE_NO_ID, loops[depth + c->column]);
     uint32_t n = list_loops(c, loops + depth, false, order);
     order[n++] = loops[depth + c->column];
     if (n > 1) HONE_TRY(hone_sch_reorder(p->sch, n, order));

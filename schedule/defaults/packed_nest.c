@@ -14,15 +14,14 @@ static hone_status illegal(const char *why) {
 typedef struct nest {
     const hone_packed *p;
     const hone_rv *loops;
-    hone_rv row[2], outer_row[2], column[3];
+    hone_rv row[2], outer_row[2], column[3], sum[2];
     uint32_t count; /* of order */
     hone_rv order[HONE_NEST_MAX_LOOPS + 4];
 } nest;
 
-static hone_status split_rows(const hone_packed *p, hone_rv loop, hone_factor rows,
-                              hone_rv out[2]) {
+static hone_status split(const hone_packed *p, hone_rv loop, hone_factor inner, hone_rv out[2]) {
     const hone_rv *parts = NULL;
-    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, rows};
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, inner};
     HONE_TRY(hone_sch_split(p->sch, loop, 2, factors, true, false, &parts));
     out[0] = parts[0];
     out[1] = parts[1];
@@ -32,9 +31,10 @@ static hone_status split_rows(const hone_packed *p, hone_rv loop, hone_factor ro
 static hone_status split_all(nest *n, const hone_packed_tiling *t) {
     const hone_packed *p = n->p;
     const hone_rv *parts = NULL;
-    HONE_TRY(split_rows(p, n->loops[p->row], t->rows, n->row));
-    if (p->outer_row >= 0)
-        HONE_TRY(split_rows(p, n->loops[p->outer_row], t->outer_rows, n->outer_row));
+    HONE_TRY(split(p, n->loops[p->row], t->rows, n->row));
+    if (p->outer_row >= 0) HONE_TRY(split(p, n->loops[p->outer_row], t->outer_rows, n->outer_row));
+    if (p->together > 1)
+        HONE_TRY(split(p, n->loops[p->last_sum], HONE_FACTOR_OF_INT(p->together), n->sum));
     hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, t->group, HONE_FACTOR_OF_INT(p->columns)};
     HONE_TRY(hone_sch_split(p->sch, n->loops[p->column], 3, factors, true, false, &parts));
     for (int i = 0; i < 3; i++)
@@ -73,16 +73,20 @@ hone_status hone_packed_nest(const hone_packed *p, const hone_packed_tiling *t,
     for (uint32_t a = 0; a < count; a++) {
         if (!p->f.is_spatial[a] && (int32_t)a != p->last_sum) n.order[n.count++] = n.loops[a];
     }
-    if (p->last_sum >= 0) n.order[n.count++] = n.loops[p->last_sum];
+    if (p->last_sum >= 0) n.order[n.count++] = p->together > 1 ? n.sum[0] : n.loops[p->last_sum];
     out->reduce = n.order[out->depth];
     if (p->outer_row >= 0) n.order[n.count++] = n.outer_row[1];
     n.order[n.count++] = n.row[1];
+    if (p->together > 1) n.order[n.count++] = n.sum[1];
     n.order[n.count++] = n.column[2];
     out->panel = n.column[0];
     out->tile = n.column[1];
     out->row = n.row[1];
     out->outer_row = p->outer_row >= 0 ? n.outer_row[1] : HONE_NO_ID;
-    return hone_sch_reorder(p->sch, n.count, n.order);
+    HONE_TRY(hone_sch_reorder(p->sch, n.count, n.order));
+    if (p->together == 1) return HONE_OK;
+    HONE_TRY(hone_sch_unroll(p->sch, n.sum[1]));
+    return hone_sch_vectorize(p->sch, n.column[2]);
 }
 
 /* ---- where the tile goes ---- */

@@ -3,6 +3,8 @@
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
 
+enum { TOGETHER = 4 }; /* bytes that one instruction sums */
+
 const hone_block *hone_packed_block(const hone_packed *p) {
     return hone_func_node(p->sch->func, p->node)->u.block.block;
 }
@@ -60,10 +62,10 @@ static bool find_operand(hone_packed *p, bool is_packed) {
     return !is_packed || p->read < block->read_count;
 }
 
-/* Nothing that is read along columns and summed moves along the axis. */
-static bool is_shared_along(const hone_packed *p, uint32_t axis) {
+/* Nothing that is read along columns and summed moves along the axis, of so many places. */
+static bool is_shared_along(const hone_packed *p, uint32_t axis, int64_t least) {
     const hone_block *block = hone_packed_block(p);
-    if (!p->f.is_spatial[axis] || axis == p->column || p->f.extents[axis] < 2) return false;
+    if (!p->f.is_spatial[axis] || axis == p->column || p->f.extents[axis] < least) return false;
     for (uint32_t r = 0; r < block->read_count; r++) {
         const hone_region *region = &block->reads[r];
         bool counts = moves(p, region, p->column) && moves_in_reduction(p, region);
@@ -73,19 +75,22 @@ static bool is_shared_along(const hone_packed *p, uint32_t axis) {
 }
 
 /* Rows share what is read along columns: the last axis of the output of that kind, and of some
- * length. */
+ * length where there is one. */
 static bool find_row(hone_packed *p) {
     bool is_found = false;
-    for (uint32_t a = 0; a < p->f.loop_count; a++) {
-        if (!is_shared_along(p, a)) continue;
-        p->row = a;
-        is_found = true;
+    for (int64_t least = 2; least >= 1 && !is_found; least--) {
+        for (uint32_t a = 0; a < p->f.loop_count; a++) {
+            if (!is_shared_along(p, a, least)) continue;
+            p->row = a;
+            is_found = true;
+        }
     }
     return is_found;
 }
 
 int32_t hone_packed_longest_sum(const hone_packed *p) {
     int32_t best = -1;
+    if (p->together > 1) return p->last_sum;
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
         bool is_longer = best < 0 || p->f.extents[a] > p->f.extents[best];
         if (!p->f.is_spatial[a] && is_longer) best = (int32_t)a;
@@ -95,7 +100,7 @@ int32_t hone_packed_longest_sum(const hone_packed *p) {
 
 int32_t hone_packed_find_outer_row(const hone_packed *p) {
     for (uint32_t a = p->row; a-- > 0;) {
-        if (is_shared_along(p, a)) return (int32_t)a;
+        if (is_shared_along(p, a, 2)) return (int32_t)a;
     }
     return -1;
 }
@@ -117,16 +122,56 @@ static bool find_other_column(hone_packed *p) {
     return false;
 }
 
-/* One loop for each axis, in their order; one type of floats all over. */
+static hone_dtype type_of(const hone_packed *p, const hone_region *region) {
+    return hone_func_buffer(p->sch->func, region->buffer)->dtype;
+}
+
+/* One type of floats all over. */
+static bool is_of_floats(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    hone_dtype dtype = type_of(p, &block->writes[0]);
+    bool is_same = hone_dtype_is_float(dtype) && dtype.bits >= 32;
+    for (uint32_t r = 0; r < block->read_count && is_same; r++)
+        is_same = hone_dtype_equal(type_of(p, &block->reads[r]), dtype);
+    return is_same;
+}
+
+/* The reduce axis along which all that is summed but what moves along columns is contiguous; -1:
+ * there is none. */
+static int32_t find_contiguous_sum(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        bool is_contiguous = !p->f.is_spatial[a] && p->f.extents[a] >= TOGETHER;
+        for (uint32_t r = 0; r < block->read_count && is_contiguous; r++) {
+            int64_t stride;
+            const hone_region *region = &block->reads[r];
+            if (moves(p, region, p->column) || !moves_in_reduction(p, region)) continue;
+            is_contiguous =
+                sch_stride_in_axis(p->sch, region, block->axes[a].var, &stride) && stride == 1;
+        }
+        if (is_contiguous) return (int32_t)a;
+    }
+    return -1;
+}
+
+/* Bytes that are summed in 32 bits; what does not move (zero points) is of any type. */
+static bool is_of_bytes(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    hone_dtype sum = type_of(p, &block->writes[0]);
+    bool are_bytes = hone_dtype_is_integer(sum) && sum.bits == 32;
+    for (uint32_t r = 0; r < block->read_count && are_bytes; r++) {
+        hone_dtype dtype = type_of(p, &block->reads[r]);
+        if (moves_in_reduction(p, &block->reads[r]))
+            are_bytes =
+                hone_dtype_is_integer(dtype) && dtype.bits == 8 && !hone_dtype_is_bool(dtype);
+    }
+    return are_bytes;
+}
+
+/* One loop for each axis, in their order. */
 static bool is_plain(const hone_packed *p) {
     const hone_node *node = hone_func_node(p->sch->func, p->node);
-    const hone_block *block = hone_packed_block(p);
-    hone_dtype dtype = hone_func_buffer(p->sch->func, block->writes[0].buffer)->dtype;
-    bool is_plain = hone_dtype_is_float(dtype) && dtype.bits >= 32;
-    for (uint32_t r = 0; r < block->read_count && is_plain; r++) {
-        const hone_buffer_info *read = hone_func_buffer(p->sch->func, block->reads[r].buffer);
-        is_plain = hone_dtype_equal(read->dtype, dtype);
-    }
+    bool is_plain = true;
     hone_node_id loop = node->parent;
     for (uint32_t a = p->f.loop_count; a-- > 0 && is_plain;) {
         const hone_node *around = hone_func_node(p->sch->func, loop);
@@ -134,7 +179,21 @@ static bool is_plain(const hone_packed *p) {
         is_plain = bound->kind == HONE_EXPR_VAR && bound->u.var == around->u.loop.var;
         loop = around->parent;
     }
-    return is_plain && is_simple(p, &block->writes[0]);
+    return is_plain && is_simple(p, &hone_packed_block(p)->writes[0]);
+}
+
+static bool find_roles(hone_packed *p, bool is_packed) {
+    if (p->is_turned) return find_other_column(p);
+    p->column = (uint32_t)p->f.contiguous_space;
+    return find_operand(p, is_packed) && find_row(p);
+}
+
+/* Bytes side by side are those of the copy. */
+static bool find_sum_of_bytes(hone_packed *p, bool is_packed) {
+    p->together = TOGETHER;
+    p->last_sum = find_contiguous_sum(p);
+    return is_packed && p->last_sum >= 0 &&
+           moves(p, &hone_packed_block(p)->reads[p->read], (uint32_t)p->last_sum);
 }
 
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
@@ -142,12 +201,12 @@ bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, boo
     out->sch = sch;
     out->node = node;
     out->outer_row = out->last_sum = -1;
+    out->together = 1;
     out->is_turned = is_turned;
     if (!hone_nest_reduction(sch, node, &out->f) || !out->f.has_reuse ||
         out->f.contiguous_space < 0 || out->f.keeps_order || !is_plain(out)) {
         return false;
     }
-    if (is_turned) return find_other_column(out);
-    out->column = (uint32_t)out->f.contiguous_space;
-    return find_operand(out, is_packed) && find_row(out);
+    if (is_of_floats(out)) return find_roles(out, is_packed);
+    return is_of_bytes(out) && find_roles(out, is_packed) && find_sum_of_bytes(out, is_packed);
 }

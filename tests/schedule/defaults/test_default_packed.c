@@ -118,6 +118,28 @@ static void print_product(hone_rng *rng, hone_str *text) {
         x_turned ? "vk, vi" : "vi, vk", is_batched ? "vb, " : "", w_turned ? "vj, vk" : "vk, vj");
 }
 
+/* Bytes summed in 32 bits: rows of X lie along the sum, W either way; a zero point, or none. */
+static void print_bytes(hone_rng *rng, hone_str *text) {
+    static const char *const types[] = {"int8", "uint8"};
+    bool is_turned = between(rng, 0, 1), has_zero = between(rng, 0, 1);
+    const char *x = types[between(rng, 0, 1)], *w = types[between(rng, 0, 1)];
+    hone_str_printf(
+        text,
+        "M, N, K = %d, %d, %d\n"
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((M, K), \"%s\"), W: T.Buffer((%s), \"%s\"), Y: T.Buffer((M, N), "
+        "\"int32\")):\n"
+        "    for i, j, k in T.grid(M, N, K):\n"
+        "        with T.block(\"Y\"):\n"
+        "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+        "            with T.init():\n"
+        "                Y[vi, vj] = 0\n"
+        "            Y[vi, vj] = Y[vi, vj] + (T.Cast(\"int32\", X[vi, vk])%s) * "
+        "T.Cast(\"int32\", W[%s])\n",
+        between(rng, 1, 40), between(rng, 1, 70), between(rng, 1, 19), x,
+        is_turned ? "N, K" : "K, N", w, has_zero ? " - 3" : "", is_turned ? "vj, vk" : "vk, vj");
+}
+
 /* Nests in front of everything that read the weights: W is parameter 1. */
 static int packings(const hone_func *func) {
     int count = 0;
@@ -185,6 +207,11 @@ static void products_are_right(void **state) {
     check_random(print_product);
 }
 
+static void products_of_bytes_are_right(void **state) {
+    (void)state;
+    check_random(print_bytes);
+}
+
 /* X has so many rows; W is transposed, or not, and constant as the mask says. */
 static int packed_of(int rows, bool is_turned, uint64_t constants) {
     hone_default_limits limits = machines[2];
@@ -241,6 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_right),
         cmocka_unit_test(products_are_right),
+        cmocka_unit_test(products_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);

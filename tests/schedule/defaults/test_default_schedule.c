@@ -344,7 +344,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",    1, 1, 3, 8 },
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",    2, 2, 3, 16},
     {"small work stays on one thread",
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
