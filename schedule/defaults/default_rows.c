@@ -5,7 +5,7 @@
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/primitive/primitives.h"
 
-enum { MAX_LOOPS = 64, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
+enum { MAX_LOOPS = 64, MAX_ROW_LOOPS = 8, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
 
 /* What must not get worse: how often a block runs, and how long its vectors are. */
 typedef struct shape {
@@ -60,62 +60,94 @@ static bool feeds_spatial_only(const hone_schedule *sch, hone_node_id block, hon
     return true;
 }
 
-/* The outermost loop around a block that runs more than once, as a variable; HONE_NO_ID when there
- * is none or it is not one over rows. */
-static hone_status row_loop(hone_schedule *sch, hone_rv block_rv, hone_rv *out) {
+/* Some axis goes over both: they are the parts of a loop that was split. */
+static bool are_parts(const hone_schedule *sch, hone_node_id block, hone_var a, hone_var b) {
+    const hone_node *node = hone_func_node(sch->func, block);
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        const hone_expr *bound = node->u.block.bindings[i];
+        if (hone_expr_uses_var(bound, a) && hone_expr_uses_var(bound, b)) return true;
+    }
+    return false;
+}
+
+/* The loops over rows around a block, outermost first, without those that run once: those in front
+ * of its first loop that reduces or goes over a part of what another one goes over (a tile). */
+static hone_status list_row_loops(hone_schedule *sch, hone_rv block_rv, uint32_t *out_count,
+                                  hone_rv *out) {
     uint32_t count = 0;
     const hone_rv *loops = NULL;
     hone_node_id block;
-    *out = HONE_NO_ID;
+    hone_var listed[MAX_ROW_LOOPS];
+    *out_count = 0;
     HONE_TRY(hone_schedule_node(sch, block_rv, &block));
     HONE_TRY(hone_sch_get_loops(sch, block_rv, &count, &loops));
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && *out_count < MAX_ROW_LOOPS; i++) {
         hone_node_id node;
         HONE_TRY(hone_schedule_node(sch, loops[i], &node));
         const hone_node *loop = hone_func_node(sch->func, node);
         if (hone_expr_is_int_value(loop->u.loop.range.extent, 1)) continue;
-        if (feeds_spatial_only(sch, block, loop->u.loop.var)) *out = loops[i];
-        return HONE_OK;
+        hone_var var = loop->u.loop.var;
+        if (!feeds_spatial_only(sch, block, var)) return HONE_OK;
+        for (uint32_t k = 0; k < *out_count; k++) {
+            if (are_parts(sch, block, listed[k], var)) return HONE_OK;
+        }
+        listed[*out_count] = var;
+        out[(*out_count)++] = loops[i];
     }
     return HONE_OK;
 }
 
-/* Below its new place, the loops that reduce go outside of those over the lanes of its output. */
-static hone_status put_lanes_last(hone_schedule *sch, hone_rv block_rv, hone_rv place) {
+/* The loops around a block below a place, those that reduce first; out_reads_lanes: vectors of the
+ * others, along the last of some length, read neighbours. */
+static hone_status order_loops(hone_schedule *sch, hone_rv block_rv, hone_rv place,
+                               hone_rv *out_order, uint32_t *out_count, bool *out_reads_lanes) {
     uint32_t count = 0, at = 0;
     const hone_rv *loops = NULL;
-    hone_rv order[MAX_LOOPS];
     hone_node_id block, top, node;
+    *out_reads_lanes = false;
     HONE_TRY(hone_schedule_node(sch, block_rv, &block));
     HONE_TRY(hone_schedule_node(sch, place, &top));
     HONE_TRY(hone_sch_get_loops(sch, block_rv, &count, &loops));
-    if (count > MAX_LOOPS) return HONE_OK;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 2 && count <= MAX_LOOPS; pass++) {
         for (uint32_t i = 0; i < count; i++) {
             HONE_TRY(hone_schedule_node(sch, loops[i], &node));
             if (!hone_tree_is_ancestor(sch->func, top, node)) continue;
-            bool is_lane =
-                feeds_spatial_only(sch, block, hone_func_node(sch->func, node)->u.loop.var);
-            if (is_lane == (pass == 1)) order[at++] = loops[i];
+            const hone_node *loop = hone_func_node(sch->func, node);
+            bool is_lane = feeds_spatial_only(sch, block, loop->u.loop.var);
+            if (is_lane != (pass == 1)) continue;
+            out_order[at++] = loops[i];
+            if (is_lane && !hone_expr_is_int_value(loop->u.loop.range.extent, 1))
+                *out_reads_lanes = reads_evenly(sch, block, node);
         }
     }
-    return at < 2 ? HONE_OK : hone_default_optional(hone_sch_reorder(sch, at, order));
+    *out_count = at;
+    return HONE_OK;
 }
 
-static hone_status move(hone_schedule *sch, hone_rv block) {
+/* Below its new place, the loops that reduce go outside of those over the lanes of its output. */
+static hone_status put_lanes_last(hone_schedule *sch, hone_rv block, hone_rv place) {
     uint32_t count = 0;
+    hone_rv order[MAX_LOOPS];
+    bool reads_lanes;
+    HONE_TRY(order_loops(sch, block, place, order, &count, &reads_lanes));
+    if (count < 2 || !reads_lanes) return HONE_OK;
+    return hone_default_optional(hone_sch_reorder(sch, count, order));
+}
+
+/* Into loop number `depth` over rows of its consumer. */
+static hone_status move(hone_schedule *sch, hone_rv block, uint32_t depth) {
+    uint32_t count = 0, rows = 0;
     const hone_rv *consumers = NULL;
-    hone_rv loop;
+    hone_rv loops[MAX_ROW_LOOPS];
     HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
-    if (count == 0) return HONE_OK;
-    HONE_TRY(row_loop(sch, consumers[0], &loop));
-    if (loop == HONE_NO_ID) return HONE_OK;
-    HONE_TRY(hone_sch_compute_at(sch, block, loop, true, -1));
-    return put_lanes_last(sch, block, loop);
+    HONE_TRY(list_row_loops(sch, consumers[0], &rows, loops));
+    HONE_TRY(hone_sch_compute_at(sch, block, loops[depth], true, -1));
+    return put_lanes_last(sch, block, loops[depth]);
 }
 
 /* Would the block run no more often than now, in vectors? Found out on a copy. */
-static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_pays) {
+static hone_status try_move(const hone_schedule *sch, hone_rv block, uint32_t depth,
+                            bool *out_pays) {
     hone_schedule *copy = NULL;
     hone_node_id before, after;
     *out_pays = false;
@@ -123,7 +155,7 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_p
     copy->wants_reasons = false;
     hone_status st = hone_schedule_node(copy, block, &before);
     shape old = st ? (shape){-1, 1} : shape_of(copy, before);
-    if (!st) st = move(copy, block);
+    if (!st) st = move(copy, block, depth);
     if (!st) st = hone_schedule_node(copy, block, &after);
     if (!st) {
         shape now = shape_of(copy, after);
@@ -133,6 +165,39 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_p
     }
     hone_schedule_destroy(copy);
     return hone_default_optional(st);
+}
+
+/* The outermost loop around a block, or the block. */
+static hone_node_id nest_of(const hone_schedule *sch, hone_node_id block) {
+    hone_node_id top = block;
+    while (hone_func_node(sch->func, hone_func_node(sch->func, top)->parent)->kind == HONE_NODE_FOR)
+        top = hone_func_node(sch->func, top)->parent;
+    return top;
+}
+
+/* It stands in the loops of the block that reads it already: a tile is made there. */
+static hone_status is_placed(hone_schedule *sch, hone_rv block, hone_rv consumer, bool *out) {
+    hone_node_id made, taken;
+    HONE_TRY(hone_schedule_node(sch, block, &made));
+    HONE_TRY(hone_schedule_node(sch, consumer, &taken));
+    *out = nest_of(sch, made) == nest_of(sch, taken);
+    return HONE_OK;
+}
+
+/* As deep as it pays: what is made of a row is near when it is read. */
+static hone_status move_one(hone_schedule *sch, hone_rv block) {
+    uint32_t count = 0, rows = 0;
+    const hone_rv *consumers = NULL;
+    hone_rv loops[MAX_ROW_LOOPS];
+    bool pays = false, is_there;
+    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
+    if (count == 0) return HONE_OK;
+    HONE_TRY(is_placed(sch, block, consumers[0], &is_there));
+    if (is_there) return HONE_OK;
+    HONE_TRY(list_row_loops(sch, consumers[0], &rows, loops));
+    while (rows > 0 && !pays)
+        HONE_TRY(try_move(sch, block, --rows, &pays));
+    return pays ? hone_default_optional(move(sch, block, rows)) : HONE_OK;
 }
 
 /* A loop around it has a kind already: it was laid out where it is. */
@@ -148,15 +213,13 @@ hone_status hone_default_rows(hone_schedule *sch, const hone_default_limits *lim
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
     for (uint32_t i = blocks.count; i-- > 0;) {
-        bool pays;
         hone_rv block = HONE_NO_ID;
         HONE_TRY(hone_default_optional(hone_sch_get_block(sch, blocks.names[i], &block)));
         if (block == HONE_NO_ID) continue;
         hone_node_id node;
         HONE_TRY(hone_schedule_node(sch, block, &node));
         if (hone_default_reads_constants(sch, limits, node) || is_laid_out(sch, node)) continue;
-        HONE_TRY(try_move(sch, block, &pays));
-        if (pays) HONE_TRY(hone_default_optional(move(sch, block)));
+        HONE_TRY(move_one(sch, block));
     }
     return HONE_OK;
 }

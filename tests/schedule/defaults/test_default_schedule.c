@@ -401,6 +401,41 @@ static loops loops_of(const char *text) {
     return got;
 }
 
+/* Rows of several axes, too: each is reduced along its own length, not across the others. */
+static void batched_rows_are_reduced_one_by_one(void **state) {
+    (void)state;
+    loops got = loops_of("@T.prim_func\n"
+                         "def main(X: T.Buffer((3, 37, 197), \"float32\"), Y: T.Buffer((3, 37, "
+                         "197), \"float32\")):\n"
+                         "    M = T.alloc_buffer((3, 37))\n"
+                         "    E = T.alloc_buffer((3, 37, 197))\n"
+                         "    S = T.alloc_buffer((3, 37))\n"
+                         "    for b, i, k in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"M\"):\n"
+                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
+                         "            with T.init():\n"
+                         "                M[vb, vi] = T.float32(-1e30)\n"
+                         "            M[vb, vi] = T.max(M[vb, vi], X[vb, vi, vk])\n"
+                         "    for b, i, j in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"E\"):\n"
+                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
+                         "            E[vb, vi, vj] = T.exp(X[vb, vi, vj] - M[vb, vi])\n"
+                         "    for b, i, k in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"S\"):\n"
+                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
+                         "            with T.init():\n"
+                         "                S[vb, vi] = T.float32(0)\n"
+                         "            S[vb, vi] = S[vb, vi] + E[vb, vi, vk]\n"
+                         "    for b, i, j in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"Y\"):\n"
+                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
+                         "            Y[vb, vi, vj] = E[vb, vi, vj] / S[vb, vi]\n");
+    assert_int_equal(got.top, 1);
+    assert_int_equal(got.vectorized, 2);
+    assert_int_equal(got.collected, 2);
+    assert_int_equal(got.longest_vector, 197);
+}
+
 /* What is gone over twice and comes from afar is asked for a row ahead, in steps of four vectors.
  */
 static void rows_are_asked_for_ahead(void **state) {
@@ -572,6 +607,7 @@ int main(void) {
         cmocka_unit_test(chains_stay_small),
         cmocka_unit_test(huge_inlining_is_refused),
         cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(batched_rows_are_reduced_one_by_one),
         cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
