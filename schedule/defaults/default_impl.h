@@ -90,6 +90,9 @@ hone_status hone_default_lanes(hone_default_nest *nest);
 /* default_across.c: vectors over rows that are reduced and are shorter than a vector. out_is_done:
  * it scheduled this block. */
 hone_status hone_default_across(hone_default_nest *n, bool *out_is_done);
+/* default_scan.c: vectors across rows that are gone over in order. out_is_done: the block goes over
+ * an axis in order, so nothing else is for it. */
+hone_status hone_default_scan(hone_default_nest *n, hone_node_id block, bool *out_is_done);
 /* default_transpose.c: tiles for a block that reads across the rows along which it writes. Does
  * nothing to other blocks. */
 hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);

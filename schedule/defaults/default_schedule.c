@@ -143,11 +143,13 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     hone_node_id node;
     HONE_TRY(hone_sch_get_block(sch, name, &n.block));
     HONE_TRY(hone_schedule_node(sch, n.block, &node));
+    bool is_done;
+    HONE_TRY(hone_default_scan(&n, node, &is_done));
+    if (is_done) return HONE_OK;
     if (!hone_nest_has_reduce_axis(sch, node)) return hone_default_transpose(&n, node);
     if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;
-    bool is_done;
     HONE_TRY(hone_default_packed(&n, &is_done));
     if (is_done) return HONE_OK;
     if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);

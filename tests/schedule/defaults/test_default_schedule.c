@@ -389,6 +389,52 @@ static void softmax_is_one_nest(void **state) {
     assert_int_equal(got.collected, 2);
 }
 
+/* Running sums along one of three axes. */
+static void print_running_sums(int scan, hone_str *text) {
+    hone_str_append(text, "@T.prim_func\n"
+                          "def main(X: T.Buffer((2, 9, 37), \"float32\"), Y: T.Buffer((2, 9, 37), "
+                          "\"float32\")):\n"
+                          "    for a, b, c in T.grid(2, 9, 37):\n"
+                          "        with T.block(\"Y\"):\n");
+    for (int d = 0; d < 3; d++) {
+        hone_str_printf(text, "            v%c = T.axis.%s(%d, %c)\n", 'a' + d,
+                        d == scan ? "scan" : "spatial",
+                        d == 0   ? 2
+                        : d == 1 ? 9
+                                 : 37,
+                        'a' + d);
+    }
+    hone_str_printf(text,
+                    "            Y[va, vb, vc] = T.if_then_else(0 < v%c, Y[va%s, vb%s, vc%s], "
+                    "T.float32(0)) + X[va, vb, vc]\n",
+                    'a' + scan, scan == 0 ? " - 1" : "", scan == 1 ? " - 1" : "",
+                    scan == 2 ? " - 1" : "");
+}
+
+/* They have vectors where what is added up lies across the rows, on every machine with some. */
+static void running_sums_have_vectors(void **state) {
+    (void)state;
+    for (int scan = 0; scan < 3; scan++) {
+        hone_str text = {0};
+        hone_module *module = NULL;
+        print_running_sums(scan, &text);
+        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+        bool is_good = true;
+        for (size_t i = 0; i < HONE_COUNT(machines); i++) {
+            hone_schedule *sch = NULL;
+            HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+            HONE_ASSERT_OK(hone_default_schedule(sch, &machines[i]));
+            bool wants_vectors = scan < 2 && machines[i].vector_lanes > 1;
+            is_good = is_good && (count_loops(sch->func).vectorized > 0) == wants_vectors &&
+                      is_right(func, &machines[i], i);
+            hone_schedule_destroy(sch);
+        }
+        hone_module_release(module);
+        hone_str_deinit(&text);
+        if (!is_good) fail_msg("running sums along axis %d", scan);
+    }
+}
+
 static loops loops_of(const char *text) {
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(text, &module);
@@ -607,6 +653,7 @@ int main(void) {
         cmocka_unit_test(chains_stay_small),
         cmocka_unit_test(huge_inlining_is_refused),
         cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(running_sums_have_vectors),
         cmocka_unit_test(batched_rows_are_reduced_one_by_one),
         cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),

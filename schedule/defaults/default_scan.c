@@ -1,0 +1,90 @@
+/* schedule/defaults/default_scan.c - running sums and the like, which go over an axis in order
+ * (a scan axis), across the rows that they are written to: the lanes of a vector are neighbours
+ * in such a row, each of which goes its own way.
+ *
+ *   for column0 (a part for each thread, where nothing else is parallel):
+ *     for scan: for column1 (vector): Y[scan, column] = Y[scan - 1, column] + X[scan, column]
+ */
+#include "schedule/defaults/default_impl.h"
+#include "schedule/primitive/primitives.h"
+
+static bool has_scan_axis(const hone_block *block) {
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind == HONE_AXIS_SCAN) return true;
+    }
+    return false;
+}
+
+/* The loop feeds spatial axes alone. */
+static bool is_spatial(const hone_default_shape *s, uint32_t at) {
+    hone_node_id loop;
+    hone_schedule *sch = s->n->sch;
+    const hone_node *node = hone_func_node(sch->func, s->block);
+    hone_status st = hone_schedule_node(sch, s->loops[at], &loop);
+    if (st) {
+        hone_status_free(st);
+        return false;
+    }
+    hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        bool is_used = hone_expr_uses_var(node->u.block.bindings[a], var);
+        if (is_used && node->u.block.block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    return true;
+}
+
+/* All that is read and written lies along it, or stays. */
+static bool is_column(const hone_default_shape *s, uint32_t at) {
+    for (uint32_t a = 0; a < s->access_count; a++) {
+        bool stays = a > 0 && s->strides[at][a] == 0;
+        if (!stays && s->strides[at][a] != 1) return false;
+    }
+    return s->extents[at] > 1 && is_spatial(s, at);
+}
+
+static bool has_other_rows(const hone_default_shape *s, uint32_t column) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i != column && s->extents[i] > 1 && is_spatial(s, i)) return true;
+    }
+    return false;
+}
+
+/* Whole vectors for each thread. */
+static hone_status split_column(const hone_default_shape *s, hone_rv loop, int64_t extent,
+                                hone_rv out[2]) {
+    const hone_rv *parts = NULL;
+    int64_t lanes = s->n->limits->vector_lanes, threads = s->n->limits->threads;
+    int64_t share = ((extent + threads - 1) / threads + lanes - 1) / lanes * lanes;
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(share)};
+    HONE_TRY(hone_sch_split(s->n->sch, loop, 2, factors, true, false, &parts));
+    out[0] = parts[0];
+    out[1] = parts[1];
+    return HONE_OK;
+}
+
+static hone_status put_column_last(const hone_default_shape *s, uint32_t column) {
+    hone_rv order[HONE_NEST_MAX_LOOPS + 1], parts[2] = {HONE_NO_ID, s->loops[column]};
+    uint32_t at = 0;
+    if (s->n->limits->threads > 1 && !has_other_rows(s, column))
+        HONE_TRY(split_column(s, s->loops[column], s->extents[column], parts));
+    if (parts[0] != HONE_NO_ID) order[at++] = parts[0];
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i != column) order[at++] = s->loops[i];
+    }
+    order[at++] = parts[1];
+    return hone_sch_reorder(s->n->sch, at, order);
+}
+
+hone_status hone_default_scan(hone_default_nest *n, hone_node_id block, bool *out_is_done) {
+    hone_default_shape s;
+    *out_is_done = false;
+    if (n->limits->vector_lanes < 2) return HONE_OK;
+    if (!has_scan_axis(hone_func_node(n->sch->func, block)->u.block.block)) return HONE_OK;
+    *out_is_done = true;
+    bool fits;
+    HONE_TRY(hone_default_read_shape(n, block, &s, &fits));
+    for (uint32_t i = 0; fits && i < s.count; i++) {
+        if (is_column(&s, i)) return put_column_last(&s, i);
+    }
+    return HONE_OK;
+}
