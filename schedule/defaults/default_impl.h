@@ -99,6 +99,9 @@ hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: annotates what else reduces along contiguous memory, so that lowering collects
  * it in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
+/* How many neighbours in memory a block reads in a loop that reduces and those around it, which go
+ * straight on (the rows of an image): their extents together. */
+int64_t hone_default_run_length(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* default_narrow.c: vectors over several rows where one row is shorter than a vector. */
 hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *limits);
 /* default_rows.c: moves what is computed once per row into the consumer's loop over rows; what is

@@ -130,11 +130,13 @@ static hone_status inline_one(hone_schedule *sch, const char *name) {
 /* Nothing that rows could share, and long enough for vectors: hone_default_reduce's. */
 static bool is_plain_sum(const hone_default_nest *n) {
     const hone_reduction_facts *f = &n->facts;
+    const hone_func *func = n->sch->func;
+    hone_node_id loop = hone_func_node(func, f->block)->parent;
     int32_t last = (int32_t)f->loop_count - 1;
-    while (last >= 0 && f->extents[last] == 1)
-        last--;
+    for (; last >= 0 && f->extents[last] == 1; last--)
+        loop = hone_func_node(func, loop)->parent;
     return !f->has_reuse && last == f->contiguous_reduce && n->lanes > 1 &&
-           f->extents[last] >= n->lanes;
+           hone_default_run_length(n->sch, f->block, loop) >= n->lanes;
 }
 
 static hone_status tile_one(hone_schedule *sch, const char *name,

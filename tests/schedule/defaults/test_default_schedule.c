@@ -601,6 +601,38 @@ static void sums_are_collected_along_rows(void **state) {
     }
 }
 
+/* Planes that lie in one piece are one run, however short their rows are; parts of them are not. */
+static void planes_are_summed_as_one_row(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape;
+        uint32_t collected;
+    } cases[] = {
+        {"(64, 5, 5)", 1},
+        {"(64, 5, 6)", 0},
+        {"(64, 6, 5)", 1},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer(%s, \"float32\"), S: T.Buffer((64,), \"float32\")):\n"
+                 "    for i, y, x in T.grid(64, 5, 5):\n"
+                 "        with T.block(\"S\"):\n"
+                 "            vi, vy, vx = T.axis.remap(\"SRR\", [i, y, x])\n"
+                 "            with T.init():\n"
+                 "                S[vi] = T.float32(0)\n"
+                 "            S[vi] = S[vi] + A[vi, vy, vx]\n",
+                 cases[i].shape);
+        assert_int_equal(loops_of(text).collected, cases[i].collected);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = is_right(func, &machines[0], i);
+        hone_module_release(module);
+        assert_true(is_good);
+    }
+}
+
 /* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
  * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
 static void transposes_have_tiles(void **state) {
@@ -653,6 +685,7 @@ int main(void) {
         cmocka_unit_test(chains_stay_small),
         cmocka_unit_test(huge_inlining_is_refused),
         cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(planes_are_summed_as_one_row),
         cmocka_unit_test(running_sums_have_vectors),
         cmocka_unit_test(batched_rows_are_reduced_one_by_one),
         cmocka_unit_test(rows_are_asked_for_ahead),
