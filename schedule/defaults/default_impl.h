@@ -83,6 +83,9 @@ double hone_default_least_time(const hone_default_nest *n, hone_default_sides al
 /* default_packed.c: products whose right side is laid out for the tile. Before anything else
  * is done to the block; out_is_done: it scheduled it. */
 hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done);
+/* default_bytes.c: convolutions of bytes, whose images are turned first so that channels come last.
+ * out_is_done: it scheduled the block, as hone_default_packed does. */
+hone_status hone_default_bytes(hone_default_nest *n, bool *out_is_done);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */

@@ -152,7 +152,8 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;
-    HONE_TRY(hone_default_packed(&n, &is_done));
+    HONE_TRY(hone_default_bytes(&n, &is_done));
+    if (!is_done) HONE_TRY(hone_default_packed(&n, &is_done));
     if (is_done) return HONE_OK;
     if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
     HONE_TRY(hone_default_across(&n, &is_done));

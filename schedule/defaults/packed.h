@@ -46,6 +46,12 @@ typedef struct hone_packed {
  * nothing. */
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
                       hone_packed *out);
+/* For a product of bytes whose columns are turned (the filters of a convolution): the dimension of
+ * read `out_read` that should be its last one, so that bytes that are summed together lie side by
+ * side (the channels of an image); -1: there is none, or they lie well. Changes and records
+ * nothing.
+ */
+int32_t hone_packed_find_turn(hone_schedule *sch, hone_node_id node, uint32_t *out_read);
 /* An axis outside of the rows that shares what rows share; -1: there is none. */
 int32_t hone_packed_find_outer_row(const hone_packed *p);
 /* For last_sum: of bytes as it is; else the reduce axis with most steps, which are too many to be

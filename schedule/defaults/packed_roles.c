@@ -5,6 +5,8 @@
 
 enum { TOGETHER = 4 }; /* bytes that one instruction sums */
 
+static const double WORTH_TURNING = 1.5;
+
 const hone_block *hone_packed_block(const hone_packed *p) {
     return hone_func_node(p->sch->func, p->node)->u.block.block;
 }
@@ -196,17 +198,73 @@ static bool find_sum_of_bytes(hone_packed *p, bool is_packed) {
            moves(p, &hone_packed_block(p)->reads[p->read], (uint32_t)p->last_sum);
 }
 
-bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
-                      hone_packed *out) {
+/* Fills in what does not depend on the operand; false: it is no product. */
+static bool begin(hone_schedule *sch, hone_node_id node, bool is_turned, hone_packed *out) {
     out->sch = sch;
     out->node = node;
     out->outer_row = out->last_sum = -1;
     out->together = 1;
     out->is_turned = is_turned;
-    if (!hone_nest_reduction(sch, node, &out->f) || !out->f.has_reuse ||
-        out->f.contiguous_space < 0 || out->f.keeps_order || !is_plain(out)) {
-        return false;
-    }
+    return hone_nest_reduction(sch, node, &out->f) && out->f.has_reuse &&
+           out->f.contiguous_space >= 0 && !out->f.keeps_order && is_plain(out);
+}
+
+bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
+                      hone_packed *out) {
+    if (!begin(sch, node, is_turned, out)) return false;
     if (is_of_floats(out)) return find_roles(out, is_packed);
     return is_of_bytes(out) && find_roles(out, is_packed) && find_sum_of_bytes(out, is_packed);
+}
+
+/* Products of an instruction for so many steps of a sum: the last ones are single. */
+static double products_together(int64_t steps) {
+    return (double)steps / (double)(steps / TOGETHER + steps % TOGETHER);
+}
+
+/* The only dimension that moves with the axis, one step at a time; -1: there is none. */
+static int32_t moving_dimension(const hone_packed *p, const hone_region *region, uint32_t axis) {
+    hone_var var = hone_packed_block(p)->axes[axis].var;
+    uint32_t rank = hone_func_buffer(p->sch->func, region->buffer)->rank;
+    int32_t found = -1;
+    for (uint32_t d = 0; d < rank; d++) {
+        int64_t step = 0;
+        const hone_expr *e = region->ranges[d].min;
+        if (!hone_expr_uses_var(e, var)) continue;
+        bool is_one = e->kind == HONE_EXPR_VAR ||
+                      (hone_linear_coeff(&p->sch->arith, e, var, &step) && step == 1);
+        if (found >= 0 || !is_one) return -1;
+        found = (int32_t)d;
+    }
+    return found;
+}
+
+/* The one read that is summed and shared by columns; -1: there are none, or several. */
+static int32_t find_shared_read(const hone_packed *p) {
+    const hone_block *block = hone_packed_block(p);
+    int32_t found = -1;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const hone_region *region = &block->reads[r];
+        if (moves(p, region, p->column) || !moves_in_reduction(p, region)) continue;
+        if (found >= 0) return -1;
+        found = (int32_t)r;
+    }
+    return found;
+}
+
+int32_t hone_packed_find_turn(hone_schedule *sch, hone_node_id node, uint32_t *out_read) {
+    hone_packed p = {0};
+    if (!begin(sch, node, true, &p) || !is_of_bytes(&p) || !find_roles(&p, true)) return -1;
+    int32_t read = find_shared_read(&p), now = find_contiguous_sum(&p), best = -1;
+    if (read < 0) return -1;
+    double most = now < 0 ? 1 : products_together(p.f.extents[now]) * WORTH_TURNING;
+    const hone_block *block = hone_packed_block(&p);
+    for (uint32_t a = 0; a < p.f.loop_count; a++) {
+        int32_t dimension = moving_dimension(&p, &block->reads[read], a);
+        if (p.f.is_spatial[a] || (int32_t)a == now || dimension < 0) continue;
+        if (p.f.extents[a] < TOGETHER || products_together(p.f.extents[a]) <= most) continue;
+        most = products_together(p.f.extents[a]);
+        best = dimension;
+    }
+    *out_read = (uint32_t)read;
+    return best;
 }

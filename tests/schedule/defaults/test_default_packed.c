@@ -140,6 +140,38 @@ static void print_bytes(hone_rng *rng, hone_str *text) {
         is_turned ? "N, K" : "K, N", w, has_zero ? " - 3" : "", is_turned ? "vj, vk" : "vk, vj");
 }
 
+/* Images of bytes: channels are turned to come last. */
+static void print_convolution_of_bytes(hone_rng *rng, hone_str *text) {
+    int kernel = between(rng, 1, 5), stride = between(rng, 1, 2), dilation = between(rng, 1, 2);
+    int reach = (kernel - 1) * dilation + 1;
+    hone_str_printf(
+        text,
+        "N, C, H, V, F, K, S, D = %d, %d, %d, %d, %d, %d, %d, %d\n"
+        "OH = (H - %d) // S + 1\n"
+        "OV = (V - %d) // S + 1\n"
+        "@T.prim_func\n"
+        "def main(X: T.Buffer((N, C, H, V), \"uint8\"), W: T.Buffer((F, C, K, K), \"int8\"), "
+        "B: T.Buffer((F,), \"int32\"), Y: T.Buffer((N, F, OH, OV), \"float32\")):\n"
+        "    R = T.alloc_buffer((N, F, OH, OV), \"int32\")\n",
+        between(rng, 1, 2), between(rng, 1, 9), between(rng, reach, reach + 6),
+        between(rng, reach, reach + 17), between(rng, 1, 37), kernel, stride, dilation, reach,
+        reach);
+    hone_str_append(text, "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, C, K, K):\n"
+                          "        with T.block(\"conv\"):\n"
+                          "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\"SSSSRRR\", "
+                          "[n, f, y, x, c, dy, dx])\n"
+                          "            with T.init():\n"
+                          "                R[vn, vf, vy, vx] = 0\n"
+                          "            R[vn, vf, vy, vx] = R[vn, vf, vy, vx] + T.Cast(\"int32\", "
+                          "X[vn, vc, vy * S + vdy * D, vx * S + vdx * D]) * T.Cast(\"int32\", "
+                          "W[vf, vc, vdy, vdx])\n"
+                          "    for n, f, y, x in T.grid(N, F, OH, OV):\n"
+                          "        with T.block(\"out\"):\n"
+                          "            vn, vf, vy, vx = T.axis.remap(\"SSSS\", [n, f, y, x])\n"
+                          "            Y[vn, vf, vy, vx] = T.Cast(\"float32\", R[vn, vf, vy, vx] - "
+                          "B[vf])\n");
+}
+
 /* Nests in front of everything that read the weights: W is parameter 1. */
 static int packings(const hone_func *func) {
     int count = 0;
@@ -212,6 +244,11 @@ static void products_of_bytes_are_right(void **state) {
     check_random(print_bytes);
 }
 
+static void convolutions_of_bytes_are_right(void **state) {
+    (void)state;
+    check_random(print_convolution_of_bytes);
+}
+
 /* X has so many rows; W is transposed, or not, and constant as the mask says. */
 static int packed_of(int rows, bool is_turned, uint64_t constants) {
     hone_default_limits limits = machines[2];
@@ -269,6 +306,7 @@ int main(void) {
         cmocka_unit_test(convolutions_are_right),
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(products_of_bytes_are_right),
+        cmocka_unit_test(convolutions_of_bytes_are_right),
         cmocka_unit_test(copies_are_made_where_they_pay),
     };
     return cmocka_run_group_tests_name("schedule/default packed", tests, NULL, NULL);
