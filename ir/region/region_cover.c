@@ -104,6 +104,22 @@ static bool find_stores(const hone_func *func, hone_node_id id, uint32_t *out_co
     return true;
 }
 
+/* Does every value outside of lo to hi write outside of the buffer, as a row beyond the last one
+ * does, whatever the other indices make of it (v // 12, v // 4 % 3, v % 4)? */
+static bool misses_buffer_outside(const hone_func *func, const hone_block *block,
+                                  const hone_region *write, hone_var axis, int64_t lo, int64_t hi) {
+    const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        moved_axis at;
+        int64_t size = hone_expr_const(buffer->shape[d]);
+        if (size < 0 || !is_moved_axis(block, &write->ranges[d], axis, &at)) continue;
+        if (hone_floor_div(lo - 1 + at.shift, at.by) < 0 &&
+            hone_floor_div(hi + 1 + at.shift, at.by) >= size)
+            return true;
+    }
+    return false;
+}
+
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const hone_axis *axis,
                                    int64_t lo, int64_t hi) {
     const hone_node *node = hone_func_node(func, id);
@@ -117,6 +133,10 @@ bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const
         const hone_region *write = &writes[i];
         const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);
         if (!hone_func_is_parameter(func, write->buffer)) continue;
+        if (misses_buffer_outside(func, block, write, axis->var, lo, hi)) {
+            moves_one = true;
+            continue;
+        }
         for (uint32_t d = 0; d < buffer->rank; d++) {
             const hone_range *range = &write->ranges[d];
             if (!hone_expr_uses_var(range->min, axis->var) &&

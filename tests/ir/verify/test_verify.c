@@ -58,6 +58,19 @@ static const struct row {
      "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
      "      T.where(i * 2 + j < 127)\n"
      "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",                      "spatial axis 'vi' of block 'B' has 66 values (0 to 65), its binding takes only",               false},
+    {"the rest lies behind the last row, whatever the other indices are",
+     "  for i, j in T.grid(256, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(20000, i * 128 + j)\n"
+     "      T.where(i < 128)\n"
+     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",              NULL,                                                                                           false},
+    {"a row of the rest lies in the output",
+     "  for i, j in T.grid(256, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(20000, i * 128 + j)\n"
+     "      T.where(i < 127)\n"
+     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",              "spatial axis 'vi' of block 'B' has 20000 values (0 to 19999), its binding takes only 16256 ",
+     false                                                                                                                                                                        },
     {"the rest of the axis lies in the output",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
