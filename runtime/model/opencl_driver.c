@@ -1,6 +1,8 @@
 /* runtime/model/opencl_driver.c - see opencl_driver.h. */
 #include "runtime/model/opencl_driver.h"
 
+#include <stdlib.h>
+
 #include "runtime/model/driver_library.h"
 
 static const hone_library_row rows[] = {
@@ -18,7 +20,15 @@ static const hone_driver_library library = {
     .table_bytes = sizeof(hone_opencl_driver),
 };
 
+/* PoCL's default ("loopvec") lets work-items that it runs side by side share the arrays that each
+ * of them should have: kernels with such arrays give wrong values. It reads this when it is opened.
+ */
+static void choose_right_way_of_pocl(void) {
+    (void)setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
+}
+
 bool hone_opencl_driver_open(const char *path, hone_opencl_driver *out_driver, char *out_why,
                              size_t why_capacity) {
+    choose_right_way_of_pocl();
     return hone_driver_library_open(&library, path, out_driver, out_why, why_capacity);
 }

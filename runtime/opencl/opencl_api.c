@@ -12,6 +12,7 @@ enum {
     DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
     DEVICE_GLOBAL_MEM_CACHE_SIZE = 0x101E,
     DEVICE_GLOBAL_MEM_SIZE = 0x101F,
+    DEVICE_LOCAL_MEM_SIZE = 0x1023,
     DEVICE_NAME = 0x102B,
     DEVICE_PLATFORM = 0x1031,
     PROGRAM_BUILD_LOG = 0x1183,
@@ -132,6 +133,7 @@ hone_status hone_opencl_describe(const hone_opencl *opencl, void *device,
         .memory_bytes = number_fact(opencl, device, DEVICE_GLOBAL_MEM_SIZE),
         .max_memory_bytes = number_fact(opencl, device, DEVICE_MAX_MEM_ALLOC_SIZE),
         .cache_bytes = number_fact(opencl, device, DEVICE_GLOBAL_MEM_CACHE_SIZE),
+        .shared_bytes = number_fact(opencl, device, DEVICE_LOCAL_MEM_SIZE),
         .max_threads = (int32_t)number_fact(opencl, device, DEVICE_MAX_WORK_GROUP_SIZE),
     };
     size_t most = sizeof out_facts->name;

@@ -19,7 +19,8 @@ typedef struct hone_opencl_facts {
     char platform[96], name[96];
     int64_t memory_bytes, max_memory_bytes; /* in all, of one buffer */
     int64_t cache_bytes;
-    int32_t max_threads; /* of a block */
+    int64_t shared_bytes; /* of a block */
+    int32_t max_threads;  /* of a block */
 } hone_opencl_facts;
 
 typedef struct hone_opencl {
