@@ -1,9 +1,11 @@
 """Programs loaded, changed, interpreted, compiled and called."""
 import contextlib
+import copy
 import gc
 import importlib.util
 import io
 import os
+import pickle
 import tempfile
 import unittest
 import weakref
@@ -66,6 +68,19 @@ class Loading(Case):
         del module
         gc.collect()
         self.assertIsNone(seen())
+
+    def test_goes_to_other_processes(self):
+        bound = hone.load(SIZED).bind(parameters={"w": numbers(3)})
+        for module in (hone.load(product), bound):
+            again = pickle.loads(pickle.dumps(module))
+            self.assertEqual(again, module)
+        self.same(again.interpret(numbers(2, 3))[0], bound.interpret(numbers(2, 3))[0])
+        self.assertIs(copy.deepcopy(bound), bound)
+
+    def test_texts_end_where_they_end(self):
+        for wrong in ("@T.prim_func\0\n", "a\0b.onnx"):
+            with self.assertRaisesRegex(hone.InvalidError, "NUL"):
+                hone.load(wrong)
 
     def test_binds(self):
         module = hone.load(SIZED)
@@ -160,6 +175,21 @@ class Calling(Case):
             self.assertEqual([os.path.basename(name) for name in written], ["layer.so", "layer.h"])
             self.same(hone.Model.open(path + ".so")(x), np.maximum(x * HALF, 0))
 
+    def test_goes_to_other_processes(self):
+        x = numbers(4, N)
+        model = hone.load(Layer).compile(no_schedule=True)
+        self.same(pickle.loads(pickle.dumps(model))(x), np.maximum(x * HALF, 0))
+        self.assertIs(copy.deepcopy(model), model)
+
+    def test_inputs_that_change(self):
+        model = hone.load(ADDS).compile(no_schedule=True)
+        base = np.zeros((3, 2), "float32")
+        model(np.ones((2, 3), "float32"), base.T)
+        self.assertEqual(base.sum(), 6)
+        base.flags.writeable = False
+        with self.assertRaisesRegex(hone.InvalidError, "read-only"):
+            model(np.ones((2, 3), "float32"), base.T)
+
     def test_times_in_turns(self):
         a = numbers(N, N)
         model = hone.load(product).compile(no_schedule=True)
@@ -181,6 +211,15 @@ class Profiles(Case):
         with self.assertRaises(hone.HoneError):
             model.profile(numbers(3, N))
 
+
+ADDS = '''
+@T.prim_func
+def adds(x: T.Buffer((2, 3), "float32"), y: T.Buffer((2, 3), "float32")):
+    for i, j in T.grid(2, 3):
+        with T.sblock("y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            y[vi, vj] = y[vi, vj] + x[vi, vj]
+'''
 
 CALLS = '''
 from tvm.script import relax as R

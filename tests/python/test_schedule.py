@@ -1,6 +1,7 @@
 """Schedules from Python: primitives as methods, index maps, traces."""
 import io
 import json
+import pickle
 import unittest
 
 import hone
@@ -84,9 +85,14 @@ class Schedules(Case):
     def test_copies(self):
         sch = hone.Schedule(product)
         sch.unroll(sch.get_loops(sch.get_sblock("C"))[0])
-        other = sch.copy()
-        other.parallel(other.get_loops(other.get_sblock("C"))[1])
-        self.assertIn("T.parallel", other.script())
+        block = sch.get_sblock("C")
+        j = sch.get_loops(block)[1]
+        tile = sch.sample_perfect_tile(j, 2)
+        for other in (sch.copy(), pickle.loads(pickle.dumps(sch))):
+            self.assertEqual(str(other.trace), str(sch.trace))
+            other.split(j, tile)  # what was found before the copy is the copy's, too
+            other.parallel(other.get_loops(block)[1])
+            self.assertIn("T.parallel", other.script())
         self.assertNotIn("T.parallel", sch.script())
 
     def test_every_primitive_is_there(self):

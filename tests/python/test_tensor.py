@@ -26,6 +26,11 @@ class Foreign:
         return self.array.__dlpack_device__()
 
 
+def _floats(seen):
+    count = int(np.prod([seen.tensor.shape[d] for d in range(seen.tensor.ndim)]))
+    return (ctypes.c_float * count).from_address(seen.tensor.data)
+
+
 class Tensors(Case):
     def test_no_copies_in(self):
         for array in (numbers(3, 4), np.arange(5), np.array(7.5), np.zeros((0, 2), "int8"),
@@ -77,9 +82,42 @@ class Tensors(Case):
         self.assertEqual(_tensor.view([[1.0, 2.0]]).tensor.ndim, 2)
         self.assertEqual(_tensor.view(3).tensor.ndim, 0)
 
+    def test_fields_of_records(self):
+        records = np.zeros(4, dtype=[("tag", "i1"), ("value", "f4")])
+        records["value"] = [1, 2, 3, 4]  # five bytes apart: no stride of whole elements
+        self.assertEqual(list(_floats(_tensor.dense(records["value"]))), [1, 2, 3, 4])
+
+    def test_foreign_strides(self):
+        seen = _tensor.dense(Foreign(np.arange(6, dtype="float32").reshape(2, 3).T))
+        self.assertEqual(list(_floats(seen)), [0, 3, 1, 4, 2, 5])
+
+    def test_what_is_written_comes_back(self):
+        base = np.zeros((2, 3), "float32")
+        seen = _tensor.writable(base.T)
+        _floats(seen)[:] = [1, 2, 3, 4, 5, 6]
+        seen.give_back()
+        self.assertEqual(base.tolist(), [[1, 3, 5], [2, 4, 6]])
+        self.assertEqual(_tensor.writable(base).tensor.data, base.ctypes.data)
+
+    def test_read_only_stays(self):
+        array = np.ones(3, "float32")
+        array.flags.writeable = False
+        seen = _tensor.writable(array)
+        seen.give_back()  # nothing was written
+        _floats(seen)[0] = 2
+        with self.assertRaisesRegex(hone.InvalidError, "read-only"):
+            seen.give_back()
+        self.assertEqual(array.tolist(), [1, 1, 1])
+
+    def test_lists_take_the_type_that_is_wanted(self):
+        self.assertEqual(list(_floats(_tensor.dense([[1, 2.5]], "float32"))), [1, 2.5])
+        for wrong in ([1.5], [[1], [2, 3]], [1j]):
+            with self.assertRaises(hone.InvalidError):
+                _tensor.dense(wrong, "int32")
+
     def test_what_is_no_tensor(self):
         for wrong in ("text", None, object(), np.array(["a"]), np.array([1j]),
-                      np.array([1.0], ">f4")):
+                      np.array([1.0], ">f4"), np.array([object()])):
             with self.assertRaises(hone.HoneError):
                 _tensor.view(wrong)
         with self.assertRaises(hone.TypeMismatchError):

@@ -1,6 +1,8 @@
 """Tuning from Python: callbacks, exceptions in them, spaces that are functions; the database."""
 import os
+import signal
 import tempfile
+import threading
 import unittest
 
 import hone
@@ -39,6 +41,30 @@ class Tuning(Case):
         self.assertGreaterEqual(stopped.tasks[0].known_trials, 5)
         with self.assertRaisesRegex(KeyError, "mine"):
             self.tune(trials=10000, callback=lambda state: {}["mine"])
+
+    def test_interrupts_are_never_lost(self):
+        def interrupt(_):  # for a time when the search asks whether to stop, too
+            signal.raise_signal(signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.tune(trials=10000, callback=interrupt)
+        stop = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        stop.start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.tune(trials=10000)
+        stop.join()
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_threads_tune(self):
+        found = []
+
+        def work():
+            found.append(self.tune(trials=10000, callback=lambda state: False))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assertTrue(found[0].was_stopped)
 
     def test_space_of_a_function(self):
         def space(sch):

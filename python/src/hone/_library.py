@@ -231,13 +231,17 @@ if os.path.isdir(NATIVE):  # a linker, for machines without one; theirs comes fi
 
 def text(value: Optional[object]) -> Optional[bytes]:
     """What a function takes as a text; None stays."""
-    return None if value is None else os.fspath(value).encode() if isinstance(
-        value, os.PathLike) else str(value).encode()
+    if value is None:
+        return None
+    made = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode()
+    if b"\0" in made:  # C would see what stands before it
+        raise _errors.InvalidError(f"{made[:40]!r} has a NUL byte")
+    return made
 
 
 def texts(values: Sequence[str]) -> Any:
     """An array of texts; keep it as long as the call may look at it."""
-    return (c_char_p * max(len(values), 1))(*[value.encode() for value in values])
+    return (c_char_p * max(len(values), 1))(*[text(value) for value in values])
 
 
 def out_pointer() -> c_void_p:

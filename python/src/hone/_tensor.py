@@ -37,15 +37,39 @@ class View:
         self.tensor = tensor
         self.owner = owner
         self.pointer = ctypes.pointer(tensor)
+        self.copied: Any = None  # the copy that this is of, else it is the caller's memory
+        self._lender: Any = None  # whose copy that is
+
+    def lend(self, lender: Any) -> "View":
+        """Whoever gave the tensor gets what is written to a copy of it."""
+        self._lender = lender
+        return self
+
+    def give_back(self) -> None:
+        """Puts what was written to a copy where its lender has it."""
+        if self._lender is None or self.copied is None:
+            return
+        if _is_torch(self._lender):
+            self._lender.detach().copy_(self.copied)
+            return
+        array = _as_array(self._lender)
+        if array.flags.writeable:
+            array[...] = self.copied
+        elif array.tobytes() != self.copied.tobytes():
+            raise InvalidError("a tensor that is written to is read-only")
 
 
 def _of_array_interface(value: Any) -> View:
     facts = value.__array_interface__
-    code, size = facts["typestr"][1], int(facts["typestr"][2:])
-    if facts["typestr"][0] == ">" or code not in _CODES:
-        raise TypeMismatchError(f"arrays of type {facts['typestr']} are not taken")
+    letters = facts["typestr"]
+    if letters[0] == ">" or letters[1] not in _CODES:
+        raise TypeMismatchError(f"arrays of type {letters} are not taken: "
+                                "x.astype(\"float32\") makes numbers of the type float32")
+    code, size = letters[1], int(letters[2:])
     shape = facts["shape"]
     strides = facts.get("strides")
+    if strides and any(step % size for step in strides):  # fields of records
+        return _of_copy(value)
     room = (c_int64 * max(len(shape), 1))(*shape)
     tensor = DLTensor(facts["data"][0], DLDevice(1, 0), len(shape),
                       DLDataType(_CODES[code], 8 * size, 1), room, None, 0)
@@ -55,16 +79,34 @@ def _of_array_interface(value: Any) -> View:
     return View(tensor, (value, room, steps))
 
 
+def _as_array(value: Any) -> Any:
+    numpy = importlib.import_module("numpy")
+    known = hasattr(value, "__array_interface__")
+    return numpy.asarray(value) if known else numpy.from_dlpack(value)
+
+
+def _of_copy(value: Any) -> View:
+    """A view of a dense copy."""
+    copy = value.detach().clone(memory_format=sys.modules["torch"].contiguous_format) \
+        if _is_torch(value) else _as_array(value).copy(order="C")
+    seen = view(copy)
+    seen.copied = copy
+    return seen
+
+
 def _of_dlpack(value: Any) -> View:
-    capsule = value.__dlpack__()
+    try:
+        capsule = value.__dlpack__()
+    except (BufferError, RuntimeError, TypeError) as reason:  # sparse, of no device, of no type
+        raise InvalidError(f"the tensor cannot be taken: {reason}") from reason
     address = _capsule_pointer(capsule, _CAPSULE)
     managed = ctypes.cast(address, POINTER(DLManagedTensor))
     return View(managed.contents.dl_tensor, (value, capsule))
 
 
-def view(value: Any) -> View:
+def view(value: Any, dtype: Optional[str] = None) -> View:
     """What somebody gave, as a view: numpy, torch, anything with DLPack; numbers and lists by
-    numpy."""
+    numpy, as elements of ``dtype``, if it is given."""
     if isinstance(value, Tensor):
         return View(value.tensor, value)
     if _is_torch(value):
@@ -74,10 +116,18 @@ def view(value: Any) -> View:
     if hasattr(value, "__dlpack__"):
         return _of_dlpack(value)
     if isinstance(value, (int, float, bool, list, tuple)):
-        numpy = importlib.import_module("numpy")
-        return _of_array_interface(numpy.asarray(value))
-    raise InvalidError(f"a {type(value).__name__} is no tensor: numpy, torch and others with "
-                       "__dlpack__ are")
+        return _of_array_interface(_of_numbers(value, dtype))
+    raise InvalidError(f"what is a {type(value).__name__} is no tensor: numpy, torch and others "
+                       "with __dlpack__ are")
+
+
+def _of_numbers(value: Any, dtype: Optional[str]) -> Any:
+    numpy = importlib.import_module("numpy")
+    try:
+        made = numpy.asarray(value)
+        return made.astype(dtype, casting="same_kind") if dtype in numpy.sctypeDict else made
+    except (TypeError, ValueError) as reason:
+        raise InvalidError(f"the list is no tensor: {reason}") from reason
 
 
 def _is_torch(value: Any) -> bool:
@@ -99,14 +149,19 @@ def torch_empty(shape: Sequence[int], dtype: str, device: Any) -> Any:
     return torch.empty(list(shape), dtype=getattr(torch, dtype), device=device)
 
 
-def dense(value: Any) -> View:
+def dense(value: Any, dtype: Optional[str] = None) -> View:
     """A view, of a copy where the tensor is not dense and row-major."""
-    seen = view(value)
-    if _is_dense(seen.tensor):
-        return seen
-    if _is_torch(value):
-        return view(value.contiguous())
-    return view(importlib.import_module("numpy").ascontiguousarray(value))
+    seen = view(value, dtype)
+    return seen if _is_dense(seen.tensor) else _of_copy(value)
+
+
+def writable(value: Any) -> View:
+    """A dense view of what may be written to; ``give_back`` belongs after the call, for where the
+    caller's memory is not dense, or is read-only."""
+    facts = getattr(value, "__array_interface__", None)
+    is_read_only = facts is not None and not _is_torch(value) and facts["data"][1]
+    seen = _of_copy(value) if is_read_only else dense(value)
+    return seen.lend(value)
 
 
 def _is_dense(tensor: DLTensor) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import signal
 import tempfile
+import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Union
 
 from . import _library as lib
@@ -66,9 +68,29 @@ class Session:
         self._guard(show)
 
     def _on_stop(self, _: Any) -> int:
-        # Ctrl-C arrives while Python runs: here, at the latest
-        self._guard(lambda: None)
         return self._answer
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Ctrl-C ends the tune: a handler that raises could do so where a callback begins, and
+        what is raised there, outside of its code, Python prints and forgets."""
+        usual = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(usual):
+            yield
+            return
+        handler: Callable[[int, Any], Any] = usual
+
+        def keep(number: int, frame: Any) -> None:
+            def handle() -> None:
+                handler(number, frame)
+
+            self._guard(handle)
+
+        signal.signal(signal.SIGINT, keep)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
     def _on_log(self, _: Any, level: int, text: bytes) -> None:
         if self._log:

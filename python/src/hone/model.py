@@ -11,13 +11,15 @@ import time
 import weakref
 from ctypes import POINTER
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
 
 from . import _errors, _library as lib
 from ._errors import InvalidError, NotFoundError
 from ._library import LIB
 from ._profile import Profile, Recorder, Run
-from ._tensor import Tensor, View, dense, like_inputs, torch_empty, torch_gpu, view
+from ._tensor import (Tensor, View, dense, like_inputs, torch_empty, torch_gpu, view,
+                      writable)
 
 _MOST_DIMS = 16
 
@@ -72,9 +74,30 @@ def _summary(samples: Sequence[float]) -> Timing:
 class Folder:
     """Temporary files, removed with this."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Optional[Mapping[str, bytes]] = None) -> None:
         self.path = tempfile.mkdtemp(prefix="hone-python-")
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        for name, data in (files or {}).items():
+            with open(self.file(name), "wb") as out:
+                out.write(data)
+
+    def file(self, name: str) -> str:
+        """The path of a file in it."""
+        return os.path.join(self.path, name)
+
+
+def contents(paths: Iterable[str]) -> Dict[str, bytes]:
+    """The bytes of files, by their names without folders."""
+    found = {}
+    for path in paths:
+        with open(path, "rb") as file:
+            found[os.path.basename(path)] = file.read()
+    return found
+
+
+def _unpickled(name: str, files: Dict[str, bytes], report: Dict[str, Any]) -> "Model":
+    folder = Folder(files)
+    return Model(folder.file(name), report, folder)
 
 
 class Model:
@@ -141,6 +164,9 @@ class Model:
     def _in_order(self, entry: Any, inputs: Sequence[Any], named: Dict[str, Any]) -> List[Any]:
         names = [entry.inputs[i].name.decode() for i in range(entry.input_count)]
         given = list(inputs)
+        for name in names[:len(given)]:
+            if name in named:
+                raise InvalidError(f"input '{name}' is given in order and by name")
         for name in names[len(given):]:
             if name in named:
                 given.append(named.pop(name))
@@ -183,19 +209,32 @@ class Model:
 
     # ---- keeping ----
 
+    def _files(self) -> List[str]:
+        base, _ = os.path.splitext(self._path)
+        return [base + suffix for suffix in (".so", ".h", ".weights")
+                if os.path.exists(base + suffix)]
+
+    def __reduce__(self) -> Any:
+        """Pickled as its files: it goes to other processes of machines that it was compiled for."""
+        return _unpickled, (os.path.basename(self._path), contents(self._files()), self.report)
+
+    def __deepcopy__(self, _: Any) -> "Model":
+        return self  # models do not change
+
+    __copy__ = __deepcopy__
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> List[str]:
         """Copies the library to PATH.so, its header to PATH.h and weights that lie beside it."""
-        base, _ = os.path.splitext(self._path)
         wanted, ending = os.path.splitext(os.fspath(path))
         to = wanted if ending in (".so", ".h") else os.fspath(path)
         written = []
-        for suffix in (".so", ".h", ".weights"):
-            if os.path.exists(base + suffix):
-                # the file of weights is found by the name that the library has for it
-                beside = os.path.join(os.path.dirname(to), os.path.basename(base) + suffix)
-                place = beside if suffix == ".weights" else to + suffix
-                shutil.copyfile(base + suffix, place)
-                written.append(place)
+        for file in self._files():
+            name, suffix = os.path.splitext(os.path.basename(file))
+            # the file of weights is found by the name that the library has for it
+            beside = os.path.join(os.path.dirname(to), name + suffix)
+            place = beside if suffix == ".weights" else to + suffix
+            shutil.copyfile(file, place)
+            written.append(place)
         return written
 
     @classmethod
@@ -238,7 +277,8 @@ class Call:
         if len(given) != entry.input_count:
             raise InvalidError(f"the model takes {entry.input_count} inputs, got {len(given)}")
         self._model, self._entry, self._given = model, entry, given
-        self._views: List[View] = [dense(value) for value in given]
+        self._views: List[View] = [_taken(entry.inputs[i], value)
+                                   for i, value in enumerate(given)]
         self._inputs = _pointers([seen.pointer for seen in self._views])
         device = torch_gpu(given)
         self._outputs = [self._make(i, shape, device) for i, shape in enumerate(self._shapes())]
@@ -273,6 +313,8 @@ class Call:
             if isinstance(made, Tensor):
                 made.free_made()
         work()
+        for seen in self._views:
+            seen.give_back()
         for i, made in enumerate(self._outputs):
             if self._entry.outputs[i].sized == lib.MADE:
                 made.was_made(self._model)
@@ -297,6 +339,10 @@ class Call:
         made = [like_inputs(output, self._given) if isinstance(output, Tensor) else output
                 for output in self._outputs]
         return made[0] if len(made) == 1 else tuple(made)
+
+
+def _taken(port: Any, value: Any) -> View:
+    return writable(value) if port.is_updated else dense(value, port.dtype_name.decode())
 
 
 def _pointers(items: Sequence[Any]) -> Any:

@@ -14,8 +14,8 @@ from typing import (TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Seque
 from . import _library as lib
 from ._errors import InvalidError
 from ._library import LIB
-from ._tensor import View, dense, like_inputs, Tensor
-from .model import Folder, Model
+from ._tensor import Tensor, View, dense, like_inputs, writable
+from .model import Folder, Model, contents
 
 if TYPE_CHECKING:
     from .farm import Farm
@@ -188,6 +188,18 @@ class Module:
     def __repr__(self) -> str:
         return f"hone.Module({', '.join(self.functions)})"
 
+    def __reduce__(self) -> Any:
+        """Pickled as its text and weights."""
+        folder = Folder()
+        self.save(folder.file("program.py"))
+        files = sorted(folder.file(name) for name in os.listdir(folder.path))
+        return _unpickled, (contents(files),)
+
+    def __deepcopy__(self, _: Any) -> "Module":
+        return self  # programs do not change
+
+    __copy__ = __deepcopy__
+
     # ---- changing ----
 
     def update(self, other: "Module") -> "Module":
@@ -268,7 +280,7 @@ class Module:
         specs = size_specs(sizes)
         session = Session(callback, log)
         with session.space(self, space, task) as path, \
-                command_of(propose, session.fail) as command:
+                command_of(propose, session.fail) as command, session.interruptible():
             options = lib.TuningOptions(
                 database=lib.text(db), target=lib.text(target), threads=threads, trials=trials,
                 seconds=seconds, until_converged=until_converged, task=lib.text(task),
@@ -314,17 +326,24 @@ class Module:
     def interpret(self, *arguments: Any, function: Optional[str] = None) -> Any:
         """Runs a function slowly and exactly. Of a tensor program all parameters are given, and
         outputs are written in place; a graph function gives its results."""
-        views: List[View] = [dense(value) for value in arguments]
+        views: List[View] = [writable(value) for value in arguments]
         pointers = (POINTER(lib.DLTensor) * max(len(views), 1))(*[seen.pointer for seen in views])
         out = lib.out_pointer()
         LIB.hone_program_interpret(self._pointer, lib.text(function), len(views),
                                    lib.ref(pointers), lib.ref(out))
         try:
+            for seen in views:
+                seen.give_back()
             made = [_copy(out, i) for i in range(LIB.hone_results_count(out))]
         finally:
             LIB.hone_results_free(out)
         results = [like_inputs(tensor, arguments) for tensor in made]
         return results[0] if len(results) == 1 else tuple(results) if results else None
+
+
+def _unpickled(files: Mapping[str, bytes]) -> Module:
+    folder = Folder(files)
+    return Module.read(folder.file("program.py"))
 
 
 def _text_of(pointer: int) -> str:

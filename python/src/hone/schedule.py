@@ -62,6 +62,7 @@ class Schedule(Primitives):
         self._seed = seed
         self._intrins = dict(intrins or {})
         self._names = 0
+        self._lines: List[str] = []
         self._begin(function)
 
     def _begin(self, function: Optional[str]) -> None:
@@ -116,11 +117,25 @@ class Schedule(Primitives):
         self._program = self.mod
         LIB.hone_steps_free(self._steps)
         self._steps = ctypes.c_void_p()
+        self._lines = []
         self._begin(function)
 
     def copy(self) -> "Schedule":
-        """Another schedule of the program as it is now; its trace begins anew."""
-        return Schedule(self.mod, self._function, seed=self._seed, intrins=self._intrins)
+        """Another schedule that is as far as this one: blocks, loops and numbers of this one are
+        of the other as well."""
+        return _remade(*self._parts())
+
+    def _parts(self) -> Tuple[Any, ...]:
+        return (self._program, self._function, self._seed, self._intrins, self._names,
+                self._lines)
+
+    def __reduce__(self) -> Any:
+        return _remade, self._parts()
+
+    def __deepcopy__(self, _: Any) -> "Schedule":
+        return self.copy()
+
+    __copy__ = __deepcopy__
 
     def register_intrin(self, name: str, text: str) -> None:
         """A tensor intrinsic for ``tensorize``: text with the functions desc and impl."""
@@ -136,6 +151,7 @@ class Schedule(Primitives):
     def apply(self, text: str) -> None:
         """Steps as text, as a printed trace has them."""
         LIB.hone_steps_add(self._steps, lib.text(text))
+        self._lines.append(text)
 
     def _line(self, method: str, given: Sequence[Tuple[Optional[str], Any]]) -> str:
         words = [f"{name}={render(value)}" if name else render(value) for name, value in given]
@@ -158,3 +174,12 @@ class Schedule(Primitives):
         made = self.trace.insts[before:]
         count = len(made[-1][3]) if made else 0
         return [kind(f"{name}[{i}]") for i in range(count)]
+
+
+def _remade(program: Module, function: Optional[str], seed: int, intrins: Dict[str, str],
+            names: int, lines: Sequence[str]) -> Schedule:
+    made = Schedule(program, function, seed=seed, intrins=intrins)
+    for line in lines:  # sampling draws the same from the same seed
+        made.apply(line)
+    made._names = names
+    return made
