@@ -99,6 +99,9 @@ class Schedule(Primitives):
         insts, _ = json.loads(self.trace.as_json())
         return json.dumps([insts, []])
 
+    def __hone_module__(self) -> Module:
+        return self.mod
+
     def script(self) -> str:
         """The program as it is now, as text."""
         return self.mod.script()

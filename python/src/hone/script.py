@@ -9,23 +9,23 @@
 ...             B[vi] = A[vi] * T.float32(2)
 
 The body is never run by Python: its source is read, so it must be in a file, or in what a notebook
-keeps of its cells. Numbers, flags and texts that the body uses from around it are put before it.
+keeps of its cells. What the body uses from around it is put before it: numbers, flags, texts, macros
+(``@T.macro``) and functions, whose source is read as well. ``from hone.script import ir as I, tir as
+T, relax as R`` has TVM's names.
 """
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import textwrap
-from typing import Any, Dict, Iterator, List, Tuple, TypeVar
+from typing import Any, Dict, Iterator, Optional
 
-from ._errors import InvalidError
+from ._surroundings import Macro, Surroundings, source_of
 from .module import Module
 
-__all__ = ["I", "PrimFunc", "R", "T", "ir_module", "prim_func"]
+__all__ = ["I", "PrimFunc", "R", "T", "ir", "ir_module", "prim_func", "relax", "tir", "tirx"]
 
 _IMPORTS = "from tvm.script import ir as I, relax as R, tir as T"
-_Any = TypeVar("_Any")
 
 
 class _Words:
@@ -46,67 +46,43 @@ class _Words:
         raise TypeError("this is for the text of programs, which Python does not run")
 
 
-def _source_of(item: Any) -> Tuple[str, str, int]:
-    """The text, its file, and the line it begins at."""
-    try:
-        lines, first = inspect.getsourcelines(item)
-    except (OSError, TypeError) as reason:
-        raise InvalidError(f"the source of '{item.__name__}' is not to be had ({reason}): "
-                           "programs are read from files; text goes to hone.load") from reason
-    path = inspect.getsourcefile(item) or "program"
-    return "".join(lines), path, first
-
-
-def _simple(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str)) or (
-        isinstance(value, (tuple, list)) and all(_simple(item) for item in value))
-
-
-def _names_in(code: Any) -> List[str]:
-    names = list(code.co_names) + list(code.co_freevars)
-    for constant in code.co_consts:
-        if inspect.iscode(constant):
-            names += _names_in(constant)
-    return names
-
-
-def _surroundings(item: Any, caller: Dict[str, Any]) -> Dict[str, Any]:
-    """The simple values around a function or class by the names that it uses."""
-    found: Dict[str, Any] = {}
-    functions = [member for member in vars(item).values() if inspect.isfunction(member)] \
-        if inspect.isclass(item) else [item]
-    known = {name for function in functions for name in _names_in(function.__code__)}
-    text, _, _ = _source_of(item)
-    for name, value in caller.items():
-        is_used = name in known or name in text  # annotations are no code
-        if is_used and name.isidentifier() and not hasattr(builtins, name) and _simple(value):
-            found[name] = value
-    return found
-
-
-def _at_line(values: Dict[str, Any], text: str, first: int) -> str:
-    """The text behind its imports and values, at the line where it is in its file."""
-    head = [_IMPORTS] + [f"{name} = {value!r}" for name, value in values.items()]
+def _at_line(around: Surroundings, text: str, first: int) -> str:
+    """The text behind its imports and what it uses, at the line where it is in its file."""
+    head = [_IMPORTS, *around.lines()]
     blank = max(first - 1 - len(head), 0)
     return "\n".join(head) + "\n" * (blank + 1) + textwrap.dedent(text)
 
 
-def _read(item: Any, frame: Any) -> Module:
-    around = {**frame.f_globals, **frame.f_locals}
-    text, path, first = _source_of(item)
-    return Module.parse(_at_line(_surroundings(item, around), text, first), path)
+def _read(item: Any, names: Dict[str, Any]) -> Module:
+    around = Surroundings()
+    around.add(item, names)
+    text, path, first = source_of(item)
+    return Module.parse(_at_line(around, text, first), path)
 
 
 class PrimFunc:
     """A decorated function or class: a program under its name."""
 
-    def __init__(self, item: Any, frame: Any) -> None:
+    def __init__(self, item: Any, names: Dict[str, Any]) -> None:
         self.__name__ = item.__name__
         self.__doc__ = item.__doc__
-        self._module = _read(item, frame)
+        self.item = item
+        self._names = names
+        self._read: Optional[Module] = None
+
+    @property
+    def _module(self) -> Module:
+        if self._read is None:
+            self._read = _read(self.item, self._names)
+            self._names = {}
+        return self._read
 
     def __hone_module__(self) -> Module:
         return self._module
+
+    def __getitem__(self, function: str) -> Module:
+        """A program with one of its functions, and what that calls."""
+        return self._module[function]
 
     @property
     def mod(self) -> Module:
@@ -128,33 +104,50 @@ class PrimFunc:
         return f"<program {self.__name__}>"
 
 
+def _is_member(item: Any) -> bool:
+    """Whether it stands in a class, which may be what is read."""
+    outer, _, _ = item.__qualname__.rpartition(".")
+    return inspect.isfunction(item) and bool(outer) and not outer.endswith("<locals>")
+
+
 def _decorator(item: Any = None, **_: Any) -> Any:
     """As TVM's: alone, or called with options, which are in the text and read there."""
     caller = inspect.currentframe()
     frame = caller.f_back if caller else None
-    if item is None:
-        return lambda later: PrimFunc(later, frame)
-    return PrimFunc(item, frame)
+    names = {**frame.f_globals, **frame.f_locals} if frame else {}
+
+    def decorate(later: Any) -> PrimFunc:
+        made = PrimFunc(later, names)
+        if not _is_member(later):
+            made.script()  # a fault is told where it stands
+        return made
+
+    return decorate if item is None else decorate(item)
+
+
+def _macro(item: Any = None, **_: Any) -> Any:
+    return Macro if item is None else Macro(item)
 
 
 class _Tir(_Words):
     prim_func = staticmethod(_decorator)
+    macro = inline = staticmethod(_macro)
 
 
 class _Ir(_Words):
     ir_module = staticmethod(_decorator)
 
 
-class _Inside(_Words):
-    """Within a class the class is what is read: functions stay as they are."""
-
-    @staticmethod
-    def function(item: _Any) -> _Any:
-        return item
+class _Relax(_Words):
+    function = staticmethod(_decorator)
+    macro = staticmethod(_macro)
 
 
 prim_func = _decorator
 ir_module = _decorator
-T: Any = _Tir()
-I: Any = _Ir()  # noqa: E741  (TVM's name)
-R: Any = _Inside()
+tir: Any = _Tir()
+ir: Any = _Ir()
+relax: Any = _Relax()
+T = tirx = tir
+I = ir  # noqa: E741  (TVM's name)
+R = relax

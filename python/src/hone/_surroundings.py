@@ -1,0 +1,119 @@
+"""What stands around a decorated function and is used in it: numbers, texts, macros and helpers, as
+text that goes before its own."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+import textwrap
+from typing import Any, Dict, Iterable, List, Mapping, Set, Tuple
+
+from ._errors import InvalidError
+
+
+class Macro:
+    """A function that the library puts where it is called: ``@T.macro``, ``@T.inline``."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item  # as with programs: what is decorated
+        self.__name__ = item.__name__
+        self.__doc__ = item.__doc__
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"'{self.__name__}' is a macro, for the text of programs")
+
+
+def source_of(item: Any) -> Tuple[str, str, int]:
+    """The text, its file, and the line it begins at."""
+    try:
+        lines, first = inspect.getsourcelines(item)
+    except (OSError, TypeError) as reason:
+        raise InvalidError(f"the source of '{item.__name__}' is not to be had ({reason}): "
+                           "programs are read from files; text goes to hone.load") from reason
+    path = inspect.getsourcefile(item) or "program"
+    return "".join(lines), path, first
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python has it."""
+    is_number = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if is_number else value
+
+
+def _is_simple(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str)) or (
+        isinstance(value, (tuple, list)) and all(_is_simple(_plain(item)) for item in value))
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        inner = "".join(f"{_as_text(_plain(item))}, " for item in value)
+        return f"({inner})" if isinstance(value, tuple) else f"[{inner.rstrip(', ')}]"
+    is_special = isinstance(value, float) and value - value != 0
+    return f'float("{value}")' if is_special else repr(value)
+
+
+def _names_in(code: Any) -> Set[str]:
+    names = {*code.co_names, *code.co_freevars}
+    for constant in code.co_consts:
+        if inspect.iscode(constant):
+            names |= _names_in(constant)
+    return names
+
+
+def _functions_of(item: Any) -> List[Any]:
+    members = vars(item).values() if inspect.isclass(item) else [item]
+    inner = [getattr(member, "item", member) for member in members]
+    return [member for member in inner if inspect.isfunction(member)]
+
+
+def _cells_of(function: Any) -> Dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # it gets its value later
+            pass
+    return found
+
+
+class Surroundings:
+    """Collected for one program: values, and sources of functions, those that are called first."""
+
+    def __init__(self) -> None:
+        self._values: Dict[str, str] = {}
+        self._sources: Dict[str, str] = {}
+        self._functions: Dict[str, Any] = {}
+
+    def add(self, item: Any, around: Mapping[str, Any]) -> None:
+        """What a function or class uses of what is around it."""
+        in_code: Set[str] = set()
+        for function in _functions_of(item):
+            in_code |= _names_in(function.__code__)
+            around = {**around, **_cells_of(function)}
+        text, _, _ = source_of(item)
+        in_text = set(re.findall(r"[^\W\d]\w*", text))  # annotations are no code
+        for name in sorted(in_text | in_code):
+            if name in around and not hasattr(builtins, name):
+                self._add_one(name, _plain(around[name]), around, name in in_code)
+
+    def _add_one(self, name: str, value: Any, around: Mapping[str, Any], is_code: bool) -> None:
+        if _is_simple(value):
+            text = f"{name} = {_as_text(value)}"
+            if self._values.setdefault(name, text) != text:
+                raise InvalidError(f"'{name}' is one thing in the program and another in what it "
+                                   f"calls: {self._values[name]}, {text}")
+            return
+        function = value.item if isinstance(value, Macro) else value
+        if is_code and inspect.isfunction(function) and name not in self._functions:
+            self._functions[name] = function
+            self.add(function, {**around, **function.__globals__})
+            self._sources[name] = textwrap.dedent(source_of(function)[0])
+
+    def lines(self) -> Iterable[str]:
+        """As text: values in one line, so that the program's own lines stay where they are."""
+        if self._values:
+            yield "; ".join(self._values.values())
+        for source in self._sources.values():
+            yield from source.splitlines()

@@ -1,0 +1,130 @@
+"""Decorated functions: what of Python around them is part of the program."""
+import unittest
+
+import hone
+import numpy as np
+
+from hone.script import I, R, T, ir, relax, tir
+
+from programs import Case, numbers, product
+
+ROWS = 4
+
+
+@T.macro
+def copy_plus(B, A, i, amount):
+    B[i] = plus(A[i], amount)
+
+
+def plus(x, amount):
+    return x + amount * STEP
+
+
+STEP = 2
+
+
+class Decorated(Case):
+    @T.prim_func
+    def in_a_class(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+        for i in range(ROWS):
+            B[i] = A[i] * T.float32(3)
+
+    def runs(self, program, want, rows=ROWS):
+        x = numbers(rows)
+        out = np.zeros(rows, "float32")
+        hone.load(program).interpret(x, out)
+        self.same(out, want(x))
+
+    def test_macros_and_helpers(self):
+        @T.macro
+        def outer(B, A, i):
+            copy_plus(B, A, i, T.float32(1))
+
+        @T.prim_func
+        def program(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                outer(B, A, i)
+
+        self.runs(program, lambda x: x + STEP)
+
+    def test_macros_of_the_callers_names(self):
+        factor = 5
+
+        @T.macro(hygienic=False)
+        def scaled(A, B):
+            B[i] = A[i] * factor  # noqa: F821 (of the program that calls it)
+
+        @T.prim_func
+        def program(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+            for i in range(ROWS):
+                scaled(A, B)
+
+        self.runs(program, lambda x: 5 * x)
+
+    def test_values(self):
+        rows, factor, most = np.int64(4), np.float32(2), float("inf")
+        shape = [rows]
+
+        @T.prim_func
+        def program(A: T.Buffer(shape, "float32"), B: T.Buffer((rows,), "float32")):
+            for i in range(rows):
+                B[i] = T.min(A[i] * factor, T.float32(most))
+
+        self.runs(program, lambda x: 2 * x)
+
+    def test_annotations_of_a_class(self):
+        shape = (ROWS,)
+
+        @I.ir_module
+        class Program:
+            @T.prim_func
+            def main(A: T.Buffer(shape, "float32"), B: T.Buffer(shape, "float32")):
+                for i in range(ROWS):
+                    B[i] = A[i]
+
+        self.runs(Program, lambda x: x)
+        self.assertEqual(Program["main"].functions, ["main"])
+
+    def test_functions_alone(self):
+        self.runs(self.in_a_class, lambda x: 3 * x)
+
+        @relax.function
+        def graph(x: R.Tensor((ROWS,), "float32")):
+            y = R.add(x, x)
+            return y
+
+        x = numbers(ROWS)
+        self.same(hone.load(graph).interpret(x), 2 * x)
+        self.assertIs(T, tir)
+        self.assertIs(I, ir)
+
+    def test_two_values_of_a_name(self):
+        def other():
+            STEP = 3
+
+            @T.prim_func
+            def program(A: T.Buffer((STEP,), "float32"), B: T.Buffer((STEP,), "float32")):
+                for i in range(STEP):
+                    B[i] = plus(A[i], T.float32(1))
+
+        with self.assertRaisesRegex(hone.InvalidError, "'STEP'"):
+            other()
+
+    def test_faults_have_their_place(self):
+        first = copy_plus.item.__code__.co_firstlineno
+        with self.assertRaisesRegex(hone.InvalidError, r"test_script.py:(\d+).*nowhere") as raised:
+            @T.prim_func
+            def program(A: T.Buffer((ROWS,), "float32"), B: T.Buffer((ROWS,), "float32")):
+                copy_plus(B, A, 0, T.float32(1))
+                nowhere(A)  # noqa: F821
+
+        self.assertGreater(int(str(raised.exception).split(":")[1]), first + 90)
+
+    def test_schedules_are_programs(self):
+        sch = hone.Schedule(product)
+        sch.parallel(sch.get_loops(sch.get_sblock("C"))[0])
+        self.assertEqual(hone.load(sch), sch.mod)
+
+
+if __name__ == "__main__":
+    unittest.main()
