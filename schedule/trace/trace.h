@@ -151,6 +151,14 @@ HONE_NODISCARD hone_status hone_trace_rename_blocks(hone_arena *arena, const str
  * written. Also reads whole tuning records' trace arrays. Errors say instruction and field. */
 HONE_NODISCARD hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t length,
                                                  const char *source_name, hone_trace *out_trace);
+/* The bytes at the beginning of a trace's JSON form that its instructions take: traces that begin
+ * with the same bytes differ in decisions only. 0: it is not of that form. */
+size_t hone_trace_json_head(const char *text);
+/* Reads the decisions of a trace whose head has `head` bytes and whose sampling instructions are
+ * those of io_trace, in the place of those that it has; new ones are in its arena. After a failure
+ * it has some of each. */
+HONE_NODISCARD hone_status hone_trace_parse_decisions(const char *text, size_t head,
+                                                      hone_trace *io_trace);
 /* Appends TVM's JSON form, with the new instruction names. */
 HONE_NODISCARD hone_status hone_trace_print_json(const hone_trace *trace, hone_str *out);
 /* What a trace is read for. Some steps give lists of which only the program knows how long they are

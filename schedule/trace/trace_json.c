@@ -488,6 +488,12 @@ static hone_status read_decision(parser *p, const hone_json *json) {
     return HONE_OK;
 }
 
+static hone_status read_decisions(parser *p, const hone_json *decisions) {
+    for (size_t i = 0; i < hone_json_count(decisions); i++)
+        HONE_TRY(read_decision(p, hone_json_at(decisions, i)));
+    return HONE_OK;
+}
+
 static hone_status read_trace(parser *p, const hone_json *json) {
     const hone_json *insts = hone_json_at(json, 0), *decisions = hone_json_at(json, 1);
     if (hone_json_count(json) != 2 || !hone_json_is(insts, HONE_JSON_ARRAY) ||
@@ -501,10 +507,7 @@ static hone_status read_trace(parser *p, const hone_json *json) {
         p->at = (uint32_t)i;
         HONE_TRY(read_inst(p, hone_json_at(insts, i)));
     }
-    for (size_t i = 0; i < hone_json_count(decisions); i++) {
-        HONE_TRY(read_decision(p, hone_json_at(decisions, i)));
-    }
-    return HONE_OK;
+    return read_decisions(p, decisions);
 }
 
 hone_status hone_trace_of_json(hone_arena *arena, const hone_json *json, hone_trace *out_trace) {
@@ -523,4 +526,56 @@ hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t le
     if (!st) st = hone_trace_of_json(arena, json, out_trace);
     hone_json_destroy(json);
     return hone_status_annotate(st, "%s", source_name);
+}
+
+/* ---- decisions alone ---- */
+
+/* Behind a string's closing quote; NULL: it has none. */
+static const char *skip_string(const char *at) {
+    for (at++; *at && *at != '"'; at++) {
+        if (*at == '\\' && at[1]) at++;
+    }
+    return *at ? at + 1 : NULL;
+}
+
+/* Behind the list that begins at a bracket; NULL: it does not end. */
+static const char *skip_list(const char *at) {
+    int depth = 0;
+    while (at && *at) {
+        if (*at == '"') {
+            at = skip_string(at);
+            continue;
+        }
+        depth += (*at == '[') - (*at == ']');
+        at++;
+        if (depth == 0) return at;
+    }
+    return NULL;
+}
+
+static const char *skip_space(const char *at) {
+    return at + strspn(at, " \t\r\n");
+}
+
+size_t hone_trace_json_head(const char *text) {
+    const char *at = skip_space(text);
+    if (*at != '[') return 0;
+    at = skip_space(at + 1);
+    const char *end = *at == '[' ? skip_list(at) : NULL;
+    if (!end) return 0;
+    end = skip_space(end);
+    return *end == ',' ? (size_t)(end + 1 - text) : 0;
+}
+
+hone_status hone_trace_parse_decisions(const char *text, size_t head, hone_trace *io_trace) {
+    const char *at = skip_space(text + head);
+    const char *end = *at == '[' ? skip_list(at) : NULL;
+    if (!end) return HONE_ERROR(HONE_CODE_INVALID, "a trace must be [instructions, decisions]");
+    parser p = {.arena = io_trace->arena, .trace = io_trace};
+    hone_json *json = NULL;
+    HONE_TRY(hone_json_parse(at, (size_t)(end - at), &json));
+    memset(io_trace->decisions, 0, io_trace->count * sizeof *io_trace->decisions);
+    hone_status st = read_decisions(&p, json);
+    hone_json_destroy(json);
+    return st;
 }

@@ -25,18 +25,41 @@ typedef struct finding {
 
 /* ---- collecting ---- */
 
-static bool keep_sketch(hone_report_choices *choices, int32_t sketch, const hone_trace *trace) {
-    for (size_t i = 0; i < choices->sketches.count; i++) {
-        if (choices->sketches.data[i].sketch == sketch) return true;
-    }
-    struct hone_report_sketch one = {sketch, hone_arena_alloc(choices->arena, sizeof *one.trace)};
-    if (!one.trace || !hone_trace_copy(choices->arena, trace, one.trace)) return false;
-    return hone_vec_push(&choices->sketches, one);
+typedef struct hone_report_sketch sketch;
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
 }
 
-static bool add_decisions(hone_report_choices *choices, const hone_db_trial *trial,
-                          const hone_trace *trace) {
-    bool ok = keep_sketch(choices, trial->sketch, trace);
+static sketch *find_sketch(const hone_report_choices *choices, int32_t number) {
+    for (size_t i = 0; i < choices->sketches.count; i++) {
+        if (choices->sketches.data[i].sketch == number) return &choices->sketches.data[i];
+    }
+    return NULL;
+}
+
+/* The bytes of a trace's instructions up to where those begin that follow from decisions. */
+static size_t deciding_bytes(const char *text) {
+    const char *end = strstr(text, "[\"EnterPostproc\"");
+    return end ? (size_t)(end - text) : hone_trace_json_head(text);
+}
+
+/* The instructions of a sketch, from the first of its trials. */
+static hone_status add_sketch(hone_report_choices *choices, const hone_db_trial *trial) {
+    sketch one = {.sketch = trial->sketch,
+                  .head_bytes = deciding_bytes(trial->trace),
+                  .trace = hone_arena_alloc(choices->arena, sizeof *one.trace)};
+    if (!one.trace) return no_memory();
+    HONE_TRY(hone_trace_parse_json(choices->arena, trial->trace, strlen(trial->trace), "trace",
+                                   one.trace));
+    one.head = hone_arena_copy(choices->arena, trial->trace, one.head_bytes);
+    bool ok = one.head && hone_vec_push(&choices->sketches, one);
+    return ok ? HONE_OK : no_memory();
+}
+
+static hone_status add_decisions(hone_report_choices *choices, const hone_db_trial *trial,
+                                 const hone_trace *trace) {
+    bool ok = true;
     for (uint32_t i = 0; i < trace->count && ok; i++) {
         for (uint32_t k = 0; k < trace->decisions[i].count && ok; k++) {
             hone_report_choice choice = {trial->sketch, i, k, trace->decisions[i].values[k],
@@ -44,22 +67,29 @@ static bool add_decisions(hone_report_choices *choices, const hone_db_trial *tri
             ok = hone_vec_push(&choices->items, choice);
         }
     }
-    return ok;
+    return ok ? HONE_OK : no_memory();
+}
+
+/* Trials of one sketch mostly decide in the same instructions, byte by byte; else those are other
+ * ones under its number, and are read in full. */
+static hone_status add_trial(hone_report_choices *choices, const hone_db_trial *trial) {
+    const char *text = trial->trace;
+    if (!find_sketch(choices, trial->sketch)) HONE_TRY(add_sketch(choices, trial));
+    const sketch *known = find_sketch(choices, trial->sketch);
+    size_t head = strncmp(text, known->head, known->head_bytes) ? 0 : hone_trace_json_head(text);
+    hone_trace other;
+    if (head) {
+        HONE_TRY(hone_trace_parse_decisions(text, head, known->trace));
+        return add_decisions(choices, trial, known->trace);
+    }
+    HONE_TRY(hone_trace_parse_json(choices->arena, text, strlen(text), "trace", &other));
+    return add_decisions(choices, trial, &other);
 }
 
 hone_status hone_report_add_choices(hone_report_choices *choices, const hone_db_trial *trial) {
     if (isnan(trial->median_ns) || trial->sketch < 0) return HONE_OK;
-    hone_arena *arena = hone_arena_create(16 * 1024);
-    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
-    hone_trace trace;
-    bool ok = true;
-    hone_trace_init(&trace, arena);
-    hone_status st =
-        hone_trace_parse_json(arena, trial->trace, strlen(trial->trace), "trace", &trace);
-    if (!st) ok = add_decisions(choices, trial, &trace);
-    hone_arena_destroy(arena);
-    if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) ok = false;
-    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
+    bool is_short = hone_status_consume(add_trial(choices, trial)) == HONE_CODE_NO_MEMORY;
+    return is_short ? no_memory() : HONE_OK;
 }
 
 void hone_report_choices_deinit(hone_report_choices *choices) {
@@ -129,11 +159,9 @@ static finding judge(const hone_report_choice *choices, size_t count) {
 
 /* ---- names ---- */
 
-static const hone_trace *trace_of(const hone_report_choices *choices, int32_t sketch) {
-    for (size_t i = 0; i < choices->sketches.count; i++) {
-        if (choices->sketches.data[i].sketch == sketch) return choices->sketches.data[i].trace;
-    }
-    return NULL;
+static const hone_trace *trace_of(const hone_report_choices *choices, int32_t number) {
+    const sketch *known = find_sketch(choices, number);
+    return known ? known->trace : NULL;
 }
 
 /* The instruction that made a variable; NULL: none. */

@@ -100,9 +100,11 @@ typedef struct hone_report_choices {
     HONE_VEC(hone_report_choice) items;
     HONE_VEC(struct hone_report_sketch {
         int32_t sketch;
+        const char *head; /* of its JSON form, so many bytes: what decides */
+        size_t head_bytes;
         hone_trace *trace;
     })
-    sketches; /* a trace of each, for the names */
+    sketches; /* a trace of each, with the decisions of the latest trial */
 } hone_report_choices;
 
 /* Takes the decisions of an ok trial; traces that cannot be read are left out. */

@@ -192,9 +192,36 @@ static void draws_without_decisions(void **state) {
     hone_module_release(module);
 }
 
+/* What two traces of one space differ by is read alone, and is what reading all of it gives. */
+static void reads_decisions_alone(void **state) {
+    (void)state;
+    static const char first[] = "[" INSTS("GetSBlock") ", [[2, [8, 16]]]]";
+    static const char second[] = " [ " INSTS("GetSBlock") " , [[2, [128, 1]]] ] ";
+    static const char none[] = "[" INSTS("GetSBlock") ", []]";
+    static const char wrong[] = "[" INSTS("GetSBlock") ", [[0, 1]]]";
+    hone_arena *arena = hone_arena_create(1 << 14);
+    hone_trace trace;
+    size_t head = hone_trace_json_head(first);
+    HONE_ASSERT_OK(parse(arena, first, &trace));
+    assert_memory_equal(first, none, head);
+    HONE_ASSERT_OK(hone_trace_parse_decisions(second, hone_trace_json_head(second), &trace));
+    assert_int_equal(trace.decisions[2].count, 2);
+    assert_int_equal(trace.decisions[2].values[0], 128);
+    HONE_ASSERT_OK(hone_trace_parse_decisions(none, head, &trace));
+    assert_int_equal(trace.decisions[2].count, 0);
+    HONE_ASSERT_CODE(hone_trace_parse_decisions(wrong, head, &trace), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(hone_trace_parse_decisions("[[],", 4, &trace), HONE_CODE_INVALID);
+    static const char *const others[] = {"", "b0 = 1", "[", "[[\"]", "[[]", "[[]]", "[1, 2]"};
+    for (size_t i = 0; i < HONE_COUNT(others); i++)
+        assert_int_equal(hone_trace_json_head(others[i]), 0);
+    assert_int_equal(hone_trace_json_head("[[\"]\\\"]\", []],[]]"), 14);
+    hone_arena_destroy(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_text_of_several_lines),
-                                       cmocka_unit_test(draws_without_decisions)};
+                                       cmocka_unit_test(draws_without_decisions),
+                                       cmocka_unit_test(reads_decisions_alone)};
     int failed = HONE_RUN_ROWS("schedule/trace_text", rows, makes_the_program);
     return failed + cmocka_run_group_tests_name("schedule/trace_space", tests, NULL, NULL);
 }
