@@ -190,9 +190,10 @@ def types_of(schema):
 
 def write_schemas():
     from onnx import __version__, defs
+    domains = {domain for domain, _ in converters()}
     history = {}
     for schema in defs.get_all_schemas_with_history():
-        if schema.domain in ("", *DOMAINS.values()) and not schema.deprecated:
+        if schema.domain in domains and not schema.deprecated:
             history.setdefault((schema.domain, schema.name), []).append(schema)
     with open(SCHEMAS, "w", encoding="utf-8") as file:
         file.write(f"# The standard's operators as of onnx {__version__}: domain | operator | versions | types of the\n"

@@ -6,8 +6,8 @@
 #include "ir/core/graph_func.h"
 
 /* Where each letter of `plain` stands in `layout`: dimension i of the plain order is dimension
- * out[i] of the tensor (room for as many). False unless both have the same letters, each once: blocks ("NCHW4c") are
- * no such layout. */
+ * out[i] of the tensor (room for as many). False unless both have the same letters, each once:
+ * blocks ("NCHW4c") are no such layout. */
 bool hone_layout_axes(const char *layout, const char *plain, int64_t *out);
 
 /* The layouts of a convolution or pool, by the number in its name. */

@@ -85,7 +85,7 @@ static void is_made_whole(void **state) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) make_until_killed(path);
-        usleep((useconds_t)hone_rng_below(&rng, 20000));
+        usleep((useconds_t)hone_rng_below(&rng, 20000)); /* allow usleep: lets the child write */
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         if (!hone_fs_exists(path)) continue;

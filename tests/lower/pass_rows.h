@@ -6,7 +6,7 @@
     "from tvm.script import tir as T\n"                                                            \
     "@T.prim_func\n"                                                                               \
     "def main(A: T.Buffer((64,), \"int32\"), Y: T.Buffer((64,), \"int32\"), n: T.int32):\n"
-/* The same with longer buffers. */
+/* HEAD with longer buffers. */
 #define LONG_HEAD                                                                                  \
     "from tvm.script import tir as T\n"                                                            \
     "@T.prim_func\n"                                                                               \
