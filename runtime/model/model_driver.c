@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "runtime/model/driver_impl.h"
 #include "runtime/model/model_rt.h"
@@ -46,8 +45,8 @@ typedef struct mt_state {
     struct mt_state *next;
     hone_mt_model *model;
     const uint8_t *weights;
-    int64_t mapped_bytes;   /* of the file, 0 when embedded */
-    _Atomic(hone_rt *) own; /* the model's own threads, made when first needed */
+    hone_mt_weights_file file; /* of the weights; none when they are embedded */
+    _Atomic(hone_rt *) own;    /* the model's own threads, made when first needed */
     hone_mt_remotes remotes;
 } mt_state;
 
@@ -67,7 +66,7 @@ static int32_t make_state(hone_mt_model *model, mt_state **out_state) {
     pthread_mutex_init(&state->remotes.lock, NULL);
     state->weights = model->weights;
     if (model->weights_file) {
-        code = hone_mt_map_weights(model, &state->weights, &state->mapped_bytes);
+        code = hone_mt_map_weights(model, &state->file, &state->weights);
     }
     if (code) {
         free(state);
@@ -129,10 +128,7 @@ __attribute__((destructor)) static void end_states(void) {
         states = state->next;
         hone_model_rt_destroy(atomic_load(&state->own));
         hone_mt_end_remotes(&state->remotes);
-        if (state->mapped_bytes) {
-            const uint8_t *begin = state->weights - HONE_MT_WEIGHTS_HEAD;
-            munmap((void *)(uintptr_t)begin, (size_t)state->mapped_bytes);
-        }
+        hone_mt_unmap_weights(&state->file);
         atomic_store(&state->model->state, NULL);
         free(state);
     }
@@ -237,7 +233,8 @@ int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *in
     call.device = hone_mt_device_of(model);
     call.inputs = inputs;
     call.outputs = outputs;
-    code = hone_mt_check_ports(&call);
+    code = hone_mt_check_weights(model, &state->file);
+    if (!code) code = hone_mt_check_ports(&call);
     if (!code) code = begin_call(&call, state, rt);
     if (!code) code = hone_mt_choose_plan(&call, &model->entries[entry]);
     return code ? code : run_plan(&call, state);

@@ -194,9 +194,24 @@ int32_t hone_mt_fail(int32_t code, const char *format, ...)
     ;
 /* 0, or BAD_CPU with the missing features. */
 int32_t hone_mt_check_cpu(const char *features);
+/* A file of weights that is mapped, and what it was when its sum was compared. */
+typedef struct hone_mt_weights_file {
+    char *path; /* owned, absolute; NULL: nothing is mapped */
+    void *memory;
+    int64_t bytes;
+    uint64_t device, inode;
+    _Atomic int64_t changed_ns; /* when it was last written to */
+} hone_mt_weights_file;
 /* Maps the file beside this library and reads it once, to compare its sum. *out_base is NULL on
  * failure. */
-int32_t hone_mt_map_weights(const hone_mt_model *model, const uint8_t **out_base,
-                            int64_t *out_mapped);
+int32_t hone_mt_map_weights(const hone_mt_model *model, hone_mt_weights_file *out_file,
+                            const uint8_t **out_base);
+/* For each call: whether the file is still what was mapped. BAD_WEIGHTS when it is shorter, or
+ * holds other bytes; where it was written to its sum is compared again. One that was removed, or
+ * replaced by another under its name, stays as it was for who has mapped it. A file that is cut
+ * while a call reads it ends the process by SIGBUS still: no call can fail in its place.
+ * Thread-safe. */
+int32_t hone_mt_check_weights(const hone_mt_model *model, hone_mt_weights_file *file);
+void hone_mt_unmap_weights(hone_mt_weights_file *file);
 
 #endif

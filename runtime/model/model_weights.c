@@ -2,7 +2,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -49,36 +52,40 @@ static int32_t check_bytes(const hone_mt_model *model, const char *path, const u
                         "'%s' is damaged: its weights are not those that were written", path);
 }
 
-static int32_t map_file(const hone_mt_model *model, const char *path, int fd,
-                        const uint8_t **out_base, int64_t *out_mapped) {
-    struct stat st;
-    int64_t want = HONE_MT_WEIGHTS_HEAD + model->weights_bytes;
-    if (fstat(fd, &st) != 0 || st.st_size != want) {
-        return hone_mt_fail(HONE_MODEL_BAD_WEIGHTS, "'%s' does not have the %lld bytes it should",
-                            path, (long long)want);
-    }
-    void *memory = mmap(NULL, (size_t)want, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (memory == MAP_FAILED) {
-        return hone_mt_fail(HONE_MODEL_NO_MEMORY, "'%s': %s", path, strerror(errno));
-    }
-    (void)posix_madvise(memory, (size_t)want, POSIX_MADV_SEQUENTIAL);
-    int32_t code = check_head(model, path, memory);
-    if (!code) code = check_bytes(model, path, (const uint8_t *)memory + HONE_MT_WEIGHTS_HEAD);
-    if (code) {
-        munmap(memory, (size_t)want);
-        return code;
-    }
-    (void)posix_madvise(memory, (size_t)want, POSIX_MADV_NORMAL);
-    *out_base = (const uint8_t *)memory + HONE_MT_WEIGHTS_HEAD;
-    *out_mapped = want;
-    return HONE_MODEL_OK;
+static int64_t changed_ns(const struct stat *facts) {
+    return (int64_t)facts->st_mtim.tv_sec * 1000000000 + facts->st_mtim.tv_nsec;
 }
 
-int32_t hone_mt_map_weights(const hone_mt_model *model, const uint8_t **out_base,
-                            int64_t *out_mapped) {
+static int32_t was_cut(const char *path, int64_t want) {
+    return hone_mt_fail(HONE_MODEL_BAD_WEIGHTS, "'%s' does not have the %lld bytes it should", path,
+                        (long long)want);
+}
+
+static int32_t map_file(const hone_mt_model *model, int fd, hone_mt_weights_file *file) {
+    struct stat facts;
+    file->bytes = HONE_MT_WEIGHTS_HEAD + model->weights_bytes;
+    if (fstat(fd, &facts) != 0 || facts.st_size != file->bytes)
+        return was_cut(file->path, file->bytes);
+    file->device = (uint64_t)facts.st_dev;
+    file->inode = (uint64_t)facts.st_ino;
+    atomic_store(&file->changed_ns, changed_ns(&facts));
+    void *memory = mmap(NULL, (size_t)file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED) {
+        return hone_mt_fail(HONE_MODEL_NO_MEMORY, "'%s': %s", file->path, strerror(errno));
+    }
+    file->memory = memory;
+    (void)posix_madvise(memory, (size_t)file->bytes, POSIX_MADV_SEQUENTIAL);
+    int32_t code = check_head(model, file->path, memory);
+    if (!code) code = check_bytes(model, file->path, (uint8_t *)memory + HONE_MT_WEIGHTS_HEAD);
+    (void)posix_madvise(memory, (size_t)file->bytes, POSIX_MADV_NORMAL);
+    return code;
+}
+
+int32_t hone_mt_map_weights(const hone_mt_model *model, hone_mt_weights_file *out_file,
+                            const uint8_t **out_base) {
     char path[4096];
     *out_base = NULL;
-    *out_mapped = 0;
+    memset(out_file, 0, sizeof *out_file);
     if (!find_path(model, path, sizeof path)) {
         return hone_mt_fail(HONE_MODEL_BAD_WEIGHTS, "the path of the weights is too long");
     }
@@ -86,7 +93,35 @@ int32_t hone_mt_map_weights(const hone_mt_model *model, const uint8_t **out_base
     if (fd < 0) {
         return hone_mt_fail(HONE_MODEL_BAD_WEIGHTS, "weights '%s': %s", path, strerror(errno));
     }
-    int32_t code = map_file(model, path, fd, out_base, out_mapped);
+    out_file->path = realpath(path, NULL); /* the directory may be changed later */
+    int32_t code = out_file->path ? map_file(model, fd, out_file)
+                                  : hone_mt_fail(HONE_MODEL_NO_MEMORY, "'%s'", path);
     close(fd);
+    if (code) {
+        hone_mt_unmap_weights(out_file);
+        return code;
+    }
+    *out_base = (const uint8_t *)out_file->memory + HONE_MT_WEIGHTS_HEAD;
+    return HONE_MODEL_OK;
+}
+
+int32_t hone_mt_check_weights(const hone_mt_model *model, hone_mt_weights_file *file) {
+    struct stat facts;
+    if (!file->path || stat(file->path, &facts) != 0) return HONE_MODEL_OK;
+    bool is_other = (uint64_t)facts.st_dev != file->device || (uint64_t)facts.st_ino != file->inode;
+    if (is_other) return HONE_MODEL_OK;
+    if (facts.st_size != file->bytes) return was_cut(file->path, file->bytes);
+    if (changed_ns(&facts) == atomic_load(&file->changed_ns)) return HONE_MODEL_OK;
+    int32_t code = check_head(model, file->path, file->memory);
+    if (!code) {
+        code = check_bytes(model, file->path, (uint8_t *)file->memory + HONE_MT_WEIGHTS_HEAD);
+    }
+    if (!code) atomic_store(&file->changed_ns, changed_ns(&facts));
     return code;
+}
+
+void hone_mt_unmap_weights(hone_mt_weights_file *file) {
+    if (file->memory) munmap(file->memory, (size_t)file->bytes);
+    free(file->path);
+    memset(file, 0, sizeof *file);
 }

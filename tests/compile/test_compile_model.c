@@ -1,10 +1,12 @@
 /* tests/compile/test_compile_model.c - what a compiled library is, and what it says to callers who
  * err. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/core/alloc.h"
@@ -393,6 +395,47 @@ static void finds_weights_beside(void **state) {
     hone_loaded_model_close(model);
 }
 
+static void overwrite(const char *path, const char *bytes, size_t count) {
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0); /* clocks of file systems are coarse */
+}
+
+/* What becomes of the file between calls is an error of the next call, no signal. */
+static void notices_weights_that_change(void **state) {
+    (void)state;
+    hone_loaded_model *model = NULL;
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(
+        build("examples/fashion_mnist/cnn.onnx", "changed", put_weights_beside, NULL, &model));
+    char *path = hone_strdup(in_dir("changed.weights"));
+    assert_non_null(path);
+    HONE_ASSERT_OK(hone_fs_read(path, SIZE_MAX, &bytes, &count));
+    HONE_ASSERT_OK(run_once(model));
+    assert_int_equal(truncate(path, 4096), 0);
+    HONE_ASSERT_ERROR(run_once(model), HONE_CODE_IO, "changed.weights' does not have the");
+    assert_int_equal(truncate(path, 0), 0);
+    HONE_ASSERT_ERROR(run_once(model), HONE_CODE_IO, "does not have the");
+    overwrite(path, bytes, count);
+    HONE_ASSERT_OK(run_once(model)); /* it is as it was */
+    bytes[count / 2] ^= 1;
+    overwrite(path, bytes, count);
+    HONE_ASSERT_ERROR(run_once(model), HONE_CODE_IO, "is damaged");
+    bytes[count / 2] ^= 1;
+    overwrite(path, bytes, count);
+    HONE_ASSERT_OK(run_once(model));
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "another", 7)); /* the mapped file has no name now */
+    HONE_ASSERT_OK(run_once(model));
+    HONE_ASSERT_OK(hone_fs_remove_file(path));
+    HONE_ASSERT_OK(run_once(model));
+    hone_free(bytes);
+    hone_free(path);
+    hone_loaded_model_close(model);
+}
+
 /* ---- another CPU ---- */
 
 static void for_another_cpu(hone_compile_options *options) {
@@ -443,6 +486,7 @@ int main(void) {
         cmocka_unit_test(refuses_wrong_tensors),
         cmocka_unit_test(takes_any_address),
         cmocka_unit_test(finds_weights_beside),
+        cmocka_unit_test(notices_weights_that_change),
         cmocka_unit_test(refuses_a_cpu_that_lacks_features),
         cmocka_unit_test(refuses_what_is_no_model),
     };
