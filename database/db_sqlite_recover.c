@@ -17,6 +17,7 @@
 #include "support/core/alloc.h"
 #include "support/core/strbuf.h"
 #include "support/os/fs.h"
+#include "support/os/scratch.h"
 #include "support/text/json.h"
 
 enum { PIECE_BYTES = 1 << 16 };
@@ -370,7 +371,7 @@ static hone_status recover_copy(recovery *r, const char *path, const char *dir) 
 
 hone_status hone_db_recover(const char *path, hone_db *into, const hone_db_recover_options *options,
                             hone_db_recovery *out_counts) {
-    char *dir = NULL;
+    hone_scratch dir = {0};
     db_sqlite db = {0};
     recovery r = {.db = &db, .into = into, .options = options, .counts = out_counts};
     *out_counts = (hone_db_recovery){0};
@@ -379,19 +380,18 @@ hone_status hone_db_recover(const char *path, hone_db *into, const hone_db_recov
     }
     db.path = hone_strdup(path);
     hone_status st = db.path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
-    if (!st) st = hone_fs_temp_dir("hone-recover", &dir);
+    if (!st) st = hone_scratch_open("hone-recover", &dir);
     if (!st) st = hone_db_joiner_create(into, &r.joiner);
     if (!st) st = hone_db_get_stats(into, &r.before);
-    if (!st) st = recover_copy(&r, path, dir);
+    if (!st) st = recover_copy(&r, path, dir.path);
     if (!st) st = db_sqlite_report_orphans(&r.orphans, into, options->report, options->ctx);
     hone_vec_deinit(&r.orphan_rows);
     hone_vec_deinit(&r.orphans);
     hone_db_joiner_destroy(r.joiner);
     close_copy(&db);
-    if (dir) st = hone_status_join(st, hone_fs_remove_tree(dir));
+    st = hone_status_join(st, hone_scratch_close(&dir));
     hone_free(db.samples);
     hone_free(db.features);
     hone_free(db.path);
-    hone_free(dir);
     return st;
 }

@@ -5,6 +5,7 @@
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
 #include "support/os/progress.h"
+#include "support/os/scratch.h"
 #include "support/text/nearest.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli/cli.h"
@@ -38,7 +39,7 @@ typedef struct compile_job {
     hone_dim_variants variants;
     hone_compile_options options;
     hone_compile_result result;
-    char *temp_dir; /* where what goes to standard output is made; or NULL */
+    hone_scratch scratch; /* where what goes to standard output is made, or none */
 } compile_job;
 
 static hone_status read_weights_choice(const char *text, hone_compile_weights *out) {
@@ -154,8 +155,8 @@ static hone_status open_stdout(compile_job *job) {
         hone_str_deinit(&names);
         return st;
     }
-    HONE_TRY(hone_fs_temp_dir("hone-compile", &job->temp_dir));
-    job->options.output = hone_arena_printf(job->cli->arena, "%s/model", job->temp_dir);
+    HONE_TRY(hone_scratch_open("hone-compile", &job->scratch));
+    job->options.output = hone_arena_printf(job->cli->arena, "%s/model", job->scratch.path);
     return job->options.output ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
 }
 
@@ -277,7 +278,7 @@ static hone_status compile(compile_job *job) {
         return is_models ? hone_cli_place(cli->args[0], 0, 0, st) : st;
     }
     hone_cli_warn_of_left_out(&cli->log, cli->args[0], job->result.left_out);
-    if (job->temp_dir) return put_stdout(job);
+    if (job->scratch.path) return put_stdout(job);
     if (cli->json) {
         hone_compile_result_print_json(&job->result, &cli->out);
     } else if (!cli->quiet) {
@@ -289,8 +290,7 @@ static hone_status compile(compile_job *job) {
 static hone_status run(hone_cli *cli, const compile_options *o) {
     compile_job job = {.cli = cli, .o = o};
     hone_status st = compile(&job);
-    if (job.temp_dir) st = hone_status_join(st, hone_fs_remove_tree(job.temp_dir));
-    hone_free(job.temp_dir);
+    st = hone_status_join(st, hone_scratch_close(&job.scratch));
     if (job.result.arena) hone_compile_result_deinit(&job.result);
     hone_module_release(job.module);
     hone_db_close(job.db);

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Kills verbs at random moments: kills.py BUILD_DIR SECONDS [SEED]
+
+Each verb that writes is started, killed after a random time (SIGKILL, now and then SIGTERM or
+SIGINT, the whole group or the tool alone), and started again on what it left. After each:
+every database is sound, no trial that was seen before is gone, no draft is left beside the
+outputs, no process goes on for longer than ten seconds, and nothing is left in the directory for
+temporary files once a later run has ended well. Prints counts by verb; 1 when anything was wrong.
+"""
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATABASES = ("import.db", "merge.db", "recover.db", "tune.db", "farm.db")
+GOES_ON = 10  # seconds that what a tool started may outlive it
+
+
+class Kills:
+    def __init__(self, build, seed):
+        self.hone = os.path.join(build, "hone")
+        self.runner = os.path.join(build, "hone-runner")
+        self.random = random.Random(seed)
+        self.counts = collections.Counter()
+        self.faults = []
+        self.seen = {}
+        self.mark = f"HONE_KILLS={os.getpid()}"
+
+    def env(self):
+        name, value = self.mark.split("=")
+        return dict(os.environ, TMPDIR=os.path.abspath("tmp"), NO_COLOR="1", **{name: value})
+
+    def fault(self, kind, *what):
+        self.faults.append(kind)
+        print("WRONG", kind, *what, flush=True)
+
+    def call(self, *words):
+        return subprocess.run([self.hone, *words], capture_output=True, text=True, env=self.env(),
+                              timeout=300, check=False)
+
+    def prepare(self):
+        os.mkdir("tmp")
+        shutil.copy(os.path.join(SOURCE, "tests/compile/fixtures/demo.db"), "base.db")
+        shutil.copy(os.path.join(SOURCE, "tests/programs/matmul_relu.py"), "p.py")
+        shutil.copy(os.path.join(SOURCE, "tests/programs/traces/matmul_relu.py"), "trace.py")
+        model = os.path.join(SOURCE, "examples/fashion_mnist/mlp.onnx")
+        assert self.call("db", "export", "base.db", "-o", "base.jsonl", "-q").returncode == 0
+        self.verbs = {  # command, seconds within which it is killed, mostly
+            "export": (["db", "export", "base.db", "-o", "out.jsonl"], 0.1),
+            "import": (["db", "import", "import.db", "base.jsonl"], 0.3),
+            "merge": (["db", "merge", "merge.db", "base.db"], 0.3),
+            "recover": (["db", "recover", "base.db", "-o", "recover.db"], 0.4),
+            "check": (["db", "check", "base.db"], 0.2),
+            "compile": (["compile", "p.py", "-o", "lib"], 0.8),
+            "compile weights": (["compile", model, "-o", "mlp", "--weights", "beside"], 1.0),
+            "report": (["report", "base.db", "-o", "r.html"], 0.3),
+            "schedule": (["schedule", "p.py", "--trace", "trace.py", "-o", "s.py"], 0.1),
+            "print": (["print", model, "-o", "pr.py"], 0.1),
+            "keygen": (["keygen", "--out", "keys"], 0.1),
+            "run": (["run", "p.py", "--out-dir", "outs"], 0.8),
+            "serve": (["serve", "--db", "base.db", "--port", "0"], 0.5),
+            "tune": (["tune", "p.py", "--db", "tune.db", "--trials", "6", "--no-report"], 4.0),
+        }
+        self.allowed = {"base.db", "base.jsonl", "p.py", "trace.py", "tmp", "out.jsonl", "r.html", "s.py",
+                        "pr.py", "pr.safetensors", "lib.so", "lib.h", "mlp.so", "mlp.h",
+                        "mlp.weights", "outs", "keys", "recover.db.part", *DATABASES}
+
+    def processes(self):
+        """Those that were started here and go on, by the mark in their environment."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as text:
+                    if self.mark.encode() in text.read().split(b"\0"):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def end_of_all(self, verb):
+        limit = time.time() + GOES_ON
+        while self.processes():
+            if time.time() > limit:
+                names = []
+                for pid in self.processes():
+                    with open(f"/proc/{pid}/cmdline", "rb") as text:
+                        names.append(text.read().replace(b"\0", b" ").decode()[-80:])
+                    os.kill(pid, signal.SIGKILL)
+                self.fault("goes on", verb, names)
+                return
+            time.sleep(0.02)
+
+    def trials(self, path):
+        done = self.call("db", "stats", path, "--json")
+        if done.returncode:
+            self.fault("stats", path, done.stderr[-300:])
+            return 0
+        return json.loads(done.stdout)["trials"]
+
+    def look(self, verb):
+        for path in DATABASES:
+            if not os.path.exists(path):
+                continue
+            done = self.call("db", "check", path)
+            if done.returncode:
+                self.fault("check", verb, path, done.returncode, (done.stdout + done.stderr)[-300:])
+                os.unlink(path)
+                self.seen.pop(path, None)
+                continue
+            trials = self.trials(path)
+            if trials < self.seen.get(path, 0):
+                self.fault("lost", verb, path, self.seen[path], "then", trials)
+            self.seen[path] = trials
+        for name in os.listdir("."):
+            stem = name.removesuffix("-wal").removesuffix("-shm").removesuffix("-journal")
+            if stem not in self.allowed:
+                self.fault("left", verb, name)
+                os.unlink(name)
+
+    def kill(self, process, verb):
+        number = self.random.choice([signal.SIGKILL] * 4 + [signal.SIGTERM, signal.SIGINT])
+        if self.random.random() < 0.3:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.fault("does not end", verb, number)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self.counts[verb, "killed"] += 1
+
+    def one(self):
+        verb = self.random.choice(list(self.verbs))
+        words, span = self.verbs[verb]
+        with open("said", "w", encoding="utf-8") as said:
+            process = subprocess.Popen([self.hone, *words], stdout=said, stderr=said,
+                                       stdin=subprocess.DEVNULL, start_new_session=True,
+                                       env=self.env())
+        try:
+            process.wait(self.random.random() * span * self.random.choice([0.3, 1, 4]))
+            self.counts[verb, "done"] += 1
+            with open("said", encoding="utf-8") as said:
+                text = said.read()
+            # what is there already is refused by some, with 2 and its name
+            if process.returncode and "exists" not in text and "already" not in text:
+                self.fault("exit", verb, process.returncode, text[-400:])
+        except subprocess.TimeoutExpired:
+            self.kill(process, verb)
+        os.unlink("said")
+        self.end_of_all(verb)
+        if self.random.random() < 0.2:
+            self.look(verb)
+        if self.random.random() < 0.1:
+            shutil.rmtree("keys", ignore_errors=True)
+            for path in DATABASES[:3]:
+                for ending in ("", "-wal", "-shm", "-journal"):
+                    if os.path.exists(path + ending):
+                        os.unlink(path + ending)
+                self.seen.pop(path, None)
+        if self.random.random() < 0.02 and os.path.exists("tune.db"):
+            os.unlink("tune.db")
+            self.seen.pop("tune.db", None)
+
+    def finish(self):
+        self.look("end")
+        done = self.call("tune", "p.py", "--db", "tune.db", "--trials", "2", "-q", "--no-report")
+        if done.returncode:
+            self.fault("resume", done.returncode, done.stderr[-300:])
+        for ending in ("", "-wal", "-shm"):
+            if os.path.exists("recover.db" + ending):
+                os.unlink("recover.db" + ending)
+        # these clear what is left
+        for words in (["compile", "p.py", "-o", "lib"], ["run", "p.py"],
+                      ["db", "recover", "base.db", "-o", "recover.db"]):
+            if self.call(*words).returncode:
+                self.fault("resume", words)
+        left = os.listdir("tmp") + [n for n in os.listdir(".") if ".part" in n]
+        if left:
+            self.fault("temporary", left[:5])
+
+
+def main():
+    build, seconds = os.path.abspath(sys.argv[1]), float(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**9)
+    print(f"seed {seed}", flush=True)
+    kills = Kills(build, seed)
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        kills.prepare()
+        end = time.time() + seconds
+        while time.time() < end:
+            kills.one()
+        kills.finish()
+        os.chdir("/")
+    killed = sum(n for (_, how), n in kills.counts.items() if how == "killed")
+    print(f"{sum(kills.counts.values())} started, {killed} killed, {len(kills.faults)} wrong:",
+          dict(collections.Counter(kills.faults)),
+          {f"{v} {how}": n for (v, how), n in sorted(kills.counts.items())})
+    return 1 if kills.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
