@@ -113,15 +113,12 @@ double codegen_float_constant(const hone_expr *e) {
     return hone_short_float_load(dtype, hone_short_float_store(dtype, e->u.f));
 }
 
-bool codegen_has_type(hone_dtype dtype) {
-    return !hone_dtype_is_float(dtype) || dtype.code <= HONE_DTYPE_CODE_FLOAT8_E5M2;
-}
-
 bool codegen_narrows_twice(hone_dtype from, hone_dtype to) {
     if (!codegen_is_small_float(to)) return false;
     if (hone_dtype_is_float(from)) return from.bits == 64;
-    /* integers that a float cannot hold are infinite in the others */
-    return from.bits > 16 && to.code == HONE_DTYPE_CODE_BFLOAT;
+    /* integers that a float cannot hold are too large for the others */
+    return from.bits > 16 &&
+           (to.code == HONE_DTYPE_CODE_BFLOAT || to.code == HONE_DTYPE_CODE_FLOAT8_E8M0FNU);
 }
 
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var) {

@@ -24,16 +24,13 @@ bool codegen_gives_value(const hone_expr *e);
 
 /* Comparisons of index arithmetic are made in 64 bits, like the indices themselves. */
 bool codegen_is_index_compare(const hone_expr *e);
-/* float16, bfloat16, float8: computed as float. */
+/* float16, bfloat16, float8 and shorter: computed as float. */
 bool codegen_is_small_float(hone_dtype dtype);
 /* Is the float that an operation on small floats gives still to be rounded to their type? Each is
  * rounded by itself, as docs/numerics.md says; choices and whole numbers need not be. */
 bool codegen_is_unrounded(const hone_expr *e);
 /* A constant as its type holds it. */
 double codegen_float_constant(const hone_expr *e);
-/* Code is made of every type that programs store, but for the shorter floats of 8 bits and less
- * that came after e4m3fn and e5m2. */
-bool codegen_has_type(hone_dtype dtype);
 /* Does a cast to a small float need more digits than a float has on the way? */
 bool codegen_narrows_twice(hone_dtype from, hone_dtype to);
 /* The first buffer that a handle variable is the data of, or HONE_NO_ID. */

@@ -82,7 +82,7 @@ static LLVMValueRef inverse_root(gen *g, const hone_expr *e, LLVMValueRef x) {
 /* The next number of a type: bits of one sign count up from zero. */
 static LLVMValueRef next_number(gen *g, hone_dtype dtype, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
-    LLVMTypeRef element = LLVMIntTypeInContext(g->context, dtype.bits);
+    LLVMTypeRef element = LLVMIntTypeInContext(g->context, dtype.bits < 8 ? 8 : dtype.bits);
     LLVMTypeRef word = gen_vector(element, dtype.lanes);
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(a));
     LLVMValueRef one = gen_splat(g, LLVMConstInt(element, 1, 0), dtype.lanes);

@@ -1,8 +1,8 @@
 /* codegen/llvm/types.c - dtypes as LLVM types, storage forms, conversions.
  *
- * float16 uses the processor's conversions where it has them (F16C, AArch64); bfloat16 and float8
- * are converted with integer operations, because the calls that LLVM would make have no place in a
- * kernel. Rounding is to nearest even everywhere. */
+ * float16 uses the processor's conversions where it has them (F16C, AArch64); bfloat16 and shorter
+ * floats are converted with integer operations, because the calls that LLVM would make have no
+ * place in a kernel. Rounding is to nearest even everywhere. */
 #include "codegen/llvm/gen.h"
 
 #include "codegen/llvm/smallfloat.h"
@@ -15,15 +15,8 @@ static LLVMTypeRef int_type(gen *g, unsigned bits) {
     return bits == 1 ? g->i1 : LLVMIntTypeInContext(g->context, bits);
 }
 
-static void check_type(gen *g, hone_dtype dtype) {
-    if (codegen_has_type(dtype)) return;
-    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "there is no code for numbers of type %s",
-                           HONE_DTYPE_NAME(hone_dtype_element(dtype))));
-}
-
 LLVMTypeRef gen_type(gen *g, hone_dtype dtype) {
     LLVMTypeRef element;
-    check_type(g, dtype);
     if (hone_dtype_is_bool(dtype))
         element = g->i1;
     else if (hone_dtype_is_integer(dtype))
@@ -39,14 +32,11 @@ LLVMTypeRef gen_type(gen *g, hone_dtype dtype) {
 
 LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype) {
     LLVMTypeRef element;
-    check_type(g, dtype);
     if (hone_dtype_is_bool(dtype))
         element = g->i8;
     else if (dtype.code == HONE_DTYPE_CODE_FLOAT && dtype.bits == 16)
         element = gen_stored_half(g);
-    else if (codegen_is_small_float(dtype))
-        element = int_type(g, dtype.bits);
-    else if (hone_dtype_is_integer(dtype))
+    else if (codegen_is_small_float(dtype) || hone_dtype_is_integer(dtype))
         element = int_type(g, dtype.bits < 8 ? 8 : dtype.bits);
     else
         return gen_type(g, dtype);

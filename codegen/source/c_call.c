@@ -23,8 +23,9 @@ static c_text next_small(c_gen *g, const hone_expr *e) {
     hone_dtype dtype = hone_dtype_element(e->dtype);
     c_text a = c_value(g, e->args[0]), b = c_value(g, e->args[1]);
     const char *name = c_helper(g, "next", c_storage(g, dtype));
-    c_text bits = {c_printf(g, "%s(%s, %s, %s, %s)", name, a.s, b.s, c_to_storage(g, dtype, a).s,
-                            c_to_storage(g, dtype, b).s),
+    c_text bits = {c_printf(g, "%s(%s, %s, %s, %s, %u)", name, a.s, b.s,
+                            c_to_storage(g, dtype, a).s, c_to_storage(g, dtype, b).s,
+                            1u << (dtype.bits - 1)),
                    C_PREC_POSTFIX};
     return c_from_storage(g, dtype, bits);
 }

@@ -128,8 +128,7 @@ static const helper helpers[] = {
                "    return odd.value;\n"
                "}\n"          },
     {"next",        "/* The next number of a small float from a to b; their bits. */\n"
-             "$I $T $N(float a, float b, $T from, $T to) {\n"
-             "    $T sign = ($T)(1u << (8 * sizeof sign - 1));\n"
+             "$I $T $N(float a, float b, $T from, $T to, $T sign) {\n"
              "    if (a != a) return from;\n"
              "    if (a == b || b != b) return to;\n"
              "    if (a == 0.0f) return b < 0.0f ? ($T)(sign | 1) : 1;\n"
@@ -139,49 +138,71 @@ static const helper helpers[] = {
 
 /* Conversions of the small floats; the layout is the type's. */
 static const struct small_row {
-    const char *type, *layout; /* width, bits of the mantissa, bias, whether it has infinities */
+    const char *type, *layout; /* width, bits of the mantissa, bias, what there is beside numbers */
 } small_rows[] = {
-    {"f16",    "16, 10, 15, 1"},
-    {"bf16",   "16, 7, 127, 1"},
-    {"f8e4m3", "8, 3, 7, 0"   },
-    {"f8e5m2", "8, 2, 15, 1"  },
+    {"f16",           "16, 10, 15, 0"},
+    {"bf16",          "16, 7, 127, 0"},
+    {"f8e4m3",        "8, 3, 7, 1"   },
+    {"f8e5m2",        "8, 2, 15, 0"  },
+    {"f8e3m4",        "8, 4, 3, 0"   },
+    {"f8e4m3_ieee",   "8, 3, 7, 0"   },
+    {"f8e4m3b11fnuz", "8, 3, 11, 2"  },
+    {"f8e4m3fnuz",    "8, 3, 8, 2"   },
+    {"f8e5m2fnuz",    "8, 2, 16, 2"  },
+    {"f8e8m0",        "8, 0, 127, 4" },
+    {"f6e2m3",        "6, 3, 1, 3"   },
+    {"f6e3m2",        "6, 2, 3, 3"   },
+    {"f4e2m1",        "4, 1, 1, 3"   },
 };
 
 static const char from_small_text[] =
-    "/* Small floats are held as their bits: sign, exponent, mantissa. */\n"
-    "$I float hone_small_to_f32(uint32_t bits, int width, int mantissa, int bias,\n"
-    "                                      int has_infinity) {\n"
+    "/* Small floats are held as their bits: sign, exponent, mantissa. Beside numbers there are:\n"
+    "   0 infinities and NaN, 1 NaN (all ones), 2 NaN (the bits of -0), 3 nothing; 4 powers of "
+    "two\n"
+    "   without a sign, and NaN. */\n"
+    "$I float hone_small_to_f32(uint32_t bits, int width, int mantissa, int bias, int kind) {\n"
     "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, low = bits & ((1u << mantissa) - 1);\n"
-    "    uint32_t exponent = bits >> mantissa & mask;\n"
-    "    float sign = bits >> (width - 1) & 1 ? -1.0f : 1.0f;\n"
-    "    if (exponent == mask && has_infinity) return low ? NAN : sign * INFINITY;\n"
-    "    if (exponent == mask && low == (1u << mantissa) - 1) return NAN;\n"
+    "    uint32_t exponent = bits >> mantissa & mask, sign_bit = 1u << (width - 1);\n"
+    "    float sign = bits & sign_bit ? -1.0f : 1.0f;\n"
+    "    if (kind == 4) return bits == 255 ? NAN : ldexp$F(1.0f, (int)bits - bias);\n"
+    "    if (exponent == mask && kind == 0) return low ? NAN : sign * INFINITY;\n"
+    "    if (kind == 1 && (bits & (sign_bit - 1)) == sign_bit - 1) return NAN;\n"
+    "    if (kind == 2 && bits == sign_bit) return NAN;\n"
     "    if (exponent == 0) return sign * ldexp$F((float)low, 1 - bias - mantissa);\n"
     "    return sign * ldexp$F((float)(low | 1u << mantissa), (int)exponent - bias - mantissa);\n"
     "}\n";
 
 static const char to_small_text[] =
-    "/* To the nearest, ties to even; too large: infinity, or NaN where there is none. */\n"
-    "$I uint32_t hone_f32_to_small(float value, int width, int mantissa, int bias,\n"
-    "                                         int has_infinity) {\n"
+    "/* To the nearest, ties to even; too large: infinity, else NaN, else the largest. Of powers "
+    "of\n"
+    "   two the middle goes up, and what is not above zero is NaN. */\n"
+    "$I uint32_t hone_f32_to_small(float value, int width, int mantissa, int bias, int kind) {\n"
     "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, one = 1u << mantissa;\n"
     "    union {\n"
     "        float value;\n"
     "        uint32_t bits;\n"
     "    } of;\n"
     "    of.value = value;\n"
-    "    uint32_t sign = of.bits >> 31 ? 1u << (width - 1) : 0, top = mask << mantissa;\n"
+    "    uint32_t sign_bit = 1u << (width - 1), all = sign_bit - 1, top = mask << mantissa;\n"
+    "    uint32_t sign = of.bits >> 31 ? sign_bit : 0;\n"
+    "    uint32_t nan = kind == 0 ? top | one >> 1 : kind == 1 ? all : sign_bit;\n"
+    "    uint32_t most = kind == 0 ? top - 1 : kind == 1 ? all - 1 : all;\n"
+    "    uint32_t over = kind == 0 ? top : kind == 2 ? sign_bit : all;\n"
     "    float size = fabs$F(value);\n"
     "    int exponent = (int)(of.bits >> 23 & 255) - 126; /* size = 0.1… * 2^exponent */\n"
-    "    if (value != value) return sign | top | (has_infinity ? one >> 1 : one - 1);\n"
-    "    if (isinf(value)) return sign | top | (has_infinity ? 0 : one - 1);\n"
+    "    if (kind == 4) {\n"
+    "        if (!(value > 0.0f) || isinf(value)) return 255;\n"
+    "        if (of.bits < 3u << 21) return 0;\n"
+    "        return (of.bits + (1u << 22)) >> 23;\n"
+    "    }\n"
+    "    if (value != value) return sign | nan;\n"
+    "    if (isinf(value)) return sign | over;\n"
     "    if (size == 0.0f || exponent < 2 - bias) exponent = 2 - bias;\n"
     "    exponent--; /* size = 1.… * 2^exponent, or less when it is subnormal */\n"
     "    uint32_t scaled = (uint32_t)$R$F(ldexp$F(size, mantissa - exponent));\n"
     "    uint32_t bits = ((uint32_t)(exponent + bias - 1) << mantissa) + scaled;\n"
-    "    if (has_infinity && bits > top) bits = top;\n"
-    "    if (!has_infinity && bits > (top | (one - 1))) bits = top | (one - 1);\n"
-    "    return sign | bits;\n"
+    "    if (bits > most) bits = over;\n"
+    "    return kind == 2 && bits == 0 ? 0 : sign | bits;\n"
     "}\n";
 
 static void define(c_gen *g, const char *name, const char *text) {
@@ -240,7 +261,7 @@ static void define_small(c_gen *g, bool to_f32, const char *type, const char *na
     const struct small_row *row = small_rows;
     while (strcmp(row->type, type) != 0)
         row++;
-    const char *storage = row->layout[0] == '8' ? "uint8_t" : "uint16_t";
+    const char *storage = row->layout[0] == '1' ? "uint16_t" : "uint8_t";
     const char *body = native_body(g, to_f32, type);
     if (!body) body = general_body(g, to_f32, row->layout, storage);
     define(g, name,

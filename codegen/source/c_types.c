@@ -18,7 +18,6 @@ static const char *int_type(c_gen *g, hone_dtype dtype) {
 
 const char *c_type(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "bool";
-    if (!codegen_has_type(dtype)) return unknown(g, dtype);
     bool is_double = hone_dtype_is_float(dtype) && dtype.bits == 64;
     if (is_double && !g->dialect->has_double) return unknown(g, dtype);
     if (hone_dtype_is_float(dtype)) return is_double ? "double" : "float";
@@ -28,7 +27,6 @@ const char *c_type(c_gen *g, hone_dtype dtype) {
 
 const char *c_storage(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "uint8_t";
-    if (!codegen_has_type(dtype)) return unknown(g, dtype);
     if (codegen_is_small_float(dtype)) return dtype.bits == 16 ? "uint16_t" : "uint8_t";
     return c_type(g, dtype);
 }
@@ -41,6 +39,24 @@ static const char *small_name(hone_dtype dtype) {
         return "f8e4m3";
     case HONE_DTYPE_CODE_FLOAT8_E5M2:
         return "f8e5m2";
+    case HONE_DTYPE_CODE_FLOAT8_E3M4:
+        return "f8e3m4";
+    case HONE_DTYPE_CODE_FLOAT8_E4M3_IEEE:
+        return "f8e4m3_ieee";
+    case HONE_DTYPE_CODE_FLOAT8_E4M3B11FNUZ:
+        return "f8e4m3b11fnuz";
+    case HONE_DTYPE_CODE_FLOAT8_E4M3FNUZ:
+        return "f8e4m3fnuz";
+    case HONE_DTYPE_CODE_FLOAT8_E5M2FNUZ:
+        return "f8e5m2fnuz";
+    case HONE_DTYPE_CODE_FLOAT8_E8M0FNU:
+        return "f8e8m0";
+    case HONE_DTYPE_CODE_FLOAT6_E2M3FN:
+        return "f6e2m3";
+    case HONE_DTYPE_CODE_FLOAT6_E3M2FN:
+        return "f6e3m2";
+    case HONE_DTYPE_CODE_FLOAT4_E2M1FN:
+        return "f4e2m1";
     default:
         return "f16";
     }
