@@ -481,6 +481,14 @@ static const struct row {
         "opset 13\ninput x f32 1,1,N\nconst s i64 1 = 0\nconst e i64 1 = -1\n"
         "const a i64 1 = -1\nnode Slice x,s,e,a -> y",
         "3,4", "3"),
+    ROW("Slice of a size that comes later: from before the first",
+        "input x f32 1,1,N\nconst s i64 1 = -5\nconst e i64 1 = 1000\nconst a i64 1 = 2\n"
+        "node Slice x,s,e,a -> y",
+        "1,2", "1,2"),
+    ROW("Slice of a size that comes later: from before the first to one from behind",
+        "input x f32 1,1,N\nconst s i64 1 = -1000\nconst e i64 1 = -1\nconst a i64 1 = 2\n"
+        "node Slice x,s,e,a -> y",
+        "1,2", "1"),
     ROW("Slice as long as another tensor",
         "opset 13\ninput x f32 1,1,N\nnode Shape x -> n start=2\nconst s i64 1 = 0\n"
         "const a i64 1 = 0\nconst d f32 4 = 5,6,7,8\nnode Slice d,s,n,a -> p\n"

@@ -36,6 +36,10 @@ static hone_status spread_blocks(onnx_reader *r, hone_garg x, int64_t block, con
     const hone_expr *apart[HONE_MAX_RANK + 1], *whole[HONE_MAX_RANK + 1];
     HONE_TRY(onnx_info(r, &x, &info));
     int64_t count = hone_expr_const(info->shape[axis]), extent = hone_expr_const(data->shape[axis]);
+    if (count < 0 || extent < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "blocks of a dimension whose size is not known; "
+                                                 "give it with --shape");
+    }
     if (info->rank != data->rank || info->rank >= HONE_MAX_RANK || count < 1 || extent < 1 ||
         (extent + block - 1) / block != count) {
         return HONE_ERROR(HONE_CODE_INVALID, "the blocks do not fit the data");

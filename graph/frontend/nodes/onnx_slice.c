@@ -127,7 +127,17 @@ static hone_status emit_slice(onnx_reader *r, uint32_t count, const int64_t *con
 
 /* ---- sizes: the places that are left are taken ---- */
 
-/* Where a slice along an axis of any extent begins, and how many it leaves; no extent: it is not
+/* Is an extent surely that large? Sizes are 1 at least. */
+static bool is_at_least(const hone_expr *extent, int64_t least) {
+    if (least <= 1) return true;
+    if (hone_expr_is_int(extent)) return extent->u.i >= least;
+    if (!hone_expr_is_op(extent, HONE_OP_ADD)) return false;
+    const hone_expr *a = extent->args[0], *b = extent->args[1];
+    const hone_expr *number = hone_expr_is_int(a) ? a : b, *other = number == a ? b : a;
+    return hone_expr_is_int(number) && onnx_is_no_negative(other) && number->u.i + 1 >= least;
+}
+
+/* How many a slice along an axis of any extent leaves, that begins at a number; NULL: that is not
  * known. Negative places count from the end. */
 static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *end,
                                 const hone_expr *extent) {
@@ -135,7 +145,7 @@ static const hone_expr *left_of(onnx_reader *r, int64_t start, const hone_expr *
     int64_t number = is_number ? end->u.i : 0;
     bool is_all = is_number && number >= INT32_MAX;
     if (start < 0) {
-        bool is_known = is_all || (is_number && number < 0);
+        bool is_known = (is_all || (is_number && number < 0)) && is_at_least(extent, -start);
         return is_known ? hone_extent_int(&r->ir, (is_all ? 0 : number) - start) : NULL;
     }
     if (is_number && !is_all && number >= 0) return NULL;
