@@ -13,6 +13,7 @@ import numpy
 import onnx
 from onnx import helper
 
+import onnx_short
 from onnx_draw import Value
 from onnx_peer import session_of
 
@@ -32,6 +33,14 @@ QuickGelu Mish Swish FusedConv FusedGemm""".split())
 # What is quantised may be the number beside: scales are multiplied in another order.
 STEPS = set("""QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearConv QGemm
 QLinearAveragePool QLinearGlobalAveragePool QLinearConcat""".split())
+
+def unit_of(case, dtype):
+    """Of numbers near 1, and how many of it functions may be off."""
+    if case.is_short and dtype.name == "float32":
+        return onnx_short.UNIT, 1
+    return UNITS[dtype.name], FUNCTION_UNITS[dtype.name]
+
+
 MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 
@@ -49,8 +58,8 @@ def noisy(graph):
             made.nodes.append(node)
             continue
         # terms may be larger than their sum: as what is added to it
-        terms = max(numpy.abs(v.array).mean() for v in graph.values()
-                    if v.dtype == value.dtype and v.name in (*node.input, value.name))
+        terms = max(numpy.abs(v.array).mean() for v in graph.values() if v.array.size and
+                    v.dtype == value.dtype and v.name in (*node.input, value.name))
         size = numpy.abs(value.array) + terms + (node.op_type in OF_ONE)
         noise = numpy.asarray(2 * UNITS[value.dtype] * size)
         made.inputs.append(Value(value.name + NOISE, noise.astype(value.dtype)))
@@ -76,7 +85,7 @@ class Moves:
             return array
         if name.endswith(NOISE):
             return numpy.asarray(array * rng.choice((-1, 1), array.shape).astype(array.dtype))
-        unit = UNITS[array.dtype.name]
+        unit = unit_of(self.case, array.dtype)[0]
         with numpy.errstate(all="ignore"):
             factor = 1 + rng.choice((-2 * unit, 2 * unit), array.shape)
             return numpy.asarray((array.astype("float64") * factor).astype(array.dtype))
@@ -146,9 +155,9 @@ def good_places(case, number, got, want, moves):
     if case.domain and case.op in STEPS and want.dtype.kind in "iu":
         return within(got, want, 1)
     if want.dtype.kind == "f" and case.op not in EXACT:
-        unit = UNITS[want.dtype.name]
+        unit, units = unit_of(case, want.dtype)
         least = float(numpy.finfo(want.dtype).tiny)  # subnormal numbers may be taken as zero
-        bound = FUNCTION_UNITS[want.dtype.name] * unit * numpy.abs(want.astype("float64")) + least
+        bound = units * unit * numpy.abs(want.astype("float64")) + least
         if case.op in OF_ONE:
             bound = bound + 4 * unit * scale_of(case)
         good |= within(got, want, bound)

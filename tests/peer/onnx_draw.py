@@ -3,7 +3,8 @@
 A Case grows by nodes; every value has its numbers, so that whoever draws the next node knows shapes
 and contents. Numbers come in three flavours: plain ones, plain ones among edges of their type (NaN,
 infinities, zeros of both signs, subnormals, the least and the greatest), and ones of any magnitude.
-Not drawn: bfloat16, which onnxruntime's CPU kernels do not have, strings, sequences.
+bfloat16 is drawn as float32 of which a case casts what its node takes and gives (onnx_short.py).
+Not drawn: strings, sequences.
 """
 import numpy
 import onnx
@@ -48,6 +49,8 @@ class Draw:
 
     def __init__(self, seed):
         self.rng = numpy.random.default_rng(seed)
+        self.edges = 0.3     # how many numbers are edges, where some are
+        self.nothing = 0.004  # how often a dimension is 0
 
     def chance(self, likely):
         return self.rng.random() < likely
@@ -62,12 +65,14 @@ class Draw:
         return float(numpy.float32(self.rng.uniform(low, high)))
 
     def shape(self, low, high, most=600):
-        """Dimensions of 1 and primes more often than others; rarely of 0."""
-        rank = self.between(low, high)
+        """Dimensions of 1 and primes more often than others; rarely of 0, or long, or more than 5."""
+        rank = self.between(low, high + 2 if high == 5 and self.chance(0.15) else high)
         sizes = (1, 2, 3, 4, 5, 7, 8, 17) if rank < 4 else (1, 2, 3, 4, 5)
         while True:
             shape = [self.one_of(sizes) for _ in range(rank)]
-            if rank and self.chance(0.004):
+            if rank and self.chance(0.05):
+                shape[self.between(0, rank - 1)] = self.one_of((31, 33, 64, 129, 257))
+            if rank and self.chance(self.nothing):
                 shape[self.between(0, rank - 1)] = 0
             if numpy.prod(shape) <= most:
                 return shape
@@ -94,7 +99,7 @@ class Draw:
         data = numpy.asarray(data).astype(dtype)
         if flavour == "edges":
             special = numpy.asarray(self.rng.choice(numpy.array(edges(dtype), dtype), shape))
-            data = numpy.where(self.rng.random(shape) < 0.3, special, data)
+            data = numpy.where(self.rng.random(shape) < self.edges, special, data)
         return data
 
 
@@ -104,15 +109,17 @@ class Case:
     def __init__(self, seed, prefix="", opset=None):
         self.draw, self.seed, self.prefix, self.opset = Draw(seed), seed, prefix, opset
         self.nodes, self.inputs, self.constants, self.outputs = [], [], [], []
+        self.is_short = False  # floats are bfloat16 for Hone (onnx_short.py)
         self.op, self.schema, self.flavour = None, None, "plain"
         self.domain = ""
+        self.computed = []  # by nodes before the one that is tried
         self.sizes = {}  # of inputs: (name, dimension) -> symbol
 
     # ---- values ----
 
     def values(self):
         """What a node may be given."""
-        return self.inputs + self.constants
+        return self.inputs + self.constants + self.computed
 
     def name(self, stem):
         return f"{self.prefix}{stem}{len(self.inputs) + len(self.constants) + len(self.nodes)}"
@@ -134,9 +141,21 @@ class Case:
         return self.constant(array) if self.draw.chance(constant) else self.given(array)
 
     def parameter(self, ints, dtype="int64"):
-        """What operators take as numbers (axes, shapes): nearly always in the file."""
+        """What operators take as numbers (axes, shapes): nearly always in the file; sizes may be a
+        tensor's shape."""
         array = numpy.array(ints, dtype)
+        is_shape = array.ndim == 1 and dtype == "int64" and (array >= 0).all() and array.prod() < 2000
+        if is_shape and self.draw.chance(0.12):
+            return self.shape_of(array)
         return self.holding(array, 0.75)
+
+    def shape_of(self, sizes):
+        """The sizes as a node's result."""
+        data = self.given(numpy.zeros(sizes, "float32"))
+        name = self.name("s")
+        self.nodes.append(helper.make_node("Shape", [data.name], [name], name=name))
+        self.computed.append(Value(name, sizes))
+        return self.computed[-1]
 
     def tensor(self, shape, dtype, constant=0.2):
         """An operand of that shape."""
@@ -186,8 +205,9 @@ class Case:
     # ---- the model ----
 
     def attribute(self, name, fallback=None):
-        """Of the only node: what it was given."""
-        for attr in self.nodes[-1].attribute:
+        """Of the node that is tried: what it was given."""
+        node = next(n for n in reversed(self.nodes) if self.op in (None, n.op_type))
+        for attr in node.attribute:
             if attr.name == name:
                 return helper.get_attribute_value(attr)
         return fallback
@@ -196,15 +216,20 @@ class Case:
         return {v.name: numpy.asarray(v.array) for v in self.inputs}
 
     def make_symbolic(self):
-        """One extent, wherever inputs have it, becomes a name."""
+        """One extent, wherever inputs have it, becomes a name; or each does; or an input has sizes
+        without names."""
         extents = sorted({s for v in self.inputs for s in v.shape if s > 1})
         if not extents:
             return
-        extent = self.draw.one_of(extents)
+        form = self.draw.one_of(("one", "one", "each", "unnamed"))
+        chosen = {self.draw.one_of(extents)} if form == "one" else set(extents)
+        unnamed = self.draw.one_of(self.inputs) if form == "unnamed" else None
         for value in self.inputs:
             for d, s in enumerate(value.shape):
-                if s == extent:
-                    self.sizes[value.name, d] = self.prefix + SYMBOL
+                if value is unnamed:
+                    self.sizes[value.name, d] = None
+                elif s in chosen and form != "unnamed":
+                    self.sizes[value.name, d] = f"{self.prefix}{SYMBOL}{s if form == 'each' else ''}"
 
     def input_infos(self):
         infos = []
@@ -218,16 +243,16 @@ def type_of(value):
     return helper.np_dtype_to_tensor_dtype(value.array.dtype)
 
 
-def model_of(cases, overridable=False):
+def model_of(cases, overridable=False, nodes_of=lambda case: case.nodes):
     """One model of several cases, which share their opset; overridable: the floats in it are inputs
-    with defaults, for whoever wants to see how results move with them."""
+    with defaults, for whoever wants to see how results move with them; nodes_of: a case's nodes."""
     infos = [info for case in cases for info in case.input_infos()]
     constants = [v for case in cases for v in case.constants]
     if overridable:
         infos += [helper.make_tensor_value_info(v.name, type_of(v), v.shape) for v in constants
                   if v.array.dtype.kind == "f"]
     outputs = [onnx.ValueInfoProto(name=name) for case in cases for name in case.outputs]
-    graph = helper.make_graph([n for case in cases for n in case.nodes], "random", infos, outputs,
+    graph = helper.make_graph([n for case in cases for n in nodes_of(case)], "random", infos, outputs,
                               [numpy_helper.from_array(numpy.asarray(v.array), v.name) for v in constants])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", cases[0].opset),
                                              helper.make_opsetid("com.microsoft", 1)])

@@ -3,6 +3,7 @@ import numpy
 import onnxruntime
 
 from onnx_draw import model_of
+from onnx_short import nodes_of
 
 
 def session_of(case, overridable=False):
@@ -10,7 +11,8 @@ def session_of(case, overridable=False):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model_of([case], overridable).SerializeToString(), options,
+    model = model_of([case], overridable, lambda c: nodes_of(c, is_peer=True))
+    return onnxruntime.InferenceSession(model.SerializeToString(), options,
                                         providers=["CPUExecutionProvider"])
 
 

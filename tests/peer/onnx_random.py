@@ -1,13 +1,14 @@
 """Random ONNX models in Hone and in onnxruntime, element by element.
 
     python onnx_random.py [--count N] [--graphs N] [--seed S] [--part I/N] [--only OP] [--ways WAYS]
-                          [--out DIR] [--verbose]
+                          [--edges] [--out DIR] [--verbose]
 
 Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
-values at random, of every operator that Hone reads: it is asked which those are, and one that is
-not drawn here is a failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted,
-compiled as it is (plain) and under default schedules; what onnxruntime says (onnx_peer.py)
-is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
+values at random (--edges: nothing but edges, empty tensors often; bfloat16 by onnx_short.py), of
+every operator that Hone reads: it is asked which those are, and one that is not drawn here is a
+failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted, compiled as it is
+(plain) and under default schedules, a quarter also in C (onnx_ways.py); what onnxruntime says
+(onnx_peer.py) is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
 What Hone refuses must be refused for a reason that stands there as well. Exit code 1: anything
 else; the model and its inputs are left in DIR.
 """
@@ -15,9 +16,7 @@ import argparse
 import collections
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy
 import onnx
@@ -28,28 +27,31 @@ import onnx_graphs
 import onnx_microsoft
 import onnx_microsoft_fused
 import onnx_microsoft_quantised
+import onnx_narrow
 import onnx_neural
 import onnx_operators_fit
 import onnx_reasons
+import onnx_ways
 from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
 from onnx_peer import expected
+from onnx_short import can_be_short, make_short, nodes_of
 
-TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE}
+TABLE = {**onnx_graphs.TABLE, **onnx_neural.TABLE, **onnx_operators_fit.TABLE, **onnx_narrow.TABLE}
 OF_MICROSOFT = {f"{onnx_microsoft.DOMAIN}.{op}": generate
                 for op, generate in {**onnx_microsoft.TABLE, **onnx_microsoft_fused.TABLE,
                                      **onnx_microsoft_quantised.TABLE}.items()}
 AT_RANDOM = {"RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
              "Bernoulli", "Multinomial"}  # of generators of their own
-WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "SequenceAt",
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
             "ConcatFromSequence", "SplitToSequence", "Optional", "OptionalHasElement",
             "OptionalGetElement", "BitCast", "CausalConvWithState", "LinearAttention",
             "SwiGLU"}  # onnx_control.py, or the ONNX project's cases
+EDGY = ("edges", "edges", "wide")
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
-TIMEOUT_S = 240
+SHARES = {"interpreted": 1, "plain": 1, "default": 1, "c": 4}  # one batch in so many goes this way
 
 
 # ---- what there is to draw ----
@@ -83,13 +85,16 @@ def versions_of(op):
 class Drawer:
     """Cases by seed; those of a seed are the same in every run."""
 
-    def __init__(self, operators, only=None):
+    def __init__(self, operators, only=None, is_edgy=False):
+        self.is_edgy = is_edgy
         self.operators = sorted(operators)
         self.versions = {op: list(versions_of(op)) for op in self.operators}
         self.operators += [op for op in OF_MICROSOFT if not only or op == only]
 
     def operator(self, seed):
         case = Case(seed, f"c{seed}_")
+        if self.is_edgy:
+            case.draw.edges, case.draw.nothing = case.draw.one_of((0.3, 0.9)), 0.06
         case.op = self.operators[seed % len(self.operators)]
         generate = OF_MICROSOFT.get(case.op) or TABLE[case.op]
         if case.op in OF_MICROSOFT:
@@ -98,54 +103,14 @@ class Drawer:
         else:
             case.schema, low, high = case.draw.one_of(self.versions[case.op])
             case.opset = case.draw.between(low, high)
-            case.flavour = case.draw.one_of(FLAVOURS)
+        flavours = EDGY if self.is_edgy else FLAVOURS
+        case.flavour = case.draw.one_of(flavours) if not case.domain else flavours[-1] if self.is_edgy else "plain"
         generate(case)
+        if case.flavour == "plain" and case.draw.chance(0.1) and can_be_short(case):
+            make_short(case)
         if case.draw.chance(0.12):
             case.make_symbolic()
         return case
-
-
-# ---- Hone ----
-
-class Way:
-    """One way of running many models at once."""
-
-    def __init__(self, hone, words):
-        self.hone, self.words = hone, words
-        self.results = {}  # seed -> {output: numbers}, or a Run that failed
-
-    def call(self, cases, folder):
-        path = os.path.join(folder, "model.onnx")
-        onnx.save(model_of(cases), path)
-        feeds = {k: v for case in cases for k, v in case.feeds().items()}
-        words = [path, "-q", "--out-dir", folder, *self.words]
-        for number, (name, array) in enumerate(feeds.items()):
-            numpy.save(os.path.join(folder, f"in{number}.npy"), array)
-            words += ["--in", f"{name}={folder}/in{number}.npy"]
-        return self.hone.run("run", *words, timeout=TIMEOUT_S)
-
-    def run(self, cases):
-        """Those that Hone refuses are taken out one by one; what fails otherwise is halved."""
-        while cases:
-            with tempfile.TemporaryDirectory(dir=self.hone.home.name) as folder:
-                try:
-                    done = self.call(cases, folder)
-                except subprocess.TimeoutExpired:
-                    done = None
-                if done:
-                    for case in cases:
-                        self.results[case.seed] = {
-                            name: numpy.load(os.path.join(folder, name + ".npy"))
-                            for name in case.outputs}
-                    return
-            named = done is not None and done.refused and OF_CASE.search(done.message)
-            guilty = int(named.group(1)) if named else cases[0].seed if len(cases) == 1 else None
-            if guilty is None:
-                self.run(cases[:len(cases) // 2])
-                cases = cases[len(cases) // 2:]
-                continue
-            self.results[guilty] = done
-            cases = [c for c in cases if c.seed != guilty]
 
 
 # ---- comparing ----
@@ -171,7 +136,8 @@ class Report:
         self.wrong += 1
         folder = os.path.join(self.out, case.prefix.rstrip("_"))
         os.makedirs(folder, exist_ok=True)
-        onnx.save(model_of([case]), os.path.join(folder, "model.onnx"))
+        model = model_of([case], nodes_of=lambda c: nodes_of(c, is_peer=False))
+        onnx.save(model, os.path.join(folder, "model.onnx"))
         for name, array in case.feeds().items():
             numpy.save(os.path.join(folder, name + ".npy"), array)
         print(f"seed {case.seed} ({case.op or 'graph'}, opset {case.opset}): {text}", flush=True)
@@ -232,11 +198,17 @@ ORDER = ("WRONG", "explained", "refused by Hone", "refused by both", "refused by
          "agreed")
 
 
+def seed_in(message):
+    """Of the case that a message names."""
+    found = OF_CASE.search(message)
+    return int(found.group(1)) if found else None
+
+
 def examine(cases, hone, ways, report):
     wants = {case.seed: expected(case) for case in cases}
     runs = {}
     for name in ways:
-        runs[name] = Way(hone, WAYS[name])
+        runs[name] = onnx_ways.Way(hone, name, seed_in)
         runs[name].run(cases)
     for case in cases:
         verdicts = {w: judge(case, wants[case.seed], r.results[case.seed]) for w, r in runs.items()}
@@ -253,14 +225,20 @@ def examine(cases, hone, ways, report):
 
 def examine_all(draw, seeds, hone, ways, report):
     """In batches of one operator set each."""
-    waiting = collections.defaultdict(list)
+    waiting, count = collections.defaultdict(list), 0
+
+    def examine_some(cases):
+        nonlocal count
+        count += 1
+        examine(cases, hone, [w for w in ways if count % SHARES[w] == 0], report)
+
     for seed in seeds:
         case = draw(seed)
         waiting[case.opset].append(case)
         if len(waiting[case.opset]) == BATCH:
-            examine(waiting.pop(case.opset), hone, ways, report)
+            examine_some(waiting.pop(case.opset))
     for cases in waiting.values():
-        examine(cases, hone, ways, report)
+        examine_some(cases)
 
 
 def seeds_of(options, count):
@@ -273,9 +251,10 @@ def parse():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--graphs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--edges", action="store_true", help="edge values and empty tensors often")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--only")
-    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--ways", default=",".join(onnx_ways.NAMES))
     parser.add_argument("--out", default="build/check_peer/onnx")
     parser.add_argument("--verbose", action="store_true")
     return parser.parse_args()
@@ -289,7 +268,8 @@ def main():
     missing = operators - set(TABLE)
     for op in sorted(missing):
         print(f"{op} is read by Hone, but not drawn here: add it to onnx_operators.py")
-    drawer = Drawer({options.only} & operators if options.only else operators - missing, options.only)
+    drawer = Drawer({options.only} & operators if options.only else operators - missing, options.only,
+                    options.edges)
     singles = Report(options.out, options.verbose)
     examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles)
     singles.print(f"single operators, {len(drawer.operators)} kinds")
