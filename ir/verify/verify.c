@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/core/annotation.h"
+#include "ir/core/concurrent.h"
 #include "ir/verify/verify_impl.h"
 #include "support/text/nearest.h"
 
@@ -297,8 +298,10 @@ static void walk_loop(verifier *v, hone_node_id id) {
     v->relax[var] = true;
     uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, NULL);
     know_not_empty(v, node->u.loop.range.extent);
-    uint32_t findings = v->out->count;
+    uint32_t findings = v->out->count, around = v->loops_at_once;
+    v->loops_at_once += hone_node_is_concurrent_loop(node) || hone_loop_is_of_threads(node);
     walk_children(v, id);
+    v->loops_at_once = around;
     if (v->out->count == findings) verify_sharing(v, id);
     if (v->out->count == findings && !v->out->errors_only) verify_odd_loop(v, id);
     v->facts.count = facts;
@@ -335,29 +338,26 @@ static void walk_block_body(verifier *v, hone_node_id id) {
     }
 }
 
-/* Loops around a block that has axes are hidden inside of it: only its axes may be used there. */
+/* Loops around a block that has axes are hidden inside of it: only its axes may be used there.
+ * Those around the block that it stands in are, then and afterwards. */
+static void hide_loops(verifier *v, hone_node_id id, bool are_hidden) {
+    if (hone_func_node(v->func, id)->u.block.block->axis_count == 0) return;
+    for (hone_node_id n = hone_func_node(v->func, id)->parent;
+         n != HONE_NO_ID && hone_func_node(v->func, n)->kind != HONE_NODE_BLOCK;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_FOR) v->is_hidden[node->u.loop.var] = are_hidden;
+    }
+}
+
 static void walk_block(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     const hone_expr *predicate = hone_func_node(v->func, id)->u.block.predicate;
     hone_node_id outer = v->block;
     region_facts facts = v->facts;
-    bool *hidden = v->is_hidden;
-    bool *now = hone_arena_zalloc(v->arena, v->func->var_count + 1);
-    if (!now) {
-        v->is_short_of_memory = true;
-        return;
-    }
     verify_block_outside(v, id);
     uint32_t guards = v->points.guard_count;
     if (predicate) verify_know(v, predicate, false, false);
-    memcpy(now, hidden, v->func->var_count);
-    hone_node_id n = hone_func_node(v->func, id)->parent;
-    for (; block->axis_count > 0 && n != HONE_NO_ID &&
-           hone_func_node(v->func, n)->kind != HONE_NODE_BLOCK;
-         n = hone_func_node(v->func, n)->parent) {
-        const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind == HONE_NODE_FOR) now[node->u.loop.var] = true;
-    }
     for (uint32_t i = 0; i < block->axis_count; i++) {
         hone_var var = block->axes[i].var;
         if (!define(v, id, var, "axis")) return;
@@ -365,7 +365,7 @@ static void walk_block(verifier *v, hone_node_id id) {
         v->relax[var] = true;
         v->points.vars[var].source = hone_func_node(v->func, id)->u.block.bindings[i];
     }
-    v->is_hidden = now;
+    hide_loops(v, id, true);
     v->block = id;
     uint32_t mark = v->arith.fact_count;
     if (block->axis_count) {
@@ -379,7 +379,7 @@ static void walk_block(verifier *v, hone_node_id id) {
     v->facts = facts;
     v->points.guard_count = guards;
     v->block = outer;
-    v->is_hidden = hidden;
+    hide_loops(v, id, false);
     for (uint32_t i = 0; i < block->axis_count; i++) {
         v->is_defined[block->axes[i].var] = v->relax[block->axes[i].var] = false;
     }

@@ -25,6 +25,7 @@ typedef struct verifier {
     hone_region_inference *regions;   /* NULL: not asked for */
     hone_node_id node;                /* the statement in hand */
     hone_node_id block;               /* the innermost block, or HONE_NO_ID */
+    uint32_t loops_at_once;           /* of those around: concurrent ones, and those of threads */
     const hone_buffer_info *declared; /* the buffer whose declaration is in hand, or NULL */
     bool is_short_of_memory;
     bool is_asked_for; /* the place in hand is not read: it may lie outside */

@@ -242,9 +242,11 @@ static void check_block(verifier *v, hone_node_id id) {
 void verify_races(verifier *v, hone_node_id id) {
     const hone_node *store = hone_func_node(v->func, id);
     if (store->u.store.buffer >= v->func->buffer_count) return;
-    for (hone_node_id n = store->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+    uint32_t left = v->loops_at_once;
+    for (hone_node_id n = store->parent; left > 0; n = hone_func_node(v->func, n)->parent) {
         const hone_node *loop = hone_func_node(v->func, n);
-        if (loop->kind != HONE_NODE_FOR) continue;
+        if (!hone_node_is_concurrent_loop(loop) && !hone_loop_is_of_threads(loop)) continue;
+        left--;
         if (runs_at_once(v, loop, store->u.store.buffer) && !check_loop(v, id, n)) break;
     }
     if (v->block != HONE_NO_ID) check_block(v, id);
