@@ -46,7 +46,7 @@ typedef struct hone_packed {
  * nothing. */
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
                       hone_packed *out);
-/* For a product of bytes whose columns are turned (the filters of a convolution): the dimension of
+/* For a product of bytes that has turned columns only (filters of a convolution): the dimension of
  * read `out_read` that should be its last one, so that bytes that are summed together lie side by
  * side (the channels of an image); -1: there is none, or they lie well. Changes and records
  * nothing.

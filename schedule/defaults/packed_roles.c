@@ -253,6 +253,7 @@ static int32_t find_shared_read(const hone_packed *p) {
 
 int32_t hone_packed_find_turn(hone_schedule *sch, hone_node_id node, uint32_t *out_read) {
     hone_packed p = {0};
+    if (hone_packed_find(sch, node, false, true, &p)) return -1; /* columns are contiguous */
     if (!begin(sch, node, true, &p) || !is_of_bytes(&p) || !find_roles(&p, true)) return -1;
     int32_t read = find_shared_read(&p), now = find_contiguous_sum(&p), best = -1;
     if (read < 0) return -1;

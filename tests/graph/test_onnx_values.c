@@ -295,6 +295,10 @@ static const struct row {
         "opset 10\ninput x u8 1,2\nconst w i8 2,1 = -128,127\nconst a u8 = 200\nconst b i8 = -1\n"
         "node MatMulInteger x,w,a,b -> y",
         "255,0", "-32585"),
+    ROW("MatMulInteger with a zero point of each column",
+        "opset 10\ninput x u8 2,2\nconst w u8 2,2 = 1,2,3,4\nconst a u8 = 200\nconst b u8 2 = 1,5\n"
+        "node MatMulInteger x,w,a,b -> y",
+        "255,0,1,2", "-400,35,-396,795"),
     ROW("ConvInteger has its zero point around the data",
         "opset 10\ninput x u8 1,1,1,2\nconst w u8 1,1,1,3 = 1,2,3\nconst z u8 = 5\n"
         "node ConvInteger x,w,z -> y pads=[0,1,0,1]",

@@ -2,9 +2,9 @@
  * int32; what becomes a short number again is rounded once, halves to the even one, and held in its
  * type.
  *
- * Where a zero point is one number, the products are of the short numbers as they are, and what the
- * zero point adds is taken off behind: a sum over the weight, which is folded where that is
- * constant. */
+ * Where a zero point is one number, or one for each column, the products are of the short numbers
+ * as they are, and what zero points add is taken off behind: a sum over the weight, which is folded
+ * where that is constant, and one over each row of the data. */
 #include <string.h>
 
 #include "graph/frontend/nodes/onnx_nodes.h"
@@ -285,24 +285,44 @@ static hone_status zero_sums(onnx_reader *r, hone_garg x, hone_garg zero, uint32
     return onnx_emit2(r, "multiply", *out, zero, out);
 }
 
-static hone_status integer_matmul(onnx_reader *r, factor a, factor b, hone_garg *out) {
-    const hone_sinfo *info;
-    hone_attr attr = {"out_dtype", onnx_text_value(r, "int32")};
-    HONE_TRY(take_off_zero(r, &b));
-    HONE_TRY(onnx_info(r, &b.x, &info));
-    bool has_columns = info->rank > 1;
-    if (!a.is_one_zero || !has_columns) HONE_TRY(take_off_zero(r, &a));
-    hone_garg args[] = {a.x, b.x}, sums;
-    HONE_TRY(onnx_emit(r, "matmul", 2, args, 1, &attr, out));
-    if (a.zero.kind == HONE_GARG_NONE) return HONE_OK;
+/* Takes zero points of columns off a product of numbers as they are: the sums of the rows times
+ * these. */
+static hone_status take_off_columns(onnx_reader *r, const factor *a, const factor *b,
+                                    hone_garg *io) {
+    int64_t axis = -1;
+    hone_garg sums;
+    HONE_TRY(zero_sums(r, a->x, b->zero, 1, &axis, &sums));
+    return onnx_emit2(r, "subtract", *io, sums, io);
+}
+
+/* What the zero point of rows adds: the sums of columns, without their own zero points. */
+static hone_status take_off_rows(onnx_reader *r, const factor *a, factor b, hone_garg *io) {
     int64_t axis = -2;
-    HONE_TRY(zero_sums(r, b.x, a.zero, 1, &axis, &sums));
+    hone_garg sums;
+    const hone_sinfo *info;
+    HONE_TRY(take_off_zero(r, &b));
+    HONE_TRY(zero_sums(r, b.x, a->zero, 1, &axis, &sums));
     HONE_TRY(onnx_info(r, &r->inputs[0], &info));
     if (info->rank == 1) {
         hone_attr attr_axis = {"axis", onnx_ints_value(r, 1, &axis)};
         HONE_TRY(onnx_emit(r, "squeeze", 1, &sums, 1, &attr_axis, &sums));
     }
-    return onnx_emit2(r, "subtract", *out, sums, out);
+    return onnx_emit2(r, "subtract", *io, sums, io);
+}
+
+static hone_status integer_matmul(onnx_reader *r, factor a, factor b, hone_garg *out) {
+    const hone_sinfo *a_info, *b_info;
+    hone_attr attr = {"out_dtype", onnx_text_value(r, "int32")};
+    HONE_TRY(onnx_info(r, &a.x, &a_info));
+    HONE_TRY(onnx_info(r, &b.x, &b_info));
+    bool has_columns = b_info->rank > 1;
+    bool is_short = a.zero.kind == HONE_GARG_NONE || (a.is_one_zero && has_columns);
+    if (!is_short) HONE_TRY(take_off_zero(r, &a));
+    if (!is_short || !has_columns || a_info->rank < 2) HONE_TRY(take_off_zero(r, &b));
+    hone_garg args[] = {a.x, b.x};
+    HONE_TRY(onnx_emit(r, "matmul", 2, args, 1, &attr, out));
+    if (b.zero.kind != HONE_GARG_NONE) HONE_TRY(take_off_columns(r, &a, &b, out));
+    return a.zero.kind == HONE_GARG_NONE ? HONE_OK : take_off_rows(r, &a, b, out);
 }
 
 /* ---- convolutions ---- */
