@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: run.sh SOURCE_DIR BINARY_DIR unit TEST | torch TEST | types | documents | steps
+# usage: run.sh SOURCE_DIR BINARY_DIR unit TEST | torch TEST | types | documents | steps | oldest
 # One kind of test of the Python package, against the library of this build; exit 77 where there is
 # no Python with what it needs.
 set -eu
@@ -40,6 +40,11 @@ documents)
     cd "$work"
     "$python" "$source/tests/python/documents.py" "$source/docs/python.md" \
         "$source/python/src/hone/script.py"
+    ;;
+oldest) # by vermin (scripts/peers vermin): nothing needs a Python later than 3.9
+    python=$(find_python vermin)
+    exec "$python" -c "import vermin; vermin.main()" -t=3.9- --violations --no-tips \
+        "$source/python/src/hone" "$source/python/build_hook.py"
     ;;
 steps)
     python=$(find_python ctypes)
