@@ -70,6 +70,7 @@
         ids.filter((id, i) => ids.indexOf(id) !== i).forEach((id) => find(`the id ${id} is there twice`));
         document.querySelectorAll("input, select").forEach((e) => { if (!e.labels.length) find(`${nameOf(e)} has no label`); });
         document.querySelectorAll("button, a").forEach((e) => { if (!e.textContent.trim()) find(`${nameOf(e)} has no name`); });
+        document.querySelectorAll("figure").forEach((e) => { if (e.firstChild && !e.getAttribute("aria-label")) find(`${nameOf(e)} has no name`); });
         document.querySelectorAll("table").forEach((e) => {
             if (isShown(e) && !e.caption?.textContent.trim()) find("a table has no caption");
             e.querySelectorAll("th").forEach((th) => { if (!th.scope) find(`${nameOf(th)} has no scope`); });

@@ -144,6 +144,7 @@ function showChart(figure, chart) {
     const wasOpen = figure.querySelector("details")?.open;
     const points = pointsOf(chart), all = chart.series.flatMap((s) => s.points);
     const caption = make("figcaption", {}, make("strong", {}, chart.title), ` ${chart.summary}`);
+    figure.setAttribute("aria-label", chart.title);
     if (!all.length) {
         figure.replaceChildren(caption);
         return;
