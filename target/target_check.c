@@ -1,6 +1,7 @@
 /* target/target_check.c - refuses targets that mean nothing: fields out of range, and names that
  * nobody knows, for LLVM takes those without a word and makes code for the plainest CPU. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/core/attributes.h"
@@ -110,22 +111,34 @@ static hone_status check_features(cpu_arch arch, const char *list) {
     return HONE_OK;
 }
 
-/* "sm_90", "sm_90a": an architecture of NVIDIA's, of two digits or three, with its own features (a)
- * or those of its family (f). New ones come each year: the form is what is known. */
+/* NVIDIA's architectures that code is made for. New ones come each year: one above the last is
+ * taken for what it says. */
+static const int gpu_archs[] = {50, 52, 53, 60, 61,  62,  70,  72,  75,  80, 86,
+                                87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+/* The known one that is nearest to a number, itself where it is known or new. */
+static int nearest_gpu_arch(int number) {
+    int nearest = gpu_archs[0];
+    for (size_t i = 0; i < HONE_COUNT(gpu_archs); i++)
+        if (abs(gpu_archs[i] - number) < abs(nearest - number)) nearest = gpu_archs[i];
+    bool is_new = number > gpu_archs[HONE_COUNT(gpu_archs) - 1];
+    return is_new ? number : nearest;
+}
+
+/* "sm_90", "sm_90a": of two digits or three, from 90 on with its own features (a), or those of its
+ * family (f). */
 static hone_status check_gpu(const char *arch) {
-    if (strncmp(arch, "sm_", 3) == 0) {
-        size_t digits = strspn(arch + 3, "0123456789");
-        const char *end = arch + 3 + digits;
-        bool is_ended = !*end || (strchr("af", *end) && !end[1]);
-        if ((digits == 2 || digits == 3) && is_ended) return HONE_OK;
-    }
-    const char *number = strpbrk(arch, "0123456789");
-    size_t length = number ? strspn(number, "0123456789") : 0;
-    if (length == 2 || length == 3) {
-        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', did you mean 'sm_%.*s'?",
-                          arch, (int)length, number);
-    }
-    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', must be as 'sm_90'", arch);
+    const char *digits = strpbrk(arch, "0123456789");
+    size_t length = digits ? strspn(digits, "0123456789") : 0;
+    if (length != 2 && length != 3)
+        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', must be as 'sm_90'", arch);
+    int number = (int)strtol(digits, NULL, 10), meant = nearest_gpu_arch(number);
+    const char *end = digits + length;
+    bool is_ended = !*end || (number >= 90 && strchr("af", *end) && !end[1]);
+    if (strncmp(arch, "sm_", 3) == 0 && digits == arch + 3 && is_ended && meant == number)
+        return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', did you mean 'sm_%d'?%s", arch,
+                      meant, number < gpu_archs[0] ? " code is made for sm_50 and newer" : "");
 }
 
 hone_status hone_target_check_names(const hone_target *target) {

@@ -252,8 +252,8 @@ static void refuses_to_load(hone_device *device) {
     expect_no_load(device, &missing, &m, HONE_CODE_NOT_FOUND, "nonexistent");
     m.manifest.target = "llvm";
     expect_no_load(device, &code, &m, HONE_CODE_UNSUPPORTED, "'llvm'");
-    m.manifest.target = "cuda -arch=sm_99";
-    expect_no_load(device, &code, &m, HONE_CODE_UNSUPPORTED, "sm_99");
+    m.manifest.target = "cuda -arch=sm_999";
+    expect_no_load(device, &code, &m, HONE_CODE_UNSUPPORTED, "sm_999");
     device_manifest_init(&m, "not_there", 10);
     expect_no_load(device, &code, &m, HONE_CODE_INVALID, "'not_there'");
     device_manifest_init(&m, "reverse", 10);
