@@ -64,14 +64,29 @@ static bool read_switch(const char *text, bool *out) {
     return false;
 }
 
-/* What is written would go into a folder, or nowhere: told before the work. */
+static bool is_database(const char *path) {
+    static const char magic[16] = "SQLite format 3";
+    char head[sizeof magic];
+    hone_status st = hone_fs_read_part(path, 0, sizeof head, head);
+    bool is_read = !st;
+    hone_status_free(st);
+    return is_read && memcmp(head, magic, sizeof magic) == 0;
+}
+
+/* What is written would go into a folder, or nowhere, or over all that was measured: told before
+ * the work. */
 static hone_status check_output(const hone_cli_option *option, const char *path) {
     bool is_folder = !*hone_path_basename(path) || hone_fs_is_dir(path);
     if (strcmp(path, "-") == 0) return HONE_OK;
-    if (!is_folder)
-        return hone_status_annotate(hone_fs_check_place(path, 0), "option '--%s'", option->name);
-    return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' wants a file, '%s' is a directory",
-                      option->name, path);
+    if (is_folder)
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' wants a file, '%s' is a directory",
+                          option->name, path);
+    if (is_database(path))
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "option '--%s': '%s' is a database, which is not written over; give "
+                          "another name",
+                          option->name, path);
+    return hone_status_annotate(hone_fs_check_place(path, 0), "option '--%s'", option->name);
 }
 
 static hone_status check_time(const hone_cli_option *option) {
@@ -287,6 +302,33 @@ static hone_status check_once(const given *items, size_t count) {
     return HONE_OK;
 }
 
+static hone_status written_over(const hone_cli_option *option, const char *path) {
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "option '--%s': '%s' is read, too, and would be written over; give another "
+                      "name",
+                      option->name, path);
+}
+
+/* No output takes the place of what is read. But `hone print FILE -o FILE` is how one tidies it. */
+static hone_status check_outputs(const hone_cli *cli, const given *items, size_t count) {
+    bool may_be_argument = strcmp(cli->command->name, "print") == 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = items[i].text;
+        if (items[i].option->kind != HONE_CLI_OUTPUT || strcmp(path, "-") == 0) continue;
+        for (int a = 0; a < cli->arg_count && !may_be_argument; a++) {
+            if (hone_fs_is_same(path, cli->args[a])) return written_over(items[i].option, path);
+        }
+        for (size_t j = 0; j < count; j++) {
+            const char *text = j != i ? items[j].text : NULL;
+            const char *value = text ? strchr(text, '=') : NULL; /* NAME=FILE */
+            if (text &&
+                (hone_fs_is_same(path, text) || (value && hone_fs_is_same(path, value + 1))))
+                return written_over(items[i].option, path);
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status store(hone_cli *cli, const given *items, size_t count) {
     cli->given = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *cli->given);
     if (!cli->given) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
@@ -302,7 +344,7 @@ static hone_status store(hone_cli *cli, const given *items, size_t count) {
         cli->given[i] = items[i].option->name;
         HONE_TRY(set_option(cli, items[i].option, items[i].text));
     }
-    return HONE_OK;
+    return check_outputs(cli, items, count);
 }
 
 hone_status hone_cli_read_options(hone_cli *cli, const hone_cli_option *options, int argc,

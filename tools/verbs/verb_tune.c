@@ -245,7 +245,9 @@ static void write_report(tune_run *run, const tune_options *o) {
     hone_str_append_n(&path, o->db, strlen(o->db) - strlen(extension));
     hone_str_append(&path, ".html");
     const char *to = o->report ? o->report : hone_str_text(&path);
-    hone_status st = hone_report_write(run->db, o->db, to);
+    hone_status st = hone_fs_is_same(o->db, to)
+                         ? HONE_ERROR(HONE_CODE_INVALID, "'%s' is the database", to)
+                         : hone_report_write(run->db, o->db, to);
     if (!st && !run->cli->json && !run->cli->quiet) {
         hone_str_printf(&run->cli->out, "report: %s\n", to);
     }
