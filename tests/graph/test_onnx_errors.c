@@ -26,6 +26,11 @@ static const struct row {
     {"unknown mode of Resize",
      "input x f32 1,1,4,4\nconst s f32 4 = 1,1,2,2\nnode Resize x,,s -> y mode='FOO'\noutput y",                    "attribute 'mode' has value 'FOO'; expected one of nearest, linear, bilinear, cubic",
      HONE_CODE_INVALID                                                                                                                                                                                                         },
+    {"what is left out is not known",          "opset 13\ninput x f32 2,N,1\nnode Squeeze x -> y\noutput y",
+     "without axes the size of dimension 1 must be known",                                                                                                                                                HONE_CODE_UNSUPPORTED},
+    {"blocks of a size that is not known",
+     "opset 21\ninput x f32 N,2\nconst s f32 2,2 = 1,1,1,1\n"
+     "node QuantizeLinear x,s -> y axis=0 block_size=2\noutput y",                                                  "blocks of a dimension whose size is not known",                                      HONE_CODE_UNSUPPORTED},
     {"a state of unknown size",
      "opset 14\ninput x f32 2,1,1\ninput r f32 1,N,N\nconst w f32 1,1,1 = 1\nnode RNN x,w,r -> "
      "y\noutput y",                                                                                                 "a state of unknown size is not implemented",                                         HONE_CODE_UNSUPPORTED},

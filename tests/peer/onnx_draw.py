@@ -109,17 +109,18 @@ class Case:
     def __init__(self, seed, prefix="", opset=None):
         self.draw, self.seed, self.prefix, self.opset = Draw(seed), seed, prefix, opset
         self.nodes, self.inputs, self.constants, self.outputs = [], [], [], []
+        self.is_listed = False  # constants stand among the inputs, too
         self.is_short = False  # floats are bfloat16 for Hone (onnx_short.py)
         self.op, self.schema, self.flavour = None, None, "plain"
         self.domain = ""
-        self.computed = []  # by nodes before the one that is tried
+        self.derived = []  # by nodes before the one that is tried
         self.sizes = {}  # of inputs: (name, dimension) -> symbol
 
     # ---- values ----
 
     def values(self):
         """What a node may be given."""
-        return self.inputs + self.constants + self.computed
+        return self.inputs + self.constants + self.derived
 
     def name(self, stem):
         return f"{self.prefix}{stem}{len(self.inputs) + len(self.constants) + len(self.nodes)}"
@@ -154,8 +155,8 @@ class Case:
         data = self.given(numpy.zeros(sizes, "float32"))
         name = self.name("s")
         self.nodes.append(helper.make_node("Shape", [data.name], [name], name=name))
-        self.computed.append(Value(name, sizes))
-        return self.computed[-1]
+        self.derived.append(Value(name, sizes))
+        return self.derived[-1]
 
     def tensor(self, shape, dtype, constant=0.2):
         """An operand of that shape."""
@@ -251,6 +252,9 @@ def model_of(cases, overridable=False, nodes_of=lambda case: case.nodes):
     if overridable:
         infos += [helper.make_tensor_value_info(v.name, type_of(v), v.shape) for v in constants
                   if v.array.dtype.kind == "f"]
+    else:
+        infos += [helper.make_tensor_value_info(v.name, type_of(v), v.shape) for case in cases
+                  if case.is_listed for v in case.constants]
     outputs = [onnx.ValueInfoProto(name=name) for case in cases for name in case.outputs]
     graph = helper.make_graph([n for case in cases for n in nodes_of(case)], "random", infos, outputs,
                               [numpy_helper.from_array(numpy.asarray(v.array), v.name) for v in constants])

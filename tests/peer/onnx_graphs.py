@@ -1,14 +1,17 @@
 """Random graphs: 3 to 20 nodes over what was made before, with fan-out, constants that are shared,
-several outputs and symbolic sizes.
+several outputs and symbolic sizes; patterns of several nodes (onnx_patterns.py), control flow among
+them; names that differ in one sign alone; constants that are listed as inputs.
 
 A Graph is a case whose generators (onnx_operators.py) get earlier values where they ask for operands
 that fit. Each node is computed as soon as it is drawn: one that onnxruntime refuses, or that gives
 what is no number or too large, is taken back, so that graphs stay meaningful to their end.
 """
 import numpy
+from onnx import helper
 
 import onnx_operators
 import onnx_operators_places
+import onnx_patterns
 import onnx_reasons
 from onnx_draw import Case, Value
 from onnx_peer import expected
@@ -19,6 +22,10 @@ LARGEST, LOWEST_OPSET, HIGHEST_OPSET = 1e4, 11, 22
 LEFT_OUT = set("""Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal
 Range EyeLike HannWindow HammingWindow BlackmanWindow Compress TopK Hardmax Shrink MaxUnpool
 NonZero Unique NonMaxSuppression""".split())
+
+
+class Unwanted(Exception):
+    """A node that is not wanted."""
 
 
 class Graph(Case):
@@ -55,6 +62,9 @@ class Graph(Case):
         is_place = numpy.asarray(array).dtype.kind in "iu" and numpy.ndim(array) < 2
         return super().holding(array, 1 if is_place else constant)
 
+    def holding_any(self, array):
+        return super().holding(array, 0.6)
+
     def parameter(self, ints, dtype="int64"):
         return self.constant(numpy.array(ints, dtype))
 
@@ -74,7 +84,7 @@ class Graph(Case):
 
     def computed(self, node):
         """What the node gives, or None where it is not wanted."""
-        wanted = {name for name in node.input if name}
+        wanted = onnx_patterns.names_of(node)
         known = [v for v in self.values() if v.name in wanted]
         alone = Case(self.seed, self.prefix, self.opset)
         alone.nodes, alone.outputs = [node], list(node.output)
@@ -105,10 +115,51 @@ class Graph(Case):
         self.uses.update(node.input)
         self.made += [Value(name, result) for name, result in zip(node.output, results)]
 
+    def add(self, op, inputs, outputs=1, **attributes):
+        """A node of a pattern: its first result."""
+        names = [f"{self.name('y')}_{i}" for i in range(outputs)]
+        node = helper.make_node(op, ["" if v is None else v.name for v in inputs], names, name=names[0],
+                                **attributes)
+        results = self.computed(node)
+        if results is None:
+            raise Unwanted
+        self.nodes.append(node)
+        self.uses.update(onnx_patterns.names_of(node))
+        self.made += [Value(name, result) for name, result in zip(names, results)]
+        return self.made[-outputs]
+
+    def grow_pattern(self, make):
+        """Adds all its nodes, or none."""
+        lists = (self.nodes, self.inputs, self.constants, self.outputs, self.made)
+        before, uses = [list(x) for x in lists], set(self.uses)
+        try:
+            self.op, self.schema, self.flavour = None, None, "plain"
+            make(self)
+        except Unwanted:
+            self.nodes, self.inputs, self.constants, self.outputs, self.made = before
+            self.uses = uses
+
+    def rename(self):
+        """Inner values, and what is given, get names of which only signs differ."""
+        forms = ("v.{}", "v_{}", "v/{}", "v:{}", "v {}", "v-{}", "\u00e9{}", "\u00e8{}")
+        kept = set(self.outputs)
+        values = [v for v in self.made + self.inputs + self.constants if v.name not in kept]
+        names = {v.name: self.prefix + forms[i % len(forms)].format(i // len(forms))
+                 for i, v in enumerate(values)}
+        for value in values:
+            value.name = names[value.name]
+        for node in self.nodes:
+            for field in (node.input, node.output):
+                field[:] = [names.get(n, n) for n in field]
+
     def finish(self):
         """Outputs: what nobody uses, and now and then what somebody does."""
         self.outputs = [v.name for v in self.made
                         if v.name not in self.uses or self.draw.chance(0.1)]
+        has_bodies = any(onnx_patterns.names_of(n) != {i for i in n.input if i} for n in self.nodes)
+        if self.draw.chance(0.3) and not has_bodies:
+            self.rename()
+        self.is_listed = self.draw.chance(0.15)
 
     def name(self, stem):
         """Numbers are not used again when a node is taken back."""
@@ -129,6 +180,9 @@ def graph(seed, versions):
     for _ in range(4 * wanted):
         if len(made.nodes) >= wanted:
             break
+        if made.opset >= onnx_patterns.FIRST_OPSET and made.draw.chance(0.2):
+            made.grow_pattern(made.draw.one_of(onnx_patterns.PATTERNS))
+            continue
         op = made.draw.one_of(names)
         made.grow(op, operators[op])
     made.finish()

@@ -45,9 +45,9 @@ def narrow_cast(case):
         node = case.draw.one_of((("Identity", {}), ("Transpose", {"perm": order})))
         case.nodes.append(helper.make_node(node[0], [name], [result], name=result, **node[1]))
         name = result
-    case.computed.append(Value(name, data.array))
+    case.derived.append(Value(name, data.array))
     back = "float32" if case.draw.chance(0.7) else "float16"
-    return case.node([case.computed[-1]], to=TENSOR_TYPES[back])
+    return case.node([case.derived[-1]], to=TENSOR_TYPES[back])
 
 
 def any_cast(case):

@@ -24,7 +24,7 @@ REFUSALS = {pattern: words for words, pattern in (
      r"a symbolic size; give it with --shape|its size not known; give it with "
      r"--shape|sequences must be of a known length|a signal of unknown length|rows of unknown length|a past of unknown length|the size of dimension \d "
      r"is not known(;| to fit;) give it|a symbolic size is used as data; give its number with --shape|"
-     r"a kernel of unknown size|a state of unknown size|blocks of a dimension whose size is not known|values \(input 2\) of unknown number|channels of unknown number|the number of channels (of the data )?must be known"),
+     r"a kernel of unknown size|a state of unknown size|without axes the size of dimension \d must be known|blocks of a dimension whose size is not known|values \(input 2\) of unknown number|channels of unknown number|the number of channels (of the data )?must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
      r"are not known to be equal"),
     ("symbolic and other sizes", r"_size.* (dimension \d (of the updates )?(does not fit|is not known to "

@@ -154,6 +154,20 @@ static hone_status view_axes(onnx_reader *r, int64_t *axes, uint32_t *out_count)
     return onnx_attr_ints(r, "axes", HONE_MAX_RANK, axes, out_count);
 }
 
+/* Without axes, how many dimensions are left is known only where all sizes are. */
+static hone_status check_sizes_known(onnx_reader *r) {
+    const hone_sinfo *data;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    for (int32_t i = 0; i < data->rank; i++) {
+        if (hone_expr_is_int(data->shape[i])) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "without axes the size of dimension %d must be known, for it is left out "
+                          "where it is 1; give it with --shape, or the axes",
+                          i);
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
     int64_t axes[HONE_MAX_RANK];
     uint32_t count;
@@ -161,6 +175,7 @@ static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
     if (r->inputs[0].kind == HONE_GARG_SHAPE && r->inputs[0].count == 1) {
         return onnx_make_ints(r, 1, r->inputs[0].u.exprs, 0, out);
     }
+    if (!count) HONE_TRY(check_sizes_known(r));
     hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
     return onnx_emit(r, "squeeze", 1, r->inputs, count ? 1 : 0, &attr, out);
 }
