@@ -99,6 +99,21 @@ static hone_status contract(onnx_reader *r, const hone_einsum *e, hone_garg *out
     return HONE_OK;
 }
 
+/* Sizes of one label are equal, whatever the file calls them. */
+static hone_status unify_labels(onnx_reader *r, const hone_einsum *e) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        for (uint32_t k = i + 1; k < e->count; k++) {
+            for (uint32_t at = 0; at < e->ranks[i] * e->ranks[k]; at++) {
+                uint32_t d = at / e->ranks[k], other = at % e->ranks[k];
+                if (e->labels[i][d] != e->labels[k][other]) continue;
+                HONE_TRY(
+                    onnx_unify_dims(r, &r->inputs[i], (int32_t)d, &r->inputs[k], (int32_t)other));
+            }
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_einsum(onnx_reader *r, hone_garg *out) {
     const Onnx__AttributeProto *attr = onnx_attr(r, "equation");
     int32_t ranks[HONE_EINSUM_MAX_OPERANDS];
@@ -117,6 +132,7 @@ static hone_status convert_einsum(onnx_reader *r, hone_garg *out) {
     }
     const char *why = hone_einsum_parse(equation, r->input_count, ranks, &e);
     if (why) return HONE_ERROR(HONE_CODE_INVALID, "the equation '%s': %s", equation, why);
+    HONE_TRY(unify_labels(r, &e));
     if (r->input_count <= 2) return emit_pair(r, equation, r->input_count, r->inputs, out);
     HONE_TRY(letters_for_all(&e));
     for (uint32_t i = 0; i < r->input_count; i++)

@@ -19,10 +19,12 @@ static hone_status check_range(const char *name, uint32_t count, const int64_t *
 static hone_status same_pads(const hone_sinfo *data, onnx_window *w, bool is_upper) {
     for (uint32_t i = 0; i < w->spatial; i++) {
         int64_t extent = hone_expr_const(data->shape[i + 2]);
-        if (extent < 0) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'auto_pad' needs known extents; "
-                                                     "give them with --shape");
+        if (extent < 0 && w->strides[i] != 1) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "attribute 'auto_pad' with strides needs known extents; give them "
+                              "with --shape");
         }
+        if (extent < 0) extent = 1; /* of windows side by side the padding is the same for all */
         int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
         int64_t count = (extent + w->strides[i] - 1) / w->strides[i];
         int64_t total = (count - 1) * w->strides[i] + reach - extent;

@@ -143,6 +143,10 @@ hone_status onnx_unify(onnx_reader *r, const char *op, uint32_t count, hone_garg
                        const hone_attrs *attrs);
 /* onnx_unify for tensors that are joined along the axis. */
 hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis);
+/* Dimension d of one tensor and e of another are equal, where neither is 1. */
+hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *b, int32_t e);
+/* Dimension d has this size: checked where it is known. */
+hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size);
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
 hone_status onnx_emit2(onnx_reader *r, const char *op, hone_garg a, hone_garg b, hone_garg *out);
 hone_status onnx_emit_get(onnx_reader *r, hone_garg tuple, int32_t index, hone_garg *out);

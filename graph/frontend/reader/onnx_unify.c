@@ -90,6 +90,24 @@ static hone_status cast_changed(onnx_reader *r, const operand *a, const operand 
     return b->is_cast ? cast_operand(r, b) : HONE_OK;
 }
 
+hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *b, int32_t e) {
+    operand left, right;
+    HONE_TRY(read_operand(r, a, &left));
+    HONE_TRY(read_operand(r, b, &right));
+    bool is_one =
+        hone_expr_is_int_value(left.shape[d], 1) || hone_expr_is_int_value(right.shape[e], 1);
+    if (!is_one) unify(r, &left, d, &right, e);
+    return cast_changed(r, &left, &right);
+}
+
+hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size) {
+    operand o;
+    HONE_TRY(read_operand(r, io, &o));
+    o.shape[d] = hone_extent_int(&r->ir, size);
+    HONE_TRY(hone_ir_finish(&r->ir));
+    return cast_operand(r, &o);
+}
+
 hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, int64_t axis) {
     operand first, other;
     for (uint32_t i = 1; i < count; i++) {
