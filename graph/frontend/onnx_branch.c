@@ -32,14 +32,14 @@ hone_status onnx_as_scalar(onnx_reader *r, hone_garg *arg) {
 
 static uint32_t count_flat(const hone_garg *arg) {
     uint32_t count = arg->kind != HONE_GARG_TUPLE && arg->kind != HONE_GARG_NONE;
-    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+    for (uint32_t i = 0; i < onnx_held_count(arg); i++)
         count += count_flat(&arg->u.items[i]);
     return count;
 }
 
 static void flatten(const hone_garg *arg, hone_garg *flat, uint32_t *io_count) {
     if (arg->kind != HONE_GARG_TUPLE && arg->kind != HONE_GARG_NONE) flat[(*io_count)++] = *arg;
-    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+    for (uint32_t i = 0; i < onnx_held_count(arg); i++)
         flatten(&arg->u.items[i], flat, io_count);
 }
 
@@ -48,8 +48,8 @@ static bool is_alike(const hone_garg *a, const hone_garg *b) {
     bool other = b->kind != HONE_GARG_TUPLE && b->kind != HONE_GARG_NONE;
     if (is_plain || other || a->kind != b->kind) return is_plain && other;
     if (a->kind == HONE_GARG_NONE) return true;
-    bool same = a->count == b->count;
-    for (uint32_t i = 0; same && i < a->count; i++)
+    bool same = a->count == b->count && onnx_is_series(a) == onnx_is_series(b);
+    for (uint32_t i = 0; same && i < onnx_held_count(a); i++)
         same = is_alike(&a->u.items[i], &b->u.items[i]);
     return same;
 }
@@ -63,9 +63,10 @@ static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_gar
         *out = flat[(*io_at)++];
         return HONE_OK;
     }
-    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)like->count + 1) * sizeof *items);
+    uint32_t count = onnx_held_count(like);
+    hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
     if (!items) return no_memory();
-    for (uint32_t i = 0; i < like->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         HONE_TRY(rebuild(r, &like->u.items[i], flat, io_at, &items[i]));
     out->u.items = items;
     return HONE_OK;

@@ -1,7 +1,8 @@
 /* graph/frontend/onnx_flow.h - between the files that read If, Loop, Scan and sequences.
  *
  * Sequences are HONE_GARG_TUPLE: lists of values that are known by their places while the model is
- * read. An optional is its element, or HONE_GARG_NONE.
+ * read. A sequence whose length comes later is a series (onnx_series.c). An optional is its
+ * element, or HONE_GARG_NONE.
  */
 #ifndef HONE_GRAPH_FRONTEND_ONNX_FLOW_H
 #define HONE_GRAPH_FRONTEND_ONNX_FLOW_H
@@ -110,6 +111,34 @@ bool onnx_is_known_before(uint32_t var_count, const hone_expr *size);
 /* The items at places along an axis, held within it. */
 HONE_NODISCARD hone_status onnx_fit_places(onnx_reader *r, hone_garg places, int32_t axis,
                                            hone_garg *io);
+
+/* ---- sequences whose length comes later (onnx_series.c) ---- */
+
+/* A tuple without items that holds one tensor: its dimension 0 counts items of one shape. */
+bool onnx_is_series(const hone_garg *arg);
+/* How many values a tuple holds: its items, or the one tensor of a series. 0 of all else. */
+uint32_t onnx_held_count(const hone_garg *arg);
+HONE_NODISCARD hone_status onnx_make_series(onnx_reader *r, hone_garg items, hone_garg *out);
+/* UNSUPPORTED for a series, where a list is wanted. */
+HONE_NODISCARD hone_status onnx_refuse_series(const hone_garg *arg);
+HONE_NODISCARD hone_status onnx_series_length(const onnx_reader *r, const hone_garg *series,
+                                              hone_garg *out);
+HONE_NODISCARD hone_status onnx_series_at(onnx_reader *r, const hone_garg *series, hone_garg place,
+                                          hone_garg *out);
+/* All items along an axis of theirs, or along a new one. */
+HONE_NODISCARD hone_status onnx_series_concat(onnx_reader *r, const hone_garg *series,
+                                              int64_t wanted, bool is_new, hone_garg *out);
+/* Each place along the axis, which stays as 1 or goes. */
+HONE_NODISCARD hone_status onnx_series_split(onnx_reader *r, hone_garg x, int32_t axis, bool keeps,
+                                             hone_garg *out);
+/* Sequences that are empty at first and to which each turn of a Loop appends an item. */
+typedef struct onnx_appends {
+    const Onnx__GraphProto *body; /* without those states; the items are its last outputs */
+    uint32_t count, states[ONNX_MAX_OUTPUTS]; /* which, in the order of those outputs */
+} onnx_appends;
+HONE_NODISCARD hone_status onnx_find_appends(onnx_reader *r, const Onnx__GraphProto *body,
+                                             uint32_t state_count, const hone_garg *states,
+                                             onnx_appends *out);
 
 /* A number or truth that is known while reading. */
 bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out);

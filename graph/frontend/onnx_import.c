@@ -279,6 +279,10 @@ static hone_status add_output(onnx_reader *r, output_list *list, const char *nam
     if (arg.kind == HONE_GARG_NONE) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "output '%.200s' is an empty optional", name);
     }
+    if (onnx_is_series(&arg)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "output '%.200s' is a sequence whose length is not known", name);
+    }
     for (uint32_t i = 0; arg.kind == HONE_GARG_TUPLE && i < arg.count; i++) {
         const char *item = hone_arena_printf(r->arena, "%s_%u", name, i);
         if (!item) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");

@@ -482,6 +482,43 @@ static hone_status run_turns(onnx_reader *r, turns *t) {
     return other ? st : HONE_OK;
 }
 
+/* Items that are appended are scans, which sequences are made of behind the loop. */
+static hone_status run_appending(onnx_reader *r, turns *t, const onnx_appends *a) {
+    turns plain = *t;
+    uint32_t kept = t->state_count - a->count, scans = t->scan_count, at = 0;
+    plain.body = a->body;
+    plain.state_count = kept;
+    plain.scan_count = scans + a->count;
+    plain.states = hone_arena_zalloc(r->arena, ((size_t)kept + 1) * sizeof *plain.states);
+    plain.results =
+        hone_arena_zalloc(r->arena, ((size_t)kept + plain.scan_count) * sizeof *plain.results);
+    if (!plain.states || !plain.results) return no_memory();
+    for (uint32_t s = 0, next = a->count; s < t->state_count; s++) {
+        bool is_appended = next > 0 && a->states[next - 1] == s;
+        if (is_appended) next--;
+        if (!is_appended) plain.states[at++] = t->states[s];
+    }
+    HONE_TRY(run_turns(r, &plain));
+    memcpy(t->results + t->state_count, plain.results + kept, scans * sizeof *t->results);
+    for (uint32_t i = 0; i < a->count; i++)
+        HONE_TRY(onnx_make_series(r, plain.results[kept + scans + i], &t->results[a->states[i]]));
+    at = 0;
+    for (uint32_t s = 0; s < t->state_count; s++)
+        if (!onnx_is_series(&t->results[s])) t->results[s] = plain.results[at++];
+    return HONE_OK;
+}
+
+/* Sequences are lists where the turns stand in place, else they must be made by appending. */
+static hone_status run_loop(onnx_reader *r, turns *t) {
+    onnx_appends a;
+    hone_status st = try(r, t, run_turns);
+    if (!st || hone_status_code(st) != HONE_CODE_UNSUPPORTED || !has_sequence(t)) return st;
+    hone_status failed = onnx_find_appends(r, t->body, t->state_count, t->states, &a);
+    if (failed || !a.count) return hone_status_join(st, failed);
+    hone_status_free(st);
+    return run_appending(r, t, &a);
+}
+
 static hone_status begin_turns(onnx_reader *r, turns *t, uint32_t first_state) {
     HONE_TRY(onnx_attr_graph(r, "body", &t->body));
     uint32_t made = !t->is_scan + t->state_count;
@@ -535,7 +572,7 @@ static hone_status convert_loop(onnx_reader *r, hone_garg *out) {
         if (onnx_known_truth(r, &r->inputs[1], &begins)) t.condition.kind = HONE_GARG_NONE;
     }
     if (!begins) t.known = 0;
-    HONE_TRY(run_turns(r, &t));
+    HONE_TRY(run_loop(r, &t));
     memcpy(out, t.results, (t.state_count + t.scan_count) * sizeof *out);
     return HONE_OK;
 }

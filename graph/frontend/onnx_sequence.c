@@ -1,5 +1,6 @@
 /* graph/frontend/onnx_sequence.c - sequences and optionals: lists of values of the reader; nothing
- * of them is left in the graph. Lengths and places must be known while the model is read. */
+ * of them is left in the graph. Lengths and places must be known while the model is read, but of a
+ * series (onnx_series.c). */
 #include <string.h>
 
 #include "graph/frontend/onnx_flow.h"
@@ -19,6 +20,7 @@ static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg
 
 static hone_status sequence_of(const onnx_reader *r, uint32_t input, const hone_garg **out) {
     *out = &r->inputs[input];
+    HONE_TRY(onnx_refuse_series(*out));
     if ((*out)->kind == HONE_GARG_TUPLE) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "input %u is no sequence", input);
 }
@@ -60,6 +62,7 @@ static hone_status item_of(onnx_reader *r, const hone_garg **out_from, uint32_t 
 static hone_status convert_at(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
     uint32_t place;
+    if (onnx_is_series(&r->inputs[0])) return onnx_series_at(r, &r->inputs[0], r->inputs[1], out);
     HONE_TRY(item_of(r, &from, &place));
     *out = from->u.items[place];
     return HONE_OK;
@@ -91,6 +94,7 @@ static hone_status convert_erase(onnx_reader *r, hone_garg *out) {
 
 static hone_status convert_length(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
+    if (onnx_is_series(&r->inputs[0])) return onnx_series_length(r, &r->inputs[0], out);
     HONE_TRY(sequence_of(r, 0, &from));
     *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, from->count)};
     return hone_ir_finish(&r->ir);
@@ -101,9 +105,11 @@ static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
     int64_t wanted, is_new;
     int32_t axis;
-    HONE_TRY(sequence_of(r, 0, &from));
     HONE_TRY(onnx_attr_int(r, "axis", 0, &wanted));
     HONE_TRY(onnx_attr_int(r, "new_axis", 0, &is_new));
+    if (onnx_is_series(&r->inputs[0]))
+        return onnx_series_concat(r, &r->inputs[0], wanted, is_new != 0, out);
+    HONE_TRY(sequence_of(r, 0, &from));
     if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
     hone_garg items = *from;
     HONE_TRY(make_sequence(r, from->count, from->u.items, &items));
@@ -179,6 +185,8 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keeps));
     HONE_TRY(onnx_axis(r, wanted, info->rank, &axis));
     int64_t extent = hone_expr_const(info->shape[axis]);
+    if (extent < 0 && !onnx_has_input(r, 1))
+        return onnx_series_split(r, r->inputs[0], axis, keeps != 0, out);
     HONE_TRY(lengths_of(r, extent, lengths, &count));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
     if (!items) return no_memory();
@@ -198,6 +206,7 @@ static hone_status inputs_of_item(const onnx_reader *r, const hone_garg *all, ui
     (void)r;
     for (uint32_t k = 0; k < count; k++) {
         inputs[k] = all[k];
+        HONE_TRY(onnx_refuse_series(&all[k]));
         if (all[k].kind != HONE_GARG_TUPLE) continue;
         if (i >= all[k].count) {
             return HONE_ERROR(HONE_CODE_INVALID, "sequence %u has %u items, the first one more", k,

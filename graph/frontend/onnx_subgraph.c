@@ -92,7 +92,7 @@ static hone_status capture_value(onnx_reader *r, onnx_captured *c, hone_gvalue v
 
 static hone_status capture_arg(onnx_reader *r, onnx_captured *c, const hone_garg *arg) {
     if (arg->kind == HONE_GARG_VALUE) return capture_value(r, c, arg->u.value);
-    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+    for (uint32_t i = 0; i < onnx_held_count(arg); i++)
         HONE_TRY(capture_arg(r, c, &arg->u.items[i]));
     return HONE_OK;
 }
@@ -160,9 +160,10 @@ static hone_status inside_of(onnx_reader *r, const onnx_captured *c, uint32_t fi
         for (uint32_t i = 0; i < c->count; i++)
             if (c->values[i].u.value == arg.u.value) *out = HONE_GARG_OF_VALUE(first + i);
     } else if (arg.kind == HONE_GARG_TUPLE) {
-        hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)arg.count + 1) * sizeof *items);
+        uint32_t count = onnx_held_count(&arg);
+        hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
         if (!items) return no_memory();
-        for (uint32_t i = 0; i < arg.count; i++)
+        for (uint32_t i = 0; i < count; i++)
             HONE_TRY(inside_of(r, c, first, arg.u.items[i], &items[i]));
         out->u.items = items;
     }

@@ -361,6 +361,53 @@ def bags():
     return net
 
 
+def open_lists():
+    """Sequences of open length: EmbeddingBag of a batch that is not known (a loop that appends sums of
+    slices) and an unrolled recurrence over unbind; beside them, sums over sizes of two names and
+    padding of one more than the kernel that fits all lengths."""
+    net = Net(17, 31)
+    ids = net.input("ids", ["batch", 3], INT64)
+    x, y = net.input("x", ["rows", "time", 4]), net.input("y", ["lines", "steps", 4])
+    for batch, rows, time in ((2, 1, 5), (4, 2, 6)):
+        net.feeds.append({"ids": net.rng.integers(0, 9, (batch, 3)), "x": net.numbers(rows, time, 4),
+                          "y": net.numbers(rows, time, 4)})
+    rows = net.op("Gather", net.held(net.numbers(9, 4)), net.op("Reshape", ids, net.const([-1])))
+    count, zero, one = net.size(ids, 0), net.held(numpy.array([0])), net.held(numpy.array([1]))
+    begins = net.op("Range", net.const(0), net.op("Mul", count, net.const(3)), net.const(3))
+    begins = net.op("Concat", begins, net.shape_of(net.size(rows, 0)), axis=0)
+    body = graph([
+        helper.make_node("Reshape", ["at", net.held(numpy.array([-1]))], ["place"]),
+        helper.make_node("Add", ["place", one], ["next"]),
+        helper.make_node("Add", ["next", one], ["behind"]),
+        helper.make_node("Slice", [begins, "place", "next"], ["begin"]),
+        helper.make_node("Slice", [begins, "next", "behind"], ["end"]),
+        helper.make_node("Slice", [rows, "begin", "end"], ["own"]),
+        helper.make_node("ReduceSum", ["own", zero], ["sum"], keepdims=1),
+        helper.make_node("Sub", ["end", "begin"], ["length"]),
+        helper.make_node("Cast", ["length"], ["float_length"], to=FLOAT),
+        helper.make_node("Div", ["sum", "float_length"], ["mean"]),
+        helper.make_node("SequenceInsert", ["list", "mean"], ["longer"]),
+        helper.make_node("Add", ["at", net.held(numpy.array(1))], ["then"]),
+        helper.make_node("Less", ["then", count], ["goes_on"])],
+        [info("turn", [], INT64), info("goes", [], BOOL), info("at", [], INT64),
+         helper.make_tensor_sequence_value_info("list", FLOAT, None)],
+        [info("goes_on", [], BOOL), info("then", [], INT64),
+         helper.make_tensor_sequence_value_info("longer", FLOAT, None)])
+    begins_at_all = net.op("Less", net.const(0), count)
+    _, bags_of_rows = net.op("Loop", "", begins_at_all, net.const(0), net.op("SequenceEmpty"), count=2,
+                             body=body)
+    net.output(net.op("ConcatFromSequence", bags_of_rows, axis=0))
+    steps = net.op("SplitToSequence", x, axis=1, keepdims=0)
+    state = net.op("SequenceAt", steps, net.const(0))
+    for place in (1, -1):
+        state = net.op("Tanh", net.op("Add", net.linear(state, 4, 4),
+                                      net.op("SequenceAt", steps, net.const(place))))
+    net.output(state, net.op("Einsum", x, y, equation="btd,btm->bdm"))
+    turned_x = net.op("Transpose", x, perm=[0, 2, 1])
+    net.output(net.op("Conv", turned_x, net.weight(4, 4, 4), auto_pad="SAME_UPPER"))
+    return net
+
+
 # ---- generating ----
 
 def diffusion():
@@ -599,6 +646,6 @@ def newest():
 
 
 MODELS = {f.__name__: f for f in (
-    yolo, ssd, deeplab, edsr, flow, style, conformer, wav2vec, vocoder, ocr, waves, graph_net, bags,
+    yolo, ssd, deeplab, edsr, flow, style, conformer, wav2vec, vocoder, ocr, waves, graph_net, bags, open_lists,
     diffusion, mamba, experts, greedy,
     generation, choices, windows, newest)}

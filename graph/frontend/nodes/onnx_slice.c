@@ -41,12 +41,17 @@ static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step,
     return !st;
 }
 
-/* What is computed: only how many there are is known. */
+/* What is computed: only how many there are is known. Places that are cut out of a list, from i to
+ * i + 1, are one. */
 static hone_status count_places(onnx_reader *r, uint32_t input, const char *name,
                                 uint32_t *out_count, const hone_expr **out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, input, &info));
     int64_t count = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
+    if (info->rank == 1 && count < 0) {
+        count = 1;
+        HONE_TRY(onnx_demand_size(r, &r->inputs[input], 0, count));
+    }
     if (count < 0 || count > HONE_MAX_RANK) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "%s (input %u) must be constant, or of a known length up to %d", name,
@@ -172,6 +177,49 @@ static hone_status bound_tensor(onnx_reader *r, uint32_t input, uint32_t i, cons
                  : onnx_emit_item(r, r->inputs[input], i, out);
 }
 
+static const hone_gbind *bind_of(const onnx_reader *r, hone_gvalue value) {
+    for (uint32_t i = r->graph->bind_count; i-- > 0;) {
+        if (r->graph->bindings[i].value == value) return &r->graph->bindings[i];
+    }
+    return NULL;
+}
+
+static bool read_one_int(const onnx_reader *r, const hone_garg *arg, int64_t *out) {
+    const hone_tensor *tensor = onnx_constant_of(r, arg);
+    bool is_one = tensor && hone_dtype_is_integer(tensor->dtype) && hone_tensor_count(tensor) == 1;
+    if (is_one) *out = hone_tensor_get_i64(tensor, 0);
+    return is_one;
+}
+
+/* What a number was computed of by adding constants, whose sum is added to *io_more. */
+static hone_garg origin_of(const onnx_reader *r, hone_garg arg, int64_t *io_more) {
+    enum { MOST_STEPS = 8 };
+    for (int step = 0; step < MOST_STEPS && arg.kind == HONE_GARG_VALUE; step++) {
+        const hone_gbind *bind = bind_of(r, arg.u.value);
+        int64_t more = 0;
+        bool is_call = bind && bind->kind == HONE_GBIND_CALL;
+        bool is_view = is_call && strcmp(bind->callee, "reshape") == 0;
+        bool is_sum =
+            is_call && strcmp(bind->callee, "add") == 0 && read_one_int(r, &bind->args[1], &more);
+        if (!is_view && !is_sum && !(bind && bind->kind == HONE_GBIND_ARG)) break;
+        *io_more += more;
+        arg = bind->args[0];
+    }
+    return arg;
+}
+
+/* From i to i + 1, where i is computed in a turn of a loop: that is one place, as long as the loop
+ * stays within the data. */
+static bool is_one_place(const onnx_reader *r, const bounds *b, uint32_t i) {
+    int64_t from = 0, to = 0;
+    bool is_inside = r->scope && r->scope->around;
+    if (!is_inside || b->count != 1 || b->starts[i] || b->ends[i] || b->steps[i] != 1) return false;
+    hone_garg start = origin_of(r, r->inputs[STARTS], &from);
+    hone_garg end = origin_of(r, r->inputs[ENDS], &to);
+    return start.kind == HONE_GARG_VALUE && end.kind == HONE_GARG_VALUE &&
+           start.u.value == end.u.value && to - from == 1;
+}
+
 static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
                                  const hone_expr *extent, hone_garg *io) {
     onnx_slice slice;
@@ -181,7 +229,8 @@ static hone_status take_computed(onnx_reader *r, const bounds *b, uint32_t i, in
     HONE_TRY(bound_tensor(r, ENDS, i, b->ends[i], &slice.end));
     HONE_TRY(bound_tensor(r, STEPS, i, step, &slice.step));
     HONE_TRY(onnx_emit_places(r, &slice, extent, &places));
-    return onnx_emit_take(r, *io, places, axis, io);
+    HONE_TRY(onnx_emit_take(r, *io, places, axis, io));
+    return is_one_place(r, b, i) ? onnx_demand_size(r, io, axis, 1) : HONE_OK;
 }
 
 static hone_status take_places(onnx_reader *r, const bounds *b, uint32_t i, int32_t axis,
