@@ -6,13 +6,16 @@
  * schedule that was reset and, where it needs a tile to work on, split before (not timed). The last
  * row of each primitive is the growth: the time at 1,000 stages over that at 10, over 100; 1 is
  * linear, less is better. `memory` is what a schedule's arena holds after all of them. `chain` is
- * the default schedule of Sk = S(k-1) * sigmoid(S(k-1)), where each stage is read twice.
+ * the default schedule of Sk = S(k-1) * sigmoid(S(k-1)), where each stage is read twice;
+ * `lower` and `verify` take the whole program.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/bench_util.h"
 #include "ir/text/read/script.h"
+#include "ir/verify/verify.h"
+#include "lower/ground/lower.h"
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/primitive/primitives.h"
 #include "support/core/arena.h"
@@ -197,6 +200,30 @@ static hone_status default_schedule(place *p) {
 
 static const primitive chain = {"chain", default_schedule, 1};
 
+static hone_status lower(place *p) {
+    static const hone_target target = {.kind = HONE_TARGET_LLVM,
+                                       .triple = "x86_64-linux-gnu",
+                                       .vector_bits = 256,
+                                       .num_cores = 1,
+                                       .num_threads = 1,
+                                       .cache_line_bytes = 64};
+    const hone_lower_options options = {.target = &target};
+    hone_arena *arena = hone_arena_create(1 << 20);
+    hone_func *lowered;
+    hone_status st = hone_lower_func(p->sch->func, &options, arena, &lowered);
+    hone_arena_destroy(arena);
+    return st;
+}
+
+static hone_status verify(place *p) {
+    return hone_check_func(p->sch->func);
+}
+
+static const primitive programs[] = {
+    {"lower",  lower,  1},
+    {"verify", verify, 1},
+};
+
 /* ---- rows ---- */
 
 /* Median of one application, in ns. */
@@ -258,6 +285,9 @@ int main(int argc, char **argv) {
         schedules[i] = make_schedule(stage_counts[i], false, &modules[i]);
     for (size_t i = 0; i < HONE_COUNT(primitives); i++) {
         if (bench_wants(&b, primitives[i].name)) bench_primitive(&b, schedules, &primitives[i]);
+    }
+    for (size_t i = 0; i < HONE_COUNT(programs); i++) {
+        if (bench_wants(&b, programs[i].name)) bench_primitive(&b, schedules, &programs[i]);
     }
     for (size_t i = 0; i < HONE_COUNT(stage_counts); i++) {
         char metric[32];

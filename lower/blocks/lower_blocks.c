@@ -25,18 +25,19 @@ static hone_status push_pragmas(hone_func *func, hone_node_id node, const hone_b
     return HONE_OK;
 }
 
-static hone_status substitute_axes(hone_func *func, hone_node_id node, const hone_block *block) {
+/* map: by variable, all NULL between blocks. */
+static hone_status substitute_axes(hone_func *func, hone_node_id node, const hone_block *block,
+                                   const hone_expr **map) {
     if (block->axis_count == 0) return HONE_OK;
-    uint32_t count = func->var_count;
-    const hone_expr **map = hone_arena_zalloc(func->arena, count * sizeof *map);
-    if (!map) return LOWER_NO_MEMORY();
     const hone_expr *const *bindings = hone_func_node(func, node)->u.block.bindings;
     for (uint32_t i = 0; i < block->axis_count; i++)
         map[block->axes[i].var] = bindings[i];
     for (hone_node_id c = hone_func_node(func, node)->first; c != HONE_NO_ID;
          c = hone_func_node(func, c)->next) {
-        HONE_TRY(lower_substitute(func, c, map, count));
+        HONE_TRY(lower_substitute(func, c, map, func->var_count));
     }
+    for (uint32_t i = 0; i < block->axis_count; i++)
+        map[block->axes[i].var] = NULL;
     return HONE_OK;
 }
 
@@ -50,11 +51,11 @@ static hone_status add_alloc(hone_func *func, hone_node_id node, hone_buffer buf
     return HONE_OK;
 }
 
-static hone_status remove_block(hone_func *func, hone_node_id node) {
+static hone_status remove_block(hone_func *func, hone_node_id node, const hone_expr **map) {
     const hone_block *block = hone_func_node(func, node)->u.block.block;
     const hone_expr *predicate = hone_func_node(func, node)->u.block.predicate;
     HONE_TRY(push_pragmas(func, node, block));
-    HONE_TRY(substitute_axes(func, node, block));
+    HONE_TRY(substitute_axes(func, node, block, map));
     for (uint32_t i = block->alloc_count; i > 0; i--) {
         HONE_TRY(add_alloc(func, node, block->allocs[i - 1]));
     }
@@ -83,6 +84,8 @@ hone_status lower_blocks(hone_lower *lower) {
     hone_func *func = lower->func;
     hone_node_id next;
     HONE_TRY(check_needs(func));
+    const hone_expr **map = hone_arena_zalloc(func->arena, (func->var_count + 1) * sizeof *map);
+    if (!map) return LOWER_NO_MEMORY();
     for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID; n = next) {
         if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) {
             next = hone_tree_next(func, HONE_NODE_TOP, n);
@@ -90,7 +93,7 @@ hone_status lower_blocks(hone_lower *lower) {
         }
         next = hone_func_node(func, n)->first; /* it moves up to where the block was */
         hone_node_id after = hone_tree_next_over(func, HONE_NODE_TOP, n);
-        HONE_TRY(remove_block(func, n));
+        HONE_TRY(remove_block(func, n, map));
         if (next == HONE_NO_ID) next = after;
     }
     func->is_scheduled_form = false;

@@ -4,16 +4,22 @@
 
 typedef struct finder {
     const hone_func *func;
-    hone_buffer buffer;
+    hone_buffer buffer; /* the only one that is looked for; HONE_NO_ID: all of them */
     hone_node_id node;
-    lower_accesses *out;
+    lower_accesses *out; /* of that one, or by buffer */
     bool has_memory;
 } finder;
 
-static void add(finder *f, const hone_expr *const *indices, bool is_store) {
-    lower_accesses *a = f->out;
+static lower_accesses *accesses_of(const finder *f, hone_buffer buffer) {
+    if (f->buffer == HONE_NO_ID) return &f->out[buffer];
+    return buffer == f->buffer ? f->out : NULL;
+}
+
+static void add(finder *f, hone_buffer buffer, const hone_expr *const *indices, bool is_store) {
+    lower_accesses *a = accesses_of(f, buffer);
+    if (!a) return;
     if (a->count == a->capacity) {
-        uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
+        uint32_t capacity = a->capacity ? a->capacity * 2 : 4;
         lower_access *items = hone_arena_alloc(f->func->arena, capacity * sizeof *items);
         if (!items) {
             f->has_memory = false;
@@ -25,6 +31,11 @@ static void add(finder *f, const hone_expr *const *indices, bool is_store) {
         a->capacity = capacity;
     }
     a->items[a->count++] = (lower_access){f->node, indices, is_store};
+}
+
+static void note_opaque(finder *f, hone_buffer buffer) {
+    lower_accesses *a = accesses_of(f, buffer);
+    if (a) a->is_opaque = true;
 }
 
 bool lower_has_effects(const hone_expr *e) {
@@ -60,17 +71,21 @@ const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone
     return sum ? hone_simplify(arith, sum) : NULL;
 }
 
+/* A handle: whose data it is can be done anything with. */
+static void visit_var(finder *f, hone_var var) {
+    for (hone_buffer b = 0; b < f->func->buffer_count; b++) {
+        if (f->func->buffers[b].data == var) note_opaque(f, b);
+    }
+}
+
 static bool visit(void *ctx, const hone_expr *e) {
     finder *f = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == f->buffer) add(f, e->args, false);
+    if (e->kind == HONE_EXPR_LOAD) add(f, e->u.buffer, e->args, false);
     if (e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_ADDRESS_OF &&
-        e->args[0]->kind == HONE_EXPR_LOAD && e->args[0]->u.buffer == f->buffer) {
-        f->out->is_opaque = true;
+        e->args[0]->kind == HONE_EXPR_LOAD) {
+        note_opaque(f, e->args[0]->u.buffer);
     }
-    hone_var data = f->func->buffers[f->buffer].data;
-    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) {
-        f->out->is_opaque = true;
-    }
+    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) visit_var(f, e->u.var);
     return true;
 }
 
@@ -88,7 +103,7 @@ static void visit_node(finder *f, const hone_node *node) {
         for (uint32_t d = 0; d < node->u.store.rank; d++)
             visit_top(f, node->u.store.indices[d]);
         visit_top(f, node->u.store.value);
-        if (node->u.store.buffer == f->buffer) add(f, node->u.store.indices, true);
+        add(f, node->u.store.buffer, node->u.store.indices, true);
         return;
     case HONE_NODE_IF:
     case HONE_NODE_WHILE:
@@ -103,22 +118,34 @@ static void visit_node(finder *f, const hone_node *node) {
         visit_top(f, node->u.attr.value);
         return;
     case HONE_NODE_DECL:
-        f->out->is_opaque |= f->func->buffers[node->u.alloc.buffer].alias_of == f->buffer;
+        if (f->func->buffers[node->u.alloc.buffer].alias_of != HONE_NO_ID)
+            note_opaque(f, f->func->buffers[node->u.alloc.buffer].alias_of);
         return;
     default:
         return;
     }
 }
 
+static hone_status find(finder *f, hone_node_id root) {
+    f->has_memory = true;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(f->func, root, n)) {
+        f->node = n;
+        visit_node(f, hone_func_node(f->func, n));
+    }
+    return f->has_memory ? HONE_OK : LOWER_NO_MEMORY();
+}
+
 hone_status lower_find_accesses(const hone_func *func, hone_node_id root, hone_buffer buffer,
                                 lower_accesses *out) {
     *out = (lower_accesses){0};
-    finder f = {.func = func, .buffer = buffer, .out = out, .has_memory = true};
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        f.node = n;
-        visit_node(&f, hone_func_node(func, n));
-    }
-    return f.has_memory ? HONE_OK : LOWER_NO_MEMORY();
+    return find(&(finder){.func = func, .buffer = buffer, .out = out}, root);
+}
+
+hone_status lower_find_all_accesses(const hone_func *func, lower_accesses **out_by_buffer) {
+    lower_accesses *all = hone_arena_zalloc(func->arena, (func->buffer_count + 1) * sizeof *all);
+    *out_by_buffer = all;
+    if (!all) return LOWER_NO_MEMORY();
+    return find(&(finder){.func = func, .buffer = HONE_NO_ID, .out = all}, HONE_NODE_TOP);
 }
 
 typedef struct mapping {
@@ -147,6 +174,25 @@ hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer b
         if (!indices) return LOWER_NO_MEMORY();
         node->u.store.indices = indices;
         node->u.store.rank = m.rank;
+    }
+    return HONE_OK;
+}
+
+/* Statements without others below: each can be mapped by itself. */
+static bool are_leaves(const hone_func *func, const lower_accesses *all) {
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (hone_func_node(func, all->items[i].node)->first != HONE_NO_ID) return false;
+    }
+    return true;
+}
+
+hone_status lower_map_listed(hone_func *func, hone_node_id root, const lower_accesses *all,
+                             hone_buffer buffer, lower_index_map map, void *ctx) {
+    if (!are_leaves(func, all)) return lower_map_accesses(func, root, buffer, map, ctx);
+    for (uint32_t i = 0; i < all->count; i++) {
+        hone_node_id node = all->items[i].node;
+        if (i > 0 && node == all->items[i - 1].node) continue; /* they stand side by side */
+        HONE_TRY(lower_map_accesses(func, node, buffer, map, ctx));
     }
     return HONE_OK;
 }

@@ -19,6 +19,10 @@ typedef struct lower_accesses {
 /* Finds all accesses of a buffer from root downwards. NO_MEMORY is the only failure. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
+/* Those of all buffers, by buffer, in the function's arena: for passes that ask for one after the
+ * other and move no statements that they ask about. */
+HONE_NODISCARD hone_status lower_find_all_accesses(const hone_func *func,
+                                                   lower_accesses **out_by_buffer);
 /* A call that may do more than give a value: what is behind a pointer may be anything. */
 bool lower_has_effects(const hone_expr *e);
 /* A loop with one child and nothing annotated, from 0, of two iterations or more as a number. */
@@ -40,5 +44,9 @@ const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);
+/* The same where all of them below root are known: only these statements are looked at. */
+HONE_NODISCARD hone_status lower_map_listed(hone_func *func, hone_node_id root,
+                                            const lower_accesses *all, hone_buffer buffer,
+                                            lower_index_map map, void *ctx);
 
 #endif

@@ -3,19 +3,25 @@
 #ifndef HONE_LOWER_GROUND_SCOPE_H
 #define HONE_LOWER_GROUND_SCOPE_H
 
+#include "lower/ground/accesses.h"
 #include "lower/ground/passes.h"
 
 /* {.lower = …} and hone_arith_init(&arith) begin one; it may be used for one node after another. */
 typedef struct lower_scope {
     hone_lower *lower;
     hone_arith arith;
-    bool *loops, *others; /* by variable: bound below, by a loop, by a LET */
-    uint32_t var_count, capacity;
+    bool *loops, *others;           /* by variable: bound below, by a loop, by a LET */
+    bool *bound;                    /* by variable: that of a loop whose range arith knows */
+    uint32_t var_count, node_count; /* how many there were when the sizes were looked up */
+    uint32_t capacity;
 } lower_scope;
 
 /* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
  * not marked, that of root itself for instance; HONE_NO_ID = all are. */
 HONE_NODISCARD hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept);
+/* The same for these accesses alone, which stand below root: other loops below it are left out. */
+HONE_NODISCARD hone_status lower_enter_for(lower_scope *s, hone_node_id root,
+                                           const lower_accesses *accesses);
 /* Threads around a node that share memory of that scope touch it all at once: their loops count as
  * loops below. (What is allocated in global memory there becomes their own:
  * threads/memory_scopes.c.) */

@@ -52,15 +52,14 @@ static const hone_expr **shifted(void *ctx, const hone_expr *const *indices) {
     return out;
 }
 
-static hone_status compact(compactor *c, hone_node_id alloc) {
+static hone_status compact(compactor *c, hone_node_id alloc, const lower_accesses *by_buffer) {
     hone_func *func = c->scope.lower->func;
     c->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     hone_buffer_info info = func->buffers[c->buffer];
-    lower_accesses all;
-    HONE_TRY(lower_find_accesses(func, alloc, c->buffer, &all));
+    const lower_accesses all = by_buffer[c->buffer];
     bool is_plain = !info.strides && !info.elem_offset && info.rank <= HONE_MAX_RANK;
     if (all.is_opaque || all.count == 0 || !is_plain) return HONE_OK;
-    HONE_TRY(lower_enter(&c->scope, alloc, HONE_NO_ID));
+    HONE_TRY(lower_enter_for(&c->scope, alloc, &all));
     lower_count_sharers(&c->scope, alloc, info.scope);
     const hone_expr **shape = hone_arena_alloc(func->arena, (info.rank + 1) * sizeof *shape);
     if (!shape) return LOWER_NO_MEMORY();
@@ -79,16 +78,18 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
     }
     if (!is_smaller) return HONE_OK;
     func->buffers[c->buffer].shape = shape;
-    return lower_map_accesses(func, alloc, c->buffer, shifted, c);
+    return lower_map_listed(func, alloc, &all, c->buffer, shifted, c);
 }
 
 hone_status lower_compact(hone_lower *lower) {
     hone_func *func = lower->func;
     compactor c = {.scope.lower = lower};
+    lower_accesses *by_buffer;
+    HONE_TRY(lower_find_all_accesses(func, &by_buffer));
     hone_arith_init(&c.scope.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         if (hone_func_node(func, n)->kind != HONE_NODE_ALLOC) continue;
-        HONE_TRY(compact(&c, n));
+        HONE_TRY(compact(&c, n, by_buffer));
         HONE_TRY(lower_align_buffer(lower, hone_func_node(func, n)->u.alloc.buffer));
     }
     return hone_ir_finish(&c.scope.arith.ir);

@@ -88,31 +88,31 @@ static const hone_expr **turned(void *ctx, const hone_expr *const *indices) {
     return out;
 }
 
-static hone_status visit(layout *l, hone_node_id alloc) {
+static hone_status visit(layout *l, hone_node_id alloc, const lower_accesses *by_buffer) {
     hone_func *func = l->lower->func;
     hone_buffer buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     hone_buffer_info *info = &func->buffers[buffer];
-    lower_accesses all;
-    if (!is_plain(info)) return HONE_OK;
-    HONE_TRY(lower_find_accesses(func, alloc, buffer, &all));
-    if (all.is_opaque) return HONE_OK;
+    const lower_accesses *all = &by_buffer[buffer];
+    if (!is_plain(info) || all->is_opaque) return HONE_OK;
     l->rank = info->rank;
-    l->last = best_dimension(l, alloc, &all);
+    l->last = best_dimension(l, alloc, all);
     uint32_t first_of_tail = l->rank; /* what is behind are dimensions of one element */
     while (first_of_tail > 0 && hone_expr_const(info->shape[first_of_tail - 1]) == 1)
         first_of_tail--;
     if (l->last + 1 >= first_of_tail) return HONE_OK;
     info->shape = turned(l, info->shape);
     if (!info->shape) return LOWER_NO_MEMORY();
-    return lower_map_accesses(func, alloc, buffer, turned, l);
+    return lower_map_listed(func, alloc, all, buffer, turned, l);
 }
 
 hone_status lower_layout(hone_lower *lower) {
     hone_func *func = lower->func;
     layout l = {.lower = lower};
+    lower_accesses *by_buffer;
+    HONE_TRY(lower_find_all_accesses(func, &by_buffer));
     hone_arith_init(&l.arith, func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        if (hone_func_node(func, n)->kind == HONE_NODE_ALLOC) HONE_TRY(visit(&l, n));
+        if (hone_func_node(func, n)->kind == HONE_NODE_ALLOC) HONE_TRY(visit(&l, n, by_buffer));
     }
     return hone_ir_finish(&l.arith.ir);
 }

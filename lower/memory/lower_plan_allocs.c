@@ -13,6 +13,7 @@
 typedef struct planner {
     lower_scope scope;
     hone_buffer buffer;
+    lower_accesses *accesses; /* by buffer */
 } planner;
 
 /* The child of root that holds a node. */
@@ -153,9 +154,19 @@ static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower
     return HONE_NO_ID;
 }
 
+static bool has_loop_between(const hone_func *func, hone_node_id outer, hone_node_id inner) {
+    for (; inner != outer; inner = hone_func_node(func, inner)->parent) {
+        hone_node_kind kind = (hone_node_kind)hone_func_node(func, inner)->kind;
+        if (kind == HONE_NODE_FOR || kind == HONE_NODE_WHILE) return true;
+    }
+    return false;
+}
+
 /* Whether the allocation may be made anew in each iteration of the loops down to place. */
-static hone_status may_enter(planner *p, hone_node_id place, bool *out_may) {
+static hone_status may_enter(planner *p, hone_node_id alloc, hone_node_id place, bool *out_may) {
     const hone_func *func = p->scope.lower->func;
+    *out_may = !has_loop_between(func, alloc, place);
+    if (*out_may) return HONE_OK;                                      /* once, as before */
     bool is_loop = hone_func_node(func, place)->kind == HONE_NODE_FOR; /* its variable is fixed */
     HONE_TRY(lower_enter(&p->scope, place,
                          is_loop ? hone_func_node(func, place)->u.loop.var : HONE_NO_ID));
@@ -167,20 +178,23 @@ static hone_status may_enter(planner *p, hone_node_id place, bool *out_may) {
 static hone_status plan(planner *p, hone_node_id alloc) {
     hone_func *func = p->scope.lower->func;
     p->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
-    lower_accesses all;
-    HONE_TRY(lower_find_accesses(func, alloc, p->buffer, &all));
+    const lower_accesses all = p->accesses[p->buffer];
     if (all.is_opaque || all.count == 0) return HONE_OK;
     hone_node_id place = innermost(func, alloc, &all);
     if (place == alloc) return HONE_OK;
     bool may = false;
-    HONE_TRY(may_enter(p, place, &may));
+    HONE_TRY(may_enter(p, alloc, place, &may));
     if (!may) place = independent_user(p, alloc, &all);
     if (place != HONE_NO_ID) {
         lower_splice(func, alloc); /* its children take its place */
         hone_tree_move_children(func, place, alloc);
         hone_tree_append(func, place, alloc);
     }
-    return may ? HONE_OK : lower_part_iterations(p->scope.lower, alloc, &all);
+    if (may) return HONE_OK;
+    uint32_t rank = func->buffers[p->buffer].rank;
+    HONE_TRY(lower_part_iterations(p->scope.lower, alloc, &all));
+    bool is_changed = func->buffers[p->buffer].rank != rank;
+    return is_changed ? lower_find_all_accesses(func, &p->accesses) : HONE_OK;
 }
 
 static planner begin(hone_lower *lower) {
@@ -192,6 +206,7 @@ static planner begin(hone_lower *lower) {
 hone_status lower_plan_allocs(hone_lower *lower) {
     hone_func *func = lower->func;
     planner p = begin(lower);
+    HONE_TRY(lower_find_all_accesses(func, &p.accesses));
     for (hone_node_id n = 0; n < func->node_count; n++) { /* by number: they move */
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_ALLOC && node->parent != HONE_NO_ID) HONE_TRY(plan(&p, n));
