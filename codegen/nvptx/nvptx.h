@@ -97,12 +97,8 @@ bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements);
 
 /* ptx_wgmma.c: products of four warps (sm_90a) */
 LLVMValueRef ptx_wgmma_call(gen *g, const hone_expr *e, const char *name);
-/* The buffer, or what it shows, holds their sums. */
-bool ptx_is_group_fragment(gen *g, hone_buffer buffer);
-/* Remembers what a call multiplies. */
-void ptx_note_operands(gen *g, const hone_expr *e);
-/* UNSUPPORTED: other calls get pointers to it, and would not know how it lies. */
-hone_status ptx_check_operands(const gen *g);
+/* Remembers what is multiplied. UNSUPPORTED: as groups_find_operands says. */
+hone_status ptx_note_operands(gen *g);
 bool ptx_is_operand(const gen *g, hone_buffer buffer);
 /* Products come behind the statement that code is being made for, in the text or by a loop around.
  */

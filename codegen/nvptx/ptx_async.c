@@ -1,10 +1,10 @@
 /* codegen/nvptx/ptx_async.c - copies from global to shared memory that go on while others compute:
  * cp.async, its groups, and waiting for them. Before sm_80 a copy is done at once, and so are those
  * that the instruction cannot do. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/copies.h"
 #include "codegen/nvptx/nvptx.h"
 #include "support/core/attributes.h"
 
@@ -37,8 +37,8 @@ static void begin_copy(gen *g, int64_t bytes, LLVMValueRef *args, bool has_size)
 }
 
 static LLVMValueRef copy(gen *g, LLVMValueRef to, LLVMValueRef from, int64_t bytes) {
-    bool is_known = (bytes == 4 || bytes == 8 || bytes == 16) && space_of(to) == PTX_SHARED &&
-                    space_of(from) == PTX_GLOBAL;
+    bool is_known =
+        copies_has_size(bytes) && space_of(to) == PTX_SHARED && space_of(from) == PTX_GLOBAL;
     if (!has_copies(g) || !is_known) {
         copy_at_once(g, to, from, bytes);
         return gen_i32(g, 0);
@@ -59,65 +59,22 @@ static void wait(gen *g, int64_t left) {
 
 /* ---- stores that are copies ---- */
 
-/* The condition for all lanes; NULL: there is none of that form. */
-static const hone_expr *condition_of(const hone_expr *value) {
-    const hone_expr *condition = value->args[0];
-    if (condition->kind == HONE_EXPR_BROADCAST) condition = condition->args[0];
-    return condition->dtype.lanes == 1 ? condition : NULL;
-}
-
-static bool is_zero(const hone_expr *e) {
-    if (e->kind == HONE_EXPR_BROADCAST || e->kind == HONE_EXPR_CAST) e = e->args[0];
-    return (e->kind == HONE_EXPR_INT && e->u.i == 0) ||
-           (e->kind == HONE_EXPR_FLOAT && e->u.f == 0 && !signbit(e->u.f));
-}
-
-enum { MOST_CONDITIONS = 4 };
-
-/* What is copied: a load, where all of these hold. */
-typedef struct wanted {
-    const hone_expr *load, *conditions[MOST_CONDITIONS];
-    unsigned count;
-} wanted;
-
-static bool find_load(const hone_expr *value, wanted *out) {
-    *out = (wanted){0};
-    while (hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE) && value->count == 3) {
-        const hone_expr *condition = condition_of(value);
-        bool is_known = condition && hone_expr_is_pure_index(condition) &&
-                        is_zero(value->args[2]) && out->count < MOST_CONDITIONS;
-        if (!is_known) return false;
-        out->conditions[out->count++] = condition;
-        value = value->args[1];
-    }
-    out->load = value;
-    return value->kind == HONE_EXPR_LOAD;
-}
-
 /* So many bytes where all conditions hold, else none. */
-static LLVMValueRef size_of(gen *g, const wanted *w, int64_t bytes) {
+static LLVMValueRef size_of(gen *g, const copies_source *w, int64_t bytes) {
     LLVMValueRef holds = gen_condition(g, w->conditions[0]);
     for (unsigned i = 1; i < w->count; i++)
         holds = LLVMBuildAnd(g->builder, holds, gen_condition(g, w->conditions[i]), "");
     return LLVMBuildSelect(g->builder, holds, gen_i32(g, (int32_t)bytes), gen_i32(g, 0), "");
 }
 
-/* The first of neighbours, where an index is that of neighbours. */
-static const hone_expr *first_of(const hone_expr *index) {
-    if (index->dtype.lanes == 1) return index;
-    bool is_run = index->kind == HONE_EXPR_RAMP && hone_expr_is_int_value(index->args[1], 1);
-    return is_run ? index->args[0] : NULL;
-}
-
 bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value) {
-    wanted w;
-    if (!has_copies(g) || g->mask || !find_load(value, &w) || w.load->count != 1) return false;
+    copies_source w;
+    if (!has_copies(g) || g->mask || !copies_find_source(value, &w)) return false;
     const hone_expr *load = w.load;
     hone_dtype dtype = g->func->buffers[to].dtype;
     int64_t lanes = index->dtype.lanes, bytes = lanes * (int64_t)hone_dtype_bytes(dtype);
-    const hone_expr *target = first_of(index), *source = first_of(load->args[0]);
-    bool is_known = (bytes == 4 || bytes == 8 || bytes == 16) && target && source &&
-                    load->dtype.lanes == lanes &&
+    const hone_expr *target = copies_first_of(index), *source = copies_first_of(load->args[0]);
+    bool is_known = copies_has_size(bytes) && target && source && load->dtype.lanes == lanes &&
                     hone_dtype_equal(g->func->buffers[load->u.buffer].dtype, dtype) &&
                     space_of(gen_buffer(g, to)) == PTX_SHARED &&
                     space_of(gen_buffer(g, load->u.buffer)) == PTX_GLOBAL;

@@ -86,10 +86,9 @@ hone_status ptx_find_facts(gen *g) {
         if (node->kind == HONE_NODE_FOR) HONE_TRY(note_loop(g, node));
         if (node->kind != HONE_NODE_EVAL) continue;
         HONE_TRY(ptx_note_fragment(g, node->u.eval.value));
-        ptx_note_operands(g, node->u.eval.value);
     }
     for (int i = 0; i < 3; i++) {
         if (!d->block[i]) d->block[i] = 1;
     }
-    return ptx_check_operands(g);
+    return ptx_note_operands(g);
 }

@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/groups.h"
 #include "codegen/nvptx/nvptx.h"
 #include "ir/core/concurrent.h"
 
-enum { SHARED_ALIGN = 128, OPERAND_ALIGN = 1024, MOST_LOCAL = 512 << 10 };
+enum { SHARED_ALIGN = 128, MOST_LOCAL = 512 << 10 };
 
 static bool is_scope(const char *scope, const char *word) {
     return scope && strcmp(scope, word) == 0;
@@ -29,7 +30,7 @@ static LLVMValueRef shared(gen *g, LLVMTypeRef type, uint64_t count, hone_buffer
     LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, array, symbol, PTX_SHARED);
     LLVMSetLinkage(memory, LLVMInternalLinkage);
     LLVMSetInitializer(memory, LLVMGetUndef(array));
-    LLVMSetAlignment(memory, ptx_is_operand(g, buffer) ? OPERAND_ALIGN : SHARED_ALIGN);
+    LLVMSetAlignment(memory, ptx_is_operand(g, buffer) ? GROUPS_ALIGN : SHARED_ALIGN);
     return memory;
 }
 
@@ -48,11 +49,11 @@ static LLVMValueRef dynamic_memory(gen *g) {
 static LLVMValueRef dynamic_part(gen *g, hone_buffer buffer, int64_t bytes) {
     LLVMValueRef at = gen_i64(g, g->device->dynamic_bytes);
     if (ptx_is_operand(g, buffer)) {
-        LLVMSetAlignment(dynamic_memory(g), OPERAND_ALIGN);
-        if (g->device->dynamic_bytes % OPERAND_ALIGN != 0)
+        LLVMSetAlignment(dynamic_memory(g), GROUPS_ALIGN);
+        if (g->device->dynamic_bytes % GROUPS_ALIGN != 0)
             gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                    "'%s' in shared memory begins at no multiple of %d bytes",
-                                   g->func->buffers[buffer].name, (int)OPERAND_ALIGN));
+                                   g->func->buffers[buffer].name, (int)GROUPS_ALIGN));
     }
     g->device->dynamic_bytes += (bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
     return LLVMBuildGEP2(g->builder, g->i8, dynamic_memory(g), &at, 1, "");

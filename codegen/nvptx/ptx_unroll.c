@@ -6,16 +6,19 @@
  * are started together; but those that copy in the background are not. */
 #include <string.h>
 
+#include "codegen/groups.h"
 #include "codegen/nvptx/nvptx.h"
 
-enum { SHORT = 2048, LONG = 16384 }; /* statements, all repetitions counted */
+/* Statements, all repetitions counted. A product of groups of warps has hundreds of registers. */
+enum { SHORT = 2048, LONG = 16384, PRODUCT = 256 };
 
 static int64_t size_below(const hone_func *func, hone_node_id parent);
 
 /* Statements of a node, repeated as often as constant loops say; LONG + 1 for more than that. */
 static int64_t size_of(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
-    int64_t size = 1 + size_below(func, id), times = 1;
+    bool is_product = node->kind == HONE_NODE_EVAL && groups_is_product(node->u.eval.value);
+    int64_t size = (is_product ? PRODUCT : 1) + size_below(func, id), times = 1;
     if (node->kind == HONE_NODE_FOR && node->loop_kind != HONE_LOOP_THREAD) {
         times = hone_expr_const(node->u.loop.range.extent);
         if (times < 0 || times > LONG) return LONG + 1;

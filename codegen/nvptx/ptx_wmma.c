@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/groups.h"
 #include "codegen/nvptx/nvptx.h"
 #include "support/core/attributes.h"
 
@@ -42,7 +43,7 @@ hone_status ptx_note_fragment(gen *g, const hone_expr *e) {
     int call = call_number(e);
     ptx_buffer *f = call < 0 || call == MULTIPLY ? NULL : fragment_of(g, e->args[1]);
     if (!f) return HONE_OK;
-    bool is_group = ptx_is_group_fragment(g, codegen_buffer_of_data(g->func, e->args[1]->u.var));
+    bool is_group = groups_is_sums(g->func, codegen_buffer_of_data(g->func, e->args[1]->u.var));
     if (is_group) g->device->has_groups = true;
     if (is_group && call == STORE) return HONE_OK; /* of a part */
     int64_t sizes[3];
@@ -66,7 +67,7 @@ hone_status ptx_note_fragment(gen *g, const hone_expr *e) {
 bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements) {
     const hone_buffer_info *info = &g->func->buffers[buffer];
     ptx_buffer *f = &g->device->buffers[buffer];
-    if (ptx_is_group_fragment(g, buffer)) {
+    if (groups_is_sums(g->func, buffer)) {
         f->slots = ptx_alloc_sums(g, buffer, elements);
         return true;
     }
@@ -281,7 +282,7 @@ LLVMValueRef ptx_wmma_call(gen *g, const hone_expr *e) {
     if (number == MULTIPLY) return multiply(g, e);
     const ptx_buffer *f = fragment_of(g, e->args[1]);
     if (!f) return NULL;
-    if (ptx_is_group_fragment(g, codegen_buffer_of_data(g->func, e->args[1]->u.var)))
+    if (groups_is_sums(g->func, codegen_buffer_of_data(g->func, e->args[1]->u.var)))
         return number == FILL ? ptx_fill_sums(g, e) : number == STORE ? ptx_store_sums(g, e) : NULL;
     return number == FILL ? fill(g, e, f) : number == LOAD ? load(g, e, f) : store(g, e, f);
 }

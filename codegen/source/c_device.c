@@ -2,6 +2,7 @@
  * numbers, barriers, memory that the threads of a block share. */
 #include <string.h>
 
+#include "codegen/groups.h"
 #include "codegen/source/c_gen.h"
 
 enum { SHARED_ALIGN = 128 };
@@ -53,6 +54,8 @@ c_text c_sync(c_gen *g, const hone_expr *e) {
     const char *barrier = is_warp    ? g->dialect->warp_barrier
                           : is_block ? g->dialect->barrier
                                      : NULL;
+    if (barrier && is_block && g->is_operand) /* units that read memory by themselves see it */
+        c_line(g, "asm volatile(\"fence.proxy.async.shared::cta;\\n\" ::: \"memory\");");
     if (barrier)
         c_line(g, "%s", barrier);
     else
@@ -86,6 +89,9 @@ static void declare_dynamic(c_gen *g, hone_buffer id, int64_t *io_offset) {
     const char *type = c_storage(g, buffer->dtype);
     int64_t bytes = codegen_constant_bytes(buffer);
     if (*io_offset == 0) c_line(g, "%s", g->dialect->dynamic_shared);
+    if (c_is_operand(g, id) && *io_offset % GROUPS_ALIGN != 0)
+        c_unsupported(g, c_printf(g, "'%s' in shared memory at no multiple of %d bytes",
+                                  buffer->name, (int)GROUPS_ALIGN));
     g->buffers[id] = c_name(g, buffer->name);
     c_line(g, "%s *const %s = (%s *)(hone_dynamic_shared + %lld);", type, g->buffers[id], type,
            (long long)*io_offset);
@@ -102,7 +108,8 @@ void c_declare_shared(c_gen *g) {
         if (is_dynamic && g->dialect->dynamic_shared)
             declare_dynamic(g, id, &offset);
         else
-            declare(g, id, g->dialect->shared_words);
+            declare(g, id,
+                    c_is_operand(g, id) ? "__shared__ __align__(1024) " : g->dialect->shared_words);
     }
 }
 
@@ -117,6 +124,8 @@ void c_device_alloc(c_gen *g, hone_node_id node) {
     const char *scope = g->func->buffers[id].scope;
     if (scope && strncmp(scope, "wmma.", 5) == 0)
         c_declare_fragments(g, id);
+    else if (groups_is_sums(g->func, id))
+        c_declare_sums(g, id);
     else
         declare(g, id, g->dialect->array_words);
     if (g->buffers[id]) c_line(g, "(void)%s;", g->buffers[id]);

@@ -362,6 +362,7 @@ const char *c_buffer(c_gen *g, hone_buffer buffer) {
 const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index) {
     const char *at = c_index(g, index).s;
     if (c_is_of_warp(g, buffer)) at = c_warp_index(g, buffer, at);
+    at = c_turned_index(g, buffer, at);
     return c_printf(g, "%s[%s]", c_buffer(g, buffer), at);
 }
 

@@ -45,8 +45,10 @@ typedef struct c_gen {
     const char **buffers;     /* func->buffer_count; NULL = not in scope */
     const char *mask;         /* array of the lanes that stores may touch; NULL = all */
     const char *lane;         /* NULL outside of a loop over lanes */
+    const bool *is_operand;   /* by storage: groups of warps multiply it (c_groups.c); NULL: none */
     int32_t indent;
     uint32_t parallel_count;
+    bool is_behind;   /* stores may be copies that go on until they are waited for */
     bool is_parallel; /* inside a parallel loop: further ones are serial */
     bool uses_leave;
     bool uses_fault;         /* bits of what went wrong, looked at where the function returns */
@@ -152,11 +154,22 @@ bool c_is_of_warp(const c_gen *g, hone_buffer buffer);
 int64_t c_warp_elements(c_gen *g, hone_buffer buffer);
 const char *c_warp_index(c_gen *g, hone_buffer buffer, const char *index);
 
+/* c_groups.c: groups of four warps; false when the call is none of theirs, or of no form that there
+ * is an instruction for. */
+bool c_group_call(c_gen *g, const hone_expr *e);
+void c_find_operands(c_gen *g);
+bool c_is_operand(const c_gen *g, hone_buffer buffer);
+void c_declare_sums(c_gen *g, hone_buffer id);
+/* Where an element of an operand lies; any other buffer's index itself. */
+const char *c_turned_index(c_gen *g, hone_buffer buffer, const char *index);
+
 /* An index without the variables that name parts of it. */
 const hone_expr *c_without_names(c_gen *g, const hone_expr *index);
 
 /* c_vector.c: a store of lanes side by side; false when these are stored one by one. */
 bool c_store_together(c_gen *g, const hone_node *node, uint32_t lanes);
+/* One that goes on in the background; false when the device has none of that form. */
+bool c_copies_behind(c_gen *g, const hone_node *node, uint32_t lanes);
 
 /* c_device_call.c: what programs call by its name */
 c_text c_device_call(c_gen *g, const hone_expr *e);

@@ -127,6 +127,16 @@ static const helper helpers[] = {
                "    if (a == a && (double)odd.value != a) odd.bits |= 1;\n"
                "    return odd.value;\n"
                "}\n"          },
+    {"turned",      "/* where an element of an operand of wgmma lies */\n"
+               "$I $T $N($T at, int mask) {\n"
+               "    return at ^ (at >> 3 & mask);\n"
+               "}\n"          },
+    {"describe",    "/* an operand of wgmma: where it begins, and how far apart its columns are */\n"
+                 "$I $T $N(const void *begin, $T leading) {\n"
+                 "    $T at = __cvta_generic_to_shared(begin);\n"
+                 "    return (at >> 4 & 0x3fff) | (leading >> 4 & 0x3fff) << 16 | ($T)64 << 32 |\n"
+                 "           ($T)1 << 62;\n"
+                 "}\n"      },
     {"next",        "/* The next number of a small float from a to b; their bits. */\n"
              "$I $T $N(float a, float b, $T from, $T to, $T sign) {\n"
              "    if (a != a) return from;\n"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/source/c_gen.h"
+#include "lower/ground/lower.h"
 
 void c_leave(c_gen *g, const char *code) {
     c_line(g, "code = %s;", code);
@@ -199,12 +200,20 @@ static void store(c_gen *g, const hone_node *node) {
     if (node->u.store.indices[0]->dtype.lanes > lanes) {
         lanes = node->u.store.indices[0]->dtype.lanes;
     }
+    if (g->is_behind && c_copies_behind(g, node, lanes)) return;
     if (lanes > 1) {
         if (!c_store_together(g, node, lanes)) store_lanes(g, node, lanes);
         return;
     }
     c_text value = c_stored(g, node->u.store.value);
     c_line(g, "%s = %s;", c_element(g, node->u.store.buffer, node->u.store.indices[0]), value.s);
+}
+
+static void attribute(c_gen *g, hone_node_id id) {
+    bool was_behind = g->is_behind;
+    g->is_behind |= strcmp(hone_func_node(g->func, id)->u.attr.key, HONE_LOWER_BEHIND) == 0;
+    c_children(g, id);
+    g->is_behind = was_behind;
 }
 
 static void assertion(c_gen *g, const hone_node *node) {
@@ -258,6 +267,8 @@ static void statement(c_gen *g, hone_node_id id) {
             c_alloc(g, id);
         return;
     case HONE_NODE_ATTR:
+        attribute(g, id);
+        return;
     case HONE_NODE_DECL:
         c_children(g, id);
         return;

@@ -7,12 +7,14 @@
  *     ⇒ float value[4]; for (lane ...) value[lane] = ...;
  *       *(uint4 *)&B[j] = *(const uint4 *)&value[0];
  */
+#include "codegen/copies.h"
 #include "codegen/source/c_gen.h"
 
 enum { MOST_BYTES = 16 };
 
 /* A place in memory, and where it is. */
 typedef struct place {
+    hone_buffer buffer; /* HONE_NO_ID: of the printed function alone */
     c_space space;
     const char *text; /* of an element, without the index: "A" */
     const char *index;
@@ -51,13 +53,14 @@ static bool is_aligned(c_gen *g, const hone_expr *index, uint32_t chunk) {
 }
 
 static place place_of(c_gen *g, hone_buffer buffer, const hone_expr *first) {
-    return (place){c_space_of(g, buffer), c_buffer(g, buffer),
+    return (place){buffer, c_space_of(g, buffer), c_buffer(g, buffer),
                    c_at(g, c_index(g, first), C_PREC_ADD)};
 }
 
 static const char *element(c_gen *g, const place *p, uint32_t lane) {
-    return lane ? c_printf(g, "%s[%s + %u]", p->text, p->index, (unsigned)lane)
-                : c_printf(g, "%s[%s]", p->text, p->index);
+    const char *at = lane ? c_printf(g, "%s + %u", p->index, (unsigned)lane) : p->index;
+    if (p->buffer != HONE_NO_ID) at = c_turned_index(g, p->buffer, at);
+    return c_printf(g, "%s[%s]", p->text, at);
 }
 
 static const char *vector_type(uint32_t bytes) {
@@ -97,6 +100,41 @@ static void compute(c_gen *g, const hone_expr *value, hone_dtype dtype, uint32_t
     c_close_lanes(g, outer);
 }
 
+/* "a && b", as what a copy is told: so many bytes, or none. */
+static const char *bytes_where(c_gen *g, const copies_source *source, int64_t bytes) {
+    const char *all = "";
+    for (unsigned i = 0; i < source->count; i++)
+        all = c_printf(g, "%s%s%s", all, i ? " && " : "",
+                       c_at(g, c_condition(g, source->conditions[i]), C_PREC_COMPARE));
+    return source->count ? c_printf(g, "%s ? %d : 0", all, (int)bytes)
+                         : c_printf(g, "%d", (int)bytes);
+}
+
+bool c_copies_behind(c_gen *g, const hone_node *node, uint32_t lanes) {
+    copies_source source;
+    hone_buffer to = node->u.store.buffer;
+    hone_dtype dtype = g->func->buffers[to].dtype;
+    const hone_expr *value = node->u.store.value;
+    if (!g->dialect->has_warp_mma || g->mask || !copies_find_source(value, &source)) return false;
+    hone_buffer from = source.load->u.buffer;
+    const hone_expr *there = copies_first_of(node->u.store.indices[0]),
+                    *here = copies_first_of(source.load->args[0]);
+    int64_t bytes = (int64_t)lanes * bytes_of(dtype);
+    bool is_known = copies_has_size(bytes) && there && here && source.load->dtype.lanes == lanes &&
+                    hone_dtype_same_element(g->func->buffers[from].dtype, dtype) &&
+                    c_space_of(g, to) == C_SPACE_SHARED && c_space_of(g, from) == C_SPACE_GLOBAL &&
+                    is_aligned(g, there, lanes) && is_aligned(g, here, lanes);
+    if (!is_known) return false;
+    const char *size = bytes_where(g, &source, bytes);
+    c_line(g, "asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %d, %%2;\\n\"",
+           bytes == 16 ? "cg" : "ca", (int)bytes);
+    c_line(g,
+           "    :: \"r\"((unsigned)__cvta_generic_to_shared(&%s)), \"l\"(&%s), \"r\"(%s) : "
+           "\"memory\");",
+           c_element(g, to, there), c_element(g, from, here), size);
+    return true;
+}
+
 bool c_store_together(c_gen *g, const hone_node *node, uint32_t lanes) {
     const hone_expr *value = node->u.store.value, *first = first_of(node->u.store.indices[0]);
     hone_dtype dtype = g->func->buffers[node->u.store.buffer].dtype;
@@ -112,7 +150,8 @@ bool c_store_together(c_gen *g, const hone_node *node, uint32_t lanes) {
     const char *name = c_name(g, "value");
     c_open(g, "%s", "");
     compute(g, value, dtype, lanes, name);
-    place to = place_of(g, node->u.store.buffer, first), from = {C_SPACE_PRIVATE, name, "0"};
+    place to = place_of(g, node->u.store.buffer, first), from;
+    from = (place){HONE_NO_ID, C_SPACE_PRIVATE, name, "0"};
     move(g, dtype, lanes, &to, &from);
     c_close(g);
     return true;

@@ -134,6 +134,7 @@ static hone_status print_body(c_gen *g, const char **out_head) {
         return no_memory();
     g->indent = 1;
     g->is_parallel = true; /* further loops are a thread's own */
+    c_find_operands(g);
     *out_head = c_printf(g, "%s%s(%s)", entry_words(g), g->symbol, parameters(g));
     c_declare_shared(g);
     c_children(g, 0);

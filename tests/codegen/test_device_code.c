@@ -3,16 +3,13 @@
  * many random schedules. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ir/interp/interp.h"
 #include "schedule/gpu/gpu_schedule.h"
 #include "support/core/attributes.h"
-#include "support/os/clock.h"
-#include "support/os/fs.h"
-#include "support/os/proc.h"
 #include "tests/lower/device/gpu_recipe.h"
 #include "tests/schedule/steps/random_sequence.h"
+#include "tests/support/cuda_tools.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
@@ -193,16 +190,6 @@ static void random_schedules_compute_the_same(void **state) {
 
 #define CARD "nvidia/nvidia-h100"
 
-static const char *find_nvcc(void) {
-    static const char *const paths[] = {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"};
-    for (size_t i = 0; i < HONE_COUNT(paths); i++) {
-        if (access(paths[i], X_OK) == 0) return paths[i];
-    }
-    print_message("there is no nvcc\n");
-    skip();
-    return NULL;
-}
-
 /* All in one file: nvcc takes seconds to begin. */
 static hone_status print_all(hone_str *out) {
     char symbol[32];
@@ -228,31 +215,17 @@ static hone_status print_all(hone_str *out) {
     return st;
 }
 
-static hone_status compile(const char *nvcc, const hone_str *text) {
-    char source[64];
-    snprintf(source, sizeof source, "/tmp/hone-test-%ld.cu", (long)getpid());
-    HONE_TRY(hone_fs_write_atomic(source, text->data, text->length));
-    const char *const argv[] = {nvcc, "-arch=sm_80", "-ptx", "-o", "/dev/null", source, NULL};
-    const hone_clock *clock = hone_clock_system();
-    hone_str said = {0};
-    hone_proc proc;
-    hone_status st = hone_proc_run(
-        argv, 1 << 16, clock, hone_deadline_after(clock, 300 * HONE_NS_PER_S), NULL, &said, &proc);
-    if (!st && (proc.term_signal != 0 || proc.exit_code != 0))
-        st = HONE_ERROR(HONE_CODE_INVALID, "nvcc: %s", hone_str_text(&said));
-    unlink(source);
-    hone_str_deinit(&said);
-    return st;
-}
-
 static void nvcc_takes_it(void **state) {
+    static const char *const options[] = {"-arch=sm_80", "-ptx", NULL};
     (void)state;
     hone_str text = {0};
-    const char *nvcc = find_nvcc();
+    hone_test_tool nvcc;
+    bool is_there = hone_test_find_tool("nvcc", &nvcc);
     hone_status st = print_all(&text);
-    if (!st) st = compile(nvcc, &text);
+    if (!st && is_there) st = hone_test_call_tool(&nvcc, &text, ".cu", options, NULL);
     hone_str_deinit(&text);
     HONE_ASSERT_OK(st);
+    if (!is_there) print_message("there is no nvcc\n");
 }
 
 int main(void) {

@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codegen/codegen.h"
 #include "lower/ground/lower.h"
 #include "support/core/attributes.h"
-#include "support/os/clock.h"
-#include "support/os/fs.h"
-#include "support/os/proc.h"
+#include "tests/support/cuda_tools.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/ptx_case.h"
@@ -175,14 +172,6 @@ static void check(void **state) {
 
 /* ---- all of them in one module, for ptxas ---- */
 
-static const char *assembler(void) {
-    static const char *const paths[] = {"/usr/bin/ptxas", "/usr/local/cuda/bin/ptxas"};
-    for (size_t i = 0; i < HONE_COUNT(paths); i++) {
-        if (access(paths[i], X_OK) == 0) return paths[i];
-    }
-    return NULL;
-}
-
 /* Per kernel: registers, shared memory, spills. */
 static void print_use(const char *said) {
     for (const char *line = said, *end; *line; line = *end ? end + 1 : end) {
@@ -195,27 +184,19 @@ static void print_use(const char *said) {
     }
 }
 
-static hone_status assemble(const char *tool, const char *architecture, const hone_str *text) {
-    char path[64], arch[32];
-    snprintf(path, sizeof path, "/tmp/hone-ptx-%d.ptx", (int)getpid());
+static hone_status assemble(const hone_test_tool *tool, const char *architecture,
+                            const hone_str *text) {
+    char arch[32];
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
-    HONE_TRY(hone_fs_write_atomic(path, hone_str_text(text), text->length));
-    const char *const argv[] = {tool, arch, "-v", path, "-o", "/dev/null", NULL};
-    const hone_clock *clock = hone_clock_system();
-    int64_t deadline = hone_deadline_after(clock, 300 * HONE_NS_PER_S);
+    const char *const options[] = {arch, "-v", NULL};
     hone_str said = {0};
-    hone_proc proc;
-    hone_status st = hone_proc_run(argv, 1 << 20, clock, deadline, &said, &said, &proc);
-    if (!st && proc.exit_code != 0) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "ptxas: %s", hone_str_text(&said));
-    }
+    hone_status st = hone_test_call_tool(tool, text, ".ptx", options, &said);
     if (!st) print_use(hone_str_text(&said));
-    unlink(path);
     hone_str_deinit(&said);
     return st;
 }
 
-static hone_status check_module(const char *tool, const char *architecture) {
+static hone_status check_module(const hone_test_tool *tool, const char *architecture) {
     made all[HONE_COUNT(rows)] = {0};
     hone_codegen_kernel kernels[HONE_COUNT(rows)];
     size_t count = 0;
@@ -242,18 +223,68 @@ static hone_status check_module(const char *tool, const char *architecture) {
 }
 
 static void is_taken_by_ptxas(void **state) {
-    const char *tool = assembler();
+    hone_test_tool tool;
     (void)state;
-    if (!tool) {
+    if (!hone_test_find_tool("ptxas", &tool)) {
         print_message("no ptxas is installed\n");
         skip();
     }
     for (size_t i = 0; i < HONE_COUNT(architectures); i++)
-        HONE_ASSERT_OK(check_module(tool, architectures[i]));
+        HONE_ASSERT_OK(check_module(&tool, architectures[i]));
+}
+
+/* ---- the same as CUDA C ---- */
+
+#define CARD "sm_90a"
+
+/* Plain C is compiled by test_device_code.c. */
+static bool is_of_units(const hone_str *text) {
+    return strstr(hone_str_text(text), "asm volatile") || strstr(hone_str_text(text), "nvcuda::");
+}
+
+/* Rows of groups must have a text, in the instructions that they have in PTX; others may be of
+ * calls that CUDA C has no words for. */
+static hone_status append_source(const struct row *row, const hone_target *target, hone_str *out) {
+    made m = {.arena = hone_arena_create(1 << 16)};
+    hone_str text = {0};
+    const char *symbol = symbol_of(row, m.arena);
+    hone_status st = make(row, target, symbol, &m);
+    hone_codegen_options options = {.target = target, .form = HONE_FORM_SOURCE};
+    if (!st) st = hone_codegen_cuda(&m.kernel, 1, &options, &text);
+    bool is_of_groups = strncmp(row->name, "groups", 6) == 0;
+    if (!st && is_of_groups && !strstr(hone_str_text(&text), "\"wgmma.mma_async.sync.aligned"))
+        st = HONE_ERROR(HONE_CODE_INVALID, "'%s' has no wgmma", row->name);
+    if (hone_status_code(st) == HONE_CODE_UNSUPPORTED && !is_of_groups) {
+        hone_status_free(st);
+        st = HONE_OK;
+    } else if (!st && is_of_units(&text)) {
+        hone_str_append(out, hone_str_text(&text));
+    }
+    hone_str_deinit(&text);
+    hone_arena_destroy(m.arena);
+    hone_module_release(m.module);
+    return st;
+}
+
+static void is_cuda_too(void **state) {
+    static const char *const options[] = {"-arch=" CARD, "-cubin", NULL};
+    hone_target target;
+    hone_test_tool tool;
+    hone_str text = {0};
+    (void)state;
+    HONE_ASSERT_OK(target_of(CARD, &target));
+    for (size_t i = 0; i < HONE_COUNT(rows); i++)
+        HONE_ASSERT_OK(append_source(&rows[i], &target, &text));
+    if (hone_test_find_tool("nvcc", &tool))
+        HONE_ASSERT_OK(hone_test_call_tool(&tool, &text, ".cu", options, NULL));
+    else
+        print_message("no nvcc is installed\n");
+    hone_str_deinit(&text);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_taken_by_ptxas)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_taken_by_ptxas),
+                                       cmocka_unit_test(is_cuda_too)};
     int bad = HONE_RUN_ROWS("codegen/ptx", rows, check);
     return bad + cmocka_run_group_tests_name("codegen/ptxas", tests, NULL, NULL);
 }

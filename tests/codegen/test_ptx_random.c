@@ -3,7 +3,6 @@
  * for one architecture each in turn (where it is installed; else that part is passed over). */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codegen/codegen.h"
 #include "ir/text/print/script_print.h"
@@ -11,10 +10,7 @@
 #include "lower/ground/lower.h"
 #include "schedule/replay/trace_apply.h"
 #include "support/core/attributes.h"
-#include "support/os/clock.h"
-#include "support/os/fs.h"
-#include "support/os/proc.h"
-#include "support/os/scratch.h"
+#include "tests/support/cuda_tools.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
@@ -31,33 +27,15 @@ typedef struct batch {
     hone_target target;
     hone_codegen_kernel kernels[MODULE_KERNELS];
     size_t count;
-    uint32_t tried, made; /* programs, over all batches */
-    hone_str programs;    /* that are in it, to be shown when it is refused */
-    const char *dir, *tool;
+    uint32_t tried, made;       /* programs, over all batches */
+    hone_str programs;          /* that are in it, to be shown when it is refused */
+    const hone_test_tool *tool; /* NULL: is not installed */
 } batch;
 
-static const char *assembler(void) {
-    static const char *const paths[] = {"/usr/bin/ptxas", "/usr/local/cuda/bin/ptxas"};
-    for (size_t i = 0; i < HONE_COUNT(paths); i++) {
-        if (access(paths[i], X_OK) == 0) return paths[i];
-    }
-    return NULL;
-}
-
 static hone_status assemble(const batch *b, const hone_str *text) {
-    const char *path = hone_arena_printf(b->arena, "%s/module.ptx", b->dir);
     const char *arch = hone_arena_printf(b->arena, "-arch=%s", b->target.cpu);
-    HONE_TRY(hone_fs_write_atomic(path, hone_str_text(text), text->length));
-    const char *const argv[] = {b->tool, arch, "-O1", path, "-o", "/dev/null", NULL};
-    const hone_clock *clock = hone_clock_system();
-    hone_str said = {0};
-    hone_proc proc;
-    hone_status st = hone_proc_run(
-        argv, 1 << 20, clock, hone_deadline_after(clock, 300 * HONE_NS_PER_S), &said, &said, &proc);
-    if (!st && proc.exit_code != 0)
-        st = HONE_ERROR(HONE_CODE_INVALID, "ptxas: %s", hone_str_text(&said));
-    hone_str_deinit(&said);
-    return st;
+    const char *const options[] = {arch, "-O1", NULL};
+    return hone_test_call_tool(b->tool, text, ".ptx", options, NULL);
 }
 
 /* What has come together becomes text, and is taken. */
@@ -147,11 +125,10 @@ static void check_architecture(batch *b, const char *architecture) {
 }
 
 static void is_taken(void **state) {
-    batch b = {.arena = hone_arena_create(1 << 16), .tool = assembler()};
-    hone_scratch dir;
+    hone_test_tool tool;
+    batch b = {.arena = hone_arena_create(1 << 16)};
     (void)state;
-    HONE_ASSERT_OK(hone_scratch_open("hone-ptx", &dir));
-    b.dir = dir.path;
+    if (hone_test_find_tool("ptxas", &tool)) b.tool = &tool;
     for (size_t i = 0; i < HONE_COUNT(architectures); i++)
         check_architecture(&b, architectures[i]);
     print_message("%u programs, %u as PTX%s\n", b.tried, b.made,
@@ -159,7 +136,6 @@ static void is_taken(void **state) {
     assert_true(b.made * 100 >= b.tried * LEAST_MADE_PERCENT);
     hone_str_deinit(&b.programs);
     hone_arena_destroy(b.arena);
-    HONE_ASSERT_OK(hone_scratch_close(&dir));
 }
 
 int main(void) {
