@@ -7,7 +7,6 @@
 #include "ir/core/annotation.h"
 #include "ir/core/concurrent.h"
 #include "ir/verify/verify_impl.h"
-#include "support/text/nearest.h"
 
 const char *verify_block_name(const verifier *v) {
     if (v->block == HONE_NO_ID) return v->func->name ? v->func->name : "?";
@@ -77,122 +76,7 @@ static bool define(verifier *v, hone_node_id id, hone_var var, const char *what)
     return true;
 }
 
-/* ---- buffers ---- */
-
-/* "shared.dyn", "global.A_reg": what stands behind the first dot is free. */
-static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *info) {
-    static const char *const known[] = {"global", "shared",  "local", "warp",    "wmma",
-                                        "wgmma",  "texture", "metal", "m16n8k8", "texture:weight",
-                                        "amx",    "vtcm",    "tmem",  "trn"};
-    size_t length = info->scope ? strcspn(info->scope, ".") : 0;
-    for (size_t i = 0; i < HONE_COUNT(known); i++) {
-        if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;
-    }
-    if (length == 0) return;
-    char first[32];
-    if (length >= sizeof first) return;
-    memcpy(first, info->scope, length);
-    first[length] = 0;
-    const char *near_name = NULL;
-    size_t least = 3;
-    for (size_t i = 0; i < HONE_COUNT(known); i++) {
-        size_t distance = hone_name_distance(first, known[i]);
-        if (distance < least && hone_name_is_like(first, known[i]))
-            near_name = known[i], least = distance;
-    }
-    if (!near_name) {
-        verify_warning(
-            v, id,
-            "buffer '%s' is in the scope \"%s\", which is none that is known: \"global\", "
-            "\"shared\", \"local\", \"warp\" and others",
-            info->name, info->scope);
-        return;
-    }
-    verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?", info->name,
-                   info->scope, near_name);
-}
-
-/* A dense view ends where its storage ends. */
-static void check_view_size(verifier *v, hone_node_id id, const hone_buffer_info *info) {
-    const hone_buffer_info *base = hone_func_buffer(v->func, info->alias_of);
-    int64_t elements = hone_buffer_elements(info), have = hone_buffer_elements(base);
-    int64_t offset = info->elem_offset ? hone_expr_const(info->elem_offset) : 0;
-    if (elements < 0 || have < 0 || offset < 0 || info->strides || base->strides) return;
-    if (base->alias_of != HONE_NO_ID || elements > INT32_MAX || have > INT32_MAX ||
-        offset > INT32_MAX) {
-        return;
-    }
-    int64_t need_bits = (elements + offset) * info->dtype.bits * info->dtype.lanes;
-    int64_t have_bits = have * base->dtype.bits * base->dtype.lanes;
-    if (need_bits <= have_bits) return;
-    verify_warning(v, id, "'%s' ends at byte %lld of the storage of '%s', which has %lld",
-                   info->name, (long long)((need_bits + 7) / 8), base->name,
-                   (long long)((have_bits + 7) / 8));
-}
-
-/* Nobody counts the bytes of a tensor in more than 63 bits. */
-static bool has_countable_bytes(const hone_buffer_info *info) {
-    int64_t bytes = (int64_t)hone_dtype_bytes(info->dtype);
-    bool is_countable = true;
-    for (uint32_t d = 0; d < info->rank; d++) {
-        if (info->shape[d]->kind != HONE_EXPR_INT) continue;
-        if (info->shape[d]->u.i == 0) return true;
-        if (__builtin_mul_overflow(bytes, info->shape[d]->u.i, &bytes)) is_countable = false;
-    }
-    return is_countable;
-}
-
-static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) {
-    const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
-    if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
-    v->is_live[buffer] = true;
-    for (uint32_t d = 0; d < info->rank; d++) {
-        verify_integer(v, info->shape[d], "the extent of a buffer");
-        if (info->shape[d]->kind == HONE_EXPR_INT && info->shape[d]->u.i < 0) {
-            verify_error(v, id, "buffer '%s' has the negative extent %lld", info->name,
-                         (long long)info->shape[d]->u.i);
-        }
-        if (info->strides) verify_integer(v, info->strides[d], "the stride of a buffer");
-    }
-    if (info->elem_offset) verify_integer(v, info->elem_offset, "the offset of a buffer");
-    if (!has_countable_bytes(info))
-        verify_error(v, id, "buffer '%s' has more than 2^63 - 1 bytes", info->name);
-    check_scope(v, id, info);
-    if (info->alias_of != HONE_NO_ID &&
-        (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {
-        verify_error(v, id, "buffer '%s' shows the storage of a buffer that does not exist here",
-                     info->name);
-        return;
-    }
-    if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
-}
-
-static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
-    if (buffer >= v->func->buffer_count) {
-        verify_error(v, id, "a buffer that does not exist is declared");
-        return;
-    }
-    v->declared = hone_func_buffer(v->func, buffer);
-    check_declaration(v, id, buffer);
-    v->declared = NULL;
-}
-
-/* Sizes that the shape of a parameter or a view brings in. */
-static void define_sizes(verifier *v, const hone_buffer_info *info) {
-    for (uint32_t d = 0; d < info->rank; d++) {
-        if (info->shape[d]->kind == HONE_EXPR_VAR) {
-            v->is_defined[info->shape[d]->u.var] = true;
-            v->points.vars[info->shape[d]->u.var].is_size = true;
-        }
-        if (info->strides && info->strides[d]->kind == HONE_EXPR_VAR) {
-            v->is_defined[info->strides[d]->u.var] = true;
-        }
-    }
-    if (info->elem_offset && info->elem_offset->kind == HONE_EXPR_VAR) {
-        v->is_defined[info->elem_offset->u.var] = true;
-    }
-    if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
-}
+/* ---- parameters ---- */
 
 /* A size may be a parameter, too, that stands behind the buffer. */
 static void walk_params(verifier *v) {
@@ -206,69 +90,16 @@ static void walk_params(verifier *v) {
     }
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_buffer buffer = v->func->params[i].buffer;
-        if (buffer < v->func->buffer_count) define_sizes(v, hone_func_buffer(v->func, buffer));
+        if (buffer < v->func->buffer_count)
+            verify_define_sizes(v, hone_func_buffer(v->func, buffer));
     }
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_buffer buffer = v->func->params[i].buffer;
-        if (buffer != HONE_NO_ID) declare_buffer(v, HONE_NO_ID, buffer);
+        if (buffer != HONE_NO_ID) verify_declare_buffer(v, HONE_NO_ID, buffer);
     }
 }
 
 /* ---- loops ---- */
-
-static bool is_thread_tag(const char *tag) {
-    static const char *const tags[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
-                                       "threadIdx.y", "threadIdx.z", "vthread",    "vthread.x",
-                                       "vthread.y",   "vthread.z"};
-    for (size_t i = 0; i < HONE_COUNT(tags); i++) {
-        if (tag && strcmp(tag, tags[i]) == 0) return true;
-    }
-    return false;
-}
-
-static void check_thread(verifier *v, hone_node_id id) {
-    const hone_node *node = hone_func_node(v->func, id);
-    const char *tag = node->u.loop.thread_tag;
-    if (!is_thread_tag(tag)) {
-        verify_error(v, id,
-                     "loop '%s' is bound to '%s', which is no thread; expected blockIdx.x, "
-                     "threadIdx.x or another",
-                     verify_var_name(v, node->u.loop.var), tag ? tag : "");
-        return;
-    }
-    verify_thread_loop(v, id);
-    if (strncmp(tag, "vthread", 7) == 0) return;
-    for (hone_node_id n = node->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
-        const hone_node *outer = hone_func_node(v->func, n);
-        if (outer->kind != HONE_NODE_FOR || outer->loop_kind != HONE_LOOP_THREAD) continue;
-        if (!outer->u.loop.thread_tag || strcmp(outer->u.loop.thread_tag, tag) != 0) continue;
-        if (!hone_prove_equal(&v->arith, outer->u.loop.range.extent, node->u.loop.range.extent)) {
-            verify_error(v, id, "loops '%s' and '%s' are both bound to %s, with different extents",
-                         verify_var_name(v, outer->u.loop.var),
-                         verify_var_name(v, node->u.loop.var), tag);
-        }
-        return;
-    }
-}
-
-static void check_loop_kind(verifier *v, hone_node_id id) {
-    const hone_node *node = hone_func_node(v->func, id);
-    const char *name = verify_var_name(v, node->u.loop.var);
-    const hone_expr *extent = node->u.loop.range.extent;
-    if (extent->kind == HONE_EXPR_INT && extent->u.i < 0) {
-        verify_error(v, id, "loop '%s' has the negative extent %lld", name, (long long)extent->u.i);
-    }
-    if (extent->kind == HONE_EXPR_INT && extent->u.i == 0) {
-        verify_warning(v, id, "loop '%s' has the extent 0, so its body never runs", name);
-    }
-    if (node->loop_kind == HONE_LOOP_THREAD) check_thread(v, id);
-    verify_loop_in_vector(v, id);
-    if ((node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED) &&
-        extent->kind != HONE_EXPR_INT && !hone_expr_is_scalable(extent)) {
-        verify_error(v, id, "loop '%s' is %s, so its extent must be a constant", name,
-                     node->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : "unrolled");
-    }
-}
 
 /* Inside of a loop its extent is at least 1; of a min, each side is. */
 static void know_not_empty(verifier *v, const hone_expr *extent) {
@@ -293,7 +124,7 @@ static void walk_loop(verifier *v, hone_node_id id) {
         verify_error(v, id, "loop variable '%s' is %s, must be an integer", verify_var_name(v, var),
                      HONE_DTYPE_NAME(v->func->vars[var].dtype));
     }
-    check_loop_kind(v, id);
+    verify_loop(v, id);
     if (!hone_arith_bind(&v->arith, var, node->u.loop.range)) v->is_short_of_memory = true;
     v->relax[var] = true;
     uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, NULL);
@@ -319,13 +150,13 @@ static void walk_block_body(verifier *v, hone_node_id id) {
         hone_var data = HONE_NO_ID;
         if (alloc < v->func->buffer_count) data = hone_func_buffer(v->func, alloc)->data;
         if (data != HONE_NO_ID) v->is_defined[data] = true;
-        declare_buffer(v, id, alloc);
+        verify_declare_buffer(v, id, alloc);
     }
     for (uint32_t i = 0; i < block->match_count; i++) {
         hone_buffer view = block->matches[i].buffer;
         if (view >= v->func->buffer_count) continue;
-        define_sizes(v, hone_func_buffer(v->func, view));
-        declare_buffer(v, id, view);
+        verify_define_sizes(v, hone_func_buffer(v->func, view));
+        verify_declare_buffer(v, id, view);
     }
     verify_block_inside(v, id);
     walk_children(v, id);
@@ -476,7 +307,7 @@ static void walk_storage(verifier *v, hone_node_id id) {
         const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
         if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
     }
-    declare_buffer(v, id, buffer);
+    verify_declare_buffer(v, id, buffer);
     walk_children(v, id);
     if (buffer < v->func->buffer_count) v->is_live[buffer] = false;
 }

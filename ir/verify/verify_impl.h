@@ -51,9 +51,13 @@ void verify_condition(verifier *v, const hone_expr *e, const char *what);
 void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_expr *const *indices,
                    const char *verb);
 
-/* verify_thread.c: a loop that is bound to a known thread; any loop, by what is around it */
-void verify_thread_loop(verifier *v, hone_node_id id);
-void verify_loop_in_vector(verifier *v, hone_node_id id);
+/* verify_declare.c: a buffer from its declaration at a statement on (HONE_NO_ID: a parameter) */
+void verify_declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer);
+/* Sizes that the shape of a parameter or a view brings in. */
+void verify_define_sizes(verifier *v, const hone_buffer_info *info);
+
+/* verify_thread.c: a loop, by its extent and kind and by what is around it */
+void verify_loop(verifier *v, hone_node_id id);
 
 /* verify_race.c: a store, beside other iterations of the same */
 void verify_races(verifier *v, hone_node_id id);

@@ -1,4 +1,4 @@
-/* ir/verify/verify_thread.c - what loops of one kind may stand in loops of another: threads of
+/* ir/verify/verify_thread.c - loops by their kinds, and which may stand in which: threads of
  * GPUs, vectors, parallel loops. */
 #include <string.h>
 
@@ -118,7 +118,7 @@ static void check_limits(verifier *v, hone_node_id id) {
     }
 }
 
-void verify_thread_loop(verifier *v, hone_node_id id) {
+static void check_thread_loop(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     const char *tag = node->u.loop.thread_tag;
     check_limits(v, id);
@@ -135,7 +135,7 @@ void verify_thread_loop(verifier *v, hone_node_id id) {
 
 /* ---- vectors ---- */
 
-void verify_loop_in_vector(verifier *v, hone_node_id id) {
+static void check_loop_in_vector(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     static const char *const words[] = {
         [HONE_LOOP_PARALLEL] = "parallel",
@@ -148,4 +148,60 @@ void verify_loop_in_vector(verifier *v, hone_node_id id) {
     if (outer == HONE_NO_ID) return;
     verify_warning(v, id, "loop '%s' is %s inside of loop '%s', which is vectorized",
                    name_of(v, id), word, name_of(v, outer));
+}
+
+/* ---- a loop ---- */
+
+static bool is_thread_tag(const char *tag) {
+    static const char *const tags[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
+                                       "threadIdx.y", "threadIdx.z", "vthread",    "vthread.x",
+                                       "vthread.y",   "vthread.z"};
+    for (size_t i = 0; i < HONE_COUNT(tags); i++) {
+        if (tag && strcmp(tag, tags[i]) == 0) return true;
+    }
+    return false;
+}
+
+static void check_thread(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    if (!is_thread_tag(tag)) {
+        verify_error(v, id,
+                     "loop '%s' is bound to '%s', which is no thread; expected blockIdx.x, "
+                     "threadIdx.x or another",
+                     verify_var_name(v, node->u.loop.var), tag ? tag : "");
+        return;
+    }
+    check_thread_loop(v, id);
+    if (strncmp(tag, "vthread", 7) == 0) return;
+    for (hone_node_id n = node->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *outer = hone_func_node(v->func, n);
+        if (outer->kind != HONE_NODE_FOR || outer->loop_kind != HONE_LOOP_THREAD) continue;
+        if (!outer->u.loop.thread_tag || strcmp(outer->u.loop.thread_tag, tag) != 0) continue;
+        if (!hone_prove_equal(&v->arith, outer->u.loop.range.extent, node->u.loop.range.extent)) {
+            verify_error(v, id, "loops '%s' and '%s' are both bound to %s, with different extents",
+                         verify_var_name(v, outer->u.loop.var),
+                         verify_var_name(v, node->u.loop.var), tag);
+        }
+        return;
+    }
+}
+
+void verify_loop(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *name = verify_var_name(v, node->u.loop.var);
+    const hone_expr *extent = node->u.loop.range.extent;
+    if (extent->kind == HONE_EXPR_INT && extent->u.i < 0) {
+        verify_error(v, id, "loop '%s' has the negative extent %lld", name, (long long)extent->u.i);
+    }
+    if (extent->kind == HONE_EXPR_INT && extent->u.i == 0) {
+        verify_warning(v, id, "loop '%s' has the extent 0, so its body never runs", name);
+    }
+    if (node->loop_kind == HONE_LOOP_THREAD) check_thread(v, id);
+    check_loop_in_vector(v, id);
+    if ((node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED) &&
+        extent->kind != HONE_EXPR_INT && !hone_expr_is_scalable(extent)) {
+        verify_error(v, id, "loop '%s' is %s, so its extent must be a constant", name,
+                     node->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : "unrolled");
+    }
 }

@@ -1,0 +1,119 @@
+/* ir/verify/verify_declare.c - declarations of buffers: shapes, memory, whose storage they show. */
+#include <string.h>
+
+#include "ir/verify/verify_impl.h"
+#include "support/text/nearest.h"
+
+/* "shared.dyn", "global.A_reg": what stands behind the first dot is free. */
+static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    static const char *const known[] = {"global", "shared",  "local", "warp",    "wmma",
+                                        "wgmma",  "texture", "metal", "m16n8k8", "texture:weight",
+                                        "amx",    "vtcm",    "tmem",  "trn"};
+    size_t length = info->scope ? strcspn(info->scope, ".") : 0;
+    for (size_t i = 0; i < HONE_COUNT(known); i++) {
+        if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;
+    }
+    if (length == 0) return;
+    char first[32];
+    if (length >= sizeof first) return;
+    memcpy(first, info->scope, length);
+    first[length] = 0;
+    const char *near_name = NULL;
+    size_t least = 3;
+    for (size_t i = 0; i < HONE_COUNT(known); i++) {
+        size_t distance = hone_name_distance(first, known[i]);
+        if (distance < least && hone_name_is_like(first, known[i]))
+            near_name = known[i], least = distance;
+    }
+    if (!near_name) {
+        verify_warning(
+            v, id,
+            "buffer '%s' is in the scope \"%s\", which is none that is known: \"global\", "
+            "\"shared\", \"local\", \"warp\" and others",
+            info->name, info->scope);
+        return;
+    }
+    verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?", info->name,
+                   info->scope, near_name);
+}
+
+/* A dense view ends where its storage ends. */
+static void check_view_size(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    const hone_buffer_info *base = hone_func_buffer(v->func, info->alias_of);
+    int64_t elements = hone_buffer_elements(info), have = hone_buffer_elements(base);
+    int64_t offset = info->elem_offset ? hone_expr_const(info->elem_offset) : 0;
+    if (elements < 0 || have < 0 || offset < 0 || info->strides || base->strides) return;
+    if (base->alias_of != HONE_NO_ID || elements > INT32_MAX || have > INT32_MAX ||
+        offset > INT32_MAX) {
+        return;
+    }
+    int64_t need_bits = (elements + offset) * info->dtype.bits * info->dtype.lanes;
+    int64_t have_bits = have * base->dtype.bits * base->dtype.lanes;
+    if (need_bits <= have_bits) return;
+    verify_warning(v, id, "'%s' ends at byte %lld of the storage of '%s', which has %lld",
+                   info->name, (long long)((need_bits + 7) / 8), base->name,
+                   (long long)((have_bits + 7) / 8));
+}
+
+/* Nobody counts the bytes of a tensor in more than 63 bits. */
+static bool has_countable_bytes(const hone_buffer_info *info) {
+    int64_t bytes = (int64_t)hone_dtype_bytes(info->dtype);
+    bool is_countable = true;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        if (info->shape[d]->kind != HONE_EXPR_INT) continue;
+        if (info->shape[d]->u.i == 0) return true;
+        if (__builtin_mul_overflow(bytes, info->shape[d]->u.i, &bytes)) is_countable = false;
+    }
+    return is_countable;
+}
+
+static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
+    if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
+    v->is_live[buffer] = true;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        verify_integer(v, info->shape[d], "the extent of a buffer");
+        if (info->shape[d]->kind == HONE_EXPR_INT && info->shape[d]->u.i < 0) {
+            verify_error(v, id, "buffer '%s' has the negative extent %lld", info->name,
+                         (long long)info->shape[d]->u.i);
+        }
+        if (info->strides) verify_integer(v, info->strides[d], "the stride of a buffer");
+    }
+    if (info->elem_offset) verify_integer(v, info->elem_offset, "the offset of a buffer");
+    if (!has_countable_bytes(info))
+        verify_error(v, id, "buffer '%s' has more than 2^63 - 1 bytes", info->name);
+    check_scope(v, id, info);
+    if (info->alias_of != HONE_NO_ID &&
+        (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {
+        verify_error(v, id, "buffer '%s' shows the storage of a buffer that does not exist here",
+                     info->name);
+        return;
+    }
+    if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
+}
+
+void verify_declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
+    if (buffer >= v->func->buffer_count) {
+        verify_error(v, id, "a buffer that does not exist is declared");
+        return;
+    }
+    v->declared = hone_func_buffer(v->func, buffer);
+    check_declaration(v, id, buffer);
+    v->declared = NULL;
+}
+
+void verify_define_sizes(verifier *v, const hone_buffer_info *info) {
+    for (uint32_t d = 0; d < info->rank; d++) {
+        if (info->shape[d]->kind == HONE_EXPR_VAR) {
+            v->is_defined[info->shape[d]->u.var] = true;
+            v->points.vars[info->shape[d]->u.var].is_size = true;
+        }
+        if (info->strides && info->strides[d]->kind == HONE_EXPR_VAR) {
+            v->is_defined[info->strides[d]->u.var] = true;
+        }
+    }
+    if (info->elem_offset && info->elem_offset->kind == HONE_EXPR_VAR) {
+        v->is_defined[info->elem_offset->u.var] = true;
+    }
+    if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
+}
