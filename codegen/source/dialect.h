@@ -40,9 +40,8 @@ typedef struct c_dialect {
     const char *helper_words; /* in front of a helper */
     const char *table_words;  /* in front of a constant array in a function */
     const char *array_words;  /* in front of an array of one thread */
-    const char *restrict_word;
-    const char *float_end; /* what names of functions of floats end with */
-    const char *round;     /* to the nearest, halves to even */
+    const char *float_end;    /* what names of functions of floats end with */
+    const char *round;        /* to the nearest, halves to even */
     const char *space[C_SPACE_COUNT];
     const char *shared_words;   /* in front of an array that a block shares */
     const char *dynamic_shared; /* what a launch asks for; NULL: arrays as large as need be */

@@ -245,7 +245,7 @@ hone_status device_make_kernel(splitting *s, const device_segment *segment,
     HONE_TRY(name_kernel(s, func, out_kernel));
     HONE_TRY(find_block(s, func, out_kernel));
     out_kernel->func = func;
-    return device_place_shared(s, func, out_kernel);
+    return device_count_shared(s, func, out_kernel);
 }
 
 /* ---- arguments ---- */

@@ -30,10 +30,8 @@ typedef struct hone_device_kernel {
     const char *symbol;
     const hone_func *func;
     int64_t block[3];
-    int64_t shared_bytes;          /* static */
-    int64_t dynamic_bytes;         /* of buffers with scope "shared.dyn" */
-    const int64_t *shared_offsets; /* by buffer of func: where it lies in the static or dynamic
-                                      memory; -1: it is not shared, or a view */
+    int64_t shared_bytes;  /* static */
+    int64_t dynamic_bytes; /* of buffers with scope "shared.dyn" */
 } hone_device_kernel;
 
 typedef struct hone_launches {

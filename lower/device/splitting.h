@@ -50,8 +50,8 @@ HONE_NODISCARD hone_status device_make_kernel(splitting *s, const device_segment
 /* The arguments of its parameters, for a launch. */
 HONE_NODISCARD hone_status device_bind(splitting *s, const hone_device_kernel *kernel,
                                        hone_launch *launch);
-/* Where its shared buffers lie; "shared.dyn" where they need more than is there at once. */
-HONE_NODISCARD hone_status device_place_shared(splitting *s, hone_func *func,
+/* How much shared memory it has; it is "shared.dyn" where it needs more than is there at once. */
+HONE_NODISCARD hone_status device_count_shared(splitting *s, hone_func *func,
                                                hone_device_kernel *kernel);
 
 /* 0, 1, 2 for x, y, z of "blockIdx" or "threadIdx"; -1: another tag. */
