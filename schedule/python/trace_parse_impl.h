@@ -4,13 +4,14 @@
  *   trace_parse.c           statements             trace_parse_call.c      steps
  *   trace_parse_operand.c   what a step takes      trace_parse_look.c      sch.get(x)
  *   trace_parse_map.c       index maps             trace_parse_intrin.c    tensor intrinsics
- *   trace_parse_outside.c   imports, other modules, programs in the text
+ *   trace_parse_inst.c      instructions           trace_parse_outside.c   imports, other modules,
+ *                                                  programs in the text
  */
 #ifndef HONE_SCHEDULE_PYTHON_TRACE_PARSE_IMPL_H
 #define HONE_SCHEDULE_PYTHON_TRACE_PARSE_IMPL_H
 
 #include "ir/python/python_run.h"
-#include "schedule/trace/trace.h"
+#include "schedule/trace/trace_args.h"
 
 /* Kinds of values. What belongs to a schedule has the number under which it was begun as its mark.
  * count of an UNKNOWN is 1 when it is of a module that has nothing to do with programs. */
@@ -57,6 +58,24 @@ static inline const hone_index_map *pytrace_map_of(const py_value *v) {
 /* INVALID for what none takes, and for variables of an earlier schedule. */
 HONE_NODISCARD hone_status pytrace_to_operand(pytrace *p, uint32_t at, const py_value *v,
                                               hone_operand *out);
+
+/* ---- from arguments to an instruction (trace_parse_inst.c) ---- */
+/* The arguments of a step, by the rows of its traits. */
+typedef struct pytrace_call {
+    hone_inst_kind kind;
+    uint32_t start; /* of the step's name in the text */
+    uint32_t where; /* the argument in hand begins there */
+    hone_operand args[HONE_MAX_ARGS];
+    bool given[HONE_MAX_ARGS];
+    hone_operand *varargs;
+    uint32_t vararg_count, vararg_capacity;
+} pytrace_call;
+
+uint32_t pytrace_arg_count(hone_inst_kind kind);
+/* Appends the instruction to the trace. wanted: how many results the text names
+ * (PYTRACE_ONE_VALUE: one value). INVALID, at the call: an argument is missing or of a wrong type.
+ */
+hone_status pytrace_make_inst(pytrace *p, pytrace_call *c, uint32_t wanted, py_value *out);
 
 /* ---- steps (trace_parse_call.c) ---- */
 /* How many results a step shall give: as many as names, none, or what a single value holds. */
