@@ -44,7 +44,8 @@ const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);
-/* The same where all of them below root are known: only these statements are looked at. */
+/* lower_map_accesses, where all accesses below root are known: only these statements are looked at.
+ */
 HONE_NODISCARD hone_status lower_map_listed(hone_func *func, hone_node_id root,
                                             const lower_accesses *all, hone_buffer buffer,
                                             lower_index_map map, void *ctx);

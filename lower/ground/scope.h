@@ -19,7 +19,8 @@ typedef struct lower_scope {
 /* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
  * not marked, that of root itself for instance; HONE_NO_ID = all are. */
 HONE_NODISCARD hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept);
-/* The same for these accesses alone, which stand below root: other loops below it are left out. */
+/* lower_enter for these accesses, which stand below root: loops that are around none are left out.
+ */
 HONE_NODISCARD hone_status lower_enter_for(lower_scope *s, hone_node_id root,
                                            const lower_accesses *accesses);
 /* Threads around a node that share memory of that scope touch it all at once: their loops count as
