@@ -65,6 +65,11 @@ HONE_API hone_error *hone_program_build(const hone_program *program,
                                         const hone_compilation_options *compilation,
                                         hone_model **out_model);
 
+/* The text of a target in full, as databases and reports have it: of NULL or "host" what this
+ * machine is, of a name (`hone target --list`) what it stands for. The caller frees it with
+ * hone_text_free. Errors: invalid (it is no target; this machine is not known). */
+HONE_API hone_error *hone_target_text(const char *target, char **out_text);
+
 /* ---- the interpreter ---- */
 
 typedef struct hone_results hone_results;

@@ -526,6 +526,23 @@ static void refuses_to_compile(void **state) {
     hone_program_free(program);
 }
 
+static void names_targets(void **state) {
+    (void)state;
+    char *here = NULL, *again = NULL, *card = NULL;
+    public_ok(hone_target_text(NULL, &here));
+    public_ok(hone_target_text(here, &again)); /* it stands for itself */
+    assert_string_equal(here, again);
+    assert_non_null(strstr(here, "-mtriple="));
+    public_ok(hone_target_text("nvidia/nvidia-t4", &card));
+    assert_non_null(strstr(card, "-arch=sm_75"));
+    hone_text_free(here);
+    hone_text_free(again);
+    hone_text_free(card);
+    public_expect(hone_target_text("nothing", &card), "invalid", "unknown target 'nothing'");
+    assert_null(card);
+    public_expect(hone_target_text("host", NULL), "invalid", "out_text");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_tasks),
@@ -535,6 +552,7 @@ int main(void) {
         cmocka_unit_test(binds_sizes),
         cmocka_unit_test(loads_with_sizes),
         cmocka_unit_test(profiles),
+        cmocka_unit_test(names_targets),
         cmocka_unit_test(calls_external_functions),
         cmocka_unit_test(has_room_for_functions),
     };

@@ -13,6 +13,8 @@ from torch import nn
 
 import hone.dynamo
 
+from programs import product
+
 F = nn.functional
 
 
@@ -154,6 +156,12 @@ class Backend(unittest.TestCase):
         torch._dynamo.reset()
         self.same(dense().eval(), torch.randn(2, 8), db=db, threads=1)
         self.assertEqual(sorted(os.listdir(self.options["cache"])), kept)
+
+    def test_keeps_machines_apart(self):
+        module, options = hone.load(product), hone.dynamo.Options()
+        mine = hone.dynamo._key(module, options, None)
+        with unittest.mock.patch.object(hone.dynamo, "describe_target", return_value="another one"):
+            self.assertNotEqual(hone.dynamo._key(module, options, None), mine)
 
     def test_leaves_to_torch(self):
         def draws(x):

@@ -20,7 +20,7 @@ from .database import Database, News
 from .external import register
 from .farm import Farm
 from .model import Comparison, Model, Port, Timing
-from .module import Module, Progress, Task, Tuned, TunedTask, load
+from .module import Module, Progress, Task, Tuned, TunedTask, load, target
 from .schedule import Block, Integer, Loop, Schedule, Trace
 
 __version__: str = _LIB.hone_version().decode()
@@ -30,4 +30,4 @@ __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "I
            "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
            "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",
            "TunedTask", "TypeMismatchError", "UnavailableError", "UnsupportedError",
-           "VersionError", "load", "register", "__version__"]
+           "VersionError", "load", "register", "target", "__version__"]

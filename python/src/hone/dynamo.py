@@ -26,7 +26,7 @@ from ._library import LIB
 from ._prepared import prepare
 from .database import Database
 from .model import Model
-from .module import Module
+from .module import Module, target as describe_target
 
 Compiled = Callable[..., Any]
 _lock = threading.Lock()
@@ -87,7 +87,8 @@ def _records(module: Module, db: Union[None, str, "os.PathLike[str]"]) -> List[s
 
 
 def _key(module: Module, options: Options, target: Optional[str]) -> str:
-    facts = [LIB.hone_version(), module.hash(), target, options.threads,
+    machine = describe_target(target)  # the folder may be another machine's, too
+    facts = [LIB.hone_version(), module.hash(), machine, options.threads,
              _records(module, options.db)]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 

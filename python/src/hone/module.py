@@ -376,6 +376,15 @@ def _read_tuned(tuned: c_void_p) -> Tuned:
                  totals.session.decode())
 
 
+# ---- targets ----
+
+def target(text: Optional[str] = None) -> str:
+    """A target in full: of ``None`` what this machine is, of a name what it stands for."""
+    out = lib.out_pointer()
+    LIB.hone_target_text(lib.text(text), lib.ref(out))
+    return lib.take_text(out)
+
+
 # ---- loading ----
 
 def load(model: Any, *example_inputs: Any, name: str = "program",
