@@ -151,7 +151,7 @@ class Kills:
             with open("said", encoding="utf-8") as said:
                 text = said.read()
             # what is there already is refused by some, with 2 and its name
-            if process.returncode and "exists" not in text and "already" not in text:
+            if process.returncode and "already" not in text and "another name" not in text:
                 self.fault("exit", verb, process.returncode, text[-400:])
         except subprocess.TimeoutExpired:
             self.kill(process, verb)
@@ -192,6 +192,7 @@ def main():
     build, seconds = os.path.abspath(sys.argv[1]), float(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**9)
     print(f"seed {seed}", flush=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     kills = Kills(build, seed)
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)

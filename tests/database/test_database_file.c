@@ -13,6 +13,7 @@
 #include "database/session_owner.h"
 #include "support/core/alloc.h"
 #include "support/data/rng.h"
+#include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "tests/database/db_samples.h"
 #include "tests/support/hone_test.h"
@@ -85,7 +86,9 @@ static void is_made_whole(void **state) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) make_until_killed(path);
-        usleep((useconds_t)hone_rng_below(&rng, 20000)); /* allow usleep: lets the child write */
+        const hone_clock *clock = hone_clock_system();
+        hone_clock_sleep_until(clock,
+                               hone_clock_now(clock) + (int64_t)hone_rng_below(&rng, 20000000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         if (!hone_fs_exists(path)) continue;
