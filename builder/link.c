@@ -106,6 +106,14 @@ static hone_status try_linkers(const link_job *job, const char *draft_path) {
     return st;
 }
 
+/* No linker at all is this machine's lack: the candidate is not blamed for it. */
+static hone_status of_machine(hone_status st) {
+    if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
+    hone_status other = HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", hone_status_message(st));
+    hone_status_free(st);
+    return other;
+}
+
 /* Links into a draft beside the output and renames it when it is whole. */
 static hone_status link_all(const link_job *job, const char *output_path) {
     char *draft = NULL;
@@ -114,7 +122,7 @@ static hone_status link_all(const link_job *job, const char *output_path) {
     hone_str_printf(&path, "%s.%ld.tmp", output_path, (long)getpid());
     HONE_TRY_GOTO(st, hone_str_check(&path), end);
     draft = hone_str_take(&path);
-    HONE_TRY_GOTO(st, try_linkers(job, draft), end);
+    HONE_TRY_GOTO(st, of_machine(try_linkers(job, draft)), end);
     if (rename(draft, output_path) != 0) {
         st = HONE_ERROR(HONE_CODE_IO, "%s: %s", output_path, strerror(errno));
     }

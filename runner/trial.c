@@ -75,11 +75,12 @@ static void tell(const trial *t, hone_trial_phase phase) {
     if (t->bench->options.on_phase) t->bench->options.on_phase(t->bench->options.ctx, phase);
 }
 
-/* Descriptors, memory and files that there are too few of: the candidate can do nothing for that.
- */
+/* Descriptors, memory, files and threads that there are too few of: the candidate can do nothing
+ * for that. */
 static bool is_machines(hone_status st) {
     hone_code code = hone_status_code(st);
-    return code == HONE_CODE_IO || code == HONE_CODE_NO_MEMORY || code == HONE_CODE_UNSUPPORTED;
+    return code == HONE_CODE_IO || code == HONE_CODE_NO_MEMORY || code == HONE_CODE_UNSUPPORTED ||
+           code == HONE_CODE_UNAVAILABLE;
 }
 
 /* Ends a status as a failure of the candidate, or of this machine. */

@@ -409,7 +409,7 @@ static void links_for_another_machine(void **state) {
             if (result.failure) fail_msg("%s: %s", linkers[i], result.message);
             expect_aarch64(path);
         } else {
-            assert_int_equal(result.failure, HONE_FAILURE_BUILD_ERROR);
+            assert_int_equal(result.failure, HONE_FAILURE_MACHINE_ERROR);
             assert_non_null(strstr(result.message, "aarch64-linux-gnu-ld"));
         }
         hone_builder_release(builder);

@@ -283,6 +283,21 @@ static hone_status load_tasks(tune_run *run, const tune_options *o) {
                                &run->tasks);
 }
 
+/* No kernel has a record: through no fault of theirs, or as warnings have said. */
+static void say_why_none(tune_run *run) {
+    hone_cli *cli = run->cli;
+    const char *put_off = run->result.put_off;
+    cli->exit_code = put_off ? HONE_EXIT_WORLD : HONE_EXIT_NO;
+    if (put_off) {
+        hone_log_line(&cli->log, HONE_LOG_ERROR, "no candidate of %s could be judged: %s",
+                      cli->args[0], put_off);
+    } else if (cli->quiet) {
+        hone_log_line(&cli->log, HONE_LOG_ERROR,
+                      "%s: no kernel has a record; without --quiet the warnings say why",
+                      cli->args[0]);
+    }
+}
+
 static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(tune_options_check(run->cli, o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
@@ -326,12 +341,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
                           "stopped; everything measured is in %s, the same command goes on", o->db);
         }
     } else if (!hone_tune_summary_has_best(&run->result)) {
-        run->cli->exit_code = HONE_EXIT_NO;
-        if (run->cli->quiet) {
-            hone_log_line(&run->cli->log, HONE_LOG_ERROR,
-                          "%s: no kernel has a record; without --quiet the warnings say why",
-                          run->cli->args[0]);
-        }
+        say_why_none(run);
     }
     return HONE_OK;
 }

@@ -100,6 +100,7 @@ typedef struct hone_tune_result {
     int64_t trials, failed;
     bool was_stopped;         /* by should_stop */
     const char *lost_devices; /* why it ended for want of devices; NULL = it did not */
+    const char *put_off; /* why the last candidate was, that could not be judged; NULL = none */
     bool has_converged;
     bool is_used_up;     /* there was nothing left to try */
     hone_db_times times; /* summed over this run */

@@ -117,6 +117,7 @@ hone_status hone_tuning_note_fault(hone_tuning *t, hone_trial *trial, const char
     hone_log_line(t->options->log, HONE_LOG_WARNING,
                   "a candidate of '%s' is put off, it could not be judged: %s",
                   trial->task->task->name, message);
+    t->result->put_off = hone_arena_strdup(t->result->arena, message);
     trial->was_dropped = true;
     if (hone_tune_task_counts(trial->task, trial->candidate.sketch)) t->dropped++;
     return HONE_OK;
