@@ -493,6 +493,11 @@ static const struct row {
         "input x f32 1,1,N\nconst s i64 1 = -1000\nconst e i64 1 = -1\nconst a i64 1 = 2\n"
         "node Slice x,s,e,a -> y",
         "1,2", "1"),
+    ROW("a number of boxes in a vector whose length comes later",
+        "opset 11\ninput x i64 1,N\nconst f i64 1 = 0\nnode Squeeze x -> m axes=[0]\n"
+        "const b f32 1,2,4 = 0,0,1,1,0,0,1,2\nconst s f32 1,1,2 = 1,2\n"
+        "node NonMaxSuppression b,s,m -> y",
+        "1", "0,0,1"),
     ROW("Slice as long as another tensor",
         "opset 13\ninput x f32 1,1,N\nnode Shape x -> n start=2\nconst s i64 1 = 0\n"
         "const a i64 1 = 0\nconst d f32 4 = 5,6,7,8\nnode Slice d,s,n,a -> p\n"

@@ -11,7 +11,7 @@ from onnx_operators import axis_of, named, since, spatial_data
 
 def loss(case):
     dtype = case.dtype()
-    rank = case.draw.between(2, 4)
+    rank = case.draw.between(2, 5)
     shape = [case.draw.between(1, 4) for _ in range(rank)]
     classes = shape[1]
     data = case.tensor(shape, dtype, 0.1)
@@ -75,12 +75,15 @@ def exactly(case, numbers):
 
 
 def upsample(case):
+    """What counts nothing is not the same everywhere."""
+    case.flavour = "plain" if case.flavour == "edges" else case.flavour
     rank = case.draw.one_of((2, 4, 4))
     mode = case.draw.one_of(("nearest", "linear"))
     scales = [1.0] * rank
     for d in (rank - 2, rank - 1):
         scales[d] = case.draw.one_of((1.0, 2.0, 3.0, 1.5, case.draw.real(1, 3)))
-    data = case.tensor([case.draw.between(1, 5) for _ in range(rank)], "float32", 0.1)
+    dtype = "float32" if mode == "linear" or case.draw.chance(0.5) else case.dtype()
+    data = case.tensor([case.draw.between(1, 5) for _ in range(rank)], dtype, 0.1)
     if not since(case, 9):
         return case.node([data], mode=case.maybe(mode), scales=scales)
     return case.node([data, exactly(case, scales)], mode=case.maybe(mode))
@@ -133,10 +136,19 @@ def resize(case):
         words["cubic_coeff_a"] = case.maybe(case.draw.one_of((-0.75, -0.5)), 0.5)
         words["exclude_outside"] = case.maybe(case.draw.between(0, 1), 0.5)
     hold = case.given if case.draw.chance(0.3) and form != "tf_crop_and_resize" else case.constant
+    has_axes = since(case, 18) and form != "tf_crop_and_resize" and case.draw.chance(0.4)
+    if has_axes:
+        words["axes"] = axes if case.draw.chance(0.5) else [a - 4 for a in axes]
+    if since(case, 18) and mode in ("linear", "cubic") and form == "half_pixel":
+        words["antialias"] = case.maybe(case.draw.between(0, 1), 0.4)
+    if has_axes and sizes is not NONE and hold is case.constant:
+        words["keep_aspect_ratio_policy"] = case.maybe(case.draw.one_of(
+            ("stretch", "not_larger", "not_smaller")), 0.4)
+    kept = [] if has_axes else list(data.shape[:2])
+    sizes = NONE if sizes is NONE else hold(numpy.array([*kept, *sizes], "int64"))
     if scales is not NONE:
-        scales = hold(numpy.array([1, 1, *scales], "float32"))
+        scales = hold(numpy.array([1] * len(kept) + list(scales), "float32"))
         scales.is_exact = True
-    sizes = NONE if sizes is NONE else hold(numpy.array([*data.shape[:2], *sizes], "int64"))
     roi = NONE if roi is NONE else exactly(case, roi)
     if scales is NONE and not since(case, 13):
         scales = exactly(case, [])
@@ -292,12 +304,20 @@ def matmul_qlinear(case):
 def whole_conv(case):
     groups = case.draw.one_of((1, 1, 2))
     channels, filters = groups * case.draw.between(1, 3), groups * case.draw.between(1, 3)
-    kernel = [case.draw.between(1, 3) for _ in range(2)]
+    spatial = case.draw.one_of((1, 2, 2, 2, 3))
+    kernel = [case.draw.between(1, 3) for _ in range(spatial)]
     kinds = ("uint8", case.draw.one_of(("uint8", "int8")))
-    data = case.tensor([case.draw.between(1, 2), channels, 6, 5], kinds[0])
+    if case.draw.chance(0.2):
+        kinds = ("int8", "int8")
+    data = case.tensor([case.draw.between(1, 2), channels, *(6, 5, 5)[:spatial]], kinds[0])
     weight = case.tensor([filters, channels // groups, *kernel], kinds[1], 0.7)
-    words = {"group": groups if groups > 1 else None, "strides": case.maybe([1, 2], 0.4),
-             "pads": case.maybe([1, 0, 1, 1], 0.5), "kernel_shape": case.maybe(kernel)}
+    words = {"group": groups if groups > 1 else None, "kernel_shape": case.maybe(kernel),
+             "strides": case.maybe([case.draw.between(1, 2) for _ in kernel], 0.4),
+             "dilations": case.maybe([case.draw.between(1, 2) for _ in kernel], 0.3)}
+    if case.draw.chance(0.2):
+        words["auto_pad"] = case.draw.one_of(("SAME_UPPER", "SAME_LOWER", "VALID"))
+    else:
+        words["pads"] = case.maybe([case.draw.between(0, 1) for _ in range(2 * spatial)], 0.5)
     return data, weight, kinds, words
 
 
@@ -331,14 +351,29 @@ EQUATIONS = ("ij,jk->ik", "bij,bjk->bik", "ij->ji", "ii->i", "ij->", "ii->", "i,
              "ba", "ij,jk", "ij,jk,kl->il", "i,ij,j->", "ij , jk -> ki")
 
 
+def random_equation(case):
+    """Letters at random, in at most three operands; what comes out is some of them, or not said."""
+    letters = [case.draw.one_of("abcd") for _ in range(9)]
+    terms, at = [], 0
+    for _ in range(case.draw.between(1, 3)):
+        count = case.draw.between(1, 3)
+        terms.append("".join(letters[at:at + count]))
+        at += count
+    used = sorted(set("".join(terms)))
+    case.draw.rng.shuffle(used)
+    left = "".join(used[:case.draw.between(0, len(used))])
+    return ",".join(terms) + (f"->{left}" if case.draw.chance(0.8) else "")
+
+
 def einsum(case):
-    equation = case.draw.one_of(EQUATIONS)
+    equation = case.draw.one_of(EQUATIONS) if case.draw.chance(0.4) else random_equation(case)
+    dtype = case.dtype()
     extents = {letter: case.draw.between(1, 5) for letter in set(equation) if letter.isalpha()}
     more = case.draw.shape(0, 2, 12)
     operands = []
     for term in equation.replace(" ", "").split("->")[0].split(","):
         shape = [extents[letter] for letter in term.replace("...", "")]
-        operands.append(case.tensor([*more, *shape] if "..." in term else shape, "float32", 0.3))
+        operands.append(case.tensor([*more, *shape] if "..." in term else shape, dtype, 0.3))
     return case.node(operands, equation=equation)
 
 
@@ -391,6 +426,7 @@ def dft(case):
     inverse = case.draw.between(0, 1)
     data = case.tensor([*shape, case.draw.one_of((1, 2)) if not inverse else 2], "float32", 0.1)
     axis = case.draw.between(0, len(shape) - 1)
+    axis = axis - len(shape) - 1 if case.draw.chance(0.3) and axis else axis
     length = case.parameter(case.draw.between(1, 9)) if case.draw.chance(0.4) else NONE
     words = {"inverse": inverse, "onesided": int(data.shape[-1] == 1 and case.draw.chance(0.5))}
     if since(case, 20):
@@ -427,17 +463,19 @@ def group_norm(case):
     """Onnxruntime takes the square of the mean off the mean of squares."""
     case.flavour = "plain"
     groups, size = case.draw.between(1, 3), case.draw.between(1, 3)
-    data = spatial_data(case, groups * size, "float32", 2)
+    dtype = case.draw.one_of(("float32", "float32", "float16", "float64"))
+    data = spatial_data(case, groups * size, dtype, 2)
     shape = [groups * size if since(case, 21) else groups]
-    return case.node([data, case.tensor(shape, "float32", 0.7), case.tensor(shape, "float32", 0.7)],
+    return case.node([data, case.tensor(shape, dtype, 0.7), case.tensor(shape, dtype, 0.7)],
                      num_groups=groups, epsilon=case.maybe(1e-3))
 
 
 def rms_norm(case):
-    data = case.data(1, 4, "float32")
+    dtype = case.draw.one_of(("float32", "float32", "float16", "float64"))
+    data = case.data(1, 4, dtype)
     axis = case.maybe(axis_of(case, data.rank))
     inner = data.shape[-1 if axis is None else axis:]
-    return case.node([data, case.tensor(inner, "float32", 0.6)], axis=axis, epsilon=case.maybe(1e-3))
+    return case.node([data, case.tensor(inner, dtype, 0.6)], axis=axis, epsilon=case.maybe(1e-3))
 
 
 def rotary(case):
@@ -478,11 +516,12 @@ def attention(case):
     operands = [states(heads, queries), states(kv_heads, keys), states(kv_heads, keys)]
     form = case.draw.one_of(("none", "causal", "float32", "bool"))
     mask = NONE
+    lead = case.draw.one_of(([], [], [1, 1], [batch, 1], [1, heads], [batch, heads]))
     if form == "float32":
-        mask = case.tensor([queries, keys + past], "float32")
+        mask = case.tensor([*lead, queries, keys + past], "float32")
     elif form == "bool":
-        truths = case.draw.rng.random([queries, keys + past]) < 0.7
-        truths[:, 0] = True
+        truths = case.draw.rng.random([*lead, queries, keys + past]) < 0.7
+        truths[..., 0] = True
         mask = case.holding(truths)
     operands.append(mask)
     if past:

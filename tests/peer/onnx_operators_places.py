@@ -105,7 +105,7 @@ def cum_sum(case):
 
 
 def reverse_sequence(case):
-    data = case.data(2, 4, case.dtype(), 300)
+    data = case.data(2, 5, case.dtype(), 300)
     time = case.draw.between(0, 1)
     most, batch = data.shape[time], data.shape[1 - time]
     lengths = case.draw.rng.integers(min(1, most), most + 1, [batch]).astype("int64")
@@ -113,7 +113,8 @@ def reverse_sequence(case):
 
 
 def one_hot(case):
-    kind = case.draw.one_of([t for t in case.types(0) if t in ("int32", "int64", "float32")])
+    common = ("int32", "int64", "float32")
+    kind = case.draw.one_of([t for t in case.types(0) if t in common or case.draw.chance(0.3)] or common)
     depth = case.draw.between(1, 6)
     shape = case.draw.shape(0, 3, 60)
     low = -depth - 1 if since(case, 11) else 0
@@ -187,8 +188,8 @@ def range_(case):
 
 def eye_like(case):
     data = case.data(2, 2, case.dtype())
-    to = case.draw.one_of(("float32", "float64", "int32", "int64", "uint64"))
-    return case.node([data], dtype=TENSOR_TYPES[to], k=case.maybe(case.draw.between(-3, 3)))
+    to = case.draw.one_of(sorted(TENSOR_TYPES))
+    return case.node([data], dtype=case.maybe(TENSOR_TYPES[to]), k=case.maybe(case.draw.between(-3, 3)))
 
 
 def trilu(case):
@@ -216,14 +217,15 @@ def bit_shift(case):
 
 
 def local_norm(case):
-    data = case.data(4, 4, "float32", 300)
+    data = case.data(3, 5, "float32", 300)
     return case.node([data], size=case.draw.one_of((1, 3, 5)), alpha=case.maybe(0.01),
                      beta=case.maybe(0.5), bias=case.maybe(2.0))
 
 
 def mean_variance(case):
-    data = case.data(4, 4, "float32", 300)
-    return case.node([data], axes=case.maybe(some_axes(case, 4, 1)))
+    data = case.data(4, 4, "float32", 300) if case.draw.chance(0.5) else case.data(1, 5, "float32", 300)
+    axes = some_axes(case, data.rank, 1)
+    return case.node([data], axes=axes if data.rank < 4 else case.maybe(axes))
 
 
 def unpool(case):

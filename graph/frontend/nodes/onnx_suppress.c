@@ -62,7 +62,14 @@ static hone_status number(onnx_reader *r, uint32_t input, hone_dtype dtype, doub
     if (onnx_has_input(r, input)) {
         HONE_TRY(onnx_input_info(r, input, &info));
         *out = r->inputs[input];
-        if (info->rank > 1 || (info->rank == 1 && !hone_expr_is_int_value(info->shape[0], 1))) {
+        bool is_open = info->rank == 1 && !hone_expr_is_int(info->shape[0]); /* one, or it fails */
+        if (is_open) {
+            const hone_expr *first = hone_extent_int(&r->ir, 0);
+            hone_garg place;
+            HONE_TRY(onnx_make_ints(r, 1, &first, 1, &place));
+            HONE_TRY(onnx_emit_take(r, *out, place, 0, out));
+        } else if (info->rank > 1 ||
+                   (info->rank == 1 && !hone_expr_is_int_value(info->shape[0], 1))) {
             return HONE_ERROR(HONE_CODE_INVALID, "input %u is no single number", input);
         }
         HONE_TRY(onnx_emit_cast(r, *out, dtype, out));
