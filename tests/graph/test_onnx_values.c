@@ -754,6 +754,11 @@ static const struct row {
         "const t f32 = 1\nconst v u8 = 4\nconst p u8 = 10\n"
         "node com.microsoft.QLinearAdd x,s,z,b,t,v,s,p -> y",
         "7,1", "14,16"),
+    ROW("weights of 4 bits whose columns are in an order of groups",
+        "opset 17\ninput x f32 1,16\nconst w u8 1,2,4 = 153,153,153,153,153,153,153,153\n"
+        "const s f32 2 = 1,10\nconst g i32 16 = 0,1,0,0,1,0,0,0,0,0,0,0,0,0,1,1\n"
+        "node com.microsoft.MatMulNBits x,w,s,,g -> y K=16 N=1 bits=4 block_size=8",
+        "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2", "62"),
     ROW("a product of quantised numbers that stays one of floats",
         "opset 13\ninput x u8 1,2\nconst s f32 = 0.5\nconst z u8 = 3\n"
         "const w i8 2,2 = 1,-2,3,4\nconst t f32 = 0.25\nconst v i8 = 0\nconst b i32 2 = 8,-12\n"

@@ -42,15 +42,22 @@ def skip_norm(case):
 
 
 def few_bits(case):
+    """No zero points with an order of groups: onnxruntime's are others then."""
     n, k, block = case.draw.between(1, 9), case.draw.between(1, 70), case.draw.one_of((16, 32))
-    bits = 4
+    bits = case.draw.one_of((4, 4, 4, 8))
     blocks = -(-k // block)
     rng = case.draw.rng
     operands = [case.tensor([*case.draw.shape(1, 2, 12), k], "float32"),
                 case.constant(rng.integers(0, 256, [n, blocks, block * bits // 8]).astype("uint8")),
                 case.constant(rng.uniform(0.01, 0.3, [n * blocks]).astype("float32"))]
-    if case.draw.chance(0.5):
-        operands.append(case.constant(rng.integers(0, 256, [n * -(-blocks * bits // 8)]).astype("uint8")))
+    has_order = case.draw.chance(0.3) and bits == 4
+    if has_order:
+        operands += [NONE]
+    elif case.draw.chance(0.5):
+        zeros = rng.integers(0, 256, [n * -(-blocks * bits // 8)]).astype("uint8")
+        operands.append(case.constant(zeros))
+    if has_order:
+        operands.append(case.constant(rng.integers(0, blocks, [blocks * block]).astype("int32")))
     return case.node(operands, K=k, N=n, bits=bits, block_size=block)
 
 

@@ -117,18 +117,45 @@ static hone_status zero_points(onnx_reader *r, const few_bits *w, hone_garg *out
     return as_rows(r, *out, w->n * w->blocks, 1, out);
 }
 
-/* (number - zero point) * scale, block by block: [n, k]. */
+/* Numbers of blocks as those of columns: one for all, or for each the one that the order of groups
+ * (input 4) names. */
+static hone_status by_column(onnx_reader *r, const few_bits *w, hone_garg *io) {
+    const hone_sinfo *info, *groups;
+    hone_garg places = r->inputs[4];
+    HONE_TRY(onnx_info(r, io, &info));
+    if (info->rank == 0) return HONE_OK;
+    HONE_TRY(onnx_info(r, &places, &groups));
+    int64_t count = groups->rank == 1 ? hone_expr_const(groups->shape[0]) : -1;
+    if (count < w->k)
+        return HONE_ERROR(HONE_CODE_INVALID, "the order of groups (input 4) is no vector of K");
+    if (count > w->k) HONE_TRY(onnx_emit_slice(r, places, 0, 0, w->k, &places));
+    HONE_TRY(as_rows(r, *io, w->n, w->blocks, io));
+    return onnx_emit_take(r, *io, places, 1, io);
+}
+
+static hone_status by_group(onnx_reader *r, const few_bits *w, hone_garg *numbers, hone_garg *zero,
+                            hone_garg *scale) {
+    HONE_TRY(as_rows(r, *numbers, w->n, w->blocks * w->block, numbers));
+    if (w->blocks * w->block > w->k) HONE_TRY(onnx_emit_slice(r, *numbers, 1, 0, w->k, numbers));
+    HONE_TRY(by_column(r, w, zero));
+    return by_column(r, w, scale);
+}
+
+/* (number - zero point) * scale, block by block, or of the group of each column: [n, k]. */
 static hone_status unpack_weight(onnx_reader *r, const few_bits *w, hone_garg *out) {
     hone_garg zero, scale;
     int64_t rows = w->n * w->blocks;
+    bool has_order = onnx_has_input(r, 4);
     HONE_TRY(as_rows(r, r->inputs[1], rows, w->block * w->bits / 8, out));
     HONE_TRY(unpack_bits(r, w->bits, out));
     HONE_TRY(onnx_emit_cast(r, *out, w->dtype, out));
     HONE_TRY(zero_points(r, w, &zero));
-    HONE_TRY(onnx_emit2(r, "subtract", *out, zero, out));
     HONE_TRY(onnx_emit_cast(r, r->inputs[2], w->dtype, &scale));
     HONE_TRY(as_rows(r, scale, rows, 1, &scale));
+    if (has_order) HONE_TRY(by_group(r, w, out, &zero, &scale));
+    HONE_TRY(onnx_emit2(r, "subtract", *out, zero, out));
     HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
+    if (has_order) return HONE_OK;
     HONE_TRY(as_rows(r, *out, w->n, w->blocks * w->block, out));
     return w->blocks * w->block == w->k ? HONE_OK : onnx_emit_slice(r, *out, 1, 0, w->k, out);
 }
@@ -151,8 +178,6 @@ static hone_status read_few_bits(onnx_reader *r, few_bits *w) {
                           (long long)w->block, (long long)w->n, (long long)w->k);
     }
     w->blocks = (w->k + w->block - 1) / w->block;
-    if (onnx_has_input(r, 4))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "an order of groups (input 4)");
     HONE_TRY(onnx_attr_int(r, "weight_prepacked", 0, &is_packed));
     if (is_packed) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "weights packed for one device");
     return HONE_OK;
