@@ -244,6 +244,8 @@ const char *script_strdup(script_parser *p, const char *text);
 
 /* ---- names ---- */
 bool script_define(script_parser *p, const char *name, py_value value);
+/* The size of the function by this name, which a TypeVar brought in; or HONE_NO_ID. */
+hone_var script_size_of(const script_parser *p, const char *name);
 const py_value *script_lookup(const script_parser *p, const char *name);
 /* "undefined name 'x'; did you mean 'y'?" */
 bool script_undefined(script_parser *p, uint32_t at, const char *name);

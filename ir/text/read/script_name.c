@@ -34,19 +34,21 @@ static const char *const aliases[][2] = {
     {"s_tir",    "T"       }
 };
 
+hone_var script_size_of(const script_parser *p, const char *name) {
+    for (hone_var var = 0; var < p->func->var_count; var++) {
+        if (p->func->vars[var].is_size && strcmp(p->func->vars[var].name, name) == 0) return var;
+    }
+    return HONE_NO_ID;
+}
+
 /* n = TypeVar("n") beside the functions: each function has a size of its own by that name. */
 static bool shared_size(script_parser *p, const char *name, const py_value *known, py_value *out) {
     if (p->graph) {
         *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
         return script_expr_of(out) != NULL;
     }
-    hone_var var = 0;
-    const hone_func *func = p->func;
-    while (var < func->var_count &&
-           !(func->vars[var].is_size && strcmp(func->vars[var].name, name) == 0)) {
-        var++;
-    }
-    if (var == func->var_count && !script_new_var(p, name, script_var_of(known)->dtype, &var))
+    hone_var var = script_size_of(p, name);
+    if (var == HONE_NO_ID && !script_new_var(p, name, script_var_of(known)->dtype, &var))
         return false;
     p->func->vars[var].is_size = true;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));

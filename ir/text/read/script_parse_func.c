@@ -16,17 +16,22 @@ static bool add_param(script_parser *p, hone_var var, hone_buffer buffer) {
     return true;
 }
 
+/* The variable that a parameter in front brought in: T.Buffer(("n",)), by a TypeVar or without. */
+static hone_var var_in_front(const script_parser *p, const char *name, hone_dtype dtype) {
+    const py_value *known = script_lookup(p, name);
+    hone_var var = HONE_NO_ID;
+    if (!known) return HONE_NO_ID;
+    if (known->kind == SCRIPT_NEWVAR) var = script_size_of(p, name);
+    if (known->kind == SCRIPT_EXPR && script_expr_of(known)->kind == HONE_EXPR_VAR)
+        var = script_expr_of(known)->u.var;
+    bool fits = var != HONE_NO_ID && hone_dtype_equal(p->func->vars[var].dtype, dtype);
+    return fits ? var : HONE_NO_ID;
+}
+
 static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype,
                              const py_value *type) {
-    hone_var var = HONE_NO_ID;
-    const py_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
-    bool is_known = known && known->kind == SCRIPT_EXPR &&
-                    script_expr_of(known)->kind == HONE_EXPR_VAR &&
-                    hone_dtype_equal(script_expr_of(known)->dtype, dtype);
-    if (is_known)
-        var = script_expr_of(known)->u.var;
-    else if (!script_new_var(p, name, dtype, &var))
-        return false;
+    hone_var var = var_in_front(p, name, dtype);
+    if (var == HONE_NO_ID && !script_new_var(p, name, dtype, &var)) return false;
     if (type) script_mark_var(p, var, type);
     const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
     return script_check_ir(p, p->run.at) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
