@@ -1,12 +1,19 @@
 /* graph/passes/link_memory.c - texts of TVM's later stages say where tensors lie; here they are
- * made values again: a = R.builtin.alloc_tensor(...); cls.f(x, a)  → a = R.call_tir(cls.f, (x,),
- * ...) R.call_tir_inplace(f, (x, y), [0, -1], ...)   → R.call_tir of f out of place
- * (out_of_place.h) cls.f(x), which stores to x                   → the same; x is the result from
- * here on R.call_tir_with_grad                          → R.call_tir vm.builtin.reshape, of shapes
- * that are known  → R.reshape storage, what frees it, checks of arguments   → nothing: the plan of
- * a model does that R.invoke_pure_closure(f, (x,))                → cls.f(x, ...), with what
- * R.make_closure gave Names of the same memory are one value that changes: an alias of a tensor, or
- * the part of a storage, is not looked for behind a change. needs: nothing keeps: everything else
+ * made values again.
+ *
+ *   a = R.builtin.alloc_tensor(...); cls.f(x, a)   a = R.call_tir(cls.f, (x,), ...)
+ *   R.call_tir_inplace(f, (x, y), [0, -1], ...)    R.call_tir of f out of place (out_of_place.h)
+ *   cls.f(x), which stores to x                    the same; x is the result from here on
+ *   R.call_tir_with_grad                           R.call_tir
+ *   R.call_tir(f, (x, n), ...), n a number         R.call_tir of f with its numbers last
+ *   vm.builtin.reshape, of shapes that are known   R.reshape
+ *   storage, what frees it, checks of arguments    nothing: the plan of a model does that
+ *   R.invoke_pure_closure(f, (x,))                 cls.f(x, ...), with what R.make_closure gave
+ *
+ * Names of the same memory are one value that changes: an alias of a tensor, or the part of a
+ * storage, is not looked for behind a change.
+ * needs: nothing
+ * keeps: everything else
  */
 #include <string.h>
 
@@ -127,11 +134,22 @@ static bool is_in_order(const filling *f) {
     return true;
 }
 
+/* Sizes and other numbers stand behind all tensors. */
+static bool has_numbers_last(const hone_func *func) {
+    bool has_number = false;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        bool is_number = func->params[i].buffer == HONE_NO_ID;
+        if (has_number && !is_number) return false;
+        has_number |= is_number;
+    }
+    return true;
+}
+
 static hone_status program_of(hone_rewrite *rw, const filling *f, const hone_func *func,
                               const char **out_name) {
     hone_func *made;
     *out_name = func->name;
-    if (is_in_order(f)) return HONE_OK;
+    if (is_in_order(f) && has_numbers_last(func)) return HONE_OK;
     HONE_TRY(hone_module_fresh_name(rw->module, func->name, out_name));
     HONE_TRY(hone_func_out_of_place(func, &f->use, rw->module->arena, *out_name, &made));
     return hone_module_add_func(rw->module, made);
@@ -267,6 +285,51 @@ static hone_status link_inplace(hone_rewrite *rw, const hone_gbind *bind, bool *
     return HONE_OK;
 }
 
+/* ---- R.call_tir(cls.f, (x, n), ...): numbers among the tensors ---- */
+
+static bool has_number(const hone_gbind *bind) {
+    bool found = false;
+    for (uint32_t i = 0; bind->kind == HONE_GBIND_CALL_TIR && i < bind->arg_count; i++)
+        found |= bind->args[i].kind == HONE_GARG_PRIM;
+    return found;
+}
+
+static hone_status add_number(filling *f, const hone_expr *number) {
+    if (f->number_count == HONE_COUNT(f->numbers))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a call of more than 64 numbers");
+    f->numbers[f->number_count++] = number;
+    return HONE_OK;
+}
+
+static hone_status link_numbers(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
+    filling f = {.number_count = 0};
+    hone_garg whole, results[HONE_MAX_RESULTS];
+    const hone_sinfo *type = rw->old->values[bind->value].sinfo;
+    const hone_func *func = program(rw, bind->callee);
+    if (!func || !type) return HONE_OK;
+    uint32_t count = type->kind == HONE_SINFO_TUPLE ? type->field_count : 1;
+    for (uint32_t i = 0; i < bind->arg_count; i++) {
+        hone_garg now;
+        if (bind->args[i].kind == HONE_GARG_PRIM) {
+            HONE_TRY(add_number(&f, bind->args[i].u.expr));
+            continue;
+        }
+        HONE_TRY(hone_rewrite_arg(rw, &bind->args[i], &now));
+        HONE_TRY(add_input(&f, f.use.input_count, now));
+    }
+    for (uint32_t i = 0; i < bind->symbolic_count; i++)
+        HONE_TRY(add_number(&f, bind->symbolic[i]));
+    if (f.use.input_count + count != hone_func_tensor_count(func))
+        return HONE_ERROR(HONE_CODE_TYPE, "'%s' takes %u tensors", func->name,
+                          hone_func_tensor_count(func));
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(add_result(&f, f.use.input_count + i, field_of(type, i), HONE_NO_ID));
+    HONE_TRY(emit(rw, &f, func, &whole, results));
+    hone_rewrite_set(rw, bind->value, whole);
+    *out_done = true;
+    return HONE_OK;
+}
+
 /* ---- other ways to call ---- */
 
 static hone_status link_with_grad(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
@@ -344,6 +407,7 @@ static hone_status link_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out
         const hone_func *func = program(rw, bind->callee);
         return func ? link_direct(rw, bind, func, out_done) : HONE_OK;
     }
+    if (has_number(bind)) return link_numbers(rw, bind, out_done);
     if (is_call(bind, "call_tir_inplace")) return link_inplace(rw, bind, out_done);
     if (is_call(bind, "call_tir_with_grad")) return link_with_grad(rw, bind, out_done);
     bool is_closure = is_call(bind, "invoke_pure_closure") || is_call(bind, "invoke_closure");
@@ -360,7 +424,8 @@ static bool has_memory(const hone_module *module, const hone_graph_func *graph) 
         const hone_gbind *bind = &graph->bindings[i];
         const hone_member *callee =
             bind->kind == HONE_GBIND_CALL_FUNC ? hone_module_find(module, bind->callee) : NULL;
-        if (is_about_memory(bind) || (callee && callee->kind == HONE_MEMBER_FUNC)) return true;
+        if (is_about_memory(bind) || has_number(bind)) return true;
+        if (callee && callee->kind == HONE_MEMBER_FUNC) return true;
         if (bind->kind == HONE_GBIND_CALL && is_one_of(bind, others)) return true;
         if (bind->kind == HONE_GBIND_CALL_PACKED && strncmp(bind->callee, "vm.builtin.", 11) == 0)
             return true;
