@@ -7,32 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "database/database_impl.h"
+#include "database/db_memory_impl.h"
 #include "support/core/alloc.h"
-#include "support/data/map.h"
-#include "support/data/vec.h"
-
-typedef HONE_VEC(hone_db_workload *) workload_vec;
-typedef HONE_VEC(hone_db_target *) target_vec;
-typedef HONE_VEC(hone_db_session *) session_vec;
-typedef HONE_VEC(hone_db_trial *) trial_vec;
-
-typedef struct db_memory {
-    hone_db base; /* first: a db_memory * is an hone_db * */
-    hone_arena *arena;
-    workload_vec workloads;
-    target_vec targets;
-    session_vec sessions;
-    trial_vec trials; /* by record */
-    hone_map128 uids; /* of the trials */
-} db_memory;
 
 static db_memory *as_memory(hone_db *base) {
     return (db_memory *)base;
-}
-
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "database in memory");
 }
 
 static void destroy(hone_db *base) {
@@ -54,7 +33,7 @@ static const char *keep(db_memory *db, const char *text, bool *ok) {
 
 /* ---- lookups ---- */
 
-static hone_db_workload *find_workload(const db_memory *db, const hone_hash128 *hash) {
+hone_db_workload *db_memory_workload(const db_memory *db, const hone_hash128 *hash) {
     for (size_t i = 0; i < db->workloads.count; i++) {
         if (hone_hash128_equal(db->workloads.data[i]->hash, *hash)) return db->workloads.data[i];
     }
@@ -94,16 +73,6 @@ static hone_db_trial *find_record(const db_memory *db, int64_t record) {
     return is_there ? db->trials.data[low] : NULL;
 }
 
-static bool of_task(const hone_db_trial *trial, const hone_hash128 *workload,
-                    const hone_hash128 *target) {
-    return hone_hash128_equal(trial->workload, *workload) &&
-           hone_hash128_equal(trial->target, *target);
-}
-
-static bool is_ok(const hone_db_trial *trial) {
-    return strcmp(trial->outcome, HONE_DB_OUTCOME_OK) == 0;
-}
-
 /* ---- writing ---- */
 
 static hone_db_workload *copy_workload(db_memory *db, const hone_db_workload *workload) {
@@ -118,16 +87,16 @@ static hone_db_workload *copy_workload(db_memory *db, const hone_db_workload *wo
 
 static hone_status put_workload(hone_db *base, const hone_db_workload *workload) {
     db_memory *db = as_memory(base);
-    if (find_workload(db, &workload->hash)) return HONE_OK;
+    if (db_memory_workload(db, &workload->hash)) return HONE_OK;
     hone_db_workload *copy = copy_workload(db, workload);
-    return copy && hone_vec_push(&db->workloads, copy) ? HONE_OK : no_memory();
+    return copy && hone_vec_push(&db->workloads, copy) ? HONE_OK : db_memory_no_memory();
 }
 
 static hone_status replace_workload(hone_db *base, const hone_db_workload *workload) {
     db_memory *db = as_memory(base);
-    hone_db_workload *there = find_workload(db, &workload->hash);
+    hone_db_workload *there = db_memory_workload(db, &workload->hash);
     const hone_db_workload *copy = copy_workload(db, workload);
-    if (!copy) return no_memory();
+    if (!copy) return db_memory_no_memory();
     *there = *copy;
     return HONE_OK;
 }
@@ -136,10 +105,10 @@ static hone_status put_target(hone_db *base, const hone_db_target *target) {
     db_memory *db = as_memory(base);
     if (find_target(db, &target->hash)) return HONE_OK;
     hone_db_target *copy = hone_arena_copy(db->arena, target, sizeof *target);
-    if (!copy) return no_memory();
+    if (!copy) return db_memory_no_memory();
     bool ok = true;
     copy->text = keep(db, target->text, &ok);
-    return ok && hone_vec_push(&db->targets, copy) ? HONE_OK : no_memory();
+    return ok && hone_vec_push(&db->targets, copy) ? HONE_OK : db_memory_no_memory();
 }
 
 static hone_db_session *copy_session(db_memory *db, const hone_db_session *session) {
@@ -162,14 +131,14 @@ static hone_status begin_session(hone_db *base, const hone_db_session *session) 
         return HONE_ERROR(HONE_CODE_INVALID, "there is a session '%s' already", session->id);
     }
     hone_db_session *copy = copy_session(db, session);
-    return copy && hone_vec_push(&db->sessions, copy) ? HONE_OK : no_memory();
+    return copy && hone_vec_push(&db->sessions, copy) ? HONE_OK : db_memory_no_memory();
 }
 
 static hone_status replace_session(hone_db *base, const hone_db_session *session) {
     db_memory *db = as_memory(base);
     hone_db_session *there = find_session(db, session->id);
     const hone_db_session *copy = copy_session(db, session);
-    if (!copy) return no_memory();
+    if (!copy) return db_memory_no_memory();
     *there = *copy;
     return HONE_OK;
 }
@@ -180,7 +149,7 @@ static hone_status end_session(hone_db *base, const char *id, const char *state,
     if (!session) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no session '%s'", id);
     bool ok = true;
     const char *copy = keep(db, state, &ok);
-    if (!ok) return no_memory();
+    if (!ok) return db_memory_no_memory();
     session->state = copy;
     session->ended_ns = ended_ns;
     return HONE_OK;
@@ -189,7 +158,7 @@ static hone_status end_session(hone_db *base, const char *id, const char *state,
 static hone_status put_trial(db_memory *db, const hone_db_trial *trial) {
     char hex[HONE_HASH_HEX_BYTES];
     if (!find_session(db, trial->session)) return hone_db_missing("session", trial->session);
-    if (!find_workload(db, &trial->workload)) {
+    if (!db_memory_workload(db, &trial->workload)) {
         return hone_db_missing("workload", hone_hash128_print(trial->workload, hex));
     }
     if (!find_target(db, &trial->target)) {
@@ -203,13 +172,13 @@ static hone_status put_trial(db_memory *db, const hone_db_trial *trial) {
                           trial->proposal, trial->session);
     }
     hone_db_trial *copy = hone_db_trial_copy(db->arena, trial);
-    if (!copy) return no_memory();
+    if (!copy) return db_memory_no_memory();
     copy->uid = uid;
     copy->record = last_record(db) + 1;
-    if (!hone_map128_put(&db->uids, uid, 0)) return no_memory();
+    if (!hone_map128_put(&db->uids, uid, 0)) return db_memory_no_memory();
     if (hone_vec_push(&db->trials, copy)) return HONE_OK;
     hone_map128_remove(&db->uids, uid);
-    return no_memory();
+    return db_memory_no_memory();
 }
 
 static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t count,
@@ -234,7 +203,7 @@ static hone_status replace(hone_db *base, const hone_db_trial *trials, size_t co
     for (size_t i = 0; i < count; i++) {
         hone_db_trial *there = find_record(db, trials[i].record);
         const hone_db_trial *copy = hone_db_trial_copy(db->arena, &trials[i]);
-        if (!copy) return no_memory();
+        if (!copy) return db_memory_no_memory();
         *there = *copy;
     }
     return HONE_OK;
@@ -244,7 +213,7 @@ static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns,
                            int64_t confirmed_at_ns) {
     db_memory *db = as_memory(base);
     hone_db_trial *trial = find_record(db, record);
-    if (!trial || !is_ok(trial)) {
+    if (!trial || !db_memory_is_ok(trial)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
     }
     trial->confirmed_ns = confirmed_ns;
@@ -265,8 +234,8 @@ static hone_status mark_fastest(const db_memory *db, int64_t keep_count, hone_ma
     trial_vec good = {0};
     hone_status st = HONE_OK;
     for (size_t i = 0; i < db->trials.count && !st; i++) {
-        if (is_ok(db->trials.data[i]) && !hone_vec_push(&good, db->trials.data[i])) {
-            st = no_memory();
+        if (db_memory_is_ok(db->trials.data[i]) && !hone_vec_push(&good, db->trials.data[i])) {
+            st = db_memory_no_memory();
         }
     }
     if (good.count) qsort(good.data, good.count, sizeof *good.data, by_speed);
@@ -274,9 +243,10 @@ static hone_status mark_fastest(const db_memory *db, int64_t keep_count, hone_ma
     for (size_t i = 0; i < good.count && !st; i++) {
         const hone_db_trial *trial = good.data[i];
         bool is_first =
-            !i || !of_task(trial, &good.data[i - 1]->workload, &good.data[i - 1]->target);
+            !i || !db_memory_is_of(trial, &good.data[i - 1]->workload, &good.data[i - 1]->target);
         place = is_first ? 0 : place + 1;
-        if (place < keep_count && !hone_map128_put(out_marked, trial->uid, 0)) st = no_memory();
+        if (place < keep_count && !hone_map128_put(out_marked, trial->uid, 0))
+            st = db_memory_no_memory();
     }
     hone_vec_deinit(&good);
     return st;
@@ -314,7 +284,7 @@ static bool matches(const hone_db_query *query, const hone_db_trial *trial) {
     if (f->program && !hone_hash128_equal(*f->program, trial->program)) return false;
     if (f->session && strcmp(f->session, trial->session) != 0) return false;
     if (f->outcome && strcmp(f->outcome, trial->outcome) != 0) return false;
-    if (ok_only && !is_ok(trial)) return false;
+    if (ok_only && !db_memory_is_ok(trial)) return false;
     if (query->confirmed == HONE_DB_CONFIRMED_ONLY) return is_confirmed;
     if (query->confirmed == HONE_DB_CONFIRMED_NOT) return !is_confirmed;
     return true;
@@ -327,10 +297,6 @@ typedef struct sort_entry {
     const hone_db_trial *trial;
 } sort_entry;
 
-static int compare_int(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
 static int by_time(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
     if (x->time != y->time) return x->time < y->time ? -1 : 1;
@@ -339,7 +305,7 @@ static int by_time(const void *a, const void *b) {
 
 static int by_record(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
-    return compare_int(x->trial->record, y->trial->record);
+    return db_memory_compare(x->trial->record, y->trial->record);
 }
 
 static int by_last_record(const void *a, const void *b) {
@@ -348,16 +314,16 @@ static int by_last_record(const void *a, const void *b) {
 
 static int by_latest(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
-    int order = compare_int(y->trial->wall_ns, x->trial->wall_ns);
+    int order = db_memory_compare(y->trial->wall_ns, x->trial->wall_ns);
     return order ? order : by_last_record(a, b);
 }
 
 static int by_proposal(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
-    int order = compare_int(x->started_ns, y->started_ns);
+    int order = db_memory_compare(x->started_ns, y->started_ns);
     if (!order) order = strcmp(x->trial->session, y->trial->session);
-    if (!order) order = compare_int(x->trial->proposal, y->trial->proposal);
-    return order ? order : compare_int(x->trial->record, y->trial->record);
+    if (!order) order = db_memory_compare(x->trial->proposal, y->trial->proposal);
+    return order ? order : db_memory_compare(x->trial->record, y->trial->record);
 }
 
 static void sort_entries(sort_entry *entries, size_t count, const hone_db_query *query) {
@@ -397,7 +363,7 @@ static hone_status query_trials(hone_db *base, const hone_db_query *query,
     db_memory *db = as_memory(base);
     size_t count = 0;
     sort_entry *entries = hone_calloc(db->trials.count + 1, sizeof *entries);
-    if (!entries) return no_memory();
+    if (!entries) return db_memory_no_memory();
     for (size_t i = 0; i < db->trials.count; i++) {
         const hone_db_trial *trial = db->trials.data[i];
         if (!matches(query, trial)) continue;
@@ -415,7 +381,7 @@ static hone_status query_trials(hone_db *base, const hone_db_query *query,
 
 static int by_start(const void *a, const void *b) {
     const hone_db_session *const *x = a, *const *y = b;
-    int order = compare_int((*x)->started_ns, (*y)->started_ns);
+    int order = db_memory_compare((*x)->started_ns, (*y)->started_ns);
     return order ? order : strcmp((*x)->id, (*y)->id);
 }
 
@@ -436,7 +402,7 @@ static hone_status history(hone_db *base, const hone_hash128 *workload, const ho
     };
     size_t count = 0;
     sort_entry *entries = hone_calloc(db->trials.count + 1, sizeof *entries);
-    if (!entries) return no_memory();
+    if (!entries) return db_memory_no_memory();
     for (size_t i = 0; i < db->trials.count; i++) {
         const hone_db_trial *trial = db->trials.data[i];
         if (matches(&query, trial)) entries[count++] = (sort_entry){.trial = trial};
@@ -475,7 +441,7 @@ static hone_status has_program(hone_db *base, const hone_hash128 *workload,
     db_memory *db = as_memory(base);
     for (size_t i = 0; i < db->trials.count && !*out_has; i++) {
         const hone_db_trial *trial = db->trials.data[i];
-        *out_has = of_task(trial, workload, target) && trial->record <= last_record &&
+        *out_has = db_memory_is_of(trial, workload, target) && trial->record <= last_record &&
                    hone_hash128_equal(trial->program, *program);
     }
     return HONE_OK;
@@ -518,148 +484,6 @@ static hone_status sessions(hone_db *base, const char *id, hone_db_visit_session
     return HONE_OK;
 }
 
-/* In the order BEST, of ok trials that were committed one after the other. */
-static bool is_better(const hone_db_trial *later, const hone_db_trial *earlier) {
-    bool is_sure = !isnan(later->confirmed_ns), was_sure = !isnan(earlier->confirmed_ns);
-    if (is_sure != was_sure) return is_sure;
-    return hone_db_trial_ns(later) < hone_db_trial_ns(earlier);
-}
-
-static hone_db_task task_of(const db_memory *db, const hone_db_workload *workload,
-                            const hone_db_target *target) {
-    hone_db_task task = {
-        .workload = workload->hash,
-        .target = target->hash,
-        .name = workload->name,
-        .target_text = target->text,
-        .threads = target->threads,
-        .flops = workload->flops,
-        .best_ns = NAN,
-    };
-    const hone_db_trial *best = NULL;
-    for (size_t i = 0; i < db->trials.count; i++) {
-        const hone_db_trial *trial = db->trials.data[i];
-        if (!of_task(trial, &task.workload, &task.target)) continue;
-        task.trials++;
-        if (is_ok(trial)) task.ok++;
-        if (!isnan(trial->confirmed_ns)) task.confirmed++;
-        if (is_ok(trial) && (!best || is_better(trial, best))) best = trial;
-        if (trial->wall_ns > task.last_wall_ns) task.last_wall_ns = trial->wall_ns;
-    }
-    if (best) task.best_ns = hone_db_trial_ns(best);
-    task.failed = task.trials - task.ok;
-    return task;
-}
-
-static int by_task(const void *a, const void *b) {
-    const hone_db_task *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    if (!order) order = hone_hash128_compare(x->workload, y->workload);
-    return order ? order : hone_hash128_compare(x->target, y->target);
-}
-
-static hone_status tasks(hone_db *base, hone_db_visit_task visit, void *ctx) {
-    db_memory *db = as_memory(base);
-    HONE_VEC(hone_db_task) found = {0};
-    hone_status st = HONE_OK;
-    for (size_t w = 0; w < db->workloads.count && !st; w++) {
-        for (size_t t = 0; t < db->targets.count && !st; t++) {
-            hone_db_task task = task_of(db, db->workloads.data[w], db->targets.data[t]);
-            if (task.trials && !hone_vec_push(&found, task)) st = no_memory();
-        }
-    }
-    if (found.count) qsort(found.data, found.count, sizeof *found.data, by_task);
-    for (size_t i = 0; i < found.count && !st; i++) {
-        if (!visit(ctx, &found.data[i])) break;
-    }
-    hone_vec_deinit(&found);
-    return st;
-}
-
-static int by_frequency(const void *a, const void *b) {
-    const hone_db_failure_count *x = a, *y = b;
-    int order = compare_int(y->count, x->count);
-    if (!order) order = strcmp(x->outcome, y->outcome);
-    if (!order) order = strcmp(x->workload_name, y->workload_name);
-    return order ? order : hone_hash128_compare(x->workload, y->workload);
-}
-
-/* Record numbers tell in which order files were merged, not which trial came first. */
-static bool is_later(const hone_db_trial *a, const hone_db_trial *b) {
-    int order = compare_int(a->wall_ns, b->wall_ns);
-    return order ? order > 0 : hone_hash128_compare(a->uid, b->uid) > 0;
-}
-
-typedef struct failure_group {
-    hone_db_failure_count shown; /* first: they are sorted as such */
-    const hone_db_trial *last;
-} failure_group;
-
-typedef HONE_VEC(failure_group) failure_groups;
-
-static bool count_failure(const db_memory *db, failure_groups *groups, const hone_db_trial *trial) {
-    size_t at = 0;
-    while (at < groups->count &&
-           !(strcmp(groups->data[at].shown.outcome, trial->outcome) == 0 &&
-             hone_hash128_equal(groups->data[at].shown.workload, trial->workload))) {
-        at++;
-    }
-    if (at == groups->count) {
-        failure_group fresh = {
-            .shown = {.outcome = trial->outcome,
-                      .workload = trial->workload,
-                      .workload_name = find_workload(db, &trial->workload)->name},
-            .last = trial
-        };
-        if (!hone_vec_push(groups, fresh)) return false;
-    }
-    failure_group *group = &groups->data[at];
-    group->shown.count++;
-    if (is_later(trial, group->last)) group->last = trial;
-    group->shown.last_message = group->last->message;
-    return true;
-}
-
-static hone_status failures(hone_db *base, hone_db_visit_failure visit, void *ctx) {
-    db_memory *db = as_memory(base);
-    failure_groups found = {0};
-    hone_status st = HONE_OK;
-    for (size_t i = 0; i < db->trials.count && !st; i++) {
-        const hone_db_trial *trial = db->trials.data[i];
-        if (!is_ok(trial) && !count_failure(db, &found, trial)) st = no_memory();
-    }
-    if (found.count) qsort(found.data, found.count, sizeof *found.data, by_frequency);
-    for (size_t i = 0; i < found.count && !st; i++) {
-        if (!visit(ctx, &found.data[i].shown)) break;
-    }
-    hone_vec_deinit(&found);
-    return st;
-}
-
-static hone_status stats(hone_db *base, hone_db_stats *out) {
-    db_memory *db = as_memory(base);
-    out->workloads = (int64_t)db->workloads.count;
-    out->targets = (int64_t)db->targets.count;
-    out->sessions = (int64_t)db->sessions.count;
-    out->trials = (int64_t)db->trials.count;
-    for (size_t i = 0; i < db->trials.count; i++) {
-        const hone_db_trial *trial = db->trials.data[i];
-        if (is_ok(trial)) out->ok++;
-        if (!isnan(trial->confirmed_ns)) out->confirmed++;
-        if (!i || trial->wall_ns < out->first_wall_ns) out->first_wall_ns = trial->wall_ns;
-        if (!i || trial->wall_ns > out->last_wall_ns) out->last_wall_ns = trial->wall_ns;
-        out->times.search += trial->times.search;
-        out->times.queue += trial->times.queue;
-        out->times.build += trial->times.build;
-        out->times.transfer += trial->times.transfer;
-        out->times.load += trial->times.load;
-        out->times.measure += trial->times.measure;
-        out->times.check += trial->times.check;
-    }
-    out->failed = out->trials - out->ok;
-    return HONE_OK;
-}
-
 static hone_status check(hone_db *base, hone_db_report report, void *ctx) {
     (void)base, (void)report, (void)ctx;
     return HONE_OK; /* nothing can be damaged but by a bug */
@@ -685,9 +509,9 @@ static const hone_db_vtable memory_vtable = {
     .workloads = workloads,
     .targets = targets,
     .sessions = sessions,
-    .tasks = tasks,
-    .failures = failures,
-    .stats = stats,
+    .tasks = db_memory_tasks,
+    .failures = db_memory_failures,
+    .stats = db_memory_stats,
     .check = check,
 };
 
@@ -695,12 +519,12 @@ hone_status hone_db_create_memory(hone_db **out_db) {
     assert(out_db);
     *out_db = NULL;
     db_memory *db = hone_calloc(1, sizeof *db);
-    if (!db) return no_memory();
+    if (!db) return db_memory_no_memory();
     hone_db_init(&db->base, &memory_vtable);
     db->arena = hone_arena_create(1 << 16);
     if (!db->arena) {
         hone_db_close(&db->base);
-        return no_memory();
+        return db_memory_no_memory();
     }
     *out_db = &db->base;
     return HONE_OK;
