@@ -1,4 +1,4 @@
-/* lower/ground/copies.c - what a copy of statements must have for itself: variables and
+/* lower/ground/statement_copies.c - what a copy of statements must have for itself: variables and
  * allocations. */
 #include "lower/ground/passes.h"
 
