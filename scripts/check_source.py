@@ -2,7 +2,7 @@
 """Looks for what a compiler does not: banned functions, seeds that make check-full cannot draw, file
 names used twice, oversized files, tests that docs/security.md promises and that are not there,
 functions that a header of a room declares and no other file of a room calls, files that do not
-begin with what they are, contracts that stand on the one before.
+begin with what they are, contracts that stand on the one before, mutations of what is not there.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -144,6 +144,46 @@ def uncalled(codes):
                 yield path, code.count("\n", 0, match.start(1)) + 1, match.group(1)
 
 
+FOREACH = re.compile(r"foreach\((\w+)(?:\s+IN ITEMS)?\s+([^)]*)\)(.*?)endforeach", re.S)
+
+
+def test_names():
+    """The names in the lists of tests, those of loops as well."""
+    names = set()
+    for path in listed("*CMakeLists.txt", "*.cmake"):
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        for name, words, body in FOREACH.findall(text):
+            text += "".join(body.replace(f"${{{name}}}", word) for word in words.split())
+        names.update(re.findall(r"hone_(?:script_)?test\((\w+)[\s)]", text))
+    names.update("cli_" + os.path.basename(path)[:-5] for path in listed("tests/cli/*.test"))
+    return names
+
+
+def stale_mutations():
+    """Those of tests/mutation/ whose text does not stand once in its file, or whose tests are none."""
+    made = test_names()
+    for path in listed("tests/mutation/*.txt"):
+        name, code, broken, begun = "", "", [], 0
+        with open(path, encoding="utf-8") as table:
+            lines = table.read().splitlines()
+        for number, line in enumerate(lines, 1):
+            key, _, rest = line.partition(" ")
+            if key == "mutation":
+                name, broken, begun = rest, [], number
+            elif key == "file":
+                with open(rest, encoding="utf-8") as source:
+                    code = source.read()
+            elif key == "-":
+                broken.append(rest)
+            elif key == "tests":
+                if code.count("\n".join(broken)) != 1:
+                    yield path, begun, f"what mutation {name} breaks does not stand in its file just once"
+                for test in rest.split():
+                    if test not in made:
+                        yield path, number, f"mutation {name} names {test}, which is no test"
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     files = listed("*.c", "*.h")
@@ -165,6 +205,9 @@ def main():
             long_files.append((text.count("\n"), path))
     for path, number, name in uncalled(codes):
         print(f"{path}:{number}: no other file of a room calls {name}()")
+        bad += 1
+    for path, number, problem in stale_mutations():
+        print(f"{path}:{number}: {problem}")
         bad += 1
     for number, problem in broken_promises():
         print(f"{PROMISES}:{number}: {problem}")
