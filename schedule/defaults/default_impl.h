@@ -41,6 +41,8 @@ void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out
 /* The largest divisor of extent from low to high that is a multiple of step; 0 when there is none.
  */
 int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);
+/* Inlines a block where that pays (hone_nest_should_inline). ILLEGAL: it cannot be. */
+hone_status hone_default_inline(hone_schedule *sch, const char *name);
 /* The only consumer of a block, where it has one that is no reduction; else HONE_NO_ID. */
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
 /* Splits a loop in two, out[1] having `inner` iterations. Where these divide the extent, the
@@ -86,6 +88,10 @@ hone_status hone_default_packed(hone_default_nest *n, bool *out_is_done);
 /* default_bytes.c: convolutions of bytes, whose images are turned first so that channels come last.
  * out_is_done: it scheduled the block, as hone_default_packed does. */
 hone_status hone_default_bytes(hone_default_nest *n, bool *out_is_done);
+/* default_pairs.c: what the variant bf16 makes of a product (schedule/variant/bf16.c); out_is_done:
+ * the program is that, and scheduled but for its loops. */
+hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *limits,
+                               bool *out_is_done);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */

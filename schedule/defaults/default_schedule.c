@@ -119,7 +119,7 @@ void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out
 
 /* ---- over all blocks, last to first ---- */
 
-static hone_status inline_one(hone_schedule *sch, const char *name) {
+hone_status hone_default_inline(hone_schedule *sch, const char *name) {
     hone_rv block;
     hone_node_id node;
     HONE_TRY(hone_sch_get_block(sch, name, &block));
@@ -228,7 +228,7 @@ static hone_status schedule_blocks(hone_schedule *sch, const hone_default_limits
     hone_default_blocks blocks;
     hone_default_list_blocks(sch, &blocks);
     for (uint32_t i = blocks.count; i-- > 0 && !st;) {
-        st = hone_default_optional(inline_one(sch, blocks.names[i]));
+        st = hone_default_optional(hone_default_inline(sch, blocks.names[i]));
     }
     for (uint32_t i = blocks.count; i-- > 0 && !st;) {
         st = hone_default_optional(tile_one(sch, blocks.names[i], limits));
@@ -255,6 +255,7 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
     int64_t work = largest_work(sch);
     sch->wants_reasons = false;
     hone_status st = schedule_winograd(sch, limits, &is_done);
+    if (!st && !is_done) st = hone_default_pairs(sch, limits, &is_done);
     if (!st && !is_done) st = schedule_blocks(sch, limits, &goes_over_rows);
     if (!st) st = finish(sch, limits, work, goes_over_rows);
     sch->wants_reasons = wants_reasons;

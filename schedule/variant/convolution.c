@@ -150,30 +150,6 @@ static bool is_float32(const hone_func *func, hone_buffer buffer) {
            hone_buffer_elements(info) > 0;
 }
 
-/* out[…] = out[…] + a * b, begun with 0; the loads a and b. */
-static bool read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
-                     const hone_expr *out_loads[2]) {
-    hone_node_id init = hone_block_init_of(func, block), body = hone_block_body_of(func, block);
-    if (init == HONE_NO_ID || body == HONE_NO_ID) return false;
-    const hone_node *start = hone_func_node(func, hone_func_node(func, init)->first);
-    const hone_node *store = hone_func_node(func, body);
-    *out_store = store;
-    if (start->kind != HONE_NODE_STORE || store->kind != HONE_NODE_STORE ||
-        store->next != HONE_NO_ID || start->u.store.value->kind != HONE_EXPR_FLOAT ||
-        start->u.store.value->u.f != 0 || !hone_expr_is_op(store->u.store.value, HONE_OP_ADD))
-        return false;
-    const hone_expr *own = store->u.store.value->args[0], *product = store->u.store.value->args[1];
-    if (own->kind != HONE_EXPR_LOAD || own->u.buffer != store->u.store.buffer ||
-        start->u.store.buffer != store->u.store.buffer || !hone_expr_is_op(product, HONE_OP_MUL))
-        return false;
-    for (uint32_t d = 0; d < own->count; d++) {
-        if (!hone_expr_same(own->args[d], store->u.store.indices[d])) return false;
-    }
-    out_loads[0] = product->args[0];
-    out_loads[1] = product->args[1];
-    return out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
-}
-
 static bool read_roles(finding *f, const hone_node *store, const hone_expr *image,
                        const hone_expr *filter) {
     convolution *c = f->out;
@@ -205,34 +181,15 @@ static bool read_extents(const finding *f) {
     return true;
 }
 
-/* One serial loop for each axis, over all of it, and nothing else below the root block. */
-static bool read_nest(const hone_func *func, hone_node_id block, hone_node_id *out_nest) {
-    const hone_node *node = hone_func_node(func, block);
-    const hone_block *b = node->u.block.block;
-    hone_node_id at = block, root = hone_func_root_block(func);
-    for (uint32_t a = b->axis_count; a-- > 0;) {
-        const hone_expr *bound = node->u.block.bindings[a];
-        at = hone_func_node(func, at)->parent;
-        const hone_node *loop = hone_func_node(func, at);
-        if (loop->kind != HONE_NODE_FOR || loop->loop_kind != HONE_LOOP_SERIAL ||
-            loop->first != loop->last || loop->u.loop.annotations.count ||
-            bound->kind != HONE_EXPR_VAR || bound->u.var != loop->u.loop.var ||
-            !hone_expr_same(loop->u.loop.range.extent, b->axes[a].dom.extent))
-            return false;
-    }
-    *out_nest = at;
-    return hone_func_node(func, at)->parent == root && at != block && !node->u.block.predicate &&
-           b->alloc_count == 0 && b->match_count == 0;
-}
-
 static bool is_convolution(const hone_func *func, hone_node_id block, convolution *out) {
     finding f = {.func = func, .block = hone_func_node(func, block)->u.block.block, .out = out};
     const hone_node *store;
     const hone_expr *loads[2];
-    if (f.block->axis_count > MAX_AXES || !read_sum(func, block, &store, loads)) return false;
+    if (f.block->axis_count > MAX_AXES || !variant_read_sum(func, block, &store, loads))
+        return false;
     if (!read_roles(&f, store, loads[0], loads[1]) && !read_roles(&f, store, loads[1], loads[0]))
         return false;
-    return read_extents(&f) && read_nest(func, block, &out->nest);
+    return read_extents(&f) && variant_read_nest(func, block, &out->nest);
 }
 
 hone_status convolution_find(const hone_func *func, convolution *out) {

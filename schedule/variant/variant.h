@@ -57,6 +57,7 @@ typedef struct hone_variant_rules {
 } hone_variant_rules;
 #define HONE_VARIANTS_NONE (-1.0)
 #define HONE_VARIANTS_EXACT 0.0
+#define HONE_VARIANTS_ALL 1e-3 /* all that keep most of float32; others want a number */
 /* NULL is the program as it is, which is always allowed. A variant with a text of its own is where
  * the user gives just that text, and it claims no larger error than the text declares. */
 bool hone_variant_is_allowed(const hone_variant *variant, const hone_variant_rules *rules);

@@ -24,9 +24,27 @@ static hone_node_id first_new(const variant_edit *edit, uint32_t stages) {
     return at;
 }
 
+typedef struct renaming {
+    hone_buffer from, to;
+} renaming;
+
+static const hone_expr *rename_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const renaming *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
+    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
+}
+
+/* A sum loads what it has stored. */
+static hone_status rename_stores(hone_func *func, hone_node_id block, renaming *r) {
+    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_tree_next(func, block, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE) node->u.store.buffer = r->to;
+    }
+    return hone_tree_transform(func, block, rename_load, r, false);
+}
+
 static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer made,
                             hone_buffer out) {
-    hone_node_id store = hone_tree_first_of(func, block, HONE_NODE_STORE);
     hone_block *copy = hone_block_copy(func->arena, hone_func_node(func, block)->u.block.block);
     hone_region *write = hone_arena_alloc(func->arena, sizeof *write);
     if (!copy || !write) return no_memory();
@@ -34,9 +52,7 @@ static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer mad
     *write = (hone_region){out, copy->writes[0].ranges};
     copy->writes = write;
     hone_func_node(func, block)->u.block.block = copy;
-    hone_func_node(func, store)->u.store.buffer = out;
-    (void)made;
-    return HONE_OK;
+    return rename_stores(func, block, &(renaming){made, out});
 }
 
 /* What a stage reads at several places, as a box. */

@@ -1,7 +1,6 @@
 /* tools/cli/cli_variants.c - see cli_variants.h. */
 #include "tools/cli/cli_variants.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "support/core/alloc.h"
@@ -27,7 +26,7 @@ static hone_status read_limit(const cli_variants *variants, double *out) {
     if (variants->has_max_error && !(variants->max_error >= 0))
         return HONE_ERROR(HONE_CODE_INVALID, "option '--max-error' is %g, must be at least 0",
                           variants->max_error);
-    *out = is_exact ? HONE_VARIANTS_EXACT : is_all ? INFINITY : HONE_VARIANTS_NONE;
+    *out = is_exact ? HONE_VARIANTS_EXACT : is_all ? HONE_VARIANTS_ALL : HONE_VARIANTS_NONE;
     if (variants->has_max_error) *out = variants->max_error;
     return HONE_OK;
 }

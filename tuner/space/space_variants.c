@@ -6,6 +6,7 @@
  *          └─► the rules                              a few: they compete with the program's own
  */
 #include "compile/first_schedule.h"
+#include "schedule/defaults/pairs.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/variant/variant.h"
@@ -85,10 +86,17 @@ static hone_status add_by_rules(adding *a) {
     return st;
 }
 
+/* Products of pairs are worth it where the CPU has an instruction for them, and the rules find
+ * nothing in their panels. */
+static hone_status add_pairs(adding *a) {
+    return hone_target_has_feature(a->target, "avx512bf16") ? add_default(a) : HONE_OK;
+}
+
 static hone_status add_variant(adding *a) {
     bool serves;
     HONE_TRY(begin(a, &serves));
     if (!serves) return HONE_OK;
+    if (hone_pairs_is(a->sch)) return add_pairs(a);
     bool has_ways = hone_winograd_is(a->sch);
     HONE_TRY(add_default(a));
     return has_ways ? add_ways(a) : add_by_rules(a);

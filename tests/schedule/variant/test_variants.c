@@ -6,19 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/variant/variant.h"
 #include "support/data/rng.h"
+#include "tests/schedule/variant/variant_difference.h"
 #include "tests/support/program_text.h"
-#include "tests/support/random_program.h"
 
 enum { RANDOM_CONVOLUTIONS = 24 };
-
-/* What rounding does to the program as it is, relative to the largest output. */
-#define OWN_ERROR 4e-6
 
 typedef struct conv {
     int batch, channels, height, width, filters, taps, stride, pad, dilation, groups;
@@ -109,29 +105,6 @@ static const hone_func *make_conv(const conv *c, hone_module **out_module) {
 
 /* ---- what is computed ---- */
 
-/* The largest difference relative to the largest number; INFINITY: a program does not run. */
-static double difference(const hone_func *want, const hone_func *got, uint64_t seed) {
-    hone_tensor **a = hone_test_make_args(want, seed), **b = hone_test_make_args(want, seed);
-    const hone_interp_options options = {0};
-    assert_non_null(a);
-    assert_non_null(b);
-    hone_status st = hone_interp_func(want, a, want->param_count, &options);
-    if (!st) st = hone_interp_func(got, b, got->param_count, &options);
-    double most = 0, largest = 0;
-    uint32_t out = want->param_count - 1;
-    for (int64_t i = 0; i < hone_tensor_count(a[out]) && !st; i++) {
-        double x = hone_tensor_get_f64(a[out], i), y = hone_tensor_get_f64(b[out], i);
-        most = fmax(most, isfinite(y) ? fabs(x - y) : INFINITY);
-        largest = fmax(largest, fabs(x));
-    }
-    if (st) fprintf(stderr, "%s\n", hone_status_message(st));
-    if (st) most = INFINITY;
-    hone_status_free(st);
-    hone_test_free_args(want, a);
-    hone_test_free_args(want, b);
-    return most / fmax(largest, 1e-30);
-}
-
 static const hone_default_limits machine = {.threads = 2,
                                             .vector_lanes = 8,
                                             .vector_registers = 16,
@@ -152,7 +125,7 @@ static void check_schedules(const hone_func *func, const hone_variant *variant) 
         if (way == -1) HONE_ASSERT_OK(hone_default_schedule(sch, &machine));
         if (way >= 0) HONE_ASSERT_OK(hone_default_winograd(sch, &machine, &wanted));
         HONE_ASSERT_OK(hone_check_func(sch->func));
-        double error = difference(func, sch->func, 7);
+        double error = variant_difference(func, sch->func, 7);
         if (!(error <= variant->error + OWN_ERROR))
             fail_msg("%s, way %d: an error of %g", variant->name, way, error);
     }
@@ -185,8 +158,9 @@ static void variants_compute_the_same(void **state) {
     const hone_func *func = make_conv(&row->c, &module);
     const hone_variant *variant;
     for (size_t i = 0; (variant = hone_variant_at(i)) != NULL; i++) {
+        bool is_winograd = strncmp(variant->name, "winograd", 8) == 0;
         bool is_for =
-            strncmp(variant->name, "winograd", 8) == 0 ? row->is_winograd : row->is_im2col;
+            is_winograd ? row->is_winograd : row->is_im2col && strcmp(variant->name, "im2col") == 0;
         hone_arena *arena = hone_arena_create(1 << 16);
         hone_func *made;
         hone_code code = hone_status_consume(hone_variant_apply(variant, func, arena, &made));

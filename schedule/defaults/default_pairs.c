@@ -1,0 +1,164 @@
+/* schedule/defaults/default_pairs.c - products of pairs of bfloat16 (schedule/variant/bf16.c): a
+ * panel of columns stays near while all rows go by, and a tile of rows is in registers.
+ *
+ *   rows and panels, rounded
+ *   for others…, panel, i0:
+ *     for q: for i1 (unrolled): for h (unrolled): for j (vectors): tile[i1, j] += a dot product
+ *     out = epilogue(tile)
+ */
+#include <math.h>
+#include <string.h>
+
+#include "schedule/defaults/default_impl.h"
+#include "schedule/defaults/packed.h"
+#include "schedule/defaults/pairs.h"
+#include "schedule/primitive/primitives.h"
+
+enum { PANEL = 32, MAX_ROWS = 16, MAX_LOOPS = 16 };
+
+typedef struct product {
+    hone_default_nest n;
+    hone_packed p; /* sch, block, node and rows of it alone */
+    uint32_t count;
+    const hone_rv *loops; /* axes of the output, pairs, the two of a pair */
+    int32_t row;          /* axis whose places are rows of a tile; -1: there is none */
+    int64_t rows;
+} product;
+
+static bool is_stage(const char *name) {
+    return strcmp(name, "bf16_rows") == 0 || strcmp(name, "bf16_panels") == 0 ||
+           strcmp(name, "bf16_product") == 0;
+}
+
+bool hone_pairs_is(const hone_schedule *sch) {
+    hone_default_blocks blocks;
+    uint32_t count = 0;
+    hone_default_list_blocks(sch, &blocks);
+    for (uint32_t i = 0; i < blocks.count; i++)
+        count += is_stage(blocks.names[i]);
+    return count == 3;
+}
+
+static hone_status inline_others(hone_schedule *sch, const hone_default_blocks *blocks) {
+    for (uint32_t i = blocks->count; i-- > 0;) {
+        if (is_stage(blocks->names[i])) continue;
+        HONE_TRY(hone_default_optional(hone_default_inline(sch, blocks->names[i])));
+    }
+    return HONE_OK;
+}
+
+/* Rows share panels: the last axis of the output that the left side moves along and the right one
+ * does not. */
+static int32_t find_row(const product *m) {
+    const hone_block *block = hone_packed_block(&m->p);
+    if (block->read_count != 2) return -1;
+    for (int32_t a = (int32_t)m->count - 4; a >= 0; a--) {
+        bool is_left = hone_packed_dimension(&m->p, &block->reads[0], (uint32_t)a) >= 0;
+        bool is_right = hone_packed_dimension(&m->p, &block->reads[1], (uint32_t)a) >= 0;
+        if (is_left && !is_right) return a;
+    }
+    return -1;
+}
+
+/* As many as take the least time for all. */
+static int64_t choose_rows(const product *m) {
+    const hone_default_nest *n = &m->n;
+    hone_node_id loop;
+    int64_t best = 1, all;
+    double least = HUGE_VAL;
+    if (hone_schedule_node(n->sch, m->loops[m->row], &loop)) return 1;
+    all = hone_expr_const(hone_func_node(n->sch->func, loop)->u.loop.range.extent);
+    for (int64_t rows = 1; rows <= all && rows <= MAX_ROWS; rows++) {
+        if (!hone_default_tile_fits(n, rows, PANEL)) break;
+        double time = (double)(all / rows) * hone_default_step_time(n, rows, PANEL) +
+                      hone_default_step_time(n, all % rows, PANEL);
+        if (time >= least) continue;
+        least = time;
+        best = rows;
+    }
+    return best;
+}
+
+typedef struct tile {
+    hone_rv panel, column, row[2];
+} tile;
+
+static hone_status reorder(product *m, const tile *t) {
+    hone_rv order[MAX_LOOPS];
+    uint32_t n = 0, last = m->count - 3;
+    for (uint32_t a = 0; a < last; a++)
+        if ((int32_t)a != m->row) order[n++] = m->loops[a];
+    order[n++] = t->panel;
+    if (m->row >= 0) order[n++] = t->row[0];
+    order[n++] = m->loops[last + 1];
+    if (m->row >= 0) order[n++] = t->row[1];
+    order[n++] = m->loops[last + 2];
+    order[n++] = t->column;
+    return hone_sch_reorder(m->n.sch, n, order);
+}
+
+static hone_status make_tile(product *m, tile *t) {
+    hone_schedule *sch = m->n.sch;
+    const hone_rv *parts;
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(PANEL)};
+    HONE_TRY(hone_sch_split(sch, m->loops[m->count - 3], 2, factors, true, false, &parts));
+    t->panel = parts[0];
+    t->column = parts[1];
+    if (m->row >= 0) HONE_TRY(hone_default_split(sch, m->loops[m->row], m->rows, MAX_ROWS, t->row));
+    HONE_TRY(reorder(m, t));
+    HONE_TRY(hone_sch_annotate(sch, m->loops[m->count - 2], "pragma_bf16_dot", HONE_VALUE_OF_INT(1),
+                               HONE_NO_ID));
+    HONE_TRY(hone_sch_vectorize(sch, t->column));
+    HONE_TRY(hone_sch_unroll(sch, m->loops[m->count - 1]));
+    return m->row >= 0 ? hone_sch_unroll(sch, t->row[1]) : HONE_OK;
+}
+
+/* What takes the tile goes over its rows, and its columns as vectors. */
+static hone_status take_tile(product *m, const tile *t, hone_rv epilogue) {
+    hone_schedule *sch = m->n.sch;
+    uint32_t count;
+    const hone_rv *loops;
+    hone_rv place = m->row >= 0 ? t->row[0] : t->panel;
+    HONE_TRY(hone_sch_reverse_compute_at(sch, epilogue, place, true, -1));
+    HONE_TRY(hone_sch_get_loops(sch, epilogue, &count, &loops));
+    if (m->row >= 0 && count > m->count)
+        HONE_TRY(hone_default_optional(hone_sch_unroll(sch, loops[count - 2])));
+    return hone_default_optional(hone_sch_vectorize(sch, loops[count - 1]));
+}
+
+static hone_status schedule(hone_schedule *sch, const hone_default_limits *limits) {
+    product m = {
+        .n = {.sch = sch,                     .limits = limits, .lanes = limits->vector_lanes},
+          .p = {.sch = sch}
+    };
+    tile t;
+    hone_rv epilogue;
+    HONE_TRY(hone_sch_get_block(sch, "bf16_product", &m.p.block));
+    HONE_TRY(hone_packed_cache_tile(&m.p, &epilogue));
+    HONE_TRY(hone_schedule_node(sch, m.p.block, &m.p.node));
+    HONE_TRY(hone_sch_get_loops(sch, m.p.block, &m.count, &m.loops));
+    if (m.count < 3 || m.count + 2 > MAX_LOOPS)
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "unexpected loops");
+    m.row = find_row(&m);
+    m.n.facts.element_bits = 32;
+    if (m.row >= 0) m.rows = choose_rows(&m);
+    HONE_TRY(make_tile(&m, &t));
+    return take_tile(&m, &t, epilogue);
+}
+
+/* On a copy first: a step that is refused in the middle would leave half of it. */
+hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *limits,
+                               bool *out_is_done) {
+    hone_default_blocks blocks;
+    hone_schedule *copy = NULL;
+    *out_is_done = false;
+    hone_default_list_blocks(sch, &blocks);
+    if (!hone_pairs_is(sch) || limits->vector_lanes < 2) return HONE_OK;
+    HONE_TRY(inline_others(sch, &blocks));
+    HONE_TRY(hone_schedule_copy(sch, &copy));
+    copy->wants_reasons = false;
+    hone_status st = schedule(copy, limits);
+    hone_schedule_destroy(copy);
+    *out_is_done = !st;
+    return st ? hone_default_optional(st) : schedule(sch, limits);
+}
