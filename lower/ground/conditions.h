@@ -34,4 +34,10 @@ hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part);
 /* A vectorized or unrolled loop. */
 bool lower_is_tile(const hone_func *func, hone_node_id id);
 
+/* lower_clip ends a loop by a condition whose gap grows by so much from step to step. */
+static inline bool lower_may_clip(int64_t coefficient) {
+    enum { MOST = 64 };
+    return coefficient == -1 || (coefficient >= 1 && coefficient <= MOST);
+}
+
 #endif

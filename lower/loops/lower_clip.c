@@ -4,11 +4,11 @@
  *
  *   for k1 in 64: if k0 * 64 + k1 < 500: body   ⇒   for k1 in min(64, 500 - k0 * 64): body
  *   for dy in 3: if 1 <= y + dy: body           ⇒   for dy in max(0, 1 - y) .. 3: body
+ *   for j in 2: if f + j * 2 < 3: body          ⇒   for j in min(2, (4 - f) // 2): body
  *
  * so that the body has no condition and what it accumulates can stay in registers. Loops that
  * place what is stored keep their constant extents (lower_version takes care of those). */
 #include "lower/ground/conditions.h"
-
 typedef struct clipper {
     lower_scope scope; /* the variables below the loop, and the ranges of all */
     hone_node_id loop, guard;
@@ -48,7 +48,16 @@ static bool may_trap(const hone_expr *e) {
     return may;
 }
 
-/* Narrows the loop when the condition says var < b or b <= var, and b does not vary inside. */
+/* The least number of steps of `coefficient` that reach from `rest` to 0 or beyond. */
+static const hone_expr *steps_to_zero(hone_ir *ir, const hone_expr *rest, int64_t coefficient) {
+    const hone_expr *zero = hone_expr_int(ir, rest->dtype, 0);
+    const hone_expr *gap = hone_expr_sub(ir, zero, rest);
+    if (coefficient == 1) return gap;
+    gap = hone_expr_add(ir, gap, hone_expr_int(ir, rest->dtype, coefficient - 1));
+    return hone_expr_floordiv(ir, gap, hone_expr_int(ir, rest->dtype, coefficient));
+}
+
+/* Narrows the loop when the condition says n * var < b or b <= var, and b does not vary inside. */
 static bool narrow(clipper *c, const hone_expr *part) {
     hone_ir *ir = &c->scope.lower->ir;
     const hone_func *func = c->scope.lower->func;
@@ -59,7 +68,7 @@ static bool narrow(clipper *c, const hone_expr *part) {
     int64_t coefficient;
     if (!gap || !hone_dtype_equal(gap->dtype, loop->u.loop.range.extent->dtype) ||
         !hone_linear_coeff(&c->scope.arith, gap, var, &coefficient) ||
-        (coefficient != 1 && coefficient != -1)) {
+        !lower_may_clip(coefficient)) {
         return false;
     }
     const hone_expr *zero = hone_expr_int(ir, gap->dtype, 0),
@@ -69,7 +78,7 @@ static bool narrow(clipper *c, const hone_expr *part) {
     const hone_expr *begin = loop->u.loop.range.min;
     const hone_expr *end = hone_expr_add(ir, begin, loop->u.loop.range.extent);
     if (coefficient > 0)
-        end = hone_expr_binary(ir, HONE_OP_MIN, end, hone_expr_sub(ir, zero, rest));
+        end = hone_expr_binary(ir, HONE_OP_MIN, end, steps_to_zero(ir, rest, coefficient));
     else
         begin = hone_expr_binary(ir, HONE_OP_MAX, begin, hone_expr_add(ir, rest, one));
     const hone_expr *extent = hone_expr_sub(ir, end, begin);

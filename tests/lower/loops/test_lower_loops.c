@@ -1,7 +1,8 @@
 /* tests/lower/loops/test_lower_loops.c - loops as they are behind a pass. version: tiles for where
  * all conditions hold, and others. hoist_if: conditions that no iteration changes stand around
  * loops, and statements side by side share one; what may not be asked earlier stays where it is.
- * unroll: how far the program may grow. */
+ * guard, clip: what terms of sums ask is asked around them, and ends loops. unroll: how far the
+ * program may grow. */
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
 
@@ -189,6 +190,54 @@ static const struct row unroll_rows[] = {
                "            Y[i // 2] = Y[i // 2] + A[k + 2]\n", "        for i in range(400):\n"  },
 };
 
+/* Sums of four steps; they begin with FIRST, and a step adds TERM. */
+#define GUARDED(FIRST, TERM)                                                                       \
+    HEAD "    S = T.alloc_buffer((8,), \"int32\")\n"                                               \
+         "    for i in range(4):\n"                                                                \
+         "        for j in T.vectorized(8):\n"                                                     \
+         "            S[j] = " FIRST "\n"                                                          \
+         "        for k, l in T.grid(2, 2):\n"                                                     \
+         "            for j in T.vectorized(8):\n"                                                 \
+         "                S[j] = S[j] + " TERM "\n"                                                \
+         "        for j in T.vectorized(8):\n"                                                     \
+         "            Y[i * 8 + j] = S[j]\n"
+
+static const struct row guard_rows[] = {
+    {"what a term asks of outer loops is asked around its step",
+     GUARDED("0",                                                             "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
+     "            for j in T.vectorized(8):\n"
+     "                if i + k < n:\n"
+     "                    S[j] = S[j] + A[k * 8 + l + j]\n" },
+    {"and what ends the innermost loop",
+     GUARDED("0",                                                             "T.if_then_else(i + l * 2 < n, A[k * 8 + l + j], 0)"),
+     "                if i + l * 2 < n:\n"                  },
+    {"what would be asked in the middle of a sum stays",
+     GUARDED("0",                                                             "T.if_then_else((i + l) % 3 < n, A[k * 8 + l + j], 0)"),
+     "                S[j] = T.if_then_else((i + l) % 3 < n"},
+    {"so do conditions of lanes",                                GUARDED("0", "T.if_then_else(i + j < n, A[k * 8 + l + j], 0)"),
+     "                S[j] = T.if_then_else(i + j < n"      },
+    {"terms that are something where it does not hold",
+     GUARDED("0",                                                             "T.if_then_else(i + k < n, A[k * 8 + l + j], 1)"),
+     "                S[j] = T.if_then_else(i + k < n"      },
+    {"and sums that begin with what nobody knows",
+     GUARDED("A[j]",                                                          "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
+     "                S[j] = T.if_then_else(i + k < n"      },
+};
+
+static const struct row clip_rows[] = {
+    {"a loop ends where its condition does not hold any more, in steps of two",
+     GUARDED("0", "T.if_then_else(i + k * 2 < 4, A[k * 8 + l + j], 0)"),
+     "        for k, l in T.grid((1 - i) // 2 + 2, 2):\n"},
+};
+
+static void asks_around_steps(void **state) {
+    hone_check_behind_pass(*state, "guard");
+}
+
+static void ends_loops_early(void **state) {
+    hone_check_behind_pass(*state, "clip");
+}
+
 static void asks_where_it_may(void **state) {
     hone_check_behind_pass(*state, "hoist_if");
 }
@@ -213,6 +262,8 @@ int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
+           HONE_RUN_ROWS("lower/guard", guard_rows, asks_around_steps) +
+           HONE_RUN_ROWS("lower/clip", clip_rows, ends_loops_early) +
            HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far) +
            HONE_RUN_ROWS("lower/cleanup", cleanup_rows, leaves_nothing_empty);
 }
