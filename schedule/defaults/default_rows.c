@@ -175,12 +175,14 @@ static hone_node_id nest_of(const hone_schedule *sch, hone_node_id block) {
     return top;
 }
 
-/* It stands in the loops of the block that reads it already: a tile is made there. */
-static hone_status is_placed(hone_schedule *sch, hone_rv block, hone_rv consumer, bool *out) {
-    hone_node_id made, taken;
-    HONE_TRY(hone_schedule_node(sch, block, &made));
-    HONE_TRY(hone_schedule_node(sch, consumer, &taken));
-    *out = nest_of(sch, made) == nest_of(sch, taken);
+/* It stands in loops of its own: others belong to a tile, which stays as it is. */
+static hone_status is_alone(hone_schedule *sch, hone_rv block, bool *out) {
+    hone_node_id self;
+    HONE_TRY(hone_schedule_node(sch, block, &self));
+    hone_node_id top = nest_of(sch, self);
+    *out = true;
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n))
+        *out = *out && (n == self || hone_func_node(sch->func, n)->kind != HONE_NODE_BLOCK);
     return HONE_OK;
 }
 
@@ -189,11 +191,11 @@ static hone_status move_one(hone_schedule *sch, hone_rv block) {
     uint32_t count = 0, rows = 0;
     const hone_rv *consumers = NULL;
     hone_rv loops[MAX_ROW_LOOPS];
-    bool pays = false, is_there;
+    bool pays = false, moves;
     HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
     if (count == 0) return HONE_OK;
-    HONE_TRY(is_placed(sch, block, consumers[0], &is_there));
-    if (is_there) return HONE_OK;
+    HONE_TRY(is_alone(sch, block, &moves));
+    if (!moves) return HONE_OK;
     HONE_TRY(list_row_loops(sch, consumers[0], &rows, loops));
     while (rows > 0 && !pays)
         HONE_TRY(try_move(sch, block, --rows, &pays));
