@@ -1,7 +1,7 @@
 /* graph/operators/topi_deconv.c - transposed convolutions, in one of two ways.
  *
- * With strides that divide the kernel, as many convolutions as there are places of the output
- * between two elements of the data (phases), each with its share of the taps, so that no zeros are
+ * Without dilation and with strides, as many convolutions as there are places of the output between
+ * two elements of the data (phases), each with its share of the taps, so that no zeros are
  * multiplied:
  *
  *   weight_phases[r, ci, co, j] = W[ci, co, (r + pad) % stride + j * stride]
@@ -9,9 +9,11 @@
  *       data[n, ci, q + (r + pad) // stride - j] * weight_phases[r, ci, co, j]
  *   out[n, co, y] = conv_transpose[n, co, y % stride, y // stride]
  *
- * Else (phases with fewer taps would multiply data, which may be infinite, with zeros), and where
- * sizes are open: the data with zeros between its elements and around them is a block of its own,
- * over which the kernel runs from its end. */
+ * Where strides do not divide the kernel some phases have one tap less: a condition leaves it out,
+ * since data may be infinite (lower/loops/lower_clip.c ends the loop over taps there).
+ *
+ * Else, and where sizes are open: the data with zeros between its elements and around them is a
+ * block of its own, over which the kernel runs from its end. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
@@ -100,13 +102,13 @@ enum { MAX_PHASED = 2 };
 typedef struct phases {
     uint32_t spatial;
     int64_t ins, outs, groups; /* channels of a group */
-    int64_t stride[MAX_PHASED], pad[MAX_PHASED];
-    int64_t taps[MAX_PHASED], count[MAX_PHASED];           /* of a phase, and its places */
+    int64_t kernel[MAX_PHASED], stride[MAX_PHASED], pad[MAX_PHASED];
+    int64_t taps[MAX_PHASED], count[MAX_PHASED];           /* most of a phase, and its places */
     int64_t before[MAX_PHASED + 2], after[MAX_PHASED + 2]; /* the data, as read */
 } phases;
 
-/* False: the other way. */
-static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
+/* False: the other way, which is faster, too, for groups with phases of unlike lengths. */
+static bool find_phases(const hone_topi *t, const spread *w, int64_t groups, phases *out) {
     bool has_strides = false;
     *out = (phases){.spatial = w->spatial};
     if (w->spatial > MAX_PHASED) return false;
@@ -115,11 +117,13 @@ static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
         int64_t made = hone_expr_const(t->out->shape[i + 2]);
         int64_t pad = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
         int64_t s = w->strides[i], last;
-        bool fits = w->kernel[i] > 0 && w->kernel[i] % s == 0 && w->dilation[i] == 1;
+        bool fits =
+            w->kernel[i] > 0 && w->dilation[i] == 1 && (groups == 1 || w->kernel[i] % s == 0);
         if (in < 1 || made < 1 || pad < 0 || !fits) return false;
+        out->kernel[i] = w->kernel[i];
         out->stride[i] = s;
         out->pad[i] = pad;
-        out->taps[i] = w->kernel[i] / s;
+        out->taps[i] = (w->kernel[i] + s - 1) / s;
         out->count[i] = (made + s - 1) / s;
         last = out->count[i] - 1 + (s - 1 + pad) / s;
         out->before[i + 2] = out->taps[i] - 1;
@@ -138,6 +142,42 @@ static const hone_expr *phase_start(hone_topi *t, const phases *p, uint32_t i,
                   : hone_expr_floordiv(&t->te->ir, place, stride);
 }
 
+/* The place in the kernel of a tap of a phase. */
+static const hone_expr *tap_place(hone_topi *t, const phases *p, uint32_t i, const hone_expr *phase,
+                                  const hone_expr *tap) {
+    const hone_expr *later = hone_topi_mul_int(t, tap, p->stride[i]);
+    return hone_topi_sum(t, phase_start(t, p, i, phase, true), later);
+}
+
+/* Whether a phase has the tap: those that begin at `rest` or behind it have one less. */
+static const hone_expr *has_tap(hone_topi *t, const phases *p, uint32_t i, const hone_expr *phase,
+                                const hone_expr *tap) {
+    hone_ir *ir = &t->te->ir;
+    int64_t stride = p->stride[i], rest = p->kernel[i] % stride;
+    const hone_expr *start = phase_start(t, p, i, phase, true);
+    const hone_expr *less = hone_expr_floordiv(ir, hone_topi_add_int(t, start, stride - rest),
+                                               hone_te_int(t->te, stride));
+    return hone_expr_binary(ir, HONE_OP_LT, hone_topi_sum(t, tap, less),
+                            hone_te_int(t->te, p->taps[i]));
+}
+
+/* The value where the phase has this tap in each dimension, else 0. */
+static const hone_expr *where_taps_are(hone_topi *t, const phases *p, const hone_expr *const *phase,
+                                       const hone_expr *const *tap, const hone_expr *value) {
+    const hone_expr *is_there = NULL;
+    if (!value) return NULL;
+    for (uint32_t i = 0; i < p->spatial; i++) {
+        if (p->kernel[i] % p->stride[i] == 0) continue;
+        const hone_expr *place = tap_place(t, p, i, phase[i], tap[i]);
+        is_there =
+            both(t, is_there,
+                 hone_expr_binary(&t->te->ir, HONE_OP_LT, place, hone_te_int(t->te, p->kernel[i])));
+    }
+    const hone_expr *choice[] = {is_there, value, hone_topi_number(t, value->dtype, 0)};
+    return is_there ? hone_expr_call(&t->te->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice)
+                    : value;
+}
+
 static hone_buffer phase_weights(hone_topi *t, const phases *p) {
     hone_te_stage s;
     uint32_t n = p->spatial;
@@ -151,11 +191,10 @@ static hone_buffer phase_weights(hone_topi *t, const phases *p) {
     hone_te_stage_begin(t->te, &s, 2 * n + 2, shape, 0, NULL);
     at[0] = s.axis[n];
     at[1] = s.axis[n + 1];
-    for (uint32_t i = 0; i < n; i++) {
-        const hone_expr *later = hone_topi_mul_int(t, s.axis[n + 2 + i], p->stride[i]);
-        at[i + 2] = hone_topi_sum(t, phase_start(t, p, i, s.axis[i], true), later);
-    }
-    return hone_te_compute(t->te, &s, "weight_phases", hone_topi_load(t, 1, at));
+    for (uint32_t i = 0; i < n; i++)
+        at[i + 2] = tap_place(t, p, i, s.axis[i], s.axis[n + 2 + i]);
+    return hone_te_compute(t->te, &s, "weight_phases",
+                           where_taps_are(t, p, s.axis, s.axis + n + 2, hone_topi_load(t, 1, at)));
 }
 
 /* Axes: n, co, phases, places of a phase; then ci and taps. */
@@ -188,7 +227,9 @@ static hone_buffer sum_phases(hone_topi *t, const phases *p, hone_buffer data,
     hone_dtype wide = hone_topi_wide(t->out->dtype);
     const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
     const hone_expr *f = hone_expr_cast(ir, wide, hone_te_load(t->te, weights, filter));
-    return hone_te_reduce(t->te, &s, "conv_transpose", HONE_TE_SUM, hone_expr_mul(ir, x, f));
+    return hone_te_reduce(
+        t->te, &s, "conv_transpose", HONE_TE_SUM,
+        where_taps_are(t, p, s.axis + 2, s.axis + rank + 1, hone_expr_mul(ir, x, f)));
 }
 
 static hone_buffer join_phases(hone_topi *t, const phases *p, hone_buffer sums) {
@@ -229,7 +270,7 @@ hone_status hone_topi_emit_deconv(hone_topi *t) {
         return hone_topi_unsupported(t, "channels of unknown number");
     }
     HONE_TRY(read_spread(t, &w));
-    if (find_phases(t, &w, &p)) return emit_phases(t, &p, channels, groups);
+    if (find_phases(t, &w, groups, &p)) return emit_phases(t, &p, channels, groups);
     hone_buffer data = spread_data(t, &w);
     const hone_expr *reduce[MAX_SPATIAL + 1] = {hone_te_int(t->te, channels / groups)};
     for (uint32_t i = 0; i < w.spatial; i++)

@@ -303,6 +303,13 @@ static const struct row {
         "opset 10\ninput x u8 1,1,1,2\nconst w u8 1,1,1,3 = 1,2,3\nconst z u8 = 5\n"
         "node ConvInteger x,w,z -> y pads=[0,1,0,1]",
         "6,7", "8,5"),
+    ROW("ConvTranspose in phases of unlike lengths multiplies nothing infinite with nothing",
+        "input x f32 1,1,2\nconst w f32 1,1,3 = 1,10,100\nnode ConvTranspose x,w -> y strides=[2]",
+        "inf,1", "inf,inf,inf,10,100"),
+    ROW("ConvTranspose in phases of unlike lengths, in two dimensions",
+        "input x f32 1,1,2,1\nconst w f32 1,1,3,2 = 1,2,3,4,5,6\n"
+        "node ConvTranspose x,w -> y strides=[2,3] pads=[1,0,0,0] output_padding=[0,1]",
+        "1,10", "3,4,0,15,26,0,30,40,0,50,60,0"),
     ROW("Einsum of three operands, with a broadcast",
         "opset 12\ninput x f32 2,2\nconst a f32 2 = 1,10\nconst b f32 1,1 = 3\n"
         "node Einsum x,a,b -> y equation='ij,...j,kl->...i'",
