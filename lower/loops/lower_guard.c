@@ -100,22 +100,19 @@ static bool keeps_sums(const hone_func *func, hone_node_id store) {
     return false;
 }
 
-static hone_status is_sum(const hone_func *func, hone_buffer buffer, bool *out) {
-    lower_accesses all = {0};
-    *out = false;
-    if (is_parameter(func, buffer) || func->buffers[buffer].alias_of != HONE_NO_ID) return HONE_OK;
-    HONE_TRY(lower_find_accesses(func, 0, buffer, &all));
-    *out = !all.is_opaque;
-    for (uint32_t i = 0; i < all.count; i++)
-        *out = *out && (!all.items[i].is_store || keeps_sums(func, all.items[i].node));
-    return HONE_OK;
+static bool is_sum(const hone_func *func, hone_buffer buffer, const lower_accesses *all) {
+    if (is_parameter(func, buffer) || func->buffers[buffer].alias_of != HONE_NO_ID) return false;
+    if (all->is_opaque) return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i].is_store && !keeps_sums(func, all->items[i].node)) return false;
+    }
+    return true;
 }
 
-static hone_status guard(hone_lower *lower, const step *s) {
+static hone_status guard(hone_lower *lower, const step *s, const lower_accesses *by_buffer) {
     hone_func *func = lower->func;
-    bool fits;
-    HONE_TRY(is_sum(func, hone_func_node(func, s->store)->u.store.buffer, &fits));
-    if (!fits) return HONE_OK;
+    hone_buffer buffer = hone_func_node(func, s->store)->u.store.buffer;
+    if (!is_sum(func, buffer, &by_buffer[buffer])) return HONE_OK;
     const hone_expr *value = hone_expr_add(&lower->ir, s->sum, s->term);
     HONE_TRY(hone_ir_finish(&lower->ir));
     hone_func_node(func, s->store)->u.store.value = value;
@@ -125,10 +122,12 @@ static hone_status guard(hone_lower *lower, const step *s) {
 hone_status lower_guard(hone_lower *lower) {
     step s;
     hone_arith arith;
+    lower_accesses *by_buffer = NULL; /* once there is a step */
     hone_arith_init(&arith, lower->func->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(lower->func, 0, n)) {
-        if (match_step(lower->func, n, &s) && is_asked_outside(lower->func, &arith, &s))
-            HONE_TRY(guard(lower, &s));
+        if (!match_step(lower->func, n, &s) || !is_asked_outside(lower->func, &arith, &s)) continue;
+        if (!by_buffer) HONE_TRY(lower_find_all_accesses(lower->func, &by_buffer));
+        HONE_TRY(guard(lower, &s, by_buffer));
     }
     return hone_ir_finish(&arith.ir);
 }
