@@ -49,6 +49,20 @@ static bool is_over(void *ctx) {
     return o->should_stop && o->should_stop(o->context) != HONE_TUNING_GOES_ON;
 }
 
+/* In the words of this interface; the command names its options. */
+static hone_status check_access(const hone_tuning_outside *outside) {
+    if (outside->is_insecure) return HONE_OK;
+    if (!outside->key) {
+        return HONE_ERROR(HONE_CODE_INVALID, "key is NULL, must be the file of a secret key that "
+                                             "the tracker knows: 'hone keygen' makes one");
+    }
+    if (!outside->tracker_key) {
+        return HONE_ERROR(HONE_CODE_INVALID, "tracker_key is NULL, must be the tracker's public "
+                                             "key: 'hone tracker' prints it when it starts");
+    }
+    return HONE_OK;
+}
+
 static hone_status open_farm(const hone_tuning_options *o, const hone_tuning_outside *outside,
                              const hone_log *log, hone_arena *arena, hone_api_devices *devices) {
     const char *device_target = NULL;
@@ -61,6 +75,7 @@ static hone_status open_farm(const hone_tuning_options *o, const hone_tuning_out
         .software = "libhone " HONE_VERSION,
     };
     hone_tuning_options asked = *o;
+    HONE_TRY(check_access(outside));
     HONE_TRY(hone_farm_choice_connect(&devices->choice, log, &devices->runner));
     HONE_TRY(hone_farm_choice_wait(&devices->choice, devices->runner, log, is_over, &asked,
                                    &device_target));

@@ -219,8 +219,13 @@ static const struct outside_refusal {
     hone_tuning_outside outside;
     const char *kind, *part;
 } outside_refusals[] = {
-    {"no size",    {.tracker = "tcp://127.0.0.1:1"},                                  "invalid", "size is 0"                },
-    {"no key",     {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1"},     "invalid", "--key"                    },
+    {"no size",          {.tracker = "tcp://127.0.0.1:1"},                            "invalid", "size is 0"                },
+    {"no key",
+     {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1"},
+     "invalid",                                                                                  "key is NULL"              },
+    {"no tracker's key",
+     {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1", .key = "k"},
+     "invalid",                                                                                  "tracker_key is NULL"      },
     {"no address",
      {sizeof(hone_tuning_outside), .tracker = "here", .is_insecure = 1},
      "invalid",                                                                                  "here"                     },
