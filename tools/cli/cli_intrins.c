@@ -6,23 +6,17 @@
 #include "ir/text/print/script_print.h"
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/python/trace_parse.h"
-#include "support/core/alloc.h"
-#include "support/os/fs.h"
 
 static hone_status read_one(hone_cli *cli, const char *text, hone_build_intrin *out,
                             const char **out_path) {
     const char *equals = strchr(text, '=');
-    char *bytes = NULL;
-    size_t count = 0;
     if (!equals || equals == text || !equals[1]) {
         return HONE_ERROR(HONE_CODE_INVALID, "--intrin is '%s', must be NAME=FILE.py", text);
     }
-    HONE_TRY(hone_fs_read(equals + 1, 1 << 24, &bytes, &count));
+    HONE_TRY(hone_cli_read_text(cli, equals + 1, 1 << 24, &out->text));
     out->name = hone_arena_printf(cli->arena, "%.*s", (int)(equals - text), text);
-    out->text = hone_arena_strdup(cli->arena, bytes);
     *out_path = equals + 1;
-    hone_free(bytes);
-    return out->name && out->text ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
+    return out->name ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
 }
 
 hone_status hone_cli_read_intrins(hone_cli *cli, const hone_cli_list *list,

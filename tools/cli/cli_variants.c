@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "support/core/alloc.h"
 #include "support/os/fs.h"
 
 enum { MOST_BYTES = 1 << 20 };
@@ -33,15 +32,11 @@ static hone_status read_limit(const cli_variants *variants, double *out) {
 
 /* "out/mine.py" is variant mine. */
 static hone_status read_file(hone_cli *cli, const char *path, hone_variant *out) {
-    char *bytes = NULL;
-    size_t count = 0;
-    const char *base = hone_path_basename(path);
-    HONE_TRY(hone_fs_read(path, MOST_BYTES, &bytes, &count));
-    const char *text = hone_arena_strdup(cli->arena, bytes);
+    const char *text, *base = hone_path_basename(path);
+    HONE_TRY(hone_cli_read_text(cli, path, MOST_BYTES, &text));
     const char *name =
         hone_arena_printf(cli->arena, "%.*s", (int)(hone_path_extension(base) - base), base);
-    hone_free(bytes);
-    return text && name ? hone_variant_read(name, text, path, out) : no_memory();
+    return name ? hone_variant_read(name, text, path, out) : no_memory();
 }
 
 static hone_status check_limit(const hone_variant *variant, const char *path, double most) {
