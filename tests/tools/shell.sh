@@ -63,6 +63,11 @@ done | awk '{ sum += $1 } END { print sum }')
 expect "manual page: sections" "$sections" "$verbs"
 expect "manual page: option" "$(grep -A 1 -F '.B \-\-keep N' "$work/hone.1" | tail -n 1 | cut -c 1-19)" "the fastest records"
 expect "manual page: example" "$(grep -c '^\.B hone ' "$work/hone.1")" "$(grep -c '^Example:$' "$work/hone.1")"
+runner=$(dirname "$hone")/hone-runner
+"$dir/man.sh" "$runner" "$version" | sed 's/\\//g' >"$work/hone-runner.1"
+for option in $("$runner" --help | sed -n 's/^ *\(--[a-z-]*\).*/\1/p'); do
+    expect "manual page of hone-runner: $option" "$(grep -c -E -e "^\.B $option( |$)" "$work/hone-runner.1")" 1
+done
 if command -v groff >/dev/null; then
     expect "manual page: groff" "$(groff -k -man -Tutf8 -ww "$work/hone.1" 2>&1 >/dev/null)" ""
 fi

@@ -7,7 +7,8 @@ version=$2
 name=$(basename "$hone")
 
 # A help text as a section: usage, summary, options as a list, notes, example. What all verbs have
-# (--json, --config, -q, -v, -h) is told once, under OPTIONS.
+# (--json, --config, -q, -v, -h) is told once, under OPTIONS: 1 prints these alone, "" none of them,
+# all the other ones as well.
 section() {
     awk -v common="$1" '
         function text(line) {
@@ -24,8 +25,8 @@ section() {
             sub(/^ +/, "", rest)
             print ".TP\n.B " text(name) "\n" text(rest)
         }
-        /^ +(-[a-z], )?--(json|config|quiet|verbose|help)( |$)/ { if (common) option($0); next }
-        common { next }
+        common != "all" && /^ +(-[a-z], )?--(json|config|quiet|verbose|help)( |$)/ { if (common) option($0); next }
+        common == 1 { next }
         /^[Uu]sage: / { print ".SS " text(substr($0, 8)); next }
         /^       hone/ { sub(/^ +/, ""); print ".SS " text($0); next } # a further usage
         /^Example: / { print ".PP\nExample:\n.B " text(substr($0, 10)); next }
@@ -65,7 +66,7 @@ case $name in
 hone-runner)
     title "run built kernels on this machine, alone or as a device of a farm"
     echo ".SH SYNOPSIS"
-    "$hone" --help | section ''
+    "$hone" --help | section all
     exit_status ''
     printf '.SH SEE ALSO\n.BR hone (1)\n'
     exit 0
@@ -73,7 +74,7 @@ hone-runner)
 hone-worker)
     title "compile programs for hone"
     echo ".SH DESCRIPTION"
-    "$hone" --help | section ''
+    "$hone" --help | section all
     printf '.SH SEE ALSO\n.BR hone (1)\n'
     exit 0
     ;;
