@@ -3,6 +3,7 @@
 
 #include "include/api.h"
 #include "runtime/model_load.h"
+#include "support/os/fs.h"
 
 /* A hone_model is a hone_loaded_model under another name. */
 static const hone_loaded_model *loaded(const hone_model *model) {
@@ -14,7 +15,9 @@ hone_error *hone_model_open(const char *path, hone_model **out_model) {
     *out_model = NULL;
     HONE_API_NEED(path);
     hone_loaded_model *model = NULL;
-    hone_status st = hone_loaded_model_open(path, 0, &model);
+    hone_status st = hone_fs_exists(path)
+                         ? hone_loaded_model_open(path, 0, &model)
+                         : HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such file", path);
     if (!st) *out_model = (hone_model *)model;
     return hone_api_error(st);
 }

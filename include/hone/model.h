@@ -16,8 +16,8 @@ HONE_BEGIN_DECLS
 
 typedef struct hone_model hone_model;
 
-/* Loads a library. Errors: invalid (not there, no library, no compiled model), version (made for
- * another interface). */
+/* Loads a library. Errors: not_found (the file), invalid (no library, no compiled model), version
+ * (made for another interface). */
 HONE_API hone_error *hone_model_open(const char *path, hone_model **out_model);
 
 /* Unloads it: nothing of it may be in use. NULL is allowed. */

@@ -247,7 +247,7 @@ static void loads_models(void **state) {
     (void)state;
     char command[1024], model_path[64];
     hone_model *model = NULL;
-    public_expect(hone_model_open("/nowhere/model.so", &model), "invalid", "/nowhere/model.so");
+    public_expect(hone_model_open("/nowhere/model.so", &model), "not_found", "/nowhere/model.so");
     assert_null(model);
     if (access(hone_test_build_path("hone"), X_OK) != 0) return; /* only this program was built */
     snprintf(model_path, sizeof model_path, "/tmp/hone-api-%d", (int)getpid());

@@ -53,8 +53,14 @@ class Loading(Case):
             hone.load("def main(:\n", name="bad.py")
         self.assertIn("bad.py:1:", str(caught.exception))
         self.assertEqual(caught.exception.kind, "invalid")
-        with self.assertRaises(hone.NotFoundError):
-            hone.load("/nowhere/model.onnx")
+        for reads in (lambda: hone.load("/nowhere/model.onnx"),
+                      lambda: hone.Model.open("/nowhere/model.so"),
+                      lambda: hone.load(product).compile("/nowhere/tuned.db"),
+                      lambda: hone.Database("/nowhere/tuned.db").query("SELECT 1")):
+            with self.assertRaises(FileNotFoundError) as missing:
+                reads()
+            self.assertIsInstance(missing.exception, hone.NotFoundError)
+            self.assertIn("/nowhere/", str(missing.exception))
         with self.assertRaises(hone.NotFoundError):
             hone.load(product)["nobody"]
         with self.assertRaises(hone.InvalidError):

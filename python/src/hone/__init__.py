@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from ._errors import (HoneError, InvalidError, IoError, NotFoundError, OutOfMemoryError,
-                      ScheduleError, TimeoutExpired, TypeMismatchError, UnavailableError,
-                      UnsupportedError, VersionError)
+from ._errors import (HoneError, InvalidError, IoError, MissingFileError, NotFoundError,
+                      OutOfMemoryError, ScheduleError, TimeoutExpired, TypeMismatchError,
+                      UnavailableError, UnsupportedError, VersionError)
 from ._library import LIB as _LIB
 from ._profile import KernelProfile, Profile
 from ._propose import ProposalTask
@@ -26,8 +26,8 @@ from .schedule import Block, Integer, Loop, Schedule, Trace
 __version__: str = _LIB.hone_version().decode()
 
 __all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
-           "IoError", "KernelProfile", "Loop", "Model", "Module", "News", "NotFoundError",
-           "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
+           "IoError", "KernelProfile", "Loop", "MissingFileError", "Model", "Module", "News",
+           "NotFoundError", "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
            "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",
            "TunedTask", "TypeMismatchError", "UnavailableError", "UnsupportedError",
            "VersionError", "load", "register", "target", "__version__"]

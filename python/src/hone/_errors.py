@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Dict, Type
+import contextlib
+import os
+from typing import Dict, Iterator, Type, Union
 
 
 class HoneError(Exception):
@@ -27,6 +29,10 @@ class NotFoundError(HoneError, LookupError):
     """The named thing does not exist."""
 
     kind = "not_found"
+
+
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """The file that was to be read does not exist."""
 
 
 class UnsupportedError(HoneError, NotImplementedError):
@@ -83,3 +89,14 @@ def make(kind: str, message: str) -> HoneError:
     error = BY_KIND.get(kind, HoneError)(message)
     error.kind = kind
     return error
+
+
+@contextlib.contextmanager
+def of_file(path: Union[str, "os.PathLike[str]", None]) -> Iterator[None]:
+    """Where a file is read: what was not found may be the file itself."""
+    try:
+        yield
+    except NotFoundError as reason:
+        if path is None or os.path.exists(path):
+            raise
+        raise MissingFileError(str(reason)) from None

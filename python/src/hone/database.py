@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Union
 
 from . import _library as lib
-from ._errors import InvalidError
+from ._errors import InvalidError, of_file
 from ._library import LIB
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
@@ -63,7 +63,8 @@ class Database:
 
         records = lib.out_pointer()
         visitor = lib.RowVisit(visit)
-        LIB.hone_records_open(lib.text(self.path), lib.ref(records))
+        with of_file(self.path):
+            LIB.hone_records_open(lib.text(self.path), lib.ref(records))
         try:
             LIB.hone_records_query(records, lib.text(sql), ctypes.cast(visitor, ctypes.c_void_p),
                                    None)

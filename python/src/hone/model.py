@@ -110,7 +110,8 @@ class Model:
         self._keep = keep  # the folder that it lies in
         self.report = report or {}
         out = lib.out_pointer()
-        LIB.hone_model_open(lib.text(self._path), lib.ref(out))
+        with _errors.of_file(self._path):
+            LIB.hone_model_open(lib.text(self._path), lib.ref(out))
         self._pointer = out
         described = LIB.hone_model_describe(out)
         self._info = ctypes.cast(described, POINTER(lib.ModelInfo)).contents

@@ -12,7 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Seque
                     Union)
 
 from . import _library as lib
-from ._errors import InvalidError
+from ._errors import InvalidError, of_file
 from ._library import LIB
 from ._tensor import Tensor, View, dense, like_inputs, writable
 from .model import Folder, Model, contents
@@ -119,8 +119,9 @@ class Module:
         an input that says nothing of them (``{"x.rank": 2}``)."""
         out = lib.out_pointer()
         specs = size_specs(sizes)
-        LIB.hone_program_load_with(lib.text(path), len(specs),
-                                   ctypes.cast(lib.texts(specs), c_void_p), lib.ref(out))
+        with of_file(path):
+            LIB.hone_program_load_with(lib.text(path), len(specs),
+                                       ctypes.cast(lib.texts(specs), c_void_p), lib.ref(out))
         return cls(out.value or 0)
 
     def _made(self, function: Callable[..., Any], *arguments: Any) -> "Module":
@@ -318,7 +319,8 @@ class Module:
             sizes=lib.texts(specs), exact=exact, no_schedule=no_schedule, reschedule=reschedule,
             weights=lib.text(weights), unsandboxed=unsandboxed)
         report = lib.out_pointer()
-        LIB.hone_program_compile(self._pointer, lib.ref(options), lib.ref(report))
+        with of_file(db):
+            LIB.hone_program_compile(self._pointer, lib.ref(options), lib.ref(report))
         return Model(str(output) + ".so", json.loads(lib.take_text(report)), folder)
 
     # ---- the interpreter ----
