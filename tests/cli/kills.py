@@ -190,7 +190,8 @@ class Kills:
 
 def main():
     build, seconds = os.path.abspath(sys.argv[1]), float(sys.argv[2])
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**9)
+    given = sys.argv[3] if len(sys.argv) > 3 else os.environ.get("HONE_FIRST_SEED")
+    seed = int(given) if given else random.randrange(10**9)
     print(f"seed {seed}", flush=True)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     kills = Kills(build, seed)
