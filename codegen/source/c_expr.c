@@ -519,8 +519,15 @@ static c_text unrounded(c_gen *g, const hone_expr *e) {
     return nothing;
 }
 
-c_text c_value(c_gen *g, const hone_expr *e) {
+/* Integers below 8 bits wrap around in their own width. */
+static c_text computed(c_gen *g, const hone_expr *e) {
     c_text value = unrounded(g, e);
+    bool is_made = e->kind == HONE_EXPR_BINARY || e->kind == HONE_EXPR_CALL;
+    return is_made ? c_wrapped(g, e->dtype, value) : value;
+}
+
+c_text c_value(c_gen *g, const hone_expr *e) {
+    c_text value = computed(g, e);
     if (!codegen_is_unrounded(e)) return value;
     return c_from_storage(g, e->dtype, c_to_storage(g, e->dtype, value));
 }
@@ -536,7 +543,7 @@ c_text c_stored(c_gen *g, const hone_expr *e) {
         }
         if (e->kind == HONE_EXPR_CAST) return c_narrow(g, from, e->dtype, c_value(g, e->args[0]));
     }
-    return c_to_storage(g, e->dtype, unrounded(g, e));
+    return c_to_storage(g, e->dtype, computed(g, e));
 }
 
 c_text c_condition(c_gen *g, const hone_expr *e) {

@@ -99,6 +99,8 @@ const char *c_type(c_gen *g, hone_dtype dtype);    /* of a value, one lane */
 const char *c_storage(c_gen *g, hone_dtype dtype); /* as it lies in memory, one lane */
 c_text c_to_storage(c_gen *g, hone_dtype dtype, c_text value);
 c_text c_from_storage(c_gen *g, hone_dtype dtype, c_text stored);
+/* An integer as its type has it: below 8 bits the low ones count. */
+c_text c_wrapped(c_gen *g, hone_dtype dtype, c_text value);
 /* A number to the bits of another small float. */
 c_text c_narrow(c_gen *g, hone_dtype from, hone_dtype to, c_text value);
 c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value);

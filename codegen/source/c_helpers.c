@@ -111,6 +111,9 @@ static const helper helpers[] = {
                  "    if (is_signed && a < -limit) return ($T)(0 - ($T)most - 1);\n"
                  "    return !is_signed && a <= 0 ? 0 : ($T)a;\n"
                  "}\n"      },
+    {"clamp",       "$I $T $N($T a, int low, int high) {\n"
+              "    return ($T)(a < low ? low : a > high ? high : a);\n"
+              "}\n"            },
     {"sigmoid",     "/* by exp(-|a|), which is never too large */\n"
                 "$I $T $N($T a) {\n"
                 "    $T e = exp$F(-fabs$F(a));\n"

@@ -10,10 +10,9 @@ static const char *unknown(c_gen *g, hone_dtype dtype) {
 }
 
 static const char *int_type(c_gen *g, hone_dtype dtype) {
-    if (dtype.bits != 8 && dtype.bits != 16 && dtype.bits != 32 && dtype.bits != 64) {
-        return unknown(g, dtype);
-    }
-    return c_printf(g, "%sint%d_t", hone_dtype_is_int(dtype) ? "" : "u", (int)dtype.bits);
+    int bits = dtype.bits < 8 ? 8 : dtype.bits; /* shorter ones have a byte each */
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return unknown(g, dtype);
+    return c_printf(g, "%sint%d_t", hone_dtype_is_int(dtype) ? "" : "u", bits);
 }
 
 const char *c_type(c_gen *g, hone_dtype dtype) {
@@ -91,6 +90,30 @@ c_text c_narrow(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
     return c_to_storage(g, to, value);
 }
 
+static bool is_short_integer(hone_dtype dtype) {
+    return hone_dtype_is_integer(dtype) && !hone_dtype_is_bool(dtype) && dtype.bits < 8;
+}
+
+c_text c_wrapped(c_gen *g, hone_dtype dtype, c_text value) {
+    if (!is_short_integer(dtype)) return value;
+    unsigned mask = (1u << dtype.bits) - 1, sign = hone_dtype_is_int(dtype) ? (mask + 1) / 2 : 0;
+    return (c_text){c_printf(g, "(%s)((((int32_t)%s & %u) ^ %u) - %u)", c_type(g, dtype),
+                             c_at(g, value, C_PREC_UNARY), mask, sign, sign),
+                    C_PREC_UNARY};
+}
+
+/* Saturates, NaN is 0. */
+static c_text to_integer(c_gen *g, hone_dtype to, c_text value) {
+    const char *type = c_type(g, to);
+    const char *text = c_printf(g, "%s(%s)", c_helper(g, "saturate", type), value.s);
+    if (is_short_integer(to)) {
+        int low = hone_dtype_is_int(to) ? -(1 << (to.bits - 1)) : 0;
+        text = c_printf(g, "%s(%s, %d, %d)", c_helper(g, "clamp", type), text, low,
+                        low + (1 << to.bits) - 1);
+    }
+    return (c_text){text, C_PREC_POSTFIX};
+}
+
 c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
     from.lanes = to.lanes = 1;
     if (hone_dtype_equal(from, to)) return value;
@@ -102,11 +125,9 @@ c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
     if (hone_dtype_is_bool(to)) {
         return (c_text){c_printf(g, "%s != 0", c_at(g, value, C_PREC_ADD)), C_PREC_COMPARE};
     }
-    if (hone_dtype_is_float(from) && hone_dtype_is_integer(to)) { /* saturates, NaN is 0 */
-        return (c_text){c_printf(g, "%s(%s)", c_helper(g, "saturate", c_type(g, to)), value.s),
-                        C_PREC_POSTFIX};
-    }
+    if (hone_dtype_is_float(from) && hone_dtype_is_integer(to)) return to_integer(g, to, value);
     if (codegen_is_small_float(from) && hone_dtype_equal(to, HONE_DTYPE_F32)) return value;
+    if (is_short_integer(to)) return c_wrapped(g, to, value);
     if (!codegen_is_small_float(to)) return as(g, c_type(g, to), value);
     return c_from_storage(g, to, c_narrow(g, from, to, value));
 }
