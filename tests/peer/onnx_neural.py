@@ -366,6 +366,8 @@ def random_equation(case):
 
 
 def einsum(case):
+    """Products that are summed in another order spread what is not finite otherwise."""
+    case.flavour = "plain" if case.flavour == "edges" else case.flavour
     equation = case.draw.one_of(EQUATIONS) if case.draw.chance(0.4) else random_equation(case)
     dtype = case.dtype()
     extents = {letter: case.draw.between(1, 5) for letter in set(equation) if letter.isalpha()}

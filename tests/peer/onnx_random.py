@@ -230,7 +230,8 @@ def examine_all(draw, seeds, hone, ways, report):
     def examine_some(cases):
         nonlocal count
         count += 1
-        examine(cases, hone, [w for w in ways if count % SHARES[w] == 0], report)
+        chosen = [w for w in ways if len(ways) == 1 or count % SHARES[w] == 0]
+        examine(cases, hone, chosen, report)
 
     for seed in seeds:
         case = draw(seed)
