@@ -1,7 +1,7 @@
 """Random ONNX models in Hone and in onnxruntime, element by element.
 
     python onnx_random.py [--count N] [--graphs N] [--seed S] [--part I/N] [--only OP] [--ways WAYS]
-                          [--edges] [--out DIR] [--verbose]
+                          [--edges] [--minutes M] [--out DIR] [--verbose]
 
 Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
 values at random (--edges: nothing but edges, empty tensors often; bfloat16 by onnx_short.py), of
@@ -17,6 +17,7 @@ import collections
 import os
 import re
 import sys
+import time
 
 import numpy
 import onnx
@@ -223,8 +224,8 @@ def examine(cases, hone, ways, report):
         report.count(case, *worst[1])
 
 
-def examine_all(draw, seeds, hone, ways, report):
-    """In batches of one operator set each."""
+def examine_all(draw, seeds, hone, ways, report, until):
+    """In batches of one operator set each, until then."""
     waiting, count = collections.defaultdict(list), 0
 
     def examine_some(cases):
@@ -234,6 +235,8 @@ def examine_all(draw, seeds, hone, ways, report):
         examine(cases, hone, chosen, report)
 
     for seed in seeds:
+        if time.monotonic() > until:
+            return
         case = draw(seed)
         waiting[case.opset].append(case)
         if len(waiting[case.opset]) == BATCH:
@@ -253,6 +256,7 @@ def parse():
     parser.add_argument("--graphs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=FIRST_SEED)
     parser.add_argument("--edges", action="store_true", help="edge values and empty tensors often")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="no more than that")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--only")
     parser.add_argument("--ways", default=",".join(onnx_ways.NAMES))
@@ -265,6 +269,7 @@ def main():
     options = parse()
     numpy.seterr(all="ignore")
     hone, ways = Hone(), options.ways.split(",")
+    until = time.monotonic() + 60 * options.minutes
     operators = operators_of(hone) - HANDMADE - AT_RANDOM
     missing = operators - set(TABLE)
     for op in sorted(missing):
@@ -272,11 +277,11 @@ def main():
     drawer = Drawer({options.only} & operators if options.only else operators - missing, options.only,
                     options.edges)
     singles = Report(options.out, options.verbose)
-    examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles)
+    examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles, until)
     singles.print(f"single operators, {len(drawer.operators)} kinds")
     graphs = Report(options.out, options.verbose)
     examine_all(lambda seed: onnx_graphs.graph(seed, drawer.versions),
-                seeds_of(options, options.graphs), hone, ways, graphs)
+                seeds_of(options, options.graphs), hone, ways, graphs, until)
     graphs.print("graphs")
     sys.exit(1 if missing or singles.wrong or graphs.wrong else 0)
 
