@@ -99,20 +99,16 @@ static hone_status window_extent(hone_infer *in, const window *w, uint32_t spati
     }
     int64_t before = w->padding[i], after = w->padding[i + spatial];
     const hone_expr *room = hone_extent_add(&in->ir, extent, before + after - reach - 1);
-    int64_t round_up = w->ceil_mode ? w->strides[i] - 1 : 0;
-    *out = hone_extent_add(
-        &in->ir, hone_extent_div(&in->ir, hone_extent_add(&in->ir, room, round_up), w->strides[i]),
-        1);
+    int64_t added = before + after - reach - 1 + (w->ceil_mode ? w->strides[i] - 1 : 0);
+    /* a window that begins in the padding behind the data is none */
+    if (w->ceil_mode && added > before - 1) added = before - 1;
+    *out = hone_extent_div(&in->ir, hone_extent_add(&in->ir, extent, added), w->strides[i]);
+    *out = hone_extent_add(&in->ir, *out, 1);
     if (!*out) return hone_ir_finish(&in->ir);
     if (hone_expr_is_int(room) && room->u.i < 0) {
         return hone_infer_fail(in,
                                "a window of %lld does not fit into dimension %u with its padding",
                                (long long)(reach + 1), i + 2);
-    }
-    /* a window that begins in the padding behind the data is none */
-    if (w->ceil_mode && hone_expr_is_int(*out) &&
-        ((*out)->u.i - 1) * w->strides[i] >= extent->u.i + before) {
-        *out = hone_extent_add(&in->ir, *out, -1);
     }
     return HONE_OK;
 }

@@ -505,6 +505,14 @@ static const struct row {
         "const b f32 1,2,4 = 0,0,1,1,0,0,1,2\nconst s f32 1,1,2 = 1,2\n"
         "node NonMaxSuppression b,s,m -> y",
         "1", "0,0,1"),
+    ROW("windows of a size that comes later, rounded up, where the last begins behind the data",
+        "opset 13\ninput x f32 1,1,N\n"
+        "node MaxPool x -> y kernel_shape=[1] strides=[2] ceil_mode=1",
+        "3,4", "3"),
+    ROW("windows of a size that comes later, rounded up, where the last is a part",
+        "opset 13\ninput x f32 1,1,N\n"
+        "node MaxPool x -> y kernel_shape=[3] strides=[2] ceil_mode=1 pads=[1,1]",
+        "3,4", "4,4"),
     ROW("Slice as long as another tensor",
         "opset 13\ninput x f32 1,1,N\nnode Shape x -> n start=2\nconst s i64 1 = 0\n"
         "const a i64 1 = 0\nconst d f32 4 = 5,6,7,8\nnode Slice d,s,n,a -> p\n"
