@@ -77,10 +77,10 @@ static void see(void *ctx, const hone_kernel_seen *kernel) {
 
 static hone_status profile(hone_loaded_model *model, const hone_model_entry *entry,
                            DLTensor *const *inputs, DLTensor *const *outputs, watch *w) {
-    HONE_TRY(hone_loaded_model_observe(model, see, w));
+    HONE_TRY(hone_loaded_model_observe(model, hone_clock_system(), see, w));
     int32_t code = hone_loaded_model_call(model, entry, inputs, outputs);
     hone_status st = hone_model_status(hone_loaded_model_info(model), code);
-    st = hone_status_join(st, hone_loaded_model_observe(model, NULL, NULL));
+    st = hone_status_join(st, hone_loaded_model_observe(model, NULL, NULL, NULL));
     if (st || w->has_seen) return st;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                       "the model tells of no kernels; compile it again with this version of hone");

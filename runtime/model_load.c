@@ -15,6 +15,7 @@
 typedef struct observed_rt {
     hone_rt table; /* first: the model has a pointer to it */
     const hone_rt *base;
+    const hone_clock *clock;
     hone_see_kernel see; /* NULL = nobody looks on */
     void *ctx;
     int64_t begun_ns; /* the kernel that runs */
@@ -45,12 +46,12 @@ static hone_status open_library(const char *path, hone_loaded_model *model) {
 
 static void see_step(const hone_rt *rt, const hone_seen_step *step) {
     observed_rt *observed = (observed_rt *)(uintptr_t)rt;
-    int64_t now = hone_clock_now(hone_clock_system());
+    int64_t now = hone_clock_now(observed->clock);
     if (step->is_over) {
         hone_kernel_seen seen = {step->name,  step->workload, step->origin,
                                  step->flops, step->bytes,    now - observed->begun_ns};
         observed->see(observed->ctx, &seen);
-        now = hone_clock_now(hone_clock_system());
+        now = hone_clock_now(observed->clock);
     }
     observed->begun_ns = now;
 }
@@ -64,11 +65,12 @@ static void *find_observer(const hone_rt *rt, const char *name) {
     return found;
 }
 
-hone_status hone_loaded_model_observe(hone_loaded_model *model, hone_see_kernel see, void *ctx) {
+hone_status hone_loaded_model_observe(hone_loaded_model *model, const hone_clock *clock,
+                                      hone_see_kernel see, void *ctx) {
     const hone_model_info *info = model->info;
     if (see && !model->rt && info->rt_create(info->threads, &model->rt) != HONE_MODEL_OK)
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", info->last_error());
-    model->observed = (observed_rt){.base = model->rt, .see = see, .ctx = ctx};
+    model->observed = (observed_rt){.base = model->rt, .clock = clock, .see = see, .ctx = ctx};
     if (!see) return HONE_OK;
     model->observed.table = *model->rt;
     model->observed.table.find_extern = find_observer;

@@ -9,6 +9,7 @@
 #include "runtime/model/model_abi.h"
 #include "support/core/status.h"
 #include "support/data/tensor.h"
+#include "support/os/clock.h"
 
 typedef struct hone_loaded_model hone_loaded_model;
 
@@ -56,9 +57,11 @@ typedef struct hone_kernel_seen {
 } hone_kernel_seen;
 /* From now on, `see` is told of each kernel that ran, in order, in the thread of the call; one
  * thread at a time may call the model then. A model made before there were observers tells nothing.
- * see NULL: no more. UNAVAILABLE: threads cannot be started. */
+ * clock: what times kernels; hone_clock_thread() sees the calling thread only. see NULL: no more.
+ * UNAVAILABLE: threads cannot be started. */
 typedef void (*hone_see_kernel)(void *ctx, const hone_kernel_seen *kernel);
-HONE_NODISCARD hone_status hone_loaded_model_observe(hone_loaded_model *model, hone_see_kernel see,
+HONE_NODISCARD hone_status hone_loaded_model_observe(hone_loaded_model *model,
+                                                     const hone_clock *clock, hone_see_kernel see,
                                                      void *ctx);
 /* One call with the caller's DLPack tensors, seen by whoever looks on. Returns the model's code. */
 int32_t hone_loaded_model_call(const hone_loaded_model *model, const hone_model_entry *entry,

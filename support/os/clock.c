@@ -31,6 +31,22 @@ const hone_clock *hone_clock_system(void) {
     return &clock;
 }
 
+static int64_t thread_now(const hone_clock *clock) {
+    (void)clock;
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* That a thread waits takes none of its time. */
+static void thread_sleep(const hone_clock *clock, int64_t deadline_ns) {
+    (void)clock;
+    (void)deadline_ns;
+}
+
+const hone_clock *hone_clock_thread(void) {
+    static const hone_clock clock = {.now_ns = thread_now, .sleep_until = thread_sleep};
+    return &clock;
+}
+
 int64_t hone_deadline_after(const hone_clock *clock, int64_t duration_ns) {
     int64_t deadline = 0;
     if (duration_ns < 0) return HONE_DEADLINE_NEVER;

@@ -24,6 +24,9 @@ typedef struct hone_clock {
 /* The monotonic clock of the machine; never NULL. */
 const hone_clock *hone_clock_system(void);
 
+/* CPU time of the calling thread: what others run meanwhile does not count, nor do waits. */
+const hone_clock *hone_clock_thread(void);
+
 static inline int64_t hone_clock_now(const hone_clock *clock) {
     return clock->now_ns(clock);
 }

@@ -59,6 +59,19 @@ static void virtual_clock_stands_still(void **state) {
     assert_int_equal(hone_clock_now(clock), INT64_C(3600) * HONE_NS_PER_S + 7);
 }
 
+/* It counts work, not waits. */
+static void thread_clock_counts_its_own_time(void **state) {
+    (void)state;
+    const hone_clock *clock = hone_clock_thread(), *wall = hone_clock_system();
+    int64_t start = hone_clock_now(clock), begin = hone_clock_now(wall);
+    hone_clock_sleep_until(wall, begin + 30 * HONE_NS_PER_MS);
+    int64_t waited = hone_clock_now(clock) - start;
+    assert_in_range(waited, 0, 20 * HONE_NS_PER_MS);
+    while (hone_clock_now(clock) - start < 5 * HONE_NS_PER_MS) {
+    }
+    assert_true(hone_clock_now(wall) - begin >= 35 * HONE_NS_PER_MS - waited);
+}
+
 static void deadlines_do_not_overflow(void **state) {
     (void)state;
     hone_virtual_clock v;
@@ -79,6 +92,7 @@ int main(void) {
         cmocka_unit_test(prints_wall_times),
         cmocka_unit_test(system_clock_moves),
         cmocka_unit_test(virtual_clock_stands_still),
+        cmocka_unit_test(thread_clock_counts_its_own_time),
         cmocka_unit_test(deadlines_do_not_overflow),
     };
     return HONE_RUN_ROWS("support/clock durations", rows, prints_durations) +

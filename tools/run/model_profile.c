@@ -92,9 +92,9 @@ static hone_status run_calls(hone_model_profile *profile, hone_timed_model *mode
 
 hone_status hone_model_profile_round(hone_model_profile *profile, hone_timed_model *model,
                                      int64_t calls) {
-    HONE_TRY(hone_loaded_model_observe(model->model, see, profile));
+    HONE_TRY(hone_loaded_model_observe(model->model, model->clock, see, profile));
     hone_status st = run_calls(profile, model, calls);
-    return hone_status_join(st, hone_loaded_model_observe(model->model, NULL, NULL));
+    return hone_status_join(st, hone_loaded_model_observe(model->model, NULL, NULL, NULL));
 }
 
 const hone_kernel_profile *hone_model_profile_find(const hone_model_profile *profile,

@@ -11,10 +11,6 @@
 enum { RESAMPLES = 1000 };
 #define SHARE_NS (10 * HONE_NS_PER_MS)
 
-static int64_t now_ns(void) {
-    return hone_clock_now(hone_clock_system());
-}
-
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "timing models");
 }
@@ -38,7 +34,7 @@ static hone_status make_call(hone_cli *cli, const hone_timed_model_options *o,
 
 hone_status hone_timed_model_open(hone_cli *cli, const char *path,
                                   const hone_timed_model_options *options, hone_timed_model *out) {
-    *out = (hone_timed_model){.path = path};
+    *out = (hone_timed_model){.path = path, .clock = hone_clock_system()};
     HONE_TRY(hone_loaded_model_open(path, options->threads, &out->model)); /* says the path */
     return hone_status_annotate(make_call(cli, options, out), "%s", path);
 }
@@ -53,13 +49,13 @@ void hone_timed_model_close(hone_timed_model *model) {
 }
 
 hone_status hone_timed_model_run(hone_timed_model *model, int64_t count, double *out_ns) {
-    int64_t start = now_ns();
+    int64_t start = hone_clock_now(model->clock);
     for (int64_t i = 0; i < count; i++) {
         int32_t code = hone_model_call_run(model->call);
         if (!code) continue;
         return hone_status_annotate(hone_model_call_status(model->call, code), "%s", model->path);
     }
-    *out_ns = (double)(now_ns() - start) / (double)count;
+    *out_ns = (double)(hone_clock_now(model->clock) - start) / (double)count;
     return HONE_OK;
 }
 

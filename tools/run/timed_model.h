@@ -10,6 +10,7 @@
 #define HONE_TOOLS_RUN_TIMED_MODEL_H
 
 #include "support/data/vec.h"
+#include "support/os/clock.h"
 #include "tools/cli/cli_tensors.h"
 
 typedef struct hone_timed_model {
@@ -19,6 +20,7 @@ typedef struct hone_timed_model {
     hone_cli_tensors given;
     hone_tensor **inputs, **outputs;
     hone_model_call *call;
+    const hone_clock *clock;   /* that times it: the system's, or hone_clock_thread() */
     int64_t batch;             /* calls in a share */
     HONE_VEC(double) times_ns; /* of one call, per round */
 } hone_timed_model;

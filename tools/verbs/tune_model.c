@@ -113,11 +113,20 @@ void tune_model_end(tune_model *self) {
 
 /* ---- timing ---- */
 
+/* What one thread does is its CPU time, whatever else the machine does meanwhile; what external
+ * functions do may be on threads of theirs. */
+static const hone_clock *clock_of(const tune_model *self) {
+    bool is_alone = self->options.target->num_threads == 1 && !self->externs;
+    return is_alone ? hone_clock_thread() : hone_clock_system();
+}
+
 static hone_status open_one(tune_model *self, const char *name, hone_timed_model *out) {
     const hone_timed_model_options options = {&self->none, self->options.shapes, NULL, 0};
     const char *path = library_path(self, name, ".so");
     if (!path) return no_memory();
-    return hone_timed_model_open(self->cli, path, &options, out);
+    HONE_TRY(hone_timed_model_open(self->cli, path, &options, out));
+    out->clock = clock_of(self);
+    return HONE_OK;
 }
 
 static hone_status open_both(deciding *d, const char *second) {

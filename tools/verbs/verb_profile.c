@@ -15,6 +15,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_table.h"
 #include "tools/cli/cli_target.h"
+#include "tools/cli/cli_variants.h"
 #include "tools/run/extern_library.h"
 #include "tools/run/model_profile.h"
 #include "tools/verbs/verbs.h"
@@ -24,6 +25,7 @@ enum { LEAST_ROUNDS = 8 };
 typedef struct profile_options {
     hone_cli_list in, shapes;
     const char *db, *func, *params, *extern_path;
+    cli_variants variants;
     int64_t threads, time_ns;
     bool unsandboxed;
 } profile_options;
@@ -59,6 +61,7 @@ static hone_status compile_with(profile_job *job, hone_db *db, hone_tensor_set *
                                 hone_dim_variants *variants) {
     const profile_options *o = job->o;
     hone_compile_options options = {.db = db, .func = o->func, .unsandboxed = o->unsandboxed};
+    HONE_TRY(hone_cli_read_variants(job->cli, &o->variants, &options.variant_rules));
     HONE_TRY(hone_cli_read_target(NULL, o->threads, &options.target));
     HONE_TRY(hone_cli_load_params(job->cli, o->params, params, &options.weight_values));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, variants));
@@ -86,8 +89,13 @@ static hone_status compile(profile_job *job) {
 /* A library is taken as it is; options that say how to compile would do nothing. */
 static hone_status find_library(profile_job *job) {
     job->library = job->cli->args[0];
-    if (strcmp(hone_path_extension(job->library), ".so") != 0) return compile(job);
-    return hone_cli_refuse(job->cli, "db params", "a library that is compiled already");
+    if (strcmp(hone_path_extension(job->library), ".so") == 0)
+        return hone_cli_refuse(job->cli, "db params variants max-error variant",
+                               "a library that is compiled already");
+    if (!job->o->db)
+        HONE_TRY(
+            hone_cli_refuse(job->cli, "variants max-error variant", "kernels without records"));
+    return compile(job);
 }
 
 /* ---- timing ---- */
@@ -243,6 +251,7 @@ int hone_verb_profile(int argc, char **argv) {
     profile_options o = {.time_ns = 2 * HONE_NS_PER_S};
     const hone_cli_option options[] = {
         HONE_CLI_OPTION("db", 0, "FILE", TEXT, &o.db, "database of records, to compile MODEL with"),
+        HONE_CLI_VARIANT_OPTIONS(o.variants),
         HONE_CLI_PARAMS_OPTION(&o.params),
         HONE_CLI_OPTION("in", 0, "FILE", LIST, &o.in, "inputs in order; default: made up"),
         HONE_CLI_OPTION("shape", 0, "N=4", LIST, &o.shapes,
