@@ -107,8 +107,8 @@ typedef struct phases {
     int64_t before[MAX_PHASED + 2], after[MAX_PHASED + 2]; /* the data, as read */
 } phases;
 
-/* False: the other way, which is faster, too, for groups with phases of unlike lengths. */
-static bool find_phases(const hone_topi *t, const spread *w, int64_t groups, phases *out) {
+/* False: the other way. */
+static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
     bool has_strides = false;
     *out = (phases){.spatial = w->spatial};
     if (w->spatial > MAX_PHASED) return false;
@@ -117,8 +117,7 @@ static bool find_phases(const hone_topi *t, const spread *w, int64_t groups, pha
         int64_t made = hone_expr_const(t->out->shape[i + 2]);
         int64_t pad = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
         int64_t s = w->strides[i], last;
-        bool fits =
-            w->kernel[i] > 0 && w->dilation[i] == 1 && (groups == 1 || w->kernel[i] % s == 0);
+        bool fits = w->kernel[i] > 0 && w->dilation[i] == 1;
         if (in < 1 || made < 1 || pad < 0 || !fits) return false;
         out->kernel[i] = w->kernel[i];
         out->stride[i] = s;
@@ -270,7 +269,7 @@ hone_status hone_topi_emit_deconv(hone_topi *t) {
         return hone_topi_unsupported(t, "channels of unknown number");
     }
     HONE_TRY(read_spread(t, &w));
-    if (find_phases(t, &w, groups, &p)) return emit_phases(t, &p, channels, groups);
+    if (find_phases(t, &w, &p)) return emit_phases(t, &p, channels, groups);
     hone_buffer data = spread_data(t, &w);
     const hone_expr *reduce[MAX_SPATIAL + 1] = {hone_te_int(t->te, channels / groups)};
     for (uint32_t i = 0; i < w.spatial; i++)

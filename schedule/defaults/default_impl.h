@@ -92,6 +92,8 @@ hone_status hone_default_bytes(hone_default_nest *n, bool *out_is_done);
  * the program is that, and scheduled but for its loops. */
 hone_status hone_default_pairs(hone_schedule *sch, const hone_default_limits *limits,
                                bool *out_is_done);
+/* default_groups.c: an axis of a reduction that its reads divide becomes two. */
+hone_status hone_default_groups(hone_default_nest *n, hone_node_id block);
 /* default_tile.c: vectors along the output, and a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */

@@ -129,11 +129,11 @@ static double plain_time(const hone_default_nest *n, const hone_packed *p) {
 }
 
 /* What it takes without a copy of an operand of the run: sums of lanes along the reduction, each
- * with a load of its own, where all lies along it. */
+ * with a load of its own, few of which are under way at a time, where all lies along it. */
 static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
     if (!n->facts.is_reduce_contiguous) return HUGE_VAL;
     double tall = (double)(extent_of(p, p->outer_row) * extent_of(p, (int32_t)p->row));
-    return 2 * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
+    return 2.5 * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
 }
 
 static bool pays(const hone_default_nest *n, const way *w) {

@@ -248,19 +248,19 @@ static const struct row {
     uint32_t top, parallel, unrolled;
     int64_t vector; /* the longest */
 } rows[] = {
-    {"rows share what a window reads",               window_34x32,     1, 1, 3, 32},
-    {"rows that nothing divides",                    window_35x16,     1, 1, 3, 16},
-    {"a window that moves on has less",              window_71x16,     1, 1, 0, 16},
-    {"a plane that fits in registers is unrolled",   window_8x6,       1, 0, 5, 6 },
-    {"a plane that does not is taken by rows",       window_9x7,       1, 0, 4, 7 },
-    {"product",                                      product_128x128,  1, 1, 2, 16},
-    {"product, rows that nothing divides",           product_127x128,  1, 1, 2, 16},
-    {"product, columns that nothing divides",        product_128x1009, 1, 1, 2, 24},
-    {"product, columns that a short tile divides",   product_128x4097, 1, 1, 2, 24},
-    {"product, columns with a rest in wider tiles",  product_128x56,   1, 1, 2, 16},
-    {"product, tiles that registers do not hold",    product_128x60,   1, 1, 2, 16},
-    {"product, all registers",                       product_16x24,    1, 1, 2, 24},
-    {"product of one row, whose tile is longer",     product_1x1024,   1, 1, 0, 32},
+    {"rows share what a window reads",               window_34x32,                          1, 1, 3, 32},
+    {"rows that nothing divides",                    window_35x16,                          1, 1, 3, 16},
+    {"a window that moves on has less",              window_71x16,                          1, 1, 0, 16},
+    {"a plane that fits in registers is unrolled",   window_8x6,                            1, 0, 5, 6 },
+    {"a plane that does not is taken by rows",       window_9x7,                            1, 0, 4, 7 },
+    {"product",                                      product_128x128,                       1, 1, 2, 16},
+    {"product, rows that nothing divides",           product_127x128,                       1, 1, 2, 16},
+    {"product, columns that nothing divides",        product_128x1009,                      1, 1, 2, 24},
+    {"product, columns that a short tile divides",   product_128x4097,                      1, 1, 2, 24},
+    {"product, columns with a rest in wider tiles",  product_128x56,                        1, 1, 2, 16},
+    {"product, tiles that registers do not hold",    product_128x60,                        1, 1, 2, 16},
+    {"product, all registers",                       product_16x24,                         1, 1, 2, 24},
+    {"product of one row, whose tile is longer",     product_1x1024,                        1, 1, 0, 32},
     {"product, transposed weights",
      "@T.prim_func\n"
      "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
@@ -270,7 +270,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",    1, 1, 2, 16},
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         1, 1, 2, 16},
     {"a chain becomes one loop",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
@@ -282,7 +282,7 @@ static const struct row {
      "    for i, j in T.grid(256, 512):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",             1, 1, 0, 32},
+     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",                                  1, 1, 0, 32},
     {"rows of 3 are vectors together",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512, 3), \"float32\"), B: T.Buffer((3,), \"float32\"), "
@@ -290,14 +290,14 @@ static const struct row {
      "    for i, j, k in T.grid(256, 512, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
-     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",        1, 1, 0, 24},
+     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",                             1, 1, 0, 24},
     {"but not where they are read from afar",
      "@T.prim_func\n"
      "def main(A: T.Buffer((3, 256, 512), \"float32\"), C: T.Buffer((256, 512, 3), \"float32\")):\n"
      "    for i, j, k in T.grid(256, 512, 3):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
-     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                    1, 1, 0, 3 },
+     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                                         1, 1, 0, 3 },
     {"sums of columns have wide tiles",
      "@T.prim_func\n"
      "def main(A: T.Buffer((500, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
@@ -306,7 +306,7 @@ static const struct row {
      "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
      "            with T.init():\n"
      "                C[vj] = T.float32(0)\n"
-     "            C[vj] = C[vj] + A[vk, vj]\n",                        1, 1, 0, 64},
+     "            C[vj] = C[vj] + A[vk, vj]\n",                                             1, 1, 0, 64},
     {"sums of rows of 3 share what is read",
      "@T.prim_func\n"
      "def main(A: T.Buffer((30000, 3), \"float32\"), C: T.Buffer((30000,), \"float32\")):\n"
@@ -315,7 +315,7 @@ static const struct row {
      "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
-     "            C[vi] = C[vi] + A[vi, vk]\n",                        1, 1, 0, 16},
+     "            C[vi] = C[vi] + A[vi, vk]\n",                                             1, 1, 0, 16},
     {"sums of rows of 7 go across them",
      "@T.prim_func\n"
      "def main(A: T.Buffer((30001, 7), \"float32\"), B: T.Buffer((7,), \"float32\"), "
@@ -325,7 +325,7 @@ static const struct row {
      "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "            with T.init():\n"
      "                C[vi] = T.float32(0)\n"
-     "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                1, 1, 1, 8 },
+     "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                     1, 1, 1, 8 },
     {"so do those along two axes, of few rows each",
      "@T.prim_func\n"
      "def main(A: T.Buffer((5000, 3, 2, 4), \"float32\"), C: T.Buffer((5000, 3), \"float32\")):\n"
@@ -334,7 +334,7 @@ static const struct row {
      "            vi, vj, vk, vl = T.axis.remap(\"SSRR\", [i, j, k, l])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj, vk, vl])\n",  1, 1, 1, 8 },
+     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj, vk, vl])\n",                       1, 1, 1, 8 },
     {"rows that others read again are laid out",
      "@T.prim_func\n"
      "def main(A: T.Buffer((64, 8), \"float32\"), B: T.Buffer((128, 8), \"float32\"), "
@@ -344,14 +344,24 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",    2, 2, 3, 16},
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         2, 2, 3, 16},
+    {"filters of a group share what they read",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((32, 34), \"float32\"), B: T.Buffer((48, 8, 3), \"float32\"), "
+     "C: T.Buffer((48, 32), \"float32\")):\n"
+     "    for f, x, c, d in T.grid(48, 32, 8, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vf, vx, vc, vd = T.axis.remap(\"SSRR\", [f, x, c, d])\n"
+     "            with T.init():\n"
+     "                C[vf, vx] = T.float32(0)\n"
+     "            C[vf, vx] = C[vf, vx] + A[vf // 12 * 8 + vc, vx + vd] * B[vf, vc, vd]\n", 1, 1, 2, 16},
     {"small work stays on one thread",
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
      "    for i, j in T.grid(16, 16):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",             1, 0, 0, 32},
+     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                  1, 0, 0, 32},
 };
 
 static void loops_are_as_wanted(void **state) {

@@ -1,0 +1,76 @@
+/* schedule/defaults/default_groups.c - grouped convolutions: the group is an axis of its own, so
+ * that filters of one share what they read, which they say by a division otherwise.
+ *
+ *   Y[f] += X[f // 24 * 16 + c] * W[f, c]   ⇒   Y[g * 24 + f] += X[g * 16 + c] * W[g * 24 + f, c]
+ */
+#include "ir/text/map/index_map_parse.h"
+#include "schedule/defaults/default_impl.h"
+#include "schedule/primitive/primitives.h"
+#include "support/core/strbuf.h"
+
+/* An axis that is divided, and by how much. */
+typedef struct division {
+    const hone_block *block;
+    uint32_t axis;
+    int64_t by; /* 0: nothing is divided */
+} division;
+
+static bool find_in(void *ctx, const hone_expr *e) {
+    division *d = ctx;
+    if (!hone_expr_is_op(e, HONE_OP_FLOORDIV) || e->args[0]->kind != HONE_EXPR_VAR) return true;
+    for (uint32_t a = 0; a < d->block->axis_count; a++) {
+        const hone_axis *axis = &d->block->axes[a];
+        int64_t by = hone_expr_const(e->args[1]), extent = hone_expr_const(axis->dom.extent);
+        bool is_whole = by > 1 && extent > by && extent % by == 0;
+        if (axis->var != e->args[0]->u.var || axis->kind != HONE_AXIS_SPATIAL || !is_whole)
+            continue;
+        d->axis = a;
+        d->by = by;
+    }
+    return d->by == 0;
+}
+
+static division find_division(const hone_schedule *sch, hone_node_id block) {
+    division d = {.block = hone_func_node(sch->func, block)->u.block.block};
+    for (uint32_t r = 0; r < d.block->read_count; r++) {
+        uint32_t rank = hone_func_buffer(sch->func, d.block->reads[r].buffer)->rank;
+        for (uint32_t i = 0; i < rank && d.by == 0; i++)
+            hone_expr_walk(d.block->reads[r].ranges[i].min, find_in, &d);
+    }
+    return d;
+}
+
+/* "lambda v0, v1, v2: (v0, v1 // 24, v1 % 24, v2)" */
+static void print_map(const division *d, hone_str *text) {
+    hone_str_append(text, "lambda ");
+    for (uint32_t a = 0; a < d->block->axis_count; a++)
+        hone_str_printf(text, "%sv%u", a ? ", " : "", a);
+    hone_str_append(text, ": (");
+    for (uint32_t a = 0; a < d->block->axis_count; a++) {
+        long long by = (long long)d->by;
+        if (a == d->axis)
+            hone_str_printf(text, "v%u // %lld, v%u %% %lld, ", a, by, a, by);
+        else
+            hone_str_printf(text, "v%u, ", a);
+    }
+    hone_str_append(text, ")");
+}
+
+static hone_status split_axis(hone_schedule *sch, hone_rv block, const division *d) {
+    hone_str text = {0};
+    const hone_index_map *map;
+    print_map(d, &text);
+    hone_status st = hone_str_check(&text);
+    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
+    if (!st) st = hone_index_map_parse(sch->arena, &source, NULL, 0, &map);
+    if (!st) st = hone_sch_transform_block_layout(sch, block, map);
+    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_default_groups(hone_default_nest *n, hone_node_id block) {
+    hone_reduction_facts facts;
+    if (!hone_nest_reduction(n->sch, block, &facts)) return HONE_OK;
+    division d = find_division(n->sch, block);
+    return d.by ? hone_default_optional(split_axis(n->sch, n->block, &d)) : HONE_OK;
+}
