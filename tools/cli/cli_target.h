@@ -4,8 +4,8 @@
 
 #include "target/target_read.h"
 
-/* hone_target_read, but that "cuda" alone means the first NVIDIA card of this machine, where there
- * is one. */
+/* hone_target_read, but that "cuda" or "opencl" alone means the first such device of this machine,
+ * with its limits, where there is one. */
 HONE_NODISCARD hone_status hone_cli_read_target(const char *text_or_null, int64_t threads,
                                                 hone_target *out_target);
 

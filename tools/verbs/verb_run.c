@@ -66,11 +66,26 @@ static bool is_model(const hone_module *module, const char *func) {
     return false;
 }
 
+/* Sizes that are known in a run only: a model's driver finds them, and launches by them. */
+static bool has_open_sizes(const hone_module *module, const char *func) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *member = &module->members[i];
+        if (func && strcmp(member->name, func) != 0) continue;
+        const hone_func *of = member->kind == HONE_MEMBER_FUNC ? member->func : NULL;
+        for (uint32_t p = 0; of && p < of->param_count; p++) {
+            hone_buffer id = of->params[p].buffer;
+            if (id != HONE_NO_ID && hone_buffer_elements(&of->buffers[id]) < 0) return true;
+        }
+    }
+    return false;
+}
+
 static hone_status compile_and_run(hone_run_job *job, const hone_module *module) {
     hone_scratch dir;
     hone_target target;
     HONE_TRY(hone_cli_read_target(job->o->target, job->o->threads, &target));
-    if (hone_target_is_gpu(&target) && !is_model(module, job->o->func))
+    if (hone_target_is_gpu(&target) && !is_model(module, job->o->func) &&
+        !has_open_sizes(module, job->o->func))
         return hone_run_on_device(job, module, &target);
     HONE_TRY(hone_scratch_open("hone-running", &dir));
     const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir.path);
