@@ -1,4 +1,5 @@
 """Decorated functions: what of Python around them is part of the program."""
+import linecache
 import unittest
 
 import hone
@@ -119,6 +120,17 @@ class Decorated(Case):
                 nowhere(A)  # noqa: F821
 
         self.assertGreater(int(str(raised.exception).split(":")[1]), first + 90)
+
+    def test_classes_of_notebooks(self):
+        cell = ("rows = 4\n\n@I.ir_module\nclass Cell:\n    @T.prim_func\n"
+                "    def main(A: T.Buffer((rows,), 'float32'), B: T.Buffer((rows,), 'float32')):\n"
+                "        for i in range(rows):\n            B[i] = A[i]\n\nx = 1\n")
+        name = "<ipython-input-1>"  # what a notebook keeps of its cells, in a module of no file
+        linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
+        self.addCleanup(linecache.cache.pop, name)
+        names = {"__name__": "cell_of_no_file", "I": I, "T": T}
+        exec(compile(cell, name, "exec"), names)
+        self.runs(names["Cell"], lambda x: x)
 
     def test_schedules_are_programs(self):
         sch = hone.Schedule(product)

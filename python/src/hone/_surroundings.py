@@ -3,11 +3,13 @@ text that goes before its own."""
 
 from __future__ import annotations
 
+import ast
 import builtins
 import inspect
+import linecache
 import re
 import textwrap
-from typing import Any, Dict, Iterable, List, Mapping, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
 from ._errors import InvalidError
 
@@ -28,11 +30,27 @@ def source_of(item: Any) -> Tuple[str, str, int]:
     """The text, its file, and the line it begins at."""
     try:
         lines, first = inspect.getsourcelines(item)
+        path = inspect.getsourcefile(item) or "program"
     except (OSError, TypeError) as reason:
-        raise InvalidError(f"the source of '{item.__name__}' is not to be had ({reason}): "
-                           "programs are read from files; text goes to hone.load") from reason
-    path = inspect.getsourcefile(item) or "program"
+        found = _class_in_cell(item) if inspect.isclass(item) else None
+        if found is None:
+            raise InvalidError(f"the source of '{item.__name__}' is not to be had ({reason}): "
+                               "programs are read from files; text goes to hone.load") from reason
+        lines, path, first = found
     return "".join(lines), path, first
+
+
+def _class_in_cell(item: Any) -> Optional[Tuple[List[str], str, int]]:
+    """The source of a class in a notebook's cell, where inspect finds functions alone: the class
+    around the first of its functions."""
+    inner = next((function.__code__ for function in _functions_of(item)), None)
+    lines = linecache.getlines(inner.co_filename) if inner else []
+    for node in ast.walk(ast.parse("".join(lines))):
+        if inner and isinstance(node, ast.ClassDef) and node.name == item.__name__ \
+                and node.lineno <= inner.co_firstlineno <= (node.end_lineno or 0):
+            first = min(part.lineno for part in [node, *node.decorator_list])
+            return lines[first - 1:node.end_lineno], inner.co_filename, first
+    return None
 
 
 def _plain(value: Any) -> Any:
