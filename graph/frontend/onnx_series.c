@@ -93,12 +93,17 @@ hone_status onnx_series_split(onnx_reader *r, hone_garg x, int32_t axis, bool ke
 
 /* ---- loops that append ---- */
 
+/* Damaged files leave names out. */
+static bool is_same_name(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
 static uint32_t uses_of(const Onnx__GraphProto *graph, const char *name);
 
 static uint32_t uses_in_node(const Onnx__NodeProto *node, const char *name) {
     uint32_t count = 0;
     for (size_t i = 0; i < node->n_input; i++)
-        count += strcmp(node->input[i], name) == 0;
+        count += is_same_name(node->input[i], name);
     for (size_t i = 0; i < node->n_attribute; i++) {
         if (node->attribute[i]->g) count += uses_of(node->attribute[i]->g, name);
     }
@@ -111,15 +116,15 @@ static uint32_t uses_of(const Onnx__GraphProto *graph, const char *name) {
     for (size_t i = 0; i < graph->n_node; i++)
         count += uses_in_node(graph->node[i], name);
     for (size_t i = 0; i < graph->n_output; i++)
-        count += strcmp(graph->output[i]->name, name) == 0;
+        count += is_same_name(graph->output[i]->name, name);
     return count;
 }
 
 static bool appends(const Onnx__NodeProto *node, const char *before, const char *after) {
     bool has_place = node->n_input > 2 && node->input[2][0];
-    return strcmp(node->op_type, "SequenceInsert") == 0 && node->n_input >= 2 && !has_place &&
-           node->n_output == 1 && strcmp(node->input[0], before) == 0 &&
-           strcmp(node->output[0], after) == 0;
+    return is_same_name(node->op_type, "SequenceInsert") && node->n_input >= 2 && !has_place &&
+           node->n_output == 1 && is_same_name(node->input[0], before) &&
+           is_same_name(node->output[0], after);
 }
 
 /* The node that makes the state after a turn of the state before it, and does nothing else with
