@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/copies.h"
+#include "codegen/async_copies.h"
 #include "codegen/nvptx/nvptx.h"
 #include "support/core/attributes.h"
 

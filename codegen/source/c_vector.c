@@ -7,7 +7,7 @@
  *     ⇒ float value[4]; for (lane ...) value[lane] = ...;
  *       *(uint4 *)&B[j] = *(const uint4 *)&value[0];
  */
-#include "codegen/copies.h"
+#include "codegen/async_copies.h"
 #include "codegen/source/c_gen.h"
 
 enum { MOST_BYTES = 16 };

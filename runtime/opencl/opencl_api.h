@@ -43,11 +43,8 @@ void hone_opencl_list(const hone_opencl *opencl, void *out_devices[HONE_OPENCL_M
                       int32_t *out_count);
 HONE_NODISCARD hone_status hone_opencl_describe(const hone_opencl *opencl, void *device,
                                                 hone_opencl_facts *out_facts);
-/* What is compiled for a device of these facts: its limits, threads as many as a launch may have.
- */
-HONE_NODISCARD hone_status hone_opencl_target(const hone_opencl_facts *facts,
-                                              hone_target *out_target);
-/* The target of the device that is found first. UNAVAILABLE: there is none. */
+/* The target of the device that is found first, with its limits: threads as many as a launch may
+ * have. UNAVAILABLE: there is none. */
 HONE_NODISCARD hone_status hone_opencl_first_target(hone_target *out_target);
 /* Makes context and queue on the device of that number. UNAVAILABLE: no such device, or it cannot
  * be used. */

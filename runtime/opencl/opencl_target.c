@@ -9,7 +9,7 @@ static int64_t at_most(int64_t value, int64_t limit) {
 }
 
 /* A device that does not say how much memory its blocks share has what all have. */
-hone_status hone_opencl_target(const hone_opencl_facts *facts, hone_target *out_target) {
+static hone_status target_of(const hone_opencl_facts *facts, hone_target *out_target) {
     char text[128];
     hone_target least;
     HONE_TRY(hone_target_parse("opencl", &least));
@@ -28,7 +28,7 @@ static hone_status describe_first(const hone_opencl *cl, hone_target *out_target
     hone_opencl_list(cl, devices, &count);
     if (count == 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "there is no OpenCL device");
     HONE_TRY(hone_opencl_describe(cl, devices[0], &facts));
-    return hone_opencl_target(&facts, out_target);
+    return target_of(&facts, out_target);
 }
 
 hone_status hone_opencl_first_target(hone_target *out_target) {

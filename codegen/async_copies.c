@@ -1,5 +1,5 @@
-/* codegen/copies.c - see copies.h. */
-#include "codegen/copies.h"
+/* codegen/async_copies.c - see async_copies.h. */
+#include "codegen/async_copies.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
-/* codegen/copies.h - stores that copy in the background: what the generators must agree on. */
-#ifndef HONE_CODEGEN_COPIES_H
-#define HONE_CODEGEN_COPIES_H
+/* codegen/async_copies.h - stores that copy in the background: what the generators must agree on.
+ */
+#ifndef HONE_CODEGEN_ASYNC_COPIES_H
+#define HONE_CODEGEN_ASYNC_COPIES_H
 
 #include "ir/core/func.h"
 
