@@ -59,7 +59,7 @@ class Farms(unittest.TestCase):
             hone.Farm("nowhere").status()
         with self.assertRaisesRegex(hone.InvalidError, "--key FILE"):
             hone.Farm("tcp://127.0.0.1:9190").status()
-        with self.assertRaisesRegex(hone.InvalidError, "--key FILE"):
+        with self.assertRaisesRegex(hone.InvalidError, "key is NULL"):
             hone.load(product).tune("/nowhere/a.db", trials=1, tracker="tcp://127.0.0.1:9190")
 
 
