@@ -148,18 +148,6 @@ static const hone_expr *tap_place(hone_topi *t, const phases *p, uint32_t i, con
     return hone_topi_sum(t, phase_start(t, p, i, phase, true), later);
 }
 
-/* Whether a phase has the tap: those that begin at `rest` or behind it have one less. */
-static const hone_expr *has_tap(hone_topi *t, const phases *p, uint32_t i, const hone_expr *phase,
-                                const hone_expr *tap) {
-    hone_ir *ir = &t->te->ir;
-    int64_t stride = p->stride[i], rest = p->kernel[i] % stride;
-    const hone_expr *start = phase_start(t, p, i, phase, true);
-    const hone_expr *less = hone_expr_floordiv(ir, hone_topi_add_int(t, start, stride - rest),
-                                               hone_te_int(t->te, stride));
-    return hone_expr_binary(ir, HONE_OP_LT, hone_topi_sum(t, tap, less),
-                            hone_te_int(t->te, p->taps[i]));
-}
-
 /* The value where the phase has this tap in each dimension, else 0. */
 static const hone_expr *where_taps_are(hone_topi *t, const phases *p, const hone_expr *const *phase,
                                        const hone_expr *const *tap, const hone_expr *value) {
