@@ -347,6 +347,11 @@ bool hone_fs_is_dir(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool hone_fs_is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 bool hone_fs_is_same(const char *path, const char *other) {
     struct stat a, b;
     return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&

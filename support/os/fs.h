@@ -48,6 +48,7 @@ void hone_fs_draft_abandon(hone_fs_draft *draft);                      /* {0} is
 
 bool hone_fs_exists(const char *path);
 bool hone_fs_is_dir(const char *path);
+bool hone_fs_is_file(const char *path); /* a regular one: no device, pipe or terminal */
 bool hone_fs_is_same(const char *path, const char *other); /* both exist, and are one file */
 HONE_NODISCARD hone_status hone_fs_size(const char *path, int64_t *out_bytes);
 

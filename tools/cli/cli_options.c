@@ -309,21 +309,27 @@ static hone_status written_over(const hone_cli_option *option, const char *path)
                       option->name, path);
 }
 
-/* No output takes the place of what is read. But `hone print FILE -o FILE` is how one tidies it. */
+/* What an option names is a file, not a function or target of the same name. */
+static const char *file_of(const given *item) {
+    const char *what = item->option->value, *equals = item->text ? strchr(item->text, '=') : NULL;
+    bool is_file = what && (strstr(what, "FILE") || strstr(what, ".so"));
+    if (!is_file || item->option->kind == HONE_CLI_OUTPUT || !item->text) return NULL;
+    return equals && !hone_fs_exists(item->text) ? equals + 1 : item->text; /* NAME=FILE */
+}
+
+/* No output takes the place of what is read. But `hone print FILE -o FILE` is how one tidies it,
+ * and what is no file, as /dev/null, may be both. */
 static hone_status check_outputs(const hone_cli *cli, const given *items, size_t count) {
-    bool may_be_argument = strcmp(cli->command->name, "print") == 0;
+    int arg_count = strcmp(cli->command->name, "print") == 0 ? 0 : cli->arg_count;
     for (size_t i = 0; i < count; i++) {
         const char *path = items[i].text;
-        if (items[i].option->kind != HONE_CLI_OUTPUT || strcmp(path, "-") == 0) continue;
-        for (int a = 0; a < cli->arg_count && !may_be_argument; a++) {
+        if (items[i].option->kind != HONE_CLI_OUTPUT || !hone_fs_is_file(path)) continue;
+        for (int a = 0; a < arg_count; a++) {
             if (hone_fs_is_same(path, cli->args[a])) return written_over(items[i].option, path);
         }
         for (size_t j = 0; j < count; j++) {
-            const char *text = j != i ? items[j].text : NULL;
-            const char *value = text ? strchr(text, '=') : NULL; /* NAME=FILE */
-            if (text &&
-                (hone_fs_is_same(path, text) || (value && hone_fs_is_same(path, value + 1))))
-                return written_over(items[i].option, path);
+            const char *read = file_of(&items[j]);
+            if (read && hone_fs_is_same(path, read)) return written_over(items[i].option, path);
         }
     }
     return HONE_OK;
