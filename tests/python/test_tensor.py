@@ -114,6 +114,13 @@ class Tensors(Case):
         for wrong in ([1.5], [[1], [2, 3]], [1j]):
             with self.assertRaises(hone.InvalidError):
                 _tensor.dense(wrong, "int32")
+        for value, dtype in (([0, 255], "uint8"), ([-128, 127], "int8"), ([2**64 - 1], "uint64"),
+                             ([], "int64")):
+            self.assertEqual(_tensor.dtype_name(_tensor.dense(value, dtype).tensor.dtype), dtype)
+        for value, dtype in (([300], "int8"), ([-1], "uint8"), ([2**63], "int64"),
+                             ([2**70], "int64"), (256, "uint8")):
+            with self.assertRaises(hone.InvalidError):
+                _tensor.dense(value, dtype)
 
     def test_what_is_no_tensor(self):
         for wrong in ("text", None, object(), np.array(["a"]), np.array([1j]),
@@ -137,6 +144,15 @@ class Tensors(Case):
         self.assertEqual(seen.tensor.data, x.data_ptr())
         made = _tensor.like_inputs(hone.Tensor(DLDataType(2, 32, 1), [2]), [x])
         self.assertIsInstance(made, torch.Tensor)
+        for lent in (x.t(), torch.ones(1, 4).expand(3, 4), torch.tensor(float("nan")).expand(2)):
+            version = lent._version
+            _tensor.writable(lent).give_back()  # nothing was written: it stays untouched
+            self.assertEqual(lent._version, version)
+        base = torch.zeros(3, 2)
+        seen = _tensor.writable(base.t())
+        _floats(seen)[:] = [1, 2, 3, 4, 5, 6]
+        seen.give_back()
+        self.assertEqual(base.tolist(), [[1, 4], [2, 5], [3, 6]])
 
 
 if __name__ == "__main__":

@@ -46,17 +46,25 @@ class View:
         return self
 
     def give_back(self) -> None:
-        """Puts what was written to a copy where its lender has it."""
+        """Puts what was written to a copy where its lender has it; who is only read from stays
+        untouched, as it may be read-only, expanded, or part of a graph of gradients."""
         if self._lender is None or self.copied is None:
             return
         if _is_torch(self._lender):
-            self._lender.detach().copy_(self.copied)
+            torch, lent = sys.modules["torch"], self._lender.detach()
+            if not torch.equal(_bytes_of(lent), _bytes_of(self.copied)):
+                lent.copy_(self.copied)
             return
         array = _as_array(self._lender)
-        if array.flags.writeable:
-            array[...] = self.copied
-        elif array.tobytes() != self.copied.tobytes():
+        if array.tobytes() == self.copied.tobytes():
+            return
+        if not array.flags.writeable:
             raise InvalidError("a tensor that is written to is read-only")
+        array[...] = self.copied
+
+
+def _bytes_of(tensor: Any) -> Any:
+    return tensor.contiguous().reshape(-1).view(sys.modules["torch"].uint8)
 
 
 def _of_array_interface(value: Any) -> View:
@@ -125,9 +133,15 @@ def _of_numbers(value: Any, dtype: Optional[str]) -> Any:
     numpy = importlib.import_module("numpy")
     try:
         made = numpy.asarray(value)
-        return made.astype(dtype, casting="same_kind") if dtype in numpy.sctypeDict else made
-    except (TypeError, ValueError) as reason:
+        if dtype not in numpy.sctypeDict:
+            return made
+        are_whole = made.dtype.kind in "iu" and numpy.dtype(dtype).kind in "iu" or not made.size
+        wanted = made.astype(dtype, casting="unsafe" if are_whole else "same_kind")
+    except (TypeError, ValueError, OverflowError) as reason:
         raise InvalidError(f"the list is no tensor: {reason}") from reason
+    if are_whole and (wanted != made).any():
+        raise InvalidError(f"the list is no tensor: {made[wanted != made].flat[0]} is no {dtype}")
+    return wanted
 
 
 def _is_torch(value: Any) -> bool:
