@@ -4,6 +4,7 @@ import signal
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import hone
 
@@ -54,6 +55,15 @@ class Tuning(Case):
             self.tune(trials=10000)
         stop.join()
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_interrupts_come_before_errors(self):
+        def fail(*_):
+            signal.raise_signal(signal.SIGINT)
+            raise hone.IoError("the database went away meanwhile")
+
+        with unittest.mock.patch.object(hone.module.LIB, "hone_program_tune_with", fail):
+            with self.assertRaises(KeyboardInterrupt):
+                self.tune()
 
     def test_threads_tune(self):
         found = []

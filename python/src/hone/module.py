@@ -12,7 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Seque
                     Union)
 
 from . import _library as lib
-from ._errors import InvalidError, of_file
+from ._errors import HoneError, InvalidError, of_file
 from ._library import LIB
 from ._tensor import Tensor, View, dense, like_inputs, writable
 from .model import Folder, Model, contents
@@ -292,8 +292,12 @@ class Module:
             session.connect(options)
             out = lib.out_pointer()
             others = outside(command, tracker, device_key, waits_for_devices)
-            LIB.hone_program_tune_with(self._pointer, lib.ref(options), lib.ref(others),
-                                       lib.ref(out))
+            try:
+                LIB.hone_program_tune_with(self._pointer, lib.ref(options), lib.ref(others),
+                                           lib.ref(out))
+            except HoneError:
+                session.check()  # what ended it, which may be why it failed
+                raise
         try:
             session.check()
             return _read_tuned(out)
