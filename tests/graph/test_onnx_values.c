@@ -310,6 +310,13 @@ static const struct row {
         "input x f32 1,1,2,1\nconst w f32 1,1,3,2 = 1,2,3,4,5,6\n"
         "node ConvTranspose x,w -> y strides=[2,3] pads=[1,0,0,0] output_padding=[0,1]",
         "1,10", "3,4,0,15,26,0,30,40,0,50,60,0"),
+    ROW("Einsum of a diagonal of sizes that are named apart",
+        "input x f32 2,2,N\nnode Einsum x -> y equation='abb->a'", "1,2,3,4,5,6,7,8", "5,13"),
+    ROW("Squeeze of a size that comes later, and is 1",
+        "opset 13\ninput x f32 2,N\nconst a i64 1 = -1\nnode Squeeze x,a -> y", "3,4", "3,4"),
+    ROW("Squeeze of a size that comes later, and is 2",
+        "opset 13\ninput x f32 1,1,N\nconst a i64 1 = 2\nnode Squeeze x,a -> y", "3,4",
+        "!dimension 2"),
     ROW("Einsum of three operands, with a broadcast",
         "opset 12\ninput x f32 2,2\nconst a f32 2 = 1,10\nconst b f32 1,1 = 3\n"
         "node Einsum x,a,b -> y equation='ij,...j,kl->...i'",

@@ -99,13 +99,14 @@ static hone_status contract(onnx_reader *r, const hone_einsum *e, hone_garg *out
     return HONE_OK;
 }
 
-/* Sizes of one label are equal, whatever the file calls them. */
+/* Sizes of one label are equal, whatever the file calls them, within an operand too. */
 static hone_status unify_labels(onnx_reader *r, const hone_einsum *e) {
     for (uint32_t i = 0; i < e->count; i++) {
-        for (uint32_t k = i + 1; k < e->count; k++) {
+        for (uint32_t k = i; k < e->count; k++) {
             for (uint32_t at = 0; at < e->ranks[i] * e->ranks[k]; at++) {
                 uint32_t d = at / e->ranks[k], other = at % e->ranks[k];
-                if (e->labels[i][d] != e->labels[k][other]) continue;
+                bool is_other = k > i || other > d;
+                if (!is_other || e->labels[i][d] != e->labels[k][other]) continue;
                 HONE_TRY(
                     onnx_unify_dims(r, &r->inputs[i], (int32_t)d, &r->inputs[k], (int32_t)other));
             }

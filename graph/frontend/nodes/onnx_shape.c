@@ -168,6 +168,19 @@ static hone_status check_sizes_known(onnx_reader *r) {
     return HONE_OK;
 }
 
+/* What goes is 1: sizes that come later are checked when they do. */
+static hone_status demand_ones(onnx_reader *r, uint32_t count, const int64_t *axes) {
+    const hone_sinfo *data;
+    int32_t axis;
+    for (uint32_t i = 0; i < count; i++) {
+        HONE_TRY(onnx_input_info(r, 0, &data));
+        HONE_TRY(onnx_axis(r, axes[i], data->rank, &axis));
+        if (!hone_expr_is_int(data->shape[axis]))
+            HONE_TRY(onnx_demand_size(r, &r->inputs[0], axis, 1));
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
     int64_t axes[HONE_MAX_RANK];
     uint32_t count;
@@ -175,7 +188,7 @@ static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
     if (r->inputs[0].kind == HONE_GARG_SHAPE && r->inputs[0].count == 1) {
         return onnx_make_ints(r, 1, r->inputs[0].u.exprs, 0, out);
     }
-    if (!count) HONE_TRY(check_sizes_known(r));
+    HONE_TRY(count ? demand_ones(r, count, axes) : check_sizes_known(r));
     hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
     return onnx_emit(r, "squeeze", 1, r->inputs, count ? 1 : 0, &attr, out);
 }
