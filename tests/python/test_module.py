@@ -75,6 +75,23 @@ class Loading(Case):
         gc.collect()
         self.assertIsNone(seen())
 
+    def test_saves_what_was_saved(self):
+        x = np.ones(2, "float32")
+        weights = hone.load(WEIGHTS).compile(no_schedule=True, weights="beside")
+        with tempfile.TemporaryDirectory() as folder:
+            one, two = os.path.join(folder, "one"), os.path.join(folder, "in", "two")
+            os.mkdir(os.path.dirname(two))
+            weights.save(one)
+            saved = hone.Model.open(one + ".so")
+            self.assertEqual([os.path.basename(name) for name in saved.save(two)],
+                             ["two.so", "two.h", "model.weights"])
+            again = hone.Model.open(two + ".so")
+            saved.save(two)  # those that are open keep their files
+            saved.save(one)
+            for model in (saved, again, pickle.loads(pickle.dumps(again))):
+                self.same(model(x), [2, 3])
+            self.assertEqual(len(os.listdir(folder)), 4)
+
     def test_goes_to_other_processes(self):
         bound = hone.load(SIZED).bind(parameters={"w": numbers(3)})
         for module in (hone.load(product), bound):
@@ -217,6 +234,16 @@ class Profiles(Case):
         with self.assertRaises(hone.HoneError):
             model.profile(numbers(3, N))
 
+
+WEIGHTS = '''
+from tvm.script import ir as I, relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return R.add(x, R.const([1.0, 2.0], "float32"))
+'''
 
 ADDS = '''
 @T.prim_func

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -93,6 +94,18 @@ def contents(paths: Iterable[str]) -> Dict[str, bytes]:
         with open(path, "rb") as file:
             found[os.path.basename(path)] = file.read()
     return found
+
+
+def _put(file: str, place: str) -> None:
+    """Copies a file; what was there stays as it was for models that are open."""
+    draft = f"{place}.{os.getpid()}.tmp"
+    try:
+        shutil.copyfile(file, draft)
+        os.replace(draft, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(draft)
+        raise
 
 
 def _unpickled(name: str, files: Dict[str, bytes], report: Dict[str, Any]) -> "Model":
@@ -211,9 +224,15 @@ class Model:
     # ---- keeping ----
 
     def _files(self) -> List[str]:
-        base, _ = os.path.splitext(self._path)
-        return [base + suffix for suffix in (".so", ".h", ".weights")
-                if os.path.exists(base + suffix)]
+        """The library, its header, and the weights beside it, which it finds by the name that it
+        was compiled under."""
+        folder, _ = os.path.split(self._path)
+        header = os.path.splitext(self._path)[0] + ".h"
+        with open(self._path, "rb") as library:
+            code = library.read()
+        weights = [os.path.join(folder, name) for name in sorted(os.listdir(folder))
+                   if name.endswith(".weights") and os.fsencode(name) + b"\0" in code]
+        return [self._path, *([header] if os.path.exists(header) else []), *weights]
 
     def __reduce__(self) -> Any:
         """Pickled as its files: it goes to other processes of machines that it was compiled for."""
@@ -234,7 +253,7 @@ class Model:
             # the file of weights is found by the name that the library has for it
             beside = os.path.join(os.path.dirname(to), name + suffix)
             place = beside if suffix == ".weights" else to + suffix
-            shutil.copyfile(file, place)
+            _put(file, place)
             written.append(place)
         return written
 
