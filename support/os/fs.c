@@ -311,13 +311,19 @@ hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t cou
     return hone_fs_draft_commit(&draft);
 }
 
+/* There is a file, or the file system knows no links. */
+static bool leaves_it(int error) {
+    return error == EEXIST || error == EPERM || error == ENOTSUP || error == ENOSYS ||
+           error == EMLINK;
+}
+
 /* Ends the draft. 0, or what errno says. */
 static int commit_new(hone_fs_draft *draft) {
     copy_mode(draft);
     bool is_synced = fsync(draft->fd) == 0 || errno == EINVAL || errno == EROFS;
     bool is_named = is_synced && (draft->temporary ? link(draft->temporary, draft->path) == 0
                                                    : link_to(draft, draft->path));
-    bool is_left = is_synced && !is_named && (errno == EEXIST || errno == EPERM);
+    bool is_left = is_synced && !is_named && leaves_it(errno);
     int error = is_named || is_left ? 0 : errno;
     if (is_named) sync_directory_of(draft->path);
     hone_fs_draft_abandon(draft);
