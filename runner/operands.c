@@ -24,16 +24,18 @@ hone_status hone_operands_cache_create(hone_device *device, hone_operands_cache 
     return HONE_OK;
 }
 
-static void forget_places(hone_device *device, hone_device_places *places) {
-    for (size_t i = 0; i < places->count; i++)
+static void forget_places(hone_device *device, hone_operands *o, hone_device_places *places) {
+    for (size_t i = 0; i < places->count; i++) {
+        o->total_bytes -= (int64_t)places->buffers[i]->bytes;
         hone_device_buffer_destroy(device, places->buffers[i]);
+    }
     hone_free(places->buffers);
     *places = (hone_device_places){0};
 }
 
 static void forget_turns(hone_device *device, hone_operands *o) {
     for (size_t i = 0; i < o->turns.count; i++)
-        forget_places(device, &o->turns.args[i]);
+        forget_places(device, o, &o->turns.args[i]);
     hone_free(o->turns.args);
     o->turns = (hone_device_turns){0};
 }
@@ -235,7 +237,7 @@ static hone_status add_place(hone_device *device, hone_operands *o, size_t arg) 
 static hone_status make_places(hone_device *device, hone_operands *o, size_t arg, size_t count) {
     hone_device_places *places = &o->turns.args[arg];
     if (places->count == count) return HONE_OK;
-    forget_places(device, places);
+    forget_places(device, o, places);
     places->buffers = hone_calloc(count + 1, sizeof(hone_device_buffer *));
     if (!places->buffers) return HONE_ERROR(HONE_CODE_NO_MEMORY, "places of arguments");
     for (size_t i = 0; i < count; i++)
