@@ -292,6 +292,7 @@ static bool time_it(trial *t) {
     hone_timing_options options = {
         .policy = t->request->timing,
         .budget_ns = timeout / 2,
+        .clock = bench->options.clock,
         .max_batch = t->request->cache == HONE_CACHE_COLD ? 1 : 0,
     };
     hone_status st = hone_operands_reset(bench->cache, t->operands, false);

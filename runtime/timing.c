@@ -11,27 +11,39 @@
 #define COLD_SAMPLES 20.0        /* a first run this long is a good enough estimate */
 #define LONG_EFFORT 3            /* min_repeat_ns, after which min_samples does not matter */
 #define STEADY_SPREAD 0.005      /* samples that agree this well need no more company */
+#define BATCH_SHARE 64           /* a batch takes this part of the budget at most */
 
 typedef struct timing {
     hone_timing_policy policy;
     const hone_timing_options *options;
     hone_timing_run run;
     void *ctx;
-    int64_t spent_ns;
+    int64_t spent_ns, passed_ns; /* as runs say, by the budget's clock */
+    double passed_each_ns;       /* of the latest batch */
 } timing;
 
 static int32_t run_batch(timing *t, int64_t count, double *out_each) {
-    int64_t ns = 0;
+    const hone_clock *clock = t->options->clock;
+    int64_t ns = 0, start = clock ? hone_clock_now(clock) : 0;
     int32_t code = t->run(t->ctx, count, &ns);
     if (ns < 1) ns = 1;
+    int64_t passed = clock ? hone_clock_now(clock) - start : ns;
     t->spent_ns += ns;
+    t->passed_ns += passed;
+    t->passed_each_ns = (double)passed / (double)count;
     *out_each = (double)ns / (double)count;
     return code;
 }
 
+/* Runs that fit into a batch's share of the budget; before the first batch none are counted. */
+static double most_by_budget(const timing *t) {
+    bool is_limited = t->options->clock && t->options->budget_ns > 0 && t->passed_each_ns > 0;
+    return is_limited ? (double)t->options->budget_ns / BATCH_SHARE / t->passed_each_ns : INFINITY;
+}
+
 static int64_t batch_for(const timing *t, double each_ns) {
     int64_t limit = t->options->max_batch > 0 ? t->options->max_batch : DEFAULT_MAX_BATCH;
-    double want = ceil((double)t->policy.min_sample_ns / each_ns);
+    double want = fmin(ceil((double)t->policy.min_sample_ns / each_ns), most_by_budget(t));
     if (want < 1) return 1;
     return want < (double)limit ? (int64_t)want : limit;
 }
@@ -78,7 +90,7 @@ static bool is_slow(const timing *t, const hone_run_result *result) {
 
 static bool is_enough(const timing *t, const hone_run_result *result, int64_t sampled_ns) {
     if (result->sample_count == 0) return false;
-    if (t->options->budget_ns > 0 && t->spent_ns >= t->options->budget_ns) return true;
+    if (t->options->budget_ns > 0 && t->passed_ns >= t->options->budget_ns) return true;
     if (result->sample_count >= t->policy.max_samples) return true;
     if (sampled_ns >= LONG_EFFORT * t->policy.min_repeat_ns) return true; /* each one is long */
     if (result->sample_count < t->policy.min_samples) return false;

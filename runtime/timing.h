@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "measure/run.h"
+#include "support/os/clock.h"
 
 /* Runs the kernel `count` times; *out_ns is the time of all of them together. Returns 0, or the
  * kernel's code. */
@@ -21,6 +22,8 @@ typedef struct hone_timing_options {
     hone_timing_policy policy; /* as given: defaults are filled in */
     int64_t first_ns;          /* how long the first, checked run took; 0 = not known */
     int64_t budget_ns;         /* never start a sample after this much time; 0 = no limit */
+    const hone_clock *clock;   /* of the budget, where more than runs takes time: flushing caches,
+                                  what others do between them; NULL = what runs say */
     int64_t max_batch;         /* 1 for cold caches; 0 = 1,000,000 */
 } hone_timing_options;
 

@@ -132,6 +132,31 @@ static void zero_times_are_survived(void **state) {
     assert_true(f.largest_batch <= 1000000);
 }
 
+/* A clock that also sees what is done between runs: 30 ms each time. */
+typedef struct clock_of_all {
+    hone_clock base;
+    const fake *kernel;
+} clock_of_all;
+
+static int64_t all_now(const hone_clock *clock) {
+    const fake *f = ((const clock_of_all *)clock)->kernel;
+    return f->spent_ns + f->runs * 30 * MS;
+}
+
+/* What takes long between the runs of a tiny kernel is part of the budget. */
+static void time_between_runs_is_bounded(void **state) {
+    (void)state;
+    fake f = {.each_ns = 100, .noise = 0.01, .rng = hone_test_rng(1)};
+    const clock_of_all clock = {{.now_ns = all_now}, &f};
+    const hone_timing_options options = {
+        .first_ns = 500, .budget_ns = 5000 * MS, .clock = &clock.base};
+    hone_run_result r;
+    hone_run_result_init(&r);
+    assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
+    assert_true(r.sample_count >= 3);
+    assert_true(all_now(&clock.base) < 6000 * MS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cold_starts_do_not_count),
                                        cmocka_unit_test(failures_end_it),
