@@ -1,7 +1,9 @@
 /* graph/plan/reuse.c - see reuse.h. */
 #include "graph/plan/reuse.h"
 
-enum { PIECE = 4096 }; /* bytes of the workspace that are touched together */
+/* Bytes of the workspace that are touched together at least, and how many such pieces it has at
+ * most: what is noted of a large one takes no more memory. */
+enum { PIECE = 4096, MOST_PIECES = 1 << 20 };
 
 /* What was touched so far: memory of one tensor each, and pieces of workspaces. */
 typedef struct touched {
@@ -13,6 +15,7 @@ typedef struct walk {
     touched now;
     touched *places[HONE_PLAN_WORKSPACE + 1]; /* by index: inputs, outputs, constants; of the */
     int64_t piece_count, room;                /* workspace of phase 0 pieces, and its bytes */
+    int64_t piece;                            /* bytes of one */
 } walk;
 
 static int64_t bytes_of(const hone_expr *e) {
@@ -23,7 +26,8 @@ static int64_t bytes_of(const hone_expr *e) {
 /* Where it is noted when a tensor was touched; *out_count: 0 = nowhere. */
 static touched *find_places(const walk *w, const hone_plan_tensor *t, int64_t *out_count) {
     int64_t begin = t->place == HONE_PLAN_WORKSPACE ? bytes_of(t->offset) : 0;
-    int64_t first = begin / PIECE, end = (begin + bytes_of(t->bytes) + PIECE - 1) / PIECE;
+    int64_t bytes = bytes_of(t->bytes), first = begin / w->piece;
+    int64_t end = bytes ? (begin + bytes - 1) / w->piece + 1 : first;
     *out_count = 1;
     if (t->place != HONE_PLAN_WORKSPACE) return &w->places[t->place][t->index];
     *out_count = t->index == 0 && end <= w->piece_count ? end - first : 0;
@@ -36,11 +40,12 @@ static int64_t distance_from(const walk *w, touched then) {
 }
 
 static int64_t distance_of(const walk *w, const hone_plan_tensor *t) {
-    int64_t count, sum = 0;
+    int64_t count;
+    double sum = 0;
     const touched *at = find_places(w, t, &count);
     for (int64_t i = 0; i < count; i++)
-        sum += distance_from(w, at[i]);
-    return count ? sum / count : 0;
+        sum += (double)distance_from(w, at[i]);
+    return count ? (int64_t)(sum / (double)count) : 0;
 }
 
 static void count_touch(walk *w, const hone_plan_tensor *t) {
@@ -66,7 +71,10 @@ static void take_step(walk *w, const hone_plan_step *step, int64_t *distances) {
 
 static hone_status begin(walk *w, const hone_plan *plan, hone_arena *arena) {
     int64_t bytes = bytes_of(plan->workspace_bytes[0]);
-    *w = (walk){.plan = plan, .room = bytes, .piece_count = (bytes + PIECE - 1) / PIECE};
+    *w = (walk){.plan = plan, .room = bytes, .piece = PIECE};
+    while (bytes / w->piece > MOST_PIECES)
+        w->piece *= 2;
+    w->piece_count = bytes / w->piece + 1;
     const size_t counts[] = {[HONE_PLAN_INPUT] = plan->input_count,
                              [HONE_PLAN_OUTPUT] = plan->output_count,
                              [HONE_PLAN_CONSTANT] = plan->module->constant_count,
