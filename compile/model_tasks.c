@@ -12,6 +12,7 @@ static hone_graph_options common_options(const hone_target *target, const hone_l
     return (hone_graph_options){
         .left_out = left_out,
         .matrix_shared_bytes = target ? hone_matrix_shared_bytes(target) : 0,
+        .is_for_many_threads = target && hone_target_is_gpu(target),
     };
 }
 

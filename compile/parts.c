@@ -76,6 +76,7 @@ static hone_status prepare(parts *p, const hone_module *module, const char *only
                                   .left_out = &p->left_out,
                                   .matrix_shared_bytes =
                                       hone_matrix_shared_bytes(&p->options->target),
+                                  .is_for_many_threads = hone_target_is_gpu(&p->options->target),
                                   .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
     if (variant) {

@@ -137,6 +137,13 @@ def running(axis, *shape):
     return lambda w: w.op("CumSum", w.input(*shape), w.constant(numpy.int64(axis)))
 
 
+def top(count, *shape):
+    def build(w):
+        w.op("TopK", w.input(*shape), w.constant(numpy.array([count], "int64")))
+        w.nodes[-1].output.append("places")
+    return build
+
+
 WORKS = {
     "matmul 257x1003x511": gemm(257, 1003, 511, constant=True),
     "matmul 1x2048x1111": gemm(1, 2048, 1111, constant=True),
@@ -184,6 +191,10 @@ WORKS = {
     "arg-max 8x100x60, middle axis": rows("ArgMax", 8, 100, 60, axis=1),
     "running sum 333x301, first axis": running(0, 333, 301),
     "running sum 8x100x60, middle axis": running(1, 8, 100, 60),
+    "top 10 of 100x500": top(10, 100, 500),
+    "top 5 of 1x100000": top(5, 1, 100000),
+    "top 1000 of 64x1000": top(1000, 64, 1000),
+    "unique of 10000": rows("Unique", 10000),
     "pool 512x13, all": rows("GlobalAveragePool", 2, 512, 13, 13),
     "largest of 3x3 by 2, 64x57": rows("MaxPool", 1, 64, 57, 57, kernel_shape=[3, 3], strides=[2, 2]),
     "transpose 6x50x33x40 to 0, 3, 1, 2": rows("Transpose", 6, 50, 33, 40, perm=[0, 3, 1, 2]),

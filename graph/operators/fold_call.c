@@ -83,8 +83,8 @@ hone_status hone_fold_call(const hone_module *module, const hone_graph_func *gra
     if (is_operator) {
         hone_func *func;
         if (!hone_topi_find(bind->callee)) return HONE_OK;
-        HONE_TRY(
-            hone_topi_build(module, graph, bind, info, "constant", arena, &func, f.args, &f.count));
+        HONE_TRY(hone_topi_build(module, graph, bind, info, "constant", NULL, arena, &func, f.args,
+                                 &f.count));
         f.func = func;
     } else if (!find_kernel(module, bind, &f)) {
         return HONE_OK;

@@ -10,6 +10,7 @@
 #ifndef HONE_GRAPH_OPERATORS_TOPI_BUILD_H
 #define HONE_GRAPH_OPERATORS_TOPI_BUILD_H
 
+#include "graph/module/graph_options.h"
 #include "ir/ops/graph_infer.h"
 #include "ir/ops/graph_op.h"
 #include "ir/te/te.h"
@@ -30,6 +31,7 @@ typedef struct hone_topi {
     const hone_expr *literals[HONE_TOPI_MAX_ARGS]; /* else NULL */
     const hone_expr *const *shapes[HONE_TOPI_MAX_ARGS];
     hone_buffer result;
+    bool is_for_many_threads; /* hone_graph_options has it */
 } hone_topi;
 
 typedef hone_status (*hone_topi_fn)(hone_topi *t);
@@ -83,11 +85,11 @@ const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_e
 hone_status hone_topi_unsupported(const hone_topi *t, const char *format, ...) HONE_PRINTF(2, 3);
 
 /* Builds the PrimFunc of an operator call whose arguments are known in `graph`. out_args[] (room
- * for HONE_TOPI_MAX_ARGS) are the tensors that it takes, in order. */
+ * for HONE_TOPI_MAX_ARGS) are the tensors that it takes, in order. options: NULL = defaults. */
 hone_status hone_topi_build(const hone_module *module, const hone_graph_func *graph,
                             const hone_gbind *bind, const hone_sinfo *out, const char *name,
-                            hone_arena *arena, hone_func **out_func, hone_garg *out_args,
-                            uint32_t *out_arg_count);
+                            const hone_graph_options *options, hone_arena *arena,
+                            hone_func **out_func, hone_garg *out_args, uint32_t *out_arg_count);
 
 /* Adds what an operator computes to a formula, as stages over buffers of te: value k of the binding
  * is buffers[k]. Extents in the binding are expressions over te's sizes. TYPE and INVALID as of

@@ -260,8 +260,8 @@ static hone_status find_builder(const hone_gbind *bind, const hone_sinfo *out, h
 
 hone_status hone_topi_build(const hone_module *module, const hone_graph_func *graph,
                             const hone_gbind *bind, const hone_sinfo *out, const char *name,
-                            hone_arena *arena, hone_func **out_func, hone_garg *out_args,
-                            uint32_t *out_arg_count) {
+                            const hone_graph_options *options, hone_arena *arena,
+                            hone_func **out_func, hone_garg *out_args, uint32_t *out_arg_count) {
     hone_topi_fn build;
     *out_func = NULL;
     HONE_TRY(find_builder(bind, out, &build));
@@ -271,6 +271,7 @@ hone_status hone_topi_build(const hone_module *module, const hone_graph_func *gr
     f->module = module;
     f->graph = graph;
     begin(t, &f->te, bind, out);
+    t->is_for_many_threads = options && options->is_for_many_threads;
     HONE_TRY(hone_te_begin(t->te, arena, name));
     hone_status st = take_inputs(f);
     if (!st) st = build(t);

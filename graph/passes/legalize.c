@@ -14,6 +14,7 @@
 
 typedef struct legalizer {
     bool keep_reshape;
+    const hone_graph_options *options;
     hone_map128 known; /* hash of a kernel → member of the module */
 } legalizer;
 
@@ -61,8 +62,8 @@ static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool 
     hone_garg args[HONE_TOPI_MAX_ARGS], out;
     uint32_t count = 0;
     HONE_TRY(hone_module_fresh_name(rw->module, stem_of(bind->callee), &name));
-    HONE_TRY(hone_topi_build(rw->module, rw->now, &now, info, name, rw->module->arena, &func, args,
-                             &count));
+    HONE_TRY(hone_topi_build(rw->module, rw->now, &now, info, name, l->options, rw->module->arena,
+                             &func, args, &count));
     HONE_TRY(mark_pattern(func, bind->callee));
     HONE_TRY(intern(rw, func, &name));
     HONE_TRY(hone_rewrite_call_tir(rw, name, count, args, info, &out));
@@ -71,19 +72,19 @@ static hone_status legalize_call(hone_rewrite *rw, const hone_gbind *bind, bool 
     return HONE_OK;
 }
 
-static hone_status legalize(hone_module *module, bool keep_reshape) {
-    legalizer l = {.keep_reshape = keep_reshape};
+static hone_status legalize(hone_module *module, const hone_graph_options *options,
+                            bool keep_reshape) {
+    legalizer l = {.keep_reshape = keep_reshape, .options = options};
     hone_status st = hone_rewrite_module(module, legalize_call, &l);
     hone_map128_deinit(&l.known);
     return st;
 }
 
 hone_status hone_pass_legalize(hone_module *module, const hone_graph_options *options) {
-    (void)options;
-    return legalize(module, true);
+    return legalize(module, options, true);
 }
 
 hone_status hone_pass_legalize_all(hone_module *module, const hone_graph_options *options) {
     HONE_TRY(hone_pass_compose(module, options));
-    return legalize(module, false);
+    return legalize(module, options, false);
 }

@@ -99,6 +99,26 @@ hone_buffer hone_te_buffer(hone_te *te, const char *name, hone_dtype dtype, uint
 void hone_te_update(hone_te *te, const hone_te_stage *stage, const char *name, hone_buffer out,
                     const hone_expr *const *indices, const hone_expr *value);
 
+/* Ends a stage of spatial axes whose block is statements in order; they go to the node that comes
+ * back, by the functions below. The axes are the first dimensions of the buffers: an instance reads
+ * and writes what lies behind them, and what it reads of `writes` it has stored itself, or an
+ * earlier stage (name those among `reads` too). HONE_NO_ID after an error, which all of these
+ * bear. */
+hone_node_id hone_te_steps(hone_te *te, const hone_te_stage *stage, const char *name,
+                           uint32_t read_count, const hone_buffer *reads, uint32_t write_count,
+                           const hone_buffer *writes);
+/* A loop from 0 on, a value that has a name: what comes next goes inside; its variable. */
+const hone_expr *hone_te_for(hone_te *te, hone_node_id *io_at, const char *name,
+                             const hone_expr *extent);
+const hone_expr *hone_te_let(hone_te *te, hone_node_id *io_at, const char *name,
+                             const hone_expr *value);
+/* Where statements under the condition go, and, made after those, where all others go. */
+hone_node_id hone_te_if(hone_te *te, hone_node_id at, const hone_expr *condition);
+hone_node_id hone_te_else(hone_te *te, hone_node_id branch);
+void hone_te_store(hone_te *te, hone_node_id at, hone_buffer buffer,
+                   const hone_expr *const *indices, const hone_expr *value);
+void hone_te_break(hone_te *te, hone_node_id at); /* leaves the innermost loop */
+
 /* A buffer that a C function fills: a block without axes that calls function(inputs…, output) with
  * pointers to their elements. */
 hone_buffer hone_te_extern(hone_te *te, const char *name, const char *function,

@@ -17,5 +17,13 @@ hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint3
                           const hone_expr *const *shape);
 /* The region that is all of a buffer: one range per dimension. */
 const hone_range *te_whole(hone_te *te, hone_buffer buffer);
+/* The axes of a stage's block, those behind the spatial ones of kind `inner`. */
+const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage, hone_axis_kind inner);
+/* The loops of a stage under the root block; the innermost one (the root without axes). bindings[]
+ * gets one value per axis. */
+hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone_expr **bindings);
+/* Appends out[indices] = value; indices must live in the arena. */
+void te_store(hone_te *te, hone_node_id parent, hone_buffer out, const hone_expr *const *indices,
+              const hone_expr *value);
 
 #endif

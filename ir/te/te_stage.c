@@ -102,7 +102,7 @@ static bool read_visit(void *ctx, const hone_expr *e) {
 
 /* ---- ending a stage ---- */
 
-static const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage, hone_axis_kind inner) {
+const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage, hone_axis_kind inner) {
     uint32_t count = stage->spatial_count + stage->reduce_count;
     hone_axis *axes = te_alloc(te, (count + 1) * sizeof *axes);
     for (uint32_t i = 0; axes && i < count; i++) {
@@ -113,8 +113,7 @@ static const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage, hone_ax
     return axes;
 }
 
-/* The loops of a stage under the root block; the innermost one (the root without axes). */
-static hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone_expr **bindings) {
+hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone_expr **bindings) {
     hone_node_id parent = te->root;
     uint32_t count = stage->spatial_count + stage->reduce_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -131,8 +130,8 @@ static hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone
     return parent;
 }
 
-static void te_store(hone_te *te, hone_node_id parent, hone_buffer out,
-                     const hone_expr *const *indices, const hone_expr *value) {
+void te_store(hone_te *te, hone_node_id parent, hone_buffer out, const hone_expr *const *indices,
+              const hone_expr *value) {
     hone_node_id id = hone_func_add_node(te->func, HONE_NODE_STORE);
     if (id == HONE_NO_ID) {
         te_no_memory(te);

@@ -39,16 +39,18 @@ static numbers make(int32_t rank, const int64_t *shape) {
     return n;
 }
 
-/* Runs the model both ways and compares with what was computed here. */
+/* Runs the model, as a plan also as GPUs get it, and compares with what was computed here. */
 static void check(const char *text, hone_tensor *const *inputs, size_t count, const double *want,
                   int64_t want_count) {
     hone_module *module;
-    run_results got[2];
+    run_results got[3];
+    const hone_graph_options of_gpus = {.is_for_many_threads = true};
     HONE_ASSERT_OK(onnx_text_load(text, &module));
     HONE_ASSERT_OK(run_plain(module, NULL, inputs, count, 0, &got[0]));
     HONE_ASSERT_OK(run_planned(module, NULL, inputs, count, 0, &got[1]));
+    HONE_ASSERT_OK(run_planned(module, &of_gpus, inputs, count, 0, &got[2]));
     bool ok = true;
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 3; way++) {
         ok &= hone_tensor_count(got[way].items[0]) == want_count;
         for (int64_t i = 0; ok && i < want_count; i++) {
             double here = hone_tensor_get_f64(got[way].items[0], i);
@@ -343,6 +345,68 @@ static void random_softmax(void) {
     hone_tensor_destroy(x.tensor);
 }
 
+/* ---- order ---- */
+
+/* NaN is the largest. */
+static bool is_above(float a, float b) {
+    return a > b || (isnan(a) && !isnan(b));
+}
+
+/* How many of a row of `count` elements, `step` apart, come before element i: equal ones by number.
+ */
+static int place_of(const float *row, int count, int step, int i, bool is_largest) {
+    int place = 0;
+    for (int k = 0; k < count; k++) {
+        float own = row[i * step], other = row[k * step];
+        bool is_first = is_largest ? is_above(other, own) : is_above(own, other);
+        bool is_last = is_largest ? is_above(own, other) : is_above(other, own);
+        place += is_first || (!is_last && k < i);
+    }
+    return place;
+}
+
+/* Many are equal; some are no numbers. */
+static numbers make_ties(int32_t rank, const int64_t *shape) {
+    numbers n = make(rank, shape);
+    float *data = n.tensor->data;
+    for (int64_t i = 0; i < hone_tensor_count(n.tensor); i++)
+        data[i] = between(0, 20) ? roundf(data[i] * 8) / 4 : NAN;
+    return n;
+}
+
+/* Few of a row, which are found one by one, and many, which are sorted; of a length and a number
+ * that come later, too. */
+static void random_order(void) {
+    static const int lengths[] = {1, 2, 3, 7, 17, 64, 65, 67, 100, 150};
+    int outer = between(1, 3), length = lengths[between(0, 9)], inner = between(1, 3);
+    bool is_largest = between(0, 1), is_open = between(0, 1), is_late = between(0, 3) == 0;
+    int64_t shape[] = {outer, length, inner}, one[] = {1}, k = between(1, length);
+    numbers x = make_ties(3, shape);
+    hone_tensor *inputs[] = {x.tensor, NULL};
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, one, &inputs[1]));
+    hone_tensor_set_i64(inputs[1], 0, k);
+    double *want = hone_calloc((size_t)(outer * k * inner), sizeof *want);
+    for (int o = 0; o < outer; o++) {
+        for (int i = 0; i < length * inner; i++) {
+            const float *row = x.data + o * length * inner + i % inner;
+            int place = place_of(row, length, inner, i / inner, is_largest);
+            if (place < k) want[(o * (int)k + place) * inner + i % inner] = i / inner;
+        }
+    }
+    char text[200], known[32], extent_text[16];
+    snprintf(known, sizeof known, "const k i64 1 = %d", (int)k);
+    snprintf(extent_text, sizeof extent_text, "%d", length);
+    snprintf(text, sizeof text,
+             "opset 11\ninput x f32 %d,%s,%d\n%s\nnode TopK x,k -> v,y axis=1 largest=%d\n"
+             "output y",
+             outer, is_open ? "N" : extent_text, inner, is_late ? "input k i64 1" : known,
+             is_largest);
+    check(text, inputs, is_late ? 2 : 1, want, outer * k * inner);
+    hone_free(want);
+    hone_tensor_destroy(inputs[0]);
+    hone_tensor_destroy(inputs[1]);
+}
+
 static const struct row {
     const char *name;
     void (*run)(void);
@@ -352,6 +416,7 @@ static const struct row {
     {"gemm",       random_gemm      },
     {"batch_norm", random_batch_norm},
     {"softmax",    random_softmax   },
+    {"order",      random_order     },
 };
 
 static void check_row(void **state) {

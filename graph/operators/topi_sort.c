@@ -1,0 +1,353 @@
+/* graph/operators/topi_sort.c - sorting along an axis, the first k. Equal elements stay in their
+ * order; NaN counts as the largest number.
+ *
+ * Rows are laid with the axis last, and go one of three ways to the order of their elements:
+ *   insertion  few are wanted: those found so far are kept in order, and most of the others are
+ *              done with after one comparison with the last of them
+ *   merging    runs of 1, 2, 4, ... that are in order become one of twice the length, to and fro
+ *              between two arrays
+ *   counting   an element's place is how many come before it: as many comparisons as the square of
+ *              the extent, of which none waits for another one; for devices of many threads
+ */
+#include <string.h>
+
+#include "graph/operators/topi_build.h"
+
+enum {
+    FEW = 64,              /* are found by insertion */
+    LONGEST_DOUBLINGS = 40 /* of a row whose length comes later: 2^40 elements at most */
+};
+
+typedef struct rows {
+    hone_topi *t;
+    uint32_t rank, axis;
+    const hone_expr *shape[HONE_MAX_RANK]; /* the axis last */
+    const hone_expr *extent;               /* of the axis */
+    bool is_descending;
+} rows;
+
+static void read_rows(hone_topi *t, bool is_descending, rows *r) {
+    *r = (rows){.t = t, .rank = (uint32_t)t->infos[0]->rank, .is_descending = is_descending};
+    int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", -1);
+    r->axis = (uint32_t)(axis < 0 ? axis + r->rank : axis);
+    r->extent = t->shapes[0][r->axis];
+    for (uint32_t d = 0, next = 0; d < r->rank; d++)
+        if (d != r->axis) r->shape[next++] = t->shapes[0][d];
+    r->shape[r->rank - 1] = r->extent;
+}
+
+/* ---- keys ---- */
+
+static const hone_expr *is_nan(hone_topi *t, const hone_expr *x) {
+    return hone_expr_call(&t->te->ir, HONE_DTYPE_BOOL, HONE_INTRIN_ISNAN, 1, &x);
+}
+
+/* The element in the type that it is compared in. */
+static const hone_expr *key_of(const rows *r, const hone_expr *x) {
+    hone_ir *ir = &r->t->te->ir;
+    if (!x || hone_dtype_is_float(x->dtype)) return hone_topi_widen(r->t, x);
+    return x->dtype.bits < 32 ? hone_expr_cast(ir, HONE_DTYPE_I32, x) : x;
+}
+
+/* a > b, NaN being the largest */
+static const hone_expr *above(hone_topi *t, const hone_expr *a, const hone_expr *b) {
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *is_above = hone_topi_op(t, HONE_OP_GT, a, b);
+    if (!is_above || !hone_dtype_is_float(a->dtype)) return is_above;
+    const hone_expr *is_only_a = hone_expr_not(ir, is_nan(t, b));
+    is_only_a = hone_topi_op(t, HONE_OP_AND, is_nan(t, a), is_only_a);
+    return hone_topi_op(t, HONE_OP_OR, is_above, is_only_a);
+}
+
+/* The element of key a comes before that of key b, wherever they lie. */
+static const hone_expr *comes_first(const rows *r, const hone_expr *a, const hone_expr *b) {
+    return r->is_descending ? above(r->t, a, b) : above(r->t, b, a);
+}
+
+/* A stage over all elements of the rows. */
+static void stage_of_elements(const rows *r, hone_te_stage *s) {
+    hone_te_stage_begin(r->t->te, s, r->rank, r->shape, 0, NULL);
+}
+
+static hone_buffer keys_of(const rows *r) {
+    hone_te_stage s;
+    const hone_expr *at[HONE_MAX_RANK];
+    stage_of_elements(r, &s);
+    for (uint32_t d = 0, next = 0; d < r->rank; d++)
+        at[d] = s.axis[d == r->axis ? r->rank - 1 : next++];
+    return hone_te_compute(r->t->te, &s, "keys", key_of(r, hone_topi_load(r->t, 0, at)));
+}
+
+static hone_dtype key_type(const rows *r, hone_buffer keys) {
+    return keys == HONE_NO_ID ? HONE_DTYPE_I32 : hone_func_buffer(r->t->te->func, keys)->dtype;
+}
+
+/* ---- statements of one row ---- */
+
+/* Where statements go, in a block for each row. */
+typedef struct steps {
+    const rows *r;
+    hone_te_stage s;
+    hone_node_id at;
+} steps;
+
+/* Its place in the row behind the axes of the rows. */
+static const hone_expr *const *in_row(const steps *p, const hone_expr *place,
+                                      const hone_expr **out) {
+    memcpy(out, p->s.axis, (p->r->rank - 1) * sizeof *out);
+    out[p->r->rank - 1] = place;
+    return out;
+}
+
+static const hone_expr *load(const steps *p, hone_buffer buffer, const hone_expr *place) {
+    const hone_expr *at[HONE_MAX_RANK];
+    return hone_te_load(p->r->t->te, buffer, in_row(p, place, at));
+}
+
+static void store(const steps *p, hone_buffer buffer, const hone_expr *place,
+                  const hone_expr *value) {
+    const hone_expr *at[HONE_MAX_RANK];
+    hone_te_store(p->r->t->te, p->at, buffer, in_row(p, place, at), value);
+}
+
+static const hone_expr *let(steps *p, const char *name, const hone_expr *value) {
+    return hone_te_let(p->r->t->te, &p->at, name, value);
+}
+
+static const hone_expr *op(const steps *p, hone_op what, const hone_expr *a, const hone_expr *b) {
+    return hone_topi_op(p->r->t, what, a, b);
+}
+
+static const hone_expr *num(const steps *p, int64_t value) {
+    return hone_te_int(p->r->t->te, value);
+}
+
+/* A buffer of each row. */
+static hone_buffer buffer_of_rows(const rows *r, const char *name, hone_dtype dtype,
+                                  const hone_expr *extent) {
+    const hone_expr *shape[HONE_MAX_RANK];
+    memcpy(shape, r->shape, sizeof shape);
+    shape[r->rank - 1] = extent;
+    return hone_te_buffer(r->t->te, name, dtype, r->rank, shape);
+}
+
+/* ---- insertion ---- */
+
+/* Those that come behind the element move by one place, the last one goes: most often that is none
+ * of them but the last. */
+static void insert(steps *p, hone_buffer best, hone_buffer order, const hone_expr *element,
+                   const hone_expr *key, const hone_expr *last) {
+    hone_te *te = p->r->t->te;
+    const hone_expr *moved = hone_te_for(te, &p->at, "moved", hone_topi_add_int(p->r->t, last, 1));
+    const hone_expr *to = let(p, "to", op(p, HONE_OP_SUB, last, moved));
+    const hone_expr *from =
+        let(p, "from", op(p, HONE_OP_MAX, op(p, HONE_OP_SUB, to, num(p, 1)), num(p, 0)));
+    const hone_expr *is_before = comes_first(p->r, key, load(p, best, from));
+    is_before = op(p, HONE_OP_AND, op(p, HONE_OP_LT, num(p, 0), to), is_before);
+    hone_node_id branch = hone_te_if(te, p->at, is_before);
+    p->at = branch;
+    store(p, best, to, load(p, best, from));
+    store(p, order, to, load(p, order, from));
+    p->at = hone_te_else(te, branch);
+    store(p, best, to, key);
+    store(p, order, to, element);
+    hone_te_break(te, p->at);
+}
+
+static hone_buffer order_by_insertion(const rows *r, int64_t count) {
+    hone_te *te = r->t->te;
+    steps p = {.r = r};
+    hone_buffer keys = keys_of(r);
+    hone_buffer best = buffer_of_rows(r, "best", key_type(r, keys), hone_te_int(te, count));
+    hone_buffer order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
+    const hone_buffer reads[] = {keys, best, order}, *writes = &reads[1];
+    hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
+    p.at = hone_te_steps(te, &p.s, "insertion", 3, reads, 2, writes);
+    const hone_expr *element = hone_te_for(te, &p.at, "element", r->extent);
+    const hone_expr *key = let(&p, "key", load(&p, keys, element)), *end = num(&p, count - 1);
+    const hone_expr *last = let(&p, "last", op(&p, HONE_OP_MIN, element, end));
+    const hone_expr *is_free = op(&p, HONE_OP_LE, element, end);
+    const hone_expr *is_before = comes_first(r, key, load(&p, best, end));
+    p.at = hone_te_if(te, p.at, op(&p, HONE_OP_OR, is_free, is_before));
+    insert(&p, best, order, element, key, last);
+    return order;
+}
+
+/* ---- merging ---- */
+
+typedef struct run_list {
+    hone_buffer keys, order;
+} run_list;
+
+static const hone_expr *shifted(const steps *p, hone_intrin how, const hone_expr *x,
+                                const hone_expr *by) {
+    const hone_expr *args[] = {x, by};
+    return x && by ? hone_expr_call(&p->r->t->te->ir, x->dtype, how, 2, args) : NULL;
+}
+
+/* The place, or the last one of the row. */
+static const hone_expr *inside(const steps *p, const hone_expr *place) {
+    const hone_expr *last = hone_topi_add_int(p->r->t, p->r->extent, -1);
+    return op(p, HONE_OP_MAX, op(p, HONE_OP_MIN, place, last), num(p, 0));
+}
+
+static const hone_expr *select(const steps *p, const hone_expr *is_so, const hone_expr *a,
+                               const hone_expr *b) {
+    return is_so && a && b ? hone_expr_select(&p->r->t->te->ir, is_so, a, b) : NULL;
+}
+
+/* The next element of two runs, from where `heads` are in each to `place`. */
+static void take_next(steps *p, run_list from, run_list to, hone_buffer heads,
+                      const hone_expr *middle, const hone_expr *end, const hone_expr *place) {
+    const hone_expr *zero = num(p, 0), *one = num(p, 1);
+    const hone_expr *left = let(p, "left", load(p, heads, zero));
+    const hone_expr *right = let(p, "right", load(p, heads, one));
+    const hone_expr *a = let(p, "a", load(p, from.keys, inside(p, left)));
+    const hone_expr *b = let(p, "b", load(p, from.keys, inside(p, right)));
+    const hone_expr *is_first =
+        op(p, HONE_OP_OR, op(p, HONE_OP_GE, left, middle), comes_first(p->r, b, a));
+    const hone_expr *is_right =
+        let(p, "is_right", op(p, HONE_OP_AND, op(p, HONE_OP_LT, right, end), is_first));
+    store(p, to.keys, place, select(p, is_right, b, a));
+    store(p, to.order, place, load(p, from.order, inside(p, select(p, is_right, right, left))));
+    store(p, heads, zero, op(p, HONE_OP_ADD, left, select(p, is_right, zero, one)));
+    store(p, heads, one, op(p, HONE_OP_ADD, right, select(p, is_right, one, zero)));
+}
+
+/* Runs of 2^doublings elements become runs of twice as many. */
+static void merge_runs(steps p, run_list from, run_list to, hone_buffer heads,
+                       const hone_expr *doublings) {
+    hone_te *te = p.r->t->te;
+    const hone_expr *n = p.r->extent, *one = num(&p, 1);
+    const hone_expr *length =
+        let(&p, "length", shifted(&p, HONE_INTRIN_SHIFT_LEFT, one, doublings));
+    const hone_expr *both = let(&p, "both", op(&p, HONE_OP_ADD, length, length));
+    const hone_expr *pairs = op(&p, HONE_OP_SUB, op(&p, HONE_OP_ADD, n, both), one);
+    pairs = let(&p, "pairs",
+                shifted(&p, HONE_INTRIN_SHIFT_RIGHT, pairs, op(&p, HONE_OP_ADD, doublings, one)));
+    const hone_expr *pair = hone_te_for(te, &p.at, "pair", pairs);
+    const hone_expr *start = let(&p, "start", op(&p, HONE_OP_MUL, pair, both));
+    const hone_expr *middle =
+        let(&p, "middle", op(&p, HONE_OP_MIN, op(&p, HONE_OP_ADD, start, length), n));
+    const hone_expr *end = let(&p, "end", op(&p, HONE_OP_MIN, op(&p, HONE_OP_ADD, start, both), n));
+    store(&p, heads, num(&p, 0), start);
+    store(&p, heads, one, middle);
+    const hone_expr *step = hone_te_for(te, &p.at, "step", op(&p, HONE_OP_SUB, end, start));
+    take_next(&p, from, to, heads, middle, end, op(&p, HONE_OP_ADD, start, step));
+}
+
+/* How often a run of one is to be doubled, an even number, so that the last one lies where the
+ * first lay. */
+static int64_t doublings_of(const hone_expr *extent) {
+    int64_t count = 0;
+    if (!hone_expr_is_int(extent)) return LONGEST_DOUBLINGS;
+    while (((int64_t)1 << count) < extent->u.i)
+        count += 2;
+    return count;
+}
+
+static run_list first_runs(const rows *r) {
+    hone_te_stage s;
+    run_list runs = {.keys = keys_of(r)};
+    stage_of_elements(r, &s);
+    runs.order = hone_te_compute(r->t->te, &s, "order", s.axis[r->rank - 1]);
+    return runs;
+}
+
+static hone_buffer order_by_merging(const rows *r) {
+    hone_te *te = r->t->te;
+    steps p = {.r = r};
+    run_list runs = first_runs(r), other;
+    other.keys = buffer_of_rows(r, "other_keys", key_type(r, runs.keys), r->extent);
+    other.order = buffer_of_rows(r, "other_order", te->index, r->extent);
+    hone_buffer heads = buffer_of_rows(r, "heads", te->index, hone_te_int(te, 2));
+    const hone_buffer all[] = {runs.keys, runs.order, other.keys, other.order, heads};
+    hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
+    p.at = hone_te_steps(te, &p.s, "merging", HONE_COUNT(all), all, HONE_COUNT(all), all);
+    const hone_expr *times = num(&p, doublings_of(r->extent) / 2);
+    const hone_expr *round = hone_te_for(te, &p.at, "round", times);
+    const hone_expr *doublings = let(&p, "doublings", op(&p, HONE_OP_MUL, round, num(&p, 2)));
+    const hone_expr *length = shifted(&p, HONE_INTRIN_SHIFT_LEFT, num(&p, 1), doublings);
+    if (!hone_expr_is_int(r->extent))
+        p.at = hone_te_if(te, p.at, op(&p, HONE_OP_LT, length, r->extent));
+    merge_runs(p, runs, other, heads, doublings);
+    merge_runs(p, other, runs, heads, op(&p, HONE_OP_ADD, doublings, num(&p, 1)));
+    return runs.order;
+}
+
+/* ---- counting ---- */
+
+static const hone_expr *comes_before(const steps *p, hone_buffer keys, const hone_expr *other,
+                                     const hone_expr *own) {
+    const hone_expr *a = load(p, keys, other), *b = load(p, keys, own);
+    const hone_expr *is_equal = hone_expr_not(&p->r->t->te->ir, comes_first(p->r, b, a));
+    is_equal = op(p, HONE_OP_AND, is_equal, op(p, HONE_OP_LT, other, own));
+    return op(p, HONE_OP_OR, comes_first(p->r, a, b), is_equal);
+}
+
+/* How many come before each element. */
+static hone_buffer rank_elements(const rows *r) {
+    steps p = {.r = r};
+    hone_te *te = r->t->te;
+    hone_buffer keys = keys_of(r);
+    hone_te_stage_begin(te, &p.s, r->rank, r->shape, 1, &r->extent);
+    const hone_expr *own = p.s.axis[r->rank - 1], *other = p.s.axis[r->rank];
+    const hone_expr *is_before = comes_before(&p, keys, other, own);
+    return hone_te_reduce(te, &p.s, "rank", HONE_TE_SUM,
+                          select(&p, is_before, num(&p, 1), num(&p, 0)));
+}
+
+/* Which element comes at each place. */
+static hone_buffer order_by_counting(const rows *r) {
+    steps p = {.r = r};
+    hone_te *te = r->t->te;
+    const hone_expr *at[HONE_MAX_RANK];
+    hone_buffer ranks = rank_elements(r);
+    hone_buffer order = buffer_of_rows(r, "order", te->index, r->extent);
+    hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 1, &r->extent);
+    const hone_expr *element = p.s.axis[r->rank - 1];
+    in_row(&p, load(&p, ranks, element), at);
+    hone_te_update(te, &p.s, "order", order, at, element);
+    return order;
+}
+
+/* ---- results ---- */
+
+/* Which element comes at each of the first `count` places. */
+static hone_buffer order_of(const rows *r, int64_t count) {
+    if (r->t->is_for_many_threads || hone_expr_is_int_value(r->extent, 0))
+        return order_by_counting(r);
+    return count >= 0 && count <= FEW ? order_by_insertion(r, count) : order_by_merging(r);
+}
+
+/* Of a size that comes later it is not known whether there are as many. */
+static const hone_expr *within(const rows *r, const hone_expr *place) {
+    const hone_expr *args[] = {place, r->extent};
+    bool is_known = !r->extent || hone_expr_is_int(r->extent) ||
+                    hone_expr_same(r->extent, r->t->out_shape[r->axis]);
+    if (is_known || !place) return place;
+    return hone_expr_call(&r->t->te->ir, place->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+}
+
+hone_status hone_topi_emit_sort(hone_topi *t) {
+    rows r;
+    hone_te_stage s;
+    const hone_expr *at[HONE_MAX_RANK], *in_order[HONE_MAX_RANK];
+    bool is_topk = strcmp(t->op, "topk") == 0;
+    bool gives_values =
+        strcmp(t->op, "sort") == 0 ||
+        (is_topk && strcmp(hone_attrs_string(&t->bind->attrs, "ret_type", ""), "values") == 0);
+    const char *word = is_topk ? "largest" : "descending";
+    read_rows(t, hone_attrs_int(&t->bind->attrs, word, is_topk) != 0, &r);
+    hone_buffer order = order_of(&r, hone_expr_const(t->out_shape[r.axis]));
+    hone_topi_stage(t, &s);
+    memcpy(at, s.axis, s.spatial_count * sizeof *at);
+    for (uint32_t d = 0, next = 0; d < r.rank; d++)
+        if (d != r.axis) in_order[next++] = s.axis[d];
+    in_order[r.rank - 1] = within(&r, s.axis[r.axis]);
+    at[r.axis] = hone_te_load(t->te, order, in_order);
+    const hone_expr *value = gives_values ? hone_topi_load(t, 0, at)
+                                          : hone_expr_cast(&t->te->ir, t->out->dtype, at[r.axis]);
+    t->result = hone_te_compute(t->te, &s, t->op, value);
+    return HONE_OK;
+}
