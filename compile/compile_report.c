@@ -33,6 +33,13 @@ static void json_text(hone_str *out, const char *text) {
     hone_json_print_text(text ? text : "", text ? strlen(text) : 0, out);
 }
 
+static void json_text_or_null(hone_str *out, const char *text) {
+    if (text)
+        json_text(out, text);
+    else
+        hone_str_append(out, "null");
+}
+
 void hone_compile_result_print_json(const hone_compile_result *result, hone_str *out) {
     char hex[HONE_HASH_HEX_BYTES];
     hone_str_append(out, "{\"kernels\": [");
@@ -53,12 +60,10 @@ void hone_compile_result_print_json(const hone_compile_result *result, hone_str 
                         k->match == HONE_RECORD_STALE ? "true" : "false");
         hone_str_printf(out, ", \"stale_records\": %lld, \"earlier_records\": %lld",
                         (long long)k->stale, (long long)k->earlier);
+        hone_str_append(out, ", \"variant\": ");
+        json_text_or_null(out, k->variant);
         hone_str_append(out, ", \"earlier_reason\": ");
-        if (k->earlier_reason) {
-            json_text(out, k->earlier_reason);
-        } else {
-            hone_str_append(out, "null");
-        }
+        json_text_or_null(out, k->earlier_reason);
         hone_str_append(out, ", \"reason\": ");
         json_text(out, k->reason);
         hone_str_append(out, "}");

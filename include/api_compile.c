@@ -84,6 +84,7 @@ hone_error *hone_program_bind_parameters(const hone_program *program, size_t cou
 /* What a compilation has open. */
 typedef struct job {
     const hone_compilation_options *o;
+    const hone_variant_options *allowed; /* NULL: not said */
     hone_arena *arena;
     hone_db *db;
     hone_builder *builder;
@@ -115,6 +116,16 @@ static hone_status open_builder(job *j) {
     return hone_builder_create_local(&options, &j->builder);
 }
 
+/* Said in vain is a mistake. */
+static hone_status read_allowed(job *j) {
+    bool is_said =
+        j->allowed && (j->allowed->variants || j->allowed->max_error || j->allowed->variant_count);
+    HONE_TRY(hone_api_read_variants(j->allowed, j->arena, &j->options.variant_rules));
+    if (!is_said || (j->o->database && !j->o->no_schedule)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "variants say nothing about kernels without %s",
+                      j->o->no_schedule ? "a schedule" : "records: database is NULL");
+}
+
 static hone_status open_job(job *j, const char *output) {
     const hone_compilation_options *o = j->o;
     hone_compile_options *to = &j->options;
@@ -126,6 +137,7 @@ static hone_status open_job(job *j, const char *output) {
                                  .variants = &j->variants};
     j->arena = hone_arena_create(4096);
     if (!j->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    HONE_TRY(read_allowed(j));
     HONE_TRY(find_emit(o->emit, &to->emit));
     HONE_TRY(find_weights(o->weights, &to->weights));
     if (o->threads < 0 || o->threads > 1024) {
@@ -153,8 +165,9 @@ static void close_job(job *j) {
 }
 
 static hone_status compile(const hone_program *program, const hone_compilation_options *o,
-                           const char *output, hone_str *report) {
-    job j = {.o = o};
+                           const hone_variant_options *variants, const char *output,
+                           hone_str *report) {
+    job j = {.o = o, .allowed = variants};
     hone_status st = open_job(&j, output);
     if (!st) st = hone_compile_module(hone_api_module(program), &j.options, &j.result);
     if (!st && report) hone_compile_result_print_json(&j.result, report);
@@ -162,29 +175,36 @@ static hone_status compile(const hone_program *program, const hone_compilation_o
     return st;
 }
 
-hone_error *hone_program_compile(const hone_program *program,
-                                 const hone_compilation_options *options, char **out_report) {
+hone_error *hone_program_compile_with(const hone_program *program,
+                                      const hone_compilation_options *options,
+                                      const hone_variant_options *variants, char **out_report) {
     if (out_report) *out_report = NULL;
     HONE_API_NEED(program);
     HONE_API_NEED(options);
     const char *output = options->output;
     HONE_API_NEED(output);
     hone_str report = {0};
-    hone_status st = compile(program, options, output, out_report ? &report : NULL);
+    hone_status st = compile(program, options, variants, output, out_report ? &report : NULL);
     if (!st && out_report) st = hone_api_take_text(&report, out_report);
     hone_str_deinit(&report);
     return hone_api_error(st);
+}
+
+hone_error *hone_program_compile(const hone_program *program,
+                                 const hone_compilation_options *options, char **out_report) {
+    return hone_program_compile_with(program, options, NULL, out_report);
 }
 
 /* ---- to a loaded model ---- */
 
 /* A library that is loaded needs its file no more: weights are inside. */
 static hone_status build_in(const char *folder, const hone_program *program,
-                            const hone_compilation_options *options, hone_loaded_model **out) {
+                            const hone_compilation_options *options,
+                            const hone_variant_options *variants, hone_loaded_model **out) {
     hone_compilation_options inside = *options;
     if (!inside.weights) inside.weights = "embed";
     char *output = hone_path_join(folder, "model"), *library = hone_path_join(folder, "model.so");
-    hone_status st = output && library ? compile(program, &inside, output, NULL)
+    hone_status st = output && library ? compile(program, &inside, variants, output, NULL)
                                        : HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
     if (!st) st = hone_loaded_model_open(library, 0, out);
     hone_free(output);
@@ -194,6 +214,7 @@ static hone_status build_in(const char *folder, const hone_program *program,
 
 static hone_status build_without_files(const hone_program *program,
                                        const hone_compilation_options *options,
+                                       const hone_variant_options *variants,
                                        hone_loaded_model **out) {
     hone_scratch folder;
     if (options->weights && strcmp(options->weights, "embed") != 0) {
@@ -201,15 +222,15 @@ static hone_status build_without_files(const hone_program *program,
                           options->weights);
     }
     HONE_TRY(hone_scratch_open("hone-building", &folder));
-    hone_status st = build_in(folder.path, program, options, out);
+    hone_status st = build_in(folder.path, program, options, variants, out);
     return hone_status_join(st, hone_scratch_close(&folder));
 }
 
 static hone_status build_at_output(const hone_program *program,
                                    const hone_compilation_options *options,
-                                   hone_loaded_model **out) {
+                                   const hone_variant_options *variants, hone_loaded_model **out) {
     hone_str library = {0};
-    HONE_TRY(compile(program, options, options->output, NULL));
+    HONE_TRY(compile(program, options, variants, options->output, NULL));
     hone_str_printf(&library, "%s.so", options->output);
     hone_status st = hone_str_check(&library);
     if (!st) st = hone_loaded_model_open(hone_str_text(&library), 0, out);
@@ -217,8 +238,9 @@ static hone_status build_at_output(const hone_program *program,
     return st;
 }
 
-hone_error *hone_program_build(const hone_program *program, const hone_compilation_options *options,
-                               hone_model **out_model) {
+hone_error *hone_program_build_with(const hone_program *program,
+                                    const hone_compilation_options *options,
+                                    const hone_variant_options *variants, hone_model **out_model) {
     static const hone_compilation_options none = {0};
     HONE_API_NEED(out_model);
     *out_model = NULL;
@@ -232,9 +254,14 @@ hone_error *hone_program_build(const hone_program *program, const hone_compilati
         st =
             HONE_ERROR(HONE_CODE_INVALID, "emit is '%s', a model is loaded from so", options->emit);
     if (!st) {
-        st = options->output ? build_at_output(program, options, &model)
-                             : build_without_files(program, options, &model);
+        st = options->output ? build_at_output(program, options, variants, &model)
+                             : build_without_files(program, options, variants, &model);
     }
     if (!st) *out_model = (hone_model *)model;
     return hone_api_error(st);
+}
+
+hone_error *hone_program_build(const hone_program *program, const hone_compilation_options *options,
+                               hone_model **out_model) {
+    return hone_program_build_with(program, options, NULL, out_model);
 }

@@ -1,9 +1,10 @@
-/* include/api_host.c - programs beside the library, sizes, and tensors of callers. */
+/* include/api_host.c - programs beside the library, sizes and variants, and tensors of callers. */
 #include "include/api_host.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
+#include "compile/variant_choice.h"
 #include "runtime/model_load.h"
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
@@ -58,6 +59,32 @@ hone_status hone_api_read_one_choice(size_t count, const char *const *sizes,
     HONE_TRY(hone_api_read_sizes(count, sizes, out_variants));
     if (out_variants->count <= 1) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "a size is bound to one number, not to several");
+}
+
+/* ---- variants ---- */
+
+static hone_status check_variants(const hone_variant_options *options) {
+    if (options->size != sizeof *options) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "size is %zu, must be sizeof(hone_variant_options), %zu", options->size,
+                          sizeof *options);
+    }
+    for (size_t i = 0; i < options->variant_count; i++) {
+        if (!options->variant || !options->variant[i])
+            return HONE_ERROR(HONE_CODE_INVALID, "variant %zu is NULL", i);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_api_read_variants(const hone_variant_options *options, hone_arena *arena,
+                                   hone_variant_rules *out) {
+    static const hone_variant_words words = {"variants", "max_error", "variant"};
+    *out = (hone_variant_rules){0};
+    if (!options) return HONE_OK;
+    HONE_TRY(check_variants(options));
+    const hone_variant_choice choice = {options->variants, options->max_error, options->variant,
+                                        options->variant_count};
+    return hone_variant_choice_read(&choice, &words, arena, out);
 }
 
 /* ---- tensors ---- */

@@ -4,8 +4,10 @@
 #define HONE_INCLUDE_API_HOST_H
 
 #include <hone/model_abi.h>
+#include <hone/variant.h>
 
 #include "graph/module/graph_options.h"
+#include "schedule/variant/variant.h"
 #include "support/core/arena.h"
 #include "support/data/tensor.h"
 
@@ -21,6 +23,11 @@ HONE_NODISCARD hone_status hone_api_read_sizes(size_t count, const char *const *
 /* hone_api_read_sizes of a list that has one number for each size; INVALID: several. */
 HONE_NODISCARD hone_status hone_api_read_one_choice(size_t count, const char *const *sizes,
                                                     hone_dim_variants *out_variants);
+
+/* The rules of options, which may be NULL, in the arena. INVALID: a size that no version had, a
+ * path that is NULL, and as hone_variant_choice_read. */
+HONE_NODISCARD hone_status hone_api_read_variants(const hone_variant_options *options,
+                                                  hone_arena *arena, hone_variant_rules *out);
 
 /* A module with sizes and weights bound. INVALID: there is no such one; TYPE. */
 HONE_NODISCARD hone_status hone_api_bind_values(const hone_module *module,

@@ -77,6 +77,7 @@ typedef struct session {
     hone_db *db;
     hone_builder *builder;
     hone_scratch work_dir;
+    hone_variant_rules variant_rules;
     hone_log log;
 } session;
 
@@ -135,6 +136,7 @@ static hone_status open_session(session *s, const hone_program *program) {
     s->arena = hone_arena_create(4096);
     if (!s->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tune");
     HONE_TRY(check_numbers(o));
+    HONE_TRY(hone_api_read_variants(s->outside.variants, s->arena, &s->variant_rules));
     HONE_TRY(load_for_target(s, program));
     HONE_TRY(check_choices(s));
     HONE_TRY(hone_api_devices_open(o, &s->outside, o->log ? &s->log : NULL, s->arena, &s->devices));
@@ -232,6 +234,7 @@ static hone_status tune(session *s, hone_tuned *tuned) {
         .look_ahead = o->look_ahead,
         .strategy = o->strategy,
         .cost_model = o->cost_model,
+        .variant_rules = s->variant_rules,
         .seed = o->seed,
         .trials = has_limit ? o->trials : 1000,
         .time_limit_ns = (int64_t)(o->seconds * 1e9),
@@ -252,16 +255,17 @@ static hone_status tune(session *s, hone_tuned *tuned) {
     return sum_up(tuned);
 }
 
-/* Members are as this version has them: there was no other yet. */
+/* The first version ended before variants. */
 static hone_status take_outside(const hone_tuning_outside *outside, hone_tuning_outside *out) {
     *out = (hone_tuning_outside){0};
     if (!outside) return HONE_OK;
-    if (outside->size != sizeof *out) {
+    bool is_first = outside->size == offsetof(hone_tuning_outside, variants);
+    if (!is_first && outside->size != sizeof *out) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "size is %zu, must be sizeof(hone_tuning_outside), %zu", outside->size,
                           sizeof *out);
     }
-    *out = *outside;
+    memcpy(out, outside, outside->size);
     return HONE_OK;
 }
 

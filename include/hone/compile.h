@@ -9,6 +9,7 @@
 
 #include <hone/model.h>
 #include <hone/program.h>
+#include <hone/variant.h>
 
 HONE_BEGIN_DECLS
 
@@ -64,6 +65,18 @@ HONE_API hone_error *hone_program_compile(const hone_program *program,
 HONE_API hone_error *hone_program_build(const hone_program *program,
                                         const hone_compilation_options *compilation,
                                         hone_model **out_model);
+
+/* hone_program_compile and hone_program_build with records of other algorithms, as the tune was
+ * told of them; variants NULL: those that are exact. Errors, too: invalid (variants, also where no
+ * record is used), those of reading a variant's file. */
+HONE_API hone_error *hone_program_compile_with(const hone_program *program,
+                                               const hone_compilation_options *compilation,
+                                               const hone_variant_options *variants,
+                                               char **out_report);
+HONE_API hone_error *hone_program_build_with(const hone_program *program,
+                                             const hone_compilation_options *compilation,
+                                             const hone_variant_options *variants,
+                                             hone_model **out_model);
 
 /* The text of a target in full, as databases and reports have it: of NULL or "host" what this
  * machine is, of a name (`hone target --list`) what it stands for. The caller frees it with

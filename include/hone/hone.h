@@ -28,6 +28,7 @@
 #include <hone/term.h>
 #include <hone/topi.h>
 #include <hone/tune.h>
+#include <hone/variant.h>
 #include <hone/version.h>
 
 #endif

@@ -182,14 +182,16 @@ class Program {
         return Tuned(out);
     }
     // Writes files; which kernel came from where, as JSON.
-    std::string compile(const hone_compilation_options &options) const {
+    std::string compile(const hone_compilation_options &options,
+                        const hone_variant_options *variants = nullptr) const {
         char *out = nullptr;
-        check(hone_program_compile(get(), &options, &out));
+        check(hone_program_compile_with(get(), &options, variants, &out));
         return detail::take(out);
     }
-    Model build(const hone_compilation_options &options = {}) const {
+    Model build(const hone_compilation_options &options = {},
+                const hone_variant_options *variants = nullptr) const {
         hone_model *out = nullptr;
-        check(hone_program_build(get(), &options, &out));
+        check(hone_program_build_with(get(), &options, variants, &out));
         return Model(out);
     }
     Results interpret(const std::vector<DLTensor *> &arguments,

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <hone/program.h>
+#include <hone/variant.h>
 
 HONE_BEGIN_DECLS
 
@@ -126,11 +127,12 @@ typedef struct hone_tuning_outside {
     const char *device_key;    /* devices to use; default: the only kind there is */
     int is_insecure;           /* no keys, no encryption; a tracker of this machine only */
     int stops_without_devices; /* when none is left; default: wait for one */
+    const hone_variant_options *variants; /* other algorithms; NULL: those that are exact */
 } hone_tuning_outside;
 
 /* hone_program_tune with others; outside NULL: alone. Errors, too: invalid (a size that no version
- * had, keys, an address), unavailable (no tracker, no device), cancelled (should_stop, before there
- * was one). */
+ * had, keys, an address, variants), unavailable (no tracker, no device), cancelled (should_stop,
+ * before there was one); those of reading a variant's file. */
 HONE_API hone_error *hone_program_tune_with(const hone_program *program,
                                             const hone_tuning_options *tuning,
                                             const hone_tuning_outside *outside,

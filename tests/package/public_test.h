@@ -3,7 +3,10 @@
 #define HONE_TESTS_PUBLIC_TEST_H
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hone/hone.h>
 
@@ -57,6 +60,21 @@ static inline void public_prints(const hone_program *program, const char *part) 
     if (!is_there) print_message("no '%s' in\n%s", part, text);
     hone_text_free(text);
     assert_true(is_there);
+}
+
+/* Where a test of this process may write. */
+static inline void public_path(char *out, size_t bytes, const char *name) {
+    snprintf(out, bytes, "%s/tests/public_%ld_%s", getenv("HONE_BUILD_DIR"), (long)getpid(), name);
+}
+
+/* With what lies beside it. */
+static inline void public_remove_database(const char *path) {
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
+        char full[512];
+        snprintf(full, sizeof full, "%s%s", path, endings[i]);
+        unlink(full);
+    }
 }
 
 #endif

@@ -180,7 +180,10 @@ static void compiling(void **state) {
     const hone_named_tensor nameless = {0}, dataless = {"A", NULL};
     needs(hone_program_compile(NULL, NULL, NULL), "program");
     needs(hone_program_compile(program, NULL, NULL), "options");
+    needs(hone_program_compile_with(program, NULL, NULL, NULL), "options");
     needs(hone_program_build(NULL, NULL, &model), "program");
+    needs(hone_program_build_with(NULL, NULL, NULL, &model), "program");
+    needs(hone_program_build_with(program, NULL, NULL, NULL), "out_model");
     needs(hone_program_build(program, NULL, NULL), "out_model");
     needs(hone_program_bind_sizes(NULL, 0, NULL, &out), "program");
     assert_null(out);

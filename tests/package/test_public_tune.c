@@ -50,10 +50,6 @@ static DLTensor *make(tensor *t, int32_t rank, int64_t rows, int64_t columns, fl
     return &t->view;
 }
 
-static void work_path(char *out, size_t bytes, const char *name) {
-    snprintf(out, bytes, "%s/tests/tune_%ld_%s", getenv("HONE_BUILD_DIR"), (long)getpid(), name);
-}
-
 /* ---- tasks ---- */
 
 static int see_task(void *context, const hone_tuning_task *task) {
@@ -98,23 +94,14 @@ static int stop(void *context) {
     return w->stops_after && ++w->asked > w->stops_after ? HONE_TUNING_ENDS : HONE_TUNING_GOES_ON;
 }
 
-static void remove_database(const char *path) {
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
-        char full[512];
-        snprintf(full, sizeof full, "%s%s", path, endings[i]);
-        unlink(full);
-    }
-}
-
 /* Out as lines, in again, merged: everything is there, and once. */
 static void moves_records(const char *database) {
     char lines[400], other[400];
     hone_database_news news;
     int64_t removed = -1;
-    work_path(lines, sizeof lines, "lines.jsonl");
-    work_path(other, sizeof other, "other.db");
-    remove_database(other);
+    public_path(lines, sizeof lines, "lines.jsonl");
+    public_path(other, sizeof other, "other.db");
+    public_remove_database(other);
     public_ok(hone_database_export(database, lines));
     public_ok(hone_database_import(other, lines, &news));
     assert_true(news.trials >= 6 && news.known == 0 && news.sessions == 2);
@@ -131,14 +118,14 @@ static void moves_records(const char *database) {
     public_expect(hone_database_prune(other, 0, &removed), "invalid", "keep is 0");
     assert_int_equal(removed, 0);
     unlink(lines);
-    remove_database(other);
+    public_remove_database(other);
 }
 
 static void tunes_and_stops(void **state) {
     (void)state;
     char database[400];
-    work_path(database, sizeof database, "a.db");
-    remove_database(database);
+    public_path(database, sizeof database, "a.db");
+    public_remove_database(database);
     hone_program *program = public_parse(product);
     watch w = {0};
     hone_tuning_options options = {.database = database,
@@ -167,7 +154,7 @@ static void tunes_and_stops(void **state) {
     hone_tuned_free(tuned);
     hone_model *model = NULL;
     char *report = NULL, output[400], library[420];
-    work_path(output, sizeof output, "model");
+    public_path(output, sizeof output, "model");
     const hone_compilation_options compilation = {
         .output = output, .database = database, .threads = 1};
     public_ok(hone_program_compile(program, &compilation, &report));
@@ -181,7 +168,7 @@ static void tunes_and_stops(void **state) {
     hone_text_free(report);
     hone_program_free(program);
     moves_records(database);
-    remove_database(database);
+    public_remove_database(database);
 }
 
 /* Whoever proposes and is gone at once leaves the search alone. */
@@ -194,8 +181,8 @@ static void tunes_with_others(void **state) {
     (void)state;
     char database[400];
     int warnings = 0;
-    work_path(database, sizeof database, "others.db");
-    remove_database(database);
+    public_path(database, sizeof database, "others.db");
+    public_remove_database(database);
     hone_program *program = public_parse(product);
     const hone_tuning_options options = {.database = database,
                                          .threads = 1,
@@ -211,7 +198,7 @@ static void tunes_with_others(void **state) {
     assert_int_equal(warnings, 1);
     hone_tuned_free(tuned);
     hone_program_free(program);
-    remove_database(database);
+    public_remove_database(database);
 }
 
 static const struct outside_refusal {
@@ -434,7 +421,7 @@ static void loads_with_sizes(void **state) {
     static const char *const four[] = {"n=4"}, *const several[] = {"n=4,8"}, *const odd[] = {"m=4"};
     char path[400];
     hone_program *program = public_parse(sized), *loaded = NULL, *bound = NULL;
-    work_path(path, sizeof path, "sized.py");
+    public_path(path, sizeof path, "sized.py");
     public_ok(hone_program_save(program, path));
     public_ok(hone_program_bind_sizes(program, 1, four, &bound));
     public_ok(hone_program_load_with(path, 1, four, &loaded));

@@ -7,8 +7,28 @@ import unittest
 import unittest.mock
 
 import hone
+from hone.script import T
 
 from programs import SIZED, Case, N, numbers, product
+
+
+@T.prim_func
+def parts(X: T.Buffer((64,)), Y: T.Buffer((64,))):
+    for i, p in T.grid(64, 1024):
+        with T.sblock("Y"):
+            vi, vp = T.axis.remap("SR", [i, p])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi] * T.float32(0.0009765625)
+
+
+@T.prim_func
+def whole(X: T.Buffer((64,)), Y: T.Buffer((64,))):
+    T.func_attr({"error": 1e-6})
+    for i in range(64):
+        with T.sblock("Y"):
+            vi = T.axis.spatial(64, i)
+            Y[vi] = X[vi]
 
 
 class Tuning(Case):
@@ -88,6 +108,46 @@ class Tuning(Case):
         hone.load(product).tune(db, space=space, trials=2, threads=1, strategy="random")
         traces = hone.Database(db).query("SELECT trace FROM v_trials WHERE outcome = 'ok'")
         self.assertTrue(any("SamplePerfectTile" in row["trace"] for row in traces))
+
+    def test_variants(self):
+        db, module = os.path.join(self.folder, "variants.db"), hone.load(parts)
+        module.tune(db, trials=3, threads=1, strategy="random", variants="none")
+        found = "SELECT count(*) AS n FROM v_trials WHERE trace LIKE '%UseVariant%whole%'"
+        self.assertEqual(hone.Database(db).query(found)[0]["n"], 0)
+        module.tune(db, trials=3, threads=1, strategy="random", variants="all", variant=whole)
+        self.assertGreater(hone.Database(db).query(found)[0]["n"], 0)
+        model = module.compile(db, threads=1, max_error=1e-5, variant=[whole])
+        self.assertEqual(model.report["kernels"][0]["variant"], "whole")
+        self.same(model(numbers(64)), numbers(64))
+        plain = module.compile(db, threads=1)
+        self.assertIsNone(plain.report["kernels"][0]["variant"])
+
+    def test_variants_of_files(self):
+        db, path = (os.path.join(self.folder, name) for name in ("files.db", "mine.py"))
+        hone.load(whole).save(path)
+        module = hone.load(parts)
+        module.tune(db, trials=3, threads=1, strategy="random", variants="all", variant=path)
+        kernel = module.compile(db, threads=1, variants="all", variant=path).report["kernels"][0]
+        self.assertEqual(kernel["variant"], "mine")
+
+    def test_mistakes_of_variants(self):
+        db, module = os.path.join(self.folder, "wrong.db"), hone.load(product)
+        for words, given in (
+                ("variants is 'some', must be none, exact or all", {"variants": "some"}),
+                ("max_error is for variants all, not for exact",
+                 {"variants": "exact", "max_error": 1e-5}),
+                ("max_error is -1, must be at least 0", {"max_error": -1}),
+                ("declares an error of 1e-06", {"variant": whole}),
+                ("17 files of variant, at most 16", {"variant": [whole] * 17})):
+            for work in (module.tune, module.compile):
+                with self.assertRaisesRegex(hone.InvalidError, words):
+                    work(db, **given)
+        with self.assertRaisesRegex(hone.InvalidError, "serves no task"):
+            module.tune(db, variants="all", variant=whole)
+        with self.assertRaisesRegex(hone.InvalidError, "kernels without records"):
+            module.compile(variants="all")
+        with self.assertRaisesRegex(hone.NotFoundError, "/nowhere/a.py"):
+            module.tune(db, variant=["/nowhere/a.py"])
 
     def test_opencl(self):
         module = hone.load(product)

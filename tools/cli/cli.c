@@ -213,19 +213,3 @@ hone_status hone_cli_put_result(hone_cli *cli, const char *path, const hone_str 
     hone_str_append_n(&cli->out, hone_str_text(text), text->length);
     return HONE_OK;
 }
-
-/* ---- files ---- */
-
-hone_status hone_cli_read_text(hone_cli *cli, const char *path, size_t most_bytes,
-                               const char **out_text) {
-    char *bytes = NULL;
-    size_t count = 0;
-    *out_text = NULL;
-    HONE_TRY(hone_fs_read(path, most_bytes, &bytes, &count));
-    size_t length = strlen(bytes);
-    if (length == count) *out_text = hone_arena_strdup(cli->arena, bytes);
-    hone_free(bytes);
-    if (length < count)
-        return HONE_ERROR(HONE_CODE_INVALID, "%s: is no text: byte %zu is NUL", path, length);
-    return *out_text ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
-}

@@ -137,11 +137,6 @@ HONE_NODISCARD hone_status hone_cli_put_result(hone_cli *cli, const char *path,
 /* Writes cli->out to stdout now and empties it (long reports, before something that may wait). */
 HONE_NODISCARD hone_status hone_cli_flush(hone_cli *cli);
 
-/* A file of text, in the arena; at most so many bytes. INVALID when a NUL byte is in it: what
- * stands behind would be lost. */
-HONE_NODISCARD hone_status hone_cli_read_text(hone_cli *cli, const char *path, size_t most_bytes,
-                                              const char **out_text);
-
 /* Reads hone.conf: calls back with each key of section `name` (or of none) that stands in it.
  * Part of begin; INVALID with file and line. */
 typedef hone_status (*hone_cli_visit_setting)(void *ctx, bool is_of_section, const char *key,

@@ -6,6 +6,7 @@
 #include "ir/text/print/script_print.h"
 #include "schedule/intrin/tensor_intrin.h"
 #include "schedule/python/trace_parse.h"
+#include "support/os/text_file.h"
 
 static hone_status read_one(hone_cli *cli, const char *text, hone_build_intrin *out,
                             const char **out_path) {
@@ -13,7 +14,7 @@ static hone_status read_one(hone_cli *cli, const char *text, hone_build_intrin *
     if (!equals || equals == text || !equals[1]) {
         return HONE_ERROR(HONE_CODE_INVALID, "--intrin is '%s', must be NAME=FILE.py", text);
     }
-    HONE_TRY(hone_cli_read_text(cli, equals + 1, 1 << 24, &out->text));
+    HONE_TRY(hone_text_file_read(equals + 1, 1 << 24, cli->arena, &out->text));
     out->name = hone_arena_printf(cli->arena, "%.*s", (int)(equals - text), text);
     *out_path = equals + 1;
     return out->name ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");

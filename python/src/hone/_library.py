@@ -1,6 +1,6 @@
 """libhone.so by ctypes: where it is found, its functions and structures.
 
-The structures are those of <hone/tune.h>, <hone/compile.h>, <hone/database.h> and
+The structures are those of <hone/tune.h>, <hone/variant.h>, <hone/compile.h>, <hone/database.h> and
 <hone/model_abi.h>, member by member.
 """
 
@@ -114,10 +114,16 @@ class TuningOptions(Structure):
                 ("should_stop", ShouldStop), ("log", Log), ("context", c_void_p)]
 
 
+class VariantOptions(Structure):
+    _fields_ = [("size", c_size_t), ("variants", c_char_p), ("max_error", POINTER(c_double)),
+                ("variant_count", c_size_t), ("variant", POINTER(c_char_p))]
+
+
 class TuningOutside(Structure):
     _fields_ = [("size", c_size_t), ("propose", c_char_p), ("tracker", c_char_p),
                 ("key", c_char_p), ("tracker_key", c_char_p), ("device_key", c_char_p),
-                ("is_insecure", c_int), ("stops_without_devices", c_int)]
+                ("is_insecure", c_int), ("stops_without_devices", c_int),
+                ("variants", POINTER(VariantOptions))]
 
 
 class TunedTask(Structure):
@@ -170,7 +176,7 @@ _SIGNATURES = {
     "hone_program_run_passes_for": "epszpp", "hone_pass_name": "sz", "hone_pass_help": "sz",
     "hone_program_visit_tasks": "epzpppp", "hone_program_tune_with": "epppp",
     "hone_tuned_free": "vp", "hone_tuned_summary": "pp", "hone_tuned_task_at": "ppz",
-    "hone_program_compile": "eppp", "hone_program_bind_sizes": "epzpp",
+    "hone_program_compile_with": "epppp", "hone_program_bind_sizes": "epzpp",
     "hone_program_bind_parameters": "epzpp", "hone_program_interpret": "epszpp",
     "hone_results_at": "ppz", "hone_results_count": "zp", "hone_results_free": "vp",
     "hone_model_open": "esp", "hone_model_close": "vp", "hone_model_describe": "pp",

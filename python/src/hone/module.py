@@ -266,7 +266,8 @@ class Module:
              log: Optional[Callable[[int, str], None]] = None, external: Optional[str] = None,
              name: Optional[str] = None, unsandboxed: bool = False, propose: Any = None,
              tracker: Union[None, str, "Farm"] = None, device_key: Optional[str] = None,
-             waits_for_devices: bool = True) -> Tuned:
+             waits_for_devices: bool = True, variants: Optional[str] = None,
+             max_error: Optional[float] = None, variant: Any = None) -> Tuned:
         """Searches fast schedules by measuring, and keeps every trial in the database.
 
         ``callback`` sees how it goes; when it returns ``False``, what is under way is finished and
@@ -274,14 +275,18 @@ class Module:
         ``space`` is the path of a trace with sampling steps, or a function of a schedule that
         draws them; ``propose`` a command, a generator function or an object that proposes
         candidates (see docs/python.md for both). ``tracker``, an address or a ``Farm``, measures on
-        its devices."""
+        its devices. ``variants`` (``"none"``, ``"exact"``, ``"all"``) says which other algorithms
+        are searched, ``max_error`` how large an error these may declare, ``variant`` gives some:
+        paths of TVMScript or programs, or one of them. ``compile`` wants the same three."""
         from ._propose import command_of
         from ._tuning import Session, outside
+        from ._variants import allowed
 
         specs = size_specs(sizes)
         session = Session(callback, log)
         with session.space(self, space, task) as path, \
-                command_of(propose, session.fail) as command, session.interruptible():
+                command_of(propose, session.fail) as command, \
+                allowed(variants, max_error, variant) as algorithms, session.interruptible():
             options = lib.TuningOptions(
                 database=lib.text(db), target=lib.text(target), threads=threads, trials=trials,
                 seconds=seconds, until_converged=until_converged, task=lib.text(task),
@@ -292,6 +297,7 @@ class Module:
             session.connect(options)
             out = lib.out_pointer()
             others = outside(command, tracker, device_key, waits_for_devices)
+            others.variants = ctypes.pointer(algorithms)
             try:
                 LIB.hone_program_tune_with(self._pointer, lib.ref(options), lib.ref(others),
                                            lib.ref(out))
@@ -311,9 +317,15 @@ class Module:
                 function: Optional[str] = None, sizes: Optional[Sizes] = None,
                 exact: bool = False, target: Optional[str] = None, threads: int = 0,
                 no_schedule: bool = False, reschedule: bool = False,
-                weights: Optional[str] = None, unsandboxed: bool = False) -> Model:
+                weights: Optional[str] = None, unsandboxed: bool = False,
+                variants: Optional[str] = None, max_error: Optional[float] = None,
+                variant: Any = None) -> Model:
         """One library of the program and the best records of a database, loaded. ``output`` is its
-        path without ending; else it is kept in a folder of its own until ``Model.save``."""
+        path without ending; else it is kept in a folder of its own until ``Model.save``.
+        ``variants``, ``max_error`` and ``variant``, those of ``tune``, say which records of other
+        algorithms may be used."""
+        from ._variants import allowed
+
         folder = Folder() if output is None else None
         output = os.path.join(folder.path, "model") if folder else output
         specs = size_specs(sizes)
@@ -323,8 +335,9 @@ class Module:
             sizes=lib.texts(specs), exact=exact, no_schedule=no_schedule, reschedule=reschedule,
             weights=lib.text(weights), unsandboxed=unsandboxed)
         report = lib.out_pointer()
-        with of_file(db):
-            LIB.hone_program_compile(self._pointer, lib.ref(options), lib.ref(report))
+        with of_file(db), allowed(variants, max_error, variant) as algorithms:
+            LIB.hone_program_compile_with(self._pointer, lib.ref(options), lib.ref(algorithms),
+                                          lib.ref(report))
         return Model(str(output) + ".so", json.loads(lib.take_text(report)), folder)
 
     # ---- the interpreter ----
