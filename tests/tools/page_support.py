@@ -88,8 +88,8 @@ def compare_data(build, path, db):
         for name in ("workload_hash", "target_hash", "shapes", "flops", "trials", "ok", "failed", "confirmed", "best_ns"):
             same(f"{name} of {got['name']}", got[name], wanted[name])
         same(f"best records of {got['name']}",
-             [(r["record"], r["uid"], r["median_ns"], r["confirmed_ns"], r["sketch"], r["session"]) for r in got["top"]],
-             [(r["record"], r["uid"], r["median_ns"], r["confirmed_ns"], r["sketch"], r["session"]) for r in top
+             [(r["record"], r["uid"], r["median_ns"], r["confirmed_ns"], r["sketch"], r["variant"], r["session"]) for r in got["top"]],
+             [(r["record"], r["uid"], r["median_ns"], r["confirmed_ns"], r["sketch"], r["variant"], r["session"]) for r in top
               if r["workload_hash"] == got["workload_hash"]])
     for number, record in db["records"].items():
         same(f"record {number}", record, without(hone_json(build, "db", "show", path, number), "workload"))

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compile/record_variant.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "schedule/replay/trace_apply.h"
@@ -90,11 +91,19 @@ static void read_trace(hone_arena *arena, hone_tensor_intrins *intrins, hone_rec
     hone_status_free(st);
 }
 
+const char *hone_cli_variant_of(hone_arena *arena, const char *trace) {
+    hone_variant variant;
+    bool has;
+    hone_status_free(hone_record_variant(trace, arena, &variant, &has));
+    return has ? variant.name : NULL;
+}
+
 hone_status hone_record_view_read(hone_db *db, hone_arena *arena, const char *which,
                                   hone_tensor_intrins *intrins, hone_record_view *out_view) {
     *out_view = (hone_record_view){0};
     HONE_TRY(hone_db_get_trial(db, which, arena, &out_view->trial));
     HONE_TRY(find_rows(db, arena, out_view));
+    out_view->variant = hone_cli_variant_of(arena, out_view->trial->trace);
     read_trace(arena, intrins, out_view);
     return HONE_OK;
 }
@@ -133,6 +142,7 @@ hone_json *hone_record_view_json(const hone_record_view *view, bool with_workloa
     ok &= hone_json_set_text(json, "session", t->session);
     ok &= hone_json_set_i64(json, "proposal", t->proposal);
     ok &= hone_json_set_i64(json, "sketch", t->sketch);
+    ok &= hone_json_set_text(json, "variant", view->variant);
     ok &= hone_json_set_text(json, "outcome", t->outcome);
     ok &= hone_json_set_text(json, "message", t->message);
     ok &= hone_json_set_f64(json, "median_ns", t->median_ns);

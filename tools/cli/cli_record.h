@@ -12,9 +12,10 @@ typedef struct hone_record_view {
     const hone_db_trial *trial; /* with samples and features */
     const hone_db_workload *workload;
     const hone_db_target *target;
-    hone_str trace;     /* as Python */
-    hone_str scheduled; /* the program that the trace makes; empty when it does not replay */
-    hone_str trouble;   /* why not */
+    const char *variant; /* that the trace is about, in the arena; NULL: the program as it is */
+    hone_str trace;      /* as Python */
+    hone_str scheduled;  /* the program that the trace makes; empty when it does not replay */
+    hone_str trouble;    /* why not */
 } hone_record_view;
 
 /* which: as hone_db_get_trial takes it, whose codes these are. A trace that this build cannot read
@@ -23,6 +24,8 @@ HONE_NODISCARD hone_status hone_record_view_read(hone_db *db, hone_arena *arena,
                                                  hone_tensor_intrins *intrins,
                                                  hone_record_view *out_view);
 void hone_record_view_deinit(hone_record_view *view);
+/* The variant that a trace is about, its name in the arena; NULL: the program as it is. */
+const char *hone_cli_variant_of(hone_arena *arena, const char *trace);
 /* The object that `hone db show --json` prints, with or without the text of the workload; NULL when
  * memory is short. */
 hone_json *hone_record_view_json(const hone_record_view *view, bool with_workload);

@@ -48,6 +48,7 @@ static void put_provenance(hone_cli *cli, const hone_record_view *s) {
     hone_str_printf(out, "target:      %s\n", s->target->text);
     hone_str_printf(out, "session:     %s, proposal %" PRId64 ", sketch %d\n", t->session,
                     t->proposal, t->sketch);
+    if (s->variant) hone_str_printf(out, "variant:     %s\n", s->variant);
     hone_str_printf(out, "measured:    %s%s%s%s%s\n", hone_wall_time_print(t->wall_ns, when),
                     t->device ? " on " : "", t->device ? t->device : "",
                     t->drift ? ", drift: " : "", t->drift ? t->drift : "");

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "compile/record_variant.h"
 #include "database/db_targets.h"
 #include "support/os/clock.h"
 #include "support/text/nearest.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_db.h"
 #include "tools/cli/cli_model.h"
+#include "tools/cli/cli_record.h"
 #include "tools/cli/cli_table.h"
 #include "tools/db/db_verbs.h"
 
@@ -62,14 +62,6 @@ static bool is_confirmed(const hone_db_trial *trial) {
     return !isnan(trial->confirmed_ns);
 }
 
-/* Which algorithm it is about; NULL: the program as it is. */
-static const char *variant_of(hone_arena *arena, const hone_db_trial *trial) {
-    hone_variant variant;
-    bool has;
-    hone_status_free(hone_record_variant(trial->trace, arena, &variant, &has));
-    return has ? variant.name : NULL;
-}
-
 static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task,
                       const hone_db_trial *trial) {
     hone_table_add(table, "%s", task->name);
@@ -81,7 +73,7 @@ static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task
     hone_table_add(table, "%s",
                    is_confirmed(trial) ? hone_text_of_ns(cli->arena, trial->confirmed_ns) : "no");
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, trial->wall_ns, hone_wall_time_ns()));
-    const char *variant = variant_of(cli->arena, trial);
+    const char *variant = hone_cli_variant_of(cli->arena, trial->trace);
     hone_table_add(table, "%d%s%s", trial->sketch, variant ? " " : "", variant ? variant : "");
     hone_table_add(table, "%s", hone_cli_short_target(cli->arena, task->target_text));
 }
@@ -103,7 +95,7 @@ static hone_json *trial_json(hone_arena *arena, const hone_db_task *task,
     ok &= hone_json_set_f64(json, "confirmed_ns", trial->confirmed_ns);
     ok &= hone_json_set_i64(json, "wall_ns", trial->wall_ns);
     ok &= hone_json_set_i64(json, "sketch", trial->sketch);
-    ok &= hone_json_set_text(json, "variant", variant_of(arena, trial));
+    ok &= hone_json_set_text(json, "variant", hone_cli_variant_of(arena, trial->trace));
     ok &= hone_json_set_text(json, "session", trial->session);
     if (ok) return json;
     hone_json_destroy(json);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/cli/cli_record.h"
 #include "tools/report/report_impl.h"
 
 typedef struct writing {
@@ -125,6 +126,7 @@ static bool put_record(void *ctx, const hone_db_trial *trial) {
     hone_report_put_f64(out, "spread_fraction", trial->spread);
     hone_report_put_f64(out, "predicted_score", trial->predicted_score);
     hone_report_put_i64(out, "sketch", trial->sketch);
+    hone_report_put_text(out, "variant", hone_cli_variant_of(w->r->arena, trial->trace));
     hone_report_put_i64(out, "proposal", trial->proposal);
     hone_report_put_text(out, "session", trial->session);
     hone_report_put_text(out, "device", trial->device);

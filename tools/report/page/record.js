@@ -50,6 +50,7 @@ function recordFacts(db, record) {
         ["largest error", isNumber(record.max_error) ? digits(record.max_error) : "-"],
         ["predicted", isNumber(record.predicted_score) ? digits(record.predicted_score) : "-"],
         ["session", `${record.session.slice(0, 8)}, proposal ${record.proposal}, sketch ${record.sketch}`],
+        ["variant", record.variant || "none: the program as it is"],
         ["measured (UTC)", dateText(record.wall_ns)], ["uid", make("code", {}, record.uid)]]);
 }
 

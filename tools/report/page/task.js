@@ -167,6 +167,7 @@ const taskView = {
             { key: "predicted", name: "Predicted", text: (r) => (isNumber(r.predicted_score) ? digits(r.predicted_score) : "-"),
                 value: (r) => r.predicted_score, isNumber: true },
             { key: "sketch", name: "Sketch", text: (r) => String(r.sketch), value: (r) => r.sketch, isNumber: true },
+            { key: "variant", name: "Variant", text: (r) => r.variant || "-" },
             { key: "session", name: "Session", text: (r) => r.session.slice(0, 8) },
             { key: "device", name: "Device", text: (r) => r.device || "-" },
         ], { id: "top", caption: "Best records, as hone compile takes them", sort: "rank.up", current: (r) => String(r.record) === state.get("record") });
