@@ -9,6 +9,7 @@
  * so that the body has no condition and what it accumulates can stay in registers. Loops that
  * place what is stored keep their constant extents (lower_version takes care of those). */
 #include "lower/ground/conditions.h"
+
 typedef struct clipper {
     lower_scope scope; /* the variables below the loop, and the ranges of all */
     hone_node_id loop, guard;

@@ -5,11 +5,9 @@
  *   turned[n, y, x, c] = X[n, c, y, x]
  *   Y[n, f, y, x] = sum over c, dy, dx of turned[n, y + dy, x + dx, c] * W[f, c, dy, dx]
  */
-#include "ir/text/map/index_map_parse.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
-#include "support/core/strbuf.h"
 
 /* "lambda d0, d1, d2: (d0, d2, d1)": the dimension comes last. */
 static void print_map(uint32_t rank, uint32_t dimension, hone_str *text) {
@@ -27,11 +25,7 @@ static hone_status make_map(hone_schedule *sch, uint32_t rank, uint32_t dimensio
                             const hone_index_map **out_map) {
     hone_str text = {0};
     print_map(rank, dimension, &text);
-    hone_status st = hone_str_check(&text);
-    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
-    if (!st) st = hone_index_map_parse(sch->arena, &source, NULL, 0, out_map);
-    hone_str_deinit(&text);
-    return st;
+    return hone_default_read_map(sch, &text, out_map);
 }
 
 /* The copy writes in the order of memory, in tiles. */

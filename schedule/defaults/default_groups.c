@@ -3,10 +3,8 @@
  *
  *   Y[f] += X[f // 24 * 16 + c] * W[f, c]   ⇒   Y[g * 24 + f] += X[g * 16 + c] * W[g * 24 + f, c]
  */
-#include "ir/text/map/index_map_parse.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/primitive/primitives.h"
-#include "support/core/strbuf.h"
 
 /* An axis that is divided, and by how much. */
 typedef struct division {
@@ -60,12 +58,8 @@ static hone_status split_axis(hone_schedule *sch, hone_rv block, const division 
     hone_str text = {0};
     const hone_index_map *map;
     print_map(d, &text);
-    hone_status st = hone_str_check(&text);
-    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
-    if (!st) st = hone_index_map_parse(sch->arena, &source, NULL, 0, &map);
-    if (!st) st = hone_sch_transform_block_layout(sch, block, map);
-    hone_str_deinit(&text);
-    return st;
+    HONE_TRY(hone_default_read_map(sch, &text, &map));
+    return hone_sch_transform_block_layout(sch, block, map);
 }
 
 hone_status hone_default_groups(hone_default_nest *n, hone_node_id block) {

@@ -5,6 +5,7 @@
 
 #include "schedule/defaults/default_schedule.h"
 #include "schedule/defaults/nest_facts.h"
+#include "support/core/strbuf.h"
 
 /* A reduction block about to be scheduled. */
 typedef struct hone_default_nest {
@@ -43,6 +44,10 @@ void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out
 int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);
 /* Inlines a block where that pays (hone_nest_should_inline). ILLEGAL: it cannot be. */
 hone_status hone_default_inline(hone_schedule *sch, const char *name);
+/* The map that the text says ("lambda d0, d1: (d1, d0)"), in the schedule's arena; empties the text.
+ */
+hone_status hone_default_read_map(hone_schedule *sch, hone_str *text,
+                                  const hone_index_map **out_map);
 /* The only consumer of a block, where it has one that is no reduction; else HONE_NO_ID. */
 hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
 /* Splits a loop in two, out[1] having `inner` iterations. Where these divide the extent, the

@@ -23,6 +23,9 @@
 
 enum { MAX_VECTORS = 4, MAX_ROWS = 32 };
 
+/* What a step of a sum in lanes takes, beside a product of a tile. */
+static const double LANES_STEP = 2.5;
+
 /* A way to tile a product: columns of p, and rows along both axes. */
 typedef struct way {
     hone_packed p;
@@ -133,7 +136,7 @@ static double plain_time(const hone_default_nest *n, const hone_packed *p) {
 static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
     if (!n->facts.is_reduce_contiguous) return HUGE_VAL;
     double tall = (double)(extent_of(p, p->outer_row) * extent_of(p, (int32_t)p->row));
-    return 2.5 * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
+    return LANES_STEP * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
 }
 
 static bool pays(const hone_default_nest *n, const way *w) {

@@ -2,12 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/text/map/index_map_parse.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/primitive/primitives.h"
 #include "schedule/variant/variant.h"
-#include "support/core/strbuf.h"
 
 enum { MAX_VECTORS = 4, MAX_ROW_CHOICES = 12, MAX_OUT_LOOPS = 4, F32_BITS = 32 };
 
@@ -275,11 +273,8 @@ static hone_status pack_filters(stages *s, int64_t columns) {
     if (s->filter_count <= columns || s->filter_count % columns) return HONE_OK;
     hone_str_printf(&text, "lambda u, v, c, f: (u, v, f // %lld, c, f %% %lld)", (long long)columns,
                     (long long)columns);
-    hone_status st = hone_str_check(&text);
-    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
-    if (!st) st = hone_index_map_parse(s->n.sch->arena, &source, NULL, 0, &map);
-    hone_str_deinit(&text);
-    return st ? st : hone_sch_transform_layout(s->n.sch, s->filters, true, 0, map, NULL, false);
+    HONE_TRY(hone_default_read_map(s->n.sch, &text, &map));
+    return hone_sch_transform_layout(s->n.sch, s->filters, true, 0, map, NULL, false);
 }
 
 static hone_status nest_products(stages *s, const hone_winograd_way *way) {

@@ -1,11 +1,9 @@
 /* schedule/defaults/packed_copy.c - the operand of a packed product and its tile in the order of
  * the product's loops: index maps, and the loops of the copy. */
-#include "ir/text/map/index_map_parse.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
-#include "support/core/strbuf.h"
 
 static hone_status illegal(const char *why) {
     return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", why);
@@ -48,11 +46,7 @@ static hone_status make_map(const hone_packed *p, const hone_region *region, int
                             const hone_index_map **out_map) {
     hone_str text = {0};
     print_map(p, region, columns, &text);
-    hone_status st = hone_str_check(&text);
-    py_source source = {.name = "map", .text = hone_str_text(&text), .length = text.length};
-    if (!st) st = hone_index_map_parse(p->sch->arena, &source, NULL, 0, out_map);
-    hone_str_deinit(&text);
-    return st;
+    return hone_default_read_map(p->sch, &text, out_map);
 }
 
 /* ---- the operand ---- */

@@ -1,8 +1,10 @@
 /* schedule/variant/bf16.c - a product of matrices with operands that are rounded to bfloat16, in
  * pairs of steps: what CPUs with dot products of bfloat16 (vdpbf16ps) take at a time.
  *
- *   bf16_rows[a…, k]                  = left[a…, k]                rounded; k padded to an even
- * number bf16_panels[b…, j / 32, q, j % 32, h] = right[b…, 2q + h, j]   rounded; columns in panels
+ *   bf16_rows[a…, k] = left[a…, k]
+ *       rounded; k is padded to an even number
+ *   bf16_panels[b…, j / 32, q, j % 32, h] = right[b…, 2q + h, j]
+ *       rounded; columns are in panels
  *   out[…, j] = sum over q, h of bf16_rows[a…, 2q + h] * bf16_panels[b…, j / 32, q, j % 32, h]
  *
  * Operands may have their dimensions in any order. Sums are of float32. A product of two rounded
