@@ -390,6 +390,10 @@ static const struct row {
         "opset 11\ninput x i64 1\nconst d i8 2 = 1,2\nconst u i8 1 = 7\n"
         "node ScatterElements d,x,u -> y",
         "-3", "!is outside its shape"),
+    ROW("ScatterElements of as many updates as there are indices, whose number comes later",
+        "opset 18\ninput x f32 2,N\nconst d f32 1,3 = 1,2,3\nconst i i64 2,1 = 0,0\n"
+        "node ScatterElements d,i,x -> y reduction='add' axis=0",
+        "10,20", "31,2,3"),
     ROW("ScatterND of rows",
         "opset 18\ninput x i64 2,1\nconst d f32 3,2 = 1,2,3,4,5,6\n"
         "const u f32 2,2 = 9,1,0,8\n"

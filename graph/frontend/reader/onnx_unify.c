@@ -144,12 +144,25 @@ static hone_status unify_scattered(onnx_reader *r, hone_garg *args) {
     return cast_changed(r, &places, &updates);
 }
 
+/* An update for each index. */
+static hone_status unify_elements(onnx_reader *r, hone_garg *args) {
+    operand places, updates;
+    HONE_TRY(read_operand(r, &args[1], &places));
+    HONE_TRY(read_operand(r, &args[2], &updates));
+    bool fits = places.info->rank == updates.info->rank;
+    for (int32_t d = 0; fits && d < places.info->rank; d++)
+        unify(r, &places, d, &updates, d);
+    return cast_changed(r, &places, &updates);
+}
+
 hone_status onnx_unify(onnx_reader *r, const char *name, uint32_t count, hone_garg *args,
                        const hone_attrs *attrs) {
     const hone_graph_op *op = hone_graph_op_find(name);
     operand a, b;
     bool is_product = op && op->infer == HONE_INFER_MATMUL;
     if (op && op->infer == HONE_INFER_SCATTER_ND && count == 3) return unify_scattered(r, args);
+    if (op && op->infer == HONE_INFER_SCATTER_ELEMENTS && count == 3)
+        return unify_elements(r, args);
     if (!op || (!is_product && !is_broadcast(op))) return HONE_OK;
     for (uint32_t i = 0; i + 1 < count; i++) {
         for (uint32_t k = i + 1; k < count; k++) {
