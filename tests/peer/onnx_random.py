@@ -140,7 +140,7 @@ class Report:
         model = model_of([case], nodes_of=lambda c: nodes_of(c, is_peer=False))
         onnx.save(model, os.path.join(folder, "model.onnx"))
         for name, array in case.feeds().items():
-            numpy.save(os.path.join(folder, name + ".npy"), array)
+            numpy.save(os.path.join(folder, name.replace("/", "%2F") + ".npy"), array)
         print(f"seed {case.seed} ({case.op or 'graph'}, opset {case.opset}): {text}", flush=True)
 
     def print(self, title):
