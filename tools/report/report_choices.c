@@ -70,6 +70,18 @@ static hone_status add_decisions(hone_report_choices *choices, const hone_db_tri
     return ok ? HONE_OK : no_memory();
 }
 
+/* Reads the whole trace. */
+static hone_status add_other(hone_report_choices *choices, const hone_db_trial *trial) {
+    hone_arena *arena = hone_arena_create(16 * 1024);
+    if (!arena) return no_memory();
+    hone_trace trace;
+    hone_status st =
+        hone_trace_parse_json(arena, trial->trace, strlen(trial->trace), "trace", &trace);
+    if (!st) st = add_decisions(choices, trial, &trace);
+    hone_arena_destroy(arena);
+    return st;
+}
+
 /* Trials of one sketch mostly decide in the same instructions, byte by byte; else those are other
  * ones under its number, and are read in full. */
 static hone_status add_trial(hone_report_choices *choices, const hone_db_trial *trial) {
@@ -77,13 +89,9 @@ static hone_status add_trial(hone_report_choices *choices, const hone_db_trial *
     if (!find_sketch(choices, trial->sketch)) HONE_TRY(add_sketch(choices, trial));
     const sketch *known = find_sketch(choices, trial->sketch);
     size_t head = strncmp(text, known->head, known->head_bytes) ? 0 : hone_trace_json_head(text);
-    hone_trace other;
-    if (head) {
-        HONE_TRY(hone_trace_parse_decisions(text, head, known->trace));
-        return add_decisions(choices, trial, known->trace);
-    }
-    HONE_TRY(hone_trace_parse_json(choices->arena, text, strlen(text), "trace", &other));
-    return add_decisions(choices, trial, &other);
+    if (!head) return add_other(choices, trial);
+    HONE_TRY(hone_trace_parse_decisions(text, head, known->trace));
+    return add_decisions(choices, trial, known->trace);
 }
 
 hone_status hone_report_add_choices(hone_report_choices *choices, const hone_db_trial *trial) {
