@@ -75,18 +75,20 @@ bool codegen_is_small_float(hone_dtype dtype) {
     return hone_dtype_is_short_float(dtype);
 }
 
-static bool is_rounding_call(hone_intrin intrin) {
+/* The shortest formats lack whole numbers next to their own: 8 beside 7.5, 0 beside 0.5. */
+static bool is_rounding_call(hone_intrin intrin, hone_dtype dtype) {
     switch (intrin) {
-    case HONE_INTRIN_IF_THEN_ELSE:
-    case HONE_INTRIN_LIKELY:
-    case HONE_INTRIN_ABS:
-    case HONE_INTRIN_FABS:
-    case HONE_INTRIN_COPYSIGN:
     case HONE_INTRIN_FLOOR:
     case HONE_INTRIN_CEIL:
     case HONE_INTRIN_ROUND:
     case HONE_INTRIN_NEARBYINT:
     case HONE_INTRIN_TRUNC:
+        return dtype.bits <= 8;
+    case HONE_INTRIN_IF_THEN_ELSE:
+    case HONE_INTRIN_LIKELY:
+    case HONE_INTRIN_ABS:
+    case HONE_INTRIN_FABS:
+    case HONE_INTRIN_COPYSIGN:
     case HONE_INTRIN_NEXTAFTER:
     case HONE_INTRIN_REINTERPRET:
     case HONE_INTRIN_UNDEF:
@@ -104,7 +106,7 @@ static bool is_rounding_call(hone_intrin intrin) {
 bool codegen_is_unrounded(const hone_expr *e) {
     if (!codegen_is_small_float(e->dtype)) return false;
     if (e->kind == HONE_EXPR_BINARY) return e->op != HONE_OP_MIN && e->op != HONE_OP_MAX;
-    return e->kind == HONE_EXPR_CALL && is_rounding_call((hone_intrin)e->op);
+    return e->kind == HONE_EXPR_CALL && is_rounding_call((hone_intrin)e->op, e->dtype);
 }
 
 double codegen_float_constant(const hone_expr *e) {

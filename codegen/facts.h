@@ -27,7 +27,8 @@ bool codegen_is_index_compare(const hone_expr *e);
 /* float16, bfloat16, float8 and shorter: computed as float. */
 bool codegen_is_small_float(hone_dtype dtype);
 /* Is the float that an operation on small floats gives still to be rounded to their type? Each is
- * rounded by itself, as docs/numerics.md says; choices and whole numbers need not be. */
+ * rounded by itself, as docs/numerics.md says; choices need not be, nor whole numbers of 16 bits.
+ */
 bool codegen_is_unrounded(const hone_expr *e);
 /* A constant as its type holds it. */
 double codegen_float_constant(const hone_expr *e);

@@ -21,17 +21,23 @@ static const struct row {
     const char *name, *dtype, *loop;
     bool is_scheduled;
 } rows[] = {
-    {"float16",              "float16",         "serial",     false},
-    {"float16, vectors",     "float16",         "vectorized", false},
-    {"float16, scheduled",   "float16",         "serial",     true },
-    {"bfloat16",             "bfloat16",        "serial",     false},
-    {"bfloat16, vectors",    "bfloat16",        "vectorized", false},
-    {"bfloat16, scheduled",  "bfloat16",        "serial",     true },
-    {"float8_e5m2, vectors", "float8_e5m2",     "vectorized", false},
-    {"float8_e4m3, vectors", "float8_e4m3fn",   "vectorized", false},
-    {"e4m3fnuz, vectors",    "float8_e4m3fnuz", "vectorized", false},
-    {"e5m2fnuz, vectors",    "float8_e5m2fnuz", "vectorized", false},
-    {"e3m4, vectors",        "float8_e3m4",     "vectorized", false},
+    {"float16",              "float16",            "serial",     false},
+    {"float16, vectors",     "float16",            "vectorized", false},
+    {"float16, scheduled",   "float16",            "serial",     true },
+    {"bfloat16",             "bfloat16",           "serial",     false},
+    {"bfloat16, vectors",    "bfloat16",           "vectorized", false},
+    {"bfloat16, scheduled",  "bfloat16",           "serial",     true },
+    {"float8_e5m2, vectors", "float8_e5m2",        "vectorized", false},
+    {"float8_e4m3, vectors", "float8_e4m3fn",      "vectorized", false},
+    {"e4m3fnuz, vectors",    "float8_e4m3fnuz",    "vectorized", false},
+    {"e5m2fnuz, vectors",    "float8_e5m2fnuz",    "vectorized", false},
+    {"e3m4, vectors",        "float8_e3m4",        "vectorized", false},
+    {"e2m3, vectors",        "float6_e2m3fn",      "vectorized", false},
+    {"e3m2, vectors",        "float6_e3m2fn",      "vectorized", false},
+    {"e2m1, vectors",        "float4_e2m1fn",      "vectorized", false},
+    {"e8m0, vectors",        "float8_e8m0fnu",     "vectorized", false},
+    {"e4m3b11, vectors",     "float8_e4m3b11fnuz", "vectorized", false},
+    {"e2m3, scheduled",      "float6_e2m3fn",      "serial",     true },
 };
 
 /* The block of rows: D is what an expression gives, S a sum over it. */
