@@ -44,7 +44,7 @@ void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out
 int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);
 /* Inlines a block where that pays (hone_nest_should_inline). ILLEGAL: it cannot be. */
 hone_status hone_default_inline(hone_schedule *sch, const char *name);
-/* The map that the text says ("lambda d0, d1: (d1, d0)"), in the schedule's arena; empties the text.
+/* The map that the text says ("lambda d0, d1: (d1, d0)"), in the schedule's arena; frees the text.
  */
 hone_status hone_default_read_map(hone_schedule *sch, hone_str *text,
                                   const hone_index_map **out_map);
