@@ -11,6 +11,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_shapes.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_target.h"
 #include "tools/cli/cli_variants.h"
 #include "tools/db/db_verbs.h"
 
@@ -86,7 +87,7 @@ static hone_status explain(explaining *e, const explain_options *o) {
     hone_compile_options *options = &e->options;
     options->output = "model";
     options->variants = &e->variants;
-    HONE_TRY(hone_target_read(o->target, o->threads, &options->target));
+    HONE_TRY(hone_cli_read_target(o->target, o->threads, &options->target));
     HONE_TRY(hone_cli_open_db(e->cli->args[0], HONE_DB_READ, &e->db));
     HONE_TRY(hone_cli_read_intrins(e->cli, &o->intrins, &options->intrins));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &e->variants));

@@ -11,6 +11,7 @@
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_record.h"
 #include "tools/cli/cli_table.h"
+#include "tools/cli/cli_target.h"
 #include "tools/db/db_verbs.h"
 
 typedef struct top_options {
@@ -184,7 +185,7 @@ static hone_status top(hone_cli *cli, const top_options *options) {
     hone_db_alikes alikes;
     hone_db *db = NULL;
     if (options->target) {
-        HONE_TRY(hone_target_read(options->target, options->threads, &target));
+        HONE_TRY(hone_cli_read_target(options->target, options->threads, &target));
     }
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
     hone_status st = HONE_OK;
