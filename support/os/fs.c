@@ -142,11 +142,26 @@ hone_status hone_fs_read_part(const char *path, uint64_t offset, uint64_t count,
     return st;
 }
 
+int hone_fs_own_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0) continue;
+        size_t digits = strspn(path + length, "0123456789");
+        if (digits > 0 && digits < 7 && !path[length + digits])
+            return (int)strtol(path + length, NULL, 10);
+    }
+    return -1;
+}
+
 /* Pipes, terminals and devices are written to as they are: a rename would replace them. */
 static hone_status open_special(const char *path, hone_fs_draft *out_draft) {
     char *copy = hone_strdup(path);
     if (!copy) return no_memory(path);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int own = hone_fs_own_descriptor(path);
+    int fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
         hone_free(copy);
         return write_error(errno, path);
@@ -193,9 +208,8 @@ static int open_nameless(const char *path) {
 hone_status hone_fs_draft_open(const char *path, hone_fs_draft *out_draft) {
     struct stat info;
     *out_draft = (hone_fs_draft){.fd = -1};
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        return open_special(path, out_draft);
-    }
+    bool is_special = stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    if (is_special || hone_fs_own_descriptor(path) >= 0) return open_special(path, out_draft);
     char *copy = hone_strdup(path);
     if (!copy) return no_memory(path);
     int fd = open_nameless(path);

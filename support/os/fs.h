@@ -46,6 +46,9 @@ HONE_NODISCARD hone_status hone_fs_draft_open(const char *path, hone_fs_draft *o
 HONE_NODISCARD hone_status hone_fs_draft_commit(hone_fs_draft *draft); /* ends the draft always */
 void hone_fs_draft_abandon(hone_fs_draft *draft);                      /* {0} is allowed */
 
+/* The descriptor of this process that a path is another name of, as /dev/stdout; -1: of none. It
+ * is written to from where it stands: its name in /dev is not replaced by a file. */
+int hone_fs_own_descriptor(const char *path);
 bool hone_fs_exists(const char *path);
 bool hone_fs_is_dir(const char *path);
 bool hone_fs_is_file(const char *path); /* a regular one: no device, pipe or terminal */

@@ -45,6 +45,7 @@ hone_status hone_fs_check_place(const char *path, size_t ending) {
     struct stat info;
     HONE_TRY(hone_fs_check_names(path, ending));
     /* Pipes and devices are written to as they are. */
+    if (hone_fs_own_descriptor(path) >= 0) return HONE_OK;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return HONE_OK;
     char *dir = hone_path_dirname(path);
     if (!dir) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);

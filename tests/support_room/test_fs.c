@@ -1,5 +1,6 @@
 /* tests/support_room/test_fs.c - files, directories, paths; each test in a directory of its own. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -270,6 +271,26 @@ static void check_place(hone_status st, hone_code code, const char *says) {
     assert_int_equal(hone_status_code(st), code);
     if (says) assert_non_null(strstr(hone_status_message(st), says));
     hone_status_free(st);
+}
+
+/* A name of a descriptor, as /dev/stdout, stays, and what it leads to is written on. */
+static void writes_to_descriptors(void **state) {
+    (void)state;
+    char name[64], *bytes;
+    size_t count;
+    int fd = open("led_to", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, "one ", 4), 4);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    HONE_ASSERT_OK(hone_fs_check_place(name, 0));
+    HONE_ASSERT_OK(hone_fs_write_atomic(name, "two", 3));
+    close(fd);
+    HONE_ASSERT_OK(hone_fs_read("led_to", 16, &bytes, &count));
+    assert_string_equal(bytes, "one two");
+    hone_free(bytes);
+    assert_int_equal(hone_fs_own_descriptor("/dev/stdout"), STDOUT_FILENO);
+    assert_int_equal(hone_fs_own_descriptor("/dev/fd/12"), 12);
+    assert_int_equal(hone_fs_own_descriptor("/dev/fd/"), -1);
+    assert_int_equal(hone_fs_own_descriptor("/dev/fd/1/x"), -1);
 }
 
 static void tells_places_before_they_are_made(void **state) {
