@@ -158,9 +158,9 @@ static void time_between_runs_is_bounded(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cold_starts_do_not_count),
-                                       cmocka_unit_test(failures_end_it),
-                                       cmocka_unit_test(zero_times_are_survived)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cold_starts_do_not_count), cmocka_unit_test(failures_end_it),
+        cmocka_unit_test(zero_times_are_survived), cmocka_unit_test(time_between_runs_is_bounded)};
     return HONE_RUN_ROWS("runtime/timing", rows, check_row) +
            cmocka_run_group_tests_name("runtime/timing_edges", tests, NULL, NULL);
 }

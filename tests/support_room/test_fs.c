@@ -346,6 +346,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
         cmocka_unit_test_setup_teardown(says_what_is_missing, enter, leave),
         cmocka_unit_test_setup_teardown(reads_files_without_a_size, enter, leave),
+        cmocka_unit_test_setup_teardown(writes_to_descriptors, enter, leave),
         cmocka_unit_test_setup_teardown(tells_places_before_they_are_made, enter, leave),
         cmocka_unit_test_setup_teardown(makes_and_removes_trees, enter, leave),
         cmocka_unit_test_setup_teardown(sweeps, enter, leave),
