@@ -165,7 +165,8 @@ static const hone_expr **simplified(hone_schedule *sch, uint32_t count,
                                     const hone_expr *const *indices) {
     const hone_expr **out = hone_arena_alloc(sch->arena, (count + 1) * sizeof *out);
     for (uint32_t i = 0; out && i < count; i++) {
-        out[i] = hone_simplify(&sch->arith, indices[i]);
+        bool is_axis = indices[i]->kind == HONE_EXPR_VAR; /* also one of one value, as in TVM */
+        out[i] = is_axis ? indices[i] : hone_simplify(&sch->arith, indices[i]);
         if (!out[i]) return NULL;
     }
     return out;

@@ -23,6 +23,7 @@ typedef struct layout {
     uint32_t loop_count;
     const hone_node_id *loops;
     hone_dtype dtype;
+    const hone_index_map *map;
     sch_mapping m;
     sch_draft fresh; /* the new axes and loops */
     const hone_expr **old_of_axes, **old_of_loops;
@@ -81,6 +82,7 @@ static hone_status apply_map(layout *l, const hone_index_map *map) {
     HONE_TRY(sch_resolve_map(sch, l->block, given, l->loop_count, l->dtype, &map));
     map = hone_index_map_with_constants(sch->arena, map, given);
     if (!map) return sch_no_memory();
+    l->map = map;
     HONE_TRY(sch_apply_map(sch, l->block, map, l->loop_count, iters, false, &l->m));
     if (hone_itermap_detect(&sch->arith, l->m.count, l->m.indices, l->loop_count, iters, NULL,
                             HONE_ITERMAP_BIJECTIVE, true, &l->m.detected)) {
@@ -117,6 +119,27 @@ static hone_status make_axis(layout *l, uint32_t i) {
     return HONE_OK;
 }
 
+/* The new axis that the map makes of this old one alone, or m.count. */
+static uint32_t same_axis(const layout *l, uint32_t old) {
+    uint32_t i = 0;
+    for (; i < l->m.count; i++) {
+        const hone_expr *index = l->map->indices[i];
+        if (index->kind == HONE_EXPR_VAR && index->u.var == old) break;
+    }
+    return i;
+}
+
+/* An axis of one value that stays one is no constant, as in TVM: pad_einsum may let it grow. */
+static void keep_axes_of_one(layout *l) {
+    for (uint32_t i = 0; i < l->loop_count; i++) {
+        uint32_t same = same_axis(l, i);
+        if (same == l->m.count || !hone_expr_is_int_value(l->m.iters[i].range.extent, 1)) continue;
+        if (!hone_dtype_equal(l->fresh.vars[same]->dtype, l->old_of_axes[i]->dtype)) continue;
+        l->old_of_axes[i] = l->fresh.vars[same];
+        l->old_of_loops[i] = l->fresh.nest.bindings[same];
+    }
+}
+
 /* What the old axes and the old loops are of the new ones. */
 static hone_status invert(layout *l) {
     hone_schedule *sch = l->sch;
@@ -130,6 +153,7 @@ static hone_status invert(layout *l) {
                                    l->m.iters, l->old_of_loops);
     for (uint32_t i = 0; ok && i < count; i++)
         ok = l->old_of_axes[i] && l->old_of_loops[i];
+    if (ok) keep_axes_of_one(l);
     if (ok) return sch_ir_error(sch);
     return sch_refuse(sch, l->block, "the index map cannot be inverted");
 }
