@@ -23,9 +23,8 @@ static const char *const prepare[] = {"link_memory", "choose",         "link_cal
                                       "normalize",   "fuse_attention", "legalize",
                                       "fuse",        "specialize",     "prune",
                                       NULL};
-static const char *const interpret[] = {"link_memory", "link_calls", "bind",      "infer",
-                                        "compose",     "normalize",  "decompose", "legalize_all",
-                                        "prune",       NULL};
+static const char *const interpret[] = {"link_memory", "link_calls", "bind",     "infer", "compose",
+                                        "normalize",   "decompose",  "legalize", "prune", NULL};
 static const char *const zero[] = {
     "link_memory",    "choose",    "link_calls",     "bind",      "infer",
     "compose",        "normalize", "fold_constants", "decompose", "legalize_all",

@@ -19,8 +19,8 @@ HONE_NODISCARD hone_status hone_graph_prepare(const hone_module *module,
                                               const hone_graph_options *options,
                                               hone_module **out_module);
 
-/* For the interpreter: bind, infer, legalise everything (reshape too), nothing fused or folded: the
- * plainest program that means the same. Run it with hone_interp_graph. */
+/* For the interpreter: bind, infer, legalise, nothing fused or folded: the plainest program that
+ * means the same. Run it with hone_interp_graph. */
 HONE_NODISCARD hone_status hone_graph_prepare_plain(const hone_module *module,
                                                     const hone_graph_options *options,
                                                     hone_module **out_module);

@@ -547,6 +547,28 @@ static hone_status tensor_to_shape(frame *f, const hone_gbind *bind, gvalue *out
     return HONE_OK;
 }
 
+/* The same elements in another shape. */
+static hone_status reshape(frame *f, const hone_gbind *bind, gvalue *out_value) {
+    call c = {.count = 0};
+    gvalue from;
+    if (bind->arg_count < 1) return HONE_ERROR(HONE_CODE_ILLEGAL, "a value is wanted");
+    HONE_TRY(eval_arg(f, &bind->args[0], &from));
+    if (from.kind != V_TENSOR) return HONE_ERROR(HONE_CODE_ILLEGAL, "a tensor is reshaped");
+    HONE_TRY(make_output(f, &c, info_of(f, bind), false, out_value));
+    const hone_sinfo *info = info_of(f, bind);
+    int64_t got = hone_tensor_count(from.tensor), want = hone_tensor_count(out_value->tensor);
+    if (got != want) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the number of elements is %lld, wants %lld",
+                          (long long)got, (long long)want);
+    }
+    hone_dtype dtype = from.tensor->dtype;
+    if (!hone_dtype_equal(dtype, info->dtype)) /* the program is widened */
+        HONE_TRY(make_tensor(f, dtype, info->rank, out_value->tensor->shape, &out_value->tensor));
+    size_t bytes = hone_tensor_bytes(from.tensor);
+    if (bytes) memcpy(out_value->tensor->data, from.tensor->data, bytes);
+    return HONE_OK;
+}
+
 static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value) {
     const char *name = f->graph->values[bind->value].name;
     switch (bind->kind) {
@@ -569,6 +591,9 @@ static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value)
     case HONE_GBIND_CALL:
         if (bind->callee && strcmp(bind->callee, "tensor_to_shape") == 0) {
             return tensor_to_shape(f, bind, out_value);
+        }
+        if (bind->callee && strcmp(bind->callee, "reshape") == 0) {
+            return reshape(f, bind, out_value);
         }
         if (bind->callee && strcmp(bind->callee, "loop") == 0) return run_loop(f, bind, out_value);
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
