@@ -547,23 +547,23 @@ static hone_status tensor_to_shape(frame *f, const hone_gbind *bind, gvalue *out
     return HONE_OK;
 }
 
-/* The same elements in another shape. */
+/* Copies the elements into a tensor of another shape, which has as many. */
 static hone_status reshape(frame *f, const hone_gbind *bind, gvalue *out_value) {
     call c = {.count = 0};
     gvalue from;
     if (bind->arg_count < 1) return HONE_ERROR(HONE_CODE_ILLEGAL, "a value is wanted");
     HONE_TRY(eval_arg(f, &bind->args[0], &from));
     if (from.kind != V_TENSOR) return HONE_ERROR(HONE_CODE_ILLEGAL, "a tensor is reshaped");
-    HONE_TRY(make_output(f, &c, info_of(f, bind), false, out_value));
     const hone_sinfo *info = info_of(f, bind);
+    HONE_TRY(make_output(f, &c, info, false, out_value));
     int64_t got = hone_tensor_count(from.tensor), want = hone_tensor_count(out_value->tensor);
     if (got != want) {
         return HONE_ERROR(HONE_CODE_INVALID, "the number of elements is %lld, wants %lld",
                           (long long)got, (long long)want);
     }
-    hone_dtype dtype = from.tensor->dtype;
-    if (!hone_dtype_equal(dtype, info->dtype)) /* the program is widened */
-        HONE_TRY(make_tensor(f, dtype, info->rank, out_value->tensor->shape, &out_value->tensor));
+    if (!hone_dtype_equal(from.tensor->dtype, info->dtype)) /* the program is widened */
+        HONE_TRY(make_tensor(f, from.tensor->dtype, info->rank, out_value->tensor->shape,
+                             &out_value->tensor));
     size_t bytes = hone_tensor_bytes(from.tensor);
     if (bytes) memcpy(out_value->tensor->data, from.tensor->data, bytes);
     return HONE_OK;
