@@ -57,7 +57,7 @@ static hone_status simplify_loop(hone_lower *lower, hone_arith *arith, hone_node
         return HONE_OK;
     }
     if (hone_expr_is_int_value(range.extent, 1) && node->loop_kind != HONE_LOOP_THREAD &&
-        !lower_is_pipelined(node)) {
+        !lower_is_pipelined(node) && hone_tree_jump_of(lower->func, id, true) == HONE_NO_ID) {
         HONE_TRY(lower_hand_down_pragmas(lower->func, id));
         HONE_TRY(lower_substitute_one(lower->func, id, node->u.loop.var, range.min));
         HONE_TRY(simplify_children(lower, arith, id));

@@ -166,7 +166,13 @@ static const struct row cleanup_rows[] = {
      LONG_HEAD "    for i in T.unroll(4):\n"
                "        if n * 4 + i < 2:\n"
                "            for k in range(2 - i):\n"
-               "                Y[i * 8 + k] = A[k]\n", "        Y[8] = A[0]\n"},
+               "                Y[i * 8 + k] = A[k]\n", "        Y[8] = A[0]\n"          },
+    {"what a loop of one iteration is left by stays in it",
+     LONG_HEAD "    for i in range(4):\n"
+               "        for k in range(1):\n"
+               "            if A[i] > 2:\n"
+               "                break\n"
+               "            Y[i] = A[i]\n",             "    for i, k in T.grid(4, 1):\n"},
 };
 
 static const struct row unroll_rows[] = {
