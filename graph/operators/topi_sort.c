@@ -154,23 +154,46 @@ static void insert(steps *p, hone_buffer best, hone_buffer order, const hone_exp
     hone_te_break(te, p->at);
 }
 
+/* What insertion reads and makes. */
+typedef struct few {
+    hone_buffer keys, best, order;
+    const hone_expr *end; /* the last place of best and order */
+} few;
+
+/* The first elements: there is a free place for each. */
+static void insert_first(steps p, const few *f) {
+    hone_te *te = p.r->t->te;
+    const hone_expr *count = op(&p, HONE_OP_MIN, p.r->extent, hone_topi_add_int(p.r->t, f->end, 1));
+    const hone_expr *element = hone_te_for(te, &p.at, "element", count);
+    const hone_expr *key = let(&p, "key", load(&p, f->keys, element));
+    insert(&p, f->best, f->order, element, key, element);
+}
+
+/* The others, where they come before the last one that was found. */
+static void insert_others(steps p, const few *f) {
+    hone_te *te = p.r->t->te;
+    const hone_expr *first = hone_topi_add_int(p.r->t, f->end, 1);
+    const hone_expr *count = op(&p, HONE_OP_SUB, p.r->extent, first);
+    const hone_expr *other =
+        hone_te_for(te, &p.at, "other", op(&p, HONE_OP_MAX, count, num(&p, 0)));
+    const hone_expr *element = let(&p, "element", op(&p, HONE_OP_ADD, other, first));
+    const hone_expr *key = let(&p, "key", load(&p, f->keys, element));
+    p.at = hone_te_if(te, p.at, comes_first(p.r, key, load(&p, f->best, f->end)));
+    insert(&p, f->best, f->order, element, key, f->end);
+}
+
 static hone_buffer order_by_insertion(const rows *r, int64_t count) {
     hone_te *te = r->t->te;
     steps p = {.r = r};
-    hone_buffer keys = keys_of(r);
-    hone_buffer best = buffer_of_rows(r, "best", key_type(r, keys), hone_te_int(te, count));
-    hone_buffer order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
-    const hone_buffer reads[] = {keys, best, order}, *writes = &reads[1];
+    few f = {.keys = keys_of(r), .end = num(&p, count - 1)};
+    f.best = buffer_of_rows(r, "best", key_type(r, f.keys), hone_te_int(te, count));
+    f.order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
+    const hone_buffer reads[] = {f.keys, f.best, f.order}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
-    p.at = hone_te_steps(te, &p.s, "insertion", 3, reads, 2, writes);
-    const hone_expr *element = hone_te_for(te, &p.at, "element", r->extent);
-    const hone_expr *key = let(&p, "key", load(&p, keys, element)), *end = num(&p, count - 1);
-    const hone_expr *last = let(&p, "last", op(&p, HONE_OP_MIN, element, end));
-    const hone_expr *is_free = op(&p, HONE_OP_LE, element, end);
-    const hone_expr *is_before = comes_first(r, key, load(&p, best, end));
-    p.at = hone_te_if(te, p.at, op(&p, HONE_OP_OR, is_free, is_before));
-    insert(&p, best, order, element, key, last);
-    return order;
+    p.at = hone_te_steps(te, &p.s, "insertion", HONE_COUNT(reads), reads, 2, writes);
+    insert_first(p, &f);
+    insert_others(p, &f);
+    return f.order;
 }
 
 /* ---- merging ---- */
