@@ -521,7 +521,7 @@ static hone_array text_for_shape(mistaken *m) {
 }
 static hone_array other_layout(mistaken *m) {
     static const int64_t shape[] = {1, 2, 3};
-    hone_option option = hone_option_text("layout", "NWC");
+    hone_option option = hone_option_text("layout", "NCW4c");
     hone_array x = hone_topi_reshape(m->f, m->x, 3, shape);
     return hone_topi_call(m->f, "nn.max_pool1d", 1, &x, 1, &option);
 }
@@ -609,7 +609,7 @@ static const struct wrong {
     {"double option",      double_option,    "invalid",     "given twice"                              },
     {"text for axis",      text_for_axis,    "invalid",     "wrong kind"                               },
     {"text for shape",     text_for_shape,   "invalid",     "wrong kind"                               },
-    {"other layout",       other_layout,     "",            "NWC"                                      },
+    {"other layout",       other_layout,     "",            "NCW4c"                                    },
     {"inside an array",    inside_an_array,  "invalid",     "begun"                                    },
     {"2^32 elements",      many_elements,    "unsupported", "int64"                                    },
     {"vectors",            vectors,          "unsupported", "elements that are vectors"                },
