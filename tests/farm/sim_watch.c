@@ -183,7 +183,8 @@ static void on_hello(sim_watch *watch, uint32_t runner, const hone_farm_hello *h
         if (a->lease.runner != runner) continue;
         for (size_t k = 0; k < hello->held.count && !is_held; k++) {
             const hone_farm_held *held = &hello->held.items[k];
-            is_held = is_trial(a, held->tuner, held->trial) && held->state != HONE_FARM_HELD_DONE;
+            is_held = a->lease.token == held->token && is_trial(a, held->tuner, held->trial) &&
+                      held->state != HONE_FARM_HELD_DONE;
         }
         if (!is_held) a->is_answered = a->is_acknowledged = true;
     }
