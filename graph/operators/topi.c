@@ -85,6 +85,17 @@ const hone_expr *hone_topi_op(hone_topi *t, hone_op op, const hone_expr *a, cons
     return a && b ? hone_expr_binary(&t->te->ir, op, a, b) : NULL;
 }
 
+const hone_expr *hone_topi_both(hone_topi *t, const hone_expr *a, const hone_expr *b) {
+    return a && b ? hone_topi_op(t, HONE_OP_AND, a, b) : a ? a : b;
+}
+
+const hone_expr *hone_topi_choose(hone_topi *t, const hone_expr *condition, const hone_expr *value,
+                                  const hone_expr *otherwise) {
+    const hone_expr *choice[] = {condition, value, otherwise};
+    if (!condition || !value) return value;
+    return hone_expr_call(&t->te->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
+}
+
 const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x) {
     return x ? hone_expr_call(&t->te->ir, x->dtype, intrin, 1, &x) : NULL;
 }
@@ -155,7 +166,7 @@ static const hone_expr *inside(hone_topi *t, const hone_expr *axis, int64_t befo
     if (after > 0) {
         high = hone_expr_binary(ir, HONE_OP_LT, axis, hone_topi_add_int(t, extent, before));
     }
-    return low && high ? hone_expr_binary(ir, HONE_OP_AND, low, high) : low ? low : high;
+    return hone_topi_both(t, low, high);
 }
 
 hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
@@ -173,10 +184,9 @@ hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, co
     for (uint32_t d = 0; d < rank; d++) {
         indices[d] = hone_topi_add_int(t, stage.axis[d], -before[d]);
         const hone_expr *here = inside(t, stage.axis[d], before[d], after[d], t->shapes[i][d]);
-        if (here) all = all ? hone_expr_binary(&t->te->ir, HONE_OP_AND, all, here) : here;
+        all = hone_topi_both(t, all, here);
     }
     const hone_expr *load = hone_topi_load(t, i, indices);
-    const hone_expr *choice[] = {all, load, value};
-    if (all) load = hone_expr_call(&t->te->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
+    load = hone_topi_choose(t, all, load, value);
     return hone_te_compute(t->te, &stage, "pad_temp", load);
 }

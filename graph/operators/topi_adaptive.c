@@ -62,12 +62,10 @@ static hone_buffer sum_windows(hone_topi *t, uint32_t spatial, const share *shar
         at[i + 2] = hone_topi_sum(t, first_at(t, &shares[i], axis), s.axis[rank + i]);
         if (is_even(&shares[i])) continue;
         const hone_expr *here = hone_topi_op(t, HONE_OP_LT, at[i + 2], end_at(t, &shares[i], axis));
-        inside = inside ? hone_topi_op(t, HONE_OP_AND, inside, here) : here;
+        inside = hone_topi_both(t, inside, here);
     }
-    const hone_expr *x = hone_topi_load(t, 0, at);
-    const hone_expr *choice[] = {inside, x, hone_topi_number(t, t->infos[0]->dtype, 0)};
-    if (inside)
-        x = hone_expr_call(&t->te->ir, t->infos[0]->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
+    const hone_expr *zero = hone_topi_number(t, t->infos[0]->dtype, 0);
+    const hone_expr *x = hone_topi_choose(t, inside, hone_topi_load(t, 0, at), zero);
     return hone_te_reduce(t->te, &s, "adaptive_pool_sum", HONE_TE_SUM, hone_topi_widen(t, x));
 }
 

@@ -58,6 +58,12 @@ const hone_expr *hone_topi_load(hone_topi *t, uint32_t i, const hone_expr *const
 const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value);
 /* NULL where one of the two is. */
 const hone_expr *hone_topi_op(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b);
+/* Both conditions; NULL is one that always holds. */
+const hone_expr *hone_topi_both(hone_topi *t, const hone_expr *a, const hone_expr *b);
+/* The value where the condition holds (NULL: always), else the other one, of the same type. Only
+ * what is chosen is computed. */
+const hone_expr *hone_topi_choose(hone_topi *t, const hone_expr *condition, const hone_expr *value,
+                                  const hone_expr *otherwise);
 const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x);
 /* x + c, x * c without needless nodes. */
 const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c);

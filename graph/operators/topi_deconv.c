@@ -40,10 +40,6 @@ static hone_status read_spread(hone_topi *t, spread *w) {
     return HONE_OK;
 }
 
-static const hone_expr *both(hone_topi *t, const hone_expr *a, const hone_expr *b) {
-    return a && b ? hone_expr_binary(&t->te->ir, HONE_OP_AND, a, b) : a ? a : b;
-}
-
 /* The element that stands at `axis` of the spread data, and whether one does; NULL = always. */
 static const hone_expr *element_at(hone_topi *t, const spread *w, uint32_t i, const hone_expr *axis,
                                    const hone_expr **is_there) {
@@ -56,11 +52,11 @@ static const hone_expr *element_at(hone_topi *t, const spread *w, uint32_t i, co
     if (w->strides[i] > 1) {
         const hone_expr *stride = hone_te_int(t->te, w->strides[i]);
         const hone_expr *rest = hone_expr_floormod(ir, place, stride);
-        found = both(t, found, hone_expr_binary(ir, HONE_OP_EQ, rest, zero));
+        found = hone_topi_both(t, found, hone_expr_binary(ir, HONE_OP_EQ, rest, zero));
         place = hone_expr_floordiv(ir, place, stride);
     }
-    found = both(t, found, hone_expr_binary(ir, HONE_OP_LT, place, t->shapes[0][i + 2]));
-    *is_there = both(t, *is_there, found);
+    found = hone_topi_both(t, found, hone_expr_binary(ir, HONE_OP_LT, place, t->shapes[0][i + 2]));
+    *is_there = hone_topi_both(t, *is_there, found);
     return place;
 }
 
@@ -76,10 +72,9 @@ static hone_buffer spread_data(hone_topi *t, const spread *w) {
     at[1] = s.axis[1];
     for (uint32_t i = 0; i < w->spatial; i++)
         at[i + 2] = element_at(t, w, i, s.axis[i + 2], &is_there);
-    hone_dtype dtype = t->infos[0]->dtype;
-    const hone_expr *choice[] = {is_there, hone_topi_load(t, 0, at), hone_topi_number(t, dtype, 0)};
+    const hone_expr *zero = hone_topi_number(t, t->infos[0]->dtype, 0);
     return hone_te_compute(t->te, &s, "data_spread",
-                           hone_expr_call(&t->te->ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice));
+                           hone_topi_choose(t, is_there, hone_topi_load(t, 0, at), zero));
 }
 
 /* Input channel rc of the group of output channel co, and co within its group. */
@@ -156,13 +151,11 @@ static const hone_expr *where_taps_are(hone_topi *t, const phases *p, const hone
     for (uint32_t i = 0; i < p->spatial; i++) {
         if (p->kernel[i] % p->stride[i] == 0) continue;
         const hone_expr *place = tap_place(t, p, i, phase[i], tap[i]);
-        is_there =
-            both(t, is_there,
-                 hone_expr_binary(&t->te->ir, HONE_OP_LT, place, hone_te_int(t->te, p->kernel[i])));
+        is_there = hone_topi_both(
+            t, is_there,
+            hone_expr_binary(&t->te->ir, HONE_OP_LT, place, hone_te_int(t->te, p->kernel[i])));
     }
-    const hone_expr *choice[] = {is_there, value, hone_topi_number(t, value->dtype, 0)};
-    return is_there ? hone_expr_call(&t->te->ir, value->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice)
-                    : value;
+    return hone_topi_choose(t, is_there, value, hone_topi_number(t, value->dtype, 0));
 }
 
 static hone_buffer phase_weights(hone_topi *t, const phases *p) {

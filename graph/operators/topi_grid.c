@@ -137,7 +137,7 @@ static const hone_expr *element_at(hone_topi *t, const sampler *g, const hone_ex
         const hone_expr *here =
             hone_topi_op(t, HONE_OP_AND, hone_topi_op(t, HONE_OP_GE, place, zero),
                          hone_topi_op(t, HONE_OP_LT, place, extent));
-        is_inside = is_inside ? hone_topi_op(t, HONE_OP_AND, is_inside, here) : here;
+        is_inside = hone_topi_both(t, is_inside, here);
     }
     const hone_expr *load = hone_topi_load(t, 0, at);
     if (!is_inside) return load;
