@@ -100,7 +100,7 @@ hone_status hone_plan_reuse(const hone_plan *plan, hone_arena *arena,
     }
     for (int run = 0; run < 2; run++) { /* the second one follows another */
         for (uint32_t i = 0; i < plan->step_count; i++)
-            take_step(&w, &plan->steps[i], all[i]);
+            take_step(&w, &plan->steps[i], run ? all[i] : NULL);
     }
     *out_distances = (const int64_t *const *)all;
     return HONE_OK;
