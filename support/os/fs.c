@@ -310,18 +310,23 @@ void hone_fs_draft_abandon(hone_fs_draft *draft) {
     draft_free(draft);
 }
 
+/* A draft that holds these bytes; on failure there is none. */
+static hone_status draft_of(const char *path, const void *bytes, size_t count,
+                            hone_fs_draft *out_draft) {
+    HONE_TRY(hone_fs_draft_open(path, out_draft));
+    hone_status st = hone_fd_write_full(out_draft->fd, bytes, count);
+    if (!st) return HONE_OK;
+    hone_fs_draft_abandon(out_draft);
+    return hone_status_annotate(st, "%s", path);
+}
+
 hone_status hone_fs_write_atomic(const char *path, const void *bytes, size_t count) {
     if (strcmp(path, "-") == 0) {
         return hone_status_annotate(hone_fd_write_full(STDOUT_FILENO, bytes, count),
                                     "standard output");
     }
     hone_fs_draft draft;
-    HONE_TRY(hone_fs_draft_open(path, &draft));
-    hone_status st = hone_fd_write_full(draft.fd, bytes, count);
-    if (st) {
-        hone_fs_draft_abandon(&draft);
-        return hone_status_annotate(st, "%s", path);
-    }
+    HONE_TRY(draft_of(path, bytes, count, &draft));
     return hone_fs_draft_commit(&draft);
 }
 
@@ -346,12 +351,7 @@ static int commit_new(hone_fs_draft *draft) {
 
 hone_status hone_fs_write_new(const char *path, const void *bytes, size_t count) {
     hone_fs_draft draft;
-    HONE_TRY(hone_fs_draft_open(path, &draft));
-    hone_status st = hone_fd_write_full(draft.fd, bytes, count);
-    if (st) {
-        hone_fs_draft_abandon(&draft);
-        return hone_status_annotate(st, "%s", path);
-    }
+    HONE_TRY(draft_of(path, bytes, count, &draft));
     int error = commit_new(&draft);
     return error ? write_error(error, path) : HONE_OK;
 }
