@@ -73,7 +73,9 @@ static hone_status open_device(executor *self) {
     int64_t memory = is_apart(options) ? options->memory_bytes : 0;
     HONE_TRY(hone_device_open(options->device ? options->device : "cpu", memory, &self->device));
     const bool has_gate = options->quiet_path != NULL;
+    const bool is_card = options->device && hone_device_name_is_alone(options->device);
     const hone_trial_options trial = {.device = self->device,
+                                      .is_card = is_card,
                                       .clock = hone_clock_system(),
                                       .take_gate = has_gate ? take_gate : NULL,
                                       .drop_gate = has_gate ? drop_gate : NULL,

@@ -18,6 +18,7 @@ void hone_runner_init(hone_runner *runner, hone_runner_kind kind, const hone_run
     runner->vtable = vtable;
     runner->slots = slots;
     runner->queue_depth = queue_depth;
+    runner->times_here = rows[kind].facts & HONE_RUNNER_TIMES_HERE;
 }
 
 void hone_runner_destroy(hone_runner *runner) {
@@ -70,7 +71,7 @@ int hone_runner_fd(const hone_runner *runner) {
 }
 
 bool hone_runner_times_here(const hone_runner *runner) {
-    return rows[runner->kind].facts & HONE_RUNNER_TIMES_HERE;
+    return runner->times_here;
 }
 
 hone_status hone_runner_tend(hone_runner *runner) {

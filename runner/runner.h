@@ -34,10 +34,13 @@ typedef struct hone_runner_local_options {
     const char *const *launcher; /* words before it, an emulator for example; ended by NULL; NULL =
                                     none. Must outlive the runner */
     int32_t slots;               /* executor processes; 0 = 1 */
-    int32_t queue_depth;         /* requests taken at once; 0 = 2 * slots + 2 */
+    int32_t per_card; /* of the slots, so many share a card that is a device apart: one has it, the
+                         others load; where there is a quiet gate; 0 = 1 */
+    int32_t queue_depth;    /* requests taken at once; 0 = 2 * slots + 2 */
     const char *device;     /* that candidates run on: "cpu" (NULL), "opencl", "cuda:1"; "cuda": of
-                               several     slots each has a card of its own */
-    const char *quiet_path; /* lock file of the quiet gate; NULL = timings do not take it */
+                               several slots each has a card of its own, or per_card share one */
+    const char *quiet_path; /* lock file of the quiet gate; NULL = timings do not take it. A card
+                               that times by itself has its own, beside it */
     int64_t memory_bytes;   /* address space limit of an executor; 0 = 3/4 of this machine. With
                                a device apart: of its memory; 0 = all of it */
     int32_t trials_per_executor; /* then it is replaced; 0 = 2000 */
@@ -101,7 +104,7 @@ HONE_NODISCARD hone_status hone_runner_next_result(hone_runner *runner, int64_t 
  * deadline, until TIMEOUT); -1 when the backend never makes one wait. Owned by the runner. */
 int hone_runner_fd(const hone_runner *runner);
 
-/* True when it times on this machine, so that building and timing must take turns. */
+/* True when it times what this machine's CPUs do, so that building and timing must take turns. */
 bool hone_runner_times_here(const hone_runner *runner);
 
 /* Does what is due without waiting: heartbeats, news of devices. next_result does it, too; call

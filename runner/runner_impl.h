@@ -28,6 +28,7 @@ struct hone_runner {
     hone_runner_kind kind;
     const hone_runner_vtable *vtable;
     int32_t slots, queue_depth, in_flight;
+    bool times_here; /* by its row; a backend knows better of what it runs on */
     hone_ticket last_ticket;
 };
 

@@ -62,18 +62,20 @@ typedef struct job {
 typedef struct slot {
     hone_executor_process process;
     char device[HONE_RUN_DEVICE_BYTES]; /* "": the host */
+    char *gate_path;                    /* owned; NULL: none */
     uint32_t number;                    /* of the executor */
     hone_hash128 owner;                 /* whose candidates it runs */
     job *job;                           /* NULL: idle */
     int64_t deadline_ns;
-    bool is_loading, is_at_gate; /* at_gate: from asking for it to the result */
+    bool is_loading;
+    bool is_at_gate, is_waiting; /* from asking for it to the result; to being let through */
     int32_t starts;              /* how often the trial said that it starts */
 } slot;
 
 typedef struct runner_local {
     hone_runner base;
-    char *executor_path, *quiet_path, *without; /* owned; the last two may be NULL */
-    hone_executor_program program;              /* points to them */
+    char *executor_path, *without; /* owned; without may be NULL */
+    hone_executor_program program; /* points to them */
     int32_t trials_per_executor;
     const hone_clock *clock;
     int epoll_fd, done_fd, timer_fd;
@@ -133,7 +135,7 @@ static void finish(runner_local *self, job *j) {
 static void finish_slot(runner_local *self, slot *s) {
     job *j = s->job;
     s->job = NULL;
-    s->is_at_gate = false;
+    s->is_at_gate = s->is_waiting = false;
     s->deadline_ns = hone_deadline_after(self->clock, IDLE_NS);
     j->result.executor = s->number;
     finish(self, j);
@@ -144,6 +146,7 @@ static void finish_slot(runner_local *self, slot *s) {
 static hone_status start_executor(runner_local *self, slot *s) {
     hone_executor_program program = self->program;
     program.device = s->device[0] ? s->device : NULL;
+    program.quiet_path = s->gate_path;
     HONE_TRY(hone_executor_process_start(&s->process, &program));
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)(s - self->slots)};
     if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, s->process.fd, &event)) {
@@ -175,7 +178,7 @@ static void assign(runner_local *self, slot *s, job *j) {
     if (is_anothers || is_unheld) hone_executor_process_end(&s->process);
     bool was_running = s->process.fd >= 0;
     s->job = j;
-    s->is_at_gate = false;
+    s->is_at_gate = s->is_waiting = false;
     s->starts = 0;
     j->sent_ns = now_of(self);
     hone_status st = send_job(self, s);
@@ -250,11 +253,6 @@ static void on_want(runner_local *self, slot *s) {
     finish_slot(self, s);
 }
 
-/* At the gate, and not let through yet. */
-static bool is_waiting(const slot *s) {
-    return s->is_at_gate && s->starts < 2;
-}
-
 static void on_deadline(runner_local *self, slot *s) {
     char end[64], said[256];
     job *j = s->job;
@@ -266,12 +264,12 @@ static void on_deadline(runner_local *self, slot *s) {
     if (s->is_loading && try_again(self, s)) return;
     int64_t limit = timeout_of(j);
     if (s->is_loading && limit < LOAD_TIMEOUT_NS) limit = LOAD_TIMEOUT_NS;
-    if (is_waiting(s)) limit = GATE_TIMEOUT_NS;
+    if (s->is_waiting) limit = GATE_TIMEOUT_NS;
     hone_executor_process_explain(&s->process, self->clock, true, end, sizeof end, said,
                                   sizeof said);
     hone_run_result_fail(&j->result, HONE_FAILURE_RUN_TIMEOUT, "still %s after %.3g s%s%s",
                          s->is_loading   ? "loading"
-                         : is_waiting(s) ? "waiting"
+                         : s->is_waiting ? "waiting"
                                          : "running",
                          (double)limit / (double)HONE_NS_PER_S, said[0] ? "; its last words: " : "",
                          said);
@@ -309,16 +307,16 @@ static void on_result(runner_local *self, slot *s, const void *payload, size_t b
 
 /* A trial starts, may wait at the gate, once, and then starts again. A candidate that found the
  * socket could say so more often, and put its deadline off for ever. */
-static bool is_in_turn(const runner_local *self, const slot *s, uint32_t kind) {
-    if (kind == HONE_MESSAGE_WAITING) return self->quiet_path && !s->is_at_gate;
+static bool is_in_turn(const slot *s, uint32_t kind) {
+    if (kind == HONE_MESSAGE_WAITING) return s->gate_path && !s->is_at_gate;
     if (kind == HONE_MESSAGE_STARTED) return s->starts < (s->is_at_gate ? 2 : 1);
     return kind == HONE_MESSAGE_RESULT;
 }
 
-static bool is_asked(const runner_local *self, const slot *s, const hone_message_head *head) {
+static bool is_asked(const slot *s, const hone_message_head *head) {
     if (head->kind == HONE_MESSAGE_HELLO) return !s->process.said_hello;
     return s->job && head->ticket == s->job->ticket && head->nonce == s->process.nonce &&
-           is_in_turn(self, s, head->kind);
+           is_in_turn(s, head->kind);
 }
 
 /* What comes from an executor is gathered until it is whole: no more than can be meant. */
@@ -335,7 +333,7 @@ static uint64_t longest_message(const slot *s) {
 static bool on_message(runner_local *self, slot *s, const hone_message_head *head,
                        const void *payload) {
     uint32_t number = s->number;
-    if (!is_asked(self, s, head)) {
+    if (!is_asked(s, head)) {
         on_death(self, s, "the executor answered what was not asked");
     } else if (head->kind == HONE_MESSAGE_HELLO) {
         s->process.said_hello = true;
@@ -343,10 +341,10 @@ static bool on_message(runner_local *self, slot *s, const hone_message_head *hea
                  head->bytes < sizeof self->layers ? (const char *)payload : "");
     } else if (head->kind == HONE_MESSAGE_WAITING) {
         s->is_loading = false;
-        s->is_at_gate = true;
+        s->is_at_gate = s->is_waiting = true;
         s->deadline_ns = hone_deadline_after(self->clock, GATE_TIMEOUT_NS);
     } else if (head->kind == HONE_MESSAGE_STARTED) {
-        s->is_loading = false;
+        s->is_loading = s->is_waiting = false;
         s->starts++;
         s->deadline_ns = hone_deadline_after(self->clock, timeout_of(s->job));
     } else if (head->kind == HONE_MESSAGE_RESULT) {
@@ -514,6 +512,7 @@ static void local_destroy(hone_runner *base) {
     runner_local *self = as_local(base);
     for (int32_t i = 0; self->slots && i < base->slots; i++) {
         hone_executor_process_deinit(&self->slots[i].process);
+        hone_free(self->slots[i].gate_path);
         end_job(self->slots[i].job);
     }
     for (job *j = pop(&self->queue); j; j = pop(&self->queue))
@@ -525,7 +524,6 @@ static void local_destroy(hone_runner *base) {
     hone_fd_close(&self->timer_fd);
     hone_free(self->slots);
     hone_free(self->executor_path);
-    hone_free(self->quiet_path);
     hone_free(self->without);
     hone_free(self);
 }
@@ -598,13 +596,29 @@ static int64_t memory_of(const hone_runner_local_options *options) {
 }
 
 /* Cards are numbered from 0. */
-static void name_device(slot *s, const hone_runner_local_options *options, int32_t index) {
+static void name_device(slot *s, const hone_runner_local_options *options, int32_t slot_index) {
+    int32_t index = options->per_card > 1 ? slot_index / options->per_card : slot_index;
     if (!is_apart(options)) return;
     if (strchr(options->device, ':') || index == 0) {
         snprintf(s->device, sizeof s->device, "%s", options->device);
     } else {
         snprintf(s->device, sizeof s->device, "%s:%d", options->device, index);
     }
+}
+
+static bool is_alone(const hone_runner_local_options *options) {
+    return options->device && hone_device_name_is_alone(options->device);
+}
+
+/* Who times on a card keeps out others that do, and nobody else. */
+static hone_status name_gate(slot *s, const hone_runner_local_options *options) {
+    hone_str path = {0};
+    if (!options->quiet_path) return HONE_OK;
+    hone_str_append(&path, options->quiet_path);
+    if (is_alone(options))
+        hone_str_printf(&path, "-%s%s", s->device, strchr(s->device, ':') ? "" : ":0");
+    s->gate_path = hone_str_take(&path);
+    return s->gate_path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
 }
 
 static hone_status watch(const runner_local *self, int fd, uint64_t key) {
@@ -627,17 +641,12 @@ static hone_status open_descriptors(runner_local *self) {
 static hone_status set_up(runner_local *self, const hone_runner_local_options *options) {
     HONE_TRY(open_descriptors(self));
     HONE_TRY(find_executor(options->executor_path, &self->executor_path));
-    if (options->quiet_path) {
-        self->quiet_path = hone_strdup(options->quiet_path);
-        if (!self->quiet_path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
-    }
     if (options->without) {
         self->without = hone_strdup(options->without);
         if (!self->without) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     }
     self->program = (hone_executor_program){.path = self->executor_path,
                                             .launcher = options->launcher,
-                                            .quiet_path = self->quiet_path,
                                             .memory_bytes = memory_of(options),
                                             .unsandboxed = options->unsandboxed,
                                             .without = self->without};
@@ -647,6 +656,7 @@ static hone_status set_up(runner_local *self, const hone_runner_local_options *o
         hone_executor_process_init(&self->slots[i].process);
         self->slots[i].deadline_ns = HONE_DEADLINE_NEVER;
         name_device(&self->slots[i], options, i);
+        HONE_TRY(name_gate(&self->slots[i], options));
     }
     return HONE_OK;
 }
@@ -664,6 +674,7 @@ hone_status hone_runner_create_local(const hone_runner_local_options *options,
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     hone_runner_init(&self->base, HONE_RUNNER_LOCAL, &local_vtable, slots,
                      options->queue_depth > 0 ? options->queue_depth : 2 * slots + 2);
+    if (is_alone(options)) self->base.times_here = false;
     self->clock = hone_clock_system();
     self->epoll_fd = self->done_fd = self->timer_fd = -1;
     hone_queue_init(&self->queue);

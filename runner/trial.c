@@ -38,6 +38,7 @@ typedef struct trial {
     hone_device_module *module;
     hone_heap_fence fence;
     int64_t first_ns; /* of the first run */
+    bool has_gate, is_quiet;
 } trial;
 
 hone_status hone_trial_bench_create(const hone_trial_options *options,
@@ -214,12 +215,31 @@ static bool compare(trial *t) {
     return true;
 }
 
+/* Without it, where it was not to be had, somebody else may be at work. */
+static void take_gate(trial *t) {
+    const hone_trial_options *o = &t->bench->options;
+    t->is_quiet = true;
+    if (!o->take_gate) return;
+    tell(t, HONE_TRIAL_WAITING);
+    int64_t start = now(t);
+    t->is_quiet = o->take_gate(o->ctx, HONE_TRIAL_GATE_PATIENCE_NS);
+    t->has_gate = true;
+    t->result->times.wait_ns = now(t) - start;
+    tell(t, HONE_TRIAL_RUNNING);
+}
+
+static void drop_gate(trial *t) {
+    if (t->has_gate) t->bench->options.drop_gate(t->bench->options.ctx);
+    t->has_gate = false;
+}
+
 static bool first_run(trial *t) {
+    if (t->bench->options.is_card) take_gate(t);
     if (failed(t, HONE_FAILURE_LOAD_ERROR,
                hone_operands_reset(t->bench->cache, t->operands, true))) {
         return false;
     }
-    tell(t, HONE_TRIAL_RUNNING);
+    if (!t->has_gate) tell(t, HONE_TRIAL_RUNNING);
     hone_heap_fence_begin(&t->fence);
     int32_t code = run(t, 1, &t->first_ns);
     return returned_zero(t, code) && guards_hold(t) && heap_holds(t) && compare(t);
@@ -244,18 +264,6 @@ static bool copy_outputs(trial *t) {
         t->result->output_bytes += t->operands->buffers[i]->bytes;
     }
     return true;
-}
-
-/* False when the gate was not to be had: then somebody else may be at work. */
-static bool take_gate(trial *t) {
-    const hone_trial_options *o = &t->bench->options;
-    if (!o->take_gate) return true;
-    tell(t, HONE_TRIAL_WAITING);
-    int64_t start = now(t);
-    bool is_quiet = o->take_gate(o->ctx, HONE_TRIAL_GATE_PATIENCE_NS);
-    t->result->times.wait_ns = now(t) - start;
-    tell(t, HONE_TRIAL_RUNNING);
-    return is_quiet;
 }
 
 /* Once more from the beginning: a race between threads often shows in one run out of many, and who
@@ -284,6 +292,11 @@ static int32_t run_second(trial *t) {
     return t->request->cache == HONE_CACHE_MODEL ? run(t, 1, &t->first_ns) : 0;
 }
 
+/* How fast this machine is now; NAN: that says nothing of a card. */
+static double reference_time(hone_trial_bench *bench) {
+    return bench->options.is_card ? (double)NAN : hone_reference_kernel_time(&bench->reference);
+}
+
 static bool time_it(trial *t) {
     hone_run_result *r = t->result;
     hone_trial_bench *bench = t->bench;
@@ -298,19 +311,22 @@ static bool time_it(trial *t) {
     hone_status st = hone_operands_reset(bench->cache, t->operands, false);
     if (!st) st = hone_operands_take_turns(bench->cache, t->operands, t->request, &t->turns);
     if (failed(t, HONE_FAILURE_LOAD_ERROR, st)) return false;
-    bool quiet = take_gate(t);
+    if (t->has_gate)
+        tell(t, HONE_TRIAL_RUNNING); /* its timeout starts anew */
+    else
+        take_gate(t);
     int64_t start = now(t);
     probe_round_trip(t);
-    double before = hone_reference_kernel_time(&bench->reference);
+    double before = reference_time(bench);
     int32_t code = run_second(t);
     options.first_ns = t->first_ns;
     if (!code) code = hone_timing_measure(&options, run, t, r);
-    double after = hone_reference_kernel_time(&bench->reference);
+    double after = reference_time(bench);
     r->times.measure_ns = now(t) - start;
     bool has_run = code != 0 || last_run(t, &code);
-    if (bench->options.drop_gate) bench->options.drop_gate(bench->options.ctx);
+    drop_gate(t);
     r->reference_ns = (before + after) / 2;
-    r->drift_flagged = !quiet || fabs(after / before - 1) > HONE_DRIFT_LIMIT;
+    r->drift_flagged = !t->is_quiet || fabs(after / before - 1) > HONE_DRIFT_LIMIT;
     r->round_trip_ns = bench->round_trip_ns;
     return has_run && returned_zero(t, code) && guards_hold(t) && heap_holds(t) && compare(t);
 }
@@ -326,9 +342,10 @@ void hone_trial_run(hone_trial_bench *bench, const hone_run_request *request,
     int64_t loaded = now(&t);
     result->times.load_ns = loaded - start;
     ok = ok && first_run(&t);
-    if (t.module) result->times.check_ns = now(&t) - loaded;
+    if (t.module) result->times.check_ns = now(&t) - loaded - result->times.wait_ns;
     ok = ok && (!request->want_outputs || copy_outputs(&t));
     if (ok && !request->want_outputs && !request->skip_timing) time_it(&t);
+    drop_gate(&t);
     hone_device_unload(bench->options.device, t.module);
     hone_heap_fence_end(&t.fence);
     bench->operands = NULL;

@@ -4,6 +4,9 @@
  *       │                       │        │           │                     │
  *   load_error            run_crash  run_crash  wrong_result             the same
  *
+ * On a card the gate stands in front of the first run: what else runs there meanwhile would be in
+ * somebody's times; what the CPUs do is not.
+ *
  * A trial that is timed runs once more behind that, from poisoned outputs, and is compared again.
  *
  * Everything that a candidate can do wrong without dying ends here as a failure class in the
@@ -29,9 +32,10 @@ typedef enum hone_trial_phase {
 
 typedef struct hone_trial_options {
     hone_device *device; /* not owned */
+    bool is_card;        /* the device times by itself (hone_device_name_is_alone) */
     const hone_clock *clock;
-    /* Around each timing: false when the quiet gate is not to be had in time. NULL: there is none.
-     */
+    /* Around each timing; on a card, around all runs: false when the quiet gate is not to be had in
+     * time. NULL: there is none. */
     bool (*take_gate)(void *ctx, int64_t patience_ns);
     void (*drop_gate)(void *ctx);
     /* Told at the beginning of each phase. May be NULL. */

@@ -49,6 +49,8 @@ HONE_NODISCARD hone_status hone_device_name_check(const char *name);
 bool hone_device_name_is_host(const char *name);
 /* Whether a device of this name starts compilers in this process when it loads an artifact. */
 bool hone_device_name_compiles(const char *name);
+/* Whether a device of this name computes and times by itself, whatever this machine's CPUs do. */
+bool hone_device_name_is_alone(const char *name);
 
 /* How many threads kernels may use from now on. UNAVAILABLE when they cannot be started. */
 HONE_NODISCARD hone_status hone_device_set_threads(hone_device *device, int32_t threads);

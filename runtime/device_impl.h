@@ -31,7 +31,7 @@ typedef struct hone_device_vtable {
 
 /* What hone_device_open calls: a row of devices.def each, made by the device's file. number: of the
  * device, 0 for those of the host; memory_bytes: as of hone_device_open. */
-#define HONE_DEVICE(name, is_host, compiles)                                                       \
+#define HONE_DEVICE(name, is_host, compiles, is_alone)                                             \
     HONE_NODISCARD hone_status hone_device_open_##name(int32_t number, int64_t memory_bytes,       \
                                                        hone_device **out_device);
 #include "runtime/devices.def"

@@ -10,9 +10,10 @@ enum { MAX_NUMBER = 1000 };
 static const struct row {
     const char *name;
     hone_status (*open)(int32_t number, int64_t memory_bytes, hone_device **out_device);
-    bool is_host, compiles;
+    bool is_host, compiles, is_alone;
 } rows[] = {
-#define HONE_DEVICE(name, is_host, compiles) {#name, hone_device_open_##name, is_host, compiles},
+#define HONE_DEVICE(name, is_host, compiles, is_alone)                                             \
+    {#name, hone_device_open_##name, is_host, compiles, is_alone},
 #include "runtime/devices.def"
 #undef HONE_DEVICE
 };
@@ -61,4 +62,10 @@ bool hone_device_name_compiles(const char *name) {
     int32_t number;
     const struct row *row = find(name, &number);
     return row && row->compiles;
+}
+
+bool hone_device_name_is_alone(const char *name) {
+    int32_t number;
+    const struct row *row = find(name, &number);
+    return row && row->is_alone;
 }

@@ -11,6 +11,7 @@
 #include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
+#include "support/os/quiet.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/runtime/device_manifest.h"
 #include "tests/support/hone_test.h"
@@ -32,18 +33,30 @@ static hone_runner *make_runner(const hone_runner_local_options *given) {
     return made;
 }
 
-/* The bundle of the fixture fits: B = 2 A + 1 of as many elements. */
-static void run(hone_runner *on, const char *symbol, hone_run_result *out) {
-    device_manifest m;
+/* The bundle of the fixture fits: B = 2 A + 1 of as many elements. *m is what the request points
+ * to. */
+static hone_run_request request_of(const char *symbol, device_manifest *m) {
     const hone_device_artifact code = device_artifact();
     hone_run_request request = runner_fixture_request(&fixture, symbol);
-    device_manifest_init(&m, symbol, FIXTURE_COUNT);
+    device_manifest_init(m, symbol, FIXTURE_COUNT);
     request.artifact_path = NULL;
     request.artifact_bytes = code.bytes;
     request.artifact_byte_count = code.byte_count;
-    request.manifest = m.manifest;
+    request.manifest = m->manifest;
     if (strcmp(symbol, "hang") == 0) request.timeout_ns = SHORT_NS;
+    return request;
+}
+
+static void run(hone_runner *on, const char *symbol, hone_run_result *out) {
+    device_manifest m;
+    const hone_run_request request = request_of(symbol, &m);
     runner_fixture_run(on, &request, out);
+}
+
+static void next_result(hone_runner *on, hone_run_result *out) {
+    hone_ticket ticket;
+    HONE_ASSERT_OK(hone_runner_next_result(
+        on, hone_deadline_after(hone_clock_system(), 100 * HONE_NS_PER_S), &ticket, out));
 }
 
 static const struct row {
@@ -165,28 +178,87 @@ static void slots_have_cards_of_their_own(void **state) {
     const hone_runner_local_options options = {.slots = 3};
     hone_runner *many = make_runner(&options);
     device_manifest m;
-    const hone_device_artifact code = device_artifact();
+    const hone_run_request request = request_of("self_test", &m);
     int lost = 0;
-    device_manifest_init(&m, "self_test", FIXTURE_COUNT);
-    hone_run_request request = runner_fixture_request(&fixture, "self_test");
-    request.artifact_path = NULL;
-    request.artifact_bytes = code.bytes;
-    request.artifact_byte_count = code.byte_count;
-    request.manifest = m.manifest;
     for (int i = 0; i < 3; i++) {
         hone_ticket ticket;
         HONE_ASSERT_OK(hone_runner_submit(many, &request, &ticket));
     }
     for (int i = 0; i < 3; i++) {
-        hone_ticket ticket;
         hone_run_result result;
-        HONE_ASSERT_OK(hone_runner_next_result(
-            many, hone_deadline_after(hone_clock_system(), 100 * HONE_NS_PER_S), &ticket, &result));
+        next_result(many, &result);
         lost += result.failure == HONE_FAILURE_DEVICE_LOST;
         hone_run_result_deinit(&result);
     }
     assert_int_equal(lost, 1); /* there is no third */
     hone_runner_destroy(many);
+}
+
+/* Three at a time: each is answered, and who has the gate of the card shuts the others out. */
+static void executors_share_a_card(void **state) {
+    (void)state;
+    enum { EXECUTORS = 3, REQUESTS = 12 };
+    uint32_t seen[REQUESTS], count = 0;
+    char *path = hone_path_join(fixture.dir, "quiet.lock");
+    const hone_runner_local_options options = {
+        .slots = EXECUTORS, .per_card = EXECUTORS, .queue_depth = REQUESTS, .quiet_path = path};
+    hone_runner *many = make_runner(&options);
+    device_manifest m;
+    const hone_run_request request = request_of("self_test", &m);
+    assert_false(hone_runner_times_here(many));
+    for (int i = 0; i < REQUESTS; i++) {
+        hone_ticket ticket;
+        HONE_ASSERT_OK(hone_runner_submit(many, &request, &ticket));
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+        hone_run_result result;
+        next_result(many, &result);
+        assert_string_equal(result.message, "");
+        assert_true(result.checked && result.sample_count > 0 && !result.drift_flagged);
+        uint32_t k = 0;
+        while (k < count && seen[k] != result.executor)
+            k++;
+        if (k == count) seen[count++] = result.executor;
+        hone_run_result_deinit(&result);
+    }
+    assert_int_equal(count, EXECUTORS);
+    hone_runner_destroy(many);
+    hone_free(path);
+}
+
+/* Whoever has the gate of the card keeps a trial waiting, and whoever has the machine's does not.
+ */
+static void a_card_has_a_gate_of_its_own(void **state) {
+    (void)state;
+    char *machines = hone_path_join(fixture.dir, "quiet.lock");
+    char *cards = hone_path_join(fixture.dir, "quiet.lock-cuda:0");
+    const hone_runner_local_options options = {.quiet_path = machines};
+    hone_runner *one = make_runner(&options);
+    hone_quiet_gate machine, card;
+    hone_run_result result;
+    HONE_ASSERT_OK(hone_quiet_open(machines, &machine));
+    HONE_ASSERT_OK(hone_quiet_open(cards, &card));
+    HONE_ASSERT_OK(hone_quiet_begin(&machine, HONE_QUIET_ALONE, hone_clock_system(), INT64_MAX));
+    run(one, "self_test", &result);
+    assert_string_equal(result.message, "");
+    hone_run_result_deinit(&result);
+    HONE_ASSERT_OK(hone_quiet_begin(&card, HONE_QUIET_SHARED, hone_clock_system(), INT64_MAX));
+    device_manifest m;
+    const hone_run_request request = request_of("self_test", &m);
+    hone_ticket ticket;
+    HONE_ASSERT_OK(hone_runner_submit(one, &request, &ticket));
+    while (!hone_quiet_is_wanted(&card))
+        HONE_ASSERT_OK(hone_runner_tend(one));
+    hone_quiet_end(&card);
+    next_result(one, &result);
+    assert_string_equal(result.message, "");
+    assert_true(result.times.wait_ns > 0);
+    hone_run_result_deinit(&result);
+    hone_quiet_close(&machine);
+    hone_quiet_close(&card);
+    hone_runner_destroy(one);
+    hone_free(machines);
+    hone_free(cards);
 }
 
 static void find_driver(void) {
@@ -202,7 +274,9 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(executors_are_used_again),
                                        cmocka_unit_test(memory_has_a_limit),
                                        cmocka_unit_test(a_card_that_lacks_is_lost),
-                                       cmocka_unit_test(slots_have_cards_of_their_own)};
+                                       cmocka_unit_test(slots_have_cards_of_their_own),
+                                       cmocka_unit_test(executors_share_a_card),
+                                       cmocka_unit_test(a_card_has_a_gate_of_its_own)};
     const hone_runner_local_options options = {.slots = 1};
     is_card = argc > 1 && strcmp(argv[1], "card") == 0;
     if (is_card && argc > 2) without = argv[2];

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 #include "runtime/cache_flush.h"
 #include "runtime/device.h"
@@ -83,6 +84,7 @@ static void check_row(void **state) {
     HONE_ASSERT_CODE(hone_device_open(row->name, 0, &device), row->code);
     assert_true((device != NULL) == (row->code == HONE_CODE_OK));
     assert_true(hone_device_name_is_host(row->name) == row->is_host);
+    assert_true(hone_device_name_is_alone(row->name) == (strcmp(row->name, "cuda:999") == 0));
     hone_device_destroy(device);
 }
 

@@ -11,6 +11,7 @@
 #include "database/db_targets.h"
 #include "runner/farm/runner_remote.h"
 #include "runner/runner.h"
+#include "runtime/device.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "support/os/progress.h"
@@ -31,6 +32,8 @@
 #include "tools/verbs/verbs.h"
 #include "tuner/loop/tune.h"
 #include "tuner/search/search.h"
+
+enum { MAX_EXECUTORS = 4 }; /* on a card: each has its arguments in the card's memory */
 
 /* What a run owns. */
 typedef struct tune_run {
@@ -104,11 +107,21 @@ static hone_status check_layers(tune_run *run, const tune_options *o, hone_runne
     return HONE_OK;
 }
 
+/* A card waits while drivers compile and results are compared: several do that beside each other.
+ */
+static int32_t executors_of(const char *device) {
+    int32_t most = hone_thread_cpu_count() / 4;
+    if (!device || !hone_device_name_is_alone(device) || most < 1) return 1;
+    return most < MAX_EXECUTORS ? most : MAX_EXECUTORS;
+}
+
 /* device: that candidates run on; NULL: this machine. */
 static hone_status open_local_runner(tune_run *run, const tune_options *o, const char *device,
                                      hone_runner **out_runner) {
     if (!run->quiet_path.length) HONE_TRY(hone_quiet_default_path(&run->quiet_path));
-    hone_runner_local_options runner = {.slots = 1,
+    const int32_t executors = executors_of(device);
+    hone_runner_local_options runner = {.slots = executors,
+                                        .per_card = executors,
                                         .device = device,
                                         .quiet_path = hone_str_text(&run->quiet_path),
                                         .unsandboxed = o->unsandboxed};
@@ -231,8 +244,7 @@ static hone_status tune(tune_run *run, const tune_options *o) {
                                  .command_line = hone_str_text(&run->command_line),
                                  .hone_version = HONE_VERSION,
                                  .progress = run->cli->quiet ? NULL : &progress,
-                                 .quiet_path =
-                                     o->is_remote ? hone_str_text(&run->quiet_path) : NULL,
+                                 .quiet_path = hone_str_text(&run->quiet_path),
                                  .log = &run->log,
                                  .should_stop = should_stop};
     return hone_tune(&run->tasks, &options, &run->result);

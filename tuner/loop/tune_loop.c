@@ -3,8 +3,8 @@
  *   (think) ─► PROPOSED ─► BUILDING ─► BUILT ─► RUNNING ─► DONE ─► (think: folded in order)
  *                 builder has room ─┘      └─ a device has room
  *
- * On a machine that measures itself the two halves take turns: builders and search work until a
- * batch is built (or they have nothing to do), then they stand still while that batch is timed.
+ * On a machine that measures its own CPUs the two halves take turns: builders and search work until
+ * a batch is built (or they have nothing to do), then they stand still while that batch is timed.
  */
 #include <errno.h>
 #include <math.h>
@@ -347,11 +347,11 @@ static const char *problem_of(const hone_tuning *t, const hone_run_result *ran) 
 static hone_status take_run(hone_tuning *t, hone_ticket ticket, const hone_run_result *ran) {
     hone_trial *trial = by_ticket(t, HONE_TRIAL_RUNNING, ticket);
     if (!trial) return HONE_ERROR(HONE_CODE_INTERNAL, "a run answered with an unknown ticket");
-    trial->times.queue += ran->times.queue_ns;
+    trial->times.queue += ran->times.queue_ns + ran->times.wait_ns;
     trial->times.transfer = ran->times.transfer_ns;
     trial->times.load = ran->times.load_ns;
     trial->times.check = ran->times.check_ns;
-    trial->times.measure = ran->times.measure_ns + ran->times.wait_ns;
+    trial->times.measure = ran->times.measure_ns;
     const char *problem = problem_of(t, ran);
     if (problem) return try_again(t, trial, HONE_TRIAL_BUILT, problem);
     move(t, trial, HONE_TRIAL_DONE);
