@@ -1,22 +1,36 @@
-/* graph/operators/topi_conv.c - convolutions and pools in N, C, spatial... layout. Padding is a
- * block of its own, so that the window's reads are plain sums of axes; a schedule inlines it. */
+/* graph/operators/topi_conv.c - convolutions and pools, their dimensions in any order that data and
+ * result share (NCHW, NHWC). Padding is a block of its own, so that the window's reads are plain
+ * sums of axes; a schedule inlines it. */
 #include <string.h>
 
 #include "graph/operators/topi_build.h"
+#include "ir/ops/layout.h"
 
-enum { MAX_SPATIAL = 3 };
+enum { MAX_SPATIAL = 3, BATCH = 0, CHANNEL = 1, SPACE = 2 /* dimensions in the plain order */ };
 
 typedef struct window {
     uint32_t spatial;
+    int64_t place[MAX_SPATIAL + 2];  /* of N, C, space... among the dimensions of data and result */
+    int64_t filter[MAX_SPATIAL + 2]; /* of O, I, space... among those of the filter */
     int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilation[MAX_SPATIAL];
     int64_t before[MAX_SPATIAL], after[MAX_SPATIAL];                   /* as asked for */
     int64_t room_before[MAX_SPATIAL + 2], room_after[MAX_SPATIAL + 2]; /* as read, by dimension */
 } window;
 
+static hone_status read_order(hone_topi *t, window *w) {
+    hone_window_layouts l;
+    if (!hone_layouts_of_window(t->bind, &l) || strcmp(l.data, l.out) != 0 ||
+        !hone_layout_axes(l.data, l.plain, w->place) ||
+        !hone_layout_axes(l.kernel, l.plain_kernel, w->filter)) {
+        return hone_topi_unsupported(t, "a result in another layout than the data, or of blocks");
+    }
+    return HONE_OK;
+}
+
 /* Behind the data only what some window reaches is padded. */
 static int64_t reach_after(const hone_topi *t, const window *w, uint32_t i, bool ceil_mode) {
-    int64_t extent = hone_expr_const(t->infos[0]->shape[i + 2]);
-    int64_t count = hone_expr_const(t->out->shape[i + 2]);
+    int64_t extent = hone_expr_const(t->infos[0]->shape[w->place[SPACE + i]]);
+    int64_t count = hone_expr_const(t->out->shape[w->place[SPACE + i]]);
     if (extent < 0 || count < 0) return w->after[i] + (ceil_mode ? w->strides[i] - 1 : 0);
     int64_t end = (count - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
     int64_t needed = end - w->before[i] - extent;
@@ -31,9 +45,9 @@ static hone_status read_window(hone_topi *t, window *w) {
     HONE_TRY(hone_graph_attr_ints(t->bind, "dilation", w->spatial, 1, w->dilation));
     HONE_TRY(hone_graph_attr_padding(t->bind, w->spatial, padding));
     for (uint32_t i = 0; i < w->spatial; i++) {
-        w->before[i] = w->room_before[i + 2] = padding[i];
+        w->before[i] = w->room_before[w->place[SPACE + i]] = padding[i];
         w->after[i] = padding[i + w->spatial];
-        w->room_after[i + 2] = reach_after(t, w, i, ceil_mode);
+        w->room_after[w->place[SPACE + i]] = reach_after(t, w, i, ceil_mode);
     }
     return HONE_OK;
 }
@@ -65,10 +79,12 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
     window w = {0};
     const hone_sinfo *weight = t->infos[1];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
+    HONE_TRY(read_order(t, &w));
     int64_t groups = hone_attrs_int(&t->bind->attrs, "groups", 1);
-    int64_t ins = hone_expr_const(weight->shape[1]), outs = hone_expr_const(weight->shape[0]);
+    int64_t ins = hone_expr_const(weight->shape[w.filter[CHANNEL]]);
+    int64_t outs = hone_expr_const(weight->shape[w.filter[BATCH]]);
     for (uint32_t i = 0; i + 2 < rank; i++)
-        w.kernel[i] = hone_expr_const(weight->shape[i + 2]);
+        w.kernel[i] = hone_expr_const(weight->shape[w.filter[SPACE + i]]);
     if (ins < 0 || outs < 0) return hone_topi_unsupported(t, "channels of unknown number");
     HONE_TRY(read_window(t, &w));
     hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after,
@@ -85,13 +101,15 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
     const hone_expr *const *taps = s.axis + rank + !is_depthwise;
     const hone_expr *rc = is_depthwise ? NULL : s.axis[rank];
     const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2];
-    at[0] = s.axis[0];
-    at[1] = channel_index(t, s.axis[1], rc, outs / groups, ins, groups);
-    filter[0] = s.axis[1];
-    filter[1] = rc ? rc : hone_te_int(t->te, 0);
+    const hone_expr *co = s.axis[w.place[CHANNEL]];
+    at[w.place[BATCH]] = s.axis[w.place[BATCH]];
+    at[w.place[CHANNEL]] = channel_index(t, co, rc, outs / groups, ins, groups);
+    filter[w.filter[BATCH]] = co;
+    filter[w.filter[CHANNEL]] = rc ? rc : hone_te_int(t->te, 0);
     for (uint32_t i = 0; i < w.spatial; i++) {
-        at[i + 2] = window_index(t, &w, i, s.axis[i + 2], taps[i]);
-        filter[i + 2] = taps[i];
+        int64_t place = w.place[SPACE + i];
+        at[place] = window_index(t, &w, i, s.axis[place], taps[i]);
+        filter[w.filter[SPACE + i]] = taps[i];
     }
     hone_ir *ir = &t->te->ir;
     hone_dtype wide = hone_topi_wide(t->out->dtype);
@@ -112,10 +130,11 @@ static hone_buffer pool_reduce(hone_topi *t, const window *w, hone_buffer data, 
         reduce[i] = hone_te_int(t->te, w->kernel[i]);
     hone_te_stage s;
     hone_te_stage_begin(t->te, &s, rank, t->out_shape, w->spatial, reduce);
-    at[0] = s.axis[0];
-    at[1] = s.axis[1];
+    at[w->place[BATCH]] = s.axis[w->place[BATCH]];
+    at[w->place[CHANNEL]] = s.axis[w->place[CHANNEL]];
     for (uint32_t i = 0; i < w->spatial; i++) {
-        at[i + 2] = window_index(t, w, i, s.axis[i + 2], s.axis[rank + i]);
+        int64_t place = w->place[SPACE + i];
+        at[place] = window_index(t, w, i, s.axis[place], s.axis[rank + i]);
     }
     const hone_expr *x = hone_te_load(t->te, data, at);
     return hone_te_reduce(t->te, &s, name, reducer,
@@ -138,13 +157,13 @@ static const hone_expr *taps_below(hone_topi *t, const window *w, uint32_t i,
 /* How many taps of a window count along dimension i; NULL = all of them. */
 static const hone_expr *tap_count(hone_topi *t, const window *w, uint32_t i, const hone_expr *out,
                                   bool include_pad) {
-    bool overhangs = w->room_after[i + 2] > w->after[i];
-    if (include_pad && !overhangs) return NULL;
-    if (!include_pad && w->before[i] == 0 && w->room_after[i + 2] == 0) return NULL;
+    int64_t place = w->place[SPACE + i], room_after = w->room_after[place];
+    if (include_pad && room_after <= w->after[i]) return NULL;
+    if (!include_pad && w->before[i] == 0 && room_after == 0) return NULL;
     const hone_expr *start =
         hone_topi_add_int(t, hone_topi_mul_int(t, out, w->strides[i]), -w->before[i]);
     const hone_expr *limit =
-        hone_topi_add_int(t, t->shapes[0][i + 2], include_pad ? w->after[i] : 0);
+        hone_topi_add_int(t, t->shapes[0][place], include_pad ? w->after[i] : 0);
     const hone_expr *taps = taps_below(t, w, i, start, limit);
     if (include_pad || w->before[i] == 0) return taps;
     return hone_expr_sub(&t->te->ir, taps, taps_below(t, w, i, start, hone_te_int(t->te, 0)));
@@ -157,7 +176,7 @@ static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, b
     int64_t all = 1;
     const hone_expr *count = NULL;
     for (uint32_t i = 0; i < w->spatial; i++) {
-        const hone_expr *taps = tap_count(t, w, i, s.axis[i + 2], include_pad);
+        const hone_expr *taps = tap_count(t, w, i, s.axis[w->place[SPACE + i]], include_pad);
         if (!taps)
             all *= w->kernel[i];
         else
@@ -178,6 +197,7 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
     window w = {0};
     hone_dtype dtype = t->infos[0]->dtype;
     bool is_max = strstr(t->op, "max_pool") != NULL;
+    HONE_TRY(read_order(t, &w));
     HONE_TRY(
         hone_graph_attr_ints(t->bind, "pool_size", (uint32_t)t->infos[0]->rank - 2, 1, w.kernel));
     HONE_TRY(read_window(t, &w));

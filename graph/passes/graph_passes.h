@@ -14,6 +14,7 @@ hone_status hone_pass_infer(hone_module *module, const hone_graph_options *optio
 hone_status hone_pass_normalize(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_batch_norm(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_decompose(hone_module *module, const hone_graph_options *options);
+hone_status hone_pass_channels_last(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_transpose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fold_constants(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options);

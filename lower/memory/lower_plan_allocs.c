@@ -4,7 +4,9 @@
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
  * parallel or vectorized loop carry nothing to each other: it is entered when nothing else stands
  * around it, and when all of them store to the same elements in each round of what does. Elsewhere
- * each has a part of the buffer, see part_iterations.c. */
+ * each has a part of the buffer, see part_iterations.c. Loops over threads, or blocks of them, that
+ * have such memory of their own are entered as they are: each runs one iteration. */
+#include "ir/core/concurrent.h"
 #include "ir/region/written.h"
 #include "lower/ground/scope.h"
 #include "lower/memory/lifetimes.h"
@@ -154,6 +156,24 @@ static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower
     return HONE_NO_ID;
 }
 
+/* The innermost of the loops over threads around all uses that each have this memory of their own,
+ * or HONE_NO_ID. */
+static hone_node_id owner_of(const planner *p, hone_node_id alloc, const lower_accesses *all) {
+    const hone_func *func = p->scope.lower->func;
+    const char *memory = func->buffers[p->buffer].scope;
+    hone_node_id owner = HONE_NO_ID;
+    for (hone_node_id at = only_user(func, alloc, all); at != HONE_NO_ID;
+         at = only_user(func, at, all)) {
+        const hone_node *node = hone_func_node(func, at);
+        if (is_use(all, at)) break; /* perhaps in its bounds */
+        if (node->kind == HONE_NODE_ALLOC) continue;
+        if (!hone_loop_is_of_threads(node) || !hone_scope_is_own(memory, node->u.loop.thread_tag))
+            break;
+        owner = at;
+    }
+    return owner;
+}
+
 static bool has_loop_between(const hone_func *func, hone_node_id outer, hone_node_id inner) {
     for (; inner != outer; inner = hone_func_node(func, inner)->parent) {
         hone_node_kind kind = (hone_node_kind)hone_func_node(func, inner)->kind;
@@ -184,7 +204,8 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     if (place == alloc) return HONE_OK;
     bool may = false;
     HONE_TRY(may_enter(p, alloc, place, &may));
-    if (!may) place = independent_user(p, alloc, &all);
+    if (!may) place = owner_of(p, alloc, &all);
+    if (!may && place == HONE_NO_ID) place = independent_user(p, alloc, &all);
     if (place != HONE_NO_ID) {
         lower_splice(func, alloc); /* its children take its place */
         hone_tree_move_children(func, place, alloc);

@@ -43,11 +43,11 @@ static bool has_form(const hone_schedule *sch, hone_node_id node) {
            is_point(sch, &block->writes[0]);
 }
 
-/* The group of an axis, or GPU_GROUPS. */
+/* The group of an axis, or GPU_GROUPS. One step more is in no operand's way. */
 static gpu_group group_of(const hone_block *block, const hone_gpu_shape *s, uint32_t a) {
     bool in_first = s->uses[0][a], in_second = s->uses[1][a];
     if (block->axes[a].kind == HONE_AXIS_REDUCE)
-        return in_first && in_second ? GPU_STEPS : GPU_GROUPS;
+        return (in_first && in_second) || s->axes[a] == 1 ? GPU_STEPS : GPU_GROUPS;
     if (block->axes[a].kind != HONE_AXIS_SPATIAL || !s->uses[2][a]) return GPU_GROUPS;
     if (in_first && in_second) return GPU_BATCH;
     return in_first ? GPU_ROWS : in_second ? GPU_COLUMNS : GPU_GROUPS;
@@ -72,9 +72,9 @@ static bool read_axes(const hone_schedule *sch, const hone_block *block, hone_gp
     for (uint32_t a = 0; a < s->axis_count; a++) {
         for (uint32_t r = 0; r < 3; r++)
             s->uses[r][a] = region_uses(sch, regions[r], block->axes[a].var);
+        s->axes[a] = hone_expr_const(block->axes[a].dom.extent);
         gpu_group group = s->groups[a] = group_of(block, s, a);
         if (group == GPU_GROUPS) return false;
-        s->axes[a] = hone_expr_const(block->axes[a].dom.extent);
         if (!hone_expr_is_int_value(block->axes[a].dom.min, 0)) return false;
         /* strides in maps are the extents of all axes of the group but the first */
         if (s->has[group] && s->axes[a] < 1) return false;

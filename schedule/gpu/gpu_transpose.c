@@ -62,9 +62,11 @@ static bool find_sides(transpose *t) {
     return false;
 }
 
-static hone_status tile(transpose *t, hone_rv *out_block, hone_rv *out_rows, hone_rv *out_columns) {
+/* Loops around the tile; how many. The last is the one that the copy is made at. */
+static hone_status tile(transpose *t, hone_rv order[GPU_MAX_LOOPS + 2], uint32_t *out_around,
+                        hone_rv out_inner[2]) {
     hone_gpu *g = t->g;
-    hone_rv rows[2], columns[2], order[GPU_MAX_LOOPS + 2];
+    hone_rv rows[2], columns[2];
     uint32_t at = 0;
     HONE_TRY(hone_gpu_split(g, t->nest.rvs[t->row], SIDE, rows));
     HONE_TRY(hone_gpu_split(g, t->nest.rvs[t->column], SIDE, columns));
@@ -73,25 +75,28 @@ static hone_status tile(transpose *t, hone_rv *out_block, hone_rv *out_rows, hon
     }
     order[at++] = rows[0];
     order[at++] = columns[0];
-    order[at] = *out_rows = rows[1];
-    order[at + 1] = *out_columns = columns[1];
-    HONE_TRY(hone_sch_reorder(g->sch, at + 2, order));
-    HONE_TRY(hone_gpu_fuse(g, at, order, out_block));
-    return hone_sch_bind(g->sch, *out_block, "blockIdx.x");
+    order[at] = out_inner[0] = rows[1];
+    order[at + 1] = out_inner[1] = columns[1];
+    *out_around = at;
+    return hone_sch_reorder(g->sch, at + 2, order);
 }
 
 hone_status hone_gpu_transpose(hone_gpu *g, hone_rv block) {
     transpose t = {.g = g};
-    hone_rv of_block, inner[2], copy, fused;
+    hone_rv around[GPU_MAX_LOOPS + 2], inner[2], of_block, copy, fused;
+    uint32_t count;
     const hone_factor threads =
         HONE_FACTOR_OF_INT(hone_gpu_min(GPU_BLOCK_THREADS, g->limits->block_threads));
     HONE_TRY(hone_gpu_get_nest(g, block, &t.nest));
     if (t.nest.count < 2 || hone_gpu_is_bound(g->sch, t.nest.block) || !is_plain(&t) ||
         !find_sides(&t))
         return hone_gpu_unfit();
-    HONE_TRY(tile(&t, &of_block, &inner[0], &inner[1]));
+    HONE_TRY(tile(&t, around, &count, inner));
     HONE_TRY(hone_sch_cache_read(g->sch, block, t.read, "shared", 0, NULL, &copy));
-    HONE_TRY(hone_sch_compute_at(g->sch, copy, of_block, true, -1));
+    /* before the loops are one: which tile of it is read is seen in each */
+    HONE_TRY(hone_sch_compute_at(g->sch, copy, around[count - 1], true, -1));
+    HONE_TRY(hone_gpu_fuse(g, count, around, &of_block));
+    HONE_TRY(hone_sch_bind(g->sch, of_block, "blockIdx.x"));
     HONE_TRY(hone_gpu_get_nest(g, copy, &t.nest));
     HONE_TRY(hone_gpu_fuse(g, t.nest.count - 1, t.nest.rvs + 1, &fused));
     HONE_TRY(hone_gpu_share(g, fused, threads, 1, NULL));

@@ -193,6 +193,26 @@ static const struct row alloc_rows[] = {
           "                    L[f * 2 + t] = A[t]\n"
           "            Y[f] = L[f * 2] + L[f * 2 + 2] + o\n",                "    L = T.alloc_buffer((3, 7), \"int32\")\n"
      "    for o in range(2):\n"                                        },
+    {"a block of threads has shared memory of its own, whatever it reads",
+     HEAD "    L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n"
+          "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+          "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+          "            if b // 2 * 32 + t * 3 % 8 < 56:\n"
+          "                L[b // 2 * 32 + t] = A[t]\n"
+          "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+          "            if b // 2 * 32 + t < 56:\n"
+          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",                 "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+     "        L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n" },
+    {"but what is global is one for all",
+     HEAD "    L = T.alloc_buffer((64,), \"int32\")\n"
+          "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+          "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+          "            if b // 2 * 32 + t * 3 % 8 < 56:\n"
+          "                L[b // 2 * 32 + t] = A[t]\n"
+          "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
+          "            if b // 2 * 32 + t < 56:\n"
+          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",                 "    L = T.alloc_buffer((64,), \"int32\")\n"
+     "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"       },
 };
 
 static const struct row layout_rows[] = {

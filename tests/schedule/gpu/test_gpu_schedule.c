@@ -174,6 +174,10 @@ static const struct group_row {
     {"groups, sums of half floats", NN("64", "64", "64", "float16", "float16")          },
     {"groups, bfloat",              NT("40", "40", "100", "bfloat16", "float32")        },
     {"groups, bytes",               NN("48", "64", "130", "int8", "int32")              },
+    {"groups, a convolution of one tap, channels last",
+     "@T.prim_func\ndef main(" BUF("A", "(1, 6, 9, 40)", "float16") ", " BUF("B", "(48, 1, 1, 40)", "float16") ", "
+     BUF("C", "(1, 6, 9, 48)", "float32") "):\n"
+     SUM("n, y, x, o, c, r, s", "SSSSRRR", "1, 6, 9, 48, 40, 1, 1", "C[n, y, x, o]", "A[n, y, x, c]", "B[o, r, s, c]", "float32")},
     {"groups, a batch",
      "@T.prim_func\ndef main(" BUF("A", "(3, 40, 64)", "float16") ", " BUF("B", "(3, 48, 64)", "float16") ", "
      BUF("C", "(3, 40, 48)", "float32") "):\n"
