@@ -1,11 +1,15 @@
 /* schedule/gpu/gpu_schedule.c - the steps, each of which leaves out what is refused:
  *
- *   inline ─► products by tiles ─► rows ─► sums by threads together ─► what is left: as it stands
- */
+ *   inline ─► products by tiles ─► inline what only one reads ─► rows ─► sums by threads together
+ *          ─► what is left: as it stands
+ *
+ * Padding is a copy of its own until it is clear that no product has it in its tiles: then windows
+ * ask where they read. */
 #include "schedule/gpu/gpu_schedule.h"
 
 #include "schedule/defaults/default_impl.h"
 #include "schedule/gpu/gpu_impl.h"
+#include "schedule/gpu/gpu_product.h"
 #include "schedule/gpu/gpu_sketch.h"
 #include "schedule/primitive/primitives.h"
 
@@ -63,13 +67,15 @@ hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits
 
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
     static const way inlining[] = {inline_one},
-                     products[] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product};
+                     products[] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product},
+                     windows[] = {hone_gpu_join_prologue};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;
     sch->wants_reasons = false;
     hone_status st = schedule_blocks(&g, 1, inlining);
     if (!st) st = schedule_blocks(&g, HONE_COUNT(products), products);
+    if (!st) st = schedule_blocks(&g, 1, windows);
     if (!st) st = hone_gpu_bind_rest(sch, limits);
     sch->wants_reasons = wants_reasons;
     return hone_default_optional(st);
