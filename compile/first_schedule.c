@@ -28,8 +28,10 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     };
 }
 
-int64_t hone_matrix_shared_bytes(const hone_target *target) {
-    return capability(target) >= FIRST_WITH_COPIES ? target->max_shared_bytes : 0;
+void hone_note_device(hone_graph_options *options, const hone_target *target) {
+    bool has_matrices = capability(target) >= FIRST_WITH_COPIES;
+    options->matrix_shared_bytes = has_matrices ? target->max_shared_bytes : 0;
+    options->is_for_many_threads = hone_target_is_gpu(target);
 }
 
 static hone_default_limits limits_of(const hone_target *target, uint64_t constants) {

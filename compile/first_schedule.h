@@ -3,6 +3,7 @@
 #ifndef HONE_COMPILE_FIRST_SCHEDULE_H
 #define HONE_COMPILE_FIRST_SCHEDULE_H
 
+#include "graph/module/graph_options.h"
 #include "schedule/defaults/winograd.h"
 #include "schedule/gpu/gpu_schedule.h"
 #include "target/target.h"
@@ -10,9 +11,8 @@
 /* What schedules for a GPU are told of it. */
 hone_gpu_limits hone_gpu_limits_of(const hone_target *target);
 
-/* Shared memory of a block of a target whose warps multiply matrices in registers; 0 of others:
- * hone_graph_options.matrix_shared_bytes. */
-int64_t hone_matrix_shared_bytes(const hone_target *target);
+/* Notes in the options of graph passes what they ask of a device. */
+void hone_note_device(hone_graph_options *options, const hone_target *target);
 
 /* Schedules a program that was just reset, by schedule/gpu for GPUs, by schedule/defaults for
  * others. constants: bit i says that the i-th parameter that is a buffer never changes. Fails as

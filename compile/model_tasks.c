@@ -9,11 +9,9 @@
 
 /* What is the same for all variants. */
 static hone_graph_options common_options(const hone_target *target, const hone_left_out *left_out) {
-    return (hone_graph_options){
-        .left_out = left_out,
-        .matrix_shared_bytes = target ? hone_matrix_shared_bytes(target) : 0,
-        .is_for_many_threads = target && hone_target_is_gpu(target),
-    };
+    hone_graph_options options = {.left_out = left_out};
+    if (target) hone_note_device(&options, target);
+    return options;
 }
 
 static hone_status prepare(const hone_module *module, const hone_graph_options *common,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compile/first_schedule.h"
 #include "graph/passes/pass.h"
 #include "ir/verify/verify.h"
 #include "lower/ground/lower.h"
@@ -19,15 +20,13 @@ static const char *const lowering_names[] = {
 static const struct elsewhere {
     const char *tvm_names, *where;
 } elsewhere[] = {
-    {"LowerCrossThreadReduction LowerThreadAllreduce ThreadSync UnifyThreadBinding",
-     "no code is generated for GPUs"                                                                                     },
     {"BindTarget AnnotateEntryFunc AnnotateDeviceRegions SplitHostDevice MakePackedAPI "
      "LowerTVMBuiltin LowerIntrin NarrowDataType ForceNarrowIndexToInt32 StorageRewrite "
      "CallTIRRewrite StaticPlanBlockMemory VMBuiltinLower VMShapeLower KillAfterLastUse "
      "LowerAllocTensor RewriteDataflowReshape AttachGlobalSymbol BF16ComputeLegalize "
-     "FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize",               "'hone compile' does it; see --emit"},
-    {"MetaScheduleApplyDatabase",                                                    "'hone compile --db' does it"       },
-    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                                    "'hone tune' does it"               },
+     "FP8ComputeLegalize BF16StorageLegalize FP8StorageLegalize", "'hone compile' does it; see --emit"},
+    {"MetaScheduleApplyDatabase",                                      "'hone compile --db' does it"       },
+    {"MetaScheduleTuneIRMod MetaScheduleTuneTIR",                      "'hone tune' does it"               },
 };
 
 bool hone_named_pass_at(size_t index, hone_named_pass *out) {
@@ -50,6 +49,15 @@ const char *const *hone_named_pipeline(const char *name) {
 
 bool hone_named_pass_binds(const char *name) {
     return hone_graph_pass_find(name) && hone_graph_pass_find(name) == hone_graph_pass_find("bind");
+}
+
+bool hone_named_pass_takes_target(const char *name) {
+    static const char *const of_devices[] = {"channels_last", "fuse_attention", "legalize",
+                                             "legalize_all"};
+    const hone_graph_pass *pass = hone_graph_pass_find(name);
+    for (size_t i = 0; pass && i < HONE_COUNT(of_devices); i++)
+        if (strcmp(pass->name, of_devices[i]) == 0) return true;
+    return !pass;
 }
 
 /* ---- names that are none ---- */
@@ -134,7 +142,9 @@ static hone_status run_some(const hone_module *module, const char *const *names,
         while (done < count && hone_graph_pass_find(names[done]))
             done++;
         *out_done = done;
-        return hone_graph_run_passes(module, names, done, &options->graph, out_module);
+        hone_graph_options graph = options->graph;
+        if (options->target) hone_note_device(&graph, options->target);
+        return hone_graph_run_passes(module, names, done, &graph, out_module);
     }
     for (; done < count && done < MOST && !hone_graph_pass_find(names[done]); done++)
         lowering[done] = hone_lower_pass_find(names[done]);

@@ -33,9 +33,12 @@ HONE_NODISCARD hone_status hone_named_pass_check(const char *name);
 /* Whether it is the pass that takes sizes and parameters (options->graph). */
 bool hone_named_pass_binds(const char *name);
 
+/* Whether what it makes depends on the target: those that lower, and some over graphs. */
+bool hone_named_pass_takes_target(const char *name);
+
 typedef struct hone_named_passes_options {
     hone_graph_options graph;
-    const hone_target *target; /* what lowering is for; NULL = this machine */
+    const hone_target *target; /* what it is for; NULL = this machine, as its CPU */
 } hone_named_passes_options;
 
 /* The module after the passes, frozen; names are checked before anything runs. A pass that fails is

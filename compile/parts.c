@@ -74,11 +74,9 @@ static hone_status prepare(parts *p, const hone_module *module, const char *only
                            const hone_dim_variant *variant, hone_module **out_module) {
     hone_graph_options options = {.only = only,
                                   .left_out = &p->left_out,
-                                  .matrix_shared_bytes =
-                                      hone_matrix_shared_bytes(&p->options->target),
-                                  .is_for_many_threads = hone_target_is_gpu(&p->options->target),
                                   .weights = p->options->weight_values,
                                   .weight_count = p->options->weight_count};
+    hone_note_device(&options, &p->options->target);
     if (variant) {
         options.dims = variant->dims;
         options.dim_count = variant->dim_count;

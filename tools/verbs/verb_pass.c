@@ -94,11 +94,10 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     return st;
 }
 
-/* Only lowering asks for a target. */
 static hone_status check_target(const hone_cli *cli, const pass_names *names) {
     for (size_t i = 0; i < names->count; i++)
-        if (hone_lower_pass_find(names->items[i])) return HONE_OK;
-    return hone_cli_refuse(cli, "target", "passes over graphs");
+        if (hone_named_pass_takes_target(names->items[i])) return HONE_OK;
+    return hone_cli_refuse(cli, "target", "passes that are the same for all");
 }
 
 /* Only one pass takes sizes and parameters, and without them it does nothing. */
@@ -156,7 +155,7 @@ int hone_verb_pass(int argc, char **argv) {
                         "a number for a symbolic size; may be repeated"),
         HONE_CLI_PARAMS_OPTION(&o.params),
         HONE_CLI_OPTION("target", 0, "TARGET", TEXT, &o.target,
-                        "for program passes; default: host"),
+                        "what it is for; default: host"),
         HONE_CLI_DIALECT_OPTION(&o.dialect),
         HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
         {0},
