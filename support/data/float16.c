@@ -129,6 +129,12 @@ static uint32_t pack(format f, double value) {
     return packed ? sign | (uint32_t)packed : zero;
 }
 
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static float unpack(format f, uint32_t bits) {
     uint32_t exponent = bits >> f.mantissa_bits & ((1u << f.exponent_bits) - 1);
     uint32_t mantissa = bits & ((1u << f.mantissa_bits) - 1);
@@ -145,13 +151,20 @@ static float unpack(format f, uint32_t bits) {
     } else if (exponent == 0) {
         value = ldexpf((float)mantissa, 1 - f.bias - f.mantissa_bits);
     } else {
-        uint32_t whole = mantissa | 1u << f.mantissa_bits;
-        value = ldexpf((float)whole, (int)exponent - f.bias - f.mantissa_bits);
+        value = float_of((exponent + 127 - (uint32_t)f.bias) << 23 | mantissa
+                                                                         << (23 - f.mantissa_bits));
     }
     return is_negative ? -value : value;
 }
 
+/* Most are of one of two types: these by the shortest way. */
 double hone_short_float_load(hone_dtype dtype, uint32_t bits) {
+    if (dtype.code == HONE_DTYPE_CODE_BFLOAT) return (double)float_of(bits << 16);
+    uint32_t exponent = bits & 0x7c00;
+    if (dtype.code == HONE_DTYPE_CODE_FLOAT && exponent != 0 && exponent != 0x7c00) {
+        uint32_t sign = (bits & 0x8000) << 16;
+        return (double)float_of(sign | ((bits & 0x7fff) + (112u << 10)) << 13);
+    }
     return (double)unpack(format_of(dtype), bits);
 }
 
