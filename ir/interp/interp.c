@@ -228,6 +228,7 @@ hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, si
     machine_free_stores(m, m->outer_buffers);
     hone_free(m->tasks);
     hone_free(m->flights);
+    hone_free(m->factors);
     if (m->arena) hone_arena_destroy(m->arena);
     hone_free(m);
     return st;

@@ -246,6 +246,8 @@ struct machine {
     xexchange *exchanges;   /* of the statement that is compiled */
     uint32_t exchange_count;
     bool is_running;
+    xvalue *factors; /* room for those of a product (interp_matrix.c) */
+    int64_t factor_capacity;
     /* asynchronous copies */
     struct xflight *flights;
     uint32_t flight_count, flight_capacity;

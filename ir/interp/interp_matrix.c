@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "ir/interp/interp_team.h"
+#include "support/core/alloc.h"
 
 enum { LANES = 32 };
 
@@ -55,31 +56,25 @@ static hone_buffer registers_of(machine *m, const xexpr *e) {
     return id;
 }
 
-typedef union number {
-    int64_t i;
-    double f;
-} number;
-
 static bool holds_floats(const machine *m, hone_buffer id) {
     return hone_dtype_is_float(m->buffers[id].dtype);
 }
 
-static number value_at(machine *m, hone_buffer id, int64_t at) {
+static xvalue value_at(machine *m, hone_buffer id, int64_t at) {
     const xbuffer *b = &m->buffers[id];
-    return holds_floats(m, id) ? (number){.f = read_float(b->store, b->dtype, at)}
-                               : (number){.i = read_int(b->store, b->dtype, at)};
+    return holds_floats(m, id) ? (xvalue){.f = read_float(b->store, b->dtype, at)}
+                               : (xvalue){.i = read_int(b->store, b->dtype, at)};
 }
 
-static number get(machine *m, hone_buffer id, int64_t at) {
+static xvalue get(machine *m, hone_buffer id, int64_t at) {
     touch_element(m, id, at, false);
     return value_at(m, id, at);
 }
 
 /* The lanes of a warp store a tile together: what one of them has put there is no race. */
-static void put(machine *m, hone_buffer id, int64_t at, number value) {
+static void put(machine *m, hone_buffer id, int64_t at, xvalue value) {
     const xbuffer *b = &m->buffers[id];
-    const xvalue fresh = holds_floats(m, id) ? (xvalue){.f = value.f} : (xvalue){.i = value.i};
-    m->fresh = &fresh;
+    m->fresh = &value;
     touch_element(m, id, at, true);
     m->fresh = NULL;
     if (holds_floats(m, id))
@@ -99,35 +94,56 @@ static double rounded(double value, hone_dtype dtype) {
     return dtype.bits == 32 ? (double)(float)value : round_slow(value, dtype);
 }
 
-/* A factor as NVIDIA's units take it: of 24 bits of a float 11 are left (tf32), rounded, halves
+/* Factors as NVIDIA's units take them: of 24 bits of a float 11 are left (tf32), rounded, halves
  * away from zero. */
-static number as_factor(const machine *m, hone_buffer id, number value) {
-    hone_dtype dtype = m->buffers[id].dtype;
-    if (!hone_dtype_is_float(dtype) || dtype.bits != 32 || !isfinite(value.f)) return value;
-    float f = (float)value.f;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    bits = (bits + 0x1000) & ~UINT32_C(0x1fff);
-    memcpy(&f, &bits, sizeof f);
-    return (number){.f = (double)f};
+static void round_factors(hone_dtype dtype, xvalue *values, int64_t count) {
+    if (!hone_dtype_is_float(dtype) || dtype.bits != 32) return;
+    for (int64_t i = 0; i < count; i++) {
+        float f = (float)values[i].f;
+        uint32_t bits;
+        if (!isfinite(f)) continue;
+        memcpy(&bits, &f, sizeof bits);
+        bits = (bits + 0x1000) & ~UINT32_C(0x1fff);
+        memcpy(&f, &bits, sizeof f);
+        values[i].f = (double)f;
+    }
 }
 
-/* sum + a * b in the type of the accumulator. */
-static number multiply_add(const machine *m, hone_buffer accumulator, number sum, number a,
-                           number b) {
-    hone_dtype dtype = m->buffers[accumulator].dtype;
+/* sum + a * b in that type. */
+static xvalue multiply_add(hone_dtype dtype, xvalue sum, xvalue a, xvalue b) {
     if (hone_dtype_is_float(dtype)) {
-        return (number){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
+        return (xvalue){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
     }
     uint64_t total = (uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i;
-    return (number){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
+    return (xvalue){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
+}
+
+/* An element of the accumulator, and to it the products of a row and a column. */
+static xvalue add_products(machine *m, hone_buffer accumulator, int64_t at, const xvalue *row,
+                           const xvalue *column, int64_t count) {
+    hone_dtype dtype = m->buffers[accumulator].dtype;
+    xvalue sum = get(m, accumulator, at);
+    for (int64_t k = 0; k < count; k++)
+        sum = multiply_add(dtype, sum, row[k], column[k]);
+    return sum;
+}
+
+/* Room for the factors of a product, until the next one. */
+static xvalue *room_for_factors(machine *m, int64_t count) {
+    if (count > m->factor_capacity) {
+        hone_free(m->factors);
+        m->factors = hone_calloc((size_t)count, sizeof *m->factors);
+        m->factor_capacity = m->factors ? count : 0;
+        if (!m->factors) machine_out_of_memory(m);
+    }
+    return m->factors;
 }
 
 /* ---- wmma ---- */
 
 typedef struct tile {
     hone_buffer buffer;
-    int64_t offset, stride, rows, columns;
+    int64_t offset, row_step, column_step, rows, columns;
 } tile;
 
 /* The tile of that number among tiles of rows by columns. */
@@ -138,7 +154,7 @@ static tile tile_at(machine *m, hone_buffer id, int64_t index, int64_t rows, int
         fail(m, "a fragment's tiles do not divide the rows of its buffer");
     }
     int64_t per_row = row / columns;
-    tile t = {id, 0, row, rows, columns};
+    tile t = {id, 0, row, 1, rows, columns};
     t.offset = index / per_row * rows * row + index % per_row * columns;
     if (index < 0 || t.offset + (rows - 1) * row + columns > s->elements) {
         fail(m, "a fragment lies outside of its buffer");
@@ -147,19 +163,20 @@ static tile tile_at(machine *m, hone_buffer id, int64_t index, int64_t rows, int
 }
 
 static int64_t element_of(const tile *t, int64_t i, int64_t j) {
-    return t->offset + i * t->stride + j;
+    return t->offset + i * t->row_step + j * t->column_step;
 }
 
-/* A tile as the scope of its buffer has it: a is m by k, b k by n, the accumulator m by n; turned
- * around when columns came first. */
+/* A tile as the scope of its buffer has it: a is m by k, b k by n, the accumulator m by n; it lies
+ * there turned around when columns came first. */
 static tile fragment(machine *m, hone_buffer id, int64_t index) {
     const xfragment *f = &m->buffers[id].store->fragment;
     const char *scope = hone_func_buffer(m->func, id)->scope;
     bool is_a = strcmp(scope, "wmma.matrix_a") == 0, is_b = strcmp(scope, "wmma.matrix_b") == 0;
     if (f->m == 0) fail(m, "a fragment is used before it is loaded or filled");
     int64_t rows = is_b ? f->k : f->m, columns = is_a ? f->k : f->n;
-    return f->is_turned ? tile_at(m, id, index, columns, rows)
-                        : tile_at(m, id, index, rows, columns);
+    if (!f->is_turned) return tile_at(m, id, index, rows, columns);
+    tile t = tile_at(m, id, index, columns, rows);
+    return (tile){id, t.offset, 1, t.row_step, rows, columns};
 }
 
 /* args[1] data, then m, n, k and the number of the fragment. */
@@ -171,25 +188,32 @@ static tile shaped_fragment(machine *m, const xexpr *e, bool is_turned) {
     return fragment(m, id, x_int(e->args[5], m));
 }
 
-/* Which thread of four warps has an element of wgmma's accumulators: all of them (-1) where they
- * are none, or where threads do not run yet. */
-static int64_t owner_of(const machine *m, hone_buffer id, int64_t i, int64_t j) {
-    bool is_shared_out = strcmp(hone_func_buffer(m->func, id)->scope, "wgmma.accumulator") == 0 &&
-                         m->thread && find_lane(m) != HONE_NO_ID;
-    return is_shared_out ? i % 64 / 16 * LANES + i % 8 * 4 + j % 8 / 2 : -1;
+/* wgmma's accumulators are shared out among the threads of four warps; which of these runs, or
+ * EVERYTHING where a buffer is none, or threads do not run yet. */
+enum { EVERYTHING = -1 };
+
+static int64_t share_of(const machine *m, hone_buffer id) {
+    bool is_shared_out =
+        strcmp(hone_func_buffer(m->func, id)->scope, "wgmma.accumulator") == 0 && m->thread;
+    hone_var lane = is_shared_out ? find_lane(m) : HONE_NO_ID;
+    return lane == HONE_NO_ID ? EVERYTHING : m->slots[lane].i % (4 * LANES);
 }
 
-static bool is_mine(const machine *m, hone_buffer id, int64_t i, int64_t j) {
-    int64_t owner = owner_of(m, id, i, j);
-    return owner < 0 || owner == m->slots[find_lane(m)].i % (4 * LANES);
+static bool has_row(int64_t share, int64_t i) {
+    return share == EVERYTHING || share / 4 == i % 64 / 16 * 8 + i % 8;
+}
+
+static bool has_column(int64_t share, int64_t j) {
+    return share == EVERYTHING || share % 4 == j % 8 / 2;
 }
 
 static void fill_tile(machine *m, const tile *t, const xexpr *with) {
     double value = x_is_float(with) ? x_float(with, m) : (double)x_int(with, m);
-    number n = holds_floats(m, t->buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
+    xvalue n = holds_floats(m, t->buffer) ? (xvalue){.f = value} : (xvalue){.i = (int64_t)value};
+    int64_t share = share_of(m, t->buffer);
     for (int64_t i = 0; i < t->rows; i++) {
-        for (int64_t j = 0; j < t->columns; j++) {
-            if (is_mine(m, t->buffer, i, j)) put(m, t->buffer, element_of(t, i, j), n);
+        for (int64_t j = 0; has_row(share, i) && j < t->columns; j++) {
+            if (has_column(share, j)) put(m, t->buffer, element_of(t, i, j), n);
         }
     }
 }
@@ -206,10 +230,11 @@ static void move_tile(machine *m, const tile *t, const xexpr *pointer, int64_t r
     int64_t offset;
     hone_buffer memory = place_of_pointer(m, pointer, &offset);
     require_same_sort(m, t->buffer, memory);
+    int64_t share = share_of(m, t->buffer);
     for (int64_t i = 0; i < t->rows; i++) {
-        for (int64_t j = 0; j < t->columns; j++) {
+        for (int64_t j = 0; has_row(share, i) && j < t->columns; j++) {
             int64_t there = offset + i * row_step + j * column_step, here = element_of(t, i, j);
-            if (!is_mine(m, t->buffer, i, j)) continue;
+            if (!has_column(share, j)) continue;
             if (is_store)
                 put(m, memory, there, get(m, t->buffer, here));
             else
@@ -223,8 +248,9 @@ static int64_t move_fragment(const xexpr *e, machine *m, bool is_store) {
     const char *layout =
         e->args[8]->source->kind == HONE_EXPR_STRING ? e->args[8]->source->u.s : "";
     int64_t stride = x_int(e->args[7], m);
-    tile t = shaped_fragment(m, e, strcmp(layout, "col_major") == 0);
-    move_tile(m, &t, e->args[6], stride, 1, is_store);
+    bool is_turned = strcmp(layout, "col_major") == 0;
+    tile t = shaped_fragment(m, e, is_turned);
+    move_tile(m, &t, e->args[6], is_turned ? 1 : stride, is_turned ? stride : 1, is_store);
     return 0;
 }
 static int64_t load_fragment(const xexpr *e, machine *m) {
@@ -232,6 +258,29 @@ static int64_t load_fragment(const xexpr *e, machine *m) {
 }
 static int64_t store_fragment(const xexpr *e, machine *m) {
     return move_fragment(e, m, true);
+}
+
+/* A tile row after row, or column after column. */
+static void read_tile(machine *m, const tile *t, bool by_columns, xvalue *out) {
+    int64_t outer = by_columns ? t->columns : t->rows, inner = by_columns ? t->rows : t->columns;
+    for (int64_t i = 0; i < outer; i++) {
+        for (int64_t j = 0; j < inner; j++) {
+            int64_t at = by_columns ? element_of(t, j, i) : element_of(t, i, j);
+            *out++ = get(m, t->buffer, at);
+        }
+    }
+}
+
+/* D = A B + C, of rows by k and k by columns; x and y: A's rows and B's columns. */
+static void multiply_tiles(machine *m, const tile part[4], int64_t k, const xvalue *x,
+                           const xvalue *y) {
+    const tile *d = &part[0], *c = &part[3];
+    for (int64_t i = 0; i < d->rows; i++) {
+        for (int64_t j = 0; j < d->columns; j++) {
+            xvalue sum = add_products(m, c->buffer, element_of(c, i, j), x + i * k, y + j * k, k);
+            put(m, d->buffer, element_of(d, i, j), sum);
+        }
+    }
 }
 
 /* (D, number, A, number, B, number, C, number): D = A B + C */
@@ -249,21 +298,13 @@ static int64_t multiply_fragments(const xexpr *e, machine *m) {
         part[i] = fragment(m, ids[i], x_int(e->args[2 + 2 * i], m));
     }
     if (a->m != d->m || b->n != d->n || a->k != b->k) fail(m, "fragments of other sizes meet");
-    for (int64_t i = 0; i < d->m; i++) {
-        for (int64_t j = 0; j < d->n; j++) {
-            number sum = get(m, ids[3], element_of(&part[3], i, j));
-            for (int64_t k = 0; k < a->k; k++) {
-                int64_t left =
-                    a->is_turned ? element_of(&part[1], k, i) : element_of(&part[1], i, k);
-                int64_t right =
-                    b->is_turned ? element_of(&part[2], j, k) : element_of(&part[2], k, j);
-                number x = as_factor(m, ids[1], get(m, ids[1], left));
-                number y = as_factor(m, ids[2], get(m, ids[2], right));
-                sum = multiply_add(m, ids[0], sum, x, y);
-            }
-            put(m, ids[0], element_of(&part[0], i, j), sum);
-        }
-    }
+    int64_t k = a->k;
+    xvalue *x = room_for_factors(m, (d->m + d->n) * k), *y = x + d->m * k;
+    read_tile(m, &part[1], false, x);
+    read_tile(m, &part[2], true, y);
+    round_factors(m->buffers[ids[1]].dtype, x, d->m * k);
+    round_factors(m->buffers[ids[2]].dtype, y, d->n * k);
+    multiply_tiles(m, part, k, x, y);
     return 0;
 }
 
@@ -281,9 +322,15 @@ static xcolumns columns_at(machine *m, const xexpr *pointer, const xexpr *stride
     return c;
 }
 
-static number in_columns(machine *m, const xcolumns *c, int64_t along, int64_t row) {
-    return get(m, c->buffer,
-               c->offset + along / c->side * c->stride + row * c->side + along % c->side);
+/* count elements: of a row along its columns, or of what stands there in the rows one below the
+ * other. */
+static void read_columns(machine *m, const xcolumns *c, int64_t at, int64_t count, bool is_along,
+                         xvalue *out) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t along = is_along ? i : at, row = is_along ? at : i;
+        int64_t column = c->offset + along / c->side * c->stride;
+        out[i] = get(m, c->buffer, column + row * c->side + along % c->side);
+    }
 }
 
 /* (C, m, n, k, number, A, stride, B, stride, "k" or "mn"[, calls that may go on]): C += A B, B's
@@ -294,17 +341,19 @@ static int64_t multiply_columns(const xexpr *e, machine *m) {
     xcolumns a = columns_at(m, e->args[6], e->args[7]), b = columns_at(m, e->args[8], e->args[9]);
     const hone_expr *way = e->args[10]->source;
     bool is_along_k = way->kind == HONE_EXPR_STRING && strcmp(way->u.s, "k") == 0;
+    int64_t count = m->buffers[t.buffer].store->fragment.k, share = share_of(m, t.buffer);
     require_same_sort(m, a.buffer, t.buffer);
     require_same_sort(m, b.buffer, t.buffer);
+    xvalue *rows = room_for_factors(m, (t.rows + 1) * count), *column = rows + t.rows * count;
     for (int64_t i = 0; i < t.rows; i++) {
-        for (int64_t j = 0; j < t.columns; j++) {
-            if (!is_mine(m, t.buffer, i, j)) continue;
-            number sum = get(m, t.buffer, element_of(&t, i, j));
-            for (int64_t k = 0; k < x_int(e->args[4], m); k++) {
-                number y = is_along_k ? in_columns(m, &b, k, j) : in_columns(m, &b, j, k);
-                sum = multiply_add(m, t.buffer, sum, in_columns(m, &a, k, i), y);
-            }
-            put(m, t.buffer, element_of(&t, i, j), sum);
+        if (has_row(share, i)) read_columns(m, &a, i, count, true, rows + i * count);
+    }
+    for (int64_t j = 0; j < t.columns; j++) {
+        if (has_column(share, j)) read_columns(m, &b, j, count, is_along_k, column);
+        for (int64_t i = 0; has_column(share, j) && i < t.rows; i++) {
+            int64_t at = element_of(&t, i, j);
+            if (!has_row(share, i)) continue;
+            put(m, t.buffer, at, add_products(m, t.buffer, at, rows + i * count, column, count));
         }
     }
     return 0;
@@ -349,23 +398,15 @@ static int64_t store_matrix(const xexpr *e, machine *m) {
 /* (D, number, A, number, B, number, C, number): D = A B + C, of 8 by 8 */
 static int64_t multiply_matrices(const xexpr *e, machine *m) {
     tile part[4]; /* D, A, B, C */
-    number sum[8][8];
     for (int i = 0; i < 4; i++) {
         hone_buffer id = registers_of(m, e->args[1 + 2 * i]);
         part[i] = tile_at(m, id, x_int(e->args[2 + 2 * i], m), 8, 8);
         require_same_sort(m, id, part[0].buffer);
     }
-    for (int64_t at = 0; at < 64; at++) {
-        int64_t i = at / 8, j = at % 8;
-        sum[i][j] = get(m, part[3].buffer, element_of(&part[3], i, j));
-        for (int64_t k = 0; k < 8; k++) {
-            number a = get(m, part[1].buffer, element_of(&part[1], i, k));
-            number b = get(m, part[2].buffer, element_of(&part[2], k, j));
-            sum[i][j] = multiply_add(m, part[0].buffer, sum[i][j], a, b);
-        }
-    }
-    for (int64_t at = 0; at < 64; at++)
-        put(m, part[0].buffer, element_of(&part[0], at / 8, at % 8), sum[at / 8][at % 8]);
+    xvalue *x = room_for_factors(m, 2 * 64), *y = x + 64;
+    read_tile(m, &part[1], false, x);
+    read_tile(m, &part[2], true, y);
+    multiply_tiles(m, part, 8, x, y);
     return 0;
 }
 
@@ -456,9 +497,8 @@ static xmma mma_of(machine *m, const xexpr *e) {
 
 /* What a lane of this warp holds: at offset + at of its registers, which are a part of one buffer
  * for the warp, or a buffer of its own. */
-static number held_by(machine *m, hone_var variable, int64_t lane, const xexpr *registers,
+static xvalue held_by(machine *m, hone_var variable, int64_t lane, hone_buffer id,
                       const xexpr *offset, int64_t at) {
-    hone_buffer id = registers_of(m, registers);
     if (strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0) {
         return get(m, id, of_lane(m, offset, variable, lane) + at);
     }
@@ -470,33 +510,44 @@ static number held_by(machine *m, hone_var variable, int64_t lane, const xexpr *
     m->buffers = other->buffers;
     at += x_int(offset, m);
     touch_register(m, id, at);
-    number held = value_at(m, id, at);
+    xvalue held = value_at(m, id, at);
     m->slots = slots;
     m->buffers = buffers;
     return held;
+}
+
+/* A row of A, or a column of B, that four lanes from the first one on hold: its run number first,
+ * and step runs on what comes next along k. */
+static void read_held(machine *m, const xmma *p, hone_var variable, int64_t first_lane,
+                      const xexpr *registers, const xexpr *offset, int64_t first, int64_t step,
+                      xvalue *out) {
+    hone_buffer id = registers_of(m, registers);
+    for (int64_t k = 0; k < p->k; k++) {
+        int64_t quarter = k % (4 * p->run) / p->run, upper = k / (4 * p->run);
+        out[k] = held_by(m, variable, first_lane + quarter, id, offset,
+                         (first + step * upper) * p->run + k % p->run);
+    }
+    round_factors(m->buffers[id].dtype, out, p->k);
 }
 
 /* C += A B */
 static int64_t mma(const xexpr *e, machine *m) {
     xmma p = mma_of(m, e);
     hone_var variable = lane_variable(m);
-    hone_buffer a = registers_of(m, p.a), b = registers_of(m, p.b), c = registers_of(m, p.c);
+    hone_buffer c = registers_of(m, p.c);
     int64_t lane = m->slots[variable].i % LANES, c_offset = x_int(p.c_offset, m);
     int64_t halves = p.rows / 8;
-    require_same_sort(m, a, c);
-    require_same_sort(m, b, c);
+    require_same_sort(m, registers_of(m, p.a), c);
+    require_same_sort(m, registers_of(m, p.b), c);
+    xvalue *rows = room_for_factors(m, 4 * p.k), *columns = rows + 2 * p.k;
+    for (int64_t i = 0; i < halves; i++)
+        read_held(m, &p, variable, lane / 4 * 4, p.a, p.a_offset, i, halves, rows + i * p.k);
+    for (int64_t j = 0; j < 2; j++)
+        read_held(m, &p, variable, 4 * (2 * (lane % 4) + j), p.b, p.b_offset, 0, 1,
+                  columns + j * p.k);
     for (int64_t l = 0; l < 2 * halves; l++) {
-        int64_t row = lane / 4 + 8 * (l / 2), column = 2 * (lane % 4) + l % 2;
-        number sum = get(m, c, c_offset + l);
-        for (int64_t k = 0; k < p.k; k++) {
-            int64_t quarter = k % (4 * p.run) / p.run, upper = k / (4 * p.run), rest = k % p.run;
-            number x = held_by(m, variable, 4 * (row % 8) + quarter, p.a, p.a_offset,
-                               halves * p.run * upper + p.run * (row / 8) + rest);
-            number y =
-                held_by(m, variable, 4 * column + quarter, p.b, p.b_offset, p.run * upper + rest);
-            sum = multiply_add(m, c, sum, as_factor(m, a, x), as_factor(m, b, y));
-        }
-        put(m, c, c_offset + l, sum);
+        const xvalue *row = rows + l / 2 * p.k, *column = columns + l % 2 * p.k;
+        put(m, c, c_offset + l, add_products(m, c, c_offset + l, row, column, p.k));
     }
     return 0;
 }
@@ -519,7 +570,7 @@ static int64_t fill_registers(const xexpr *e, machine *m) {
     int64_t count = x_int(e->args[1], m);
     int64_t base = x_int(e->args[3], m) + lane_base(m, to, variable, count);
     for (int64_t l = 0; l < count; l++)
-        put(m, to, base + l, holds_floats(m, to) ? (number){.f = 0} : (number){.i = 0});
+        put(m, to, base + l, holds_floats(m, to) ? (xvalue){.f = 0} : (xvalue){.i = 0});
     return 0;
 }
 
