@@ -2,11 +2,9 @@
  * each backend. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "costmodel/costmodel.h"
 #include "support/core/alloc.h"
-#include "support/os/thread.h"
 #include "tests/costmodel/rank_problem.h"
 #include "tests/support/hone_test.h"
 
@@ -138,40 +136,6 @@ static void refuses_what_is_not_finite(const char *name) {
     hone_costmodel_destroy(model);
 }
 
-typedef struct scorer {
-    hone_costmodel *model;
-    const rank_problem *p;
-} scorer;
-
-static void score_often(void *ctx) {
-    const scorer *s = ctx;
-    float *scores = calloc(s->p->count, sizeof *scores);
-    hone_hash128 group = rank_problem_group(0);
-    for (int i = 0; i < 50; i++) {
-        HONE_ASSERT_OK(hone_costmodel_score(s->model, &group, s->p->rows, s->p->count, scores));
-        for (size_t k = 0; k < s->p->count; k++)
-            assert_true(isfinite(scores[k]));
-    }
-    free(scores);
-}
-
-static void scores_during_updates(const char *name) {
-    hone_costmodel *model = make(name);
-    rank_problem p = rank_problem_make(150, 3, 0.1, 0);
-    scorer s = {model, &p};
-    hone_thread threads[3];
-    for (int i = 0; i < 3; i++) {
-        HONE_ASSERT_OK(hone_thread_start(&threads[i], "score", score_often, &s));
-    }
-    for (size_t at = 0; at < p.count; at += 30) {
-        HONE_ASSERT_OK(hone_costmodel_update(model, p.samples + at, 30));
-    }
-    for (int i = 0; i < 3; i++)
-        hone_thread_join(&threads[i]);
-    rank_problem_destroy(&p);
-    hone_costmodel_destroy(model);
-}
-
 static void refuses_bad_options(const char *name) {
     static const hone_costmodel_options bad[] = {
         {.feature_count = 0},
@@ -220,7 +184,6 @@ static const struct {
     CASE(accepts_little_and_nothing),
     CASE(accepts_samples_that_are_all_alike),
     CASE(refuses_what_is_not_finite),
-    CASE(scores_during_updates),
     CASE(refuses_bad_options),
     CASE(survives_lack_of_memory),
 };
