@@ -95,11 +95,21 @@ hone_rng hone_test_rng(uint64_t usual) {
     return hone_rng_from_seed(hone_test_seed(usual));
 }
 
+/* One case in so many is tried. */
+static uint64_t fewer(void) {
+    const char *text = getenv("HONE_FEWER");
+    return text ? strtoull(text, NULL, 10) : 1;
+}
+
 uint64_t hone_test_count(uint64_t usual) {
-    const char *text = getenv("HONE_SEQUENCES"), *fewer = getenv("HONE_FEWER");
+    const char *text = getenv("HONE_SEQUENCES");
     if (text) return strtoull(text, NULL, 10);
-    uint64_t parts = fewer ? strtoull(fewer, NULL, 10) : 1;
+    uint64_t parts = fewer();
     return parts > 1 && usual > parts ? usual / parts : usual;
+}
+
+uint64_t hone_test_ways(uint64_t usual) {
+    return fewer() > 4 ? 1 : usual;
 }
 
 static const char *path_under(const char *variable, const char *fallback, const char *relative,

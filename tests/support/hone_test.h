@@ -72,6 +72,10 @@ hone_rng hone_test_rng(uint64_t usual);
  * HONE_FEWER=N leaves one in N: `make check` runs the tests of the slower build so. */
 uint64_t hone_test_count(uint64_t usual);
 
+/* In how many of its ways a test tries each row of a table, where each takes long: all `usual`, but
+ * the first alone where HONE_FEWER is above 4, in the slower build of `make check`. */
+uint64_t hone_test_ways(uint64_t usual);
+
 /* The path of a file of the source tree, from HONE_SOURCE_DIR or the working directory; the
  * string is owned by the helper and valid until the next call. */
 const char *hone_test_source_path(const char *relative);

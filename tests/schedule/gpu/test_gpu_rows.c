@@ -264,7 +264,7 @@ static void is_right_and_good(void **state) {
     say_program(&t);
     const hone_func *func = hone_test_parse(hone_str_text(&t.out), &module);
     bool is_right = true;
-    for (uint64_t i = 0; i < HONE_COUNT(devices); i++)
+    for (uint64_t i = 0; i < hone_test_ways(HONE_COUNT(devices)); i++)
         is_right = is_right && gpu_trial_is_right(func, devices[i], i);
     hone_schedule *sch = gpu_trial_schedule(func, devices[0]);
     hone_status_free(hone_func_print(sch->func, NULL, &became));

@@ -25,7 +25,7 @@ static void workload_is_right(void **state) {
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(row->text, &module);
     bool is_good = true;
-    for (uint64_t i = 0; i < DEVICES; i++)
+    for (uint64_t i = 0; i < hone_test_ways(DEVICES); i++)
         is_good = is_good && gpu_trial_is_right(func, devices[i], i);
     hone_module_release(module);
     assert_true(is_good);
@@ -153,7 +153,7 @@ static void product_is_tiled(void **state) {
     const hone_func *func = hone_test_parse(row->text, &module);
     bool is_good = true;
     uint64_t count = row - products < LARGE_ROWS ? DEVICES + 1 : DEVICES; /* the last is slow */
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < hone_test_ways(count); i++)
         is_good = is_good && gpu_trial_is_right(func, devices[i], i);
     hone_schedule *sch = gpu_trial_schedule(func, devices[0]);
     uint32_t calls = count_matrix_calls(sch->func);
