@@ -35,6 +35,13 @@ static hone_status is_accepted(const hone_gpu *g, way go, hone_rv block, bool *o
     return hone_default_optional(st);
 }
 
+/* What no product has taken up: tiles in shared memory stay what they are. */
+static hone_status join_window(hone_gpu *g, hone_rv block) {
+    hone_node_id node;
+    HONE_TRY(hone_schedule_node(g->sch, block, &node));
+    return hone_gpu_is_bound(g->sch, node) ? HONE_OK : hone_gpu_join_prologue(g, block);
+}
+
 static hone_status list_blocks(hone_gpu *g, uint32_t *out_count, const hone_rv **out) {
     hone_rv root;
     hone_node_id node = hone_func_root_block(g->sch->func);
@@ -68,7 +75,7 @@ hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits
 hone_status hone_gpu_schedule(hone_schedule *sch, const hone_gpu_limits *limits) {
     static const way inlining[] = {inline_one},
                      products[] = {hone_gpu_groups, hone_gpu_fragments, hone_gpu_product},
-                     windows[] = {hone_gpu_join_prologue};
+                     windows[] = {join_window};
     assert(sch && limits);
     hone_gpu g = {.sch = sch, .limits = limits};
     bool wants_reasons = sch->wants_reasons;
