@@ -13,12 +13,17 @@ enum {
     GROUPS_THREADS = 128,    /* of a group */
     GROUPS_ALIGN = 1024,     /* bytes */
     GROUPS_ROW = 128,        /* bytes */
-    GROUPS_MOST_STEPS = 4,   /* instructions of one call */
+    GROUPS_MOST_STEPS = 16,  /* instructions of one call */
+    GROUPS_MOST_A = 4,       /* registers of A that an instruction takes */
     GROUPS_MOST_WORDS = 128, /* registers of a thread for one tile */
 };
 
-/* ptx.wgmma(data, m, n, k, number, A, stride, B, stride, way[, calls that may go on]) */
+/* ptx.wgmma(data, m, n, k, number, A, stride, B, stride, way[, calls that may go on]), or
+ * ptx.wgmma_lanes(data, offset, n, k, begins, A, stride or offset, B, stride, way): the threads'
+ * own memory has the sums, and A where that is no pointer; the sums begin at 0 (begins is 1), or
+ * are added to. That one goes on until ptx.wgmma_lanes_wait(calls that may go on, data, ...). */
 bool groups_is_product(const hone_expr *e);
+bool groups_is_of_lanes(const hone_expr *e);
 
 /* Marks, by storage, the buffers that are operands of a function, and says whether there are any.
  * UNSUPPORTED: something else gets a pointer to one, and would not know how it lies. */
@@ -33,19 +38,27 @@ typedef struct groups_product {
     int64_t columns, each;     /* columns of a tile; what an instruction takes of k */
     unsigned steps;            /* instructions */
     bool is_across;            /* rows of B lie along its columns, not along k */
-    int64_t left;              /* calls that may go on */
+    bool is_added;             /* to what the sums were */
+    int64_t left;              /* calls that may go on; -1: all, and nothing is waited for */
     struct groups_operand {
-        hone_buffer buffer;
+        hone_buffer buffer;      /* HONE_NO_ID: registers have it (A) */
         const hone_expr *offset; /* in elements */
-        int64_t leading, step; /* bytes between columns; 16 bytes from instruction to instruction */
+        int64_t leading;         /* bytes between columns, where rows lie across k; else 16 */
+        int64_t between;         /* bytes between columns */
+        int64_t step;            /* bytes from instruction to instruction */
+        bool is_along;           /* rows lie along k: a column ends after GROUPS_ROW bytes of it */
     } a, b;
 } groups_product;
 
 /* False: there is no such instruction. */
 bool groups_read_product(const hone_func *func, const hone_expr *e, groups_product *out);
 
-/* "wgmma.fence …; wgmma.mma_async …; …": registers of the sums count from 0, descriptors, two an
- * instruction, behind them, written with `mark` in front; lines end with `newline`. */
+/* What an operand's descriptor grows by until instruction `i`, in 16 bytes. */
+int64_t groups_step(const struct groups_operand *o, unsigned i);
+
+/* "wgmma.fence …; wgmma.mma_async …; …": registers of the sums count from 0, behind them for each
+ * instruction those of A, or its descriptor, and the descriptor of B, written with `mark` in front;
+ * lines end with `newline`. */
 void groups_write_product(const groups_product *p, unsigned words, char mark, const char *newline,
                           hone_str *out);
 

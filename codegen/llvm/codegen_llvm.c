@@ -5,6 +5,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm/gen.h"
+#include "lower/ground/lower.h"
 
 void gen_fail(gen *g, hone_status st) {
     if (g->error)
@@ -73,6 +74,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
     bool all_scheduled = true;
     for (size_t i = 0; i < count; i++) {
         g->func = kernels[i].func;
+        g->is_relaxed = hone_attrs_find(&g->func->attrs, HONE_LOWER_RELAXED) != NULL;
         g->symbol = kernels[i].symbol;
         all_scheduled &= is_scheduled(g->func);
         gen_lines_begin(g, kernels[i].lines);

@@ -42,6 +42,8 @@ static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLV
     case HONE_OP_MIN:
         return LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOLT, a, b, ""), a, b, "");
     case HONE_OP_MAX:
+        if (g->is_relaxed)
+            return gen_intrinsic(g, "llvm.maxnum", LLVMTypeOf(a), (LLVMValueRef[]){a, b}, 2);
         return LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOGT, a, b, ""), a, b, "");
     case HONE_OP_EQ:
         return LLVMBuildFCmp(ir, LLVMRealOEQ, a, b, "");

@@ -80,6 +80,9 @@ typedef struct gen_processor {
     /* A function of libm (double's name), for scalars of `type`; NULL when there is none. */
     LLVMValueRef (*libm)(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                          unsigned count);
+    /* float32 as a small float is stored, by instructions; NULL when there is none for that type.
+     * NULL = there are none. */
+    LLVMValueRef (*narrow)(gen *g, hone_dtype dtype, LLVMValueRef value);
     bool waits; /* for an operation before the next that needs it: nobody else goes on meanwhile */
 } gen_processor;
 
@@ -100,6 +103,7 @@ struct gen {
     LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
     gen_frame *frame;
     gen_loop loop;                   /* innermost loop, for break and continue */
+    bool is_relaxed;                 /* HONE_LOWER_RELAXED */
     bool is_streaming;               /* stores go past the caches */
     bool is_behind;                  /* stores may be copies that go on until they are waited for */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */

@@ -75,6 +75,8 @@ LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value) {
                    ? LLVMBuildSExt(g->builder, value, type, "")
                    : LLVMBuildZExt(g->builder, value, type, "");
     }
+    LLVMValueRef stored = g->processor->narrow ? g->processor->narrow(g, dtype, value) : NULL;
+    if (stored) return stored;
     if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f32_to_f16(g, value, dtype.lanes);
     return gen_f32_to_small(g, dtype, value);
 }

@@ -55,7 +55,8 @@ LLVMValueRef vec_exp2_core(const vec *v, LLVMValueRef r) {
 }
 
 LLVMValueRef vec_exp2(const vec *v, LLVMValueRef x) {
-    if (v->has_ex2) return gen_intrinsic_of(v->g, "llvm.nvvm.ex2.approx.f", NULL, 0, &x, 1);
+    const char *name = v->g->is_relaxed ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.nvvm.ex2.approx.f";
+    if (v->has_ex2) return gen_intrinsic_of(v->g, name, NULL, 0, &x, 1);
     x = vec_clamp(v, x, by_width(v, -151, -1076), by_width(v, 129, 1025));
     LLVMValueRef shifted, n = vec_round(v, x, 1.0, &shifted);
     return vec_scale(v, vec_exp2_core(v, sub(v, x, n)), n, shifted);

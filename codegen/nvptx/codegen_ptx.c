@@ -66,6 +66,7 @@ static const gen_processor nvidia = {
     .copies = ptx_copies,
     .turn = ptx_turn,
     .libm = ptx_libm,
+    .narrow = ptx_narrow,
 };
 
 hone_status hone_codegen_ptx(const hone_codegen_kernel *kernels, size_t count,

@@ -57,7 +57,7 @@ void ptx_alloc(gen *g, hone_node_id node);
 
 /* ptx_call.c */
 LLVMValueRef ptx_call(gen *g, const hone_expr *e);
-enum { PTX_MOST_ASM = 192 }; /* arguments of a text */
+enum { PTX_MOST_ASM = 256 }; /* arguments of a text */
 /* Text of PTX: `result` may be g->empty. */
 typedef enum ptx_asm_facts {
     PTX_ASM_EFFECT = 1,     /* does more than its result */
@@ -97,6 +97,13 @@ bool ptx_alloc_fragment(gen *g, hone_buffer buffer, int64_t elements);
 
 /* ptx_wgmma.c: products of four warps (sm_90a) */
 LLVMValueRef ptx_wgmma_call(gen *g, const hone_expr *e, const char *name);
+/* ptx_wgmma_lanes.c: the same, with sums in the threads' own memory */
+LLVMValueRef ptx_wgmma_lanes_call(gen *g, const hone_expr *e, const char *name);
+/* Eight bytes that say how an operand lies; NULL: it does not lie in shared memory. */
+struct groups_operand;
+LLVMValueRef ptx_describe_operand(gen *g, const hone_expr *pointer, const struct groups_operand *o);
+/* Code for one more of the calls that ptx_note_operands has counted is being made. */
+void ptx_begin_product(gen *g);
 /* Remembers what is multiplied. UNSUPPORTED: as groups_find_operands says. */
 hone_status ptx_note_operands(gen *g);
 bool ptx_is_operand(const gen *g, hone_buffer buffer);
@@ -117,6 +124,9 @@ LLVMValueRef ptx_async_call(gen *g, const hone_expr *e, const char *name);
  * zeros elsewhere, as one such copy. False: it is something else, or the pieces do not begin at
  * multiples of their size. */
 bool ptx_copies(gen *g, hone_buffer to, const hone_expr *index, const hone_expr *value);
+
+/* ptx_narrow.c: bfloat16 from sm_80 on */
+LLVMValueRef ptx_narrow(gen *g, hone_dtype dtype, LLVMValueRef value);
 
 /* ptx_libm.c */
 LLVMValueRef ptx_libm(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,

@@ -111,13 +111,21 @@ static LLVMValueRef pointer(gen *g, const hone_expr *e, const hone_expr *offset)
     return LLVMBuildGEP2(g->builder, type, at, &by, 1, "");
 }
 
+/* Where a copy of so many bytes goes: in an operand of groups of warps as that lies. */
+static LLVMValueRef target_of(gen *g, const hone_expr *e, const hone_expr *offset, int64_t bytes) {
+    hone_buffer id =
+        e->kind == HONE_EXPR_VAR ? codegen_buffer_of_data(g->func, e->u.var) : HONE_NO_ID;
+    LLVMValueRef at = pointer(g, e, offset);
+    return id == HONE_NO_ID || g->error ? at : ptx_turn(g, id, at, bytes);
+}
+
 /* ([type,] data, offset, data, offset, bytes): offsets count elements */
 static LLVMValueRef call_raw(gen *g, const hone_expr *e) {
     uint16_t first = e->count > 1 && e->args[1]->kind == HONE_EXPR_STRING ? 2 : 1;
     if (e->count != first + 5) return NULL;
     int64_t bytes = hone_expr_const(e->args[first + 4]);
     if (bytes < 1 || bytes > 1024) return NULL;
-    LLVMValueRef to = pointer(g, e->args[first], e->args[first + 1]);
+    LLVMValueRef to = target_of(g, e->args[first], e->args[first + 1], bytes);
     LLVMValueRef from = pointer(g, e->args[first + 2], e->args[first + 3]);
     return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
 }

@@ -112,6 +112,7 @@ static LLVMValueRef call_by_name(gen *g, const hone_expr *e, const char *name) {
     if (!value) value = ptx_async_call(g, e, name);
     if (!value) value = ptx_mma_call(g, e, name);
     if (!value) value = ptx_wgmma_call(g, e, name);
+    if (!value) value = ptx_wgmma_lanes_call(g, e, name);
     if (!value) value = ptx_wmma_call(g, e);
     if (value) return value;
     if (strcmp(name, "cuda.cta_sync") == 0) return meet_block(g);

@@ -150,6 +150,10 @@ bool ptx_multiplies_later(const gen *g) {
     return found;
 }
 
+void ptx_begin_product(gen *g) {
+    g->device->to_multiply--;
+}
+
 bool ptx_is_operand(const gen *g, hone_buffer buffer) {
     return g->device->buffers[hone_func_storage(g->func, buffer)].is_operand;
 }
@@ -190,9 +194,8 @@ static LLVMValueRef describe(gen *g, LLVMValueRef pointer, int64_t leading) {
     return LLVMBuildOr(b, text, gen_i64(g, turned), "");
 }
 
-/* NULL: it does not lie in shared memory. */
-static LLVMValueRef describe_operand(gen *g, const hone_expr *pointer,
-                                     const struct groups_operand *o) {
+LLVMValueRef ptx_describe_operand(gen *g, const hone_expr *pointer,
+                                  const struct groups_operand *o) {
     LLVMValueRef at = gen_value(g, pointer);
     bool is_shared = !g->error && LLVMGetPointerAddressSpace(LLVMTypeOf(at)) == PTX_SHARED;
     return is_shared ? describe(g, at, o->leading) : NULL;
@@ -217,8 +220,8 @@ typedef struct operands {
 static void add_descriptors(gen *g, const groups_product *p, LLVMValueRef a, LLVMValueRef b,
                             operands *o) {
     for (unsigned i = 0; i < p->steps; i++) {
-        LLVMValueRef of_a = gen_i64(g, (int64_t)i * p->a.step);
-        LLVMValueRef of_b = gen_i64(g, (int64_t)i * p->b.step);
+        LLVMValueRef of_a = gen_i64(g, groups_step(&p->a, i));
+        LLVMValueRef of_b = gen_i64(g, groups_step(&p->b, i));
         o->args[o->count++] = LLVMBuildAdd(g->builder, a, of_a, "");
         o->args[o->count++] = LLVMBuildAdd(g->builder, b, of_b, "");
     }
@@ -253,11 +256,11 @@ static LLVMValueRef call_wgmma(gen *g, const hone_expr *e) {
     bool is_known = groups_is_product(e) && find_sums(g, e->args[1], &s) &&
                     groups_read_product(g->func, e, &p) && p.columns == s.columns;
     if (!is_known) return NULL;
-    LLVMValueRef a = describe_operand(g, e->args[6], &p.a);
-    LLVMValueRef b = describe_operand(g, e->args[8], &p.b);
+    LLVMValueRef a = ptx_describe_operand(g, e->args[6], &p.a);
+    LLVMValueRef b = ptx_describe_operand(g, e->args[8], &p.b);
     if (!a || !b) return NULL;
     hone_str text = {0};
-    g->device->to_multiply--;
+    ptx_begin_product(g);
     LLVMValueRef tile = gen_index(g, e->args[5]);
     groups_write_product(&p, s.count, '$', "\n\t", &text);
     add_descriptors(g, &p, a, b, &o);

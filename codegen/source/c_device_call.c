@@ -94,7 +94,8 @@ static c_text call_row_of(c_gen *g, const hone_expr *e, const call_row *row) {
 
 c_text c_device_call(c_gen *g, const hone_expr *e) {
     const char *name = hone_named_op_same(e->args[0]->u.s);
-    if (c_group_call(g, e) || c_matrix_call(g, e)) return (c_text){"0", C_PREC_POSTFIX};
+    if (c_group_call(g, e) || c_lane_call(g, e) || c_matrix_call(g, e))
+        return (c_text){"0", C_PREC_POSTFIX};
     for (size_t i = 0; g->dialect->is_device && i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) return call_row_of(g, e, &rows[i]);
     }

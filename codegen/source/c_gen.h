@@ -159,6 +159,11 @@ const char *c_warp_index(c_gen *g, hone_buffer buffer, const char *index);
 /* c_groups.c: groups of four warps; false when the call is none of theirs, or of no form that there
  * is an instruction for. */
 bool c_group_call(c_gen *g, const hone_expr *e);
+struct groups_operand;
+/* The name of eight bytes that say of an operand where it begins, how far apart its columns are. */
+const char *c_describe_operand(c_gen *g, const struct groups_operand *o);
+/* c_lanes.c: those whose sums are in the threads' own memory; false when the call is another. */
+bool c_lane_call(c_gen *g, const hone_expr *e);
 void c_find_operands(c_gen *g);
 bool c_is_operand(const c_gen *g, hone_buffer buffer);
 void c_declare_sums(c_gen *g, hone_buffer id);

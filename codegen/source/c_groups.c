@@ -34,8 +34,7 @@ const char *c_turned_index(c_gen *g, hone_buffer buffer, const char *index) {
                     (int)(GROUPS_ROW - 16) / (int)hone_dtype_bytes(dtype));
 }
 
-/* Eight bytes of an operand: where it begins, how far apart its columns are. */
-static const char *describe(c_gen *g, const struct groups_operand *o) {
+const char *c_describe_operand(c_gen *g, const struct groups_operand *o) {
     const char *name = c_name(g, "operand");
     c_line(g, "const uint64_t %s = %s(&%s[%s], %lld);", name, c_helper(g, "describe", "uint64_t"),
            c_buffer(g, o->buffer), c_index(g, o->offset).s, (long long)o->leading);
@@ -155,10 +154,10 @@ static bool multiply(c_gen *g, const hone_expr *e, const sums *s) {
     hone_str text = {0};
     if (!groups_read_product(g->func, e, &p) || p.columns != s->columns) return false;
     c_open(g, "%s", "");
-    const char *a = describe(g, &p.a), *b = describe(g, &p.b), *inputs = "";
+    const char *a = c_describe_operand(g, &p.a), *b = c_describe_operand(g, &p.b), *inputs = "";
     for (unsigned i = 0; i < p.steps; i++)
         inputs = c_printf(g, "%s%s\"l\"(%s + %lld), \"l\"(%s + %lld)", inputs, i ? ", " : "", a,
-                          (long long)(i * p.a.step), b, (long long)(i * p.b.step));
+                          (long long)groups_step(&p.a, i), b, (long long)groups_step(&p.b, i));
     groups_write_product(&p, s->words, '%', "\\n\"\n            \"", &text);
     c_line(g, "asm volatile(\"%s\\n\"", hone_str_text(&text));
     c_line(g, "    : %s", registers(g, s, tile(g, s, e->args[5])));

@@ -552,14 +552,93 @@ static int64_t mma(const xexpr *e, machine *m) {
     return 0;
 }
 
-bool needs_all_lanes(const machine *m, const hone_expr *call) {
-    const char *name =
-        call->count == 14 && call->args[0]->kind == HONE_EXPR_STRING ? call->args[0]->u.s : "";
-    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED) || strcmp(name, "ptx_legacy.mma") != 0) {
-        return false;
+/* ---- wgmma on the threads' own memory ---- */
+
+enum { RUN = 2, STEP = 16, A_OF_STEP = 8 }; /* neighbours along k; k of a step; A of a thread */
+
+/* A factor of a product: in shared memory, or in registers of the lanes of this warp. */
+typedef struct xfactor {
+    bool is_held;
+    xcolumns columns;
+    const xexpr *data, *offset;
+} xfactor;
+
+static bool is_data_variable(const hone_expr *e) {
+    return e->kind == HONE_EXPR_VAR;
+}
+
+static xfactor factor_of(machine *m, const xexpr *e) {
+    xfactor f = {
+        .is_held = is_data_variable(e->args[6]->source), .data = e->args[6], .offset = e->args[7]};
+    if (!f.is_held) f.columns = columns_at(m, e->args[6], e->args[7]);
+    return f;
+}
+
+/* A row of it, of those of the group. */
+static void read_factor(machine *m, hone_var variable, const xfactor *f, int64_t row, int64_t depth,
+                        xvalue *out) {
+    if (!f->is_held) {
+        read_columns(m, &f->columns, row, depth, true, out);
+        return;
     }
-    const hone_expr *data = call->args[7];
-    hone_buffer id = data->kind == HONE_EXPR_VAR ? buffer_of_data(m, data->u.var) : HONE_NO_ID;
+    hone_buffer id = registers_of(m, f->data);
+    for (int64_t k = 0; k < depth; k++) {
+        int64_t quarter = k % (4 * RUN) / RUN, upper = k % STEP / (4 * RUN);
+        int64_t at = k / STEP * A_OF_STEP + 2 * RUN * upper + RUN * (row % 16 / 8) + k % RUN;
+        out[k] = held_by(m, variable, 4 * (row % 8) + quarter, id, f->offset, at);
+    }
+}
+
+/* (C, offset, n, k, begins, A, stride or offset, B, stride, "k" or "mn"): C = A B or C += A B of 64
+ * rows by four warps; each thread has of eight columns two neighbours of its row, then of the row
+ * eight below. */
+static int64_t multiply_of_lanes(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer c = registers_of(m, e->args[1]);
+    int64_t c_offset = x_int(e->args[2], m), n = x_int(e->args[3], m), depth = x_int(e->args[4], m);
+    int64_t thread = m->slots[variable].i % (4 * LANES), lane = thread % LANES;
+    const xfactor a = factor_of(m, e);
+    const xcolumns b = columns_at(m, e->args[8], e->args[9]);
+    const hone_expr *way = e->args[10]->source;
+    bool is_along_k = way->kind == HONE_EXPR_STRING && strcmp(way->u.s, "k") == 0;
+    bool begins = x_int(e->args[5], m) != 0;
+    require_same_sort(m, b.buffer, c);
+    xvalue *rows = room_for_factors(m, 3 * depth), *column = rows + 2 * depth;
+    for (int64_t i = 0; i < 2; i++)
+        read_factor(m, variable, &a, thread / LANES * 16 + lane / 4 + i * 8, depth,
+                    rows + i * depth);
+    for (int64_t j = 0; j < n / 4; j++) {
+        read_columns(m, &b, j / 2 * 8 + lane % 4 * 2 + j % 2, depth, is_along_k, column);
+        for (int64_t i = 0; i < 2; i++) {
+            int64_t at = c_offset + j / 2 * 4 + i * 2 + j % 2;
+            if (begins) put(m, c, at, (xvalue){.i = 0});
+            put(m, c, at, add_products(m, c, at, rows + i * depth, column, depth));
+        }
+    }
+    return 0;
+}
+
+/* (calls that may go on, C, ...): here all of them were done at once. */
+static int64_t wait_for_lanes(const xexpr *e, machine *m) {
+    for (uint32_t i = 2; i < e->count; i++)
+        registers_of(m, e->args[i]);
+    return 0;
+}
+
+/* ---- which of them read registers of other lanes ---- */
+
+/* The data variable of those registers; NULL: the call reads none. */
+static const hone_expr *registers_of_others(const hone_expr *call) {
+    bool is_named = call->count > 0 && call->args[0]->kind == HONE_EXPR_STRING;
+    const char *name = is_named ? call->args[0]->u.s : "";
+    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED)) return NULL;
+    if (strcmp(name, "ptx_legacy.mma") == 0 && call->count == 14) return call->args[7];
+    return strcmp(name, "ptx.wgmma_lanes") == 0 && call->count == 11 ? call->args[6] : NULL;
+}
+
+bool needs_all_lanes(const machine *m, const hone_expr *call) {
+    const hone_expr *data = registers_of_others(call);
+    hone_buffer id = data && is_data_variable(data) ? buffer_of_data(m, data->u.var) : HONE_NO_ID;
     return id != HONE_NO_ID && strcmp(m->func->buffers[id].scope, "warp") != 0;
 }
 
@@ -593,7 +672,7 @@ static int64_t store_registers(const xexpr *e, machine *m) {
 
 static const struct {
     const char *name;
-    uint8_t count; /* of arguments, the name among them */
+    uint8_t count; /* of arguments, the name among them; 0: any */
     int64_t (*run)(const xexpr *e, machine *m);
 } instructions[] = {
     {"tvm_fill_fragment",                   7,  fill_fragment     },
@@ -601,6 +680,8 @@ static const struct {
     {"tvm_store_matrix_sync",               9,  store_fragment    },
     {"tvm_mma_sync",                        9,  multiply_fragments},
     {"ptx.wgmma_wait",                      2,  wait_for_columns  },
+    {"ptx.wgmma_lanes",                     11, multiply_of_lanes },
+    {"ptx.wgmma_lanes_wait",                0,  wait_for_lanes    },
     {"ptx.wgmma",                           12, multiply_columns  },
     {"ptx.wgmma",                           11, multiply_columns  },
     {"metal.make_filled_simdgroup_matrix",  6,  fill_matrix       },
@@ -616,7 +697,8 @@ static const struct {
 bool choose_matrix(xexpr *x) {
     const char *name = x->source->args[0]->u.s;
     for (size_t i = 0; i < HONE_COUNT(instructions); i++) {
-        if (strcmp(instructions[i].name, name) != 0 || x->count != instructions[i].count) continue;
+        uint8_t count = instructions[i].count;
+        if (strcmp(instructions[i].name, name) != 0 || (count && x->count != count)) continue;
         /* the value is not used: it has no type, or that of what is moved */
         if (x->lanes > 1) return false;
         x->type = X_I64;

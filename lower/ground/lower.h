@@ -36,6 +36,10 @@ typedef struct hone_lower_options {
 /* Function attribute of a program for GPUs: it says itself where threads wait for each other. */
 #define HONE_LOWER_SYNCED "hone.synced"
 
+/* Function attribute of a program for GPUs: what exp2 gives may be 0 where it is no normal number,
+ * and a maximum need not be NaN where one of the numbers is. */
+#define HONE_LOWER_RELAXED "hone.relaxed"
+
 /* Key of an ATTR node: the store in it goes past the caches. */
 #define HONE_LOWER_STREAMING "hone.streaming_store"
 
