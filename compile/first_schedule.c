@@ -14,6 +14,10 @@ static long capability(const hone_target *target) {
     return strncmp(target->cpu, "sm_", 3) == 0 ? strtol(target->cpu + 3, NULL, 10) : 0;
 }
 
+static bool has_group_units(const hone_target *target) {
+    return strcmp(target->cpu, "sm_90a") == 0;
+}
+
 hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
     return (hone_gpu_limits){
         .block_threads = target->max_threads_per_block,
@@ -23,7 +27,7 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
         .registers = target->registers_per_block,
         .has_matrix_units = capability(target) >= FIRST_WITH_MATRICES,
         .has_bfloat_units = capability(target) >= FIRST_WITH_BFLOATS,
-        .has_group_units = strcmp(target->cpu, "sm_90a") == 0,
+        .has_group_units = has_group_units(target),
         .copies_while_computing = capability(target) >= FIRST_WITH_COPIES,
     };
 }
@@ -31,6 +35,7 @@ hone_gpu_limits hone_gpu_limits_of(const hone_target *target) {
 void hone_note_device(hone_graph_options *options, const hone_target *target) {
     bool has_matrices = capability(target) >= FIRST_WITH_COPIES;
     options->matrix_shared_bytes = has_matrices ? target->max_shared_bytes : 0;
+    options->has_group_units = has_group_units(target);
     options->is_for_many_threads = hone_target_is_gpu(target);
 }
 

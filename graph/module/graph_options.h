@@ -37,7 +37,8 @@ typedef struct hone_graph_options {
     const hone_left_out *left_out; /* of all; or NULL */
     int64_t matrix_shared_bytes;   /* shared memory of a block, on devices whose warps multiply
                                     * matrices in registers (mma) and copy while they do; else 0 */
-    bool is_for_many_threads;      /* of GPUs: more work at once rather than less of it in order */
+    bool has_group_units;     /* of them, four warps together multiply what is shared (wgmma) */
+    bool is_for_many_threads; /* of GPUs: more work at once rather than less of it in order */
     bool keeps_inputs; /* of models: those with a weight stay parameters, which are bound later */
     bool keeps_sizes;  /* of models: sizes stay symbolic and are bound later; of dims the reader
                         * takes what only it can use (lengths of sequences, ranks) */

@@ -1,159 +1,25 @@
 /* graph/operators/attention_kernel.c - see attention_kernel.h.
  *
- * The kernel is text with its sizes left open. A warp has 16 queries in registers, all warps read
- * the same tiles of keys and values from shared memory. While products of one tile are computed,
- * the next comes in:
- *
- *   keys j      │ products ── softmax │           │ keys j + 1
- *   values j    │   (on their way)    │ sums      │
- *   keys j + 1  │        (on their way)           │
- *
- * Rows lie in shared memory with their parts of 16 bytes swapped (part ^ row % 8), so that eight
- * rows of a matrix are in eight different banks.
- */
+ * Fills in what the text of attention_text.h leaves open. */
 #include "graph/operators/attention_kernel.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+#include "graph/operators/attention_text.h"
 #include "ir/text/read/script.h"
 
 enum {
-    QUERIES = 128,     /* of a block */
-    KEYS = 64,         /* of a tile */
-    WARP_QUERIES = 16, /* rows of a matrix instruction */
-    THREADS = QUERIES / WARP_QUERIES * 32,
     STAGES = 2, /* tiles of keys, and of values, at a time */
     LEAST_QUERIES = 16,
-};
-
-/* ---- the text ----
- *
- * $NAME stands for a size or an expression; a line that begins with ?X stands only where one of the
- * letters holds: b bias, n no bias, c causal, k keys that do not fill tiles. */
-
-static const char *const lines[] = {
-    "# tirx",
-    "@T.prim_func",
-    "?n def $FUNC(Q: $QTYPE, K: $KTYPE, V: $VTYPE, O: $OTYPE):",
-    "?b def $FUNC(Q: $QTYPE, K: $KTYPE, V: $VTYPE, M: $MTYPE, O: $OTYPE):",
-    "  T.func_attr({\"hone.synced\": True, \"tirx.noalias\": True})",
-    "  for b in T.thread_binding($B, thread=\"blockIdx.z\"):",
-    "   for h in T.thread_binding($H, thread=\"blockIdx.y\"):",
-    "    for q in T.thread_binding($QB, thread=\"blockIdx.x\"):",
-    "     SQ = T.alloc_buffer(($BM * $D,), $TYPE, scope=\"shared.dyn\")",
-    "     SK = T.alloc_buffer(($STAGES * $BN * $D,), $TYPE, scope=\"shared.dyn\")",
-    "     SV = T.alloc_buffer(($STAGES * $BN * $D,), $TYPE, scope=\"shared.dyn\")",
-    "     for t in T.thread_binding($T, thread=\"threadIdx.x\"):",
-    "      RQ = T.alloc_buffer(($D // 2,), $TYPE, scope=\"local\")",
-    "      RB = T.alloc_buffer((8,), $TYPE, scope=\"local\")",
-    "      S = T.alloc_buffer(($BN // 2,), \"float32\", scope=\"local\")",
-    "      P = T.alloc_buffer(($BN // 2,), $TYPE, scope=\"local\")",
-    "      R = T.alloc_buffer(($D // 2,), \"float32\", scope=\"local\")",
-    "      most = T.alloc_buffer((2,), \"float32\", scope=\"local\")",
-    "      now = T.alloc_buffer((2,), \"float32\", scope=\"local\")",
-    "      less = T.alloc_buffer((2,), \"float32\", scope=\"local\")",
-    "      total = T.alloc_buffer((2,), \"float32\", scope=\"local\")",
-    /* queries and the first tiles */
-    "      for c in T.unroll($BM * $CH // $T):",
-    "       T.s_tir.cp_async_raw($TYPE, SQ.data, $CROW * $D + $CPART * 8, Q.data, $QAT, 16)",
-    "      for c in T.unroll($BN * $CH // $T):",
-    "       T.s_tir.cp_async_raw($TYPE, SK.data, $CROW * $D + $CPART * 8, K.data, $KFIRST, 16)",
-    "      T.ptx.cp(\"async\", \"commit_group\", \"\")",
-    "      for c in T.unroll($BN * $CH // $T):",
-    "       T.s_tir.cp_async_raw($TYPE, SV.data, $CROW * $D + $CPART * 8, V.data, $VFIRST, 16)",
-    "      T.ptx.cp(\"async\", \"commit_group\", \"\")",
-    "      T.ptx.cp(1, \"async\", \"wait_group\", \"\")",
-    "      T.tvm_storage_sync(\"shared.dyn\")",
-    "      for d in T.unroll($D // 16):",
-    "       T.ptx_legacy.ldmatrix(T.bool(False), 4, \".b16\", RQ.data, d * 8, SQ.data,"
-    " (t // 32 * 16 + t % 16) * $D + T.bitwise_xor(d * 2 + t % 32 // 16, t % 8) * 8, dtype=$TYPE)",
-    "      for x in T.unroll($D // 2):",
-    "       R[x] = T.float32(0)",
-    "      for r in T.unroll(2):",
-    "       most[r] = T.float32(-1e30)",
-    "       total[r] = T.float32(0)",
-    "      for j in range($TILES):",
-    /* products */
-    "       T.ptx.cp(1, \"async\", \"wait_group\", \"\")",
-    "       T.tvm_storage_sync(\"shared.dyn\")",
-    "       if j + 1 < $TILES:",
-    "        for c in T.unroll($BN * $CH // $T):",
-    "         T.s_tir.cp_async_raw($TYPE, SK.data, (j + 1) % $STAGES * $BN * $D + $CROW * $D +"
-    " $CPART * 8, K.data, $KNEXT, 16)",
-    "       T.ptx.cp(\"async\", \"commit_group\", \"\")",
-    "       for x in T.unroll($BN // 2):",
-    "        S[x] = T.float32(0)",
-    "       for d in T.unroll($D // 16):",
-    "        for n in T.unroll($BN // 16):",
-    "         T.ptx_legacy.ldmatrix(T.bool(False), 4, \".b16\", RB.data, 0, SK.data,"
-    " j % $STAGES * $BN * $D + (n * 16 + t % 8 + t % 32 // 16 * 8) * $D +"
-    " T.bitwise_xor(d * 2 + t % 16 // 8, t % 8) * 8, dtype=$TYPE)",
-    "         for i in T.unroll(2):",
-    "          T.ptx_legacy.mma(\"m16n8k16\", \"row\", \"col\", $MMA, $MMA, \"fp32\", RQ.data, d * "
-    "8,"
-    " RB.data, i * 4, S.data, n * 8 + i * 4, T.bool(False), dtype=\"float32\")",
-    "?b        for x in T.unroll($BN // 2):",
-    "?b         S[x] = S[x] * T.float32($SCALE) + $BIAS * T.float32(1.44269504)",
-    "?ck        if $ISEDGE:",
-    "?ck         for x in T.unroll($BN // 2):",
-    "?ck          if $ISHIDDEN:",
-    "?ck           S[x] = T.float32(-1e30)",
-    /* softmax: r is one of the two rows of a thread, four neighbours have parts of them */
-    "       for r in T.unroll(2):",
-    "        now[r] = most[r]",
-    "        for x in T.unroll($BN // 4):",
-    "         now[r] = T.max(now[r], S[x // 2 * 4 + r * 2 + x % 2])",
-    "        now[r] = T.max(now[r], T.tvm_warp_shuffle_xor(T.uint32(4294967295), now[r], 1, 32, "
-    "32))",
-    "        now[r] = T.max(now[r], T.tvm_warp_shuffle_xor(T.uint32(4294967295), now[r], 2, 32, "
-    "32))",
-    "        less[r] = T.exp2((most[r] - now[r]) * T.float32($FACTOR))",
-    "        most[r] = now[r]",
-    "        total[r] = total[r] * less[r]",
-    "        for x in T.unroll($BN // 4):",
-    "         S[x // 2 * 4 + r * 2 + x % 2] = T.exp2(S[x // 2 * 4 + r * 2 + x % 2] *"
-    " T.float32($FACTOR) - most[r] * T.float32($FACTOR))",
-    "         total[r] = total[r] + S[x // 2 * 4 + r * 2 + x % 2]",
-    "       for x in T.unroll($BN // 2):",
-    "        P[x] = T.Cast($TYPE, S[x])",
-    "       for x in T.unroll($D // 2):",
-    "        R[x] = R[x] * less[x % 4 // 2]",
-    /* sums */
-    "       T.ptx.cp(1, \"async\", \"wait_group\", \"\")",
-    "       T.tvm_storage_sync(\"shared.dyn\")",
-    "       if j + 1 < $TILES:",
-    "        for c in T.unroll($BN * $CH // $T):",
-    "         T.s_tir.cp_async_raw($TYPE, SV.data, (j + 1) % $STAGES * $BN * $D + $CROW * $D +"
-    " $CPART * 8, V.data, $VNEXT, 16)",
-    "       T.ptx.cp(\"async\", \"commit_group\", \"\")",
-    "       for k in T.unroll($BN // 16):",
-    "        for n in T.unroll($D // 16):",
-    "         T.ptx_legacy.ldmatrix(T.bool(True), 4, \".b16\", RB.data, 0, SV.data,"
-    " j % $STAGES * $BN * $D + (k * 16 + t % 16) * $D +"
-    " T.bitwise_xor(n * 2 + t % 32 // 16, t % 8) * 8, dtype=$TYPE)",
-    "         for i in T.unroll(2):",
-    "          T.ptx_legacy.mma(\"m16n8k16\", \"row\", \"col\", $MMA, $MMA, \"fp32\", P.data, k * "
-    "8,"
-    " RB.data, i * 4, R.data, n * 8 + i * 4, T.bool(False), dtype=\"float32\")",
-    /* the result */
-    "      T.ptx.cp(0, \"async\", \"wait_group\", \"\")",
-    "      for r in T.unroll(2):",
-    "       total[r] = total[r] + T.tvm_warp_shuffle_xor(T.uint32(4294967295), total[r], 1, 32, "
-    "32)",
-    "       total[r] = total[r] + T.tvm_warp_shuffle_xor(T.uint32(4294967295), total[r], 2, 32, "
-    "32)",
-    "       total[r] = T.float32(1) / total[r]",
-    "      for x in T.unroll($D // 2):",
-    "       if $ROW < $SQ:",
-    "        O[$OAT] = T.Cast($TYPE, R[x] * total[x % 4 // 2])",
 };
 
 /* ---- what is left open ---- */
 
 typedef struct writer {
     const hone_attention *a;
+    const attention_form *form;
     const char *name;
     hone_str out;
 } writer;
@@ -221,7 +87,7 @@ static bool has_bias(const hone_attention *a) {
 }
 
 static bool has_edge(const hone_attention *a) {
-    return a->keys % KEYS != 0;
+    return a->keys % attention_form_of(a)->keys != 0;
 }
 
 /* By powers of two: what the products are multiplied with. A bias is added to scaled ones. */
@@ -230,7 +96,7 @@ static double scale_of(const hone_attention *a) {
 }
 
 static int64_t tiles_of(const hone_attention *a) {
-    return (a->keys - 1) / KEYS + 1;
+    return (a->keys - 1) / attention_form_of(a)->keys + 1;
 }
 
 static void write_number(writer *w, int64_t number) {
@@ -243,8 +109,8 @@ static void write_tiles(writer *w) {
         write_number(w, tiles_of(w->a));
         return;
     }
-    hone_str_printf(&w->out, "T.min(%lld, (q * %d + %lld) // %d + 1)", (long long)tiles_of(w->a),
-                    QUERIES, (long long)(QUERIES - 1 + w->a->past), KEYS);
+    hone_str_printf(&w->out, "T.min(%lld, (", (long long)tiles_of(w->a));
+    write(w, "$QI * $BM + $BM - 1 + $PAST) // $BN + 1)");
 }
 
 /* The tile holds keys that some query does not see. */
@@ -252,8 +118,7 @@ static void write_is_edge(writer *w) {
     const hone_attention *a = w->a;
     if (has_edge(a)) hone_str_printf(&w->out, "j == %lld", (long long)tiles_of(a) - 1);
     if (has_edge(a) && a->is_causal) write(w, " or ");
-    if (a->is_causal)
-        hone_str_printf(&w->out, "(j + 1) * %d > q * %d + %lld", KEYS, QUERIES, (long long)a->past);
+    if (a->is_causal) write(w, "(j + 1) * $BN > $QI * $BM + $PAST");
 }
 
 static void write_is_hidden(writer *w) {
@@ -287,22 +152,46 @@ static void write_result_type(writer *w) {
     write_shape(w, w->a->out, w->a->queries);
 }
 static void write_query_place(writer *w) {
-    write_place(w, w->a->q, w->a->queries, "q * $BM + $CROW", w->a->queries % QUERIES == 0);
+    write_place(w, w->a->q, w->a->queries, "$QI * $BM + $CROW",
+                w->a->queries % w->form->queries == 0);
+}
+/* A row of keys or values; tiles of groups go from the last to the first. */
+static void write_key_row(writer *w, hone_head_order order, int64_t tile, bool is_later) {
+    bool is_even = !has_edge(w->a);
+    hone_str row = {0};
+    if (w->a->has_groups)
+        hone_str_printf(&row, "($TILES - %lld%s) * $BN + $CROW", (long long)tile + 1,
+                        is_later ? " - i" : "");
+    else
+        hone_str_printf(&row, "(%lld%s) * $BN + $CROW", (long long)tile, is_later ? " + j" : "");
+    write_place(w, order, w->a->keys, hone_str_text(&row), is_even);
+    w->out.failed |= row.failed;
+    hone_str_deinit(&row);
 }
 static void write_first_key(writer *w) {
-    write_place(w, w->a->k, w->a->keys, "$CROW", !has_edge(w->a));
+    write_key_row(w, w->a->k, 0, false);
 }
 static void write_first_value(writer *w) {
-    write_place(w, w->a->v, w->a->keys, "$CROW", !has_edge(w->a));
+    write_key_row(w, w->a->v, 0, false);
+}
+static void write_second_key(writer *w) {
+    write_key_row(w, w->a->k, 1, false);
+}
+static void write_third_key(writer *w) {
+    write_key_row(w, w->a->k, 2, false);
 }
 static void write_next_key(writer *w) {
-    write_place(w, w->a->k, w->a->keys, "(j + 1) * $BN + $CROW", !has_edge(w->a));
+    write_key_row(w, w->a->k, w->a->has_groups ? 3 : 1, true);
 }
 static void write_next_value(writer *w) {
-    write_place(w, w->a->v, w->a->keys, "(j + 1) * $BN + $CROW", !has_edge(w->a));
+    write_key_row(w, w->a->v, 1, true);
 }
 static void write_scale(writer *w) {
     hone_str_printf(&w->out, "%.9g", scale_of(w->a));
+}
+/* Blocks that see the most keys begin first. */
+static void write_query_block(writer *w) {
+    write(w, w->a->is_causal ? "($QB - 1 - q)" : "q");
 }
 static void write_factor(writer *w) {
     hone_str_printf(&w->out, "%.9g", has_bias(w->a) ? 1.0 : scale_of(w->a));
@@ -326,20 +215,34 @@ static void write_open(writer *w, const char *name, size_t length) {
         {"SK",       .number = a->keys                                                                           },
         {"D",        .number = a->size                                                                           },
         {"PAST",     .number = a->past                                                                           },
-        {"BM",       .number = QUERIES                                                                           },
-        {"BN",       .number = KEYS                                                                              },
-        {"T",        .number = THREADS                                                                           },
+        {"BM",       .number = w->form->queries                                                                  },
+        {"BN",       .number = w->form->keys                                                                     },
+        {"GM",       .number = w->form->group                                                                    },
+        {"T",        .number = w->form->threads                                                                  },
+        {"QI",       .write = write_query_block                                                                  },
         {"STAGES",   .number = STAGES                                                                            },
         {"CH",       .number = a->size / 8                                                                       },
-        {"QB",       .number = (a->queries - 1) / QUERIES + 1                                                    },
+        {"QB",       .number = (a->queries - 1) / w->form->queries + 1                                           },
         {"CROW",     .text = "((c * $T + t) // $CH)"                                                             },
         {"CCOLUMN",  .text = "((c * $T + t) % $CH)"                                                              },
         {"CPART",    .text = "T.bitwise_xor($CCOLUMN, $CROW % 8)"                                                },
-        {"ROW",      .text = "(q * $BM + t // 32 * 16 + t % 32 // 4 + x % 4 // 2 * 8)"                           },
+        {"ROW",      .text = "($QI * $BM + t // 32 * 16 + t % 32 // 4 + x % 4 // 2 * 8)"                         },
         {"COLUMN",   .text = "(j * $BN + x // 4 * 8 + t % 4 * 2 + x % 2)"                                        },
         {"QAT",      .write = write_query_place                                                                  },
         {"KFIRST",   .write = write_first_key                                                                    },
         {"VFIRST",   .write = write_first_value                                                                  },
+        {"SPOT",     .text = "$CCOLUMN // 8 * $BN * 64 + $CROW * 64 + $CCOLUMN % 8 * 8"                          },
+        {"QSPOT",    .text = "$CROW // $GM * $GM * $D + $CCOLUMN // 8 * $GM * 64 +"
+                          " $CROW % $GM * 64 + $CCOLUMN % 8 * 8"                                },
+        {"QUERIES",  .text =
+                        "T.tvm_access_ptr(T.type_annotation($TYPE), SQ.data, t // 128 * $GM * $D,"
+                        " $GM * $D, 1)"                                                       },
+        {"OSPOT",    .text = a->out == HONE_HEADS_INSIDE
+                              ? "b, $QI * $BM + $CROW, h, $CCOLUMN * 8 + y"
+                              : "b, h, $QI * $BM + $CROW, $CCOLUMN * 8 + y"                     },
+        {"KSECOND",  .write = write_second_key                                                                   },
+        {"KTHIRD",   .write = write_third_key                                                                    },
+        {"KSTAGES",  .number = w->form->key_stages                                                               },
         {"KNEXT",    .write = write_next_key                                                                     },
         {"VNEXT",    .write = write_next_value                                                                   },
         {"MAT",      .write = write_bias_place                                                                   },
@@ -393,12 +296,20 @@ static bool is_wanted(const hone_attention *a, const char *letters, size_t count
     return false;
 }
 
-static void write_lines(writer *w) {
-    for (size_t i = 0; i < HONE_COUNT(lines); i++) {
+static void write_lines(writer *w, const char *const *lines, size_t count, int indent) {
+    for (size_t i = 0; i < count; i++) {
         const char *line = lines[i];
         size_t letters = *line == '?' ? strcspn(line, " ") - 1 : 0;
         if (letters && !is_wanted(w->a, line + 1, letters)) continue;
         line += letters ? letters + 2 : 0;
+        size_t own = strspn(line, " ");
+        if (line[own] == '=') {
+            const attention_part *part = attention_part_named(line + own + 1);
+            assert(part && "a part of the text");
+            write_lines(w, part->lines, part->count, indent + (int)own);
+            continue;
+        }
+        hone_str_printf(&w->out, "%*s", indent, "");
         write(w, line);
         hone_str_append(&w->out, "\n");
     }
@@ -411,15 +322,16 @@ int64_t hone_attention_shared_bytes(const hone_attention *a) {
                     longest <= INT32_MAX / a->size / a->heads / a->batch;
     bool has_rows = a->queries >= LEAST_QUERIES && a->batch <= UINT16_MAX && a->heads <= UINT16_MAX;
     if (!has_size || !is_short || !has_rows || a->past < 0) return 0;
-    return (QUERIES + 2 * STAGES * KEYS) * a->size * 2;
+    const attention_form *form = attention_form_of(a);
+    return (form->queries + (STAGES + form->key_stages) * form->keys) * a->size * 2;
 }
 
 hone_status hone_attention_kernel(const hone_attention *a, const char *name, hone_arena *arena,
                                   hone_func **out_func) {
-    writer w = {.a = a, .name = name};
+    writer w = {.a = a, .form = attention_form_of(a), .name = name};
     hone_module *module = NULL;
     assert(hone_attention_shared_bytes(a) != 0);
-    write_lines(&w);
+    write_lines(&w, w.form->lines, w.form->count, 0);
     hone_status st = hone_str_check(&w.out);
     if (!st)
         st = hone_script_parse(hone_str_text(&w.out), strlen(hone_str_text(&w.out)), name, &module);

@@ -243,8 +243,18 @@ static hone_status emit(hone_rewrite *rw, const found *f, const hone_gbind *bind
     return HONE_OK;
 }
 
+/* By groups of warps where the device has them and they have the memory. */
+static bool fits(hone_attention *a, const hone_graph_options *options) {
+    for (int has_groups = options->has_group_units; has_groups >= 0; has_groups--) {
+        a->has_groups = has_groups;
+        int64_t bytes = hone_attention_shared_bytes(a);
+        if (bytes > 0 && bytes <= options->matrix_shared_bytes) return true;
+    }
+    return false;
+}
+
 static hone_status fuse_one(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
-    const int64_t *shared_bytes = rw->ctx;
+    const hone_graph_options *options = rw->ctx;
     if (bind->kind != HONE_GBIND_CALL) return HONE_OK;
     const hone_gbind *sums = strcmp(bind->callee, "matmul") == 0 ? bind : NULL;
     bool is_turned = !sums && strcmp(bind->callee, "permute_dims") == 0 && swaps_heads(bind);
@@ -252,14 +262,13 @@ static hone_status fuse_one(hone_rewrite *rw, const hone_gbind *bind, bool *out_
     found f;
     if (!sums || !find_attention(rw, sums, &f)) return HONE_OK;
     f.is.out = is_turned ? HONE_HEADS_INSIDE : HONE_HEADS_OUTSIDE;
-    int64_t bytes = hone_attention_shared_bytes(&f.is);
-    if (bytes == 0 || bytes > *shared_bytes) return HONE_OK;
+    if (!fits(&f.is, options)) return HONE_OK;
     return emit(rw, &f, bind, out_done);
 }
 
 hone_status hone_pass_fuse_attention(hone_module *module, const hone_graph_options *options) {
-    int64_t shared_bytes = options->matrix_shared_bytes;
-    if (shared_bytes <= 0) return HONE_OK;
-    HONE_TRY(hone_rewrite_module(module, fuse_one, &shared_bytes));
+    hone_graph_options known = *options;
+    if (known.matrix_shared_bytes <= 0) return HONE_OK;
+    HONE_TRY(hone_rewrite_module(module, fuse_one, &known));
     return hone_pass_prune(module, options);
 }

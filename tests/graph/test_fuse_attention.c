@@ -8,7 +8,7 @@
 #include "tests/graph/graph_run.h"
 #include "tests/support/hone_test.h"
 
-enum { SHARED_BYTES = 101376, LITTLE = 49152, MOST_INPUTS = 4 };
+enum { SHARED_BYTES = 101376, LITTLE = 49152, MOST_INPUTS = 4, GROUPS_BYTES = 232448 };
 
 #define CHAIN(products, bias, weights)                                                             \
     "    s = " products "\n    e = " bias "\n    p = R.nn.softmax(e, axis=-1)\n    out = " weights \
@@ -27,6 +27,8 @@ static const struct row {
      "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                   SHARED_BYTES,true,  false},
     {"long heads of bfloat16",                     "bfloat16",            "1, 150, 1, 128",       "1, 64, 1, 128","",
      "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                   SHARED_BYTES,true,  false},
+    {"long heads, causal, of many tiles",          "float16",             "1, 150, 1, 128",       "1, 550, 1, 128","",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n",                                                                                                                                                                      SHARED_BYTES,true,  true},
     {"a causal mask",                              "float16",             "2, 70, 1, 64",         "2, 70, 1, 64","",
      "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n",                                                                                                                                                                          SHARED_BYTES,true,  true},
     {"a causal mask behind a past",                "float16",             "1, 30, 1, 64",         "1, 200, 1, 64","",
@@ -163,9 +165,11 @@ static void check_kernels(const struct row *row, const hone_module *module,
     if (row->is_one) assert_int_equal(count, 1);
 }
 
-static void check_row(void **state) {
-    const struct row *row = *state;
-    const hone_graph_options options = {.matrix_shared_bytes = row->shared_bytes};
+/* Devices without groups of warps, and with them (and more memory). */
+static void check_way(const struct row *row, bool has_groups) {
+    hone_graph_options options = {.matrix_shared_bytes = row->shared_bytes,
+                                  .has_group_units = has_groups};
+    if (has_groups && row->shared_bytes == SHARED_BYTES) options.matrix_shared_bytes = GROUPS_BYTES;
     hone_module *module = module_of(row);
     hone_tensor *inputs[MOST_INPUTS];
     run_results want, got;
@@ -182,6 +186,12 @@ static void check_row(void **state) {
     for (uint32_t i = 0; i < count; i++)
         hone_tensor_destroy(inputs[i]);
     hone_module_release(module);
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    check_way(row, false);
+    if (row->is_one) check_way(row, true);
 }
 
 int main(void) {
