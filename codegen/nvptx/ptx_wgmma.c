@@ -158,8 +158,24 @@ bool ptx_is_operand(const gen *g, hone_buffer buffer) {
     return g->device->buffers[hone_func_storage(g->func, buffer)].is_operand;
 }
 
+/* A place less a constant (as gen_address leaves it) that changes no row's number among eight:
+ * copies of a thread, which are so far apart, have all else in common. */
+static LLVMValueRef without_constant(gen *g, hone_buffer buffer, LLVMValueRef pointer,
+                                     int64_t *out_bytes) {
+    hone_dtype dtype = g->func->buffers[buffer].dtype;
+    bool is_known = LLVMIsAGetElementPtrInst(pointer) && LLVMGetNumOperands(pointer) == 2 &&
+                    LLVMGetGEPSourceElementType(pointer) == gen_storage_type(g, dtype) &&
+                    LLVMIsAConstantInt(LLVMGetOperand(pointer, 1));
+    int64_t elements = is_known ? LLVMConstIntGetSExtValue(LLVMGetOperand(pointer, 1)) : 0;
+    *out_bytes = elements * (int64_t)hone_dtype_bytes(dtype);
+    if (*out_bytes % GROUPS_ALIGN == 0 && *out_bytes != 0) return LLVMGetOperand(pointer, 0);
+    *out_bytes = 0;
+    return pointer;
+}
+
 LLVMValueRef ptx_turn(gen *g, hone_buffer buffer, LLVMValueRef pointer, int64_t bytes) {
     LLVMBuilderRef b = g->builder;
+    int64_t apart;
     if (!ptx_is_operand(g, buffer)) return pointer;
     if (bytes > 16 || ptx_alignment(g, pointer) < bytes) {
         gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
@@ -168,10 +184,12 @@ LLVMValueRef ptx_turn(gen *g, hone_buffer buffer, LLVMValueRef pointer, int64_t 
                                g->func->buffers[buffer].name));
         return pointer;
     }
-    LLVMValueRef at = LLVMBuildPtrToInt(b, pointer, g->i64, "");
+    pointer = without_constant(g, buffer, pointer, &apart);
+    LLVMValueRef at = LLVMBuildPtrToInt(b, pointer, g->i64, ""), by = gen_i64(g, apart);
     LLVMValueRef row = LLVMBuildAnd(b, at, gen_i64(g, 7 * GROUPS_ROW), "");
     at = LLVMBuildXor(b, at, LLVMBuildLShr(b, row, gen_i64(g, 3), ""), "");
-    return LLVMBuildIntToPtr(b, at, LLVMTypeOf(pointer), "");
+    at = LLVMBuildIntToPtr(b, at, LLVMTypeOf(pointer), "");
+    return apart ? LLVMBuildGEP2(b, g->i8, at, &by, 1, "") : at;
 }
 
 /* ---- C += A B ---- */
