@@ -3,7 +3,7 @@
  *   for blockIdx.x over tiles: for threadIdx.x over parts of a tile:
  *     local = 0
  *     for k0:
- *       shared A, shared B = the rows and columns of k0's steps, fetched by all threads together
+ *       shared A, shared B = the rows and columns of k0's steps, by all threads, some k0 ahead
  *       for k1, i, j: local[i, j] += A[i, k1] * B[k1, j]
  *     C = local, with what follows
  *
@@ -156,6 +156,7 @@ hone_status hone_gpu_product(hone_gpu *g, hone_rv block) {
     HONE_TRY(hone_gpu_join_epilogue(g, results));
     HONE_TRY(stage(&p, 0));
     HONE_TRY(stage(&p, 1));
+    HONE_TRY(hone_gpu_copy_ahead(g, p.outer_steps, p.tile.stages, false));
     HONE_TRY(hone_sch_decompose_reduction(g->sch, block, p.outer_steps, &init));
     HONE_TRY(unroll_results(&p, init, true));
     HONE_TRY(unroll_results(&p, results, writes_vectors(&p)));

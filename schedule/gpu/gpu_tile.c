@@ -81,11 +81,6 @@ static hone_gpu_tile choose(const hone_gpu *g, const hone_gpu_shape *s, int64_t 
     return best;
 }
 
-hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *s) {
-    int64_t steps = s->extents[GPU_STEPS] < 0 ? LEAST_SIDE : hone_gpu_power(s->extents[GPU_STEPS]);
-    return choose(g, s, hone_gpu_min(steps, LEAST_SIDE), LOAD_COST, divide_threads);
-}
-
 /* Warps: as square as it goes, rows first. */
 static void divide_warps(const hone_gpu *g, hone_gpu_tile *t) {
     int64_t warps = t->rows * t->columns / WARP_RESULTS, down = 1, right = 1;
@@ -107,6 +102,14 @@ static int64_t stages_of(const hone_gpu *g, const hone_gpu_shape *s, const hone_
     int64_t steps = s->extents[GPU_STEPS] < 0 ? MOST_STAGES : tiles_of(s, GPU_STEPS, t->steps);
     int64_t stages = hone_gpu_min(hone_gpu_min(MOST_STAGES, room / bytes_of(s, t, padding)), steps);
     return g->limits->copies_while_computing ? hone_gpu_max(stages, 1) : 1;
+}
+
+hone_gpu_tile hone_gpu_choose_tile(const hone_gpu *g, const hone_gpu_shape *s) {
+    int64_t steps = s->extents[GPU_STEPS] < 0 ? LEAST_SIDE : hone_gpu_power(s->extents[GPU_STEPS]);
+    hone_gpu_tile best = choose(g, s, hone_gpu_min(steps, LEAST_SIDE), LOAD_COST, divide_threads);
+    if (best.rows)
+        best.stages = stages_of(g, s, &best, 0, g->limits->shared_bytes / BLOCKS_AT_ONCE);
+    return best;
 }
 
 hone_gpu_tile hone_gpu_choose_warp_tile(const hone_gpu *g, const hone_gpu_shape *s) {
