@@ -114,3 +114,36 @@ void hone_relation_add_element(hone_relation *rel, hone_node_id statement,
     }
     add_loops(rel, statement);
 }
+
+/* ---- one index ---- */
+
+/* The number of an element, of a box that is one; NULL: it is not known. */
+static const hone_expr *number_of(hone_relation *rel, const hone_access *access) {
+    const hone_buffer_info *buffer = hone_func_buffer(rel->func, rel->buffer);
+    hone_ir *ir = &rel->arith->ir;
+    const hone_expr *sum = NULL;
+    int64_t count = 1;
+    for (uint32_t d = 0; d < access->rank; d++) {
+        int64_t size = hone_expr_const(buffer->shape[d]);
+        bool is_known = size > 0 && access->mins[d] && access->extents[d] == 1 &&
+                        !__builtin_mul_overflow(count, size, &count) && count <= INT32_MAX;
+        if (!is_known) return NULL;
+        const hone_expr *rows =
+            sum ? hone_expr_mul(ir, sum, hone_expr_int(ir, access->mins[d]->dtype, size)) : NULL;
+        sum = rows ? hone_expr_add(ir, rows, access->mins[d]) : access->mins[d];
+        sum = hone_simplify(rel->arith, sum); /* digits that stand next to each other, first */
+        if (!sum) return NULL;
+    }
+    return sum;
+}
+
+bool hone_relation_count_elements(hone_relation *rel) {
+    const hone_expr **numbers = region_alloc(rel->arith, (rel->count + 1) * sizeof *numbers);
+    for (uint32_t i = 0; numbers && i < rel->count; i++) {
+        numbers[i] = number_of(rel, &rel->accesses[i]);
+        if (!numbers[i]) return false;
+    }
+    for (uint32_t i = 0; numbers && i < rel->count; i++)
+        rel->accesses[i] = (hone_access){1, &numbers[i], rel->accesses[i].extents};
+    return numbers != NULL;
+}

@@ -290,13 +290,15 @@ static bool is_pinned(const hazards *h, const touch *a, const touch *b, const ho
 }
 
 /* Points that differ in a loop over threads touch different elements, all other loops below top
- * running. */
-static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_id top) {
+ * running: by one of their indices, or by the number of the element. */
+static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_id top,
+                          bool by_number) {
     const hone_func *func = h->lower->func;
     bool is_known = a->indices && b->indices && a->buffer == b->buffer;
     hone_relation rel = relation_of(h, a, top);
     if (is_known) add_to(&rel, a);
     if (is_known) add_to(&rel, b);
+    is_known &= !by_number || hone_relation_count_elements(&rel);
     for (hone_node_id n = h->body; n != h->block; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         if (lower_axis_of(node) < LOWER_FIRST_THREAD) continue;
@@ -311,8 +313,9 @@ static bool tells_threads(hazards *h, const touch *a, const touch *b, hone_node_
  * what is left over is plainer: all digits of one number. */
 static bool is_of_one_thread(hazards *h, const touch *a, const touch *b) {
     hone_node_id around = hone_func_node(h->lower->func, h->nest)->parent;
-    return tells_threads(h, a, b, h->block) ||
-           (around != h->block && tells_threads(h, a, b, around));
+    return tells_threads(h, a, b, h->block, false) ||
+           (around != h->block && tells_threads(h, a, b, around, false)) ||
+           tells_threads(h, a, b, h->block, true);
 }
 
 static bool are_disjoint(hazards *h, const touch *a, const touch *b) {

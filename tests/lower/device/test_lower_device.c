@@ -55,6 +55,17 @@ static const struct row {
      TWO("256") "  for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
                 "    for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                 "      B[b * 64 + t] = A[b * 64 + t] * T.float32(2)\n", 0, 1, NULL},
+    {"digits of one number that several axes have",
+     "def main(A: T.Buffer((200704,), \"float32\"), B: T.Buffer((2, 56, 56, 32), \"float32\")):\n"
+     "  for b in T.thread_binding(49, thread=\"blockIdx.x\"):\n"
+     "    for u in T.thread_binding(2, thread=\"threadIdx.y\"):\n"
+     "      for c in range(4):\n"
+     "        for t in T.thread_binding(128, thread=\"threadIdx.x\"):\n"
+     "          for v in range(4):\n"
+     "            with T.sblock(\"B\"):\n"
+     "              r = T.axis.spatial(6272, b * 128 + u * 64 + c * 16 + t // 8)\n"
+     "              o = T.axis.spatial(32, t % 8 * 4 + v)\n"
+     "              B[r // 3136, r // 56 % 56, r % 56, o] = A[r * 32 + o]\n", 0, 1, NULL},
     {"shared memory that no thread reads of another",
      TWO("64") SHARED("S", "64") "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
                "    S[t] = A[t]\n    B[t] = S[t] + T.float32(1)\n", 0, 1, NULL},
