@@ -21,16 +21,34 @@ static hone_status inline_one(hone_gpu *g, hone_rv block) {
     return hone_nest_should_inline(g->sch, node) ? hone_sch_compute_inline(g->sch, block) : HONE_OK;
 }
 
+/* A second schedule to try ways on. Most are refused by their first look at a block, which changes
+ * nothing: then the next one finds it as it was. */
+typedef struct trying {
+    hone_gpu *g;
+    hone_schedule *copy; /* in the state of g->sch; NULL: to be made */
+} trying;
+
+static void forget_copy(trying *t) {
+    hone_schedule_destroy(t->copy);
+    t->copy = NULL;
+}
+
+static hone_status need_copy(trying *t) {
+    if (t->copy) return HONE_OK;
+    HONE_TRY(hone_schedule_copy(t->g->sch, &t->copy));
+    t->copy->wants_reasons = false;
+    return HONE_OK;
+}
+
 /* Whether all steps of a way are accepted: found out on a copy, since some of them alone would
  * leave the program worse than before. */
-static hone_status is_accepted(const hone_gpu *g, way go, hone_rv block, bool *out) {
-    hone_schedule *copy = NULL;
+static hone_status is_accepted(trying *t, way go, hone_rv block, bool *out) {
     *out = false;
-    HONE_TRY(hone_schedule_copy(g->sch, &copy));
-    copy->wants_reasons = false;
-    hone_gpu there = {.sch = copy, .limits = g->limits};
+    HONE_TRY(need_copy(t));
+    hone_gpu there = {.sch = t->copy, .limits = t->g->limits};
+    const uint32_t steps = t->copy->trace.count;
     hone_status st = go(&there, block);
-    hone_schedule_destroy(copy);
+    if (t->copy->trace.count != steps) forget_copy(t);
     *out = st == HONE_OK;
     return hone_default_optional(st);
 }
@@ -40,6 +58,15 @@ static hone_status join_window(hone_gpu *g, hone_rv block) {
     hone_node_id node;
     HONE_TRY(hone_schedule_node(g->sch, block, &node));
     return hone_gpu_is_bound(g->sch, node) ? HONE_OK : hone_gpu_join_prologue(g, block);
+}
+
+static hone_status schedule_block(trying *t, hone_rv block, uint32_t way_count, const way *ways) {
+    bool is_done = false;
+    for (uint32_t w = 0; w < way_count && !is_done; w++) {
+        HONE_TRY(is_accepted(t, ways[w], block, &is_done));
+        if (is_done) HONE_TRY(ways[w](t->g, block));
+    }
+    return HONE_OK;
 }
 
 static hone_status list_blocks(hone_gpu *g, uint32_t *out_count, const hone_rv **out) {
@@ -54,15 +81,12 @@ static hone_status list_blocks(hone_gpu *g, uint32_t *out_count, const hone_rv *
 static hone_status schedule_blocks(hone_gpu *g, uint32_t way_count, const way *ways) {
     uint32_t count = 0;
     const hone_rv *blocks = NULL;
-    HONE_TRY(list_blocks(g, &count, &blocks));
-    for (uint32_t i = count; i-- > 0;) {
-        bool is_done = false;
-        for (uint32_t w = 0; w < way_count && !is_done; w++) {
-            HONE_TRY(is_accepted(g, ways[w], blocks[i], &is_done));
-            if (is_done) HONE_TRY(ways[w](g, blocks[i]));
-        }
-    }
-    return HONE_OK;
+    trying t = {.g = g};
+    hone_status st = list_blocks(g, &count, &blocks);
+    while (!st && count-- > 0)
+        st = schedule_block(&t, blocks[count], way_count, ways);
+    forget_copy(&t);
+    return st;
 }
 
 hone_status hone_gpu_bind_rest(hone_schedule *sch, const hone_gpu_limits *limits) {

@@ -284,6 +284,29 @@ hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name, 
     return hone_tensor_intrins_add_pair(set, name, text, length, source_name, NULL, NULL);
 }
 
+static entry *find_entry(const hone_tensor_intrins *set, const char *name) {
+    for (size_t i = 0; set && i < set->count; i++) {
+        if (strcmp(set->items[i].name, name) == 0) return &set->items[i];
+    }
+    return NULL;
+}
+
+/* In place of one of the same name. Takes fresh->module, also on failure. */
+static hone_status put(hone_tensor_intrins *set, const char *name, entry *fresh) {
+    entry *items = hone_realloc(set->items, (set->count + 1) * sizeof *items);
+    if (items) set->items = items;
+    fresh->name = hone_strdup(name);
+    if (!items || !fresh->name) {
+        drop(fresh);
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor intrinsics");
+    }
+    entry *known = find_entry(set, name);
+    if (known) drop(known);
+    if (!known) known = &set->items[set->count++];
+    *known = *fresh;
+    return HONE_OK;
+}
+
 hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *name,
                                          const char *text, size_t length, const char *source_name,
                                          const char *desc, const char *impl) {
@@ -297,21 +320,15 @@ hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *n
     HONE_TRY(parse(&c, &fresh.module));
     fresh.desc = c.desc;
     fresh.impl = c.impl;
-    entry *items = hone_realloc(set->items, (set->count + 1) * sizeof *items);
-    if (items) set->items = items;
-    fresh.name = hone_strdup(name);
-    if (!items || !fresh.name) {
-        drop(&fresh);
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor intrinsics");
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        if (strcmp(set->items[i].name, name) != 0) continue;
-        drop(&set->items[i]);
-        set->items[i] = fresh;
-        return HONE_OK;
-    }
-    set->items[set->count++] = fresh;
-    return HONE_OK;
+    return put(set, name, &fresh);
+}
+
+hone_status hone_tensor_intrins_keep(hone_tensor_intrins *set, const hone_tensor_intrins *from,
+                                     const char *name) {
+    entry fresh = {0};
+    if (find_entry(set, name)) return HONE_OK;
+    HONE_TRY(hone_tensor_intrin_find(from, name, &fresh.module, &fresh.desc, &fresh.impl));
+    return put(set, name, &fresh);
 }
 
 const char *hone_tensor_intrins_name(const hone_tensor_intrins *set, size_t index) {
@@ -333,13 +350,12 @@ static hone_status fail_unknown(const char *name) {
 hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,
                                     hone_module **out_module, const hone_func **out_desc,
                                     const hone_func **out_impl) {
+    const entry *known = find_entry(set, name);
     *out_module = NULL;
-    for (size_t i = 0; set && i < set->count; i++) {
-        if (strcmp(set->items[i].name, name) == 0) {
-            *out_module = hone_module_retain(set->items[i].module);
-            *out_desc = set->items[i].desc;
-            *out_impl = set->items[i].impl;
-        }
+    if (known) {
+        *out_module = hone_module_retain(known->module);
+        *out_desc = known->desc;
+        *out_impl = known->impl;
     }
     hone_str text = {0};
     if (!*out_module && tensor_intrin_write_builtin(name, &text)) {

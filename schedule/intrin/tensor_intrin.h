@@ -33,6 +33,12 @@ HONE_NODISCARD hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set
                                                         const char *source_name, const char *desc,
                                                         const char *impl);
 
+/* Takes what hone_tensor_intrin_find gives for a name in `from` (NULL: built-in ones), so that who
+ * asks the set often has it without making it of its text; what the set has stays. NOT_FOUND. */
+HONE_NODISCARD hone_status hone_tensor_intrins_keep(hone_tensor_intrins *set,
+                                                    const hone_tensor_intrins *from,
+                                                    const char *name);
+
 /* The two functions of an intrinsic of the set (NULL: none), or of a built-in one. They live as
  * long as out_module, which the caller releases. NOT_FOUND. */
 HONE_NODISCARD hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,

@@ -106,6 +106,33 @@ static hone_status put_before(hone_tune_task *task) {
                : hone_first_schedule(task->schedule, task->target, task->task->constants);
 }
 
+/* A space of the user's may name one that is not there: its replays are refused. */
+static hone_status keep_intrin(hone_tune_task *task, const hone_tensor_intrins *from,
+                               const char *name) {
+    hone_status st = hone_tensor_intrins_keep(task->intrins, from, name);
+    if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+/* Thousands of replays look them up. */
+static hone_status keep_intrins(hone_tune_task *task, const hone_tensor_intrins *from) {
+    HONE_TRY(hone_tensor_intrins_create(&task->intrins));
+    for (size_t i = 0; from && hone_tensor_intrins_name(from, i); i++)
+        HONE_TRY(keep_intrin(task, from, hone_tensor_intrins_name(from, i)));
+    for (uint32_t s = 0; s < task->space.count; s++) {
+        const hone_trace *sketch = &task->space.sketches[s];
+        for (uint32_t i = 0; i < sketch->count; i++) {
+            const hone_inst *inst = &sketch->insts[i];
+            if (inst->kind != HONE_INST_TENSORIZE || inst->attr_count == 0) continue;
+            if (inst->attrs[0].kind == HONE_VALUE_STRING)
+                HONE_TRY(keep_intrin(task, from, inst->attrs[0].u.s));
+        }
+    }
+    task->schedule->intrins = task->intrins;
+    return HONE_OK;
+}
+
 static hone_status open_parts(hone_tune_task *task, const hone_tune_task_options *options) {
     static const hone_variant_rules exact = {.most_error = HONE_VARIANTS_EXACT};
     const char *space_path = options->space_path;
@@ -123,6 +150,7 @@ static hone_status open_parts(hone_tune_task *task, const hone_tune_task_options
     if (space_path) HONE_TRY(check_space(task));
     if (!space_path) HONE_TRY(add_default_sketch(task));
     if (!space_path) HONE_TRY(add_variants(task));
+    HONE_TRY(keep_intrins(task, options->intrins));
     task->has_own_space = space_path != NULL;
     task->begins_as_written = space_path || hone_func_carries_schedule(task->task->func);
     HONE_TRY(put_before(task));
@@ -154,6 +182,7 @@ void hone_tune_task_destroy(hone_tune_task *task) {
     if (!task) return;
     hone_space_deinit(&task->space);
     hone_schedule_destroy(task->schedule);
+    hone_tensor_intrins_destroy(task->intrins);
     hone_feature_state_destroy(task->features);
     hone_map128_deinit(&task->seen);
     hone_module_release(task->stored_module);

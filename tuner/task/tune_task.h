@@ -6,6 +6,7 @@
 #include "costmodel/feature.h"
 #include "database/database.h"
 #include "graph/plan/tasks.h"
+#include "schedule/intrin/tensor_intrin.h"
 #include "schedule/variant/variant.h"
 #include "support/data/map.h"
 #include "tuner/space/space.h"
@@ -62,7 +63,8 @@ typedef struct hone_tune_task {
     uint32_t started;       /* of these */
     uint32_t foreign_count; /* sketches at the end that others wrote */
     const hone_decision *default_decisions;
-    hone_schedule *schedule; /* replays run here */
+    hone_schedule *schedule;      /* replays run here */
+    hone_tensor_intrins *intrins; /* owned: the user's, and those that the sketches name */
     hone_feature_state *features;
     const hone_target *target;
     const char *program;        /* text */
@@ -103,9 +105,9 @@ typedef struct hone_tune_task {
 } hone_tune_task;
 
 typedef struct hone_tune_task_options {
-    const char *space_path;                    /* the user's; NULL: the rules' */
-    const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
-    const hone_variant_rules *rules;           /* NULL: exact ones */
+    const char *space_path;             /* the user's; NULL: the rules' */
+    const hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
+    const hone_variant_rules *rules;    /* NULL: exact ones */
 } hone_tune_task_options;
 
 HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,

@@ -2,7 +2,7 @@
  * programs made from descriptions are tensorized, and mean the same afterwards. What loads the
  * registers of a warp is tried together with the product that takes them: its description does not
  * say where in the registers an element lies. */
-#include "schedule/intrin/tensor_intrin.h"
+#include "schedule/intrin/tensor_intrin_impl.h"
 
 #include <string.h>
 
@@ -224,8 +224,43 @@ static void each_is_tried(void **state) {
     }
 }
 
+/* ---- sets that keep what they are asked for often ---- */
+
+/* What is kept is the same object at each look-up; a user's of that name stays the user's. */
+static void sets_keep(void **state) {
+    (void)state;
+    static const char name[] = "wmma_fill_16x16x16_f32", other[] = "wmma_fill_16x16x16_f16";
+    hone_tensor_intrins *users, *set;
+    hone_module *first, *second;
+    const hone_func *desc, *impl, *again, *users_desc;
+    hone_str text = {0};
+    HONE_ASSERT_OK(hone_tensor_intrins_create(&users));
+    HONE_ASSERT_OK(hone_tensor_intrins_create(&set));
+    assert_true(tensor_intrin_write_builtin(other, &text));
+    HONE_ASSERT_OK(
+        hone_tensor_intrins_add(users, name, hone_str_text(&text), text.length, "users"));
+    HONE_ASSERT_OK(hone_tensor_intrin_find(users, name, &first, &users_desc, &impl));
+    hone_module_release(first);
+    HONE_ASSERT_OK(hone_tensor_intrins_keep(set, users, name));
+    HONE_ASSERT_OK(hone_tensor_intrins_keep(set, NULL, name)); /* it is there */
+    HONE_ASSERT_OK(hone_tensor_intrins_keep(set, users, other));
+    HONE_ASSERT_CODE(hone_tensor_intrins_keep(set, users, "nothing"), HONE_CODE_NOT_FOUND);
+    hone_tensor_intrins_destroy(users);
+    HONE_ASSERT_OK(hone_tensor_intrin_find(set, name, &first, &desc, &impl));
+    assert_ptr_equal(desc, users_desc);
+    HONE_ASSERT_OK(hone_tensor_intrin_find(set, name, &second, &again, &impl));
+    assert_ptr_equal(again, desc);
+    assert_string_equal(hone_tensor_intrins_name(set, 1), other);
+    assert_null(hone_tensor_intrins_name(set, 2));
+    hone_module_release(first);
+    hone_module_release(second);
+    hone_tensor_intrins_destroy(set);
+    hone_str_deinit(&text);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(alone), cmocka_unit_test(of_a_warp),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets_keep), cmocka_unit_test(alone),
+                                       cmocka_unit_test(of_a_warp),
                                        cmocka_unit_test(m16n8k8_is_not_interpreted),
                                        cmocka_unit_test(each_is_tried)};
     return cmocka_run_group_tests_name("schedule/tensor intrinsics", tests, NULL, NULL);
