@@ -37,8 +37,9 @@ typedef struct profile_job {
     const char *library;
     hone_timed_model model;
     hone_model_profile profile;
-    hone_roofline roofline;
-    double model_ns; /* of one call, nobody looking on */
+    bool is_apart;          /* on a GPU, of which nobody knows what it can do */
+    hone_roofline roofline; /* of this machine, where its CPUs run the kernels */
+    double model_ns;        /* of one call, nobody looking on */
 } profile_job;
 
 /* ---- the model ---- */
@@ -115,15 +116,23 @@ static hone_status run_rounds(profile_job *job) {
     return HONE_OK;
 }
 
+static hone_status find_roofline(profile_job *job) {
+    const hone_model_info *info = hone_loaded_model_info(job->model.model);
+    hone_target target;
+    HONE_TRY(hone_target_parse(info->target, &target));
+    job->is_apart = hone_target_is_gpu(&target);
+    if (job->is_apart) return HONE_OK;
+    int32_t threads = job->o->threads ? (int32_t)job->o->threads : info->threads;
+    int32_t cores = (int32_t)hone_thread_cpu_count();
+    return hone_roofline_measure(threads < cores ? threads : cores, &job->roofline);
+}
+
 static hone_status measure(profile_job *job) {
     const profile_options *o = job->o;
     const hone_timed_model_options options = {&o->in, &o->shapes, o->func, (int32_t)o->threads};
     HONE_TRY(hone_timed_model_open(job->cli, job->library, &options, &job->model));
-    int32_t threads = (int32_t)o->threads;
-    if (!threads) threads = hone_loaded_model_info(job->model.model)->threads;
-    int32_t cores = (int32_t)hone_thread_cpu_count();
     HONE_TRY(hone_timed_models_try(&job->model, 1));
-    HONE_TRY(hone_roofline_measure(threads < cores ? threads : cores, &job->roofline));
+    HONE_TRY(find_roofline(job));
     HONE_TRY(hone_timed_model_warm_up(&job->model));
     return run_rounds(job);
 }
@@ -151,8 +160,9 @@ static hone_status make_rows(const profile_job *job, kernel_row **out_rows, doub
     for (size_t i = 0; i < count; i++) {
         const hone_kernel_profile *k = &job->profile.kernels.data[i];
         kernel_row row = {.kernel = k, .ns = hone_stat_median(k->times_ns.data, k->times_ns.count)};
-        row.roofline =
-            hone_roofline_ns(&job->roofline, k->flops, k->bytes, &row.by_memory) / row.ns;
+        if (!job->is_apart)
+            row.roofline =
+                hone_roofline_ns(&job->roofline, k->flops, k->bytes, &row.by_memory) / row.ns;
         rows[i] = row;
         *out_sum += row.ns;
     }
@@ -165,7 +175,9 @@ static void put_table(const profile_job *job, const kernel_row *rows, double sum
     hone_cli *cli = job->cli;
     hone_table table;
     hone_table_init(&table, cli->arena,
-                    "kernel|>calls|>time|>share|>GFLOPS|>GB/s|>roofline|bound by|schedule");
+                    job->is_apart
+                        ? "kernel|>calls|>time|>share|>GFLOPS|>GB/s|schedule"
+                        : "kernel|>calls|>time|>share|>GFLOPS|>GB/s|>roofline|bound by|schedule");
     for (size_t i = 0; i < job->profile.kernels.count; i++) {
         const hone_kernel_profile *k = rows[i].kernel;
         hone_table_add(&table, "%s", k->name);
@@ -174,8 +186,10 @@ static void put_table(const profile_job *job, const kernel_row *rows, double sum
         hone_table_add(&table, "%.1f%%", 100 * rows[i].ns / sum);
         hone_table_add(&table, "%s", hone_text_of_gflops(cli->arena, k->flops, rows[i].ns));
         hone_table_add(&table, "%.1f", k->bytes / rows[i].ns);
-        hone_table_add(&table, "%.0f%%", 100 * rows[i].roofline);
-        hone_table_add(&table, "%s", rows[i].by_memory ? "memory" : "arithmetic");
+        if (!job->is_apart) {
+            hone_table_add(&table, "%.0f%%", 100 * rows[i].roofline);
+            hone_table_add(&table, "%s", rows[i].by_memory ? "memory" : "arithmetic");
+        }
         hone_table_add(&table, "%s", k->origin);
     }
     hone_cli_put_table(cli, &table);
@@ -183,11 +197,21 @@ static void put_table(const profile_job *job, const kernel_row *rows, double sum
     hone_str_printf(&cli->out, "\nmodel: %s; kernels together: %s; %zu rounds\n",
                     hone_text_of_ns(cli->arena, job->model_ns), hone_text_of_ns(cli->arena, sum),
                     job->model.times_ns.count);
+    if (job->is_apart) {
+        hone_str_append(&cli->out, "each kernel was waited for: its time holds that of its launch, "
+                                   "which the model does not wait for\n");
+        return;
+    }
     hone_str_printf(&cli->out, "machine: %.4g GFLOPS of float32, %.3g GB/s from memory\n",
                     job->roofline.flops_per_ns, job->roofline.bytes_per_ns);
 }
 
-static hone_json *row_json(const kernel_row *row) {
+static bool set_roofline(hone_json *json, const kernel_row *row) {
+    return hone_json_set_f64(json, "roofline", row->roofline) &&
+           hone_json_set_text(json, "bound_by", row->by_memory ? "memory" : "arithmetic");
+}
+
+static hone_json *row_json(const profile_job *job, const kernel_row *row) {
     const hone_kernel_profile *k = row->kernel;
     hone_json *json = hone_json_make_object();
     if (hone_json_set_text(json, "kernel", k->name) &&
@@ -197,8 +221,7 @@ static hone_json *row_json(const kernel_row *row) {
         hone_json_set_f64(json, "flops", k->flops) && hone_json_set_f64(json, "bytes", k->bytes) &&
         hone_json_set_f64(json, "gflops", k->flops / row->ns) &&
         hone_json_set_f64(json, "gb_per_second", k->bytes / row->ns) &&
-        hone_json_set_f64(json, "roofline", row->roofline) &&
-        hone_json_set_text(json, "bound_by", row->by_memory ? "memory" : "arithmetic")) {
+        (job->is_apart || set_roofline(json, row))) {
         return json;
     }
     hone_json_destroy(json);
@@ -209,13 +232,15 @@ static hone_status put_json(const profile_job *job, const kernel_row *rows, doub
     hone_json *json = hone_json_make_object(), *kernels = hone_json_make_array();
     bool ok = true;
     for (size_t i = 0; i < job->profile.kernels.count; i++)
-        ok &= hone_json_append(kernels, row_json(&rows[i]));
+        ok &= hone_json_append(kernels, row_json(job, &rows[i]));
     ok &= hone_json_set(json, "kernels", kernels);
     ok &= hone_json_set_f64(json, "kernels_ns", sum);
     ok &= hone_json_set_f64(json, "model_ns", job->model_ns);
     ok &= hone_json_set_i64(json, "rounds", (int64_t)job->model.times_ns.count);
-    ok &= hone_json_set_f64(json, "machine_gflops", job->roofline.flops_per_ns);
-    ok &= hone_json_set_f64(json, "machine_gb_per_second", job->roofline.bytes_per_ns);
+    if (!job->is_apart) {
+        ok &= hone_json_set_f64(json, "machine_gflops", job->roofline.flops_per_ns);
+        ok &= hone_json_set_f64(json, "machine_gb_per_second", job->roofline.bytes_per_ns);
+    }
     if (!ok) {
         hone_json_destroy(json);
         json = NULL;
@@ -277,7 +302,7 @@ int hone_verb_profile(int argc, char **argv) {
         .example = "hone profile examples/fashion_mnist/mlp.onnx --time 0.1s",
         .notes = "roofline: the least time that its arithmetic, or reading and writing its "
                  "arguments once from memory, would take here, over its time; above 100% what it "
-                 "reads lies in caches.",
+                 "reads lies in caches. Not for GPUs.",
         .options = options,
         .min_args = 1,
         .max_args = 1,
