@@ -13,6 +13,22 @@ typedef struct compactor {
     const hone_expr *mins[HONE_MAX_RANK];
 } compactor;
 
+static int64_t most_of(compactor *c, const hone_expr *span) {
+    if (!span) return HONE_BOUND_POS_INF;
+    return hone_arith_bound(&c->scope.arith, hone_simplify(&c->scope.arith, span)).max;
+}
+
+/* The most that an end lies behind the first element. Where edges cut accesses off it is a maximum
+ * of minima, of which one side may be known when the other one, and the whole, is not. */
+static int64_t most_behind(compactor *c, const hone_expr *end, const hone_expr *first) {
+    int64_t whole = most_of(c, hone_expr_sub(&c->scope.arith.ir, end, first));
+    if (whole != HONE_BOUND_POS_INF) return whole;
+    const bool is_least = hone_expr_is_op(end, HONE_OP_MIN);
+    if (!is_least && !hone_expr_is_op(end, HONE_OP_MAX)) return whole;
+    int64_t a = most_behind(c, end->args[0], first), b = most_behind(c, end->args[1], first);
+    return (a < b) == is_least ? a : b;
+}
+
 /* The region touched in one dimension: its first element and its constant extent; false when it is
  * not known, or is no smaller than the buffer. */
 static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
@@ -25,14 +41,12 @@ static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
         hull = i == 0 ? one : hone_interval_union(&c->scope.arith, hull, one);
         if (!hull.min || !hull.max) return false;
     }
-    const hone_expr *span = hone_expr_sub(&c->scope.arith.ir, hull.max, hull.min);
-    if (!span) return false;
-    hone_bound bound = hone_arith_bound(&c->scope.arith, hone_simplify(&c->scope.arith, span));
+    const int64_t most = most_behind(c, hull.max, hull.min);
     const hone_expr *whole = func->buffers[c->buffer].shape[d]; /* of any size: all is smaller */
-    if (bound.max == HONE_BOUND_POS_INF) return false;
-    if (hone_expr_is_int(whole) && bound.max + 1 >= whole->u.i) return false;
+    if (most == HONE_BOUND_POS_INF) return false;
+    if (hone_expr_is_int(whole) && most + 1 >= whole->u.i) return false;
     *out_min = hull.min;
-    *out_extent = bound.max + 1;
+    *out_extent = most + 1;
     return true;
 }
 

@@ -17,13 +17,22 @@ static const struct row compact_rows[] = {
           "                Y[i * 6 + t] = L[i * 6 + t, 0]\n", "        L = T.alloc_buffer((6, 1), \"int32\")\n"
      "        for t in T.unroll(6):\n"
      "            if i * 6 + t < n:\n"
-     "                L[t, 0] = A[i * 6 + t]\n"},
+     "                L[t, 0] = A[i * 6 + t]\n"  },
+    {"cut off at an end where it is filled and at another one where it is read",
+     HEAD "    L = T.alloc_buffer(((n + 15) // 16 * 16,), \"int32\")\n"
+          "    for i in range((n + 63) // 64):\n"
+          "        for t in T.unroll(16):\n"
+          "            if i * 64 + t < (n + 15) // 16 * 16:\n"
+          "                L[i * 64 + t] = 3\n"
+          "        for t in range(16):\n"
+          "            if i * 64 + t < n:\n"
+          "                Y[i * 64 + t] = L[i * 64 + t]\n",  "        L = T.alloc_buffer((16,), \"int32\")\n"},
     {"but not all of it",
      HEAD "    L = T.alloc_buffer((n, 8), \"int32\")\n"
           "    for i, j in T.grid(n, 8):\n"
           "        L[i, j] = A[i + j]\n"
           "    for i in range(n):\n"
-          "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n" },
+          "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n"   },
 };
 
 static const struct row alloc_rows[] = {
