@@ -113,16 +113,48 @@ static hone_status check_features(cpu_arch arch, const char *list) {
 
 /* NVIDIA's architectures that code is made for. New ones come each year: one above the last is
  * taken for what it says. */
-static const int gpu_archs[] = {50, 52, 53, 60, 61,  62,  70,  72,  75,  80, 86,
-                                87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+static const struct {
+    int number, shared_kib; /* that a block may have, where it asks for it */
+} gpu_archs[] = {
+    {50,  48 },
+    {52,  48 },
+    {53,  48 },
+    {60,  48 },
+    {61,  48 },
+    {62,  48 },
+    {70,  96 },
+    {72,  96 },
+    {75,  64 },
+    {80,  163},
+    {86,  99 },
+    {87,  163},
+    {88,  99 },
+    {89,  99 },
+    {90,  227},
+    {100, 227},
+    {101, 227},
+    {103, 227},
+    {110, 227},
+    {120, 99 },
+    {121, 99 },
+};
 
 /* The known one that is nearest to a number, itself where it is known or new. */
 static int nearest_gpu_arch(int number) {
-    int nearest = gpu_archs[0];
+    int nearest = gpu_archs[0].number;
     for (size_t i = 0; i < HONE_COUNT(gpu_archs); i++)
-        if (abs(gpu_archs[i] - number) < abs(nearest - number)) nearest = gpu_archs[i];
-    bool is_new = number > gpu_archs[HONE_COUNT(gpu_archs) - 1];
+        if (abs(gpu_archs[i].number - number) < abs(nearest - number))
+            nearest = gpu_archs[i].number;
+    bool is_new = number > gpu_archs[HONE_COUNT(gpu_archs) - 1].number;
     return is_new ? number : nearest;
+}
+
+int64_t hone_target_arch_shared_bytes(const hone_target *target) {
+    const char *digits = strpbrk(target->cpu, "0123456789");
+    long number = digits ? strtol(digits, NULL, 10) : 0;
+    for (size_t i = 0; i < HONE_COUNT(gpu_archs); i++)
+        if (gpu_archs[i].number == number) return (int64_t)gpu_archs[i].shared_kib << 10;
+    return 0;
 }
 
 /* "sm_90", "sm_90a": of two digits or three, from 90 on with its own features (a), or those of its
@@ -138,7 +170,8 @@ static hone_status check_gpu(const char *arch) {
     if (strncmp(arch, "sm_", 3) == 0 && digits == arch + 3 && is_ended && meant == number)
         return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "target: unknown arch '%s', did you mean 'sm_%d'?%s", arch,
-                      meant, number < gpu_archs[0] ? " code is made for sm_50 and newer" : "");
+                      meant,
+                      number < gpu_archs[0].number ? " code is made for sm_50 and newer" : "");
 }
 
 hone_status hone_target_check_names(const hone_target *target) {

@@ -20,6 +20,8 @@ int hone_target_strongest_core(const char *root, const int *cores, size_t count)
 const char *hone_target_arm_name(const char *root, int core);
 /* Sizes and line of a core's caches; what cannot be read stays. */
 void hone_target_detect_caches(const char *root, int core, hone_target *target);
+/* What a block may have of shared memory on NVIDIA's architecture of the target; 0: not known. */
+int64_t hone_target_arch_shared_bytes(const hone_target *target);
 /* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
 const char *hone_target_arch(const hone_target *target);
 cpu_arch hone_target_cpu_arch(const hone_target *target);

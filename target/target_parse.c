@@ -74,7 +74,7 @@ typedef struct parse_state {
     hone_target *target;
     const struct option *given[MOST_GIVEN]; /* in the order of the text */
     size_t given_count;
-    bool has_cpu, has_features, has_cores, has_threads, has_width;
+    bool has_cpu, has_features, has_cores, has_threads, has_width, has_shared;
 } parse_state;
 
 static bool names_match(const char *name, const char *text, size_t length) {
@@ -169,6 +169,7 @@ static hone_status apply(void *ctx, const char *name, size_t length, const char 
     state->has_cores |= at_member(option, offsetof(hone_target, num_cores));
     state->has_threads |= at_member(option, offsetof(hone_target, num_threads));
     state->has_width |= at_member(option, offsetof(hone_target, vector_bits));
+    state->has_shared |= at_member(option, offsetof(hone_target, max_shared_bytes));
     return HONE_OK;
 }
 
@@ -214,6 +215,10 @@ static hone_status finish(parse_state *state) {
         if (!state->has_width && (state->has_cpu || state->has_features)) {
             t->vector_bits = hone_target_default_vector_bits(t);
         }
+    }
+    if (t->kind == HONE_TARGET_CUDA && state->has_cpu && !state->has_shared) {
+        int64_t shared_bytes = hone_target_arch_shared_bytes(t);
+        if (shared_bytes) t->max_shared_bytes = shared_bytes;
     }
     if (state->has_cores && !state->has_threads) t->num_threads = t->num_cores;
     if (!state->has_cores && t->num_threads > t->num_cores) t->num_cores = t->num_threads;

@@ -32,7 +32,7 @@ static const struct row {
      "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
     {"cuda -arch=sm_100a -l2_cache_size_bytes=1000",
      "cuda -arch=sm_100a -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
-     "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=49152 "
+     "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=232448 "
      "-registers_per_block=65536 -l2-cache=1000",                                          NULL                                          },
     {"cuda -arch=sm_90 -max_shared_memory_per_block=1000",
      "cuda -arch=sm_90 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
@@ -51,6 +51,10 @@ static const struct row {
     {"llvm -mcpu=znver3 -mcpu=znver4",                                       NULL,         "mcpu is given twice"                         },
     {"llvm -num-cores=4 -num_cores=4",                                       NULL,         "num-cores is given twice"                    },
     {"llvm -keys=cpu -keys=cpu",                                             NULL,         "keys is given twice"                         },
+    {"cuda -arch=sm_86",
+     "cuda -arch=sm_86 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=101376 "
+     "-registers_per_block=65536",                                                         NULL                                          },
     {"cuda -arch=sm_80 -mcpu=sm_80",                                         NULL,         "arch and mcpu say the same"                  },
     {"cuda -l2-cache=1 -l2_cache_size_bytes=1",                              NULL,         "say the same"                                },
     {"cuda -arch=x",                                                         NULL,         "unknown arch 'x', must be as 'sm_90'"        },
@@ -204,24 +208,25 @@ static void knows_what_identifies(void **state) {
         bool is_same;
         const char *difference;
     } pairs[] = {
-        {X86 "znver3 -l3-cache=1",                 X86 "znver3 -l3-cache=2",          true,  "l3-cache is 1, here 2"                           },
-        {X86 "znver3",                             X86 "znver2",                      true,  "mcpu is znver3, here znver2"                     },
-        {X86 "x86-64-v3 -mattr=+sse4a",            X86 "znver1",                      true,
-         "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"                                                                          },
-        {X86 "znver3 -num-cores=8 -num-threads=2", X86 "znver3 -num-cores=2",         true,
-         "num-cores is 8, here 2"                                                                                                              },
-        {"llvm -mtriple=arm64-unknown-linux-gnu",  "llvm -mtriple=aarch64-linux-gnu", true,
-         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"                                                                        },
-        {X86 "znver3",                             X86 "znver4",                      false, "mcpu is znver3, here znver4; vector-width is 256"},
-        {X86 "znver4",                             X86 "znver4 -vector-width=256",    false, "vector-width is 512, here 256"                   },
-        {X86 "znver3 -num-cores=2",                X86 "znver3 -num-cores=3",         false, "num-threads is 2, here 3"                        },
-        {X86 "znver3 -mattr=-fma",                 X86 "znver3",                      false, "mattr is -fma, here none"                        },
-        {X86 "znver3 -mattr=+adx",                 X86 "znver3 -mattr=-adx",          false, "mattr is +adx, here -adx"                        },
-        {ARM "cortex-a72",                         ARM "cortex-a76",                  false, "mcpu is cortex-a72, here cortex-a76"             },
-        {ARM "cortex-a57",                         ARM "cortex-a72",                  true,  "mcpu is cortex-a57, here cortex-a72"             },
-        {ARM "generic",                            X86 "generic",                     false, "mtriple is aarch64-linux-gnu, here x86_64"       },
-        {X86 "generic",                            "c -mtriple=x86_64-linux-gnu",     false, "the kind is llvm, here c"                        },
-        {"cuda -arch=sm_90",                       "nvidia/nvidia-h100",              false, "max_shared_memory_per_block is 49152"            },
+        {X86 "znver3 -l3-cache=1",                              X86 "znver3 -l3-cache=2",          true,  "l3-cache is 1, here 2"                           },
+        {X86 "znver3",                                          X86 "znver2",                      true,  "mcpu is znver3, here znver2"                     },
+        {X86 "x86-64-v3 -mattr=+sse4a",                         X86 "znver1",                      true,
+         "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"                                                                                       },
+        {X86 "znver3 -num-cores=8 -num-threads=2",              X86 "znver3 -num-cores=2",         true,
+         "num-cores is 8, here 2"                                                                                                                           },
+        {"llvm -mtriple=arm64-unknown-linux-gnu",               "llvm -mtriple=aarch64-linux-gnu", true,
+         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"                                                                                     },
+        {X86 "znver3",                                          X86 "znver4",                      false, "mcpu is znver3, here znver4; vector-width is 256"},
+        {X86 "znver4",                                          X86 "znver4 -vector-width=256",    false, "vector-width is 512, here 256"                   },
+        {X86 "znver3 -num-cores=2",                             X86 "znver3 -num-cores=3",         false, "num-threads is 2, here 3"                        },
+        {X86 "znver3 -mattr=-fma",                              X86 "znver3",                      false, "mattr is -fma, here none"                        },
+        {X86 "znver3 -mattr=+adx",                              X86 "znver3 -mattr=-adx",          false, "mattr is +adx, here -adx"                        },
+        {ARM "cortex-a72",                                      ARM "cortex-a76",                  false, "mcpu is cortex-a72, here cortex-a76"             },
+        {ARM "cortex-a57",                                      ARM "cortex-a72",                  true,  "mcpu is cortex-a57, here cortex-a72"             },
+        {ARM "generic",                                         X86 "generic",                     false, "mtriple is aarch64-linux-gnu, here x86_64"       },
+        {X86 "generic",                                         "c -mtriple=x86_64-linux-gnu",     false, "the kind is llvm, here c"                        },
+        {"cuda -arch=sm_90 -max-shared-memory-per-block=49152", "nvidia/nvidia-h100",              false,
+         "max_shared_memory_per_block is 49152"                                                                                                             },
     };
     (void)state;
     for (size_t i = 0; i < HONE_COUNT(pairs); i++) {
