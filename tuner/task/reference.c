@@ -13,6 +13,7 @@
 
 #define INTERPRETED_FLOPS 2e6 /* the interpreter checks the reference of smaller tasks */
 #define PATIENCE_NS (60 * HONE_NS_PER_S)
+#define BESIDE_DEVICE_NS (10 * HONE_NS_PER_S) /* a GPU may do it in less */
 
 /* By what, and with which schedule. */
 typedef struct way {
@@ -446,7 +447,8 @@ static hone_status schedule_by_default(hone_schedule *sch, const hone_target *ta
 }
 
 hone_status hone_make_reference(hone_tune_task *task, const hone_reference_options *options) {
-    const int64_t patience = options->patience_ns ? options->patience_ns : PATIENCE_NS;
+    const int64_t usual = options->device_runner ? BESIDE_DEVICE_NS : PATIENCE_NS;
+    const int64_t patience = options->patience_ns ? options->patience_ns : usual;
     const way plainly = {"", options->runner, options->target, NULL, 1, patience};
     const way others[] = {
         {"simple kernels of the device", options->device_runner, options->device_target,

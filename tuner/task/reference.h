@@ -27,7 +27,8 @@ typedef struct hone_reference_options {
     const hone_target *target;
     hone_runner *device_runner; /* a GPU that is tuned for; NULL: none is */
     const hone_target *device_target;
-    int64_t patience_ns; /* for a program as it stands; 0 = a minute */
+    int64_t patience_ns; /* for a program as it stands; 0 = a minute, or ten seconds where a device
+                            may be faster */
     const char *extern_path, *work_dir;
     uint64_t seed;
     const hone_given_input *given; /* of all tasks */
