@@ -8,9 +8,40 @@
 #include "ir/text/map/index_map_parse.h"
 #include "ir/text/print/script_print.h"
 
-/* A printed expression has blanks around its operators, or is a call. */
+/* ---- what is computed ---- */
+
+static hone_status parse(const char *dim, const hone_index_map_scope *scope, hone_arena *arena,
+                         const hone_index_map **out) {
+    const py_source text = {.name = "size", .text = dim, .length = strlen(dim)};
+    return hone_index_map_parse(arena, &text, scope, 0, out);
+}
+
+/* Modules that an expression may call functions of. */
+static bool is_module(const char *name) {
+    return strcmp(name, "T") == 0 || strcmp(name, "R") == 0;
+}
+
+static bool any_size(void *ctx, const char *name, uint32_t *out_count, const uint32_t **out_frees,
+                     bool *out_is_tuple) {
+    static const uint32_t size = 0;
+    (void)ctx;
+    *out_count = 1;
+    *out_frees = &size;
+    *out_is_tuple = false;
+    return !is_module(name);
+}
+
+/* Names may have blanks and brackets as well: only what can be read is an expression. */
 static bool is_computed(const char *dim) {
-    return strpbrk(dim, " (") != NULL;
+    if (!strpbrk(dim, " (")) return false;
+    const hone_index_map *map = NULL;
+    const hone_index_map_scope scope = {.names = any_size};
+    hone_arena *arena = hone_arena_create(1024);
+    hone_status st = arena ? parse(dim, &scope, arena, &map) : HONE_OK;
+    bool is_read = !st && map && map->count == 1;
+    hone_status_free(st);
+    hone_arena_destroy(arena);
+    return is_read;
 }
 
 static bool is_word(char c) {
@@ -74,7 +105,7 @@ static bool find_printed(const hone_dim_variant *sizes, const char *name, int64_
 static bool number_of(void *ctx, const char *name, uint32_t *out_count, const int64_t **out_numbers,
                       bool *out_is_tuple) {
     lookup *l = ctx;
-    if (strcmp(name, "T") == 0 || strcmp(name, "R") == 0) return false;
+    if (is_module(name)) return false;
     if (!find_printed(l->sizes, name, &l->found)) l->found = l->others;
     *out_count = 1;
     *out_numbers = &l->found;
@@ -84,10 +115,9 @@ static bool number_of(void *ctx, const char *name, uint32_t *out_count, const in
 
 static bool compute(const char *dim, lookup *l, int64_t *out) {
     const hone_index_map *map = NULL;
-    const py_source text = {.name = "size", .text = dim, .length = strlen(dim)};
     const hone_index_map_scope scope = {.numbers = number_of, .ctx = l};
     hone_arena *arena = hone_arena_create(1024);
-    hone_status st = arena ? hone_index_map_parse(arena, &text, &scope, 0, &map) : HONE_OK;
+    hone_status st = arena ? parse(dim, &scope, arena, &map) : HONE_OK;
     bool is_known = !st && map && map->count == 1 && hone_fold_sizes(map->indices[0], NULL, 0, out);
     hone_status_free(st); /* no value is an answer */
     hone_arena_destroy(arena);

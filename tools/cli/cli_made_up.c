@@ -142,14 +142,18 @@ static bool is_known(void *ctx, const char *name, size_t length) {
     return false;
 }
 
+/* A name may look like what is computed. */
+static bool is_dim_known(const char *dim, known_sizes *known) {
+    return !dim || is_known(known, dim, strlen(dim)) || hone_cli_dim_visit(dim, is_known, known);
+}
+
 /* Does the library find them by itself? */
 static bool follow_from_inputs(const hone_model_entry *entry, known_sizes *known) {
     for (int32_t i = 0; i < entry->output_count; i++) {
         const hone_model_port *port = &entry->outputs[i];
         bool is_made = port->sized == HONE_MODEL_MADE;
         for (int32_t d = 0; d < port->ndim && !is_made; d++)
-            if (port->shape[d] < 0 && !hone_cli_dim_visit(port->dim_names[d], is_known, known))
-                return false;
+            if (port->shape[d] < 0 && !is_dim_known(port->dim_names[d], known)) return false;
     }
     return true;
 }

@@ -1,5 +1,5 @@
-"""Writes small tensors of float32: npy.py FILE.npy SHAPE NUMBER... (SHAPE as 2x3; i4:2x3 is of
-int32; the last number stands for all that follow), or npy.py FILE.npz NAME=NUMBER,... for vectors
+"""Writes small tensors of float32: npy.py FILE.npy SHAPE NUMBER... (SHAPE as 2x3, none
+of a scalar; i4:2x3 is of int32; the last number stands for all that follow), or npy.py FILE.npz NAME=NUMBER,... for vectors
 under names. tests/cases/run.py uses npy() for its tensors."""
 import math
 import struct
@@ -28,7 +28,7 @@ def main(path, words):
     kind, _, shape = words[0].rpartition(":")
     number = int if kind.startswith(("i", "u")) else float
     with open(path, "wb") as out:
-        out.write(npy([int(n) for n in shape.split("x")], [number(n) for n in words[1:]],
+        out.write(npy([int(n) for n in shape.split("x") if n], [number(n) for n in words[1:]],
                       kind or "f4"))
 
 
