@@ -6,9 +6,9 @@
 Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
 values at random (--edges: nothing but edges, empty tensors often; bfloat16 by onnx_short.py), of
 every operator that Hone reads: it is asked which those are, and one that is not drawn here is a
-failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted and compiled
-under default schedules, half also as it is (plain), a quarter in C (onnx_ways.py); what onnxruntime
-says (onnx_peer.py) is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
+failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted and, in turn, under
+default schedules, as it is (plain) or in C (onnx_ways.py); what onnxruntime says (onnx_peer.py) is
+right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
 What Hone refuses must be refused for a reason that stands there as well. Exit code 1: anything
 else; the model and its inputs are left in DIR.
 """
@@ -52,7 +52,7 @@ HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "Sequenc
 EDGY = ("edges", "edges", "wide")
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")
-SHARES = {"interpreted": 1, "plain": 2, "default": 1, "c": 4}  # one batch in so many goes this way
+TURNS = ("default", "plain", "default", "c")  # of compiled code, which takes most of the time, batch by batch
 TOLD_S = 60  # how often it is told how far a run is
 
 
@@ -225,15 +225,19 @@ def examine(cases, hone, ways, report):
         report.count(case, *worst[1])
 
 
+def ways_of_turn(ways, number):
+    turns = [way for way in TURNS if way in ways]
+    return [way for way in ways if way not in turns or way == turns[number % len(turns)]]
+
+
 def examine_all(draw, seeds, hone, ways, report, until):
     """In batches of one operator set each, until then."""
     waiting, count, told = collections.defaultdict(list), 0, time.monotonic()
 
     def examine_some(cases):
         nonlocal count, told
+        examine(cases, hone, ways_of_turn(ways, count), report)
         count += 1
-        chosen = [w for w in ways if len(ways) == 1 or count % SHARES[w] == 0]
-        examine(cases, hone, chosen, report)
         if time.monotonic() > told + TOLD_S:
             told = time.monotonic()
             print(f"{report.counts.total()} of {len(seeds)}, {report.wrong} wrong", file=sys.stderr)

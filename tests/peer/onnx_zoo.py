@@ -40,9 +40,8 @@ def expected(model, feeds, names):
 class Subject:
     """A model in a folder, with its inputs."""
 
-    def __init__(self, name, folder):
-        self.net = MODELS[name]()
-        self.folder = folder
+    def __init__(self, net, folder):
+        self.net, self.folder = net, folder
         os.makedirs(folder, exist_ok=True)
         self.model = self.net.model()
         self.path = os.path.join(folder, "model.onnx")
@@ -147,7 +146,7 @@ def main():
         keep(MODELS[name](), os.path.join(options.keep, name))
     for name in names:
         home = options.out if options.save else hone.home.name
-        subject = Subject(name, os.path.join(home, name))
+        subject = Subject(MODELS[name](), os.path.join(home, name))
         lines = list(compare(subject, hone, options.ways.split(",")))
         for line in lines:
             print(f"{name}: {line}", flush=True)
