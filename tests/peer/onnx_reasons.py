@@ -33,7 +33,7 @@ REFUSALS = {pattern: words for words, pattern in (
      r"channels)"),
     ("symbolic and other sizes", r"_(size|\w+_dim\d).* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|wants the number of an image for each region|dimension \d "
      r"of operand \d does not fit)"),
-    ("symbolic and other sizes", r"'broadcast_to' of \w+\[.*_dim\d"),
+    ("symbolic and other sizes", r"'(broadcast_to|det)' of \w+\[.*_dim\d"),
     ("a size that is 1 beside another", r"dimension \d is 1, wants \d+ with these inputs|"
      r"has the extent 1 in dimension \d, must have"),
     ("symbolic and other sizes", r"the recurrent weight does not fit|the mask cannot be broadcast to the shape"),

@@ -28,9 +28,12 @@ MODELS = {**onnx_zoo_vision.MODELS, **onnx_zoo_language.MODELS, **onnx_zoo_quant
 WAYS = {"interpreted": [], "plain": ["--no-schedule"], "default": []}
 
 
-def expected(model, feeds, names):
+LEVELS = onnxruntime.GraphOptimizationLevel
+
+
+def expected(model, feeds, names, level=LEVELS.ORT_DISABLE_ALL):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = level
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                            providers=["CPUExecutionProvider"])

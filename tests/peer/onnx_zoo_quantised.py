@@ -52,13 +52,17 @@ class Quantised:
         onnx.save(model, path)
         return path
 
+    def near(self, got, want):
+        """How many elements, of 1, are within two steps of 256 from least to most."""
+        step = max(float(want.max() - want.min()), 1e-6) / 255
+        return float((numpy.abs(got - want) <= self.steps * step).mean())
+
     def difference(self, got, want):
-        """In words, or None: of each output, what is beyond two steps of 256 from least to most."""
+        """In words, or None: of each output, what is beyond two steps."""
         if got.shape != want.shape:
             return f"{list(got.shape)} where {list(want.shape)} is right"
-        step = max(float(want.max() - want.min()), 1e-6) / 255
-        near = numpy.abs(got - want) <= self.steps * step
-        return None if near.mean() >= self.share else f"only {near.mean():.4f} are near"
+        near = self.near(got, want)
+        return None if near >= self.share else f"only {near:.4f} are near"
 
 
 QDQ, OPERATOR = quantization.QuantFormat.QDQ, quantization.QuantFormat.QOperator
