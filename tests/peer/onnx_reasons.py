@@ -380,7 +380,7 @@ DIFFERENCES = (
     ("ReduceSum ReduceL1 ReduceSumSquare ReduceProd ReduceMean", whole_numbers_wrap,
      "sums and products of whole numbers wrap around"),
     ("Clip", no_limit_is_none, "a limit that is left out limits nothing"),
-    ("Gelu", constants_of_float32, "onnxruntime's constants of Gelu are of float32"),
+    ("Gelu HardSwish", constants_of_float32, "onnxruntime's constants of Gelu and HardSwish are of float32"),
     ("MaxPool GlobalMaxPool", starts_below_all, "a maximum of -inf alone is -inf"),
     ("MaxPool AveragePool", dilated_and_same, SAME_AND_DILATED),
     ("BatchNormalization InstanceNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
@@ -395,7 +395,7 @@ DIFFERENCES = (
 )
 
 
-SUMS = set("""MatMul Gemm Conv ConvTranspose ReduceSum ReduceMean ReduceL1 ReduceL2 ReduceSumSquare AveragePool
+SUMS = set("""MatMul Gemm Conv ConvTranspose ReduceSum ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare AveragePool
 GlobalAveragePool Sum Mean""".split())
 
 
@@ -405,7 +405,7 @@ def difference(case, number, got, want, good, moves):
         if case.op in ops.split() and (good | where(case, got, want)).all():
             return words
     if case.op in SUMS and want.dtype.kind == "f" and (good | moves.overflows(number)).all():
-        return "partial sums beyond the type"
+        return "partial sums or products beyond the type"
     return None
 
 
