@@ -582,6 +582,9 @@ static const struct row {
         "opset 13\ninput x i32 6\nnode Unique x -> v,f,y sorted=0", "3,1,3,2,1,3", "0,1,0,2,1,0"),
     ROW("Unique columns", "opset 13\ninput x i32 2,4\nnode Unique x -> y axis=1", "2,1,2,1,0,5,0,3",
         "1,1,2,3,5,0"),
+    ROW("Unique rows of three, NaN the largest",
+        "opset 13\ninput x f32 5,3\nnode Unique x -> v,f,y axis=0",
+        "1,nan,2,1,0,3,1,nan,2,0,9,9,1,0,inf", "3,1,3,0,2"),
     ROW("NonMaxSuppression: equal scores by number, of no number of boxes none",
         "opset 11\ninput x f32 1,1,3\nconst b f32 1,3,4 = 0,0,1,1,0,0,1,1,2,2,3,3\n"
         "node NonMaxSuppression b,x -> y",

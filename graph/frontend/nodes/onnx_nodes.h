@@ -44,7 +44,7 @@ hone_status onnx_emit_chosen(onnx_reader *r, hone_garg truths, int64_t most, hon
  */
 hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *const *shape,
                             int32_t axis, hone_garg places, hone_garg *out);
-/* y[places[i]] = x[i], for vectors; y is as long as x, of which all places are given. */
+/* y[places[i]] = x[i], column by column; y is as long as x, of which all places are given. */
 hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
 /* How much of x there was up to each place along the axis. */
 hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg *out);

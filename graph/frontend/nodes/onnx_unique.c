@@ -75,7 +75,8 @@ static hone_status first_difference(onnx_reader *r, hone_garg *a, hone_garg *b) 
     return onnx_emit(r, "gather_elements", 2, second, 1, &attr, b);
 }
 
-/* Each row is compared with each: by their first difference, and then by number. */
+/* Rows of unknown width: each is compared with each, by their first difference, and then by number.
+ */
 static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *info, hone_garg *out) {
     const hone_expr *count = info->shape[0];
     hone_garg own, other, number, other_number, is_less_one, is_same, places;
@@ -94,6 +95,68 @@ static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *inf
     HONE_TRY(onnx_emit_flat(r, *out, out));
     HONE_TRY(onnx_places(r, count, 1, 0, &places));
     return onnx_emit_put(r, places, *out, out);
+}
+
+/* The rank of each element in its column, among different ones. */
+static hone_status rank_columns(onnx_reader *r, hone_garg x, const hone_expr *count,
+                                hone_garg *out) {
+    hone_garg order, sorted, places, before, group;
+    hone_attr attrs[] = {
+        {"axis",  HONE_VALUE_OF_INT(0)         },
+        {"dtype", HONE_VALUE_OF_STRING("int64")}
+    };
+    HONE_TRY(onnx_emit(r, "argsort", 1, &x, 2, attrs, &order));
+    hone_garg gathered[] = {x, order};
+    HONE_TRY(onnx_emit(r, "gather_elements", 2, gathered, 1, attrs, &sorted));
+    HONE_TRY(onnx_places(r, count, 1, 0, &places));
+    HONE_TRY(onnx_with_scalar(r, "subtract", places, 1, &places));
+    HONE_TRY(onnx_with_scalar(r, "maximum", places, 0, &places));
+    HONE_TRY(onnx_emit_take(r, sorted, places, 0, &before));
+    HONE_TRY(are_equal(r, sorted, before, &group));
+    HONE_TRY(onnx_emit1(r, "logical_not", group, &group));
+    HONE_TRY(onnx_emit_cast(r, group, HONE_DTYPE_I64, &group));
+    HONE_TRY(onnx_emit_sums(r, group, 0, &group));
+    return onnx_emit_put(r, group, order, out);
+}
+
+/* Each two columns as one, of which the first counts more: ranks are below 2^31. */
+static hone_status join_columns(onnx_reader *r, hone_garg ranks, const hone_expr *count,
+                                int64_t width, hone_garg *out) {
+    int64_t half = width / 2;
+    hone_garg first, second, parts[2];
+    const hone_expr *shape[] = {count, hone_extent_int(&r->ir, half), hone_extent_int(&r->ir, 2)};
+    HONE_TRY(onnx_emit_slice(r, ranks, 1, 0, 2 * half, &parts[0]));
+    HONE_TRY(onnx_emit_reshape(r, parts[0], 3, shape, &parts[0]));
+    HONE_TRY(onnx_emit_slice(r, parts[0], 2, 0, 1, &first));
+    HONE_TRY(onnx_emit_slice(r, parts[0], 2, 1, 2, &second));
+    HONE_TRY(onnx_with_scalar(r, "multiply", first, 0x1p31, &first));
+    HONE_TRY(onnx_emit2(r, "add", first, second, &first));
+    HONE_TRY(onnx_emit_reshape(r, first, 2, shape, &parts[0]));
+    *out = parts[0];
+    if (2 * half == width) return HONE_OK;
+    HONE_TRY(onnx_emit_slice(r, ranks, 1, width - 1, width, &parts[1]));
+    return onnx_emit_concat(r, 2, parts, 1, out);
+}
+
+/* Rows of known width become numbers of the same order, two columns at a time. */
+static hone_status order_short_rows(onnx_reader *r, hone_garg x, const hone_sinfo *info,
+                                    hone_garg *out) {
+    hone_garg ranks;
+    const hone_expr *count = info->shape[0];
+    HONE_TRY(rank_columns(r, x, count, &ranks));
+    for (int64_t width = info->shape[1]->u.i; width > 1; width -= width / 2) {
+        HONE_TRY(join_columns(r, ranks, count, width, &ranks));
+        HONE_TRY(rank_columns(r, ranks, count, &ranks));
+    }
+    HONE_TRY(onnx_emit_flat(r, ranks, &ranks));
+    return order_vector(r, ranks, out);
+}
+
+static hone_status order_items(onnx_reader *r, hone_garg x, const hone_sinfo *info,
+                               hone_garg *out) {
+    if (info->rank == 1) return order_vector(r, x, out);
+    bool is_short = hone_expr_is_int(info->shape[1]) && !onnx_is_empty(info);
+    return is_short ? order_short_rows(r, x, info, out) : order_rows(r, x, info, out);
 }
 
 /* Does each row differ from the one at the place before? */
@@ -141,8 +204,7 @@ static hone_status find_rows(onnx_reader *r, hone_garg x, int32_t axis, rows *ou
     HONE_TRY(as_rows(r, x, axis, &flat));
     HONE_TRY(onnx_info(r, &flat, &info));
     out->count = info->shape[0];
-    HONE_TRY(info->rank == 1 ? order_vector(r, flat, &out->order)
-                             : order_rows(r, flat, info, &out->order));
+    HONE_TRY(order_items(r, flat, info, &out->order));
     return find_firsts(r, flat, info->rank, out);
 }
 
