@@ -136,6 +136,9 @@ def scale_of(case):
     """What the steps of OF_ONE are multiplied with; sums of waves are as large as what is summed."""
     if case.op in ("DFT", "STFT"):  # of lengths that are no power of two onnxruntime's are sums of sums
         return 4 * max(1, *(float(numpy.abs(v.array).sum()) for v in case.values() if v.array.dtype.kind == "f"))
+    if case.op in ("Swish", "QuickGelu"):  # onnxruntime's sigmoid, times the element
+        data = next(v.array for v in case.values() if v.name == case.nodes[-1].input[0])
+        return numpy.maximum(1, numpy.abs(numpy.where(numpy.isfinite(data), data, 0)).astype("float64"))
     if case.op in ("LSTM", "GRU"):  # gates are multiplied with states
         states = [v.array for v in case.values() if v.name in case.nodes[-1].input[5:7]]
         return max(1, *(float(numpy.abs(s[numpy.isfinite(s)]).max(initial=0)) for s in states), 1)
