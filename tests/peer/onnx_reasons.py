@@ -27,11 +27,11 @@ REFUSALS = {pattern: words for words, pattern in (
      r"a kernel of unknown size|a state of unknown size|without axes the size of dimension \d must be known|blocks of a dimension whose size is not known|values \(input 2\) of unknown number|channels of unknown number|the number of channels (of the data )?must be known"),
     ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
      r"are not known to be equal"),
-    ("symbolic and other sizes", r"_(size|\w+_dim\d).* (dimension \d (of the updates )?(does not fit|is not known to "
+    ("symbolic and other sizes", r"_(size|[^ ,]+_dim\d).* (dimension \d (of the updates )?(does not fit|is not known to "
      r"(be the same|fit))|the last extent of the indices must be known|argument \d must have a number for "
      r"each channel|dimension \d of item \d differs from that of item 0|the weight takes \d+ "
      r"channels)"),
-    ("symbolic and other sizes", r"_(size|\w+_dim\d).* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|wants the number of an image for each region|dimension \d "
+    ("symbolic and other sizes", r"_(size|[^ ,]+_dim\d).* (the targets must have the shape|the grid must have|the regions must be|the weights must be a number for each class|wants the number of an image for each region|dimension \d "
      r"of operand \d does not fit)"),
     ("symbolic and other sizes", r"'(broadcast_to|det)' of \w+\[.*_dim\d"),
     ("a size that is 1 beside another", r"dimension \d is 1, wants \d+ with these inputs|"
