@@ -48,28 +48,34 @@ FACTOR = 16  # of what results move
 NOISE = "_noise"
 
 
+def noise_of(graph, node, value):
+    """Some units of it; terms may be larger than their sum: as what is added to it."""
+    terms = max(numpy.abs(v.array).mean() for v in graph.values() if v.array.size and
+                v.dtype == value.dtype and v.name in (*node.input, value.name))
+    size = numpy.abs(value.array) + terms + (node.op_type in OF_ONE)
+    noise = numpy.asarray(2 * UNITS[value.dtype] * size)
+    return Value(value.name + NOISE, noise.astype(value.dtype))
+
+
 def noisy(graph):
     """The graph with some units of noise behind each node that is not exact."""
     made = copy.copy(graph)
     made.nodes, made.inputs, made.sizes = [], list(graph.inputs), {}
     for node in graph.nodes:
-        value = next(v for v in graph.made if v.name == node.output[0])
-        if node.op_type in EXACT or value.array.dtype.kind != "f":
+        results = [v for v in graph.made if v.name in node.output and v.array.dtype.kind == "f"]
+        if node.op_type in EXACT or not results:
             made.nodes.append(node)
             continue
-        # terms may be larger than their sum: as what is added to it
-        terms = max(numpy.abs(v.array).mean() for v in graph.values() if v.array.size and
-                    v.dtype == value.dtype and v.name in (*node.input, value.name))
-        size = numpy.abs(value.array) + terms + (node.op_type in OF_ONE)
-        noise = numpy.asarray(2 * UNITS[value.dtype] * size)
-        made.inputs.append(Value(value.name + NOISE, noise.astype(value.dtype)))
-        for d in range(value.rank):  # onnxruntime may infer other shapes than it computes
-            made.sizes[made.inputs[-1].name, d] = f"{made.inputs[-1].name}{d}"
         exact = onnx.NodeProto()
         exact.CopyFrom(node)
-        exact.output[0] += "_exact"
-        made.nodes += [exact, helper.make_node("Add", [exact.output[0], made.inputs[-1].name],
-                                               [value.name])]
+        made.nodes.append(exact)
+        for value in results:
+            exact.output[list(node.output).index(value.name)] += "_exact"
+            noise = noise_of(graph, node, value)
+            made.inputs.append(noise)
+            for d in range(value.rank):  # onnxruntime may infer other shapes than it computes
+                made.sizes[noise.name, d] = f"{noise.name}{d}"
+            made.nodes.append(helper.make_node("Add", [value.name + "_exact", noise.name], [value.name]))
     return made
 
 
