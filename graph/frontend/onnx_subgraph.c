@@ -256,6 +256,8 @@ hone_status onnx_make_function(onnx_reader *r, onnx_function *f, const char **ou
     struct onnx_items *items = r->items;
     const uint32_t counts[] = {r->found_count, r->found_capacity, r->items_count,
                                r->items_capacity};
+    const bool had_found = r->has_found_around;
+    r->has_found_around |= r->found_count > 0;
     r->found = NULL;
     r->items = NULL;
     r->found_count = r->found_capacity = r->items_count = r->items_capacity = 0;
@@ -266,6 +268,7 @@ hone_status onnx_make_function(onnx_reader *r, onnx_function *f, const char **ou
     r->scope = around_scope;
     r->found = found;
     r->items = items;
+    r->has_found_around = had_found;
     r->found_count = counts[0], r->found_capacity = counts[1];
     r->items_count = counts[2], r->items_capacity = counts[3];
     onnx_scope_deinit(&scope);

@@ -172,6 +172,10 @@ const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_exp
 const hone_expr *hone_extent_mul(hone_ir *ir, const hone_expr *a, const hone_expr *b);
 /* floor(a / b), b > 0 */
 const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b);
+/* The elements of x by a product of extents: what a -1 beside these stands for. NULL where it
+ * cannot be divided for all sizes. */
+const hone_expr *hone_infer_rest(hone_ir *ir, const hone_sinfo *x, int32_t count,
+                                 const hone_expr *const *by);
 /* The extents are surely equal: the same constant or the same expression. */
 bool hone_extent_same(const hone_expr *a, const hone_expr *b);
 /* The extents surely differ. */

@@ -53,8 +53,7 @@ static void strike_out(factors *a, factors *b) {
     a->count = kept;
 }
 
-/* Divides a product of extents by another one; NULL when that is not possible. */
-static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count,
+const hone_expr *hone_infer_rest(hone_ir *ir, const hone_sinfo *x, int32_t count,
                                  const hone_expr *const *by) {
     factors above, below;
     if (!factors_of(x->rank, x->shape, &above) || !factors_of(count, by, &below)) return NULL;
@@ -104,7 +103,7 @@ hone_status hone_infer_reshape(hone_infer *in) {
         known[known_count++] = shape[i];
     }
     if (hole >= 0) {
-        shape[hole] = quotient(&in->ir, x, known_count, known);
+        shape[hole] = hone_infer_rest(&in->ir, x, known_count, known);
         if (!shape[hole]) return hone_infer_doubt(in, "the -1 in the target cannot be found");
     }
     const hone_expr *from = product(&in->ir, x->rank, x->shape);

@@ -100,6 +100,21 @@ static hone_status reshape_by_data(onnx_reader *r, const hone_sinfo *data, bool 
     return onnx_emit_reshape(r, r->inputs[0], (uint32_t)count, shape, out);
 }
 
+/* What the -1 stands for only sizes tell that are known when the model runs: names of the file say
+ * less than its data. */
+static bool is_rest_open(onnx_reader *r, const hone_sinfo *data, uint32_t count,
+                         const hone_expr *const *shape) {
+    const hone_expr *others[ONNX_MAX_KNOWN];
+    int32_t known = 0;
+    bool has_open = false;
+    for (uint32_t i = 0; i < count; i++) {
+        has_open |= !hone_expr_is_int(shape[i]);
+        if (!hone_expr_is_int_value(shape[i], -1)) others[known++] = shape[i];
+    }
+    bool is_one = known + 1 == (int32_t)count && count <= HONE_MAX_RANK;
+    return is_one && has_open && !hone_infer_rest(&r->ir, data, known, others);
+}
+
 static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     const hone_expr *shape[ONNX_MAX_KNOWN];
@@ -126,6 +141,7 @@ static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
         }
         shape[i] = data->shape[i];
     }
+    if (is_rest_open(r, data, count, shape)) return reshape_by_data(r, data, allow_zero != 0, out);
     return onnx_emit_reshape(r, r->inputs[0], count, shape, out);
 }
 
@@ -493,7 +509,7 @@ const onnx_converter onnx_shape_converters[] = {
      NULL},
     {"Shape",         convert_shape, 1, 1, 1, "start end", NULL},
     {"Size",         convert_size, 1, 1, 1, "", NULL},
-    {"Reshape",       convert_reshape, 1, 2, 1, "allowzero shape", NULL},
+    {"Reshape",      convert_reshape, 1, 2, 1, "allowzero shape", NULL},
     {"Flatten",    convert_flatten, 1, 1, 1, "axis", NULL},
     {"Squeeze",         convert_squeeze, 1, 2, 1, "axes", NULL},
     {"Unsqueeze",         convert_unsqueeze, 1, 2, 1, "axes", NULL},

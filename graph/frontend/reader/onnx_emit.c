@@ -152,6 +152,7 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
         HONE_TRY(onnx_as_tensor(r, &tensors[i]));
     }
     HONE_TRY(onnx_unify(r, op, arg_count, tensors, &set));
+    if (arg_count == 1) HONE_TRY(onnx_add_neutral(r, op, &set, &tensors[0]));
     if (hone_graph_add_call(r->graph, op, arg_count, tensors, set, NULL) == HONE_NO_ID) {
         return no_memory();
     }

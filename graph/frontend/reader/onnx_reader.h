@@ -10,6 +10,7 @@
  *   onnx_sizes.c   sizes that are computed when the model runs
  *   onnx_computed.c  operands that are, and what they say of the result
  *   onnx_unify.c   sizes of other names that must be equal
+ *   onnx_neutral.c reductions of what may be empty
  *   onnx_round.c   operators of several steps are rounded once
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
@@ -67,6 +68,7 @@ typedef struct onnx_reader {
     uint32_t call_count;
     struct onnx_found *found; /* sizes that are computed (onnx_sizes.c) */
     uint32_t found_count, found_capacity;
+    bool has_found_around;    /* there are such in the functions around this one */
     struct onnx_items *items; /* of vectors of which some are known (onnx_sizes.c) */
     uint32_t items_count, items_capacity;
     uint32_t inside_count;            /* how often a graph of a node was read */
@@ -147,6 +149,9 @@ hone_status onnx_unify_joined(onnx_reader *r, uint32_t count, hone_garg *parts, 
 hone_status onnx_unify_dims(onnx_reader *r, hone_garg *a, int32_t d, hone_garg *b, int32_t e);
 /* Dimension d has this size: checked where it is known. */
 hone_status onnx_demand_size(onnx_reader *r, hone_garg *io, int32_t d, int64_t size);
+/* What op reduces, with a number more along axes whose size depends on data and may be 0. */
+hone_status onnx_add_neutral(onnx_reader *r, const char *op, const hone_attrs *attrs,
+                             hone_garg *io);
 hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
 hone_status onnx_emit2(onnx_reader *r, const char *op, hone_garg a, hone_garg b, hone_garg *out);
 hone_status onnx_emit_get(onnx_reader *r, hone_garg tuple, int32_t index, hone_garg *out);
@@ -187,6 +192,9 @@ hone_status onnx_const_scalar(onnx_reader *r, uint32_t input, const char *what, 
  * of which is at most `most` (-1 = not known). Where out[i] is no NULL it must be that. */
 hone_status onnx_find_sizes(onnx_reader *r, hone_garg tensor, uint32_t count, int64_t most,
                             const hone_expr **out);
+/* Does it depend on numbers that are known when the model runs? In a function all sizes may, where
+ * there are such around it. */
+bool onnx_is_found(const onnx_reader *r, const hone_expr *size);
 /* Notes what is known of a vector that is joined of the node's inputs, before they are tensors. */
 hone_status onnx_note_items(onnx_reader *r, const hone_garg *joined, uint32_t count,
                             const hone_expr *const *items);

@@ -90,6 +90,25 @@ hone_status onnx_find_sizes(onnx_reader *r, hone_garg tensor, uint32_t count, in
     return cast_shape(r, shape, count, out);
 }
 
+typedef struct sought {
+    const onnx_reader *r;
+    bool is_there;
+} sought;
+
+static bool look_for_found(void *ctx, const hone_expr *e) {
+    sought *s = ctx;
+    s->is_there |= e->kind == HONE_EXPR_VAR && s->r->has_found_around;
+    for (uint32_t i = 0; e->kind == HONE_EXPR_VAR && i < s->r->found_count; i++)
+        s->is_there |= s->r->found[i].var == e->u.var;
+    return !s->is_there;
+}
+
+bool onnx_is_found(const onnx_reader *r, const hone_expr *size) {
+    sought s = {.r = r};
+    hone_expr_walk(size, look_for_found, &s);
+    return s.is_there;
+}
+
 /* ---- vectors of which some items are known ---- */
 
 typedef struct onnx_items {
@@ -155,6 +174,8 @@ static hone_status size_tensor(onnx_reader *r, const hone_expr *size, hone_garg 
 static hone_status count_places(onnx_reader *r, const hone_expr *size, hone_garg *out) {
     HONE_TRY(onnx_places(r, size, 1, 0, out));
     HONE_TRY(onnx_emit_along(r, "max", *out, 0, out));
+    if (onnx_is_found(r, size)) /* there may be none */
+        HONE_TRY(onnx_with_scalar(r, "maximum", *out, -1, out));
     return onnx_with_scalar(r, "add", *out, 1, out);
 }
 
