@@ -87,6 +87,14 @@ def limits():
     return found
 
 
+def takes_strings():
+    """Operators that are not of strings alone, but take them."""
+    source = read(FRONTEND + "/nodes/onnx_strings.c")
+    movers = re.search(r"movers\[\] = \{(.*?)\};", source, re.S).group(1)
+    forms = re.search(r"forms\[\] = \{(.*?)^\};", source, re.S | re.M).group(1)
+    return sorted(re.findall(r'"(\w+)"', movers) + re.findall(r'\{"(\w+)"', forms) + ["LabelEncoder"])
+
+
 # ---- the page ----
 
 HEAD = """# Operators of ONNX
@@ -96,6 +104,8 @@ HEAD = """# Operators of ONNX
 What is read, from operator set 7 to {newest}; a file of a newer one is told so. Versions are those in which the standard changed the operator: all of
 them hold. Types are the standard's, as far as there are such here: *floats* are float16, bfloat16, float32 and float64, *integers* are all of 8 to 64 bits. An
 attribute that is not listed is refused by name. What is said of numbers at the edges stands in [numerics.md](numerics.md).
+
+Strings ([files.md](files.md)) go through {strings} as well.
 
 Where an operand must be *known*, it must be a constant, follow from constants or from shapes, or be given: sizes by `--shape`, tensors by `--params`.
 
@@ -127,7 +137,7 @@ def page():
     source = read(FRONTEND + "/onnx_import.c")
     newest = re.search(r"NEWEST_OPSET = (\d+)", source).group(1)
     missing = [op for domain, op in sorted(of_standard) if not domain and ("", op) not in known]
-    text = HEAD.format(newest=newest) + "## The standard's\n\n" + rows_of("", known, of_standard, of_limits)
+    text = HEAD.format(newest=newest, strings=", ".join(takes_strings())) + "## The standard's\n\n" + rows_of("", known, of_standard, of_limits)
     for domain in sorted({domain for domain, _ in known if domain}):
         text += f"\n## {domain}\n\n" + rows_of(domain, known, of_standard, of_limits)
     return text + "\n## Not implemented\n\n" + ", ".join(missing) + ".\n" + of_relax()

@@ -2,6 +2,8 @@
  *
  *   \x93NUMPY  major minor  header length (2 bytes; 4 from version 2)  header  data
  *   header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }  spaces  \n
+ *
+ * Strings ('|S5', '<U5') are uint8[..., width]: bytes (UTF-8), and zeros up to the longest.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +19,8 @@ typedef struct npy_header {
     bool is_swapped, is_column_major, has_dtype, has_order, has_shape;
     int32_t rank;
     int64_t shape[HONE_MAX_RANK];
+    int64_t string_width; /* of elements that are strings, in bytes or (wide) code points; else 0 */
+    bool is_wide;
 } npy_header;
 
 /* The text of the header while it is read. */
@@ -115,6 +119,22 @@ static hone_dtype_code code_of_letter(char letter) {
     }
 }
 
+/* "|S5" or "<U5": bytes or code points, and zeros behind them. */
+static bool scan_strings(const char *text, size_t length, npy_header *header) {
+    int64_t width = 0;
+    if (length < 3 || length > 11 || !strchr("<>|=", text[0]) || !strchr("SU", text[1]))
+        return false;
+    for (size_t i = 2; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        width = 10 * width + (text[i] - '0');
+    }
+    header->is_wide = text[1] == 'U';
+    header->dtype = header->is_wide ? HONE_DTYPE_U32 : HONE_DTYPE_U8;
+    header->is_swapped = header->is_wide && text[0] == (machine_is_big() ? '<' : '>');
+    header->string_width = width;
+    return width > 0;
+}
+
 static hone_status scan_descr(scanner *s, npy_header *header) {
     const char *text;
     size_t length;
@@ -125,9 +145,10 @@ static hone_status scan_descr(scanner *s, npy_header *header) {
                           "each field by itself");
     }
     HONE_TRY(scan_string(s, &text, &length));
-    bool fits =
-        length == 3 && strchr("<>|=", text[0]) && text[0] && text[2] >= '1' && text[2] <= '8';
-    if (fits) {
+    bool are_strings = scan_strings(text, length, header);
+    bool fits = are_strings || (length == 3 && strchr("<>|=", text[0]) && text[0] &&
+                                text[2] >= '1' && text[2] <= '8');
+    if (fits && !are_strings) {
         header->dtype.code = (uint8_t)code_of_letter(text[1]);
         header->dtype.bits = (uint8_t)(8 * (text[2] - '0'));
         header->dtype.lanes = 1;
@@ -136,7 +157,7 @@ static hone_status scan_descr(scanner *s, npy_header *header) {
     if (!fits || !hone_dtype_is_storable(header->dtype)) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "npy tensor has elements of type '%.*s', which are not read; there are "
-                          "bool, whole numbers and floats, as x.astype('float32') makes",
+                          "bool, whole numbers, floats and strings, as x.astype('float32') makes",
                           length > 40 ? 40 : (int)length, text);
     }
     header->has_dtype = true;
@@ -185,6 +206,19 @@ static hone_status scan_header(scanner *s, npy_header *header) {
                                            : "shape");
 }
 
+/* The places in a string are one more dimension. */
+static hone_status add_string_width(npy_header *header) {
+    if (!header->string_width) return HONE_OK;
+    if (header->rank == HONE_MAX_RANK)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "npy strings in %d dimensions, at most %d",
+                          header->rank, HONE_MAX_RANK - 1);
+    if (header->is_column_major && header->rank > 1)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "npy strings in Fortran's order are not read");
+    header->is_column_major = false;
+    header->shape[header->rank++] = header->string_width;
+    return HONE_OK;
+}
+
 /* Finds the header and where the data begins. */
 static hone_status read_header(const unsigned char *bytes, size_t count, npy_header *header,
                                size_t *out_begin) {
@@ -206,7 +240,8 @@ static hone_status read_header(const unsigned char *bytes, size_t count, npy_hea
     }
     scanner s = {(const char *)bytes + at, (const char *)bytes + at + length};
     *out_begin = at + length;
-    return scan_header(&s, header);
+    HONE_TRY(scan_header(&s, header));
+    return add_string_width(header);
 }
 
 /* ---- data ---- */
@@ -257,6 +292,63 @@ static void clean_bools(hone_tensor *tensor) {
         data[i] = data[i] != 0;
 }
 
+/* ---- strings of code points, as the bytes of UTF-8 ---- */
+
+/* How many bytes it takes; `to` may be NULL. */
+static size_t put_code_point(uint32_t code, unsigned char *to) {
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = bytes; to && i-- > 1; code >>= 6)
+        to[i] = (unsigned char)(0x80 | (code & 0x3f));
+    if (to) to[0] = (unsigned char)(leads[bytes == 1 ? 0 : bytes] | code);
+    return bytes;
+}
+
+/* Of one string of `width` code points; what comes behind the last that is not 0 is no part. */
+static hone_status put_string(const uint32_t *codes, int64_t width, unsigned char *to,
+                              size_t *out_bytes) {
+    *out_bytes = 0;
+    while (width && codes[width - 1] == 0)
+        width--;
+    for (int64_t i = 0; i < width; i++) {
+        if (codes[i] == 0 || codes[i] > 0x10ffff)
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "npy string with the code point %lu",
+                              (unsigned long)codes[i]);
+        *out_bytes += put_code_point(codes[i], to ? to + *out_bytes : NULL);
+    }
+    return HONE_OK;
+}
+
+/* Each string as many bytes as the longest takes, at least 1. */
+static hone_status to_bytes(const hone_tensor *wide, hone_tensor **out_tensor) {
+    int64_t shape[HONE_MAX_RANK], width = wide->shape[wide->rank - 1];
+    int64_t count = hone_tensor_count(wide) / width;
+    const uint32_t *codes = wide->data;
+    size_t longest = 1, bytes;
+    for (int64_t i = 0; i < count; i++) {
+        HONE_TRY(put_string(codes + i * width, width, NULL, &bytes));
+        if (bytes > longest) longest = bytes;
+    }
+    memcpy(shape, wide->shape, (size_t)wide->rank * sizeof *shape);
+    shape[wide->rank - 1] = (int64_t)longest;
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_U8, wide->rank, shape, out_tensor));
+    unsigned char *to = (*out_tensor)->data;
+    if (count) memset(to, 0, hone_tensor_bytes(*out_tensor));
+    for (int64_t i = 0; i < count; i++, to += longest)
+        hone_status_free(put_string(codes + i * width, width, to, &bytes)); /* was right above */
+    return HONE_OK;
+}
+
+/* Takes the tensor, as the file has it. */
+static hone_status finish_strings(const npy_header *header, hone_tensor **io_tensor) {
+    hone_tensor *wide = *io_tensor;
+    if (!header->is_wide) return HONE_OK;
+    *io_tensor = NULL;
+    hone_status st = to_bytes(wide, io_tensor);
+    hone_tensor_destroy(wide);
+    return st;
+}
+
 /* The bytes that a tensor of this shape has; false when they are more than can be. */
 static bool data_bytes(const npy_header *header, size_t *out_bytes) {
     *out_bytes = hone_dtype_bytes(header->dtype);
@@ -295,6 +387,7 @@ hone_status hone_npy_read(const void *bytes, size_t count, hone_tensor **out_ten
         copy_rows(tensor, from, &header);
     }
     clean_bools(tensor);
+    HONE_TRY(finish_strings(&header, &tensor));
     *out_tensor = tensor;
     return HONE_OK;
 }

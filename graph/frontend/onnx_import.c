@@ -69,10 +69,10 @@ static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *pro
     }
     hone_tensor *tensor;
     hone_garg arg;
-    hone_status st = onnx_unpack_tensor(r, proto, r->directory, &tensor);
+    hone_status st = onnx_unpack_any(r, proto, r->directory, &tensor);
     if (!st) st = replace_initializer(r, proto->name, &tensor);
     if (st) return hone_status_annotate(st, "initializer '%s'", proto->name);
-    HONE_TRY(onnx_add_constant(r, tensor, &arg));
+    HONE_TRY(onnx_add_any(r, onnx_is_string_type(proto->data_type), tensor, &arg));
     return onnx_define(r, proto->name, arg);
 }
 
@@ -184,7 +184,10 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     HONE_TRY(node_inputs(r, node));
     HONE_TRY(check_arity(r, row));
     HONE_TRY(onnx_check_attrs(r, row->attrs));
-    if (!onnx_fold_known(r, outputs)) HONE_TRY(onnx_convert_rounded(r, row, outputs));
+    if (onnx_takes_text(r))
+        HONE_TRY(onnx_convert_text(r, outputs));
+    else if (!onnx_fold_known(r, outputs))
+        HONE_TRY(onnx_convert_rounded(r, row, outputs));
     HONE_TRY(hone_ir_finish(&r->ir));
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;
@@ -310,12 +313,15 @@ static hone_status read_output(onnx_reader *r, output_list *list,
                                const Onnx__ValueInfoProto *output) {
     hone_garg arg;
     uint32_t first = list->count;
+    bool is_text;
     if (!output->name || !onnx_lookup(r, output->name, &arg)) {
         return HONE_ERROR(HONE_CODE_INVALID, "output '%.200s' is not defined by any node",
                           output->name ? output->name : "");
     }
+    is_text = onnx_is_text(&arg);
+    if (is_text) HONE_TRY(onnx_trimmed_text(r, &arg, &arg));
     HONE_TRY(add_output(r, list, output->name, arg));
-    if (arg.kind == HONE_GARG_TUPLE) return HONE_OK;
+    if (arg.kind == HONE_GARG_TUPLE || is_text) return HONE_OK;
     return hone_status_annotate(check_output(r, output, &list->items[first]), "output '%.200s'",
                                 output->name);
 }

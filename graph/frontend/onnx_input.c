@@ -81,18 +81,26 @@ static hone_status note_sizes(onnx_reader *r, const Onnx__ValueInfoProto *input)
     return HONE_OK;
 }
 
-/* A size without a name is one of its own: a_dim0, or a_dim0_1 where the file calls another so. */
-static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
-                                const hone_expr **out) {
+/* A size that the file has no name for: x_bytes, or x_bytes_1 where it calls another so. */
+static hone_status made_size(onnx_reader *r, const char *input, const char *what,
+                             const hone_expr **out) {
     char suffix[24] = "";
     const char *name = NULL;
     for (unsigned k = 1; !name || hone_strmap_find(&r->size_names, name, NULL); k++) {
-        name = hone_arena_printf(r->arena, "%s_dim%zu%s", input, i, suffix);
+        name = hone_arena_printf(r->arena, "%s_%s%s", input, what, suffix);
         if (!name) return no_memory();
         snprintf(suffix, sizeof suffix, "_%u", k);
     }
     HONE_TRY(onnx_note_size_name(r, name, ONNX_NAME_MADE));
     return named_size(r, name, out);
+}
+
+/* A size without a name is one of its own. */
+static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
+                                const hone_expr **out) {
+    char what[24];
+    snprintf(what, sizeof what, "dim%zu", i);
+    return made_size(r, input, what, out);
 }
 
 /* ---- tensors ---- */
@@ -143,15 +151,23 @@ static hone_status add_tensor(onnx_reader *r, const parameter *p,
                               const Onnx__TypeProto__Tensor *type, hone_garg *out) {
     hone_dtype dtype;
     size_t rank;
-    HONE_TRY(onnx_dtype(type->elem_type, &dtype));
+    bool is_text = onnx_is_string_type(type->elem_type);
+    if (is_text)
+        dtype = HONE_DTYPE_U8;
+    else
+        HONE_TRY(onnx_dtype(type->elem_type, &dtype));
     HONE_TRY(rank_of(r, p, type, &rank));
-    const hone_expr **shape = hone_arena_zalloc(r->arena, (rank + 1) * sizeof *shape);
+    if (is_text && rank == HONE_MAX_RANK)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "strings in %zu dimensions, at most %d", rank,
+                          HONE_MAX_RANK - 1);
+    const hone_expr **shape = hone_arena_zalloc(r->arena, (rank + 2) * sizeof *shape);
     if (!shape) return no_memory();
     for (size_t i = 0; i < rank; i++) {
         HONE_TRY(type->shape ? input_extent(r, p, i, type->shape->dim[i], &shape[i])
                              : unnamed_size(r, p->name, i, &shape[i]));
     }
-    const hone_sinfo *info = hone_sinfo_tensor(r->arena, dtype, (int32_t)rank, shape);
+    if (is_text) HONE_TRY(made_size(r, p->name, "bytes", &shape[rank]));
+    const hone_sinfo *info = hone_sinfo_tensor(r->arena, dtype, (int32_t)rank + is_text, shape);
     hone_gvalue value = info ? hone_graph_add_param(r->graph, p->name, info) : HONE_NO_ID;
     if (value == HONE_NO_ID) return no_memory();
     *out = HONE_GARG_OF_VALUE(value);
@@ -172,6 +188,8 @@ static hone_status add_items(onnx_reader *r, const char *name, const Onnx__TypeP
                              uint32_t count, hone_garg *out) {
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
     if (!items) return no_memory();
+    if (onnx_is_string_type(type->elem_type))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "sequences of strings are not implemented");
     for (uint32_t i = 0; i < count; i++) {
         const parameter p = {hone_arena_printf(r->arena, "%s_%u", name, i), name, true};
         HONE_TRY(p.name ? add_tensor(r, &p, type, &items[i]) : no_memory());
@@ -209,6 +227,8 @@ static hone_status add_optional(onnx_reader *r, const char *name, const Onnx__Ty
     if (inner && inner->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE)
         return add_sequence(r, name, inner, out);
     if (!tensor) return refuse_type();
+    if (onnx_is_string_type(tensor->elem_type))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "optional strings are not implemented");
     if (count == 1) return add_tensor(r, &(parameter){name, name, false}, tensor, out);
     return HONE_ERROR(HONE_CODE_INVALID,
                       "the input is an optional tensor: '%s' is 0 (absent) or 1, not %lld", name,
@@ -260,10 +280,25 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
     return onnx_define(r, input->name, arg);
 }
 
+/* Bytes as strings: no parameter may come behind what is made of them. */
+static hone_status read_strings(onnx_reader *r, const Onnx__ValueInfoProto *input) {
+    const Onnx__TypeProto__Tensor *tensor = tensor_of(input->type);
+    uint64_t at;
+    bool is_text = tensor && onnx_is_string_type(tensor->elem_type);
+    if (!is_text || !hone_strmap_find(&r->scope->names, input->name, &at)) return HONE_OK;
+    hone_garg text, bytes = r->args[at];
+    if (at < r->initializer_count) return HONE_OK;
+    HONE_TRY(hone_status_annotate(onnx_text_of_bytes(r, bytes, &text), "input '%s'", input->name));
+    r->args[at] = text;
+    return HONE_OK;
+}
+
 hone_status onnx_read_inputs(onnx_reader *r, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(note_sizes(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(read_input(r, graph->input[i]));
+    for (size_t i = 0; i < graph->n_input; i++)
+        HONE_TRY(read_strings(r, graph->input[i]));
     return HONE_OK;
 }

@@ -11,7 +11,7 @@ static hone_status parse_tensor(const void *bytes, size_t size, const char *sour
     if (st) return hone_status_annotate(st, "%s", source_name);
     Onnx__TensorProto *proto = onnx__tensor_proto__unpack(NULL, size, bytes);
     if (!proto) return HONE_ERROR(HONE_CODE_INVALID, "%s: not a TensorProto", source_name);
-    st = onnx_unpack_tensor(NULL, proto, NULL, out_tensor);
+    st = onnx_unpack_any(NULL, proto, NULL, out_tensor);
     onnx__tensor_proto__free_unpacked(proto, NULL);
     return hone_status_annotate(st, "%s", source_name);
 }

@@ -20,6 +20,11 @@ static void put_int(hone_str *out, unsigned field, int64_t value) {
     put_varint(out, (uint64_t)value);
 }
 
+static void put_float(hone_str *out, unsigned field, float value) {
+    put_varint(out, field << 3 | 5);
+    hone_str_append_n(out, (const char *)&value, sizeof value);
+}
+
 static void put_bytes(hone_str *out, unsigned field, const void *bytes, size_t count) {
     put_varint(out, field << 3 | 2);
     put_varint(out, count);
@@ -187,7 +192,14 @@ static void encode_external(char *rest, hone_str *graph) {
     put_message(graph, 5, &proto);
 }
 
-enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3, TYPE_INTS = 7, TYPE_STRINGS = 8 };
+enum {
+    TYPE_FLOAT = 1,
+    TYPE_INT = 2,
+    TYPE_STRING = 3,
+    TYPE_FLOATS = 6,
+    TYPE_INTS = 7,
+    TYPE_STRINGS = 8
+};
 
 static void encode_attr(char *word, unsigned field, hone_str *node) {
     hone_str attr = {0};
@@ -203,18 +215,18 @@ static void encode_attr(char *word, unsigned field, hone_str *node) {
     } else if (*value == '[') {
         value[strlen(value) - 1] = 0;
         char *list = value[1] ? value + 1 : NULL;
-        bool are_texts = value[1] == '\'';
+        bool are_texts = value[1] == '\'', are_floats = !are_texts && strchr(value, '.');
         for (char *item; (item = next_item(&list)) != NULL;) {
             if (are_texts)
                 put_bytes(&attr, 9, item + 1, strlen(item) - 2);
+            else if (are_floats)
+                put_float(&attr, 7, strtof(item, NULL));
             else
                 put_int(&attr, 8, strtoll(item, NULL, 10));
         }
-        put_int(&attr, 20, are_texts ? TYPE_STRINGS : TYPE_INTS);
+        put_int(&attr, 20, are_texts ? TYPE_STRINGS : are_floats ? TYPE_FLOATS : TYPE_INTS);
     } else if (strchr(value, '.')) {
-        float number = strtof(value, NULL);
-        put_varint(&attr, 2 << 3 | 5);
-        hone_str_append_n(&attr, (const char *)&number, sizeof number);
+        put_float(&attr, 2, strtof(value, NULL));
         put_int(&attr, 20, TYPE_FLOAT);
     } else {
         put_int(&attr, 3, strtoll(value, NULL, 10));

@@ -23,6 +23,11 @@
     "node Gather s,three -> w\nnode Add h,w -> e\nnode Unsqueeze h,first -> hs\n"                  \
     "node Unsqueeze e,first -> es\n"
 
+/* s: words for numbers x. */
+#define WORDS                                                                                      \
+    "node ai.onnx.ml.LabelEncoder x -> s keys_int64s=[1,2] values_strings=['a','bcd'] "            \
+    "default_string='?'\n"
+
 static const struct row {
     const char *name, *model; /* of x, which gives y */
     const char *x, *want;
@@ -75,6 +80,48 @@ static const struct row {
         "opset 19\ninput x f32 1\nconst q f8 2 = 1.5,-448\nconst s f32 = 2\n"
         "node DequantizeLinear q,s -> d\nnode Mul d,x -> y",
         "1", "3,-896"),
+    ROW("strings come as bytes, as many as the longest has",
+        "input x i64 3\n" WORDS "node Identity s -> y", "2,1,7", "98,99,100,97,0,0,63,0,0"),
+    ROW("what moves strings is any operator that moves",
+        "input x i64 2\n" WORDS "const k i64 1 = 1\nnode Gather s,k -> b axis=0\n"
+        "node Constant -> e value_strings=['ef','']\nnode Concat e,b,s -> y axis=0",
+        "1,2", "101,102,0,0,0,0,98,99,100,97,0,0,98,99,100"),
+    ROW("strings are chosen by conditions",
+        "input x i64 2\n" WORDS "const k i64 = 1\nnode Equal x,k -> c\n"
+        "node Constant -> e value_string='xy'\nnode Where c,e,s -> y",
+        "1,2", "120,121,0,98,99,100"),
+    ROW("and compared",
+        "input x i64 3\n" WORDS "node Constant -> e value_string='bcd'\n"
+        "node Equal s,e -> c\nnode Cast c -> y to=7",
+        "1,2,9", "0,1,0"),
+    ROW("a shape is that of the strings", "input x i64 3\n" WORDS "node Shape s -> y", "1,2,3",
+        "3"),
+    ROW("strings behind each other",
+        "opset 20\ninput x i64 3\n" WORDS "node Constant -> e value_strings=['-','','xyzw']\n"
+        "node StringConcat s,e -> y",
+        "1,2,9", "97,45,0,0,0,98,99,100,0,0,63,120,121,122,119"),
+    ROW("without stop words, in capitals",
+        "input x i64 4\n" WORDS
+        "node StringNormalizer s -> y stopwords=['A'] case_change_action='UPPER'",
+        "1,2,1,9", "66,67,68,63,0,0"),
+    ROW("a stop word of another case stays, where case counts",
+        "input x i64 2\n" WORDS
+        "node StringNormalizer s -> y stopwords=['A','bcd'] is_case_sensitive=1",
+        "1,2", "97"),
+    ROW("of nothing but stop words an empty string is left",
+        "input x i64 2\n" WORDS "node StringNormalizer s -> y stopwords=['a']", "1,1", "0"),
+    ROW("strings as numbers of classes",
+        "input x i64 3\n" WORDS
+        "node ai.onnx.ml.LabelEncoder s -> y keys_strings=['bcd','?'] values_int64s=[5,6]",
+        "1,2,9", "-1,5,6"),
+    ROW("classes that have names",
+        "input x f32 2,1\nnode ai.onnx.ml.LinearClassifier x -> y,z coefficients=[1.0,-1.0] "
+        "intercepts=[0.0,0.0] classlabels_strings=['up','down']",
+        "3,-3", "117,112,0,0,100,111,119,110"),
+    ROW("numbers that strings spell",
+        "input x f64 1\nnode Constant -> s value_strings=['-12.5e3','7','.25','1e-4','-inf','NaN',"
+        "'123456789.125']\nnode Cast s -> n to=11\nnode Add n,x -> y",
+        "0", "-12500,7,0.25,0.0001,-inf,nan,123456789.125"),
     ROW("what is left of the elements beside a size that they do not divide by",
         "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
         "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"

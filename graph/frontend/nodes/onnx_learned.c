@@ -2,6 +2,8 @@
  * it: features scaled, encoded and filled in, linear models. Sums are of float32. */
 #include "graph/frontend/nodes/onnx_learned.h"
 
+#include <stdio.h>
+
 /* ---- attributes and tables ---- */
 
 hone_status onnx_attr_floats(const onnx_reader *r, const char *name, const float **out,
@@ -78,16 +80,23 @@ hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *stri
     const int64_t *labels;
     HONE_TRY(onnx_attr_int64s(r, ints, &labels, out_count));
     if (*out_count) return onnx_int_table(r, *out_count, labels, out);
-    if (onnx_attr(r, strings))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "labels that are strings (attribute '%s') are not implemented", strings);
+    const Onnx__AttributeProto *attr = onnx_attr(r, strings);
+    *out_count = attr ? (uint32_t)attr->n_strings : 0;
+    if (*out_count) return onnx_text_table(r, attr->n_strings, attr->strings, out);
     return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' is missing", ints);
+}
+
+/* The labels at these places: numbers, or a text. */
+static hone_status take_label(onnx_reader *r, hone_garg labels, hone_garg places, hone_garg *out) {
+    if (!onnx_is_text(&labels)) return onnx_emit_take(r, labels, places, 0, out);
+    HONE_TRY(onnx_emit_take(r, labels.u.items[1], places, 0, out));
+    return onnx_make_text(r, labels.u.items[0], *out, out);
 }
 
 hone_status onnx_best_label(onnx_reader *r, hone_garg scores, hone_garg labels, hone_garg *out) {
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(1)};
     HONE_TRY(onnx_emit(r, "argmax", 1, &scores, 1, &axis, out));
-    return onnx_emit_take(r, labels, *out, 0, out);
+    return take_label(r, labels, *out, out);
 }
 
 static hone_status both_scores(onnx_reader *r, hone_garg score, bool are_mixed, hone_garg *out) {
@@ -114,7 +123,7 @@ hone_status onnx_two_classes(onnx_reader *r, hone_garg score, hone_garg labels, 
     HONE_TRY(onnx_with_scalar(r, "greater", score, limit, &is_second));
     HONE_TRY(onnx_emit_cast(r, is_second, HONE_DTYPE_I64, &is_second));
     HONE_TRY(onnx_emit_reshape(r, is_second, 1, info->shape, &is_second));
-    return onnx_emit_take(r, labels, is_second, 0, &out[0]);
+    return take_label(r, labels, is_second, &out[0]);
 }
 
 /* ---- linear models ---- */
@@ -258,52 +267,109 @@ static hone_status convert_vectorizer(onnx_reader *r, hone_garg *out) {
     return count == 1 ? HONE_OK : onnx_emit_concat(r, count, parts, 1, out);
 }
 
-/* ---- LabelEncoder ---- */
+/* ---- LabelEncoder: tables of keys and of values, of any type, in attributes of three spellings
+ * ---- */
+
+static const Onnx__TensorProto *tensor_of(const onnx_reader *r, const char *name) {
+    const Onnx__AttributeProto *attr = onnx_attr(r, name);
+    return attr ? attr->t : NULL;
+}
+
+/* As a vector; *out_count = 0 when the attribute is absent. */
+static hone_status tensor_table(onnx_reader *r, const char *name, uint32_t *out_count,
+                                hone_garg *out) {
+    const Onnx__TensorProto *proto = tensor_of(r, name);
+    hone_tensor *tensor;
+    *out_count = 0;
+    if (!proto) return HONE_OK;
+    HONE_TRY(onnx_unpack_any(r, proto, NULL, &tensor));
+    bool is_text = onnx_is_string_type(proto->data_type);
+    int64_t count = hone_tensor_count(tensor);
+    if (is_text) count /= tensor->shape[tensor->rank - 1];
+    HONE_TRY(onnx_add_any(r, is_text, tensor, out));
+    if (count > INT32_MAX) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' is too long", name);
+    *out_count = (uint32_t)count;
+    return is_text ? HONE_OK : onnx_emit_flat(r, *out, out);
+}
+
+/* keys_... or values_...: of int64, float32, strings, or a tensor. */
+static hone_status table_of(onnx_reader *r, const char *which, uint32_t *out_count,
+                            hone_garg *out) {
+    char name[32];
+    const int64_t *ints;
+    const float *floats;
+    const Onnx__AttributeProto *strings;
+    snprintf(name, sizeof name, "%s_int64s", which);
+    HONE_TRY(onnx_attr_int64s(r, name, &ints, out_count));
+    if (*out_count) return onnx_int_table(r, *out_count, ints, out);
+    snprintf(name, sizeof name, "%s_floats", which);
+    HONE_TRY(onnx_attr_floats(r, name, &floats, out_count));
+    if (*out_count) return onnx_float_table(r, 0, *out_count, floats, out);
+    snprintf(name, sizeof name, "%s_strings", which);
+    strings = onnx_attr(r, name);
+    *out_count = strings ? (uint32_t)strings->n_strings : 0;
+    if (*out_count) return onnx_text_table(r, strings->n_strings, strings->strings, out);
+    snprintf(name, sizeof name, "%s_tensor", which);
+    HONE_TRY(tensor_table(r, name, out_count, out));
+    if (*out_count) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "attribute '%s_strings', or one of another type, is missing", which);
+}
+
+/* What stands for all keys that are not there, as a vector of one. */
+static hone_status other_value(onnx_reader *r, const hone_garg *values, hone_garg *out) {
+    static const uint8_t unused[] = "_Unused";
+    const ProtobufCBinaryData usual = {sizeof unused - 1, (uint8_t *)(uintptr_t)unused};
+    const Onnx__AttributeProto *text = onnx_attr(r, "default_string");
+    const hone_sinfo *info;
+    uint32_t count;
+    int64_t whole;
+    double number;
+    HONE_TRY(tensor_table(r, "default_tensor", &count, out));
+    if (count == 1) return HONE_OK;
+    if (onnx_is_text(values)) return onnx_text_table(r, 1, text ? &text->s : &usual, out);
+    HONE_TRY(onnx_info(r, values, &info));
+    HONE_TRY(onnx_attr_int(r, "default_int64", -1, &whole));
+    HONE_TRY(onnx_attr_float(r, "default_float", 0, &number));
+    bool is_float = hone_dtype_is_float(info->dtype);
+    HONE_TRY(onnx_scalar(r, info->dtype, is_float ? number : (double)whole, out));
+    return onnx_emit_flat(r, *out, out);
+}
 
 /* The values, behind what stands for all other keys. */
 static hone_status values_of(onnx_reader *r, uint32_t *out_count, hone_garg *out) {
-    const int64_t *ints;
-    const float *floats;
-    uint32_t int_count, float_count;
-    int64_t other_int;
-    double other;
-    HONE_TRY(onnx_attr_int64s(r, "values_int64s", &ints, &int_count));
-    HONE_TRY(onnx_attr_floats(r, "values_floats", &floats, &float_count));
-    HONE_TRY(onnx_attr_int(r, "default_int64", -1, &other_int));
-    HONE_TRY(onnx_attr_float(r, "default_float", 0, &other));
-    int64_t count = *out_count = int_count ? int_count : float_count;
-    if (!count)
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "values that are no numbers are not implemented");
-    count++;
-    hone_tensor *tensor;
-    HONE_TRY(hone_tensor_create(int_count ? HONE_DTYPE_I64 : HONE_DTYPE_F32, 1, &count, &tensor));
-    for (int64_t i = 0; i < count; i++) {
-        if (int_count)
-            hone_tensor_set_i64(tensor, i, i ? ints[i - 1] : other_int);
-        else
-            hone_tensor_set_f64(tensor, i, i ? (double)floats[i - 1] : other);
-    }
-    return onnx_add_constant(r, tensor, out);
+    hone_garg parts[2], pool = {0};
+    HONE_TRY(table_of(r, "values", out_count, &parts[1]));
+    HONE_TRY(other_value(r, &parts[1], &parts[0]));
+    bool is_text = onnx_is_text(&parts[1]);
+    if (is_text != onnx_is_text(&parts[0]))
+        return HONE_ERROR(HONE_CODE_TYPE, "the default is of another type than the values");
+    if (is_text) HONE_TRY(onnx_join_texts(r, 2, parts, &pool));
+    HONE_TRY(onnx_emit_concat(r, 2, parts, 0, out));
+    return is_text ? onnx_make_text(r, pool, *out, out) : HONE_OK;
 }
 
-static hone_status keys_of(onnx_reader *r, uint32_t *out_count, hone_garg *out) {
-    const int64_t *ints;
-    const float *floats;
-    HONE_TRY(onnx_attr_int64s(r, "keys_int64s", &ints, out_count));
-    if (*out_count) return onnx_int_table(r, *out_count, ints, out);
-    HONE_TRY(onnx_attr_floats(r, "keys_floats", &floats, out_count));
-    if (*out_count) return onnx_float_table(r, 0, *out_count, floats, out);
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "keys that are no numbers are not implemented");
-}
-
-/* Which key each number is, counted from 1; 0: none. */
-static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count, hone_garg *out) {
-    const hone_sinfo *info;
-    hone_garg wide, same, places;
+/* Input 0 beside all keys: truths [..., count]. */
+static hone_status compare_keys(onnx_reader *r, hone_garg keys, hone_garg *out) {
+    hone_garg x = r->inputs[0], bytes;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
-    HONE_TRY(onnx_input_info(r, 0, &info));
-    HONE_TRY(onnx_emit(r, "expand_dims", 1, &r->inputs[0], 1, &last, &wide));
-    HONE_TRY(onnx_emit2(r, "equal", wide, keys, &same));
+    if (onnx_is_text(&keys) != onnx_is_text(&x))
+        return HONE_ERROR(HONE_CODE_TYPE, "the keys are of another type than the input");
+    if (!onnx_is_text(&x)) {
+        HONE_TRY(onnx_as_tensor(r, &x));
+        HONE_TRY(onnx_emit(r, "expand_dims", 1, &x, 1, &last, &x));
+        return onnx_emit2(r, "equal", x, keys, out);
+    }
+    HONE_TRY(onnx_text_bytes(r, &x, &bytes));
+    HONE_TRY(onnx_text_bytes(r, &keys, &keys));
+    return onnx_emit_same_strings(r, bytes, keys, out);
+}
+
+/* Which key each element is, counted from 1; 0: none. */
+static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count, hone_garg *out) {
+    hone_garg same, places;
+    hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
+    HONE_TRY(compare_keys(r, keys, &same));
     HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I64, &same));
     HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, &places));
     HONE_TRY(onnx_with_scalar(r, "add", places, 1, &places));
@@ -314,13 +380,12 @@ static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count,
 static hone_status convert_label_encoder(onnx_reader *r, hone_garg *out) {
     uint32_t key_count, value_count;
     hone_garg keys, values, number;
-    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
-    HONE_TRY(keys_of(r, &key_count, &keys));
+    HONE_TRY(table_of(r, "keys", &key_count, &keys));
     HONE_TRY(values_of(r, &value_count, &values));
     if (key_count != value_count)
         return HONE_ERROR(HONE_CODE_INVALID, "%u keys for %u values", key_count, value_count);
     HONE_TRY(number_of_key(r, keys, key_count, &number));
-    return onnx_emit_take(r, values, number, 0, out);
+    return take_label(r, values, number, out);
 }
 
 /* ---- ZipMap: maps are no tensors; what they hold, class by class, is ---- */
@@ -339,7 +404,7 @@ const onnx_converter onnx_learned_converters[] = {
     {"FeatureVectorizer",           convert_vectorizer, 1, 255, 1, "inputdimensions", NULL},
     {"LabelEncoder",           convert_label_encoder, 1, 1, 1,
      "default_float default_int64 keys_floats keys_int64s values_floats values_int64s "
-     "default_string keys_strings values_strings", NULL},
+     "default_string keys_strings values_strings default_tensor keys_tensor values_tensor", NULL},
     {"LinearRegressor",        convert_linear_regressor, 1, 1, 1,
      "coefficients intercepts post_transform targets", NULL},
     {"LinearClassifier",  convert_linear_classifier, 1, 1, 2,

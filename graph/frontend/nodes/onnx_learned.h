@@ -20,7 +20,7 @@ HONE_NODISCARD hone_status onnx_int_table(onnx_reader *r, int64_t count, const i
 HONE_NODISCARD hone_status onnx_rows(onnx_reader *r, uint32_t input, hone_garg *out);
 /* The attribute post_transform on scores [rows, targets]. */
 HONE_NODISCARD hone_status onnx_post_transform(onnx_reader *r, hone_garg *io);
-/* Labels of the classes, whole numbers: UNSUPPORTED where they are strings. */
+/* Labels of the classes, whole numbers or a text. */
 HONE_NODISCARD hone_status onnx_class_labels(onnx_reader *r, const char *ints, const char *strings,
                                              hone_garg *out, uint32_t *out_count);
 /* The label of the greatest score of each row. */

@@ -35,6 +35,17 @@ hone_status onnx_emit_float_product(onnx_reader *r, const onnx_factors *f, hone_
 /* An input of the node, or NONE. */
 hone_garg onnx_given(const onnx_reader *r, uint32_t input);
 
+/* ---- strings ---- */
+/* The node, of whose inputs some are texts; UNSUPPORTED where its operator takes none. */
+hone_status onnx_convert_text(onnx_reader *r, hone_garg *outputs);
+/* Which of the strings [..., width] are which of a table [count, width]: truths [..., count]. */
+hone_status onnx_emit_same_strings(onnx_reader *r, hone_garg bytes, hone_garg table,
+                                   hone_garg *out);
+
+/* The numbers that strings spell; what is none is not noticed. */
+hone_status onnx_numbers_of_strings(onnx_reader *r, const hone_garg *text, hone_dtype dtype,
+                                    hone_garg *out);
+
 /* Of float8, held within its finite numbers. */
 hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
 /* The places where a vector of truths is true, in their order; how many there are is a size, at

@@ -18,7 +18,12 @@ static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
     if (!attr) return HONE_ERROR(HONE_CODE_INVALID, "the call gives no value for '%s'", kind);
     if (strcmp(kind, "value") == 0) {
         if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must be a tensor");
-        HONE_TRY(onnx_unpack_tensor(r, attr->t, r->directory, &tensor));
+        HONE_TRY(onnx_unpack_any(r, attr->t, r->directory, &tensor));
+    } else if (strcmp(kind, "value_string") == 0) {
+        HONE_TRY(onnx_unpack_strings(1, &attr->s, 0, NULL, &tensor));
+    } else if (strcmp(kind, "value_strings") == 0) {
+        count = (int64_t)attr->n_strings;
+        HONE_TRY(onnx_unpack_strings(attr->n_strings, attr->strings, 1, &count, &tensor));
     } else if (strcmp(kind, "value_float") == 0) {
         return onnx_scalar(r, HONE_DTYPE_F32, (double)attr->f, out);
     } else if (strcmp(kind, "value_int") == 0) {
@@ -33,7 +38,9 @@ static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
         HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
         if (count) memcpy(tensor->data, attr->ints, attr->n_ints * sizeof *attr->ints);
     }
-    return onnx_add_constant(r, tensor, out);
+    bool is_text = strncmp(kind, "value_string", 12) == 0 ||
+                   (attr->t && onnx_is_string_type(attr->t->data_type));
+    return onnx_add_any(r, is_text, tensor, out);
 }
 
 /* ---- shapes as values ---- */
@@ -505,8 +512,8 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
 }
 
 const onnx_converter onnx_shape_converters[] = {
-    {"Constant", convert_constant, 0, 0, 1, "value value_float value_floats value_int value_ints",
-     NULL},
+    {"Constant", convert_constant, 0, 0, 1,
+     "value value_float value_floats value_int value_ints value_string value_strings", NULL},
     {"Shape",         convert_shape, 1, 1, 1, "start end", NULL},
     {"Size",         convert_size, 1, 1, 1, "", NULL},
     {"Reshape",      convert_reshape, 1, 2, 1, "allowzero shape", NULL},

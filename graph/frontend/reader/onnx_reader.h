@@ -11,6 +11,7 @@
  *   onnx_computed.c  operands that are, and what they say of the result
  *   onnx_unify.c   sizes of other names that must be equal
  *   onnx_neutral.c reductions of what may be empty
+ *   onnx_bytes.c    tensors of strings
  *   onnx_round.c   operators of several steps are rounded once
  *
  * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
@@ -96,6 +97,14 @@ hone_status onnx_check_nesting(const ProtobufCMessageDescriptor *type, const uin
                                size_t size);
 hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *proto,
                                const char *directory, hone_tensor **out_tensor);
+/* Strings as uint8[shape..., width]: their bytes, and zeros behind them up to the longest, 1 at
+ * least. UNSUPPORTED where one holds a byte that is 0. */
+hone_status onnx_unpack_strings(size_t count, const ProtobufCBinaryData *strings, uint32_t rank,
+                                const int64_t *shape, hone_tensor **out_tensor);
+bool onnx_is_string_type(int32_t type);
+/* A tensor, or strings so. */
+hone_status onnx_unpack_any(const onnx_reader *r, const Onnx__TensorProto *proto,
+                            const char *directory, hone_tensor **out_tensor);
 /* The element type, or UNSUPPORTED with its number. */
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype);
 
@@ -177,6 +186,8 @@ hone_status onnx_with_scalar(onnx_reader *r, const char *op, hone_garg x, double
                              hone_garg *out);
 /* Takes tensor. */
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out);
+/* Takes tensor; is_text: strings, uint8[shape..., width]. */
+hone_status onnx_add_any(onnx_reader *r, bool is_text, hone_tensor *tensor, hone_garg *out);
 /* The argument as a tensor: known integers become a constant. */
 hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg);
 /* Integers known while reading; false when they are not. *out_rank: 0 for a scalar, else 1. */
@@ -262,6 +273,28 @@ bool onnx_fold_known(onnx_reader *r, hone_garg *out);
 bool onnx_is_no_negative(const hone_expr *e);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
+
+/* ---- strings (onnx_bytes.c) ---- */
+/* A tensor of strings: a tuple of a pool, uint8[count, width], and of numbers of its rows, int64 of
+ * the tensor's shape. */
+bool onnx_is_text(const hone_garg *arg);
+/* Some input of the node is one. */
+bool onnx_takes_text(const onnx_reader *r);
+hone_status onnx_make_text(onnx_reader *r, hone_garg pool, hone_garg rows, hone_garg *out);
+/* From and to uint8[shape..., width]. */
+hone_status onnx_text_of_bytes(onnx_reader *r, hone_garg bytes, hone_garg *out);
+hone_status onnx_text_bytes(onnx_reader *r, const hone_garg *text, hone_garg *out);
+/* onnx_text_bytes, of the width that the longest string takes, at least 1. */
+hone_status onnx_trimmed_text(onnx_reader *r, const hone_garg *text, hone_garg *out);
+/* How many bytes each string has, int64[shape..., 1]. */
+hone_status onnx_text_lengths(onnx_reader *r, hone_garg bytes, hone_garg *out);
+/* Both [..., width], with zeros where one is less wide. */
+hone_status onnx_same_width(onnx_reader *r, hone_garg *a, hone_garg *b);
+/* Texts, of which the numbers of rows in one pool stay. */
+hone_status onnx_join_texts(onnx_reader *r, uint32_t count, hone_garg *io, hone_garg *out_pool);
+/* A constant vector. */
+hone_status onnx_text_table(onnx_reader *r, size_t count, const ProtobufCBinaryData *strings,
+                            hone_garg *out);
 
 /* ---- rounding ---- */
 /* The row's converter; what takes several steps takes them in float32 where the inputs are short

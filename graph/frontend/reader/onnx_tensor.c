@@ -40,6 +40,10 @@ static const struct {
 #undef TYPE
 };
 
+bool onnx_is_string_type(int32_t type) {
+    return type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+}
+
 hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
     *out_dtype = HONE_DTYPE_VOID;
     for (size_t i = 0; i < HONE_COUNT(types); i++) {
@@ -48,7 +52,7 @@ hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype) {
         return HONE_OK;
     }
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "element type %d is not implemented%s", type,
-                      type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING ? " (strings)" : "");
+                      onnx_is_string_type(type) ? " (strings)" : "");
 }
 
 /* How many lie in a byte of the file, the first one in its low bits; here each has its own. */
@@ -265,6 +269,52 @@ static hone_status check_size(const Onnx__TensorProto *proto, hone_dtype dtype) 
     if (!proto->has_raw_data && !proto->has_data_location && typed != want)
         return wrong_count("data", typed, want);
     return HONE_OK;
+}
+
+/* ---- strings: bytes, and zeros up to the longest ---- */
+
+static hone_status check_strings(size_t count, const ProtobufCBinaryData *strings, uint32_t rank,
+                                 const int64_t *shape) {
+    int64_t want = 1;
+    if (rank >= HONE_MAX_RANK)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "strings in %u dimensions, at most %d", rank,
+                          HONE_MAX_RANK - 1);
+    for (uint32_t d = 0; d < rank; d++)
+        if (shape[d] < 0 || __builtin_mul_overflow(want, shape[d], &want))
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %u is %lld", d, (long long)shape[d]);
+    if ((uint64_t)want != count) return wrong_count("string_data", count, (size_t)want);
+    for (size_t i = 0; i < count; i++)
+        if (strings[i].len && memchr(strings[i].data, 0, strings[i].len))
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "string %zu holds a byte that is 0", i);
+    return HONE_OK;
+}
+
+hone_status onnx_unpack_strings(size_t count, const ProtobufCBinaryData *strings, uint32_t rank,
+                                const int64_t *shape, hone_tensor **out_tensor) {
+    int64_t sizes[HONE_MAX_RANK], width = 1;
+    *out_tensor = NULL;
+    HONE_TRY(check_strings(count, strings, rank, shape));
+    for (size_t i = 0; i < count; i++)
+        if ((int64_t)strings[i].len > width) width = (int64_t)strings[i].len;
+    if (rank) memcpy(sizes, shape, rank * sizeof *sizes);
+    sizes[rank] = width;
+    if (count && (uint64_t)width > SIZE_MAX / 4 / count)
+        return HONE_ERROR(HONE_CODE_INVALID, "the tensor is too large");
+    HONE_TRY(hone_tensor_create(HONE_DTYPE_U8, (int32_t)rank + 1, sizes, out_tensor));
+    uint8_t *at = (*out_tensor)->data;
+    if (count) memset(at, 0, hone_tensor_bytes(*out_tensor));
+    for (size_t i = 0; i < count; i++, at += width)
+        if (strings[i].len) memcpy(at, strings[i].data, strings[i].len);
+    return HONE_OK;
+}
+
+hone_status onnx_unpack_any(const onnx_reader *r, const Onnx__TensorProto *proto,
+                            const char *directory, hone_tensor **out_tensor) {
+    if (!onnx_is_string_type(proto->data_type))
+        return onnx_unpack_tensor(r, proto, directory, out_tensor);
+    uint32_t rank = proto->n_dims > HONE_MAX_RANK ? HONE_MAX_RANK : (uint32_t)proto->n_dims;
+    return onnx_unpack_strings(proto->n_string_data, proto->string_data, rank, proto->dims,
+                               out_tensor);
 }
 
 hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *proto,
