@@ -1,17 +1,24 @@
-/* lower/memory/lower_check.c - the pass that checks indices which come out of data.
- * needs: no blocks; buffers in their shapes. keeps: what is computed. Indices that come out of data
- * (what is loaded, cast or passed) are checked, dimension by dimension, where the ranges of loops
- * and the conditions around do not show that they lie in the buffer: T.checked_index(index, extent)
- * gives the index, or fails; on a GPU, whose kernels tell nobody, it is the nearest one that there
- * is. Indices of loops and sizes are not looked at: whether those are in
- * range was decided before anything runs. */
+/* lower/memory/lower_check.c - the pass that checks indices which nothing shows to be in range.
+ * needs: no blocks; buffers in their shapes. keeps: what is computed. Indices are checked,
+ * dimension by dimension, where the ranges of loops and the conditions around do not show that they
+ * lie in the buffer: T.checked_index(index, extent) gives the index, or fails; on a GPU, whose
+ * kernels tell nobody, it is the nearest one that there is.
+ *
+ * That an index of loops and sizes is in range was decided before anything runs, unless data decide
+ * whether it is reached (a condition on what is loaded, a loop that ends by it), or it was too much
+ * for the verifier. On a CPU each of them is looked at again, for its proof costs nothing in the
+ * kernel; on a GPU, where proofs fail more often and an instruction more is felt, those that
+ * data decide about. */
 #include "lower/ground/passes.h"
 
 #include "ir/arith/arith.h"
+#include "ir/region/size_needs.h"
 
 typedef struct checking {
     hone_lower *lower;
     hone_arith arith;
+    bool is_gpu;
+    bool is_by_data; /* data decide whether the statement at hand is run */
 } checking;
 
 static const hone_expr *check_expr(checking *c, const hone_expr *e);
@@ -35,9 +42,31 @@ static const hone_expr *clamped(hone_ir *ir, const hone_expr *index, const hone_
     return hone_expr_binary(ir, HONE_OP_MAX, hone_expr_binary(ir, HONE_OP_MIN, index, last), zero);
 }
 
-static const hone_expr *checked(checking *c, const hone_expr *index, const hone_expr *extent) {
+/* Its lanes lie in [0, end) if the first and the last one do. */
+static bool is_ramp_within(checking *c, const hone_expr *ramp, const hone_expr *extent) {
     hone_ir *ir = &c->lower->ir;
-    if (hone_arith_is_of_indices(&c->arith, index)) return index;
+    const hone_expr *base = ramp->args[0],
+                    *last = hone_expr_int(ir, base->dtype, ramp->dtype.lanes - 1);
+    last = hone_expr_add(ir, base, hone_expr_mul(ir, ramp->args[1], last));
+    extent = hone_expr_cast(ir, base->dtype, extent);
+    return last && extent && hone_prove_index(&c->arith, base, extent) &&
+           hone_prove_index(&c->arith, last, extent);
+}
+
+/* An index of loops and sizes that is known to be in range, or that the verifier judged. */
+static bool is_known(checking *c, const hone_expr *index, const hone_expr *extent, bool is_row) {
+    if (!hone_arith_is_of_indices(&c->arith, index)) return false;
+    if (c->is_gpu && !c->is_by_data) return true;
+    if (index->dtype.lanes == 1)
+        return hone_prove_index(&c->arith, index, extent_as(&c->lower->ir, extent, index->dtype));
+    return !is_row || /* the lanes of a vector may run over several rows */
+           (index->kind == HONE_EXPR_RAMP && is_ramp_within(c, index, extent));
+}
+
+static const hone_expr *checked(checking *c, const hone_expr *index, const hone_expr *extent,
+                                bool is_row) {
+    hone_ir *ir = &c->lower->ir;
+    if (is_known(c, index, extent, is_row)) return index;
     if (!is_signed_index(index->dtype)) {
         hone_dtype wide = hone_dtype_with_lanes(HONE_DTYPE_I64, index->dtype.lanes);
         index = hone_expr_cast(ir, wide, index);
@@ -46,7 +75,7 @@ static const hone_expr *checked(checking *c, const hone_expr *index, const hone_
     const hone_expr *args[] = {index, end};
     if (!end) return NULL;
     if (index->dtype.lanes == 1 && hone_arith_is_within(&c->arith, index, end)) return index;
-    if (hone_target_is_gpu(c->lower->options->target)) return clamped(ir, index, end);
+    if (c->is_gpu) return clamped(ir, index, end);
     return hone_expr_call(ir, index->dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
 }
 
@@ -63,7 +92,7 @@ static const hone_expr *const *check_indices(checking *c, hone_buffer buffer, ui
     }
     for (uint32_t d = 0; d < rank; d++) {
         const hone_expr *index = check_expr(c, indices[d]);
-        out[d] = index && rank == info->rank ? checked(c, index, info->shape[d]) : index;
+        out[d] = index && rank == info->rank ? checked(c, index, info->shape[d], rank == 1) : index;
         if (!out[d]) return NULL;
         is_changed |= out[d] != indices[d];
     }
@@ -100,9 +129,12 @@ static const hone_expr *check_under(checking *c, const hone_expr *condition, boo
                                     const hone_expr *e) {
     const hone_expr *fact = holds ? condition : hone_expr_not(&c->lower->ir, condition);
     if (!fact) return NULL;
+    bool before = c->is_by_data;
+    c->is_by_data |= !hone_arith_is_of_indices(&c->arith, condition);
     uint32_t mark = hone_arith_push(&c->arith, fact);
     const hone_expr *out = check_expr(c, e);
     hone_arith_pop(&c->arith, mark);
+    c->is_by_data = before;
     return out;
 }
 
@@ -139,9 +171,18 @@ static hone_status check_in_place(checking *c, const hone_expr **io) {
 
 /* ---- statements ---- */
 
-static hone_status check_branch(checking *c, hone_node_id parent, const hone_expr *fact) {
-    uint32_t mark = hone_arith_push(&c->arith, fact);
+static hone_status check_inside(checking *c, hone_node_id parent, bool is_by_data) {
+    bool before = c->is_by_data;
+    c->is_by_data |= is_by_data;
     hone_status st = check_children(c, parent);
+    c->is_by_data = before;
+    return st;
+}
+
+static hone_status check_branch(checking *c, hone_node_id parent, const hone_expr *fact,
+                                bool is_by_data) {
+    uint32_t mark = hone_arith_push(&c->arith, fact);
+    hone_status st = check_inside(c, parent, is_by_data);
     hone_arith_pop(&c->arith, mark);
     return st;
 }
@@ -150,12 +191,13 @@ static hone_status check_if(checking *c, hone_node_id id) {
     hone_func *func = c->lower->func;
     const hone_expr *condition = hone_func_node(func, id)->u.eval.value;
     bool is_fact = condition->dtype.lanes == 1 && lower_stays_true(func, id, condition);
+    bool is_by_data = !hone_arith_is_of_indices(&c->arith, condition);
     HONE_TRY(check_in_place(c, &hone_func_node(func, id)->u.eval.value));
     hone_node_id last = hone_func_node(func, id)->last;
-    HONE_TRY(check_branch(c, id, is_fact ? condition : NULL)); /* without ELSE */
+    HONE_TRY(check_branch(c, id, is_fact ? condition : NULL, is_by_data)); /* without ELSE */
     if (last == HONE_NO_ID || hone_func_node(func, last)->kind != HONE_NODE_ELSE) return HONE_OK;
     const hone_expr *negation = is_fact ? hone_expr_not(&c->lower->ir, condition) : NULL;
-    return check_branch(c, last, negation);
+    return check_branch(c, last, negation, is_by_data);
 }
 
 static hone_status check_store(checking *c, hone_node_id id) {
@@ -173,16 +215,23 @@ static hone_status check_store(checking *c, hone_node_id id) {
     return HONE_OK;
 }
 
+static hone_status check_for(checking *c, hone_node_id id) {
+    hone_node *node = hone_func_node(c->lower->func, id);
+    hone_range *range = &node->u.loop.range;
+    bool is_by_data = !hone_arith_is_of_indices(&c->arith, range->min) ||
+                      !hone_arith_is_of_indices(&c->arith, range->extent);
+    HONE_TRY(check_in_place(c, &range->min));
+    HONE_TRY(check_in_place(c, &range->extent));
+    if (!hone_arith_bind(&c->arith, node->u.loop.var, *range)) return LOWER_NO_MEMORY();
+    return check_inside(c, id, is_by_data);
+}
+
 static hone_status check_node(checking *c, hone_node_id id) {
     hone_func *func = c->lower->func;
     hone_node *node = hone_func_node(func, id);
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
-        HONE_TRY(check_in_place(c, &node->u.loop.range.min));
-        HONE_TRY(check_in_place(c, &node->u.loop.range.extent));
-        if (!hone_arith_bind(&c->arith, node->u.loop.var, node->u.loop.range))
-            return LOWER_NO_MEMORY();
-        return check_children(c, id);
+        return check_for(c, id);
     case HONE_NODE_IF:
         return check_if(c, id);
     case HONE_NODE_STORE:
@@ -191,7 +240,7 @@ static hone_status check_node(checking *c, hone_node_id id) {
     case HONE_NODE_WHILE:
     case HONE_NODE_ASSERT:
         HONE_TRY(check_in_place(c, &node->u.eval.value));
-        return check_children(c, id);
+        return check_inside(c, id, node->kind == HONE_NODE_WHILE);
     case HONE_NODE_LET:
         HONE_TRY(check_in_place(c, &node->u.let.value));
         return check_children(c, id);
@@ -210,7 +259,9 @@ static hone_status check_children(checking *c, hone_node_id parent) {
 }
 
 hone_status lower_check(hone_lower *lower) {
-    checking c = {.lower = lower};
+    checking c = {.lower = lower,
+                  .is_gpu = hone_target_is_gpu(lower->options->target),
+                  .is_by_data = hone_func_has_jumps(lower->func)};
     hone_arith_init(&c.arith, lower->func->arena);
     if (!hone_arith_bind_sizes(&c.arith, lower->func)) return LOWER_NO_MEMORY();
     HONE_TRY(check_children(&c, 0));

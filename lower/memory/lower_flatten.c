@@ -44,8 +44,8 @@ static layout layout_of(hone_ir *ir, const hone_buffer_info *buffer) {
 }
 
 static const hone_expr *widened(const layout *l, const hone_expr *e) {
-    bool is_narrow = hone_dtype_is_int(e->dtype) && e->dtype.bits < 64;
-    if (!is_narrow || !l->is_long) return e;
+    bool is_wide = hone_dtype_is_int(e->dtype) && (e->dtype.bits == 64 || !l->is_long);
+    if (is_wide) return e; /* unsigned ones meet signed ones in int64 */
     return hone_expr_cast(l->ir, hone_dtype_with_lanes(HONE_DTYPE_I64, e->dtype.lanes), e);
 }
 

@@ -66,7 +66,7 @@ static bool has_graph(const hone_module *module) {
 /* The PrimFuncs to lower: those of the file, or the kernels that a graph is prepared to. */
 static hone_status load(hone_cli *cli, hone_module **out_module) {
     hone_module *module = NULL;
-    HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
+    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
     hone_module_freeze(module);
     if (!has_graph(module)) {
         *out_module = module;
