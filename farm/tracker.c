@@ -73,7 +73,7 @@ static void say_bye(hone_tracker *t) {
     hone_farm_message bye = {.kind = HONE_FARM_BYE};
     hone_farm_set_text(bye.u.bye.text, sizeof bye.u.bye.text, "the tracker stops");
     hone_str frame = {0};
-    hone_status_free(hone_farm_encode(&bye, &frame));
+    hone_status_free(hone_farm_encode_sealed(&bye, &frame));
     uint64_t net;
     for (size_t i = 0; frame.length && hone_u64map_next(&t->peers, &i, &net, NULL);) {
         hone_status_free(hone_net_send(t->o.net, net, frame.data, frame.length));
@@ -139,7 +139,7 @@ void hone_tracker_destroy(hone_tracker *t) {
 
 void tracker_send(hone_tracker *t, hone_net_peer net, const hone_farm_message *m) {
     size_t at = t->box_bytes.length;
-    hone_status st = hone_farm_encode(m, &t->box_bytes);
+    hone_status st = hone_farm_encode_sealed(m, &t->box_bytes);
     if (!st && hone_vec_push(&t->box, (tracker_frame){net, at, t->box_bytes.length - at})) return;
     hone_status_free(st); /* no memory: it is said again later */
     t->box_bytes.failed = false;
@@ -318,6 +318,11 @@ static hone_status take_frame(hone_tracker *t, const hone_net_event *event) {
     hone_farm_message m;
     hone_arena_reset(t->arena);
     hone_status st = hone_farm_decode(event->bytes, event->count, t->arena, &m);
+    if (hone_status_code(st) == HONE_CODE_IO) {
+        HONE_LOG(t->o.log, HONE_LOG_DEBUG, "%s: %s", peer->address, hone_status_message(st));
+        hone_status_free(st);
+        return HONE_OK;
+    }
     if (st) {
         tracker_refuse(t, peer, &m, HONE_FARM_REFUSAL_MALFORMED, "%s", hone_status_message(st));
         hone_status_free(st);

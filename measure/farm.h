@@ -445,9 +445,12 @@ typedef struct hone_farm_message {
 /* Appends the frame to `out`. NO_MEMORY. It is the decoder that checks: what makes no sense is
  * written as it is, so that tests can be hostile. */
 HONE_NODISCARD hone_status hone_farm_encode(const hone_farm_message *message, hone_str *out);
+/* The same with a seal (frame_check.h) behind: what is sent. */
+HONE_NODISCARD hone_status hone_farm_encode_sealed(const hone_farm_message *message, hone_str *out);
 
 /* INVALID: not a message, or one beyond the limits; *out_message then has as much of kind and id as
- * could be read, for the refusal. UNSUPPORTED: a kind that this build does not know: drop it. */
+ * could be read, for the refusal. UNSUPPORTED: a kind that this build does not know: drop it. IO:
+ * its seal says that bits have changed: drop it, as if it had been lost. */
 HONE_NODISCARD hone_status hone_farm_decode(const void *bytes, size_t count, hone_arena *arena,
                                             hone_farm_message *out_message);
 

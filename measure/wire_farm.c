@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/farm.h"
+#include "measure/frame_check.h"
 #include "measure/wire_fields.h"
 
 #define NAME(number, type, member)                                                                 \
@@ -346,15 +347,26 @@ static bool is_kind(uint64_t kind) {
     return kind > 0 && kind < HONE_FARM_KIND_LIMIT;
 }
 
-hone_status hone_farm_encode(const hone_farm_message *message, hone_str *out) {
+static void put_frame(const hone_farm_message *message, size_t more_pairs, hone_str *out) {
     assert(is_kind(message->kind));
     const wire_table *table = &tables[message->kind];
-    hone_cbor_put_map(out, 2 + table->count);
+    hone_cbor_put_map(out, 2 + table->count + more_pairs);
     hone_cbor_put_uint(out, KEY_KIND);
     hone_cbor_put_uint(out, message->kind);
     hone_cbor_put_uint(out, KEY_ID);
     hone_cbor_put_uint(out, message->id);
     hone_wire_put_pairs(out, table, &message->u);
+}
+
+hone_status hone_farm_encode(const hone_farm_message *message, hone_str *out) {
+    put_frame(message, 0, out);
+    return hone_str_check(out);
+}
+
+hone_status hone_farm_encode_sealed(const hone_farm_message *message, hone_str *out) {
+    size_t at = out->length;
+    put_frame(message, 1, out);
+    hone_frame_seal(out, at);
     return hone_str_check(out);
 }
 
@@ -381,6 +393,9 @@ hone_status hone_farm_decode(const void *bytes, size_t count, hone_arena *arena,
     if (count > HONE_FARM_MAX_FRAME) {
         return HONE_ERROR(HONE_CODE_INVALID, "frame: has %zu bytes, at most %d are allowed", count,
                           HONE_FARM_MAX_FRAME);
+    }
+    if (!hone_frame_is_whole(bytes, count)) {
+        return HONE_ERROR(HONE_CODE_IO, "frame: it has changed on the way");
     }
     hone_cbor_reader head, body;
     hone_cbor_reader_init(&head, bytes, count);

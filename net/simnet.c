@@ -355,6 +355,12 @@ static sim_link *find_link(sim_endpoint *self, hone_net_peer peer, int *out_side
     return NULL;
 }
 
+static void damage(hone_simnet *simnet, uint8_t *bytes, size_t count) {
+    for (uint64_t bits = 1 + hone_rng_below(&simnet->rng, 8); bits; bits--)
+        bytes[hone_rng_below(&simnet->rng, count)] ^=
+            (uint8_t)(1u << hone_rng_below(&simnet->rng, 8));
+}
+
 static hone_status post_copy(hone_simnet *simnet, sim_link *link, int side, const void *bytes,
                              size_t count) {
     sim_side *to = &link->sides[side];
@@ -366,6 +372,7 @@ static hone_status post_copy(hone_simnet *simnet, sim_link *link, int side, cons
                        .count = count};
     if (!event.bytes) return HONE_ERROR(HONE_CODE_NO_MEMORY, "frame of %zu bytes", count);
     memcpy(event.bytes, bytes, count);
+    if (chance(simnet, simnet->faults.damage)) damage(simnet, event.bytes, count);
     if (!chance(simnet, simnet->faults.reorder)) {
         if (event.at_ns < to->last_ns) event.at_ns = to->last_ns;
         to->last_ns = event.at_ns;

@@ -7,7 +7,8 @@
  * clock itself, to its next event.
  *
  * Messages may be delayed, dropped, doubled and overtake each other, as a transport that loses its
- * connections makes it look from above. The same seed and the same calls give the same run.
+ * connections makes it look from above, and bits of them may change, as nothing in between does.
+ * The same seed and the same calls give the same run.
  */
 #ifndef HONE_NET_SIMNET_H
 #define HONE_NET_SIMNET_H
@@ -24,6 +25,7 @@ typedef struct hone_simnet_faults {
     double drop, duplicate;
     double reorder; /* a message that may overtake and be overtaken */
     double lose;    /* the connection ends instead of carrying a message */
+    double damage;  /* one to eight bits of a message are turned over */
 } hone_simnet_faults;
 
 /* `clock` stays the caller's and outlives the network. */

@@ -30,7 +30,7 @@ void farm_repeat_rang(farm_repeat *repeat, int64_t now_ns, int64_t first_ns, int
 bool farm_link_send(farm_link *l, const hone_farm_message *message) {
     if (!l->peer) return false;
     hone_str_clear(&l->frame);
-    hone_status st = hone_farm_encode(message, &l->frame);
+    hone_status st = hone_farm_encode_sealed(message, &l->frame);
     if (!st) st = hone_net_send(l->net, l->peer, l->frame.data, l->frame.length);
     if (!st) {
         l->sent_ns = farm_link_now(l);
@@ -161,7 +161,7 @@ static hone_status on_frame(farm_link *l, const hone_net_event *event) {
     if (hone_status_code(st) == HONE_CODE_INVALID) {
         farm_link_refuse(l, &message, HONE_FARM_REFUSAL_MALFORMED, hone_status_message(st));
     }
-    hone_status_free(st); /* UNSUPPORTED: of a later version; NO_MEMORY: it is repeated */
+    hone_status_free(st); /* UNSUPPORTED: of a later version; IO, NO_MEMORY: it is repeated */
     return HONE_OK;
 }
 

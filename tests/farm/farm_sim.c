@@ -23,7 +23,7 @@ enum {
 
 /* What may happen in the run of a seed. */
 typedef struct sim_profile {
-    bool messages, connections, deaths, cancels;
+    bool messages, connections, deaths, cancels, bits;
 } sim_profile;
 
 typedef struct farm_sim {
@@ -111,6 +111,7 @@ static void change_weather(farm_sim *s) {
         faults.duplicate = (double)below(s, 20) / 100;
         faults.reorder = (double)below(s, 40) / 100;
     }
+    if (s->profile.bits) faults.damage = (double)below(s, 30) / 100;
     if (s->profile.connections) faults.lose = (double)below(s, 3) / 200;
     hone_simnet_set_faults(s->w.simnet, &faults);
 }
@@ -394,16 +395,20 @@ static void init_parties(farm_sim *s) {
     s->fault_ns = HONE_DEADLINE_NEVER;
 }
 
+/* Seeds from FARM_SIM_BITS on have the farms of those below it, over a network that changes bits.
+ */
 static sim_profile profile_of(uint64_t seed) {
     static const sim_profile profiles[] = {
-        {true,  true,  true,  true },
-        {true,  false, false, false},
-        {false, false, true,  false},
-        {false, true,  false, true },
-        {true,  true,  true,  false},
-        {false, false, false, false}, /* calm */
+        {.messages = true, .connections = true, .deaths = true, .cancels = true},
+        {.messages = true },
+        {.deaths = true               },
+        {.connections = true,               .cancels = true},
+        {.messages = true, .connections = true, .deaths = true},
+        {.bits = false}, /* calm */
     };
-    return profiles[seed % HONE_COUNT(profiles)];
+    sim_profile profile = profiles[seed % HONE_COUNT(profiles)];
+    profile.bits = seed >= FARM_SIM_BITS;
+    return profile;
 }
 
 static void collect(const farm_sim *s, farm_sim_stats *out) {
@@ -454,7 +459,7 @@ bool farm_sim_run(uint64_t seed, const char *dir, bool log, farm_sim_stats *out_
     write_files(s);
     init_parties(s);
     const sim_profile *p = &s->profile;
-    bool is_calm = !p->messages && !p->connections && !p->deaths && !p->cancels;
+    bool is_calm = !p->messages && !p->connections && !p->deaths && !p->cancels && !p->bits;
     if (!s->w.why.length) run_phases(s, is_calm);
     collect(s, out_stats);
     deinit(s);

@@ -1,8 +1,9 @@
 /* tests/farm/farm_sim.h - a whole farm in one process: a tracker, runner daemons with simulated
  * devices and tuners' remote runners over a simulated network, in virtual time, all from one seed.
  *
- *     faults:  messages are delayed, dropped, doubled, overtaken; parties are cut off, lose their
- *              connections, are killed and started again, leave and come back; tuners cancel
+ *     faults:  messages are delayed, dropped, doubled, overtaken, and (from FARM_SIM_BITS on)
+ *              changed by some bits; parties are cut off, lose their connections, are killed and
+ *              started again, leave and come back; tuners cancel
  *     then:    everything works again, and must get done
  *
  * What must hold:
@@ -19,6 +20,8 @@
 #include <stdint.h>
 
 #include "support/core/strbuf.h"
+
+#define FARM_SIM_BITS 10000000000u /* the first seed of farms whose messages are damaged */
 
 typedef struct farm_sim_stats {
     uint64_t trials, good, lost, cancelled, abandoned; /* of tuners */

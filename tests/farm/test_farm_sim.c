@@ -1,6 +1,7 @@
 /* tests/farm/test_farm_sim.c - runs the farm simulation for a range of seeds.
  *
- *     test_farm_sim                 200 seeds, and those that once went wrong
+ *     test_farm_sim                 200 seeds, as many with damaged messages (FARM_SIM_BITS), and
+ *                                   those that once went wrong
  *     test_farm_sim FROM COUNT      others
  *     test_farm_sim SEED            one, with what all parties log
  */
@@ -59,12 +60,13 @@ int main(int argc, char **argv) {
     }
     for (uint64_t seed = from; seed < from + count; seed++) {
         failed += !run_seed(seed, argc == 2, &total);
+        if (argc == 1) failed += !run_seed(FARM_SIM_BITS + seed, false, &total);
     }
     printf("%" PRIu64 " farms, %" PRIu64 " failed: %" PRIu64 " trials (%" PRIu64 " good, %" PRIu64
            " lost, %" PRIu64 " cancelled, %" PRIu64 " abandoned), %" PRIu64 " runs, %" PRIu64
            " restarts, %" PRIu64 " frames, %" PRId64 " s of virtual time\n",
-           count + (argc == 1 ? HONE_COUNT(known_seeds) : 0), failed, total.trials, total.good,
-           total.lost, total.cancelled, total.abandoned, total.runs, total.restarts, total.frames,
-           total.virtual_ns / HONE_NS_PER_S);
+           argc == 1 ? 2 * count + HONE_COUNT(known_seeds) : count, failed, total.trials,
+           total.good, total.lost, total.cancelled, total.abandoned, total.runs, total.restarts,
+           total.frames, total.virtual_ns / HONE_NS_PER_S);
     return failed ? 1 : 0;
 }

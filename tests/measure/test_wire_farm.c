@@ -4,6 +4,7 @@
 #include "measure/cborio.h"
 #include "measure/farm.h"
 #include "support/core/alloc.h"
+#include "support/data/rng.h"
 #include "tests/measure/farm_samples.h"
 #include "tests/measure/wire_codec.h"
 #include "tests/support/hone_test.h"
@@ -128,6 +129,40 @@ static void documented_bytes(void **state) {
     hone_str_deinit(&out);
 }
 
+/* A sealed frame is what it was, and whoever does not know seals passes over it; of one whose bits
+ * have changed nothing is believed. */
+static void changed_bits_are_noticed(void **state) {
+    (void)state;
+    hone_rng rng = hone_test_rng(29);
+    hone_arena *arena = hone_arena_create(1024);
+    for (int kind = 1; kind < HONE_FARM_KIND_LIMIT; kind++) {
+        hone_farm_message m = farm_sample((hone_farm_kind)kind), back;
+        hone_str plain = {0}, sealed = {0}, again = {0};
+        HONE_ASSERT_OK(hone_farm_encode(&m, &plain));
+        HONE_ASSERT_OK(hone_farm_encode_sealed(&m, &sealed));
+        assert_int_equal(sealed.length, plain.length + 18);
+        HONE_ASSERT_OK(hone_farm_decode(sealed.data, sealed.length, arena, &back));
+        HONE_ASSERT_OK(hone_farm_encode(&back, &again));
+        assert_int_equal(again.length, plain.length);
+        assert_memory_equal(again.data, plain.data, plain.length);
+        for (size_t bit = 0; bit < 8 * sealed.length; bit++) {
+            sealed.data[bit / 8] ^= (char)(1 << bit % 8);
+            uint64_t other = hone_rng_below(&rng, 8 * sealed.length);
+            bool is_pair = bit % 2 && other != bit;
+            if (is_pair) sealed.data[other / 8] ^= (char)(1 << other % 8);
+            HONE_ASSERT_CODE(hone_farm_decode(sealed.data, sealed.length, arena, &back),
+                             HONE_CODE_IO);
+            if (is_pair) sealed.data[other / 8] ^= (char)(1 << other % 8);
+            sealed.data[bit / 8] ^= (char)(1 << bit % 8);
+        }
+        hone_str_deinit(&plain);
+        hone_str_deinit(&sealed);
+        hone_str_deinit(&again);
+        hone_arena_reset(arena);
+    }
+    hone_arena_destroy(arena);
+}
+
 /* Changes a sample so that it makes no sense, and what is said then. */
 static void no_instance(hone_farm_message *m) {
     m->u.hello.instance = (hone_farm_instance){0, 0};
@@ -216,6 +251,7 @@ int main(void) {
         cmocka_unit_test(frames_beyond_the_limit_are_refused),
         cmocka_unit_test(text_is_made_fit),
         cmocka_unit_test(documented_bytes),
+        cmocka_unit_test(changed_bits_are_noticed),
     };
     return HONE_RUN_ROWS("measure/wire_farm", codecs, wire_codec_check) +
            HONE_RUN_ROWS("measure/wire_farm_odd", odd_rows, check_odd) +

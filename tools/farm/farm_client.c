@@ -40,7 +40,7 @@ hone_status hone_farm_access_check(const hone_cli *cli, const hone_farm_access *
 
 static void send_message(hone_farm_client *client, const hone_farm_message *m) {
     hone_str bytes = {0};
-    hone_status st = hone_farm_encode(m, &bytes);
+    hone_status st = hone_farm_encode_sealed(m, &bytes);
     if (!st && client->peer) {
         st = hone_net_send(client->net, client->peer, bytes.data, bytes.length);
     }
@@ -101,7 +101,8 @@ static hone_status on_event(hone_farm_client *client, const hone_net_event *even
         break;
     }
     hone_status st = take_message(client, event, out);
-    if (hone_status_code(st) == HONE_CODE_UNSUPPORTED) { /* a kind from a newer tracker */
+    hone_code code = hone_status_code(st);
+    if (code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_IO) { /* of a newer tracker; damaged */
         hone_status_free(st);
         return HONE_OK;
     }
@@ -132,10 +133,14 @@ static hone_status wait_welcome(hone_farm_client *client) {
         hone_net_event event;
         hone_farm_message m;
         bool has;
-        hone_status st = hone_net_recv(client->net, end_ns, &event);
+        int64_t repeat_ns = hone_deadline_after(client->clock, REPEAT_NS);
+        hone_status st =
+            hone_net_recv(client->net, repeat_ns < end_ns ? repeat_ns : end_ns, &event);
         if (hone_status_code(st) == HONE_CODE_TIMEOUT) {
             hone_status_free(st);
-            return no_answer(client);
+            if (hone_clock_now(client->clock) >= end_ns) return no_answer(client);
+            say_hello(client);
+            continue;
         }
         HONE_TRY(st);
         HONE_TRY(on_event(client, &event, &m, &has));
