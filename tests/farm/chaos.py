@@ -41,17 +41,22 @@ class World:
             self.ports[name] = free_port()
             self.proxies[name] = subprocess.Popen(
                 [sys.executable, os.path.join(HERE, "flaky_proxy.py"), str(self.ports[name]),
-                 str(self.port), str(self.rng.randrange(1 << 30) + i)], stdin=subprocess.PIPE)
+                 str(self.port), str(self.rng.randrange(1 << 30) + i)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE)
 
-    def calm(self):
+    def change_weather(self, weather):
         for proxy in self.proxies.values():
-            proxy.stdin.write(b"calm\n")
+            proxy.stdin.write(weather + b"\n")
             proxy.stdin.flush()
 
     def end_proxies(self):
+        """How many bits they have turned over."""
+        flipped = 0
         for proxy in self.proxies.values():
             proxy.stdin.close()
+            flipped += int(proxy.stdout.read() or 0)
             proxy.wait(timeout=60)
+        return flipped
 
     def address(self, name):
         return f"tcp://127.0.0.1:{self.ports[name]}"
@@ -135,7 +140,7 @@ def settle(world):
     """The sky clears: everybody is there, and what was begun gets on."""
     for name in list(world.down):
         world.start(name)
-    world.calm()
+    world.change_weather(b"calm")
     before = {name: count(name + ".db") for name in TUNERS}
     for name in TUNERS:
         wait_until(lambda n=name: count(n + ".db") >= before[n] + 8, f"8 more trials of {name}",

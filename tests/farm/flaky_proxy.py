@@ -2,8 +2,9 @@
 """A bad network: flaky_proxy.py PORT TARGET_PORT SEED, both on 127.0.0.1.
 
 Carries TCP connections and delays, stalls, swallows, damages and cuts them, or takes none for a
-while. A line on standard input changes the weather: "storm" (as at first) or "calm" (it only
-carries). It ends with its standard input."""
+while. A line on standard input changes the weather: "storm" (as at first), "calm" (it only
+carries) or "bits" (of what it carries some are turned over). It ends with its standard input, and
+says how many bits it turned over."""
 import asyncio
 import contextlib
 import os
@@ -14,7 +15,8 @@ import sys
 class Proxy:
     def __init__(self, port, target, seed):
         self.port, self.target, self.rng = port, target, random.Random(seed)
-        self.is_calm = False
+        self.is_calm = self.has_bits = False
+        self.flipped = 0
         self.closed_until = 0.0
 
     def is_closed(self):
@@ -27,7 +29,9 @@ class Proxy:
             lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         async with server:
             while line := await reader.readline():
-                self.is_calm = line.strip() == b"calm"
+                self.is_calm = line.strip() in (b"calm", b"bits")
+                self.has_bits = line.strip() == b"bits"
+            print(self.flipped, flush=True)
             os._exit(0)  # with all connections as they are
 
     async def carry(self, reader, writer):
@@ -83,6 +87,13 @@ class Link:
                 self.proxy.closed_until = loop.time() + rng.uniform(0.1, 2)
                 return
 
+    def flip_bits(self, data):
+        rng = self.proxy.rng
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            self.proxy.flipped += 1
+        return bytes(data)
+
     async def pump(self, reader, writer):
         rng, loop = self.proxy.rng, asyncio.get_running_loop()
         while data := await reader.read(1 << 16):
@@ -92,6 +103,8 @@ class Link:
                     await asyncio.sleep(0.05)
             if self.swallows:
                 continue
+            if self.proxy.has_bits and rng.random() < 0.1:
+                data = self.flip_bits(bytearray(data))
             if self.damages:
                 self.damages = False
                 at = rng.randrange(len(data))
