@@ -5,7 +5,9 @@ Each verb that writes is started, killed after a random time (SIGKILL, now and t
 SIGINT, the whole group or the tool alone), and started again on what it left. After each:
 every database is sound, no trial that was seen before is gone, no draft is left beside the
 outputs, no process goes on for longer than ten seconds, and nothing is left in the directory for
-temporary files once a later run has ended well. Prints counts by verb; 1 when anything was wrong.
+temporary files once a later run has ended well. A tracker and a runner work beside them, and are
+killed and started again as well: tunes over them go on, and what they started ends with them.
+Prints counts by verb; 1 when anything was wrong.
 """
 import collections
 import json
@@ -13,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,10 +35,43 @@ class Kills:
         self.faults = []
         self.seen = {}
         self.mark = f"HONE_KILLS={os.getpid()}"
+        self.farm = {}  # "tracker", "runner": the process
 
-    def env(self):
-        name, value = self.mark.split("=")
+    def env(self, mark=None):
+        name, value = (mark or self.mark).split("=")
         return dict(os.environ, TMPDIR=os.path.abspath("tmp"), NO_COLOR="1", **{name: value})
+
+    def start_farm(self, name):
+        words = {
+            "tracker": [self.hone, "tracker", "--listen", self.tracker, "--insecure", "--state",
+                        "tracker.db", "--heartbeat", "500ms"],
+            "runner": [self.runner, "--tracker", self.tracker, "--insecure", "--name", "board",
+                       "--device-key", "board", "--cache", "cache"],
+        }[name]
+        with open(name + ".log", "a", encoding="utf-8") as log:
+            self.farm[name] = subprocess.Popen(words, stdout=log, stderr=log,
+                                               stdin=subprocess.DEVNULL, start_new_session=True,
+                                               env=self.env(self.mark_of(name)))
+
+    def mark_of(self, name):
+        return f"HONE_KILLS_{name.upper()}={os.getpid()}"
+
+    def kill_farm(self, name, number):
+        process = self.farm.pop(name)
+        if process.poll() is not None:
+            with open(name + ".log", encoding="utf-8") as log:
+                self.fault("ended by itself", name, process.returncode, log.read()[-400:])
+        process.send_signal(number)
+        self.counts[name, "killed"] += 1
+        try:
+            code = process.wait(30)
+            if number == signal.SIGTERM and code:
+                self.fault("exit", name, code)
+        except subprocess.TimeoutExpired:
+            self.fault("does not end", name, number)
+            process.kill()
+            process.wait()
+        self.end_of_all(name, self.mark_of(name))
 
     def fault(self, kind, *what):
         self.faults.append(kind)
@@ -51,6 +87,11 @@ class Kills:
         shutil.copy(os.path.join(SOURCE, "tests/programs/matmul_relu.py"), "p.py")
         shutil.copy(os.path.join(SOURCE, "tests/programs/traces/matmul_relu.py"), "trace.py")
         model = os.path.join(SOURCE, "examples/fashion_mnist/mlp.onnx")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.tracker = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        for name in ("tracker", "runner"):
+            self.start_farm(name)
         assert self.call("db", "export", "base.db", "-o", "base.jsonl", "-q").returncode == 0
         self.verbs = {  # command, seconds within which it is killed, mostly
             "export": (["db", "export", "base.db", "-o", "out.jsonl"], 0.1),
@@ -67,29 +108,33 @@ class Kills:
             "run": (["run", "p.py", "--out-dir", "outs"], 0.8),
             "serve": (["serve", "--db", "base.db", "--port", "0"], 0.5),
             "tune": (["tune", "p.py", "--db", "tune.db", "--trials", "6", "--no-report"], 4.0),
+            "farm tune": (["tune", "p.py", "--db", "farm.db", "--trials", "6", "--no-report",
+                           "--tracker", self.tracker, "--insecure", "--device-key", "board"], 4.0),
         }
         self.allowed = {"base.db", "base.jsonl", "p.py", "trace.py", "tmp", "out.jsonl", "r.html", "s.py",
                         "pr.py", "pr.safetensors", "lib.so", "lib.h", "mlp.so", "mlp.h",
-                        "mlp.weights", "outs", "keys", "recover.db.part", *DATABASES}
+                        "mlp.weights", "outs", "keys", "recover.db.part", "tracker.db",
+                        "tracker.log", "runner.log", "cache", *DATABASES}
 
-    def processes(self):
+    def processes(self, mark):
         """Those that were started here and go on, by the mark in their environment."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as text:
-                    if self.mark.encode() in text.read().split(b"\0"):
+                    if mark.encode() in text.read().split(b"\0"):
                         found.append(int(pid))
             except OSError:
                 pass
         return found
 
-    def end_of_all(self, verb):
+    def end_of_all(self, verb, mark=None):
+        mark = mark or self.mark
         limit = time.time() + GOES_ON
-        while self.processes():
+        while self.processes(mark):
             if time.time() > limit:
                 names = []
-                for pid in self.processes():
+                for pid in self.processes(mark):
                     with open(f"/proc/{pid}/cmdline", "rb") as text:
                         names.append(text.read().replace(b"\0", b" ").decode()[-80:])
                     os.kill(pid, signal.SIGKILL)
@@ -166,6 +211,11 @@ class Kills:
                     if os.path.exists(path + ending):
                         os.unlink(path + ending)
                 self.seen.pop(path, None)
+        if self.random.random() < 0.1:
+            name = self.random.choice(("tracker", "runner"))
+            self.kill_farm(name, self.random.choice((signal.SIGKILL, signal.SIGKILL,
+                                                     signal.SIGTERM)))
+            self.start_farm(name)
         if self.random.random() < 0.02 and os.path.exists("tune.db"):
             os.unlink("tune.db")
             self.seen.pop("tune.db", None)
@@ -175,6 +225,11 @@ class Kills:
         done = self.call("tune", "p.py", "--db", "tune.db", "--trials", "2", "-q", "--no-report")
         if done.returncode:
             self.fault("resume", done.returncode, done.stderr[-300:])
+        words, _ = self.verbs["farm tune"]
+        if self.call(*words).returncode:
+            self.fault("resume", words)
+        for name in ("runner", "tracker"):
+            self.kill_farm(name, signal.SIGTERM)
         for ending in ("", "-wal", "-shm"):
             if os.path.exists("recover.db" + ending):
                 os.unlink("recover.db" + ending)
@@ -199,9 +254,13 @@ def main():
         os.chdir(directory)
         kills.prepare()
         end = time.time() + seconds
-        while time.time() < end:
-            kills.one()
-        kills.finish()
+        try:
+            while time.time() < end:
+                kills.one()
+            kills.finish()
+        finally:
+            for process in kills.farm.values():
+                process.kill()
         os.chdir("/")
     killed = sum(n for (_, how), n in kills.counts.items() if how == "killed")
     print(f"{sum(kills.counts.values())} started, {killed} killed, {len(kills.faults)} wrong:",
