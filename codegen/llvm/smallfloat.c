@@ -236,9 +236,18 @@ LLVMTypeRef gen_stored_half(const gen *g) {
     return has_native_half(g) ? g->f16 : g->i16;
 }
 
+/* Floats that were float16 are compared as the floats they are: LLVM would compare the float16
+ * again, which x86 without AVX512-FP16 does lane by lane. A fence keeps it from that. */
+static LLVMValueRef as_wide(gen *g, LLVMValueRef value, unsigned lanes) {
+    bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
+    if (!is_x86 || lanes == 1) return value;
+    return gen_intrinsic(g, "llvm.arithmetic.fence", LLVMTypeOf(value), &value, 1);
+}
+
 LLVMValueRef gen_f16_to_f32(gen *g, LLVMValueRef half, unsigned lanes) {
     if (has_native_half(g)) {
-        return LLVMBuildFPExt(g->builder, half, gen_vector(g->f32, lanes), "");
+        LLVMValueRef wide = LLVMBuildFPExt(g->builder, half, gen_vector(g->f32, lanes), "");
+        return as_wide(g, wide, lanes);
     }
     LLVMValueRef bits = LLVMBuildBitCast(g->builder, half, gen_vector(g->i16, lanes), "");
     return to_f32(g, layout_of(HONE_DTYPE_F16), bits, lanes);
