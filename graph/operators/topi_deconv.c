@@ -130,6 +130,8 @@ static bool find_phases(const hone_topi *t, const spread *w, phases *out) {
 /* The first tap of a phase, or the element that it meets in the data. */
 static const hone_expr *phase_start(hone_topi *t, const phases *p, uint32_t i,
                                     const hone_expr *phase, bool is_tap) {
+    if (p->pad[i] % p->stride[i] == 0)
+        return is_tap ? phase : hone_te_int(t->te, p->pad[i] / p->stride[i]);
     const hone_expr *place = hone_topi_add_int(t, phase, p->pad[i]);
     const hone_expr *stride = hone_te_int(t->te, p->stride[i]);
     return is_tap ? hone_expr_floormod(&t->te->ir, place, stride)

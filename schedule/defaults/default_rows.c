@@ -206,7 +206,9 @@ static hone_status move_one(hone_schedule *sch, hone_rv block) {
 static bool is_laid_out(const hone_schedule *sch, hone_node_id block) {
     for (hone_node_id n = block; n != HONE_NO_ID; n = hone_func_node(sch->func, n)->parent) {
         const hone_node *node = hone_func_node(sch->func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED) return true;
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED)
+            return true;
     }
     return false;
 }

@@ -20,6 +20,7 @@
 #include "schedule/primitive/primitives.h"
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
+enum { FEW_ROWS = 4 };
 enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_PLANE = 512, MAX_PLANES = 4 };
 
 /* Short rows that are summed as wholes: loads serve all steps of the reduction, if the vectors of a
@@ -50,11 +51,12 @@ static int64_t shared_vectors(const hone_default_nest *n, int64_t rows) {
     return vectors;
 }
 
-/* Vectors of a tile. What is read once (the sum of columns) is read in long runs: as many vectors
- * as half of the registers hold, and as leave each thread some. */
+/* Vectors of a tile that `rows` share. What is read once (0 rows: the sum of columns, a row by a
+ * matrix) is read in long runs: as many vectors as half of the registers hold, and as leave each
+ * thread some. */
 static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_node_id column,
                             int64_t rows) {
-    if (n->facts.has_reuse) return shared_vectors(n, rows);
+    if (n->facts.has_reuse && rows > 0) return shared_vectors(n, rows);
     if (sums_short_rows(n, column)) return MAX_VECTORS / 2;
     int64_t most = n->limits->vector_registers / 2, threads = n->limits->threads;
     int64_t share = (extent + threads * n->lanes - 1) / (threads * n->lanes);
@@ -75,14 +77,15 @@ static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
 }
 
 /* Elements of the vector part: whole registers if they divide the extent, else what does and leaves
- * few lanes empty; whole registers and a rest where rows share them. */
+ * few lanes empty; whole registers and a rest where there is more to a step than a load. */
 static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column,
                            int64_t rows) {
     int64_t vectors = most_vectors(n, extent, column, rows), most = vectors * n->lanes;
     bool may_rest = n->facts.has_reuse && n->lanes > 1;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
-    if (may_rest && extent > most && !(tile && fills_lanes(n, tile)))
+    bool is_good = tile && fills_lanes(n, tile) && (rows > 0 || 2 * tile >= most);
+    if (may_rest && extent > most && !is_good)
         return equal_parts((extent + n->lanes - 1) / n->lanes, vectors) * n->lanes;
     if (!tile && extent <= 2 * most) tile = extent;
     if (!tile) tile = hone_default_divisor(extent, 4, most, 1);
@@ -90,7 +93,7 @@ static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node
 }
 
 /* Rows share what is read along a column: the best loop is one that some such read does not move
- * along. -1: no loop is worth it. */
+ * along, the last of some length. -1: no loop is worth it. */
 static int32_t row_loop(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
     const hone_func *func = n->sch->func;
@@ -107,7 +110,9 @@ static int32_t row_loop(const hone_default_nest *n, uint32_t count, const hone_n
                 !sch_stride_in_loop(n->sch, f->block, read, var, &along_row)) {
                 continue;
             }
-            if (along_column != 0 && along_row == 0) best = (int32_t)i;
+            bool is_short = f->extents[i] < FEW_ROWS && best >= 0;
+            if (along_column == 0 || along_row != 0) continue;
+            if (!is_short || f->extents[best] < f->extents[i]) best = (int32_t)i;
         }
     }
     return best;
@@ -130,6 +135,23 @@ static bool slides_in(const hone_default_nest *n, const hone_region *read,
     }
     *out_step = step / tap;
     return 2 * *out_step <= n->facts.extents[window];
+}
+
+/* Each step of the reduction reads other elements along the columns than all steps before it. */
+static bool is_read_once(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
+    const hone_reduction_facts *f = &n->facts;
+    const hone_block *block = hone_func_node(n->sch->func, f->block)->u.block.block;
+    int64_t along = 0, step = 0;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (!strides_in(n, &block->reads[r], loops[f->contiguous_space], &along)) return false;
+        for (uint32_t i = 0; i < count && along != 0; i++) {
+            if (f->is_spatial[i] || f->extents[i] == 1) continue;
+            if (!strides_in(n, &block->reads[r], loops[i], &step) ||
+                step < along * f->extents[f->contiguous_space])
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
@@ -241,8 +263,8 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     const hone_reduction_facts *f = &n->facts;
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
     p.row = row_loop(n, count, loops);
-    p.columns =
-        column_tile(n, f->extents[p.column], loops[p.column], p.row < 0 ? 1 : f->extents[p.row]);
+    int64_t rows = p.row >= 0 ? f->extents[p.row] : !is_read_once(n, count, loops);
+    p.columns = column_tile(n, f->extents[p.column], loops[p.column], rows);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     if (vectors > MAX_VECTORS) p.row = -1;
     if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
@@ -336,6 +358,20 @@ static hone_status group_planes(hone_default_nest *n, const plan *p, const hone_
                      : HONE_OK;
 }
 
+/* What cannot take a tile alone (it joins several) takes it from a copy, since sums that lie where
+ * others read them are stored in each step. */
+static hone_status place_epilogue(hone_default_nest *n, hone_rv epilogue, hone_rv place,
+                                  const plan *p) {
+    if (epilogue == HONE_NO_ID) return HONE_OK;
+    hone_status st = hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1);
+    if (st && hone_status_code(st) == HONE_CODE_ILLEGAL) {
+        hone_status_free(st);
+        HONE_TRY(hone_sch_cache_write(n->sch, n->block, 0, "global", 0, NULL, &epilogue));
+        st = hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1);
+    }
+    return !st && p->row >= 0 ? take_tile(n, epilogue, p) : st;
+}
+
 hone_status hone_default_tile(hone_default_nest *n) {
     hone_rv epilogue, place, row;
     HONE_TRY(hone_default_epilogue(n->sch, n->block, &epilogue));
@@ -353,11 +389,7 @@ hone_status hone_default_tile(hone_default_nest *n) {
     }
     plan p = make_plan(n, count, nodes);
     HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
-    if (epilogue != HONE_NO_ID) {
-        hone_status st = hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1);
-        if (!st && p.row >= 0) st = take_tile(n, epilogue, &p);
-        HONE_TRY(hone_default_optional(st));
-    }
+    HONE_TRY(hone_default_optional(place_epilogue(n, epilogue, place, &p)));
     for (uint32_t i = 0; i < count && p.window >= 0; i++) {
         bool is_unrolled = (int32_t)i == p.window || (p.is_plane && !n->facts.is_spatial[i]);
         if (is_unrolled) HONE_TRY(hone_default_optional(hone_sch_unroll(n->sch, loops[i])));

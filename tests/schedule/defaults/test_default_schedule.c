@@ -241,6 +241,7 @@ static const char product_16x24[] = PRODUCT("16", "24");
 static const char product_128x1009[] = PRODUCT("128", "1009");
 static const char product_128x4097[] = PRODUCT("128", "4097");
 static const char product_1x1024[] = PRODUCT("1", "1024");
+static const char product_1x1001[] = PRODUCT("1", "1001");
 
 static const struct row {
     const char *name;
@@ -260,7 +261,8 @@ static const struct row {
     {"product, columns with a rest in wider tiles",  product_128x56,                        1, 1, 2, 16},
     {"product, tiles that registers do not hold",    product_128x60,                        1, 1, 2, 16},
     {"product, all registers",                       product_16x24,                         1, 1, 2, 24},
-    {"product of one row, whose tile is longer",     product_1x1024,                        1, 1, 0, 32},
+    {"product of one row, whose tile is longer",     product_1x1024,                        1, 1, 0, 64},
+    {"product of one row, columns with a rest",      product_1x1001,                        1, 1, 0, 64},
     {"product, transposed weights",
      "@T.prim_func\n"
      "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
