@@ -3,7 +3,10 @@
 #include "schedule/defaults/loop_strides.h"
 #include "schedule/defaults/packed.h"
 
-enum { TOGETHER = 4 }; /* bytes that one instruction sums */
+enum {
+    TOGETHER = 4, /* bytes that one instruction sums */
+    SINGLE = 6    /* instructions for a byte alone */
+};
 
 static const double WORTH_TURNING = 1.5;
 
@@ -216,9 +219,10 @@ bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, boo
     return is_of_bytes(out) && find_roles(out, is_packed) && find_sum_of_bytes(out, is_packed);
 }
 
-/* Products of an instruction for so many steps of a sum: the last ones are single. */
+/* Products in the time of an instruction for so many steps of a sum: the last ones are single, and
+ * each of them takes longer, since it makes words of bytes that lie apart. */
 static double products_together(int64_t steps) {
-    return (double)steps / (double)(steps / TOGETHER + steps % TOGETHER);
+    return (double)steps / (double)(steps / TOGETHER + SINGLE * (steps % TOGETHER));
 }
 
 /* The only dimension that moves with the axis, one step at a time; -1: there is none. */
