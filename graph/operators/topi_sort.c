@@ -1,9 +1,11 @@
 /* graph/operators/topi_sort.c - sorting along an axis, the first k. Equal elements stay in their
  * order; NaN counts as the largest number.
  *
- * Rows are laid with the axis last, and go one of three ways to the order of their elements:
+ * Rows are laid with the axis last, and go one of four ways to the order of their elements:
  *   insertion  few are wanted: those found so far are kept in order, and most of the others are
  *              done with after one comparison with the last of them
+ *   a heap     more are wanted, but not most: the same with those found so far in a heap, whose
+ *              first one is the last of them
  *   merging    runs of 1, 2, 4, ... that are in order become one of twice the length, to and fro
  *              between two arrays
  *   counting   an element's place is how many come before it: as many comparisons as the square of
@@ -15,6 +17,7 @@
 
 enum {
     FEW = 64,              /* are found by insertion */
+    SHARE = 4,             /* one in so many elements at most is found by a heap */
     LONGEST_DOUBLINGS = 40 /* of a row whose length comes later: 2^40 elements at most */
 };
 
@@ -122,6 +125,12 @@ static const hone_expr *num(const steps *p, int64_t value) {
     return hone_te_int(p->r->t->te, value);
 }
 
+static const hone_expr *shifted(const steps *p, hone_intrin how, const hone_expr *x,
+                                const hone_expr *by) {
+    const hone_expr *args[] = {x, by};
+    return x && by ? hone_expr_call(&p->r->t->te->ir, x->dtype, how, 2, args) : NULL;
+}
+
 /* A buffer of each row. */
 static hone_buffer buffer_of_rows(const rows *r, const char *name, hone_dtype dtype,
                                   const hone_expr *extent) {
@@ -196,17 +205,131 @@ static hone_buffer order_by_insertion(const rows *r, int64_t count) {
     return f.order;
 }
 
+/* ---- a heap ---- */
+
+/* The element of key a comes before that of key b, also where the keys are equal. */
+static const hone_expr *precedes(const steps *p, const hone_expr *a, const hone_expr *element_a,
+                                 const hone_expr *b, const hone_expr *element_b) {
+    const hone_expr *is_equal = hone_expr_not(&p->r->t->te->ir, comes_first(p->r, b, a));
+    is_equal = op(p, HONE_OP_AND, is_equal, op(p, HONE_OP_LT, element_a, element_b));
+    return op(p, HONE_OP_OR, comes_first(p->r, a, b), is_equal);
+}
+
+/* A heap of the first `size` places of best and order: each element comes behind its two children,
+ * those of place i being at 2 i + 1 and 2 i + 2. */
+typedef struct heap {
+    hone_buffer best, order;
+    hone_buffer hole; /* a place for an element that is on its way */
+    const hone_expr *size;
+} heap;
+
+static void put(const steps *p, const heap *h, const hone_expr *place, const hone_expr *key,
+                const hone_expr *element) {
+    store(p, h->best, place, key);
+    store(p, h->order, place, element);
+}
+
+/* Leaves the loop where this is so; what comes next is where it is not. */
+static void break_if(steps *p, const hone_expr *is_so) {
+    hone_node_id branch = hone_te_if(p->r->t->te, p->at, is_so);
+    hone_te_break(p->r->t->te, branch);
+    p->at = hone_te_else(p->r->t->te, branch);
+}
+
+/* The child of the hole that comes last moves up into it, or the loop ends. */
+static void sink_once(steps *p, const heap *h, const hone_expr *key, const hone_expr *element) {
+    const hone_expr *one = num(p, 1);
+    const hone_expr *hole = let(p, "hole", load(p, h->hole, num(p, 0)));
+    const hone_expr *left =
+        let(p, "left", op(p, HONE_OP_ADD, op(p, HONE_OP_ADD, hole, hole), one));
+    break_if(p, op(p, HONE_OP_GE, left, h->size));
+    const hone_expr *right = op(p, HONE_OP_MIN, op(p, HONE_OP_ADD, left, one),
+                                op(p, HONE_OP_SUB, h->size, one));
+    right = let(p, "right", right);
+    const hone_expr *is_right = precedes(p, load(p, h->best, left), load(p, h->order, left),
+                                         load(p, h->best, right), load(p, h->order, right));
+    const hone_expr *child = let(p, "child", hone_topi_choose(p->r->t, is_right, right, left));
+    const hone_expr *child_key = let(p, "child_key", load(p, h->best, child));
+    const hone_expr *child_element = let(p, "child_element", load(p, h->order, child));
+    break_if(p, precedes(p, child_key, child_element, key, element));
+    put(p, h, hole, child_key, child_element);
+    store(p, h->hole, num(p, 0), child);
+}
+
+/* The element takes the place of the one at `from`, and goes down to where it belongs. */
+static void sink(steps p, const heap *h, const hone_expr *from, const hone_expr *key,
+                 const hone_expr *element) {
+    steps loop = p;
+    store(&p, h->hole, num(&p, 0), from);
+    hone_te_for(p.r->t->te, &loop.at, "level", num(&p, LONGEST_DOUBLINGS));
+    sink_once(&loop, h, key, element);
+    put(&p, h, load(&p, h->hole, num(&p, 0)), key, element);
+}
+
+static void sink_own(steps p, const heap *h, const hone_expr *place) {
+    const hone_expr *key = let(&p, "key", load(&p, h->best, place));
+    const hone_expr *element = let(&p, "element", load(&p, h->order, place));
+    sink(p, h, place, key, element);
+}
+
+/* The first elements of the row, as they come, and then as a heap. */
+static void make_heap(steps p, const heap *h, hone_buffer keys) {
+    steps loop = p;
+    hone_te *te = p.r->t->te;
+    const hone_expr *place = hone_te_for(te, &loop.at, "first", h->size);
+    put(&loop, h, place, load(&loop, keys, place), place);
+    const hone_expr *parents = shifted(&p, HONE_INTRIN_SHIFT_RIGHT, h->size, num(&p, 1));
+    const hone_expr *done = hone_te_for(te, &p.at, "done", let(&p, "parents", parents));
+    place = op(&p, HONE_OP_SUB, hone_topi_add_int(p.r->t, parents, -1), done);
+    sink_own(p, h, let(&p, "parent", place));
+}
+
+/* Each other element that comes before the last one of the heap takes its place. */
+static void sink_others(steps p, const heap *h, hone_buffer keys) {
+    hone_te *te = p.r->t->te;
+    const hone_expr *zero = num(&p, 0);
+    const hone_expr *count = op(&p, HONE_OP_SUB, p.r->extent, h->size);
+    const hone_expr *other = hone_te_for(te, &p.at, "other", count);
+    const hone_expr *element = let(&p, "element", op(&p, HONE_OP_ADD, other, h->size));
+    const hone_expr *key = let(&p, "key", load(&p, keys, element));
+    p.at = hone_te_if(te, p.at, comes_first(p.r, key, load(&p, h->best, zero)));
+    sink(p, h, zero, key, element);
+}
+
+/* The last one of the heap goes to its end, which the heap then leaves. */
+static void sort_heap(steps p, heap h) {
+    hone_te *te = p.r->t->te;
+    const hone_expr *zero = num(&p, 0), *last = hone_topi_add_int(p.r->t, h.size, -1);
+    const hone_expr *sorted = hone_te_for(te, &p.at, "sorted", op(&p, HONE_OP_MAX, last, zero));
+    h.size = let(&p, "end", op(&p, HONE_OP_SUB, last, sorted));
+    const hone_expr *key = let(&p, "key", load(&p, h.best, h.size));
+    const hone_expr *element = let(&p, "element", load(&p, h.order, h.size));
+    put(&p, &h, h.size, load(&p, h.best, zero), load(&p, h.order, zero));
+    sink(p, &h, zero, key, element);
+}
+
+static hone_buffer order_by_heap(const rows *r, int64_t count) {
+    hone_te *te = r->t->te;
+    steps p = {.r = r};
+    hone_buffer keys = keys_of(r);
+    heap h = {.size = op(&p, HONE_OP_MIN, r->extent, num(&p, count))};
+    h.best = buffer_of_rows(r, "best", key_type(r, keys), num(&p, count));
+    h.order = buffer_of_rows(r, "order", te->index, num(&p, count));
+    h.hole = buffer_of_rows(r, "hole", te->index, num(&p, 1));
+    const hone_buffer reads[] = {keys, h.best, h.order, h.hole}, *writes = &reads[1];
+    hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
+    p.at = hone_te_steps(te, &p.s, "heap", HONE_COUNT(reads), reads, 3, writes);
+    make_heap(p, &h, keys);
+    sink_others(p, &h, keys);
+    sort_heap(p, h);
+    return h.order;
+}
+
 /* ---- merging ---- */
 
 typedef struct run_list {
     hone_buffer keys, order;
 } run_list;
-
-static const hone_expr *shifted(const steps *p, hone_intrin how, const hone_expr *x,
-                                const hone_expr *by) {
-    const hone_expr *args[] = {x, by};
-    return x && by ? hone_expr_call(&p->r->t->te->ir, x->dtype, how, 2, args) : NULL;
-}
 
 /* The place, or the last one of the row. */
 static const hone_expr *inside(const steps *p, const hone_expr *place) {
@@ -340,7 +463,9 @@ static hone_buffer order_by_counting(const rows *r) {
 static hone_buffer order_of(const rows *r, int64_t count) {
     if (r->t->is_for_many_threads || hone_expr_is_int_value(r->extent, 0))
         return order_by_counting(r);
-    return count >= 0 && count <= FEW ? order_by_insertion(r, count) : order_by_merging(r);
+    if (count >= 0 && count <= FEW) return order_by_insertion(r, count);
+    bool is_share = hone_expr_is_int(r->extent) && count >= 0 && count <= r->extent->u.i / SHARE;
+    return is_share ? order_by_heap(r, count) : order_by_merging(r);
 }
 
 /* Of a size that comes later it is not known whether there are as many. */

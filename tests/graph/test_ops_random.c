@@ -374,13 +374,14 @@ static numbers make_ties(int32_t rank, const int64_t *shape) {
     return n;
 }
 
-/* Few of a row, which are found one by one, and many, which are sorted; of a length and a number
- * that come later, too. */
+/* Few of a row, which are found one by one, a quarter, for which there is a heap, and many, which
+ * are sorted; of a length and a number that come later, too. */
 static void random_order(void) {
-    static const int lengths[] = {1, 2, 3, 7, 17, 64, 65, 67, 100, 150};
-    int outer = between(1, 3), length = lengths[between(0, 9)], inner = between(1, 3);
+    static const int lengths[] = {1, 2, 3, 7, 17, 64, 65, 67, 100, 150, 400, 400};
+    int outer = between(1, 3), length = lengths[between(0, 11)], inner = between(1, 3);
     bool is_largest = between(0, 1), is_open = between(0, 1), is_late = between(0, 3) == 0;
-    int64_t shape[] = {outer, length, inner}, one[] = {1}, k = between(1, length);
+    int64_t shape[] = {outer, length, inner}, one[] = {1};
+    int64_t k = between(1, between(0, 1) ? length : (length + 3) / 4);
     numbers x = make_ties(3, shape);
     hone_tensor *inputs[] = {x.tensor, NULL};
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, one, &inputs[1]));
