@@ -362,10 +362,12 @@ static LLVMValueRef let(gen *g, const hone_expr *e) {
     return body;
 }
 
-/* Lanes of one vector, or of two alike: what LLVM has an instruction for. NULL = something else. */
-static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e, uint16_t vectors) {
+/* Lanes of one vector, or of two alike: what LLVM has an instruction for. NULL = something else.
+ * `value_of` makes the vectors. */
+static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e,
+                                   LLVMValueRef (*value_of)(gen *g, const hone_expr *e)) {
     LLVMValueRef picks[MAX_SHUFFLE];
-    uint16_t lanes = e->args[0]->dtype.lanes, count = e->dtype.lanes;
+    uint16_t vectors = (uint16_t)(e->count - e->dtype.lanes), lanes = e->args[0]->dtype.lanes, count = e->dtype.lanes;
     bool is_alike = vectors == 1 || (vectors == 2 && e->args[1]->dtype.lanes == lanes);
     if (!is_alike || lanes < 2 || count < 2 || count > MAX_SHUFFLE) return NULL;
     for (uint16_t i = 0; i < count; i++) {
@@ -373,8 +375,8 @@ static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e, uint16_t vectors)
         if (lane < 0 || lane >= lanes * vectors) return NULL;
         picks[i] = gen_i32(g, (int32_t)lane);
     }
-    LLVMValueRef a = gen_value(g, e->args[0]);
-    LLVMValueRef b = vectors == 2 ? gen_value(g, e->args[1]) : LLVMGetPoison(LLVMTypeOf(a));
+    LLVMValueRef a = value_of(g, e->args[0]);
+    LLVMValueRef b = vectors == 2 ? value_of(g, e->args[1]) : LLVMGetPoison(LLVMTypeOf(a));
     return LLVMBuildShuffleVector(g->builder, a, b, LLVMConstVector(picks, count), "");
 }
 
@@ -382,7 +384,7 @@ static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e, uint16_t vectors)
 static LLVMValueRef shuffle(gen *g, const hone_expr *e) {
     uint16_t picks = e->dtype.lanes, vectors = (uint16_t)(e->count - picks);
     LLVMTypeRef type = gen_type(g, e->dtype);
-    LLVMValueRef two = shuffle_of_two(g, e, vectors);
+    LLVMValueRef two = shuffle_of_two(g, e, gen_value);
     if (two) return two;
     LLVMValueRef result = LLVMGetPoison(type);
     for (uint16_t i = 0; i < picks; i++) {
@@ -459,6 +461,10 @@ void gen_effect(gen *g, const hone_expr *e) {
 
 LLVMValueRef gen_stored_value(gen *g, const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD) return gen_load_stored(g, e);
+    if (e->kind == HONE_EXPR_SHUFFLE && !g->error) {
+        LLVMValueRef two = shuffle_of_two(g, e, gen_stored_value);
+        if (two) return two;
+    }
     if (e->kind == HONE_EXPR_CAST) {
         return gen_cast_stored(g, e->args[0]->dtype, e->dtype, gen_value(g, e->args[0]));
     }

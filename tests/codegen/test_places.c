@@ -53,6 +53,13 @@
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i, j] = T.Cast(\"" to "\", X[i, j])\n"
 
+/* Y = X, turned. */
+#define TURNED(dtype)                                                                              \
+    HEAD "def main(X: T.Buffer((16, 16), \"" dtype "\"), Y: T.Buffer((16, 16), \"" dtype "\")):\n"   \
+         "    for i in T.unroll(16):\n"                                                            \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i, j] = X[j, i]\n"
+
 /* clang-format off */
 static const struct row {
     const char *name, *program;
@@ -87,6 +94,7 @@ static const struct row {
     {"float16 is compared as float32", ROWS("32", "32", "32", "float16", "T.max(X[vi, vj], T.float16(0))"), "znver4", "!vucomiss"},
     {"so are two of them",             ROWS("32", "32", "32", "float16", "T.Select(X[vi, vj] > X[vi, 31 - vj], X[vi, vj], Y[vi, vj])"), "znver4", "!vucomiss"},
     {"and what is no number",          ROWS("32", "32", "32", "float16", "T.Select(T.isnan(X[vi, vj]), T.float16(1), X[vi, vj])"), "x86-64-v4", "!vucomiss"},
+    {"float16 is turned as it is",     TURNED("float16"),                                        "znver4", "!vcvtph2ps"     },
     {"arg-max, no masks",              ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "x86-64-v3", "!vmaskmov"},
     {"arg-max, no masks with AVX-512", ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "znver4", "!{z}"},
     {"other places inside have none",  ARG_MAX("B[i, j] > T.float32(3) or X[i, k * 8 + j] > T.float32(2) and I[3 - i, j] < 7"), "x86-64-v3", "!vmaskmov"},
