@@ -327,6 +327,14 @@ static const struct row {
         "node Resize x,r,,n -> y mode='linear' coordinate_transformation_mode='tf_crop_and_resize' "
         "extrapolation_value=9.0",
         "1,2,3", "1,2,3,9"),
+    ROW("Resize by whole scales repeats",
+        "opset 13\ninput x f32 1,1,1,2\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
+        "coordinate_transformation_mode='asymmetric' nearest_mode='floor'",
+        "1,2", "1,1,1,2,2,2,1,1,1,2,2,2"),
+    ROW("Resize by a scale that is not whole",
+        "opset 13\ninput x f32 1,1,1,4\nconst s f32 4 = 1,1,1,1.5\nnode Resize x,,s -> y "
+        "coordinate_transformation_mode='asymmetric' nearest_mode='floor'",
+        "1,2,3,4", "1,1,2,3,3,4"),
     ROW("Resize by a whole scale of sizes that come later",
         "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
         "mode='nearest'",

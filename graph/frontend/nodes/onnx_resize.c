@@ -160,13 +160,31 @@ static hone_status give(onnx_reader *r, hone_tensor **tensor, hone_garg *out) {
     return onnx_add_constant(r, given, out);
 }
 
-static hone_status apply_table(onnx_reader *r, const resizer *z, int32_t d, table *t,
+/* How often each element stands, one after the other; 0: they lie in another way. */
+static int64_t times_each(const resizer *z, int32_t d, const table *t) {
+    int64_t times = z->method ? 0 : t->count / z->in[d];
+    if (times * z->in[d] != t->count) return 0;
+    for (int64_t i = 0; i < t->count; i++)
+        if (hone_tensor_get_i64(t->places, i) != i / times) return 0;
+    return times;
+}
+
+static hone_status take_places(onnx_reader *r, const resizer *z, int32_t d, table *t,
                                hone_garg *io) {
-    hone_garg args[3] = {*io}, choice[3];
+    hone_garg args[3] = {*io};
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(d)};
+    int64_t times = times_each(z, d, t);
+    const hone_attr again[] = {{"repeats", HONE_VALUE_OF_INT(times)}, axis};
+    if (times > 0) return onnx_emit(r, "repeat", 1, args, 2, again, io);
     HONE_TRY(give(r, &t->places, &args[1]));
     if (t->weights) HONE_TRY(give(r, &t->weights, &args[2]));
-    HONE_TRY(onnx_emit(r, z->method ? "resample" : "take", z->method ? 3 : 2, args, 1, &axis, io));
+    return onnx_emit(r, z->method ? "resample" : "take", z->method ? 3 : 2, args, 1, &axis, io);
+}
+
+static hone_status apply_table(onnx_reader *r, const resizer *z, int32_t d, table *t,
+                               hone_garg *io) {
+    hone_garg choice[3];
+    HONE_TRY(take_places(r, z, d, t, io));
     if (!t->is_inside) return HONE_OK;
     HONE_TRY(give(r, &t->is_inside, &choice[0]));
     choice[1] = *io;
