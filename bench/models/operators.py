@@ -121,8 +121,13 @@ def bytes_conv(x, f, pad=0, stride=1):
     return build
 
 
-def rows(kind, *shape, **attributes):
-    return lambda w: w.op(kind, w.input(*shape), **attributes)
+def rows(kind, *shape, of="f", **attributes):
+    return lambda w: w.op(kind, w.input(*shape, kind=of), **attributes)
+
+
+def enlarged(*shape, scales):
+    words = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return lambda w: w.op("Resize", w.input(*shape), "", w.constant(numpy.float32(scales)), **words)
 
 
 def reduced(kind, axes, *shape):
@@ -148,6 +153,7 @@ WORKS = {
     "matmul 257x1003x511": gemm(257, 1003, 511, constant=True),
     "matmul 1x2048x1111": gemm(1, 2048, 1111, constant=True),
     "matmul 1x2048x1111, run time": gemm(1, 2048, 1111),
+    "matmul 1x777x1001, run time": gemm(1, 777, 1001),
     "matmul 301x257x203, A turned": gemm(301, 257, 203, a=1),
     "matmul 301x257x203, B turned": gemm(301, 257, 203, b=1),
     "matmul 301x257x203, both turned": gemm(301, 257, 203, a=1, b=1),
@@ -170,6 +176,11 @@ WORKS = {
     "transposed 32x20, 3x3 by 2, run time": conv((1, 32, 20, 20), (32, 32, 3, 3), "ConvTranspose",
                                                  constant=False, pad=1, strides=[2, 2],
                                                  output_padding=[1, 1]),
+    "transposed 64x33x31 to 32, 2x2 by 2": conv((1, 64, 33, 31), (64, 32, 2, 2), "ConvTranspose",
+                                                strides=[2, 2]),
+    "transposed 32x17x19 to 24, 3x3 by 2, 4 groups": conv((1, 32, 17, 19), (32, 6, 3, 3),
+                                                          "ConvTranspose", pad=1, strides=[2, 2],
+                                                          group=4),
     "transposed 20x15 to 30, 5x5 by 3": conv((1, 20, 15, 15), (20, 30, 5, 5), "ConvTranspose", pad=1,
                                              strides=[3, 3]),
     "bytes 129x311x203": bytes_product(129, 311, 203),
@@ -178,10 +189,15 @@ WORKS = {
     "bytes 1x770x1001": bytes_product(1, 770, 1001),
     "bytes conv 64x28 to 64, 3x3": bytes_conv((1, 64, 28, 28), (64, 64, 3, 3), pad=1),
     "bytes conv 100x14 to 200, 1x1": bytes_conv((1, 100, 14, 14), (200, 100, 1, 1)),
+    "bytes conv 17x33x31 to 40, 5x5": bytes_conv((1, 17, 33, 31), (40, 17, 5, 5), pad=2),
     "bytes conv 3x112 to 64, 7x7 by 2": bytes_conv((1, 3, 112, 112), (64, 3, 7, 7), 3, 2),
     "softmax 3x197x197": rows("Softmax", 3, 197, 197, axis=-1),
     "softmax 1x12x128x128": rows("Softmax", 1, 12, 128, 128, axis=-1),
     "softmax 8x77x60, middle axis": rows("Softmax", 8, 77, 60, axis=1),
+    "softmax 333x257 of float16": rows("Softmax", 333, 257, of="h", axis=-1),
+    "largest of 3x3 by 2, 33x61x63 of float16": rows("MaxPool", 1, 33, 61, 63, of="h",
+                                                     kernel_shape=[3, 3], strides=[2, 2]),
+    "arg-max 333x257 of float16": rows("ArgMax", 333, 257, of="h", axis=1),
     "layer norm 197x768": normed("LayerNormalization", 768, 197, 768),
     "layer norm 2x197x768": normed("LayerNormalization", 768, 2, 197, 768),
     "instance norm 2x40x31x33": normed("InstanceNormalization", 40, 2, 40, 31, 33),
@@ -193,12 +209,15 @@ WORKS = {
     "running sum 8x100x60, middle axis": running(1, 8, 100, 60),
     "top 10 of 100x500": top(10, 100, 500),
     "top 5 of 1x100000": top(5, 1, 100000),
+    "top 100 of 1x20001": top(100, 1, 20001),
     "top 1000 of 64x1000": top(1000, 64, 1000),
     "unique of 10000": rows("Unique", 10000),
     "pool 512x13, all": rows("GlobalAveragePool", 2, 512, 13, 13),
     "largest of 3x3 by 2, 64x57": rows("MaxPool", 1, 64, 57, 57, kernel_shape=[3, 3], strides=[2, 2]),
     "transpose 6x50x33x40 to 0, 3, 1, 2": rows("Transpose", 6, 50, 33, 40, perm=[0, 3, 1, 2]),
     "transpose 6x50x33x40 to 3, 2, 1, 0": rows("Transpose", 6, 50, 33, 40, perm=[3, 2, 1, 0]),
+    "transpose 301x203 of float16": rows("Transpose", 301, 203, of="h", perm=[1, 0]),
+    "twice as large, 64x20x20": enlarged(1, 64, 20, 20, scales=(1, 1, 2, 2)),
 }
 
 
