@@ -1,7 +1,8 @@
 /* runtime/model/abi.h - what a compiled kernel and its caller agree on. libc only.
  *
  * A kernel is   int32_t f(const hone_rt *rt, void *const *buffers, const int64_t *sizes)
- * buffers: one pointer per buffer parameter, 64-byte aligned, dense row-major.
+ * buffers: one pointer per buffer parameter, dense row-major; 64-byte aligned, but for what is only
+ *          read, which may be aligned to its elements alone.
  * sizes:   the values of the symbolic sizes and scalar integer parameters in order; NULL when none.
  * It returns 0, or a negative code after setting rt->set_error. It has no undefined symbols except
  * libm and mem*: everything else comes through hone_rt.

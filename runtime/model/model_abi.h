@@ -5,9 +5,10 @@
  *
  * A sequence x of an ONNX model is one tensor for each of its items: x_0, x_1, ...; how many there
  * are was said when the model was compiled. So are sequences among outputs.
- * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Data that is aligned to
- * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller,
- * but for those whose shape depends on data and has no upper bound (HONE_MODEL_MADE).
+ * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Inputs are
+ * used in place where they are aligned to their elements, outputs where they are aligned to 64
+ * bytes; other data is copied on the way. Outputs are memory of the caller, but for those whose
+ * shape depends on data and has no upper bound (HONE_MODEL_MADE).
  * Threads: a model may be called from several threads at once; calls share one thread pool, and a
  * call that finds it busy computes in its own thread. No memory is allocated after the first call,
  * and the first time that a thread of the pool helps, but what a model of data-dependent shapes

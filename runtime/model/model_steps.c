@@ -38,6 +38,14 @@ static void mark_shared(const hone_mt_call *call, hone_mt_frame *frame, int32_t 
     }
 }
 
+/* Kernels read vectors from wherever elements may lie: a copy would cost more than lines that are
+ * read twice. What they write past the caches begins where a line does. */
+static uintptr_t least_alignment(const hone_mt_call *call, int32_t port) {
+    if (call->plan->ports[port].is_written) return HONE_MT_ALIGNMENT;
+    const hone_model_port *info = hone_mt_port_info(call, port);
+    return ((uintptr_t)info->dtype.bits + 7) / 8;
+}
+
 /* Which ports need a copy; the bytes that all copies need. */
 static int64_t plan_copies(const hone_mt_call *call, hone_mt_frame *frame, int32_t port_count) {
     int64_t bytes = 0;
@@ -48,7 +56,7 @@ static int64_t plan_copies(const hone_mt_call *call, hone_mt_frame *frame, int32
         if (hone_mt_port_info(call, p)->sized == HONE_MODEL_MADE) continue;
         frame->ports[p] = port_data(hone_mt_port_tensor(call, p));
         frame->bytes[p] = hone_mt_port_bytes(call, p);
-        frame->is_copy[p] = (uintptr_t)frame->ports[p] % HONE_MT_ALIGNMENT != 0;
+        frame->is_copy[p] = (uintptr_t)frame->ports[p] % least_alignment(call, p) != 0;
     }
     mark_shared(call, frame, port_count);
     for (int32_t p = 0; p < port_count; p++) {

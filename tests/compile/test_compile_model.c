@@ -342,6 +342,36 @@ static void takes_any_address(void **state) {
     hone_loaded_model_close(model);
 }
 
+/* Inputs at any byte, of which some are where elements may lie and some are not. */
+static void reads_any_byte(void **state) {
+    (void)state;
+    hone_loaded_model *model = NULL;
+    const hone_model_entry *entry;
+    call k;
+    _Alignas(64) char x[64], y[64];
+    HONE_ASSERT_OK(build(product, "byte", NULL, NULL, &model));
+    HONE_ASSERT_OK(hone_loaded_model_entry(model, NULL, &entry));
+    for (uint64_t shift = 0; shift < 16; shift++) {
+        good_call(&k);
+        for (int i = 0; i < 8; i++) {
+            float of_x = (float)i, of_y = (float)(i + 3);
+            memcpy(x + shift + 4 * i, &of_x, sizeof of_x);
+            memcpy(y + (15 - shift) + 4 * i, &of_y, sizeof of_y);
+        }
+        k.a.data = x;
+        k.a.byte_offset = shift;
+        k.b.data = y;
+        k.b.byte_offset = 15 - shift;
+        assert_int_equal(entry->run(NULL, k.inputs, k.outputs), HONE_MODEL_OK);
+        for (int i = 0; i < 8; i++) {
+            int row = i / 4, column = i % 4;
+            assert_true(k.q[8 * row + column] == (float)(i * (i + 3)));
+            assert_true(k.q[8 * row + 4 + column] == (float)i);
+        }
+    }
+    hone_loaded_model_close(model);
+}
+
 /* ---- weights beside the library ---- */
 
 static void put_weights_beside(hone_compile_options *options) {
@@ -485,6 +515,7 @@ int main(void) {
         cmocka_unit_test(two_libraries_in_one_process),
         cmocka_unit_test(refuses_wrong_tensors),
         cmocka_unit_test(takes_any_address),
+        cmocka_unit_test(reads_any_byte),
         cmocka_unit_test(finds_weights_beside),
         cmocka_unit_test(notices_weights_that_change),
         cmocka_unit_test(refuses_a_cpu_that_lacks_features),
