@@ -1,5 +1,6 @@
-/* schedule/variant/bf16.c - a product of matrices with operands that are rounded to bfloat16, in
- * pairs of steps: what CPUs with dot products of bfloat16 (vdpbf16ps) take at a time.
+/* schedule/variant/bf16.c - a product of matrices with operands that are rounded to bfloat16
+ * (variant bf16), or are of bfloat16 (pairs), in pairs of steps: what CPUs with dot products of
+ * bfloat16 (vdpbf16ps) take at a time.
  *
  *   bf16_rows[a…, k] = left[a…, k]
  *       rounded; k is padded to an even number
@@ -9,6 +10,8 @@
  *
  * Operands may have their dimensions in any order. Sums are of float32. A product of two rounded
  * numbers is off by 2^-8 at most; sums of many are off by less, relative to the largest of them.
+ * Of operands that are of bfloat16 nothing is lost but numbers that are subnormal: vdpbf16ps takes
+ * them as 0.
  */
 #include "schedule/variant/variant_impl.h"
 
@@ -23,6 +26,7 @@ typedef struct access {
 typedef struct bf16 {
     variant_edit edit;
     const hone_func *func;
+    hone_dtype operand; /* what both are of; the sums are of float32 */
     const hone_block *block;
     hone_node_id nest;
     access left, right, out;
@@ -33,11 +37,11 @@ typedef struct bf16 {
 
 /* ---- what is multiplied ---- */
 
-static bool read_access(const bf16 *m, hone_buffer buffer, uint32_t rank,
+static bool read_access(const bf16 *m, hone_dtype dtype, hone_buffer buffer, uint32_t rank,
                         const hone_expr *const *indices, access *out) {
     const hone_buffer_info *info = hone_func_buffer(m->func, buffer);
     *out = (access){.buffer = buffer, .rank = rank};
-    if (rank > MAX_AXES || !hone_dtype_equal(info->dtype, HONE_DTYPE_F32)) return false;
+    if (rank > MAX_AXES || !hone_dtype_equal(info->dtype, dtype)) return false;
     for (uint32_t d = 0; d < rank; d++) {
         uint32_t axis = 0;
         while (axis < m->block->axis_count &&
@@ -86,15 +90,19 @@ static bool fills_output(const bf16 *m) {
     return axes == m->block->axis_count - 1;
 }
 
+static bool read_operand(const bf16 *m, const hone_expr *factor, access *out) {
+    if (factor->kind == HONE_EXPR_CAST) factor = factor->args[0];
+    return factor->kind == HONE_EXPR_LOAD &&
+           read_access(m, m->operand, factor->u.buffer, factor->count, factor->args, out);
+}
+
 /* Columns are the last dimension of the output, and move along one operand: the right one. */
-static bool read_roles(bf16 *m, const hone_expr *const loads[2]) {
+static bool read_roles(bf16 *m, const hone_expr *const factors[2]) {
     access *sides[] = {&m->left, &m->right};
     if (m->out.rank == 0 || m->out.axes[m->out.rank - 1] == NO_AXIS) return false;
     m->column = m->out.axes[m->out.rank - 1];
-    for (int i = 0; i < 2; i++) {
-        const hone_expr *load = loads[i];
-        if (!read_access(m, load->u.buffer, load->count, load->args, sides[i])) return false;
-    }
+    for (int i = 0; i < 2; i++)
+        if (!read_operand(m, factors[i], sides[i])) return false;
     if (uses(&m->left, m->column)) {
         access other = m->left;
         m->left = m->right;
@@ -106,13 +114,13 @@ static bool read_roles(bf16 *m, const hone_expr *const loads[2]) {
 
 static bool is_product(bf16 *m, hone_node_id block) {
     const hone_node *store;
-    const hone_expr *loads[2];
+    const hone_expr *factors[2];
     m->block = hone_func_node(m->func, block)->u.block.block;
     return m->block->axis_count <= MAX_AXES && read_axes(m) &&
-           variant_read_sum(m->func, block, &store, loads) &&
-           read_access(m, store->u.store.buffer, store->u.store.rank, store->u.store.indices,
-                       &m->out) &&
-           fills_output(m) && read_roles(m, loads) && variant_read_nest(m->func, block, &m->nest);
+           variant_read_products(m->func, block, &store, factors) &&
+           read_access(m, HONE_DTYPE_F32, store->u.store.buffer, store->u.store.rank,
+                       store->u.store.indices, &m->out) &&
+           fills_output(m) && read_roles(m, factors) && variant_read_nest(m->func, block, &m->nest);
 }
 
 static hone_status find(bf16 *m) {
@@ -121,7 +129,8 @@ static hone_status find(bf16 *m) {
         bool is_block = hone_func_node(m->func, n)->kind == HONE_NODE_BLOCK && n != root;
         if (is_block && is_product(m, n)) return HONE_OK;
     }
-    return VARIANT_REFUSE("no block is a product of matrices of float32 with constant sizes");
+    return VARIANT_REFUSE("no block is a product of matrices of %s with constant sizes",
+                          m->operand.bits == 32 ? "float32" : "bfloat16");
 }
 
 /* ---- stages ---- */
@@ -153,12 +162,12 @@ static const hone_expr *inside(bf16 *m, uint32_t axis, const hone_expr *at, int6
     hone_ir *ir = &m->edit.te.ir;
     if (length == m->extents[axis]) return value;
     const hone_expr *args[] = {hone_expr_binary(ir, HONE_OP_LT, at, number(m, m->extents[axis])),
-                               value, hone_expr_float(ir, HONE_DTYPE_F32, 0)};
-    return hone_expr_call(ir, HONE_DTYPE_F32, HONE_INTRIN_IF_THEN_ELSE, 3, args);
+                               value, hone_expr_float(ir, m->operand, 0)};
+    return hone_expr_call(ir, m->operand, HONE_INTRIN_IF_THEN_ELSE, 3, args);
 }
 
 static const hone_expr *rounded(bf16 *m, const hone_expr *value) {
-    return hone_expr_cast(&m->edit.te.ir, HONE_DTYPE_BF16, value);
+    return hone_expr_cast(&m->edit.te.ir, HONE_DTYPE_BF16, value); /* itself, when it is of that */
 }
 
 /* Extents of an operand's own axes, in their order; at: where a stage has them. */
@@ -243,10 +252,18 @@ static hone_buffer product(bf16 *m, hone_buffer rows, hone_buffer panels) {
                           hone_expr_mul(ir, widened(m, rows, left), widened(m, panels, right)));
 }
 
-hone_status hone_variant_rewrite_bf16(hone_func *func) {
-    bf16 m = {.func = func};
+static hone_status rewrite(hone_func *func, hone_dtype operand) {
+    bf16 m = {.func = func, .operand = operand};
     HONE_TRY(find(&m));
     variant_begin(&m.edit, func, m.nest, m.index);
     hone_buffer left = rows(&m), right = panels_of(&m);
     return variant_end(&m.edit, product(&m, left, right), m.out.buffer);
+}
+
+hone_status hone_variant_rewrite_bf16(hone_func *func) {
+    return rewrite(func, HONE_DTYPE_F32);
+}
+
+hone_status hone_variant_rewrite_pairs(hone_func *func) {
+    return rewrite(func, HONE_DTYPE_BF16);
 }

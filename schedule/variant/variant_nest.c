@@ -1,8 +1,8 @@
 /* schedule/variant/variant_nest.c - see variant_impl.h. */
 #include "schedule/variant/variant_impl.h"
 
-bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
-                      const hone_expr *out_loads[2]) {
+bool variant_read_products(const hone_func *func, hone_node_id block, const hone_node **out_store,
+                           const hone_expr *out_factors[2]) {
     hone_node_id init = hone_block_init_of(func, block), body = hone_block_body_of(func, block);
     if (init == HONE_NO_ID || body == HONE_NO_ID) return false;
     const hone_node *start = hone_func_node(func, hone_func_node(func, init)->first);
@@ -19,9 +19,15 @@ bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node
     for (uint32_t d = 0; d < own->count; d++) {
         if (!hone_expr_same(own->args[d], store->u.store.indices[d])) return false;
     }
-    out_loads[0] = product->args[0];
-    out_loads[1] = product->args[1];
-    return out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
+    out_factors[0] = product->args[0];
+    out_factors[1] = product->args[1];
+    return true;
+}
+
+bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
+                      const hone_expr *out_loads[2]) {
+    return variant_read_products(func, block, out_store, out_loads) &&
+           out_loads[0]->kind == HONE_EXPR_LOAD && out_loads[1]->kind == HONE_EXPR_LOAD;
 }
 
 bool variant_read_nest(const hone_func *func, hone_node_id block, hone_node_id *out_nest) {
