@@ -1,7 +1,7 @@
 /* bench/train_costmodel.c - trains the cost model that is shipped, and says how good it is:
  * train_costmodel MODEL.db OUT.model [HELD_OUT.csv]
  *
- *   trials with features ─► groups (workload, target) ─► one workload in five is held out
+ *   trials (train_corpus.h) ─► groups (workload, target) ─► one workload in five is held out
  *     the others ─► trees ─► pairs of the held out ones in the right order, before any trial
  *                        └─► the same after half of a group's trials
  *     all        ─► trees ─► OUT.model
@@ -12,121 +12,68 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "bench/train_corpus.h"
 #include "costmodel/feature.h"
 #include "costmodel/prior.h"
 #include "costmodel/tree_train.h"
-#include "database/database.h"
-#include "support/core/alloc.h"
 #include "support/os/fs.h"
 
-enum { DEPTH = 6, ROUNDS = 240, OWN_DEPTH = 5, OWN_ROUNDS = 160, PARTS = 5, KEPT_GROUPS = 8 };
+enum { DEPTH = 6, ROUNDS = 320, OWN_DEPTH = 5, OWN_ROUNDS = 160, PARTS = 5, KEPT_GROUPS = 8 };
 #define UNLIKE 1.05
-
-typedef struct sample {
-    hone_costmodel_sample of;
-    hone_hash128 workload;
-    float *rows; /* owned */
-    size_t number;
-} sample;
-
-typedef struct corpus {
-    HONE_VEC(sample) samples; /* by group, in the order of their proposals */
-    bool failed;
-} corpus;
-
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "training");
-}
-
-/* ---- reading ---- */
-
-static hone_hash128 group_of(const hone_db_trial *trial) {
-    hone_hasher hasher;
-    hone_hasher_init(&hasher, 0);
-    hone_hasher_hash(&hasher, trial->workload);
-    hone_hasher_hash(&hasher, trial->target);
-    return hone_hasher_finish(&hasher);
-}
-
-static bool take(void *ctx, const hone_db_trial *trial) {
-    corpus *c = ctx;
-    bool is_ours = trial->features && trial->feature_version == HONE_FEATURE_VERSION &&
-                   trial->feature_columns == hone_feature_count();
-    if (!is_ours || !(trial->median_ns > 0)) return true;
-    size_t bytes = sizeof(float) * trial->feature_rows * trial->feature_columns;
-    sample s = {.workload = trial->workload, .rows = hone_malloc(bytes + 1)};
-    if (s.rows) memcpy(s.rows, trial->features, bytes);
-    s.number = c->samples.count;
-    s.of = (hone_costmodel_sample){
-        group_of(trial), {s.rows, trial->feature_rows},
-         trial->median_ns
-    };
-    c->failed |= !s.rows || !hone_vec_push(&c->samples, s);
-    return !c->failed;
-}
-
-/* Stable: what came first stands first. */
-static int by_group(const void *a, const void *b) {
-    const sample *x = a, *y = b;
-    int order = hone_hash128_compare(x->of.group, y->of.group);
-    return order ? order : (x->number > y->number) - (x->number < y->number);
-}
-
-static hone_status read_corpus(const char *path, corpus *out) {
-    hone_db *db = NULL;
-    const hone_db_options options = {.path = path, .mode = HONE_DB_READ};
-    const hone_db_filter filter = {.with_features = true};
-    HONE_TRY(hone_db_open_sqlite(&options, &db));
-    hone_status st = hone_db_trials(db, &filter, take, out);
-    hone_db_close(db);
-    if (!st && out->failed) st = no_memory();
-    if (out->samples.count)
-        qsort(out->samples.data, out->samples.count, sizeof *out->samples.data, by_group);
-    return st;
-}
 
 /* ---- groups ---- */
 
-static size_t group_end(const corpus *c, size_t begin) {
+static size_t group_end(const train_corpus *c, size_t begin) {
     size_t end = begin + 1;
-    while (end < c->samples.count &&
-           hone_hash128_equal(c->samples.data[end].of.group, c->samples.data[begin].of.group))
+    while (end < c->trials.count &&
+           hone_hash128_equal(c->trials.data[end].of.group, c->trials.data[begin].of.group))
         end++;
     return end;
 }
 
-static bool is_held_out(const sample *s) {
+static bool is_held_out(const train_trial *s) {
     return s->workload.lo % PARTS == 0;
 }
 
 /* ---- training ---- */
 
-static hone_status add(train_history *history, const sample *samples, size_t count) {
+static hone_status add(train_history *history, const train_trial *samples, size_t count) {
     for (size_t i = 0; i < count; i++)
         HONE_TRY(train_history_add(history, hone_feature_count(), &samples[i].of, 1));
     return HONE_OK;
 }
 
-static hone_status train(const train_history *history, const tree_forest *prior, int32_t depth,
-                         int32_t rounds, tree_forest **out) {
+/* Small steps that see a part of the columns each: what is shipped has the time. */
+static hone_status train_shipped(const train_history *history, tree_forest **out) {
     const tree_train_options options = {.columns = hone_feature_count(),
                                         .seed = 1,
-                                        .max_depth = depth,
-                                        .max_rounds = rounds,
+                                        .max_depth = DEPTH,
+                                        .max_rounds = ROUNDS,
+                                        .rate = 0.1,
+                                        .share_of_columns = 0.3};
+    return tree_train(history, &options, out);
+}
+
+/* As costmodel_xgboost.c does it. */
+static hone_status train_own(const train_history *history, const tree_forest *prior,
+                             tree_forest **out) {
+    const tree_train_options options = {.columns = hone_feature_count(),
+                                        .seed = 1,
+                                        .max_depth = OWN_DEPTH,
+                                        .max_rounds = OWN_ROUNDS,
                                         .prior = prior};
     return tree_train(history, &options, out);
 }
 
-static hone_status train_on(const corpus *c, bool with_held_out, tree_forest **out) {
+static hone_status train_on(const train_corpus *c, bool with_held_out, tree_forest **out) {
     train_history history = {0};
     hone_status st = HONE_OK;
-    for (size_t i = 0; i < c->samples.count && !st; i++) {
-        const sample *s = &c->samples.data[i];
+    for (size_t i = 0; i < c->trials.count && !st; i++) {
+        const train_trial *s = &c->trials.data[i];
         if (with_held_out || !is_held_out(s)) st = add(&history, s, 1);
     }
-    if (!st) st = train(&history, NULL, DEPTH, ROUNDS, out);
+    if (!st) st = train_shipped(&history, out);
     train_history_deinit(&history);
     return st;
 }
@@ -137,7 +84,7 @@ typedef struct quality {
     double right, pairs, groups, sum_of_groups;
 } quality;
 
-static double score(const tree_forest *prior, const tree_forest *own, const sample *s) {
+static double score(const tree_forest *prior, const tree_forest *own, const train_trial *s) {
     double sum = 0;
     for (uint32_t r = 0; r < s->of.rows.row_count; r++) {
         const float *row = s->rows + (size_t)r * hone_feature_count();
@@ -148,7 +95,7 @@ static double score(const tree_forest *prior, const tree_forest *own, const samp
 }
 
 /* A level pair of scores counts half. */
-static void judge(const tree_forest *prior, const tree_forest *own, const sample *samples,
+static void judge(const tree_forest *prior, const tree_forest *own, const train_trial *samples,
                   size_t count, quality *io) {
     double right = 0, pairs = 0;
     for (size_t i = 0; i < count; i++) {
@@ -172,13 +119,13 @@ static void print_quality(const char *when, const quality *q) {
 }
 
 /* What half of the trials of a group teach is asked about the other half. */
-static hone_status judge_after_half(const tree_forest *prior, const sample *samples, size_t count,
-                                    quality *io_before, quality *io_after) {
+static hone_status judge_after_half(const tree_forest *prior, const train_trial *samples,
+                                    size_t count, quality *io_before, quality *io_after) {
     train_history history = {0};
     tree_forest *own = NULL;
     size_t half = count / 2;
     hone_status st = add(&history, samples, half);
-    if (!st) st = train(&history, prior, OWN_DEPTH, OWN_ROUNDS, &own);
+    if (!st) st = train_own(&history, prior, &own);
     if (!st) judge(prior, NULL, samples + half, count - half, io_before);
     if (!st) judge(prior, own, samples + half, count - half, io_after);
     tree_forest_release(own);
@@ -186,11 +133,11 @@ static hone_status judge_after_half(const tree_forest *prior, const sample *samp
     return st;
 }
 
-static hone_status judge_held_out(const corpus *c, const tree_forest *prior) {
+static hone_status judge_held_out(const train_corpus *c, const tree_forest *prior) {
     quality before = {0}, rest = {0}, after = {0};
-    for (size_t begin = 0, end; begin < c->samples.count; begin = end) {
+    for (size_t begin = 0, end; begin < c->trials.count; begin = end) {
         end = group_end(c, begin);
-        const sample *samples = &c->samples.data[begin];
+        const train_trial *samples = &c->trials.data[begin];
         if (!is_held_out(samples)) continue;
         judge(prior, NULL, samples, end - begin, &before);
         HONE_TRY(judge_after_half(prior, samples, end - begin, &rest, &after));
@@ -214,7 +161,7 @@ static hone_status write_model(const tree_forest *forest, const char *path) {
     return st;
 }
 
-static void print_sample(const sample *s, size_t group, hone_str *out) {
+static void print_sample(const train_trial *s, size_t group, hone_str *out) {
     hone_str_printf(out, "%zu,%.6g,%u", group, s->of.time_ns, (unsigned)s->of.rows.row_count);
     for (size_t i = 0; i < (size_t)s->of.rows.row_count * hone_feature_count(); i++)
         hone_str_printf(out, ",%.4g", (double)s->rows[i]);
@@ -222,14 +169,14 @@ static void print_sample(const sample *s, size_t group, hone_str *out) {
 }
 
 /* Every fourth trial of the first held-out groups: group, time, rows, features. */
-static hone_status write_held_out(const corpus *c, const char *path) {
+static hone_status write_held_out(const train_corpus *c, const char *path) {
     hone_str text = {0};
     size_t groups = 0;
-    for (size_t begin = 0, end; begin < c->samples.count && groups < KEPT_GROUPS; begin = end) {
+    for (size_t begin = 0, end; begin < c->trials.count && groups < KEPT_GROUPS; begin = end) {
         end = group_end(c, begin);
-        if (!is_held_out(&c->samples.data[begin])) continue;
+        if (!is_held_out(&c->trials.data[begin])) continue;
         for (size_t i = begin; i < end; i += 4)
-            print_sample(&c->samples.data[i], groups, &text);
+            print_sample(&c->trials.data[i], groups, &text);
         groups++;
     }
     hone_status st = hone_str_check(&text);
@@ -238,10 +185,10 @@ static hone_status write_held_out(const corpus *c, const char *path) {
     return st;
 }
 
-static hone_status run(corpus *c, char **args, int count) {
+static hone_status run(train_corpus *c, char **args, int count) {
     tree_forest *forest = NULL;
-    HONE_TRY(read_corpus(args[0], c));
-    printf("%zu trials of %s\n", c->samples.count, args[0]);
+    HONE_TRY(train_corpus_read(args[0], c));
+    printf("%zu trials of %s; %zu that cannot be replayed\n", c->trials.count, args[0], c->refused);
     HONE_TRY(train_on(c, false, &forest));
     if (!forest) return HONE_ERROR(HONE_CODE_INVALID, "too few trials");
     hone_status st = judge_held_out(c, forest);
@@ -257,15 +204,13 @@ static hone_status run(corpus *c, char **args, int count) {
 }
 
 int main(int argc, char **argv) {
-    corpus c = {0};
+    train_corpus c = {0};
     if (argc < 3 || argc > 4) {
         fputs("usage: train_costmodel MODEL.db OUT.model [HELD_OUT.csv]\n", stderr);
         return 2;
     }
     hone_status st = run(&c, argv + 1, argc - 1);
-    for (size_t i = 0; i < c.samples.count; i++)
-        hone_free(c.samples.data[i].rows);
-    hone_vec_deinit(&c.samples);
+    train_corpus_deinit(&c);
     if (!st) return 0;
     fprintf(stderr, "train_costmodel: %s\n", hone_status_message(st));
     hone_status_free(st);

@@ -111,8 +111,11 @@ static bool is_due(const hone_costmodel *base) {
 static hone_status train(hone_costmodel *base) {
     xgboost_model *self = as_xgboost(base);
     const hone_costmodel_options *o = &base->options;
-    tree_train_options options = {o->feature_count, o->seed, o->max_depth, o->max_rounds,
-                                  self->prior};
+    const tree_train_options options = {.columns = o->feature_count,
+                                        .seed = o->seed,
+                                        .max_depth = o->max_depth,
+                                        .max_rounds = o->max_rounds,
+                                        .prior = self->prior};
     int64_t started_ns = hone_clock_now(hone_clock_system());
     tree_forest *fresh = NULL;
     HONE_TRY(tree_train(&self->history, &options, &fresh));

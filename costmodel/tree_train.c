@@ -17,6 +17,8 @@ enum { HOLDOUT_MIN = 48, HOLDOUT_ONE_IN = 6, FEW_ROUNDS = 40, PATIENCE = 12 };
 /* How surely a difference of sums tells which of two is faster: a logistic curve of this slope. */
 #define SLOPE 4.0
 
+#define RATE 0.12
+
 /* Everything about one training; arrays have one entry per row or per sample. */
 typedef struct training {
     const train_history *history;
@@ -133,6 +135,13 @@ static hone_status set_number(BoosterHandle booster, const char *name, uint64_t 
     return HONE_OK;
 }
 
+static hone_status set_share(BoosterHandle booster, const char *name, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%g", value);
+    XGB_TRY(XGBoosterSetParam(booster, name, text), "set a parameter");
+    return HONE_OK;
+}
+
 static hone_status make_booster(training *t) {
     static const char *const fixed[][2] = {
         {"verbosity",                   "0"               },
@@ -141,7 +150,6 @@ static hone_status make_booster(training *t) {
         {"base_score",                  "0"               },
         {"tree_method",                 "hist"            },
         {"max_bin",                     "32"              },
-        {"eta",                         "0.12"            },
         {"gamma",                       "0.01"            },
         {"min_child_weight",            "3"               },
         {"disable_default_eval_metric", "1"               },
@@ -155,6 +163,9 @@ static hone_status make_booster(training *t) {
     /* what stands on a prior has to be sure of what it changes */
     XGB_TRY(XGBoosterSetParam(t->booster, "lambda", t->options->prior ? "30" : "0.5"),
             "set a parameter");
+    HONE_TRY(set_share(t->booster, "eta", t->options->rate > 0 ? t->options->rate : RATE));
+    if (t->options->share_of_columns > 0)
+        HONE_TRY(set_share(t->booster, "colsample_bynode", t->options->share_of_columns));
     HONE_TRY(set_number(t->booster, "seed", t->options->seed & 0x7fffffff));
     return set_number(t->booster, "max_depth", (uint64_t)t->options->max_depth);
 }
