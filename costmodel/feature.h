@@ -20,7 +20,7 @@
 #include "target/target.h"
 
 /* Raised whenever a column changes its meaning; stored beside features in databases. */
-#define HONE_FEATURE_VERSION 1
+#define HONE_FEATURE_VERSION 2
 
 enum { HONE_FEATURE_BUFFERS = 5, HONE_FEATURE_CURVE = 10 };
 

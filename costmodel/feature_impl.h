@@ -4,6 +4,7 @@
  *   feature_index.c   index expressions as slopes and spans per loop
  *   feature_access.c  loads and stores of a statement: what they touch at each loop; operations
  *   feature_row.c     the columns of one statement
+ *   feature_tile.c    those of its innermost loops
  *   feature_names.c   names of the columns
  */
 #ifndef HONE_COSTMODEL_FEATURE_IMPL_H
@@ -39,7 +40,9 @@ enum {
     COLUMN_OUTER = COLUMN_ALLOC + 4,
     COLUMN_SHAPE = COLUMN_OUTER + 3,
     COLUMN_TARGET = COLUMN_SHAPE + 12,
-    COLUMN_COUNT = COLUMN_TARGET + 5,
+    COLUMN_TILE = COLUMN_TARGET + 5,
+    COLUMN_KERNEL = COLUMN_TILE + 10,
+    COLUMN_COUNT = COLUMN_KERNEL + 5,
 };
 
 typedef enum arith_kind {
@@ -121,6 +124,8 @@ typedef struct feature_row {
     hone_buffer buffer;
     double ops[ARITH_COUNT]; /* of all iterations of all its statements */
     double weight;           /* of the statement that the other columns describe */
+    double cycles;           /* of that statement, by its tile */
+    double traffic[3];       /* bytes from beyond each cache */
     double elem_bytes, touched[MAX_LOOPS + 1], outer[MAX_LOOPS + 1]; /* of its store; outer[k]:
                                                                   iterations of loops before k */
     int depth;
@@ -160,6 +165,15 @@ void feature_measure(hone_feature_state *s, hone_buffer buffer, const hone_expr 
 void feature_add_statement(hone_feature_state *s);
 /* Writes the columns that need the whole walk. */
 void feature_finish_rows(hone_feature_state *s);
+
+/* Whether a loop repeats what the statement stores to. */
+static inline bool feature_is_reduce(const feature_statement *st, int loop) {
+    return st->access_count && !(st->accesses[0].uses >> loop & 1);
+}
+
+/* ---- feature_tile.c ---- */
+/* Writes the columns of s->statement from COLUMN_TILE on; its cycles, about. */
+double feature_write_tile(const hone_feature_state *s, float *out);
 
 static inline int feature_shared_depth(const hone_node_id *a, int a_depth, const hone_node_id *b,
                                        int b_depth) {

@@ -91,6 +91,23 @@ static const char *const names[] = {
     "target.l1_bytes",
     "target.l2_bytes",
     "target.l3_bytes",
+
+    "tile.sums",
+    "tile.pressure",
+    "tile.fill",
+    "tile.loads_per_op",
+    "tile.gathers",
+    "tile.unaligned",
+    "tile.is_rolled",
+    "tile.steps",
+    "tile.lines_of_a_set",
+    "tile.cycles",
+
+    "kernel.cycles",
+    "kernel.share",
+    "kernel.l1_bytes_per_cycle",
+    "kernel.l2_bytes_per_cycle",
+    "kernel.l3_bytes_per_cycle",
 };
 
 _Static_assert(HONE_COUNT(names) == COLUMN_COUNT, "each column has a name");

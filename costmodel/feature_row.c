@@ -17,10 +17,6 @@ static double product(const hone_feature_state *s, int from, int to) {
     return result;
 }
 
-static bool is_reduce(const feature_statement *st, int loop) {
-    return st->access_count && !(st->accesses[0].uses >> loop & 1);
-}
-
 /* ---- group 1: loop kinds and threads ---- */
 
 typedef enum position {
@@ -37,9 +33,9 @@ typedef enum position {
 /* Where a loop stands among those of its own sort. */
 static position position_of(const hone_feature_state *s, int loop) {
     const feature_statement *st = &s->statement;
-    bool reduce = is_reduce(st, loop), is_first = true, is_last = true;
+    bool reduce = feature_is_reduce(st, loop), is_first = true, is_last = true;
     for (int l = 0; l < s->depth; l++) {
-        if (is_reduce(st, l) != reduce) continue;
+        if (feature_is_reduce(st, l) != reduce) continue;
         if (l < loop) is_first = false;
         if (l > loop) is_last = false;
     }
@@ -226,7 +222,7 @@ static void write_shape(const hone_feature_state *s, float *out) {
         if (s->loops[l].kind == HONE_LOOP_PARALLEL) parallel *= extent;
         if (s->loops[l].kind == HONE_LOOP_VECTORIZED) vector *= extent;
         if (s->loops[l].kind == HONE_LOOP_UNROLLED) unrolled *= extent;
-        if (is_reduce(st, l)) reduced *= extent;
+        if (feature_is_reduce(st, l)) reduced *= extent;
     }
     for (int i = 0; i < ARITH_COUNT; i++)
         ops += st->ops[i];
@@ -242,7 +238,7 @@ static void write_shape(const hone_feature_state *s, float *out) {
     out[7] = s->guards > 0 ? 1 : 0;
     out[8] = slog(unrolled * ops);
     out[9] = slog(reduced);
-    out[10] = s->depth && is_reduce(st, s->depth - 1) ? 1 : 0;
+    out[10] = s->depth && feature_is_reduce(st, s->depth - 1) ? 1 : 0;
     out[11] = slog(st->iterations);
 }
 
@@ -287,6 +283,10 @@ static void describe(hone_feature_state *s, feature_row *row) {
     out[COLUMN_OUTER + 2] = slog((double)s->unroll_step);
     write_shape(s, out + COLUMN_SHAPE);
     write_target(s, out + COLUMN_TARGET);
+    row->cycles = feature_write_tile(s, out + COLUMN_TILE);
+    row->traffic[0] = traffic(s, (double)s->target->l1d_bytes);
+    row->traffic[1] = traffic(s, (double)s->target->l2_bytes);
+    row->traffic[2] = traffic(s, (double)s->target->l3_bytes);
     row->elem_bytes = st->accesses[0].elem_bytes;
     row->depth = s->depth;
     for (int k = 0; k <= s->depth; k++) {
@@ -347,12 +347,26 @@ static void write_alloc(const hone_feature_state *s, const feature_row *row, flo
     out[3] = slog(iterations / row->outer[k]);
 }
 
+/* ---- ours: the row as a part of the kernel ---- */
+
+static void write_part(const feature_row *row, double kernel_cycles, float *out) {
+    double cycles = fmax(1, row->cycles);
+    out[0] = slog(kernel_cycles);
+    out[1] = (float)(cycles / fmax(1, kernel_cycles));
+    for (int i = 0; i < 3; i++)
+        out[2 + i] = slog(row->traffic[i] / cycles);
+}
+
 void feature_finish_rows(hone_feature_state *s) {
+    double cycles = 0;
+    for (size_t i = 0; i < s->rows.count; i++)
+        cycles += fmax(1, s->rows.data[i].cycles);
     for (size_t i = 0; i < s->rows.count; i++) {
         const feature_row *row = &s->rows.data[i];
         float *out = &s->columns.data[i * COLUMN_COUNT];
         for (int k = 0; k < ARITH_COUNT; k++)
             out[COLUMN_ARITH + k] = slog(row->ops[k]);
         write_alloc(s, row, out + COLUMN_ALLOC);
+        write_part(row, cycles, out + COLUMN_KERNEL);
     }
 }
