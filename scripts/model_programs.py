@@ -215,8 +215,73 @@ def transpose(rng):
                    block("turn", "b i j", "SSS", (b, m, n), f"Y[{at}] = A[vb, vi, vj]"))
 
 
+def grouped_conv(rng):
+    """Groups, dilation, or both; several images at times."""
+    groups, dilation = rng.choice([(2, 1), (4, 1), (8, 1), (1, 2), (1, 3), (3, 2)])
+    kernel, stride = rng.choice([(3, 1), (3, 1), (3, 2), (5, 1), (1, 1)])
+    n, c, f = rng.choice([1, 1, 1, 2, 4]), size(rng, 4, 64 // groups + 4), size(rng, 4, 64 // groups + 4)
+    h, w = size(rng, 8, 36), size(rng, 8, 36)
+    pad, reach = kernel // 2 * dilation, (kernel - 1) * dilation
+    oh, ow = (h + 2 * pad - reach - 1) // stride + 1, (w + 2 * pad - reach - 1) // stride + 1
+    channels, filters = c * groups, f * groups
+    params = [buffer("X", n, channels, h, w), buffer("W", filters, c, kernel, kernel)]
+    padded = [local("P", n, channels, h + 2 * pad, w + 2 * pad),
+              block("pad", "n c y x", "SSSS", (n, channels, h + 2 * pad, w + 2 * pad),
+                    f"P[vn, vc, vy, vx] = T.if_then_else({pad} <= vy and vy < {h + pad} and {pad} <= vx and "
+                    f"vx < {w + pad}, X[vn, vc, vy - {pad}, vx - {pad}], T.float32(0))")] if pad else []
+    at = f"{'P' if pad else 'X'}[vn, vf // {f} * {c} + vc, vy * {stride} + vu * {dilation}, " \
+         f"vx * {stride} + vv * {dilation}]"
+
+    def nest(out):
+        return "".join(padded) + block(
+            "conv", "n f y x c u v", "SSSSRRR", (n, filters, oh, ow, c, kernel, kernel),
+            f"{out}[vn, vf, vy, vx] = {out}[vn, vf, vy, vx] + {at} * W[vf, vc, vu, vv]",
+            f"{out}[vn, vf, vy, vx] = T.float32(0)")
+    return reduced(rng, params, (n, filters, oh, ow), "n f y x", 1, nest)
+
+
+def half_product(rng):
+    m, n, k = size(rng, 8, 256), size(rng, 8, 256), size(rng, 8, 256)
+    w, at = rng.choice([((k, n), "vk, vj"), ((n, k), "vj, vk")])
+    return program([buffer("A", m, k, dtype="bfloat16"), buffer("W", *w, dtype="bfloat16"), buffer("Y", m, n)],
+                   block("matmul", "i j k", "SSR", (m, n, k),
+                         'Y[vi, vj] = Y[vi, vj] + T.Cast("float32", A[vi, vk]) * '
+                         f'T.Cast("float32", W[{at}])', "Y[vi, vj] = T.float32(0)"))
+
+
+def reduce_two(rng):
+    """Two of four axes."""
+    shape = [size(rng, 2, 40) for _ in range(4)]
+    kept = sorted(rng.sample(range(4), 2))
+    gone = [axis for axis in range(4) if axis not in kept]
+    names = dict(zip([*kept, *gone], "ijkl"))
+    at = "A[" + ", ".join("v" + names[axis] for axis in range(4)) + "]"
+    term, start = rng.choice([(f"Y[vi, vj] + {at}", "T.float32(0)"), (f"Y[vi, vj] + {at} * {at}", "T.float32(0)"),
+                              (f"T.max(Y[vi, vj], {at})", 'T.min_value("float32")')])
+    return program([buffer("A", *shape), buffer("Y", *(shape[axis] for axis in kept))],
+                   block("reduce", "i j k l", "SSRR", [shape[axis] for axis in (*kept, *gone)],
+                         f"Y[vi, vj] = {term}", f"Y[vi, vj] = {start}"))
+
+
+def attention_rows(rng):
+    b, m, n = size(rng, 2, 12), size(rng, 4, 130), size(rng, 8, 260)
+    scaled = "A[vb, vi, vk] * T.float32(0.125)" + rng.choice(["", " + K[vi, vk]"])
+    mask = [buffer("K", m, n)] if "K" in scaled else []
+    return program([buffer("A", b, m, n), *mask, buffer("Y", b, m, n)],
+                   local("Z", b, m, n), local("M", b, m), local("E", b, m, n), local("S", b, m),
+                   block("scale", "b i k", "SSS", (b, m, n), f"Z[vb, vi, vk] = {scaled}"),
+                   block("most", "b i k", "SSR", (b, m, n), "M[vb, vi] = T.max(M[vb, vi], Z[vb, vi, vk])",
+                         'M[vb, vi] = T.min_value("float32")'),
+                   block("exp", "b i k", "SSS", (b, m, n), "E[vb, vi, vk] = T.exp(Z[vb, vi, vk] - M[vb, vi])"),
+                   block("sum", "b i k", "SSR", (b, m, n), "S[vb, vi] = S[vb, vi] + E[vb, vi, vk]",
+                         "S[vb, vi] = T.float32(0)"),
+                   block("norm", "b i k", "SSS", (b, m, n), "Y[vb, vi, vk] = E[vb, vi, vk] / S[vb, vi]"))
+
+
 FAMILIES = [matmul, conv2d, matmul, conv2d, depthwise, batch_matmul, softmax, conv2d, layernorm,
-            reduce_rows, matmul, elementwise, small_product, pool, transpose]
+            reduce_rows, matmul, elementwise, small_product, pool, transpose,
+            grouped_conv, half_product, reduce_two, attention_rows, grouped_conv]
+assert len(FAMILIES) % 3, "scripts/model takes three targets in turn: each family gets all of them"
 
 
 def main():
