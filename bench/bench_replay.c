@@ -1,8 +1,9 @@
 /* bench/bench_replay.c - how many candidates per second one thread makes from their decisions.
  *
- * All sketches of a program in turn, fresh random decisions each time: once the sketch alone, once
- * with postprocessing. The peer is TVM's MetaSchedule with its own sketches of the same program, in
- * a process of its own that runs in turns with this one (bench/peer_replay.py).
+ * All sketches of a program in turn, fresh random decisions each time: the sketch alone, then with
+ * postprocessing, then with what a cost model sees of it, too. The peer is TVM's MetaSchedule with
+ * its own sketches of the same program, in a process of its own that runs in turns with this one
+ * (bench/peer_replay.py).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "bench/bench_peer.h"
 #include "bench/bench_util.h"
+#include "costmodel/feature.h"
 #include "ir/text/print/script_print.h"
 #include "ir/text/read/script.h"
 #include "schedule/replay/trace_apply.h"
@@ -24,11 +26,16 @@ enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20 };
 static const char *const programs[] = {"matmul_512", "dense_64x1024x1024", "conv2d_64x56",
                                        "softmax_256x1024"};
 
+typedef enum stage { REPLAY, POSTPROC, FEATURES, STAGES } stage;
+
+static const char *const stage_names[STAGES] = {"replay", "postproc", "features"};
+
 typedef struct subject {
     hone_module *module;
     const hone_func *func;
     hone_space space;
     hone_schedule *sch;
+    hone_feature_state *features;
     hone_target target;
     uint64_t refused, made;
 } subject;
@@ -44,24 +51,30 @@ static void load(subject *s, const char *name) {
     bench_must(hone_target_parse("llvm -mcpu=x86-64-v3 -num-cores=2 -num-threads=2", &s->target));
     bench_must(hone_space_generate(s->func, &s->target, &s->space));
     bench_must(hone_schedule_create(s->func, &s->sch));
+    bench_must(hone_feature_state_create(&s->features));
     s->sch->wants_reasons = false;
     s->sch->rng = hone_rng_from_seed(1);
 }
 
 static void unload(subject *s) {
     hone_schedule_destroy(s->sch);
+    hone_feature_state_destroy(s->features);
     hone_space_deinit(&s->space);
     hone_module_release(s->module);
 }
 
 /* Seconds for `count` replays. */
-static double run(subject *s, bool has_postproc, int count) {
+static double run(subject *s, stage until, int count) {
+    const float *rows;
+    uint32_t row_count;
     int64_t start = bench_now_ns();
     for (int i = 0; i < count; i++) {
         const hone_trace *sketch = &s->space.sketches[(uint32_t)i % s->space.count];
         bench_must(hone_schedule_reset(s->sch));
         hone_status st = hone_trace_apply(sketch, s->sch, &(hone_apply_options){.resample = true});
-        if (!st && has_postproc) st = hone_postprocess(s->sch, &s->target);
+        if (!st && until >= POSTPROC) st = hone_postprocess(s->sch, &s->target);
+        if (!st && until >= FEATURES)
+            st = hone_feature_extract(s->features, s->sch->func, 0, &s->target, &rows, &row_count);
         s->made++;
         s->refused += st != HONE_OK;
         hone_status_free(st);
@@ -91,9 +104,9 @@ static bool load_peer(const bench *b, bench_peer *p, const subject *s, const cha
 }
 
 /* Seconds per replay, or NAN. */
-static double run_peer(bench_peer *p, bool has_postproc) {
+static double run_peer(bench_peer *p, stage until) {
     char line[64], reply[BENCH_PEER_LINE];
-    snprintf(line, sizeof line, "run %s %d\n", has_postproc ? "postproc" : "replay", PEER_BATCH);
+    snprintf(line, sizeof line, "run %s %d\n", stage_names[until], PEER_BATCH);
     if (!bench_peer_ask(p, line, reply) || strncmp(reply, "error", 5) == 0) return (double)NAN;
     return strtod(reply, NULL) / PEER_BATCH;
 }
@@ -106,22 +119,22 @@ static double spread_of(double *values, int count) {
 }
 
 static void bench_kind(bench *b, subject *s, bench_peer *p, bool has_peer, const char *name,
-                       bool has_postproc) {
+                       stage until) {
     static double rates[MAX_ROUNDS], peers[MAX_ROUNDS], ratios[MAX_ROUNDS];
     double seconds = b->seconds > 0 ? b->seconds : b->is_quick ? 0.2 : 4;
     int64_t end = bench_now_ns() + (int64_t)(seconds * 1e9);
-    double once = run(s, has_postproc, 200) / 200; /* warms up and says how many make 10 ms */
+    double once = run(s, until, 200) / 200; /* warms up and says how many make 10 ms */
     int batch = 0.01 / once < 20 ? 20 : (int)(0.01 / once);
     int n = 0;
     for (; n < MAX_ROUNDS && (n < MIN_ROUNDS || bench_now_ns() < end); n++) {
-        rates[n] = batch / run(s, has_postproc, batch);
+        rates[n] = batch / run(s, until, batch);
         if (!has_peer) continue;
-        peers[n] = 1 / run_peer(p, has_postproc);
+        peers[n] = 1 / run_peer(p, until);
         ratios[n] = rates[n] / peers[n];
         if (isnan(peers[n])) has_peer = false;
     }
     bench_row row = {.work = name,
-                     .metric = has_postproc ? "postproc" : "replay",
+                     .metric = stage_names[until],
                      .unit = "1/s",
                      .spread = spread_of(has_peer ? ratios : rates, n)};
     row.hone = bench_quantile(rates, n, 0.5);
@@ -155,8 +168,8 @@ int main(int argc, char **argv) {
         subject s;
         load(&s, programs[i]);
         bool has_peer = load_peer(&b, &p, &s, programs[i], dir);
-        bench_kind(&b, &s, &p, has_peer, programs[i], false);
-        bench_kind(&b, &s, &p, has_peer && p.is_there, programs[i], true);
+        for (stage until = REPLAY; until < STAGES; until++)
+            bench_kind(&b, &s, &p, has_peer && p.is_there, programs[i], until);
         add_memory(&b, &s, programs[i]);
         fprintf(stderr, "%s: %u sketches, %.2f %% of the candidates refused\n", programs[i],
                 s.space.count, 100.0 * (double)s.refused / (double)s.made);

@@ -2,7 +2,7 @@
 
 Reads lines from standard input, answers each with one line:
     load FILE CORES     the program's text; answers "ok SKETCHES", or "error …"
-    run KIND COUNT      KIND replay | postproc; answers the seconds that COUNT replays took
+    run KIND COUNT      KIND replay | postproc | features; answers the seconds that COUNT replays took
 """
 import sys
 import time
@@ -29,6 +29,7 @@ class Task:
             num_threads=1,
         )
         self.sketches = [s.trace.insts for s in self.context.generate_design_space()]
+        self.extractor = ms.feature_extractor.PerStoreFeature()
         self.seed = 0
 
     def run(self, kind, count):
@@ -39,9 +40,12 @@ class Task:
             schedule = Schedule(self.mod, seed=self.seed, error_render_level="none")
             sketch = self.sketches[i % len(self.sketches)]
             Trace(sketch, {}).apply_to_schedule(schedule, remove_postproc=True)
-            if kind == "postproc":
-                schedule.enter_postproc()
-                all(postproc.apply(schedule) for postproc in postprocs)
+            if kind == "replay":
+                continue
+            schedule.enter_postproc()
+            all(postproc.apply(schedule) for postproc in postprocs)
+            if kind == "features":
+                self.extractor.extract_from(self.context, [ms.MeasureCandidate(schedule, [])])
         return time.perf_counter() - start
 
 
