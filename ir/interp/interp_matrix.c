@@ -56,23 +56,25 @@ static hone_buffer registers_of(machine *m, const xexpr *e) {
     return id;
 }
 
+typedef xvalue number; /* what an element is, of either sort */
+
 static bool holds_floats(const machine *m, hone_buffer id) {
     return hone_dtype_is_float(m->buffers[id].dtype);
 }
 
-static xvalue value_at(machine *m, hone_buffer id, int64_t at) {
+static number value_at(machine *m, hone_buffer id, int64_t at) {
     const xbuffer *b = &m->buffers[id];
-    return holds_floats(m, id) ? (xvalue){.f = read_float(b->store, b->dtype, at)}
-                               : (xvalue){.i = read_int(b->store, b->dtype, at)};
+    return holds_floats(m, id) ? (number){.f = read_float(b->store, b->dtype, at)}
+                               : (number){.i = read_int(b->store, b->dtype, at)};
 }
 
-static xvalue get(machine *m, hone_buffer id, int64_t at) {
+static number get(machine *m, hone_buffer id, int64_t at) {
     touch_element(m, id, at, false);
     return value_at(m, id, at);
 }
 
 /* The lanes of a warp store a tile together: what one of them has put there is no race. */
-static void put(machine *m, hone_buffer id, int64_t at, xvalue value) {
+static void put(machine *m, hone_buffer id, int64_t at, number value) {
     const xbuffer *b = &m->buffers[id];
     m->fresh = &value;
     touch_element(m, id, at, true);
@@ -96,7 +98,7 @@ static double rounded(double value, hone_dtype dtype) {
 
 /* Factors as NVIDIA's units take them: of 24 bits of a float 11 are left (tf32), rounded, halves
  * away from zero. */
-static void round_factors(hone_dtype dtype, xvalue *values, int64_t count) {
+static void round_factors(hone_dtype dtype, number *values, int64_t count) {
     if (!hone_dtype_is_float(dtype) || dtype.bits != 32) return;
     for (int64_t i = 0; i < count; i++) {
         float f = (float)values[i].f;
@@ -109,27 +111,28 @@ static void round_factors(hone_dtype dtype, xvalue *values, int64_t count) {
     }
 }
 
-/* sum + a * b in that type. */
-static xvalue multiply_add(hone_dtype dtype, xvalue sum, xvalue a, xvalue b) {
+/* sum + a * b in the type of the accumulator. */
+static number multiply_add(const machine *m, hone_buffer accumulator, number sum, number a,
+                           number b) {
+    hone_dtype dtype = m->buffers[accumulator].dtype;
     if (hone_dtype_is_float(dtype)) {
-        return (xvalue){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
+        return (number){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
     }
     uint64_t total = (uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i;
-    return (xvalue){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
+    return (number){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
 }
 
 /* An element of the accumulator, and to it the products of a row and a column. */
-static xvalue add_products(machine *m, hone_buffer accumulator, int64_t at, const xvalue *row,
-                           const xvalue *column, int64_t count) {
-    hone_dtype dtype = m->buffers[accumulator].dtype;
-    xvalue sum = get(m, accumulator, at);
+static number add_products(machine *m, hone_buffer accumulator, int64_t at, const number *row,
+                           const number *column, int64_t count) {
+    number sum = get(m, accumulator, at);
     for (int64_t k = 0; k < count; k++)
-        sum = multiply_add(dtype, sum, row[k], column[k]);
+        sum = multiply_add(m, accumulator, sum, row[k], column[k]);
     return sum;
 }
 
 /* Room for the factors of a product, until the next one. */
-static xvalue *room_for_factors(machine *m, int64_t count) {
+static number *room_for_factors(machine *m, int64_t count) {
     if (count > m->factor_capacity) {
         hone_free(m->factors);
         m->factors = hone_calloc((size_t)count, sizeof *m->factors);
@@ -209,7 +212,7 @@ static bool has_column(int64_t share, int64_t j) {
 
 static void fill_tile(machine *m, const tile *t, const xexpr *with) {
     double value = x_is_float(with) ? x_float(with, m) : (double)x_int(with, m);
-    xvalue n = holds_floats(m, t->buffer) ? (xvalue){.f = value} : (xvalue){.i = (int64_t)value};
+    number n = holds_floats(m, t->buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
     int64_t share = share_of(m, t->buffer);
     for (int64_t i = 0; i < t->rows; i++) {
         for (int64_t j = 0; has_row(share, i) && j < t->columns; j++) {
@@ -261,7 +264,7 @@ static int64_t store_fragment(const xexpr *e, machine *m) {
 }
 
 /* A tile row after row, or column after column. */
-static void read_tile(machine *m, const tile *t, bool by_columns, xvalue *out) {
+static void read_tile(machine *m, const tile *t, bool by_columns, number *out) {
     int64_t outer = by_columns ? t->columns : t->rows, inner = by_columns ? t->rows : t->columns;
     for (int64_t i = 0; i < outer; i++) {
         for (int64_t j = 0; j < inner; j++) {
@@ -272,12 +275,12 @@ static void read_tile(machine *m, const tile *t, bool by_columns, xvalue *out) {
 }
 
 /* D = A B + C, of rows by k and k by columns; x and y: A's rows and B's columns. */
-static void multiply_tiles(machine *m, const tile part[4], int64_t k, const xvalue *x,
-                           const xvalue *y) {
+static void multiply_tiles(machine *m, const tile part[4], int64_t k, const number *x,
+                           const number *y) {
     const tile *d = &part[0], *c = &part[3];
     for (int64_t i = 0; i < d->rows; i++) {
         for (int64_t j = 0; j < d->columns; j++) {
-            xvalue sum = add_products(m, c->buffer, element_of(c, i, j), x + i * k, y + j * k, k);
+            number sum = add_products(m, c->buffer, element_of(c, i, j), x + i * k, y + j * k, k);
             put(m, d->buffer, element_of(d, i, j), sum);
         }
     }
@@ -299,7 +302,7 @@ static int64_t multiply_fragments(const xexpr *e, machine *m) {
     }
     if (a->m != d->m || b->n != d->n || a->k != b->k) fail(m, "fragments of other sizes meet");
     int64_t k = a->k;
-    xvalue *x = room_for_factors(m, (d->m + d->n) * k), *y = x + d->m * k;
+    number *x = room_for_factors(m, (d->m + d->n) * k), *y = x + d->m * k;
     read_tile(m, &part[1], false, x);
     read_tile(m, &part[2], true, y);
     round_factors(m->buffers[ids[1]].dtype, x, d->m * k);
@@ -322,15 +325,17 @@ static xcolumns columns_at(machine *m, const xexpr *pointer, const xexpr *stride
     return c;
 }
 
+static number in_columns(machine *m, const xcolumns *c, int64_t along, int64_t row) {
+    return get(m, c->buffer,
+               c->offset + along / c->side * c->stride + row * c->side + along % c->side);
+}
+
 /* count elements: of a row along its columns, or of what stands there in the rows one below the
  * other. */
 static void read_columns(machine *m, const xcolumns *c, int64_t at, int64_t count, bool is_along,
-                         xvalue *out) {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t along = is_along ? i : at, row = is_along ? at : i;
-        int64_t column = c->offset + along / c->side * c->stride;
-        out[i] = get(m, c->buffer, column + row * c->side + along % c->side);
-    }
+                         number *out) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = is_along ? in_columns(m, c, i, at) : in_columns(m, c, at, i);
 }
 
 /* (C, m, n, k, number, A, stride, B, stride, "k" or "mn"[, calls that may go on]): C += A B, B's
@@ -344,7 +349,7 @@ static int64_t multiply_columns(const xexpr *e, machine *m) {
     int64_t count = m->buffers[t.buffer].store->fragment.k, share = share_of(m, t.buffer);
     require_same_sort(m, a.buffer, t.buffer);
     require_same_sort(m, b.buffer, t.buffer);
-    xvalue *rows = room_for_factors(m, (t.rows + 1) * count), *column = rows + t.rows * count;
+    number *rows = room_for_factors(m, (t.rows + 1) * count), *column = rows + t.rows * count;
     for (int64_t i = 0; i < t.rows; i++) {
         if (has_row(share, i)) read_columns(m, &a, i, count, true, rows + i * count);
     }
@@ -403,7 +408,7 @@ static int64_t multiply_matrices(const xexpr *e, machine *m) {
         part[i] = tile_at(m, id, x_int(e->args[2 + 2 * i], m), 8, 8);
         require_same_sort(m, id, part[0].buffer);
     }
-    xvalue *x = room_for_factors(m, 2 * 64), *y = x + 64;
+    number *x = room_for_factors(m, 2 * 64), *y = x + 64;
     read_tile(m, &part[1], false, x);
     read_tile(m, &part[2], true, y);
     multiply_tiles(m, part, 8, x, y);
@@ -497,20 +502,21 @@ static xmma mma_of(machine *m, const xexpr *e) {
 
 /* What a lane of this warp holds: at offset + at of its registers, which are a part of one buffer
  * for the warp, or a buffer of its own. */
-static xvalue held_by(machine *m, hone_var variable, int64_t lane, hone_buffer id,
+static number held_by(machine *m, hone_var variable, int64_t lane, const xexpr *registers,
                       const xexpr *offset, int64_t at) {
+    hone_buffer id = registers_of(m, registers);
     if (strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0) {
         return get(m, id, of_lane(m, offset, variable, lane) + at);
     }
     xthread *other = m->thread ? lane_at(m->crew, m->thread, (uint32_t)lane) : NULL;
     if (!other) fail(m, "an instruction of a warp is executed by less than its lanes");
-    xvalue *slots = m->slots;
+    number *slots = m->slots;
     xbuffer *buffers = m->buffers;
     m->slots = other->slots;
     m->buffers = other->buffers;
     at += x_int(offset, m);
     touch_register(m, id, at);
-    xvalue held = value_at(m, id, at);
+    number held = value_at(m, id, at);
     m->slots = slots;
     m->buffers = buffers;
     return held;
@@ -520,14 +526,13 @@ static xvalue held_by(machine *m, hone_var variable, int64_t lane, hone_buffer i
  * and step runs on what comes next along k. */
 static void read_held(machine *m, const xmma *p, hone_var variable, int64_t first_lane,
                       const xexpr *registers, const xexpr *offset, int64_t first, int64_t step,
-                      xvalue *out) {
-    hone_buffer id = registers_of(m, registers);
+                      number *out) {
     for (int64_t k = 0; k < p->k; k++) {
         int64_t quarter = k % (4 * p->run) / p->run, upper = k / (4 * p->run);
-        out[k] = held_by(m, variable, first_lane + quarter, id, offset,
+        out[k] = held_by(m, variable, first_lane + quarter, registers, offset,
                          (first + step * upper) * p->run + k % p->run);
     }
-    round_factors(m->buffers[id].dtype, out, p->k);
+    round_factors(m->buffers[registers_of(m, registers)].dtype, out, p->k);
 }
 
 /* C += A B */
@@ -539,14 +544,14 @@ static int64_t mma(const xexpr *e, machine *m) {
     int64_t halves = p.rows / 8;
     require_same_sort(m, registers_of(m, p.a), c);
     require_same_sort(m, registers_of(m, p.b), c);
-    xvalue *rows = room_for_factors(m, 4 * p.k), *columns = rows + 2 * p.k;
+    number *rows = room_for_factors(m, 4 * p.k), *columns = rows + 2 * p.k;
     for (int64_t i = 0; i < halves; i++)
         read_held(m, &p, variable, lane / 4 * 4, p.a, p.a_offset, i, halves, rows + i * p.k);
     for (int64_t j = 0; j < 2; j++)
         read_held(m, &p, variable, 4 * (2 * (lane % 4) + j), p.b, p.b_offset, 0, 1,
                   columns + j * p.k);
     for (int64_t l = 0; l < 2 * halves; l++) {
-        const xvalue *row = rows + l / 2 * p.k, *column = columns + l % 2 * p.k;
+        const number *row = rows + l / 2 * p.k, *column = columns + l % 2 * p.k;
         put(m, c, c_offset + l, add_products(m, c, c_offset + l, row, column, p.k));
     }
     return 0;
@@ -649,7 +654,7 @@ static int64_t fill_registers(const xexpr *e, machine *m) {
     int64_t count = x_int(e->args[1], m);
     int64_t base = x_int(e->args[3], m) + lane_base(m, to, variable, count);
     for (int64_t l = 0; l < count; l++)
-        put(m, to, base + l, holds_floats(m, to) ? (xvalue){.f = 0} : (xvalue){.i = 0});
+        put(m, to, base + l, holds_floats(m, to) ? (number){.f = 0} : (number){.i = 0});
     return 0;
 }
 

@@ -97,6 +97,63 @@ static void multiplies(void **state) {
         assert_int_equal(c[i], want[i]);
 }
 
+/* ---- tiles, of 8 by 16 and 16 by 32, that lie in memory by rows or by columns ---- */
+
+enum { M = 8, N = 32, K = 16 };
+
+static const char *layout(bool by_columns) {
+    return by_columns ? "col_major" : "row_major";
+}
+
+static void write_tiles(bool a, bool b, bool c, char *text, size_t size) {
+    snprintf(text, size,
+             "# tirx\n@T.prim_func\n"
+             "def main(A: T.Buffer((128,), \"int32\"), B: T.Buffer((512,), \"int32\"), "
+             "C: T.Buffer((256,), \"int32\")):\n"
+             "  FA = T.alloc_buffer((128,), \"int32\", scope=\"wmma.matrix_a\")\n"
+             "  FB = T.alloc_buffer((512,), \"int32\", scope=\"wmma.matrix_b\")\n"
+             "  FC = T.alloc_buffer((256,), \"int32\", scope=\"wmma.accumulator\")\n"
+             "  T.evaluate(T.tvm_load_matrix_sync(FA.data, 8, 32, 16, 0, A.data, %d, \"%s\"))\n"
+             "  T.evaluate(T.tvm_load_matrix_sync(FB.data, 8, 32, 16, 0, B.data, %d, \"%s\"))\n"
+             "  T.evaluate(T.tvm_load_matrix_sync(FC.data, 8, 32, 16, 0, C.data, %d, \"%s\"))\n"
+             "  T.evaluate(T.tvm_mma_sync(FC.data, 0, FA.data, 0, FB.data, 0, FC.data, 0))\n"
+             "  T.evaluate(T.tvm_store_matrix_sync(FC.data, 8, 32, 16, 0, C.data, %d, \"%s\"))\n",
+             a ? M : K, layout(a), b ? K : N, layout(b), c ? M : N, layout(c), c ? M : N,
+             layout(c));
+}
+
+static void tiles_lie_either_way(void **state) {
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        bool a_turned = way & 1, b_turned = way & 2, c_turned = way & 4;
+        int32_t a[M * K], b[K * N], c[M * N], want[M * N] = {0};
+        int64_t of_a = M * K, of_b = K * N, of_c = M * N;
+        char text[2048];
+        for (int i = 0; i < M * K; i++)
+            a[i] = i % 11 - 5;
+        for (int i = 0; i < K * N; i++)
+            b[i] = i % 13 - 6;
+        for (int i = 0; i < M * N; i++)
+            c[i] = i % 17;
+        for (int i = 0; i < M; i++) {
+            for (int j = 0; j < N; j++) {
+                int at = c_turned ? j * M + i : i * N + j;
+                want[at] = c[at];
+                for (int k = 0; k < K; k++)
+                    want[at] +=
+                        a[a_turned ? k * M + i : i * K + k] * b[b_turned ? j * K + k : k * N + j];
+            }
+        }
+        hone_tensor args[3] = {hone_tensor_view(a, HONE_DTYPE_I32, 1, &of_a),
+                               hone_tensor_view(b, HONE_DTYPE_I32, 1, &of_b),
+                               hone_tensor_view(c, HONE_DTYPE_I32, 1, &of_c)};
+        hone_tensor *all[3] = {&args[0], &args[1], &args[2]};
+        write_tiles(a_turned, b_turned, c_turned, text, sizeof text);
+        HONE_ASSERT_OK(run(text, all, 3));
+        assert_memory_equal(c, want, sizeof c);
+    }
+}
+
 /* ---- calls by their names ---- */
 
 #define THREADS "  for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
@@ -227,6 +284,8 @@ static void runs(void **state) {
 }
 
 int main(void) {
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(tiles_lie_either_way)};
     int failed = HONE_RUN_ROWS("ir/interp_mma", shapes, multiplies);
+    failed += cmocka_run_group_tests_name("ir/interp_tiles", tests, NULL, NULL);
     return HONE_RUN_ROWS("ir/interp_device_calls", rows, runs) + failed;
 }
