@@ -1,5 +1,6 @@
-/* graph/plan/plan_impl.h - between plan.c (what runs on which tensors), plan_flow.c (branches and
- * loops) and plan_memory.c (where they lie). */
+/* graph/plan/plan_impl.h - between plan.c and its parts: plan_tensors.c, plan_steps.c (what runs on
+ * which tensors), plan_flow.c (branches and loops), plan_ports.c, plan_memory.c (where they lie).
+ */
 #ifndef HONE_GRAPH_PLAN_PLAN_IMPL_H
 #define HONE_GRAPH_PLAN_PLAN_IMPL_H
 
@@ -92,21 +93,41 @@ typedef struct planner {
     uint32_t depth;
 } planner;
 
-/* ---- plan.c ---- */
+/* ---- plan_tensors.c ---- */
+/* A tensor of these dimensions, which are in the plan's sizes, in no storage. INVALID: its shape is
+ * not known. */
+HONE_NODISCARD hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
+                                           const hone_sinfo *info, uint32_t *out);
+/* Another view of a tensor's memory. */
+HONE_NODISCARD hone_status plan_add_view(planner *p, uint32_t of, const hone_sinfo *info,
+                                         uint32_t *out);
 /* A tensor with memory of its own, written first by the coming step; info is in the plan's sizes.
  */
 HONE_NODISCARD hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out);
 HONE_NODISCARD hone_status plan_value_of(planner *p, const hone_garg *arg, plan_value *out);
-HONE_NODISCARD hone_status plan_add_step(planner *p, const hone_plan_step *step);
+/* INVALID: the argument is no tensor. */
+HONE_NODISCARD hone_status plan_tensor_of(planner *p, const hone_garg *arg, uint32_t *out);
 /* The coming step reads or writes the tensor. */
 void plan_touch(planner *p, uint32_t tensor);
 /* In the plan's sizes. */
 HONE_NODISCARD hone_status plan_info(planner *p, const hone_sinfo *info, const hone_sinfo **out);
+/* Of what a binding makes, likewise. */
+HONE_NODISCARD hone_status plan_info_of(planner *p, const hone_gbind *bind, const hone_sinfo **out);
 /* Two known types of one value must have the same extents. */
 HONE_NODISCARD hone_status plan_check_extents(planner *p, const char *name, uint32_t tensor,
                                               const hone_sinfo *info);
+
+/* ---- plan_steps.c ---- */
+HONE_NODISCARD hone_status plan_add_step(planner *p, const hone_plan_step *step);
 /* All bindings of the current function. */
 HONE_NODISCARD hone_status plan_bindings(planner *p);
+
+/* ---- plan_ports.c ---- */
+/* Inputs, before the bindings; outputs, behind them. */
+HONE_NODISCARD hone_status plan_inputs(planner *p);
+HONE_NODISCARD hone_status plan_outputs(planner *p);
+/* Every size that something depends on must be known: INVALID. */
+HONE_NODISCARD hone_status plan_check_vars(const planner *p);
 
 /* ---- plan_flow.c ---- */
 HONE_NODISCARD hone_status plan_if(planner *p, const hone_gbind *bind);
