@@ -46,13 +46,9 @@ static hone_node_id copy_nest(hone_func *func, hone_ir *ir, hone_buffer to, hone
         if (!d) outer = loop;
         inner = loop;
     }
-    hone_node_id store = at ? hone_func_add_node(func, HONE_NODE_STORE) : HONE_NO_ID;
+    const hone_expr *value = at ? hone_func_load(ir, func, from, at) : NULL;
+    hone_node_id store = hone_func_add_store(func, to, info.rank, at, value);
     if (store == HONE_NO_ID) return HONE_NO_ID;
-    hone_node *node = hone_func_node(func, store);
-    node->u.store.buffer = to;
-    node->u.store.rank = info.rank;
-    node->u.store.indices = at;
-    node->u.store.value = hone_func_load(ir, func, from, at);
     if (outer == HONE_NO_ID) return store;
     hone_tree_append(func, inner, store);
     return outer;

@@ -112,6 +112,18 @@ hone_node_id hone_func_add_loop(hone_func *func, hone_var var, hone_loop_kind ki
     return id;
 }
 
+hone_node_id hone_func_add_store(hone_func *func, hone_buffer buffer, uint32_t rank,
+                                 const hone_expr *const *indices, const hone_expr *value) {
+    hone_node_id id = value ? hone_func_add_node(func, HONE_NODE_STORE) : HONE_NO_ID;
+    if (id == HONE_NO_ID) return id;
+    hone_node *node = hone_func_node(func, id);
+    node->u.store.buffer = buffer;
+    node->u.store.rank = rank;
+    node->u.store.indices = indices;
+    node->u.store.value = value;
+    return id;
+}
+
 hone_buffer hone_func_storage(const hone_func *func, hone_buffer buffer) {
     for (uint32_t steps = 0; steps < func->buffer_count && buffer < func->buffer_count &&
                              func->buffers[buffer].alias_of != HONE_NO_ID;

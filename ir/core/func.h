@@ -241,6 +241,9 @@ hone_node_id hone_func_add_node(hone_func *func, hone_node_kind kind);
 /* Makes a FOR over the range, likewise. */
 hone_node_id hone_func_add_loop(hone_func *func, hone_var var, hone_loop_kind kind,
                                 hone_range range);
+/* Makes a STORE of the value, likewise; HONE_NO_ID where that is NULL, too. */
+hone_node_id hone_func_add_store(hone_func *func, hone_buffer buffer, uint32_t rank,
+                                 const hone_expr *const *indices, const hone_expr *value);
 
 static inline hone_node *hone_func_node(const hone_func *func, hone_node_id id) {
     assert(id < func->node_count);
@@ -313,6 +316,10 @@ hone_node_id hone_block_body_of(const hone_func *func, hone_node_id block); /* f
 HONE_NODISCARD hone_status hone_tree_transform(hone_func *func, hone_node_id root,
                                                hone_expr_rewrite rewrite, void *ctx,
                                                bool with_blocks);
+/* Loads and stores of a buffer in root and below it become those of another one, of the same rank
+ * and type; what blocks say of their regions stays. */
+HONE_NODISCARD hone_status hone_tree_rename_buffer(hone_func *func, hone_node_id root,
+                                                   hone_buffer from, hone_buffer to);
 /* Calls visit for every expression below root (its outermost node only), with_blocks as in
  * hone_tree_transform. */
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,

@@ -280,6 +280,26 @@ hone_status hone_tree_transform(hone_func *func, hone_node_id root, hone_expr_re
     return hone_ir_finish(&r.ir);
 }
 
+typedef struct renaming {
+    hone_buffer from, to;
+} renaming;
+
+static const hone_expr *rename_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const renaming *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
+    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
+}
+
+hone_status hone_tree_rename_buffer(hone_func *func, hone_node_id root, hone_buffer from,
+                                    hone_buffer to) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        bool is_store = node->kind == HONE_NODE_STORE && node->u.store.buffer == from;
+        if (is_store) node->u.store.buffer = to;
+    }
+    return hone_tree_transform(func, root, rename_load, &(renaming){from, to}, false);
+}
+
 /* ---- visiting expressions ---- */
 
 typedef struct visitor {

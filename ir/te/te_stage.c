@@ -132,17 +132,12 @@ hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone_expr *
 
 void te_store(hone_te *te, hone_node_id parent, hone_buffer out, const hone_expr *const *indices,
               const hone_expr *value) {
-    hone_node_id id = hone_func_add_node(te->func, HONE_NODE_STORE);
-    if (id == HONE_NO_ID) {
+    uint32_t rank = hone_func_buffer(te->func, out)->rank;
+    hone_node_id id = hone_func_add_store(te->func, out, rank, indices, value);
+    if (id == HONE_NO_ID)
         te_no_memory(te);
-        return;
-    }
-    hone_node *node = hone_func_node(te->func, id);
-    node->u.store.buffer = out;
-    node->u.store.rank = hone_func_buffer(te->func, out)->rank;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    hone_tree_append(te->func, parent, id);
+    else
+        hone_tree_append(te->func, parent, id);
 }
 
 /* What a stage computes: several buffers in one block, or one. */

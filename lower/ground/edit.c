@@ -54,12 +54,10 @@ bool lower_has_else(const hone_func *func, hone_node_id choice) {
 
 hone_status lower_set_store(hone_func *func, hone_node_id store, const hone_expr *index,
                             const hone_expr *value) {
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    if (!indices) return LOWER_NO_MEMORY();
-    indices[0] = index;
     hone_node *node = hone_func_node(func, store);
     node->u.store.rank = 1;
-    node->u.store.indices = indices;
+    node->u.store.indices = hone_arena_copy(func->arena, &index, sizeof index);
+    if (!node->u.store.indices) return LOWER_NO_MEMORY();
     node->u.store.value = value;
     return HONE_OK;
 }

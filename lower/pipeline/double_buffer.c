@@ -30,10 +30,6 @@ static hone_buffer buffer_of(const hone_func *func, const hone_node *wish) {
 
 /* ---- views of all of a buffer ---- */
 
-typedef struct merger {
-    hone_buffer view, storage;
-} merger;
-
 static bool is_whole_view(const hone_func *func, hone_buffer view, hone_buffer storage) {
     const hone_buffer_info *a = &func->buffers[view], *b = &func->buffers[storage];
     if (a->alias_of != storage || a->rank != b->rank || a->strides || b->strides ||
@@ -45,24 +41,6 @@ static bool is_whole_view(const hone_func *func, hone_buffer view, hone_buffer s
         if (!hone_expr_same(a->shape[d], b->shape[d])) return false;
     }
     return a->separator_count == 0 && b->separator_count == 0;
-}
-
-static const hone_expr *load_storage(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const merger *m = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != m->view) return e;
-    return hone_expr_load(ir, e->dtype, m->storage, e->count, e->args);
-}
-
-static hone_status merge(hone_lower *lower, hone_node_id decl, merger m) {
-    hone_func *func = lower->func;
-    HONE_TRY(hone_tree_transform(func, decl, load_storage, &m, false));
-    for (hone_node_id n = decl; n != HONE_NO_ID; n = hone_tree_next(func, decl, n)) {
-        hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != m.view) continue;
-        node->u.store.buffer = m.storage;
-    }
-    lower_splice(func, decl);
-    return HONE_OK;
 }
 
 /* Blocks say what they read and write, and views may have views or a name: those stay. */
@@ -90,7 +68,8 @@ static hone_status merge_views(hone_lower *lower, hone_buffer storage) {
             continue;
         }
         next = node->first != HONE_NO_ID ? node->first : hone_tree_next_over(func, 0, n);
-        HONE_TRY(merge(lower, n, (merger){node->u.alloc.buffer, storage}));
+        HONE_TRY(hone_tree_rename_buffer(lower->func, n, node->u.alloc.buffer, storage));
+        lower_splice(lower->func, n);
     }
     return HONE_OK;
 }

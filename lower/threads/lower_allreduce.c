@@ -94,13 +94,9 @@ static hone_status put(const exchange *x, const hone_expr *place, const hone_exp
                        const hone_expr *condition) {
     hone_func *func = x->lower->func;
     HONE_TRY(hone_ir_finish(&x->lower->ir));
-    hone_node_id store = hone_func_add_node(func, HONE_NODE_STORE);
+    hone_node_id store =
+        hone_func_add_store(func, place->u.buffer, place->count, place->args, value);
     if (store == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_node *node = hone_func_node(func, store);
-    node->u.store.buffer = place->u.buffer;
-    node->u.store.rank = place->count;
-    node->u.store.indices = place->args;
-    node->u.store.value = value;
     hone_tree_insert_before(func, x->eval, store);
     return condition ? lower_wrap_if(x->lower, condition, store) : HONE_OK;
 }

@@ -71,15 +71,7 @@ hone_status sch_draft_dim(hone_schedule *sch, sch_draft *io, const char *loop_na
 
 hone_node_id sch_make_store(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
                             const hone_expr *const *indices, const hone_expr *value) {
-    hone_node_id store =
-        value && indices ? hone_func_add_node(sch->func, HONE_NODE_STORE) : HONE_NO_ID;
-    if (store == HONE_NO_ID) return HONE_NO_ID;
-    hone_node *node = sch_node(sch, store);
-    node->u.store.buffer = buffer;
-    node->u.store.rank = rank;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    return store;
+    return hone_func_add_store(sch->func, buffer, rank, indices, indices ? value : NULL);
 }
 
 hone_status sch_draft_block(hone_schedule *sch, const sch_draft *d, const char *name,

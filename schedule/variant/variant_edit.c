@@ -24,25 +24,6 @@ static hone_node_id first_new(const variant_edit *edit, uint32_t stages) {
     return at;
 }
 
-typedef struct renaming {
-    hone_buffer from, to;
-} renaming;
-
-static const hone_expr *rename_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const renaming *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
-    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
-}
-
-/* A sum loads what it has stored. */
-static hone_status rename_stores(hone_func *func, hone_node_id block, renaming *r) {
-    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_tree_next(func, block, n)) {
-        hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE) node->u.store.buffer = r->to;
-    }
-    return hone_tree_transform(func, block, rename_load, r, false);
-}
-
 static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer made,
                             hone_buffer out) {
     hone_block *copy = hone_block_copy(func->arena, hone_func_node(func, block)->u.block.block);
@@ -52,7 +33,7 @@ static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer mad
     *write = (hone_region){out, copy->writes[0].ranges};
     copy->writes = write;
     hone_func_node(func, block)->u.block.block = copy;
-    return rename_stores(func, block, &(renaming){made, out});
+    return hone_tree_rename_buffer(func, block, made, out);
 }
 
 /* What a stage reads at several places, as a box. */

@@ -68,22 +68,10 @@ static void combine(hone_ir *ir, uint32_t form, const hone_expr *const *lhs,
     }
 }
 
-static hone_node_id make_store(hone_schedule *sch, hone_buffer buffer, uint32_t rank,
-                               const hone_expr *const *indices, const hone_expr *value) {
-    hone_node_id id = hone_func_add_node(sch->func, HONE_NODE_STORE);
-    if (id == HONE_NO_ID || !value) return HONE_NO_ID;
-    hone_node *node = sch_node(sch, id);
-    node->u.store.buffer = buffer;
-    node->u.store.rank = rank;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    return id;
-}
-
 static hone_status append_store(hone_schedule *sch, hone_node_id parent, hone_buffer buffer,
                                 uint32_t rank, const hone_expr *const *indices,
                                 const hone_expr *value) {
-    hone_node_id store = make_store(sch, buffer, rank, indices, value);
+    hone_node_id store = hone_func_add_store(sch->func, buffer, rank, indices, value);
     if (store == HONE_NO_ID) return sch_no_memory();
     hone_tree_append(sch->func, parent, store);
     return sch_ir_error(sch);
