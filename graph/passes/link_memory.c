@@ -207,6 +207,14 @@ static hone_status nothing(hone_rewrite *rw, const hone_gbind *bind, bool *out_d
     return HONE_OK;
 }
 
+static hone_status add_number(filling *f, const hone_expr *number) {
+    if (f->number_count == HONE_COUNT(f->numbers))
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a call of more than %zu numbers",
+                          HONE_COUNT(f->numbers));
+    f->numbers[f->number_count++] = number;
+    return HONE_OK;
+}
+
 /* cls.f(x, alloc): each tensor is filled, changed or read. */
 static hone_status link_direct(hone_rewrite *rw, const hone_gbind *bind, const hone_func *func,
                                bool *out_done) {
@@ -215,8 +223,8 @@ static hone_status link_direct(hone_rewrite *rw, const hone_gbind *bind, const h
     uint32_t tensors = hone_func_tensor_count(func), number = 0;
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         const hone_garg *arg = &bind->args[i];
-        if (arg->kind == HONE_GARG_PRIM && f.number_count < HONE_COUNT(f.numbers)) {
-            f.numbers[f.number_count++] = arg->u.expr;
+        if (arg->kind == HONE_GARG_PRIM) {
+            HONE_TRY(add_number(&f, arg->u.expr));
             continue;
         }
         const hone_gbind *alloc = empty_alloc(rw, arg);
@@ -292,13 +300,6 @@ static bool has_number(const hone_gbind *bind) {
     for (uint32_t i = 0; bind->kind == HONE_GBIND_CALL_TIR && i < bind->arg_count; i++)
         found |= bind->args[i].kind == HONE_GARG_PRIM;
     return found;
-}
-
-static hone_status add_number(filling *f, const hone_expr *number) {
-    if (f->number_count == HONE_COUNT(f->numbers))
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a call of more than 64 numbers");
-    f->numbers[f->number_count++] = number;
-    return HONE_OK;
 }
 
 static hone_status link_numbers(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
