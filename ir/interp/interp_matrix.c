@@ -586,11 +586,10 @@ static void read_factor(machine *m, hone_var variable, const xfactor *f, int64_t
         read_columns(m, &f->columns, row, depth, true, out);
         return;
     }
-    hone_buffer id = registers_of(m, f->data);
     for (int64_t k = 0; k < depth; k++) {
         int64_t quarter = k % (4 * RUN) / RUN, upper = k % STEP / (4 * RUN);
         int64_t at = k / STEP * A_OF_STEP + 2 * RUN * upper + RUN * (row % 16 / 8) + k % RUN;
-        out[k] = held_by(m, variable, 4 * (row % 8) + quarter, id, f->offset, at);
+        out[k] = held_by(m, variable, 4 * (row % 8) + quarter, f->data, f->offset, at);
     }
 }
 
