@@ -259,9 +259,8 @@ static void sets_keep(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets_keep), cmocka_unit_test(alone),
-                                       cmocka_unit_test(of_a_warp),
-                                       cmocka_unit_test(m16n8k8_is_not_interpreted),
-                                       cmocka_unit_test(each_is_tried)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_keep), cmocka_unit_test(alone), cmocka_unit_test(of_a_warp),
+        cmocka_unit_test(m16n8k8_is_not_interpreted), cmocka_unit_test(each_is_tried)};
     return cmocka_run_group_tests_name("schedule/tensor intrinsics", tests, NULL, NULL);
 }
