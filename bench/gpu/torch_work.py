@@ -15,9 +15,11 @@ def conv(x, w, padding):
     return torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2), padding=padding)
 
 
-def sdpa(q, k, v):
+def sdpa(q, k, v, is_causal=False):
     heads = [t.transpose(1, 2) for t in (q, k, v)]
-    return torch.nn.functional.scaled_dot_product_attention(*heads).transpose(1, 2)
+    return torch.nn.functional.scaled_dot_product_attention(
+        *heads, is_causal=is_causal
+    ).transpose(1, 2)
 
 
 def make(sizes, dtype):
