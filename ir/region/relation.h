@@ -61,8 +61,8 @@ void hone_relation_add_element(hone_relation *rel, hone_node_id statement,
 
 /* Gives each access to a single element one index, which counts elements in the order of the
  * buffer's shape: digits of a number that several dimensions have together become that number.
- * Indices are within the shape wherever the access is done. False, and nothing is changed: a size or
- * an index is not known, or they are too many to count. */
+ * Indices are within the shape wherever the access is done. False, and nothing is changed: a size
+ * or an index is not known, or they are too many to count. */
 bool hone_relation_count_elements(hone_relation *rel);
 
 /* ---- questions ---- */
