@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A comparison with TVM, or onnx_*.py with onnxruntime, as a test:
+# A comparison with TVM, or onnx_*.py with onnxruntime, as a test (relax_random.py has no peer):
 #   tests/peer/run.sh BUILD_DIR SCRIPT.py [ARGUMENT...]
 # Skipped (77) where that is not installed; `scripts/peers tvm onnxruntime` does it.
 set -euo pipefail
@@ -7,7 +7,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$1 script=$2
 shift 2
 peer=tvm
-case $script in onnx_*) peer=onnxruntime ;; esac
+case $script in
+onnx_*) peer=onnxruntime ;;
+relax_random.py) peer=numpy ;;
+esac
 python=$("$root/scripts/peers" --python 2>/dev/null || true)
 if [ -z "$python" ] || ! "$python" -c "import $peer" >/dev/null 2>&1; then
     echo "skipped: $peer is not installed (scripts/peers $peer)"
