@@ -157,7 +157,11 @@ static hone_status resize(onnx_reader *r, const hone_gbind *bind, const char *le
     compose_node_float(&n, "cubic_coeff_a", compose_number(bind, "cubic_alpha", -0.75));
     compose_node_float(&n, "extrapolation_value", compose_number(bind, "extrapolation_value", 0));
     compose_node_int(&n, "exclude_outside", compose_number(bind, "cubic_exclude", 0) != 0);
-    return compose_node_first(r, &n, out);
+    HONE_TRY(compose_node_first(r, &n, out));
+    const char *name = hone_attrs_string(&bind->attrs, "out_dtype", "void");
+    hone_dtype dtype;
+    bool is_said = hone_dtype_parse(name, &dtype) && !hone_dtype_is_void(dtype);
+    return is_said ? onnx_emit_cast(r, *out, dtype, out) : HONE_OK;
 }
 
 static hone_status resize2d(onnx_reader *r, const hone_gbind *bind, hone_garg *out) {

@@ -29,6 +29,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_RESAMPLE] = hone_infer_resample,
     [HONE_INFER_CONV_TRANSPOSE] = hone_infer_conv_transpose,
     [HONE_INFER_GRID_SAMPLE] = hone_infer_grid_sample,
+    [HONE_INFER_RESIZE] = hone_infer_resize,
     [HONE_INFER_ROI_ALIGN] = hone_infer_roi_align,
     [HONE_INFER_ROI_POOL] = hone_infer_roi_pool,
     [HONE_INFER_EINSUM] = hone_infer_einsum,

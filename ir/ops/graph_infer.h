@@ -33,6 +33,7 @@ enum hone_infer_rule {
     HONE_INFER_RESAMPLE,
     HONE_INFER_CONV_TRANSPOSE,
     HONE_INFER_GRID_SAMPLE,
+    HONE_INFER_RESIZE,
     HONE_INFER_ROI_ALIGN,
     HONE_INFER_ROI_POOL,
     HONE_INFER_EINSUM,
@@ -109,6 +110,7 @@ hone_status hone_infer_nll_loss(hone_infer *in);
 hone_status hone_infer_resample(hone_infer *in);
 hone_status hone_infer_conv_transpose(hone_infer *in);
 hone_status hone_infer_grid_sample(hone_infer *in);
+hone_status hone_infer_resize(hone_infer *in);
 hone_status hone_infer_roi_align(hone_infer *in);
 hone_status hone_infer_roi_pool(hone_infer *in);
 hone_status hone_infer_einsum(hone_infer *in);

@@ -61,6 +61,26 @@ hone_status hone_infer_grid_sample(hone_infer *in) {
     return hone_infer_tensor(in, data->dtype, data->rank, shape);
 }
 
+/* Data with the size along D, H and W of its layout, which R.image.resize2d and 3d default to. */
+hone_status hone_infer_resize(hone_infer *in) {
+    const hone_sinfo *data = in->args[0], *size = in->args[1];
+    const hone_expr *shape[HONE_MAX_RANK];
+    const char *plain = strstr(in->bind->callee, "3d") ? "NCDHW" : "NCHW";
+    const char *layout = hone_attrs_string(&in->bind->attrs, "layout", plain);
+    int32_t count = (int32_t)strlen(plain) - 2, rank = count + 2;
+    if ((int32_t)strlen(layout) != rank || (int32_t)strspn(layout, plain) != rank) {
+        return hone_infer_fail(in, "layout is '%s', must have the letters of %s", layout, plain);
+    }
+    if (data->rank != rank) return hone_infer_fail(in, "the data must have %d dimensions", rank);
+    if (size->kind != HONE_SINFO_SHAPE) return HONE_OK; /* a tuple: not known here */
+    if (size->rank != count) {
+        return hone_infer_fail(in, "the size must be a shape of %d dimensions", count);
+    }
+    for (int32_t d = 0, next = 0; d < rank; d++)
+        shape[d] = strchr("DHW", layout[d]) ? size->shape[next++] : data->shape[d];
+    return hone_infer_tensor(in, hone_infer_out_dtype(in, data->dtype), rank, shape);
+}
+
 /* [regions, channels, how many parts they have along height and width] */
 static hone_status regions_to(hone_infer *in) {
     const hone_sinfo *data = in->args[0], *rois = in->args[1];
