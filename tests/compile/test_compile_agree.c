@@ -57,6 +57,16 @@ static const char places_graph[] =
           "            k = R.isnan(R.tile(s, repeats=[2, 1]))\n"
           "            R.output(c, v, w, r, k)\n"
           "        return (c, v, w, r, k)\n";
+/* Its rows and columns may come later: vectors of a known size do not fill them. */
+static const char image_graph[] =
+    GRAPH "    def main(x: R.Tensor((1, 3, \"h\", \"w\"), \"float32\"), "
+          "k: R.Tensor((16, 3, 5, 5), \"float32\")):\n"
+          "        h = T.int64()\n        w = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            c = R.nn.conv2d(x, k, strides=[2, 2], padding=[2, 2, 2, 2])\n"
+          "            y = R.nn.relu(c)\n"
+          "            R.output(y)\n"
+          "        return y\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -142,6 +152,7 @@ static const struct row {
     {"open size, special",         dynamic_graph,                   false, "n=7",   {7, 1, 64}    },
     {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}},
     {"places plain",               places_graph,                    true,  NULL,    {5}           },
+    {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
