@@ -367,7 +367,8 @@ static LLVMValueRef let(gen *g, const hone_expr *e) {
 static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e,
                                    LLVMValueRef (*value_of)(gen *g, const hone_expr *e)) {
     LLVMValueRef picks[MAX_SHUFFLE];
-    uint16_t vectors = (uint16_t)(e->count - e->dtype.lanes), lanes = e->args[0]->dtype.lanes, count = e->dtype.lanes;
+    uint16_t vectors = (uint16_t)(e->count - e->dtype.lanes), lanes = e->args[0]->dtype.lanes,
+             count = e->dtype.lanes;
     bool is_alike = vectors == 1 || (vectors == 2 && e->args[1]->dtype.lanes == lanes);
     if (!is_alike || lanes < 2 || count < 2 || count > MAX_SHUFFLE) return NULL;
     for (uint16_t i = 0; i < count; i++) {

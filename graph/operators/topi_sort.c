@@ -240,11 +240,10 @@ static void break_if(steps *p, const hone_expr *is_so) {
 static void sink_once(steps *p, const heap *h, const hone_expr *key, const hone_expr *element) {
     const hone_expr *one = num(p, 1);
     const hone_expr *hole = let(p, "hole", load(p, h->hole, num(p, 0)));
-    const hone_expr *left =
-        let(p, "left", op(p, HONE_OP_ADD, op(p, HONE_OP_ADD, hole, hole), one));
+    const hone_expr *left = let(p, "left", op(p, HONE_OP_ADD, op(p, HONE_OP_ADD, hole, hole), one));
     break_if(p, op(p, HONE_OP_GE, left, h->size));
-    const hone_expr *right = op(p, HONE_OP_MIN, op(p, HONE_OP_ADD, left, one),
-                                op(p, HONE_OP_SUB, h->size, one));
+    const hone_expr *right =
+        op(p, HONE_OP_MIN, op(p, HONE_OP_ADD, left, one), op(p, HONE_OP_SUB, h->size, one));
     right = let(p, "right", right);
     const hone_expr *is_right = precedes(p, load(p, h->best, left), load(p, h->order, left),
                                          load(p, h->best, right), load(p, h->order, right));

@@ -55,7 +55,7 @@
 
 /* Y = X, turned. */
 #define TURNED(dtype)                                                                              \
-    HEAD "def main(X: T.Buffer((16, 16), \"" dtype "\"), Y: T.Buffer((16, 16), \"" dtype "\")):\n"   \
+    HEAD "def main(X: T.Buffer((16, 16), \"" dtype "\"), Y: T.Buffer((16, 16), \"" dtype "\")):\n" \
          "    for i in T.unroll(16):\n"                                                            \
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i, j] = X[j, i]\n"

@@ -174,7 +174,10 @@ static hone_status take_places(onnx_reader *r, const resizer *z, int32_t d, tabl
     hone_garg args[3] = {*io};
     hone_attr axis = {"axis", HONE_VALUE_OF_INT(d)};
     int64_t times = times_each(z, d, t);
-    const hone_attr again[] = {{"repeats", HONE_VALUE_OF_INT(times)}, axis};
+    const hone_attr again[] = {
+        {"repeats", HONE_VALUE_OF_INT(times)},
+        axis
+    };
     if (times > 0) return onnx_emit(r, "repeat", 1, args, 2, again, io);
     HONE_TRY(give(r, &t->places, &args[1]));
     if (t->weights) HONE_TRY(give(r, &t->weights, &args[2]));
