@@ -164,17 +164,6 @@ static bool find_way(hone_default_nest *n, hone_node_id node, way *out) {
 
 /* ---- loops ---- */
 
-static int64_t bytes_of(const hone_packed *p, hone_buffer buffer) {
-    const hone_buffer_info *info = hone_func_buffer(p->sch->func, buffer);
-    int64_t bytes = info->dtype.bits / 8;
-    for (uint32_t d = 0; d < info->rank; d++) {
-        int64_t extent = hone_expr_const(info->shape[d]);
-        if (extent < 1 || extent > INT32_MAX || bytes > INT32_MAX) return INT32_MAX;
-        bytes *= extent;
-    }
-    return bytes;
-}
-
 /* Bytes that come from beyond the second cache, where something that is gone over several times
  * does not stay there. */
 static double traffic(const hone_default_nest *n, int64_t bytes, int64_t times) {
@@ -185,9 +174,10 @@ static double traffic(const hone_default_nest *n, int64_t bytes, int64_t times) 
 static bool puts_rows_first(const hone_default_nest *n, const way *w) {
     const hone_packed *p = &w->p;
     const hone_block *block = hone_packed_block(p);
-    int64_t weights = bytes_of(p, block->reads[p->read].buffer), others = 0, strips = 1;
+    int64_t weights = hone_default_buffer_bytes(p->sch, block->reads[p->read].buffer), others = 0,
+            strips = 1;
     for (uint32_t r = 0; r < block->read_count; r++) {
-        if (r != p->read) others += bytes_of(p, block->reads[r].buffer);
+        if (r != p->read) others += hone_default_buffer_bytes(p->sch, block->reads[r].buffer);
     }
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
         if (!p->f.is_spatial[a] || a == p->column || a == p->row) continue;

@@ -106,6 +106,17 @@ bool hone_default_is_constant(const hone_schedule *sch, const hone_default_limit
     return is_written || is_constant_parameter(func, limits, buffer);
 }
 
+int64_t hone_default_buffer_bytes(const hone_schedule *sch, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
+    int64_t bytes = info->dtype.bits / 8;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t extent = hone_expr_const(info->shape[d]);
+        if (extent < 1 || extent > INT32_MAX || bytes > INT32_MAX) return INT32_MAX;
+        bytes *= extent;
+    }
+    return bytes;
+}
+
 void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out) {
     hone_node_id root = hone_func_root_block(sch->func);
     out->count = 0;

@@ -168,7 +168,8 @@ typedef struct plan {
     int32_t row, column; /* loops; row may be -1 */
     int32_t window;      /* that slides along row, or -1 */
     int64_t rows, columns;
-    bool is_plane; /* one tile, unrolled as a whole */
+    bool is_plane;    /* one tile, unrolled as a whole */
+    bool is_row_last; /* tiles of rows inside of other loops but columns */
 } plan;
 
 /* The elements from the first to the last that one row of a tile reads of an input for one place of
@@ -259,6 +260,28 @@ static bool is_plain_product(const hone_default_nest *n, hone_node_id column) {
     return is_plain && dtype.bits >= 32;
 }
 
+/* Whether tiles of rows go inside of the other loops: what rows share (an image) would come anew
+ * from beyond the second cache for each of them, where what they do not share (filters) stays. */
+static bool puts_rows_last(const hone_default_nest *n, const hone_node_id *loops, const plan *p) {
+    const hone_block *block = hone_func_node(n->sch->func, n->facts.block)->u.block.block;
+    int64_t shared = 0, own = 0, stride;
+    if (p->row < 0 || p->row > p->column || p->window >= 0) return false;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t bytes = hone_default_buffer_bytes(n->sch, block->reads[r].buffer);
+        if (!strides_in(n, &block->reads[r], loops[p->row], &stride)) return false;
+        *(stride == 0 ? &shared : &own) += bytes;
+    }
+    return 2 * shared > n->limits->l2_bytes && 2 * own <= n->limits->l2_bytes;
+}
+
+/* Spatial loops that are loops. */
+static uint32_t wide_loops(const hone_reduction_facts *f) {
+    uint32_t wide = 0;
+    for (uint32_t i = 0; i < f->loop_count; i++)
+        wide += f->is_spatial[i] && f->extents[i] > 1;
+    return wide;
+}
+
 static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
@@ -278,6 +301,7 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
     if (p.rows <= 1) p.row = p.window = -1;
     if (p.window >= 0) p.is_plane = is_plane(n, loops, vectors, &p);
+    p.is_row_last = wide_loops(f) > 2 && puts_rows_last(n, loops, &p);
     return p;
 }
 
@@ -288,23 +312,22 @@ static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t coun
                               const hone_rv *loops, hone_rv *out_place, hone_rv *out_row) {
     const hone_reduction_facts *f = &n->facts;
     hone_rv column[2], row[2] = {HONE_NO_ID, HONE_NO_ID}, order[HONE_NEST_MAX_LOOPS + 2];
-    uint32_t at = 0, wide = 0;
-    for (uint32_t i = 0; i < count; i++)
-        wide += f->is_spatial[i] && f->extents[i] > 1;
+    uint32_t at = 0;
     HONE_TRY(hone_default_split(n->sch, loops[p->column], p->columns,
                                 (int64_t)2 * MAX_VECTORS * n->lanes, column));
     if (p->row >= 0) {
         HONE_TRY(hone_default_split(n->sch, loops[p->row], p->rows, MAX_ROWS, row));
     }
-    bool is_product = wide == 2 && p->row >= 0;
+    bool is_product = wide_loops(f) == 2 && p->row >= 0;
     if (is_product) order[at++] = column[0];
     for (uint32_t i = 0; i < count; i++) {
         if (!f->is_spatial[i]) continue;
         if ((int32_t)i == p->row) {
-            order[at++] = row[0];
+            if (!p->is_row_last) order[at++] = row[0];
         } else if ((int32_t)i != p->column) {
             order[at++] = loops[i];
         } else if (!is_product) {
+            if (p->is_row_last) order[at++] = row[0];
             order[at++] = column[0];
         }
     }

@@ -647,6 +647,47 @@ static void planes_are_summed_as_one_row(void **state) {
 
 /* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
  * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
+/* The extent of the first loop that is one. */
+static int64_t first_extent(const hone_func *func) {
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        int64_t extent =
+            node->kind == HONE_NODE_FOR ? hone_expr_const(node->u.loop.range.extent) : 1;
+        if (extent > 1) return extent;
+    }
+    return 1;
+}
+
+/* 24 filters share an image of 18 rows; a small cache holds the filters, not the image. */
+static void large_images_are_gone_over_once(void **state) {
+    static const char text[] =
+        "@T.prim_func\n"
+        "def main(A: T.Buffer((4, 20, 34), \"float32\"), B: T.Buffer((24, 4), \"float32\"), "
+        "C: T.Buffer((24, 18, 32), \"float32\")):\n"
+        "    for f, y, x, c in T.grid(24, 18, 32, 4):\n"
+        "        with T.block(\"C\"):\n"
+        "            vf, vy, vx, vc = T.axis.remap(\"SSSR\", [f, y, x, c])\n"
+        "            with T.init():\n"
+        "                C[vf, vy, vx] = T.float32(0)\n"
+        "            C[vf, vy, vx] = C[vf, vy, vx] + A[vc, vy + 1, vx + 1] * B[vf, vc]\n";
+    (void)state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    for (int is_small = 0; is_small < 2; is_small++) {
+        hone_default_limits limits = machines[0];
+        hone_schedule *sch = NULL;
+        limits.threads = 1;
+        if (is_small) limits.l2_bytes = 4096;
+        assert_true(is_right(func, &limits, (uint64_t)is_small));
+        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+        HONE_ASSERT_OK(hone_default_schedule(sch, &limits));
+        assert_int_equal(first_extent(sch->func) == 18, is_small);
+        hone_schedule_destroy(sch);
+    }
+    hone_module_release(module);
+}
+
 static void transposes_have_tiles(void **state) {
     (void)state;
     static const struct {
@@ -703,6 +744,7 @@ int main(void) {
         cmocka_unit_test(rows_are_asked_for_ahead),
         cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
+        cmocka_unit_test(large_images_are_gone_over_once),
         cmocka_unit_test(transposes_have_tiles),
     };
     return failed + cmocka_run_group_tests_name("schedule/default", tests, NULL, NULL);
