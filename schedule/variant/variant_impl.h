@@ -24,7 +24,7 @@ HONE_NODISCARD hone_status variant_apply_given(const hone_variant *variant, cons
 /* Whether a block is out[…] = out[…] + a * b, begun with 0; a and b. */
 bool variant_read_products(const hone_func *func, hone_node_id block, const hone_node **out_store,
                            const hone_expr *out_factors[2]);
-/* The same, where a and b are loads. */
+/* variant_read_products, where a and b are loads. */
 bool variant_read_sum(const hone_func *func, hone_node_id block, const hone_node **out_store,
                       const hone_expr *out_loads[2]);
 /* Whether a block is in one serial loop for each axis, over all of it, with nothing else below the
