@@ -60,7 +60,10 @@ int64_t imap_loop_of(const imap *m, hone_var var);
 /* The expression uses a loop of the map. */
 bool imap_uses_loops(const imap *m, const hone_expr *e);
 
+/* A sum of no digits. */
 void imap_sum_init(imap_sum *s);
+/* Adds a digit to the sum, to its scale where the sum has it already. False: it has no value (the
+ * reason is noted), or memory is short. */
 bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split);
 /* Where a digit ends in its source, source % end // lower: lower * extent. */
 const hone_expr *imap_end_of(imap *m, const hone_iter_split *digit);

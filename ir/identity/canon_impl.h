@@ -51,11 +51,13 @@ typedef struct canon {
     uint32_t bind;
 } canon;
 
+/* Begins a serialisation. keeps_bytes: all of it is kept for comparison, else only hashed. */
 void canon_init(canon *c, bool keeps_bytes);
 void canon_deinit(canon *c);
 /* All zero when memory was short. */
 hone_hash128 canon_digest(canon *c);
 
+/* Appends a whole program: what counts for its identity, in a fixed order. */
 void canon_write_func(canon *c, const hone_func *func);
 void canon_write_graph(canon *c, const hone_module *module, const hone_graph_func *graph);
 

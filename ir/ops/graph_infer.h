@@ -88,6 +88,8 @@ typedef struct hone_infer {
 
 typedef hone_status (*hone_infer_fn)(hone_infer *in);
 
+/* Rules, by what the operators that have them do with the types of their arguments: each sets
+ * in->result. TYPE or INVALID: the arguments do not fit the operator. */
 hone_status hone_infer_same(hone_infer *in);
 hone_status hone_infer_float(hone_infer *in);
 hone_status hone_infer_binary(hone_infer *in);
@@ -168,6 +170,7 @@ bool hone_dtypes_differ(hone_dtype a, hone_dtype b);
 /* TYPE unless the first two arguments have one element type, or "out_dtype" says the result's. */
 hone_status hone_infer_factor_dtypes(const hone_infer *in);
 
+/* Extents, int64: a number, and sums and products of extents, folded where they are constant. */
 const hone_expr *hone_extent_int(hone_ir *ir, int64_t value);
 const hone_expr *hone_extent_add(hone_ir *ir, const hone_expr *a, int64_t b);
 const hone_expr *hone_extent_sum(hone_ir *ir, const hone_expr *a, const hone_expr *b);

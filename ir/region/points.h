@@ -41,6 +41,7 @@ typedef enum hone_outside {
     HONE_OUTSIDE_FOUND,     /* one does */
 } hone_outside;
 
+/* For the iterations of a function's loops, without guards. False when memory is short. */
 bool hone_points_init(hone_points *points, hone_arena *arena, const hone_func *func);
 /* False when memory is short. Guards are taken back by resetting guard_count. */
 bool hone_points_push(hone_points *points, hone_arena *arena, hone_guard guard);

@@ -32,6 +32,7 @@ typedef struct verifier {
     bool in_region;    /* indices there are not evaluated: they may leave a buffer */
 } verifier;
 
+/* Notes that a rule is broken at the node, or that what stands there is suspicious. */
 void verify_error(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
 void verify_warning(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
 const char *verify_block_name(const verifier *v); /* of the innermost block, or the function */

@@ -71,6 +71,7 @@ typedef struct pytrace_call {
     uint32_t vararg_count, vararg_capacity;
 } pytrace_call;
 
+/* How many arguments the call of a step has at most, but for *args. */
 uint32_t pytrace_arg_count(hone_inst_kind kind);
 /* Appends the instruction to the trace. wanted: how many results the text names
  * (PYTRACE_ONE_VALUE: one value). INVALID, at the call: an argument is missing or of a wrong type.

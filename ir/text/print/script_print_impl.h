@@ -42,6 +42,8 @@ typedef struct printer {
     uint32_t stack_count, stack_capacity;
 } printer;
 
+/* Prints into out by these options (NULL: the defaults). False when memory is short;
+ * printer_finish is called either way. */
 bool printer_init(printer *pr, hone_str *out, const hone_print_options *options);
 hone_status printer_finish(printer *pr); /* also deinit */
 bool printer_is_classic(const printer *pr);
