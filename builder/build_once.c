@@ -5,14 +5,10 @@
 
 static const int64_t max_kept_bytes = INT64_C(1) << 30, max_places = 1024;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "build");
-}
-
 static hone_status split(const hone_func *func, uint64_t constants, hone_arena *arena,
                          hone_constant_split *out) {
     bool *is_constant = hone_arena_zalloc(arena, func->param_count + 1);
-    if (!is_constant) return no_memory();
+    if (!is_constant) return HONE_NO_MEMORY("build");
     for (uint32_t i = 0; i < func->param_count && i < 64; i++)
         is_constant[i] = constants >> i & 1;
     return hone_split_constants(func, is_constant, arena, out);
@@ -61,7 +57,7 @@ static hone_status lower_part(const hone_func *func, const char *symbol,
                               const hone_lower_options *options, hone_arena *arena,
                               hone_codegen_kernel *out) {
     hone_func *lowered;
-    if (!symbol) return no_memory();
+    if (!symbol) return HONE_NO_MEMORY("build");
     HONE_TRY(hone_lower_func(func, options, arena, &lowered));
     *out = (hone_codegen_kernel){.func = lowered, .symbol = symbol};
     return HONE_OK;
@@ -79,7 +75,7 @@ hone_status hone_build_once_split(const hone_func *func, uint64_t constants, int
     hone_build_once *made = hone_arena_zalloc(arena, sizeof *made);
     int64_t *bytes = hone_arena_zalloc(arena, (s.output_count + 1) * sizeof *bytes);
     int32_t *first_args = hone_arena_zalloc(arena, (first_count + 1) * sizeof *first_args);
-    if (!made || !bytes || !first_args) return no_memory();
+    if (!made || !bytes || !first_args) return HONE_NO_MEMORY("build");
     if (!list_kept(&s, bytes)) return HONE_OK;
     list_first_args(&s, first_args);
     HONE_TRY(lower_part(s.constants, hone_arena_printf(arena, "%s_once", entry), options, arena,

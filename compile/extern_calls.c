@@ -7,17 +7,13 @@
 #include "lower/signature/signature.h"
 #include "runtime/model/model_rt.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "external functions");
-}
-
 hone_status hone_extern_calls_add(hone_extern_calls *calls, const hone_extern_call *call) {
     for (size_t i = 0; i < calls->count; i++)
         if (strcmp(calls->items[i].name, call->name) == 0) return HONE_OK;
     if (calls->count == calls->capacity) {
         size_t capacity = calls->capacity ? 2 * calls->capacity : 8;
         hone_extern_call *items = hone_arena_alloc(calls->arena, capacity * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("external functions");
         if (calls->count) memcpy(items, calls->items, calls->count * sizeof *items);
         calls->items = items;
         calls->capacity = capacity;

@@ -87,13 +87,6 @@ static hone_status prepare(parts *p, const hone_module *module, const char *only
     return parts_no_memory();
 }
 
-static bool has_graph(const hone_module *module) {
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
-    }
-    return false;
-}
-
 /* The graph function that is compiled alone; NULL: there is none of the name. */
 static const hone_member *find_main(const hone_module *module) {
     const hone_member *member = hone_module_find(module, "main");
@@ -108,7 +101,7 @@ static bool is_wanted(const parts *p, const hone_module *module, const hone_memb
         if (hone_graph_is_left_out(&p->left_out, member->name)) return false;
         return !member->graph->is_private || !hone_module_calls(module, member->name);
     }
-    return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
+    return member->kind == HONE_MEMBER_FUNC && !hone_module_has_graph(module);
 }
 
 /* Whether the database has a record of a kernel, be it a stale one or one of an earlier program:
@@ -208,7 +201,7 @@ static hone_status collect_funcs(parts *p, const hone_module *module) {
     for (uint32_t i = 0; i < general->member_count; i++) {
         const hone_member *member = &general->members[i];
         if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;
-        HONE_TRY(collect_func(p, member->func, specials, count, !has_graph(module)));
+        HONE_TRY(collect_func(p, member->func, specials, count, !hone_module_has_graph(module)));
     }
     return HONE_OK;
 }

@@ -33,21 +33,17 @@ struct hone_record_chooser {
     HONE_VEC(rejected) rejected;
 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "choice of records");
-}
-
 hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                        const hone_tensor_intrins *intrins,
                                        hone_record_chooser **out_chooser) {
     *out_chooser = NULL;
     hone_record_chooser *self = hone_calloc(1, sizeof *self);
-    if (!self) return no_memory();
+    if (!self) return HONE_NO_MEMORY("choice of records");
     self->db = db;
     self->target.target = *target;
     self->intrins = intrins;
     self->arena = hone_arena_create(ARENA_BYTES);
-    hone_status st = self->arena ? HONE_OK : no_memory();
+    hone_status st = self->arena ? HONE_OK : HONE_NO_MEMORY("choice of records");
     if (!st && db) st = hone_db_targets_alike(db, target, self->arena, &self->target.alikes);
     if (!st && db) st = recorded_programs_load(db, &self->target, self->arena, &self->programs);
     if (st) {
@@ -72,13 +68,15 @@ void hone_record_chooser_destroy(hone_record_chooser *chooser) {
 }
 
 hone_status hone_record_chooser_note(hone_record_chooser *chooser, hone_hash128 kernel) {
-    return hone_map128_put(&chooser->todays, kernel, 0) ? HONE_OK : no_memory();
+    return hone_map128_put(&chooser->todays, kernel, 0) ? HONE_OK
+                                                        : HONE_NO_MEMORY("choice of records");
 }
 
 hone_status hone_record_chooser_reject(hone_record_chooser *chooser, int64_t record,
                                        const char *why) {
     rejected one = {record, hone_arena_strdup(chooser->arena, why)};
-    return one.why && hone_vec_push(&chooser->rejected, one) ? HONE_OK : no_memory();
+    return one.why && hone_vec_push(&chooser->rejected, one) ? HONE_OK
+                                                             : HONE_NO_MEMORY("choice of records");
 }
 
 const char *hone_record_match_name(hone_record_match match) {
@@ -148,7 +146,7 @@ static hone_status excuse(const choosing *c, hone_status st, const char **out_tr
     const char *why = hone_status_message(st);
     *out_trouble = hone_arena_printf(c->arena, "%.*s", (int)strcspn(why, "\n"), why);
     hone_status_free(st);
-    return *out_trouble ? HONE_OK : no_memory();
+    return *out_trouble ? HONE_OK : HONE_NO_MEMORY("choice of records");
 }
 
 /* Replays a trace; from (may be NULL): whose names it has. */
@@ -167,7 +165,7 @@ static hone_status replay(const choosing *c, const char *text, const hone_func *
     if (!st && from) {
         st = hone_trace_print_json(&trace, &json);
         *out_trace = hone_arena_strdup(c->arena, hone_str_text(&json));
-        if (!st && !*out_trace) st = no_memory();
+        if (!st && !*out_trace) st = HONE_NO_MEMORY("choice of records");
     }
     hone_str_deinit(&json);
     hone_schedule_destroy(sch);
@@ -350,7 +348,7 @@ static hone_status describe_difference(const choosing *c, const recorded_program
 static hone_status keep_text(const choosing *c, hone_status st, hone_str *text, const char **out) {
     if (!st) {
         *out = hone_arena_strdup(c->arena, hone_str_text(text));
-        if (!*out) st = no_memory();
+        if (!*out) st = HONE_NO_MEMORY("choice of records");
     }
     hone_str_deinit(text);
     return st;

@@ -6,10 +6,6 @@
 
 #include "compile/stored_program.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "recorded programs");
-}
-
 /* ---- what the database has ---- */
 
 typedef struct loading {
@@ -63,7 +59,7 @@ hone_status recorded_programs_load(hone_db *db, const recorded_target *target, h
     loading l = {.programs = out, .arena = arena, .target = target};
     HONE_TRY(hone_db_workloads(db, NULL, add_workload, &l));
     if (!l.failed) HONE_TRY(hone_db_tasks(db, add_task, &l));
-    return l.failed ? no_memory() : HONE_OK;
+    return l.failed ? HONE_NO_MEMORY("recorded programs") : HONE_OK;
 }
 
 void recorded_programs_deinit(recorded_programs *programs) {
@@ -108,7 +104,7 @@ static hone_status find_maker(hone_db *db, const recorded_target *target, hone_a
     HONE_TRY(hone_db_trials(db, &filter, note_session, &m));
     if (m.session) HONE_TRY(hone_db_sessions(db, m.session, note_version, &m));
     program->made_by = m.version;
-    return m.failed ? no_memory() : HONE_OK;
+    return m.failed ? HONE_NO_MEMORY("recorded programs") : HONE_OK;
 }
 
 hone_status recorded_program_read(hone_db *db, const recorded_target *target, hone_arena *arena,
@@ -121,7 +117,7 @@ hone_status recorded_program_read(hone_db *db, const recorded_target *target, ho
     const char *why = hone_status_message(st);
     program->unreadable = hone_arena_printf(arena, "%.*s", (int)strcspn(why, "\n"), why);
     hone_status_free(st);
-    return program->unreadable ? HONE_OK : no_memory();
+    return program->unreadable ? HONE_OK : HONE_NO_MEMORY("recorded programs");
 }
 
 /* ---- beside today's ---- */
@@ -215,18 +211,11 @@ static bool nodes_are_same(const hone_node *a, const hone_node *b) {
     return a->kind != HONE_NODE_BLOCK || axes_are_same(a->u.block.block, b->u.block.block);
 }
 
-static uint32_t depth_of(const hone_func *func, hone_node_id node) {
-    uint32_t depth = 0;
-    for (hone_node_id up = node; up != HONE_NO_ID; up = hone_func_node(func, up)->parent)
-        depth++;
-    return depth;
-}
-
 bool recorded_loops_are_same(const hone_func *stored, const hone_func *today) {
     hone_node_id a = hone_tree_next(stored, 0, 0), b = hone_tree_next(today, 0, 0);
     while (a != HONE_NO_ID && b != HONE_NO_ID) {
         if (!nodes_are_same(hone_func_node(stored, a), hone_func_node(today, b)) ||
-            depth_of(stored, a) != depth_of(today, b)) {
+            hone_tree_depth(stored, a) != hone_tree_depth(today, b)) {
             return false;
         }
         a = hone_tree_next(stored, 0, a);

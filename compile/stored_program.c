@@ -27,20 +27,18 @@ hone_status hone_stored_program_read(const char *text, hone_module **out_module,
     return st;
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "stored program");
-}
-
 hone_status hone_stored_program_check(const hone_db_workload *workload) {
     hone_module *module;
     const hone_func *func;
     char named[HONE_HASH_HEX_BYTES], is[HONE_HASH_HEX_BYTES];
     if (workload->hash_version != HONE_STRUCTURAL_VERSION) return HONE_OK;
     hone_status st = hone_stored_program_read(workload->program, &module, &func);
-    if (st) return hone_status_consume(st) == HONE_CODE_NO_MEMORY ? no_memory() : HONE_OK;
+    if (st)
+        return hone_status_consume(st) == HONE_CODE_NO_MEMORY ? HONE_NO_MEMORY("stored program")
+                                                              : HONE_OK;
     hone_hash128 hash = hone_func_hash(func);
     hone_module_release(module);
-    if (hone_hash128_is_zero(hash)) return no_memory();
+    if (hone_hash128_is_zero(hash)) return HONE_NO_MEMORY("stored program");
     if (hone_hash128_equal(hash, workload->hash)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID,
                       "the program '%s' is another one than its hash %s says, its own is %s: the "

@@ -23,10 +23,6 @@ typedef struct checking {
     double flops;
 } checking;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "check of a variant");
-}
-
 static hone_dtype type_of(const checking *c, uint32_t p) {
     return hone_func_buffer(c->func, c->func->params[p].buffer)->dtype;
 }
@@ -69,7 +65,7 @@ static hone_status fill(checking *c, uint64_t round) {
         hone_rng first = hone_rng_from_seed(round * 1000 + p), second = first;
         if (!hone_input_values_fill(&c->values[p], false, c->arena, &first, c->want[p]) ||
             !hone_input_values_fill(&c->values[p], false, c->arena, &second, c->got[p]))
-            return no_memory();
+            return HONE_NO_MEMORY("check of a variant");
     }
     return HONE_OK;
 }
@@ -136,7 +132,7 @@ static hone_status check(checking *c) {
     c->values = hone_arena_zalloc(c->arena, count * sizeof *c->values);
     c->want = hone_arena_zalloc(c->arena, count * sizeof *c->want);
     c->got = hone_arena_zalloc(c->arena, count * sizeof *c->got);
-    if (!c->values || !c->want || !c->got) return no_memory();
+    if (!c->values || !c->want || !c->got) return HONE_NO_MEMORY("check of a variant");
     hone_status st = run(c);
     for (uint32_t p = 0; p < c->func->param_count; p++) {
         hone_tensor_destroy(c->want[p]);
@@ -147,7 +143,7 @@ static hone_status check(checking *c) {
 
 hone_status hone_variant_check(const hone_variant *variant, const hone_func *func) {
     checking c = {.arena = hone_arena_create(ARENA_BYTES), .variant = variant, .func = func};
-    if (!c.arena) return no_memory();
+    if (!c.arena) return HONE_NO_MEMORY("check of a variant");
     hone_status st = check(&c);
     hone_arena_destroy(c.arena);
     return st;

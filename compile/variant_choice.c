@@ -8,10 +8,6 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "variants");
-}
-
 static hone_status read_limit(const hone_variant_choice *choice, const hone_variant_words *words,
                               double *out) {
     const char *which = choice->which ? choice->which : choice->max_error ? "all" : "exact";
@@ -36,7 +32,7 @@ static hone_status read_file(const char *path, hone_arena *arena, hone_variant *
     HONE_TRY(hone_text_file_read(path, MOST_BYTES, arena, &text));
     const char *name =
         hone_arena_printf(arena, "%.*s", (int)(hone_path_extension(base) - base), base);
-    return name ? hone_variant_read(name, text, path, out) : no_memory();
+    return name ? hone_variant_read(name, text, path, out) : HONE_NO_MEMORY("variants");
 }
 
 static hone_status check_limit(const hone_variant *variant, const char *path, double most,
@@ -56,7 +52,7 @@ hone_status hone_variant_choice_read(const hone_variant_choice *choice,
         return HONE_ERROR(HONE_CODE_INVALID, "%zu files of %s, at most %d are taken",
                           choice->file_count, words->file, HONE_MAX_GIVEN);
     hone_variant *given = hone_arena_zalloc(arena, (choice->file_count + 1) * sizeof *given);
-    if (!given) return no_memory();
+    if (!given) return HONE_NO_MEMORY("variants");
     for (size_t i = 0; i < choice->file_count; i++) {
         const char *path = choice->files[i];
         HONE_TRY(read_file(path, arena, &given[i]));

@@ -29,10 +29,6 @@ struct tree_forest {
     HONE_VEC(uint32_t) roots;
 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trees of the cost model");
-}
-
 static tree_forest *make(void) {
     tree_forest *forest = hone_calloc(1, sizeof *forest);
     if (forest) atomic_init(&forest->references, 1);
@@ -157,7 +153,7 @@ static hone_status copy_tree(tree_forest *forest, const parsed_vec *parsed, cons
         ok = ok && hone_vec_push(&forest->nodes, node);
     }
     hone_vec_deinit(&ids);
-    if (!ok) return no_memory();
+    if (!ok) return HONE_NO_MEMORY("trees of the cost model");
     return sound ? HONE_OK : HONE_ERROR(HONE_CODE_INTERNAL, "a tree of the cost model is broken");
 }
 
@@ -165,7 +161,7 @@ hone_status tree_forest_parse(const char *const *trees, size_t tree_count, const
                               size_t column_count, tree_forest **out_forest) {
     *out_forest = NULL;
     tree_forest *forest = make();
-    if (!forest) return no_memory();
+    if (!forest) return HONE_NO_MEMORY("trees of the cost model");
     parsed_vec parsed = {0};
     hone_status st = HONE_OK;
     for (size_t i = 0; i < tree_count && !st; i++) {
@@ -173,7 +169,7 @@ hone_status tree_forest_parse(const char *const *trees, size_t tree_count, const
         if (parse_tree(trees[i], &parsed, &full)) {
             st = copy_tree(forest, &parsed, columns, column_count);
         } else if (full) {
-            st = no_memory();
+            st = HONE_NO_MEMORY("trees of the cost model");
         } else {
             st = HONE_ERROR(HONE_CODE_INTERNAL, "cannot read tree %zu of XGBoost", i);
         }
@@ -220,14 +216,14 @@ static bool read_node(const char **at, uint32_t columns, tree_node *out) {
 /* A line: the children of each inner node are the next two that nobody has yet. */
 static hone_status read_tree(const char **at, uint32_t columns, tree_forest *forest) {
     uint32_t root = (uint32_t)forest->nodes.count, open = root + 1;
-    if (!hone_vec_push(&forest->roots, root)) return no_memory();
+    if (!hone_vec_push(&forest->roots, root)) return HONE_NO_MEMORY("trees of the cost model");
     do {
         tree_node node;
         if (forest->nodes.count >= open || !read_node(at, columns, &node)) return bad_text();
         node.yes = open;
         node.no = open + 1;
         if (node.column != LEAF) open += 2;
-        if (!hone_vec_push(&forest->nodes, node)) return no_memory();
+        if (!hone_vec_push(&forest->nodes, node)) return HONE_NO_MEMORY("trees of the cost model");
     } while (eat(at, " "));
     return forest->nodes.count == open && eat(at, "\n") ? HONE_OK : bad_text();
 }
@@ -238,7 +234,7 @@ hone_status tree_forest_read(const char *text, size_t length, uint32_t columns,
     *out_forest = NULL;
     if (memchr(text, 0, length) || text[length]) return bad_text();
     tree_forest *forest = make();
-    hone_status st = forest ? HONE_OK : no_memory();
+    hone_status st = forest ? HONE_OK : HONE_NO_MEMORY("trees of the cost model");
     while (!st && at < text + length)
         st = read_tree(&at, columns, forest);
     if (st) {

@@ -19,21 +19,17 @@ struct hone_db_joiner {
     hone_db_merge_counts counts;
 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "merging databases");
-}
-
 hone_status hone_db_joiner_create(hone_db *into, hone_db_joiner **out_joiner) {
     assert(into && out_joiner);
     *out_joiner = NULL;
     HONE_TRY(hone_db_need_writable(into));
     hone_db_joiner *self = hone_calloc(1, sizeof *self);
-    if (!self) return no_memory();
+    if (!self) return HONE_NO_MEMORY("merging databases");
     self->into = into;
     self->arena = hone_arena_create(1 << 16);
     if (!self->arena) {
         hone_db_joiner_destroy(self);
-        return no_memory();
+        return HONE_NO_MEMORY("merging databases");
     }
     *out_joiner = self;
     return HONE_OK;
@@ -121,7 +117,7 @@ hone_status hone_db_join_session(hone_db_joiner *self, const hone_db_session *se
     hone_status st = HONE_OK;
     LOCKED(self->into, st, self->into->vt->sessions(self->into, session->id, join_session, &j));
     if (st) return st;
-    if (j.failed) return no_memory();
+    if (j.failed) return HONE_NO_MEMORY("merging databases");
     if (j.is_news) LOCKED(self->into, st, self->into->vt->replace_session(self->into, &j.joined));
     if (!st && !j.is_there) st = hone_db_begin_session(self->into, session);
     self->counts.sessions += !st && !j.is_there;
@@ -144,7 +140,7 @@ static bool see_session(void *ctx, const hone_db_session *row) {
 static hone_status remember(hone_db_joiner *self, hone_hash128 key, bool is_there, const char *what,
                             const char *identity) {
     if (!is_there) return hone_db_missing(what, identity);
-    return hone_map128_put(&self->known, key, 0) ? HONE_OK : no_memory();
+    return hone_map128_put(&self->known, key, 0) ? HONE_OK : HONE_NO_MEMORY("merging databases");
 }
 
 /* Says at once what the transaction would only say about all of its trials. */
@@ -207,7 +203,9 @@ static hone_status join_known(hone_db_joiner *self, const hone_db_trial *trial, 
     self->counts.known++;
     LOCKED(self->into, st, self->into->vt->query(self->into, &query, join_trial, &j));
     if (st || !j.is_news) return st;
-    return j.joined && hone_vec_push(&self->changed, *j.joined) ? HONE_OK : no_memory();
+    return j.joined && hone_vec_push(&self->changed, *j.joined)
+               ? HONE_OK
+               : HONE_NO_MEMORY("merging databases");
 }
 
 hone_status hone_db_join_trial(hone_db_joiner *self, const hone_db_trial *trial) {
@@ -223,12 +221,13 @@ hone_status hone_db_join_trial(hone_db_joiner *self, const hone_db_trial *trial)
     hone_hash128_print(key, uid);
     LOCKED(self->into, st, self->into->vt->find_uid(self->into, uid, &found, &record));
     if (st) return st;
-    if (!hone_map128_put(&self->pending, key, 0)) return no_memory();
+    if (!hone_map128_put(&self->pending, key, 0)) return HONE_NO_MEMORY("merging databases");
     if (found) {
         HONE_TRY(join_known(self, trial, record));
     } else {
         const hone_db_trial *copy = hone_db_trial_copy(self->arena, trial);
-        if (!copy || !hone_vec_push(&self->fresh, *copy)) return no_memory();
+        if (!copy || !hone_vec_push(&self->fresh, *copy))
+            return HONE_NO_MEMORY("merging databases");
     }
     return hone_map128_count(&self->pending) >= BATCH ? flush(self) : HONE_OK;
 }

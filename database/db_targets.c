@@ -19,10 +19,6 @@ typedef struct searching {
     bool is_known, failed;
 } searching;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "targets of the database");
-}
-
 static bool read_alike(const searching *s, const char *text, hone_target *out) {
     hone_status st = hone_target_parse(text, out);
     bool is_read = !st;
@@ -67,7 +63,7 @@ static hone_status list(searching *s, hone_db_alikes *out) {
     size_t count = s->found.count + 1;
     hone_hash128 *hashes = hone_arena_alloc(s->arena, count * sizeof *hashes);
     const char **differences = hone_arena_zalloc(s->arena, count * sizeof *differences);
-    if (!hashes || !differences) return no_memory();
+    if (!hashes || !differences) return HONE_NO_MEMORY("targets of the database");
     hashes[0] = s->own;
     if (s->found.count) qsort(s->found.data, s->found.count, sizeof *s->found.data, by_distance);
     for (size_t i = 1; i < count; i++) {
@@ -86,7 +82,7 @@ hone_status hone_db_targets_alike(hone_db *db, const hone_target *target, hone_a
                    .arena = arena};
     *out = (hone_db_alikes){0};
     hone_status st = hone_db_targets(db, NULL, look, &s);
-    if (!st) st = s.failed ? no_memory() : list(&s, out);
+    if (!st) st = s.failed ? HONE_NO_MEMORY("targets of the database") : list(&s, out);
     hone_vec_deinit(&s.found);
     return st;
 }

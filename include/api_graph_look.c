@@ -193,10 +193,6 @@ const char *hone_binding_text(const hone_binding *b, const char *key) {
 
 /* ---- visitors ---- */
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "visitor");
-}
-
 static hone_status visit_binding(const hone_graph_visitor *visitor, hone_arena *arena,
                                  const hone_module *module, const hone_graph_func *func,
                                  const hone_gbind *bind) {
@@ -204,7 +200,7 @@ static hone_status visit_binding(const hone_graph_visitor *visitor, hone_arena *
     hone_garg value = HONE_GARG_OF_VALUE(bind->value);
     HONE_TRY(hone_api_binding(arena, module, func, bind, bind->args, &binding));
     binding.value = hone_api_argument(arena, module, func, &value);
-    if (!binding.value) return no_memory();
+    if (!binding.value) return HONE_NO_MEMORY("visitor");
     visitor->binding(visitor->context, &binding);
     return HONE_OK;
 }
@@ -214,7 +210,7 @@ static hone_status visit(const hone_graph_visitor *visitor, hone_arena *arena,
     for (uint32_t i = 0; visitor->parameter && i < func->param_count; i++) {
         hone_garg value = HONE_GARG_OF_VALUE(i);
         const hone_argument *parameter = hone_api_argument(arena, module, func, &value);
-        if (!parameter) return no_memory();
+        if (!parameter) return HONE_NO_MEMORY("visitor");
         visitor->parameter(visitor->context, parameter);
     }
     for (uint32_t i = 0; visitor->binding && i < func->bind_count; i++) {
@@ -222,7 +218,7 @@ static hone_status visit(const hone_graph_visitor *visitor, hone_arena *arena,
     }
     if (!visitor->result) return HONE_OK;
     const hone_argument *result = hone_api_argument(arena, module, func, &func->result);
-    if (!result) return no_memory();
+    if (!result) return HONE_NO_MEMORY("visitor");
     visitor->result(visitor->context, result);
     return HONE_OK;
 }
@@ -240,7 +236,7 @@ hone_error *hone_graph_visit(const hone_program *program, const char *function,
     if (st) return hone_api_error(st);
     hone_graph_visitor copy = *visitor;
     hone_arena *arena = hone_arena_create(4096);
-    if (!arena) return hone_api_error(no_memory());
+    if (!arena) return hone_api_error(HONE_NO_MEMORY("visitor"));
     st = visit(&copy, arena, module, member->graph);
     hone_arena_destroy(arena);
     return hone_api_error(st);

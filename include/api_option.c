@@ -17,10 +17,6 @@ typedef struct call {
     uint32_t arg_count;
 } call;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "operator");
-}
-
 static const hone_option *find_option(const call *c, const char *name, size_t length) {
     for (size_t i = 0; i < c->option_count; i++) {
         const char *own = c->options[i].name;
@@ -102,7 +98,7 @@ static hone_status prim(const call *c, hone_dtype dtype, int64_t i, double f, ho
 
 static hone_status shape_arg(const call *c, const hone_option *o, hone_garg *out) {
     const hone_expr **extents = hone_arena_alloc(c->arena, (o->count + 1) * sizeof *extents);
-    if (!extents) return no_memory();
+    if (!extents) return HONE_NO_MEMORY("operator");
     hone_ir ir = {.arena = c->arena};
     for (size_t i = 0; i < o->count && !ir.error; i++) {
         bool is_term = o->kind == HONE_OPTION_TERMS;
@@ -122,7 +118,7 @@ static hone_status shape_arg(const call *c, const hone_option *o, hone_garg *out
 
 static hone_status list_arg(const call *c, const hone_option *o, hone_garg *out) {
     hone_garg *items = hone_arena_zalloc(c->arena, (o->count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("operator");
     for (size_t i = 0; i < o->count; i++)
         HONE_TRY(prim(c, HONE_DTYPE_I64, o->integers[i], 0, &items[i]));
     *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = (uint32_t)o->count, .u.items = items};
@@ -191,10 +187,10 @@ static hone_status attr_value(const call *c, const hone_option *o, hone_value *o
         return HONE_OK;
     case HONE_OPTION_TEXT:
         *out = HONE_VALUE_OF_STRING(hone_arena_strdup(c->arena, o->text));
-        return out->u.s ? HONE_OK : no_memory();
+        return out->u.s ? HONE_OK : HONE_NO_MEMORY("operator");
     case HONE_OPTION_INTEGERS: {
         hone_value *items = hone_arena_zalloc(c->arena, (o->count + 1) * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("operator");
         for (size_t i = 0; i < o->count; i++)
             items[i] = HONE_VALUE_OF_INT(o->integers[i]);
         *out = (hone_value){.kind = HONE_VALUE_LIST, .count = (uint32_t)o->count, .u.items = items};
@@ -224,7 +220,8 @@ static hone_status add_attr(call *c, const char *name, size_t length, hone_attrs
     if (name[length] == '=' && !fits_default(o, name + length + 1)) return wrong_kind(c, o);
     HONE_TRY(attr_value(c, o, &value));
     const char *key = hone_arena_strdup(c->arena, o->name);
-    return key && hone_attrs_with(c->arena, attrs, key, value, attrs) ? HONE_OK : no_memory();
+    return key && hone_attrs_with(c->arena, attrs, key, value, attrs) ? HONE_OK
+                                                                      : HONE_NO_MEMORY("operator");
 }
 
 hone_status hone_api_bind(hone_arena *arena, const char *op, size_t count, const hone_garg *tensors,
@@ -243,7 +240,7 @@ hone_status hone_api_bind(hone_arena *arena, const char *op, size_t count, const
     for (size_t i = 0; hone_graph_op_param(c.row, i, &length, &is_attr); i++)
         c.arg_count += !is_attr;
     c.args = hone_arena_zalloc(arena, (c.arg_count + 1) * sizeof *c.args);
-    if (!c.args) return no_memory();
+    if (!c.args) return HONE_NO_MEMORY("operator");
     c.arg_count = 0;
     *out_bind = (hone_gbind){.kind = HONE_GBIND_CALL, .callee = c.row->name};
     for (size_t i = 0; (name = hone_graph_op_param(c.row, i, &length, &is_attr)); i++) {

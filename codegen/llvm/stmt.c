@@ -5,10 +5,6 @@
 
 #include "lower/ground/lower.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation");
-}
-
 LLVMBasicBlockRef gen_block(gen *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->context, g->frame->function, name);
 }
@@ -70,7 +66,8 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     gen_loop outer = g->loop;
     g->loop = (gen_loop){latch, after, id};
     g->vars[var] = (gen_var){.value = iv, .is_index = true};
-    if (!hone_arith_bind(&g->arith, var, node->u.loop.range)) gen_fail(g, no_memory());
+    if (!hone_arith_bind(&g->arith, var, node->u.loop.range))
+        gen_fail(g, HONE_NO_MEMORY("code generation"));
     gen_children(g, id);
     g->loop = outer;
     gen_lines_at(g, id);
@@ -181,7 +178,8 @@ static void let(gen *g, hone_node_id id) {
     g->vars[var] = (gen_var){is_index ? gen_index(g, value) : gen_value(g, value), is_index};
     if (is_index) {
         hone_bound bound = hone_arith_bound(&g->arith, value);
-        if (!hone_arith_bind_const(&g->arith, var, bound.min, bound.max)) gen_fail(g, no_memory());
+        if (!hone_arith_bind_const(&g->arith, var, bound.min, bound.max))
+            gen_fail(g, HONE_NO_MEMORY("code generation"));
     }
     gen_children(g, id);
 }

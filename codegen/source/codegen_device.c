@@ -8,10 +8,6 @@
 #include "codegen/codegen.h"
 #include "codegen/source/c_gen.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
-}
-
 /* ---- the entry ---- */
 
 static void find_block(const hone_func *func, int64_t out_extents[3]) {
@@ -113,7 +109,7 @@ static const char *buffer(c_gen *g, hone_buffer id, const bool *written, uint32_
 static const char *parameters(c_gen *g) {
     const bool *written = find_written(g);
     const char *all = "";
-    if (!written) c_fail(g, no_memory());
+    if (!written) c_fail(g, HONE_NO_MEMORY("C text"));
     for (uint32_t p = 0; written && p < g->func->param_count; p++) {
         const hone_param *param = &g->func->params[p];
         const char *text = param->buffer == HONE_NO_ID ? scalar(g, param->var, p)
@@ -131,7 +127,7 @@ static hone_status print_body(c_gen *g, const char **out_head) {
     g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
     g->values = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->values);
     if (!g->vars || !g->buffers || !g->values || !hone_arith_bind_sizes(&g->arith, g->func))
-        return no_memory();
+        return HONE_NO_MEMORY("C text");
     g->indent = 1;
     g->is_parallel = true; /* further loops are a thread's own */
     c_find_operands(g);
@@ -152,7 +148,7 @@ static hone_status print_launch(const c_dialect *dialect, const hone_codegen_ker
                .symbol = kernel->symbol,
                .arena = hone_arena_create(1 << 16),
                .out = &body};
-    if (!g.arena) return no_memory();
+    if (!g.arena) return HONE_NO_MEMORY("C text");
     hone_arith_init(&g.arith, g.arena);
     hone_status st = print_body(&g, &head);
     if (!st) {
@@ -165,7 +161,7 @@ static hone_status print_launch(const c_dialect *dialect, const hone_codegen_ker
     hone_strmap_deinit(&g.helpers);
     hone_strmap_deinit(&g.names);
     hone_arena_destroy(g.arena);
-    return !st && is_short ? no_memory() : st;
+    return !st && is_short ? HONE_NO_MEMORY("C text") : st;
 }
 
 static hone_status print_all(const c_dialect *dialect, const hone_codegen_kernel *kernels,

@@ -85,10 +85,6 @@ static const hone_gbind *maker_of(const onnx_reader *r, const hone_garg *arg) {
     return arg->kind == HONE_GARG_VALUE ? r->rewrite->defs[arg->u.value] : NULL;
 }
 
-static bool is_call(const hone_gbind *bind, const char *op) {
-    return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, op) == 0;
-}
-
 static const hone_sinfo *info_of(const onnx_reader *r, const hone_garg *arg) {
     const hone_sinfo *info = hone_garg_sinfo(r->module, r->rewrite->old, arg, r->arena);
     bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 &&
@@ -116,7 +112,7 @@ typedef struct quantised {
 /* A dequantize to float32, of constant numbers, whose zero point is of the type of its data. */
 static bool read_dequantize(const onnx_reader *r, const hone_gbind *bind, quantised *out) {
     hone_dtype dtype = HONE_DTYPE_VOID;
-    if (!is_call(bind, "dequantize") || bind->arg_count != 3) return false;
+    if (!hone_gbind_calls(bind, "dequantize") || bind->arg_count != 3) return false;
     const char *name = hone_attrs_string(&bind->attrs, "out_dtype", "float32");
     *out = (quantised){.x = bind->args[0],
                        .scale = constant_of(r, &bind->args[1]),
@@ -134,7 +130,7 @@ static bool read_dequantize(const onnx_reader *r, const hone_gbind *bind, quanti
 
 static bool is_turn(const hone_gbind *bind) {
     int64_t axes[2];
-    if (!is_call(bind, "permute_dims")) return false;
+    if (!hone_gbind_calls(bind, "permute_dims")) return false;
     const hone_value *value = hone_attrs_find(&bind->attrs, "axes");
     if (!value || value->kind != HONE_VALUE_LIST || value->count != 2) return false;
     hone_status st = hone_graph_attr_ints(bind, "axes", 2, 0, axes);
@@ -158,7 +154,9 @@ static bool read_factor(const onnx_reader *r, const hone_garg *arg, quantised *o
 static bool read_bias(const onnx_reader *r, const hone_garg *arg, const quantised *a,
                       const quantised *b, quantised *out) {
     const hone_gbind *maker = maker_of(r, arg);
-    for (int i = 0; i < 2 && (is_call(maker, "reshape") || is_call(maker, "expand_dims")); i++)
+    for (int i = 0;
+         i < 2 && (hone_gbind_calls(maker, "reshape") || hone_gbind_calls(maker, "expand_dims"));
+         i++)
         maker = maker_of(r, &maker->args[0]);
     if (!read_dequantize(r, maker, out)) return false;
     const hone_sinfo *info = info_of(r, &out->x);
@@ -187,10 +185,10 @@ typedef struct chain {
 } chain;
 
 static bool is_limit(const hone_gbind *bind) {
-    bool is_clip = is_call(bind, "clip") && bind->arg_count == 3;
+    bool is_clip = hone_gbind_calls(bind, "clip") && bind->arg_count == 3;
     for (uint32_t i = 1; is_clip && i < 3; i++)
         is_clip = bind->args[i].kind == HONE_GARG_PRIM;
-    bool is_relu = is_call(bind, "nn.relu") || is_call(bind, "nn.relu6");
+    bool is_relu = hone_gbind_calls(bind, "nn.relu") || hone_gbind_calls(bind, "nn.relu6");
     return is_clip || is_relu;
 }
 
@@ -199,7 +197,7 @@ static bool is_conv(const hone_gbind *core) {
     static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
     static const char *const kernel[] = {"OIW", "OIHW", "OIDHW"};
     for (size_t i = 0; i < HONE_COUNT(names); i++) {
-        if (!is_call(core, names[i])) continue;
+        if (!hone_gbind_calls(core, names[i])) continue;
         return strcmp(hone_attrs_string(&core->attrs, "data_layout", data[i]), data[i]) == 0 &&
                strcmp(hone_attrs_string(&core->attrs, "kernel_layout", kernel[i]), kernel[i]) == 0;
     }
@@ -207,7 +205,7 @@ static bool is_conv(const hone_gbind *core) {
 }
 
 static bool is_plain_product(const hone_gbind *core) {
-    return is_call(core, "matmul") && !hone_attrs_int(&core->attrs, "transpose_a", 0) &&
+    return hone_gbind_calls(core, "matmul") && !hone_attrs_int(&core->attrs, "transpose_a", 0) &&
            !hone_attrs_int(&core->attrs, "transpose_b", 0);
 }
 
@@ -231,7 +229,7 @@ static bool read_core(const onnx_reader *r, const hone_garg *arg, chain *c) {
 /* The sum of a core and a bias, in either order, or a core alone. */
 static bool read_sum(const onnx_reader *r, const hone_garg *arg, chain *c) {
     const hone_gbind *maker = maker_of(r, arg);
-    c->has_bias = is_call(maker, "add");
+    c->has_bias = hone_gbind_calls(maker, "add");
     if (!c->has_bias) return read_core(r, arg, c);
     for (uint32_t i = 0; i < 2; i++) {
         if (!read_core(r, &maker->args[i], c)) continue;
@@ -261,9 +259,11 @@ static double limit_of(const hone_gbind *bind, uint32_t arg) {
 
 /* Of what comes later, these are limits too. */
 static void read_limits(const hone_gbind *bind, double *low, double *high) {
-    bool is_clip = is_call(bind, "clip");
+    bool is_clip = hone_gbind_calls(bind, "clip");
     double from = is_clip ? limit_of(bind, 1) : 0;
-    double to = is_clip ? limit_of(bind, 2) : is_call(bind, "nn.relu6") ? 6 : (double)INFINITY;
+    double to = is_clip                              ? limit_of(bind, 2)
+                : hone_gbind_calls(bind, "nn.relu6") ? 6
+                                                     : (double)INFINITY;
     *low = fmin(fmax(*low, from), to);
     *high = fmin(fmax(*high, from), to);
 }
@@ -342,7 +342,7 @@ static bool only_moves(const hone_gbind *bind) {
                                         "expand_dims",   "permute_dims",  "nn.max_pool1d",
                                         "nn.max_pool2d", "nn.max_pool3d", "nn.batch_flatten"};
     for (size_t i = 0; bind && i < HONE_COUNT(names); i++) {
-        if (is_call(bind, names[i])) return true;
+        if (hone_gbind_calls(bind, names[i])) return true;
     }
     return false;
 }

@@ -10,10 +10,6 @@
 
 enum { MOST_FITS = 32 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 bool onnx_known_truth(const onnx_reader *r, const hone_garg *arg, bool *out) {
     const hone_tensor *tensor = onnx_constant_of(r, arg);
     if (!tensor || hone_tensor_count(tensor) != 1) return false;
@@ -65,7 +61,7 @@ static hone_status rebuild(onnx_reader *r, const hone_garg *like, const hone_gar
     }
     uint32_t count = onnx_held_count(like);
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(rebuild(r, &like->u.items[i], flat, io_at, &items[i]));
     out->u.items = items;
@@ -102,7 +98,7 @@ static hone_status read_flat(onnx_reader *r, branch *b, hone_garg **out_results,
     for (size_t i = 0; i < b->graph->n_output; i++)
         count += count_flat(&b->outputs[i]);
     *out_results = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof **out_results);
-    if (!*out_results) return no_memory();
+    if (!*out_results) return HONE_NO_MEMORY("model");
     for (size_t i = 0; i < b->graph->n_output; i++)
         flatten(&b->outputs[i], *out_results, &next);
     *out_count = count;
@@ -156,7 +152,7 @@ static hone_status make_branch(onnx_reader *r, const onnx_captured *captured, co
                        .ctx = b,
                        .read = of_sizes ? read_sizes : read_branch};
     b->outputs = hone_arena_zalloc(r->arena, (b->graph->n_output + 1) * sizeof *b->outputs);
-    return b->outputs ? onnx_make_function(r, &f, &b->name) : no_memory();
+    return b->outputs ? onnx_make_function(r, &f, &b->name) : HONE_NO_MEMORY("model");
 }
 
 static hone_status check_alike(const branch *then, const branch *otherwise) {
@@ -181,7 +177,7 @@ static hone_status results_of(onnx_reader *r, hone_gvalue value, hone_garg **out
     bool is_tuple = info && info->kind == HONE_SINFO_TUPLE;
     uint32_t count = is_tuple ? info->field_count : 1;
     *out_flat = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof **out_flat);
-    if (!*out_flat) return no_memory();
+    if (!*out_flat) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count; i++) {
         (*out_flat)[i] = HONE_GARG_OF_VALUE(value);
         if (!is_shape_known(is_tuple ? info->fields[i] : info)) {
@@ -255,7 +251,7 @@ static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *th
     uint32_t first = HONE_GBIND_IF_ARGS + leads->count, count = first + captured->count;
     hone_garg *args = hone_arena_zalloc(r->arena, count * sizeof *args);
     hone_gvalue value = hone_graph_add_value(r->graph, "lv", NULL);
-    if (!args || value == HONE_NO_ID) return no_memory();
+    if (!args || value == HONE_NO_ID) return HONE_NO_MEMORY("model");
     args[0] = condition;
     args[HONE_GBIND_IF_THEN] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = then->name};
     args[HONE_GBIND_IF_ELSE] = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = otherwise->name};
@@ -264,7 +260,7 @@ static hone_status emit_if(onnx_reader *r, hone_garg condition, const branch *th
     for (uint32_t i = 0; i < captured->count; i++)
         args[first + i] = captured->values[i];
     hone_gbind *bind = hone_graph_add_bind(r->graph, HONE_GBIND_IF, value);
-    if (!bind) return no_memory();
+    if (!bind) return HONE_NO_MEMORY("model");
     bind->args = args;
     bind->arg_count = count;
     hone_garg ignored;

@@ -22,10 +22,6 @@ typedef struct linear {
     hone_garg state, held[HELD];
 } linear;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 /* ---- what the node says ---- */
 
 /* How many numbers of the last dimension there are for each head. */
@@ -167,7 +163,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     linear inside = *(const linear *)ctx;
     hone_garg *results = hone_arena_zalloc(r->arena, 2 * sizeof *results);
     uint32_t next = 2;
-    if (!results) return no_memory();
+    if (!results) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < HELD; i++)
         if (inside.held[i].kind == HONE_GARG_VALUE) inside.held[i] = leads[next++];
     results[0] = leads[1];

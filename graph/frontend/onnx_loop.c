@@ -4,10 +4,6 @@
 
 #include "graph/frontend/onnx_turns.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 /* ---- Loop ---- */
 
 static hone_status read_limit(onnx_reader *r, onnx_turns *t) {
@@ -113,7 +109,7 @@ static hone_status run_batches(onnx_reader *r, const onnx_turns *all, const scan
                           "the number of batches must be known, and at most %d", ONNX_MAX_INPUTS);
     }
     hone_garg *made = hone_arena_zalloc(r->arena, (size_t)(batches * results + 1) * sizeof *made);
-    if (!made) return no_memory();
+    if (!made) return HONE_NO_MEMORY("model");
     for (int64_t b = 0; b < batches; b++) {
         onnx_turns t = *all;
         hone_garg i = {.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, b)};

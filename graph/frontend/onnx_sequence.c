@@ -5,14 +5,10 @@
 
 #include "graph/frontend/onnx_flow.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg *items,
                                  hone_garg *out) {
     hone_garg *copy = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *copy);
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("model");
     if (count) memcpy(copy, items, count * sizeof *copy);
     *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = copy};
     return HONE_OK;
@@ -74,7 +70,7 @@ static hone_status convert_insert(onnx_reader *r, hone_garg *out) {
     HONE_TRY(sequence_of(r, 0, &from));
     HONE_TRY(place_of(r, 2, from->count, from->count, &place));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)from->count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < from->count; i++)
         items[i + (i >= place)] = from->u.items[i];
     items[place] = r->inputs[1];
@@ -189,7 +185,7 @@ static hone_status convert_split(onnx_reader *r, hone_garg *out) {
         return onnx_series_split(r, r->inputs[0], axis, keeps != 0, out);
     HONE_TRY(lengths_of(r, extent, lengths, &count));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("model");
     bool drops = !keeps && !onnx_has_input(r, 1), are_numbers = extent >= 0;
     for (uint32_t i = 0; i < count; i++)
         are_numbers &= hone_expr_is_int(lengths[i]);
@@ -233,7 +229,7 @@ static hone_status convert_map(onnx_reader *r, hone_garg *out) {
     hone_garg *table =
         hone_arena_zalloc(r->arena, ((size_t)items + 1) * (made + 1) * sizeof *table);
     hone_garg outputs[ONNX_MAX_OUTPUTS];
-    if (!all || !inputs || !table) return no_memory();
+    if (!all || !inputs || !table) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < items; i++) {
         HONE_TRY(inputs_of_item(r, all, count, i, inputs));
         HONE_TRY(onnx_read_inside(r, body, count, inputs, outputs));

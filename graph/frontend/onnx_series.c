@@ -7,10 +7,6 @@
 #include "graph/frontend/nodes/onnx_nodes.h"
 #include "graph/frontend/onnx_flow.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 bool onnx_is_series(const hone_garg *arg) {
     return arg->kind == HONE_GARG_TUPLE && arg->count == 0 && arg->is_plain;
 }
@@ -23,7 +19,7 @@ uint32_t onnx_held_count(const hone_garg *arg) {
 hone_status onnx_make_series(onnx_reader *r, hone_garg items, hone_garg *out) {
     hone_garg *copy = hone_arena_copy(r->arena, &items, sizeof items);
     *out = (hone_garg){.kind = HONE_GARG_TUPLE, .is_plain = true, .u.items = copy};
-    return copy ? HONE_OK : no_memory();
+    return copy ? HONE_OK : HONE_NO_MEMORY("model");
 }
 
 hone_status onnx_refuse_series(const hone_garg *arg) {
@@ -143,7 +139,7 @@ static hone_status take_append(onnx_reader *r, uint32_t state, const Onnx__NodeP
                                Onnx__GraphProto *body) {
     Onnx__ValueInfoProto *item = hone_arena_zalloc(r->arena, sizeof *item);
     size_t kept = 0, input = 2 + state, output = 1 + state;
-    if (!item) return no_memory();
+    if (!item) return HONE_NO_MEMORY("model");
     *item = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
     item->name = node->input[1];
     memmove(body->input + input, body->input + input + 1,
@@ -161,11 +157,11 @@ static hone_status take_append(onnx_reader *r, uint32_t state, const Onnx__NodeP
 static hone_status copy_body(onnx_reader *r, const Onnx__GraphProto *body, Onnx__GraphProto **out) {
     Onnx__GraphProto *copy = hone_arena_copy(r->arena, body, sizeof *body);
     *out = copy;
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("model");
     copy->input = hone_arena_copy(r->arena, body->input, body->n_input * sizeof *body->input);
     copy->output = hone_arena_copy(r->arena, body->output, body->n_output * sizeof *body->output);
     copy->node = hone_arena_copy(r->arena, body->node, body->n_node * sizeof *body->node);
-    return copy->input && copy->output && copy->node ? HONE_OK : no_memory();
+    return copy->input && copy->output && copy->node ? HONE_OK : HONE_NO_MEMORY("model");
 }
 
 hone_status onnx_find_appends(onnx_reader *r, const Onnx__GraphProto *body, uint32_t state_count,

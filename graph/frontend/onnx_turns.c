@@ -11,10 +11,6 @@
 /* Nodes of all turns: up to so many turns stand in place of a loop; and where it cannot be one. */
 enum { NODES_IN_PLACE = 64, MOST_NODES_IN_PLACE = 4096 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 /* ---- items ---- */
 
 hone_status onnx_item(onnx_reader *r, hone_garg x, hone_garg i, int64_t axis, hone_garg *out) {
@@ -35,7 +31,7 @@ hone_status onnx_stack(onnx_reader *r, uint32_t count, const hone_garg *items, i
                        hone_garg *out) {
     hone_garg *parts = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *parts);
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
-    if (!parts) return no_memory();
+    if (!parts) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count; i++) {
         parts[i] = items[i];
         HONE_TRY(onnx_as_tensor(r, &parts[i]));
@@ -64,7 +60,7 @@ hone_status onnx_read_turn(onnx_reader *r, const onnx_turns *t, hone_garg i,
                            const hone_garg *states, const hone_garg *wholes, hone_garg *outputs) {
     uint32_t first = t->is_scan ? 0 : 2, count = first + t->state_count + t->whole_count;
     hone_garg *inputs = hone_arena_zalloc(r->arena, ((size_t)count + 1) * sizeof *inputs);
-    if (!inputs) return no_memory();
+    if (!inputs) return HONE_NO_MEMORY("model");
     if (t->body->n_input != count) {
         return HONE_ERROR(HONE_CODE_INVALID, "its graph has %zu inputs, must have %u",
                           t->body->n_input, (unsigned)count);
@@ -111,7 +107,7 @@ static hone_status turns_in_place(onnx_reader *r, onnx_turns *t) {
     hone_garg *items = hone_arena_zalloc(r->arena, (most + 1) * sizeof *items);
     uint32_t count = 0, first_scan = !t->is_scan + t->state_count;
     bool goes_on = true;
-    if (!all || !items) return no_memory();
+    if (!all || !items) return HONE_NO_MEMORY("model");
     for (; count < most && goes_on; count++)
         HONE_TRY(turn_in_place(r, t, count, all + count * width, &goes_on));
     if (goes_on && count < t->known)
@@ -146,7 +142,7 @@ static hone_status try(onnx_reader *r, onnx_turns *t,
     uint32_t binds = r->graph->bind_count, values = r->graph->value_count;
     uint32_t found = r->found_count, items = r->items_count;
     hone_garg *states = hone_arena_copy(r->arena, t->states, (t->state_count + 1) * sizeof *states);
-    if (!states) return no_memory();
+    if (!states) return HONE_NO_MEMORY("model");
     hone_status st = how(r, t);
     if (!st) return HONE_OK;
     r->graph->bind_count = binds;
@@ -194,7 +190,7 @@ static hone_status run_appending(onnx_reader *r, onnx_turns *t, const onnx_appen
     plain.states = hone_arena_zalloc(r->arena, ((size_t)kept + 1) * sizeof *plain.states);
     plain.results =
         hone_arena_zalloc(r->arena, ((size_t)kept + plain.scan_count) * sizeof *plain.results);
-    if (!plain.states || !plain.results) return no_memory();
+    if (!plain.states || !plain.results) return HONE_NO_MEMORY("model");
     for (uint32_t s = 0; s < t->state_count; s++)
         if (!is_appended_to(a, s)) plain.states[at++] = t->states[s];
     HONE_TRY(onnx_run_turns(r, &plain));
@@ -235,5 +231,5 @@ hone_status onnx_begin_turns(onnx_reader *r, onnx_turns *t, uint32_t first_state
     t->wholes = hone_arena_copy(r->arena, r->inputs + first_state + t->state_count,
                                 ((size_t)t->whole_count + 1) * sizeof *t->wholes);
     t->results = hone_arena_zalloc(r->arena, (t->body->n_output + 1) * sizeof *t->results);
-    return t->states && t->wholes && t->results ? HONE_OK : no_memory();
+    return t->states && t->wholes && t->results ? HONE_OK : HONE_NO_MEMORY("model");
 }

@@ -6,10 +6,6 @@
 #include "graph/frontend/onnx_turns.h"
 #include "graph/module/rewrite.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 typedef struct body_of_loop {
     const onnx_turns *t;
     bool has_condition;               /* that is found out */
@@ -25,7 +21,7 @@ static hone_status read_growing(onnx_reader *r, const onnx_turns *t, const hone_
     plain.state_count -= sizes;
     hone_garg *states =
         hone_arena_copy(r->arena, leads + 1, ((size_t)t->state_count + 1) * sizeof *states);
-    if (!states) return no_memory();
+    if (!states) return HONE_NO_MEMORY("model");
     if (!sizes) return onnx_read_turn(r, &plain, leads[0], states, wholes, outputs);
     HONE_TRY(onnx_cut_states(r, t->growth, leads + 1 + plain.state_count, states));
     HONE_TRY(onnx_read_turn(r, &plain, leads[0], states, wholes, outputs));
@@ -53,7 +49,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     hone_garg *outputs =
         hone_arena_zalloc(r->arena, ((size_t)count + t->scan_count + 1) * sizeof *outputs);
     bool goes_on = false;
-    if (!outputs) return no_memory();
+    if (!outputs) return HONE_NO_MEMORY("model");
     HONE_TRY(read_counted(r, t, b->counts, leads, outputs));
     *out_results = outputs;
     *out_count = b->drops_scans ? count : count + t->scan_count;
@@ -72,7 +68,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
 static hone_status types_of(onnx_reader *r, onnx_turns *t, const hone_sinfo ***out) {
     uint32_t count = 1 + t->state_count + t->whole_count;
     *out = hone_arena_zalloc(r->arena, count * sizeof **out);
-    if (!*out) return no_memory();
+    if (!*out) return HONE_NO_MEMORY("model");
     (*out)[0] = hone_sinfo_static(r->arena, HONE_DTYPE_I64, 0, NULL);
     for (uint32_t i = 1; i < count; i++) {
         bool is_state = i <= t->state_count;
@@ -92,7 +88,7 @@ static hone_status types_of(onnx_reader *r, onnx_turns *t, const hone_sinfo ***o
 static hone_status tuple_of(onnx_reader *r, uint32_t count, const hone_garg *a, uint32_t more,
                             const hone_garg *b, hone_garg *out) {
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)count + more + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < count + more; i++)
         items[i] = i < count ? a[i] : b[i - count];
     *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count + more, .u.items = items};
@@ -112,7 +108,7 @@ hone_status onnx_emit_loop(onnx_reader *r, const onnx_loop *loop, hone_garg *res
     hone_garg out;
     if (hone_graph_add_call(r->graph, "loop", HONE_LOOP_CONDITION + has_condition, args,
                             (hone_attrs){0}, NULL) == HONE_NO_ID) {
-        return no_memory();
+        return HONE_NO_MEMORY("model");
     }
     HONE_TRY(onnx_finish_bind(r, &r->graph->bindings[r->graph->bind_count - 1], &out));
     for (uint32_t i = 0; i < loop->state_count + loop->scan_count; i++)
@@ -164,7 +160,7 @@ static hone_status count_turns(onnx_reader *r, onnx_turns *t, const onnx_capture
     uint32_t last = t->state_count;
     counting.states = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *counting.states);
     hone_garg *results = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *results);
-    if (!counting.states || !results) return no_memory();
+    if (!counting.states || !results) return HONE_NO_MEMORY("model");
     memcpy(counting.states, t->states, last * sizeof *t->states);
     HONE_TRY(onnx_scalar(r, HONE_DTYPE_I64, 0, &counting.states[last]));
     counting.state_count = last + 1;
@@ -219,7 +215,7 @@ static hone_status with_sizes(onnx_reader *r, const onnx_turns *t, onnx_growth *
     out->growth = g;
     out->state_count += g->groups;
     out->states = hone_arena_zalloc(r->arena, ((size_t)out->state_count + 1) * sizeof *out->states);
-    if (!out->states) return no_memory();
+    if (!out->states) return HONE_NO_MEMORY("model");
     memcpy(out->states, t->states, t->state_count * sizeof *t->states);
     return onnx_first_sizes(r, g, out->states + t->state_count);
 }
@@ -246,7 +242,7 @@ static hone_status run_growing(onnx_reader *r, onnx_turns *t, const onnx_capture
     onnx_loop loop;
     hone_garg *all =
         hone_arena_zalloc(r->arena, ((size_t)t->state_count + t->scan_count + 1) * sizeof *all);
-    if (!all) return no_memory();
+    if (!all) return HONE_NO_MEMORY("model");
     HONE_TRY(check_growth(t, b->has_condition));
     if (t->limit.kind != HONE_GARG_PRIM) HONE_TRY(find_limit(r, &t->limit));
     HONE_TRY(onnx_make_room(r, t->limit.u.expr, t->growth, t->states));

@@ -11,14 +11,10 @@ typedef struct moving {
     uint32_t *numbers; /* by constant of from: its number in to; HONE_NO_ID = not there yet */
 } moving;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
-}
-
 static hone_status begin(moving *m, hone_module *to, hone_module *from) {
     *m = (moving){.to = to, .from = from};
     m->numbers = hone_arena_alloc(to->arena, (from->constant_count + 1) * sizeof *m->numbers);
-    if (!m->numbers) return no_memory();
+    if (!m->numbers) return HONE_NO_MEMORY("module");
     for (uint32_t i = 0; i < from->constant_count; i++)
         m->numbers[i] = HONE_NO_ID;
     return hone_module_borrow(to, from);
@@ -36,7 +32,7 @@ static hone_status move_arg(moving *m, hone_garg *arg) {
         arg->u.constant = *number;
     } else if (arg->kind == HONE_GARG_TUPLE && arg->count) {
         hone_garg *items = hone_arena_copy(m->to->arena, arg->u.items, arg->count * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("module");
         arg->u.items = items;
         for (uint32_t i = 0; i < arg->count; i++)
             HONE_TRY(move_arg(m, &items[i]));
@@ -46,12 +42,12 @@ static hone_status move_arg(moving *m, hone_garg *arg) {
 
 static hone_status move_graph(moving *m, const hone_graph_func *graph) {
     hone_graph_func *copy = hone_graph_func_copy_deep(m->to->arena, graph);
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("module");
     for (uint32_t i = 0; i < copy->bind_count; i++) {
         hone_gbind *bind = &copy->bindings[i];
         if (!bind->arg_count) continue;
         hone_garg *args = hone_arena_copy(m->to->arena, bind->args, bind->arg_count * sizeof *args);
-        if (!args) return no_memory();
+        if (!args) return HONE_NO_MEMORY("module");
         bind->args = args;
         for (uint32_t a = 0; a < bind->arg_count; a++)
             HONE_TRY(move_arg(m, &args[a]));
@@ -144,7 +140,7 @@ hone_status hone_module_find_needed(const hone_module *module, const char *name,
     closure c = {.module = module};
     HONE_TRY(hone_module_pick(module, name, &member));
     c.is_needed = hone_arena_zalloc(arena, (size_t)module->member_count + 1);
-    if (!c.is_needed) return no_memory();
+    if (!c.is_needed) return HONE_NO_MEMORY("module");
     need(&c, member->name);
     *out_needed = c.is_needed;
     return HONE_OK;
@@ -228,7 +224,7 @@ static hone_status alone(hone_module *module, const char *name, hone_module *to)
     }
     if (member->kind != HONE_MEMBER_FUNC) return move_member(&m, member);
     hone_func *copy = hone_func_copy_deep(to->arena, member->func);
-    return copy ? hone_module_add_func(to, copy) : no_memory();
+    return copy ? hone_module_add_func(to, copy) : HONE_NO_MEMORY("module");
 }
 
 /* ---- each with a module of its own for the result ---- */

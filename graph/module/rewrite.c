@@ -6,10 +6,6 @@
 
 #include "ir/ops/graph_op.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "graph");
-}
-
 /* ---- facts of the old function ---- */
 
 static void count_uses(uint32_t *uses, const hone_garg *arg) {
@@ -26,7 +22,7 @@ static hone_status collect_facts(hone_rewrite *rw) {
     uint32_t *uses = hone_arena_zalloc(rw->module->arena, room * sizeof *uses);
     rw->defs = hone_arena_zalloc(rw->module->arena, room * sizeof *rw->defs);
     rw->map = hone_arena_zalloc(rw->module->arena, room * sizeof *rw->map);
-    if (!uses || !rw->defs || !rw->map) return no_memory();
+    if (!uses || !rw->defs || !rw->map) return HONE_NO_MEMORY("graph");
     for (uint32_t i = 0; i < old->value_count; i++)
         rw->map[i].kind = HONE_GARG_NONE;
     for (uint32_t i = 0; i < old->bind_count; i++) {
@@ -52,7 +48,7 @@ hone_status hone_rewrite_arg(hone_rewrite *rw, const hone_garg *arg, hone_garg *
         }
     } else if (arg->kind == HONE_GARG_TUPLE) {
         hone_garg *items = hone_arena_alloc(rw->module->arena, (arg->count + 1) * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("graph");
         for (uint32_t i = 0; i < arg->count; i++) {
             HONE_TRY(hone_rewrite_arg(rw, &arg->u.items[i], &items[i]));
         }
@@ -64,7 +60,7 @@ hone_status hone_rewrite_arg(hone_rewrite *rw, const hone_garg *arg, hone_garg *
 hone_status hone_rewrite_args(hone_rewrite *rw, const hone_gbind *bind, const hone_garg **out) {
     hone_garg *args = hone_arena_zalloc(rw->module->arena, (bind->arg_count + 1) * sizeof *args);
     *out = args;
-    if (!args) return no_memory();
+    if (!args) return HONE_NO_MEMORY("graph");
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         HONE_TRY(hone_rewrite_arg(rw, &bind->args[i], &args[i]));
     }
@@ -123,7 +119,7 @@ bool hone_garg_same(const hone_garg *a, const hone_garg *b) {
 hone_status hone_rewrite_call(hone_rewrite *rw, const char *op, uint32_t arg_count,
                               const hone_garg *args, hone_attrs attrs, hone_garg *out) {
     hone_gvalue value = hone_graph_add_call(rw->now, op, arg_count, args, attrs, NULL);
-    if (value == HONE_NO_ID) return no_memory();
+    if (value == HONE_NO_ID) return HONE_NO_MEMORY("graph");
     hone_gbind *bind = &rw->now->bindings[rw->now->bind_count - 1];
     const hone_sinfo *info;
     bind->in_dataflow = true;
@@ -137,7 +133,7 @@ hone_status hone_rewrite_call_tir(hone_rewrite *rw, const char *callee, uint32_t
                                   const hone_garg *args, const hone_sinfo *info, hone_garg *out) {
     hone_gvalue value =
         hone_graph_add_call(rw->now, callee, arg_count, args, (hone_attrs){0}, info);
-    if (value == HONE_NO_ID) return no_memory();
+    if (value == HONE_NO_ID) return HONE_NO_MEMORY("graph");
     hone_gbind *bind = &rw->now->bindings[rw->now->bind_count - 1];
     bind->kind = HONE_GBIND_CALL_TIR;
     bind->in_dataflow = true;
@@ -166,7 +162,7 @@ static hone_status keep(hone_rewrite *rw, const hone_gbind *bind) {
     const hone_gvalue_info *info = &rw->old->values[bind->value];
     hone_gvalue value = hone_graph_add_value(rw->now, info->name, info->sinfo);
     hone_gbind *copy = value == HONE_NO_ID ? NULL : hone_graph_add_bind(rw->now, bind->kind, value);
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("graph");
     *copy = *bind;
     copy->value = value;
     copy->args = args;
@@ -183,18 +179,19 @@ static hone_status keep(hone_rewrite *rw, const hone_gbind *bind) {
 static hone_status begin(hone_rewrite *rw) {
     const hone_graph_func *old = rw->old;
     hone_graph_func *now = hone_graph_func_create(rw->module->arena, old->name);
-    if (!now) return no_memory();
+    if (!now) return HONE_NO_MEMORY("graph");
     rw->now = now;
     now->attrs = old->attrs;
     now->is_private = old->is_private;
     now->is_pure = old->is_pure;
     now->result_sinfo = old->result_sinfo;
     for (uint32_t i = 0; i < old->var_count; i++) {
-        if (hone_graph_add_var(now, old->vars[i].name) == HONE_NO_ID) return no_memory();
+        if (hone_graph_add_var(now, old->vars[i].name) == HONE_NO_ID)
+            return HONE_NO_MEMORY("graph");
     }
     for (uint32_t i = 0; i < old->param_count; i++) {
         hone_gvalue value = hone_graph_add_param(now, old->values[i].name, old->values[i].sinfo);
-        if (value == HONE_NO_ID) return no_memory();
+        if (value == HONE_NO_ID) return HONE_NO_MEMORY("graph");
         rw->map[i] = HONE_GARG_OF_VALUE(value);
     }
     return HONE_OK;
@@ -293,5 +290,5 @@ hone_status hone_module_fresh_name(const hone_module *module, const char *stem,
     }
     *out_name = last < 0 ? hone_arena_strdup(module->arena, stem)
                          : hone_arena_printf(module->arena, "%s%ld", stem, last + 1);
-    return *out_name ? HONE_OK : no_memory();
+    return *out_name ? HONE_OK : HONE_NO_MEMORY("graph");
 }

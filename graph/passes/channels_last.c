@@ -24,10 +24,6 @@ typedef struct turned {
     hone_garg *copies;   /* that was turned for somebody: no reason for others to follow */
 } turned;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "channels last");
-}
-
 /* ---- orders ---- */
 
 /* Where a dimension of the plain order stands, channels last. */
@@ -45,11 +41,12 @@ static hone_status permute(hone_rewrite *rw, hone_garg x, int32_t rank, bool is_
                            hone_garg *out) {
     hone_value *axes = hone_arena_zalloc(rw->module->arena, (size_t)rank * sizeof *axes);
     hone_attrs attrs = {0};
-    if (!axes) return no_memory();
+    if (!axes) return HONE_NO_MEMORY("channels last");
     for (int32_t i = 0; i < rank; i++)
         axes[i] = HONE_VALUE_OF_INT(is_back ? place_of(i, rank) : dim_at(i, rank));
     hone_value list = {.kind = HONE_VALUE_LIST, .count = (uint32_t)rank, .u.items = axes};
-    if (!hone_attrs_with(rw->module->arena, &attrs, "axes", list, &attrs)) return no_memory();
+    if (!hone_attrs_with(rw->module->arena, &attrs, "axes", list, &attrs))
+        return HONE_NO_MEMORY("channels last");
     return hone_rewrite_call(rw, "permute_dims", 1, &x, attrs, out);
 }
 
@@ -73,12 +70,12 @@ static hone_status set_layout(hone_rewrite *rw, const char *key, const char *pla
                               hone_attrs *attrs) {
     size_t length = strlen(plain);
     char *text = hone_arena_strdup(rw->module->arena, plain);
-    if (!text) return no_memory();
+    if (!text) return HONE_NO_MEMORY("channels last");
     memmove(text + CHANNEL, plain + CHANNEL + 1, length - CHANNEL - 1);
     text[length - 1] = plain[CHANNEL];
     return hone_attrs_with(rw->module->arena, attrs, key, HONE_VALUE_OF_STRING(text), attrs)
                ? HONE_OK
-               : no_memory();
+               : HONE_NO_MEMORY("channels last");
 }
 
 /* ---- arguments ---- */
@@ -99,7 +96,7 @@ static const hone_garg *turned_of(const hone_rewrite *rw, const hone_garg *old) 
 static hone_status widen(hone_rewrite *rw, const hone_sinfo *info, int32_t rank, hone_garg *io) {
     if (info->rank == rank) return HONE_OK;
     const hone_expr **shape = hone_arena_zalloc(rw->module->arena, (size_t)rank * sizeof *shape);
-    if (!shape) return no_memory();
+    if (!shape) return HONE_NO_MEMORY("channels last");
     for (int32_t i = 0; i < rank; i++) {
         int32_t own = i - (rank - info->rank);
         shape[i] = own < 0 ? hone_extent_int(&rw->ir, 1) : info->shape[own];
@@ -147,7 +144,7 @@ static hone_status turn_all(hone_rewrite *rw, const hone_gbind *bind, int32_t ra
                             hone_attrs attrs, bool *out_done) {
     hone_garg *args = hone_arena_zalloc(rw->module->arena, (bind->arg_count + 1) * sizeof *args);
     hone_garg out;
-    if (!args) return no_memory();
+    if (!args) return HONE_NO_MEMORY("channels last");
     for (uint32_t i = 0; i < bind->arg_count; i++)
         HONE_TRY(turn_arg(rw, &bind->args[i], rank, &args[i]));
     HONE_TRY(hone_rewrite_call(rw, bind->callee, bind->arg_count, args, attrs, &out));
@@ -238,12 +235,13 @@ static hone_status turn_sum(hone_rewrite *rw, const hone_gbind *bind, int32_t ra
     hone_value *axes = hone_arena_zalloc(rw->module->arena, (size_t)rank * sizeof *axes);
     hone_attrs attrs;
     hone_garg out, data = *turned_of(rw, &bind->args[0]);
-    if (!axes) return no_memory();
+    if (!axes) return HONE_NO_MEMORY("channels last");
     for (int32_t i = 0; i < rank; i++) {
         if (bits & 1U << dim_at(i, rank)) axes[count++] = HONE_VALUE_OF_INT(i);
     }
     hone_value list = {.kind = HONE_VALUE_LIST, .count = count, .u.items = axes};
-    if (!hone_attrs_with(rw->module->arena, &bind->attrs, "axis", list, &attrs)) return no_memory();
+    if (!hone_attrs_with(rw->module->arena, &bind->attrs, "axis", list, &attrs))
+        return HONE_NO_MEMORY("channels last");
     HONE_TRY(hone_rewrite_call(rw, bind->callee, 1, &data, attrs, &out));
     if (keeps) return give(rw, bind, out, rank, out_done);
     hone_rewrite_set(rw, bind->value, out);
@@ -257,14 +255,14 @@ static hone_status turn_concat(hone_rewrite *rw, const hone_gbind *bind, int32_t
     int64_t axis = hone_attrs_int(&bind->attrs, "axis", 0);
     hone_attrs attrs;
     hone_garg *items = hone_arena_zalloc(rw->module->arena, (tuple->count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("channels last");
     for (uint32_t i = 0; i < tuple->count; i++) {
         const hone_sinfo *info = tensor_of(rw, &tuple->u.items[i]);
         if (!info || info->rank != rank) return HONE_OK;
     }
     hone_value place = HONE_VALUE_OF_INT(place_of(axis < 0 ? axis + rank : axis, rank));
     if (!hone_attrs_with(rw->module->arena, &bind->attrs, "axis", place, &attrs))
-        return no_memory();
+        return HONE_NO_MEMORY("channels last");
     for (uint32_t i = 0; i < tuple->count; i++)
         HONE_TRY(turn_arg(rw, &tuple->u.items[i], rank, &items[i]));
     hone_garg out, arg = {.kind = HONE_GARG_TUPLE, .count = tuple->count, .u.items = items};
@@ -334,7 +332,7 @@ hone_status hone_pass_channels_last(hone_module *module, const hone_graph_option
         size_t bytes = ((size_t)graph->value_count + 1) * sizeof(hone_garg);
         turned all = {hone_arena_zalloc(module->arena, bytes),
                       hone_arena_zalloc(module->arena, bytes)};
-        if (!all.by_value || !all.copies) return no_memory();
+        if (!all.by_value || !all.copies) return HONE_NO_MEMORY("channels last");
         for (uint32_t v = 0; v < graph->value_count; v++)
             all.by_value[v].kind = all.copies[v].kind = HONE_GARG_NONE;
         HONE_TRY(hone_rewrite_member(module, i, turn, &all));

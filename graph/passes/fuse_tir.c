@@ -30,10 +30,6 @@ typedef struct splice {
     hone_buffer *buffers;
 } splice;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "fused kernel");
-}
-
 bool hone_func_can_fuse(const hone_func *func) {
     if (hone_func_root_block(func) == HONE_NO_ID || func->param_count < 1) return false;
     if (hone_func_carries_schedule(func)) return false; /* it is as somebody wants it */
@@ -159,7 +155,7 @@ static hone_status map_payload(splice *s, const hone_node *from, hone_node *to) 
         made.u.block.bindings =
             map_list(s, from->u.block.block->axis_count, from->u.block.bindings);
         made.u.block.predicate = map_expr(s, from->u.block.predicate);
-        if (!made.u.block.block) return no_memory();
+        if (!made.u.block.block) return HONE_NO_MEMORY("fused kernel");
         break;
     case HONE_NODE_STORE:
         made.u.store.buffer = s->buffers[from->u.store.buffer];
@@ -198,7 +194,7 @@ static hone_status copy_children(splice *s, hone_node_id from, hone_node_id to) 
     for (hone_node_id at = hone_func_node(s->from, from)->first; at != HONE_NO_ID;
          at = hone_func_node(s->from, at)->next) {
         hone_node_id made = hone_func_add_node(s->to, hone_func_node(s->from, at)->kind);
-        if (made == HONE_NO_ID) return no_memory();
+        if (made == HONE_NO_ID) return HONE_NO_MEMORY("fused kernel");
         HONE_TRY(map_payload(s, hone_func_node(s->from, at), hone_func_node(s->to, made)));
         hone_tree_append(s->to, to, made);
         HONE_TRY(copy_children(s, at, made));
@@ -221,7 +217,7 @@ static hone_status kernel_size(splice *s, const hone_expr *extent, const hone_va
                           HONE_COUNT(s->sizes_graph));
     }
     hone_var var = hone_func_add_var(s->to, like->name, like->dtype);
-    if (var == HONE_NO_ID) return no_memory();
+    if (var == HONE_NO_ID) return HONE_NO_MEMORY("fused kernel");
     s->to->vars[var].is_size = true;
     s->sizes_graph[s->size_count] = extent;
     *out = s->sizes_kernel[s->size_count++] = hone_expr_var(&s->ir, like->dtype, var);
@@ -266,14 +262,14 @@ static const hone_sinfo *argument_info(const splice *s, const hone_gbind *call, 
 
 static hone_status map_vars(splice *s, const hone_gbind *call) {
     s->vars = hone_arena_zalloc(s->ir.arena, (s->from->var_count + 1) * sizeof *s->vars);
-    if (!s->vars) return no_memory();
+    if (!s->vars) return HONE_NO_MEMORY("fused kernel");
     for (uint32_t i = 0; i < s->from->param_count; i++)
         HONE_TRY(match_sizes(s, i, argument_info(s, call, i)));
     for (uint32_t i = 0; i < s->from->var_count; i++) {
         const hone_var_info *var = &s->from->vars[i];
         if (s->vars[i] || hone_dtype_is_handle(var->dtype)) continue;
         hone_var made = hone_func_add_var(s->to, var->name, var->dtype);
-        if (made == HONE_NO_ID) return no_memory();
+        if (made == HONE_NO_ID) return HONE_NO_MEMORY("fused kernel");
         s->to->vars[made].is_size = var->is_size;
         s->vars[i] = hone_expr_var(&s->ir, var->dtype, made);
     }
@@ -291,13 +287,13 @@ static hone_status add_buffer(splice *s, hone_buffer from, hone_buffer *out) {
     info.elem_offset = map_expr(s, info.elem_offset);
     info.data = info.matched_handle = HONE_NO_ID;
     *out = hone_func_add_buffer(s->to, &info);
-    return *out == HONE_NO_ID ? no_memory() : hone_ir_finish(&s->ir);
+    return *out == HONE_NO_ID ? HONE_NO_MEMORY("fused kernel") : hone_ir_finish(&s->ir);
 }
 
 static hone_status add_alloc(splice *s, hone_buffer buffer) {
     if (!hone_grow(s->ir.arena, (void **)&s->allocs, &s->alloc_capacity, s->alloc_count,
                    sizeof *s->allocs)) {
-        return no_memory();
+        return HONE_NO_MEMORY("fused kernel");
     }
     s->allocs[s->alloc_count++] = buffer;
     return HONE_OK;
@@ -331,7 +327,7 @@ static hone_status argument_buffer(splice *s, const hone_garg *arg, hone_buffer 
 static hone_status map_buffers(splice *s, const hone_gbind *call) {
     const hone_func *from = s->from;
     s->buffers = hone_arena_alloc(s->ir.arena, (from->buffer_count + 1) * sizeof *s->buffers);
-    if (!s->buffers) return no_memory();
+    if (!s->buffers) return HONE_NO_MEMORY("fused kernel");
     for (uint32_t i = 0; i < from->buffer_count; i++)
         s->buffers[i] = HONE_NO_ID;
     for (uint32_t i = 0; i + 1 < from->param_count; i++) {
@@ -389,11 +385,11 @@ static const char *fused_name(splice *s, const hone_gbind *const *calls, uint32_
 static hone_status begin(splice *s, const char *name) {
     s->to = hone_func_create(s->ir.arena, name);
     hone_block *root = hone_arena_zalloc(s->ir.arena, sizeof *root);
-    if (!s->to || !root) return no_memory();
+    if (!s->to || !root) return HONE_NO_MEMORY("fused kernel");
     s->to->is_scheduled_form = true;
     root->name = "root";
     s->root = hone_func_add_node(s->to, HONE_NODE_BLOCK);
-    if (s->root == HONE_NO_ID) return no_memory();
+    if (s->root == HONE_NO_ID) return HONE_NO_MEMORY("fused kernel");
     hone_func_node(s->to, s->root)->u.block.block = root;
     hone_tree_append(s->to, 0, s->root);
     return HONE_OK;
@@ -402,7 +398,7 @@ static hone_status begin(splice *s, const char *name) {
 static hone_status finish(splice *s) {
     hone_param *params = hone_arena_zalloc(s->ir.arena, (s->input_count + 1) * sizeof *params);
     hone_block *root = hone_block_copy(s->ir.arena, hone_func_node(s->to, s->root)->u.block.block);
-    if (!params || !root) return no_memory();
+    if (!params || !root) return HONE_NO_MEMORY("fused kernel");
     root->allocs = s->allocs;
     root->alloc_count = s->alloc_count;
     hone_func_node(s->to, s->root)->u.block.block = root;
@@ -414,14 +410,14 @@ static hone_status finish(splice *s) {
         const char *name =
             hone_arena_printf(s->ir.arena, "var_%s", hone_func_buffer(s->to, buffer)->name);
         params[i].var = name ? hone_func_add_var(s->to, name, HONE_DTYPE_HANDLE) : HONE_NO_ID;
-        if (params[i].var == HONE_NO_ID) return no_memory();
+        if (params[i].var == HONE_NO_ID) return HONE_NO_MEMORY("fused kernel");
         s->to->buffers[buffer].matched_handle = params[i].var;
     }
     s->to->params = params;
     s->to->param_count = s->input_count + 1;
     bool ok = hone_attrs_with(s->ir.arena, &s->to->attrs, "tir.noalias", HONE_VALUE_OF_BOOL(true),
                               &s->to->attrs);
-    return ok ? HONE_OK : no_memory();
+    return ok ? HONE_OK : HONE_NO_MEMORY("fused kernel");
 }
 
 hone_status hone_fuse_calls(hone_rewrite *rw, const hone_gbind *const *calls, uint32_t count,
@@ -429,7 +425,7 @@ hone_status hone_fuse_calls(hone_rewrite *rw, const hone_gbind *const *calls, ui
                             uint32_t *out_arg_count) {
     *out_func = NULL;
     splice *s = hone_arena_zalloc(rw->module->arena, sizeof *s);
-    if (!s) return no_memory();
+    if (!s) return HONE_NO_MEMORY("fused kernel");
     s->rw = rw;
     s->ir.arena = rw->module->arena;
     s->inputs = out_args;

@@ -14,10 +14,6 @@ typedef struct search {
     bool *is_kept;   /* by member: can run, and somebody wants it */
 } search;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "functions");
-}
-
 static hone_status find_broken(search *s) {
     for (uint32_t i = 0; i < s->module->member_count; i++) {
         const hone_graph_func *graph = s->module->members[i].graph;
@@ -43,7 +39,7 @@ static hone_status keep(search *s, const hone_member *member) {
 static hone_status list(const search *s, hone_left_out *out) {
     const char **names =
         hone_arena_alloc(s->arena, (size_t)s->module->member_count * sizeof *names);
-    if (!names) return no_memory();
+    if (!names) return HONE_NO_MEMORY("functions");
     bool is_any_left = false;
     for (uint32_t i = 0; i < s->module->member_count; i++) {
         const hone_member *member = &s->module->members[i];
@@ -65,14 +61,14 @@ static hone_status say(const search *s, hone_left_out *out) {
     hone_status_free(why);
     out->said = hone_arena_strdup(s->arena, hone_str_text(&said));
     hone_str_deinit(&said);
-    return out->said ? HONE_OK : no_memory();
+    return out->said ? HONE_OK : HONE_NO_MEMORY("functions");
 }
 
 static hone_status find(search *s, hone_left_out *out) {
     const hone_module *module = s->module;
     s->is_broken = hone_arena_zalloc(s->arena, (size_t)module->member_count + 1);
     s->is_kept = hone_arena_zalloc(s->arena, (size_t)module->member_count + 1);
-    if (!s->is_broken || !s->is_kept) return no_memory();
+    if (!s->is_broken || !s->is_kept) return HONE_NO_MEMORY("functions");
     HONE_TRY(find_broken(s));
     if (!s->missing.count) return HONE_OK;
     for (uint32_t i = 0; i < module->member_count; i++) {

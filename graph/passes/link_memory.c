@@ -22,14 +22,6 @@
 #include "graph/passes/out_of_place.h"
 #include "ir/ops/graph_infer.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "graph");
-}
-
-static bool is_call(const hone_gbind *bind, const char *op) {
-    return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, op) == 0;
-}
-
 static bool is_one_of(const hone_gbind *bind, const char *const *names) {
     for (; *names; names++) {
         if (strcmp(bind->callee, *names) == 0) return true;
@@ -38,8 +30,9 @@ static bool is_one_of(const hone_gbind *bind, const char *const *names) {
 }
 
 static bool is_alloc(const hone_gbind *bind) {
-    return is_call(bind, "builtin.alloc_tensor") || is_call(bind, "memory.alloc_tensor") ||
-           is_call(bind, "vm.alloc_tensor");
+    return hone_gbind_calls(bind, "builtin.alloc_tensor") ||
+           hone_gbind_calls(bind, "memory.alloc_tensor") ||
+           hone_gbind_calls(bind, "vm.alloc_tensor");
 }
 
 /* It gives nothing, or what only these take. */
@@ -72,7 +65,7 @@ static bool is_plain_match(const hone_gbind *bind) {
 /* What is told of an allocated tensor: its type as written, or by the shape and type given. */
 static const hone_sinfo *type_of_alloc(const hone_rewrite *rw, const hone_gbind *alloc) {
     const hone_sinfo *written = rw->old->values[alloc->value].sinfo;
-    uint32_t shape = is_call(alloc, "builtin.alloc_tensor") ? 0 : 2;
+    uint32_t shape = hone_gbind_calls(alloc, "builtin.alloc_tensor") ? 0 : 2;
     bool is_told = written && written->kind == HONE_SINFO_TENSOR &&
                    (written->shape || written->rank == 0) && !hone_dtype_is_void(written->dtype);
     if (is_told) return written;
@@ -164,7 +157,7 @@ static hone_status give_result(hone_rewrite *rw, const filling *f, uint32_t i, h
         hone_gbind *get = value == HONE_NO_ID || !args
                               ? NULL
                               : hone_graph_add_bind(rw->now, HONE_GBIND_TUPLE_GET, value);
-        if (!get) return no_memory();
+        if (!get) return HONE_NO_MEMORY("graph");
         get->args = args;
         get->arg_count = 1;
         get->index = (int32_t)i;
@@ -182,14 +175,14 @@ static hone_status emit(hone_rewrite *rw, const filling *f, const hone_func *fun
     const hone_sinfo *info = f->types[0];
     if (f->use.result_count > 1)
         info = hone_sinfo_tuple(rw->module->arena, f->use.result_count, f->types);
-    if (!info) return no_memory();
+    if (!info) return HONE_NO_MEMORY("graph");
     HONE_TRY(program_of(rw, f, func, &name));
     HONE_TRY(hone_rewrite_call_tir(rw, name, f->use.input_count, f->inputs, info, whole));
     hone_gbind *call = &rw->now->bindings[rw->now->bind_count - 1];
     call->symbolic_count = f->number_count;
     call->symbolic =
         hone_arena_copy(rw->module->arena, f->numbers, (f->number_count + 1) * sizeof *f->numbers);
-    if (!call->symbolic) return no_memory();
+    if (!call->symbolic) return HONE_NO_MEMORY("graph");
     for (uint32_t i = 0; i < f->use.result_count; i++)
         HONE_TRY(give_result(rw, f, i, *whole, &out[i]));
     return HONE_OK;
@@ -366,7 +359,7 @@ static hone_status link_closure(hone_rewrite *rw, const hone_gbind *bind, bool *
         callee = &maker->args[0];
         maker = callee->kind == HONE_GARG_VALUE ? rw->defs[callee->u.value] : NULL;
     }
-    const hone_garg *bound = is_call(maker, "make_closure") ? &maker->args[1] : NULL;
+    const hone_garg *bound = hone_gbind_calls(maker, "make_closure") ? &maker->args[1] : NULL;
     if (bound) callee = &maker->args[0];
     if (callee->kind != HONE_GARG_GLOBAL || bind->args[1].kind != HONE_GARG_TUPLE ||
         (bound && bound->kind != HONE_GARG_TUPLE)) {
@@ -375,7 +368,7 @@ static hone_status link_closure(hone_rewrite *rw, const hone_gbind *bind, bool *
     }
     uint32_t given = bind->args[1].count, more = bound ? bound->count : 0;
     hone_garg *args = hone_arena_zalloc(rw->module->arena, (given + more + 1) * sizeof *args);
-    if (!args) return no_memory();
+    if (!args) return HONE_NO_MEMORY("graph");
     for (uint32_t i = 0; i < given + more; i++) {
         const hone_garg *from = i < given ? &bind->args[1].u.items[i] : &bound->u.items[i - given];
         HONE_TRY(hone_rewrite_arg(rw, from, &args[i]));
@@ -384,7 +377,7 @@ static hone_status link_closure(hone_rewrite *rw, const hone_gbind *bind, bool *
     hone_gvalue value = hone_graph_add_value(rw->now, info->name, info->sinfo);
     hone_gbind *call =
         value == HONE_NO_ID ? NULL : hone_graph_add_bind(rw->now, HONE_GBIND_CALL_FUNC, value);
-    if (!call) return no_memory();
+    if (!call) return HONE_NO_MEMORY("graph");
     call->callee = callee->u.s;
     call->args = args;
     call->arg_count = given + more;
@@ -409,9 +402,10 @@ static hone_status link_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out
         return func ? link_direct(rw, bind, func, out_done) : HONE_OK;
     }
     if (has_number(bind)) return link_numbers(rw, bind, out_done);
-    if (is_call(bind, "call_tir_inplace")) return link_inplace(rw, bind, out_done);
-    if (is_call(bind, "call_tir_with_grad")) return link_with_grad(rw, bind, out_done);
-    bool is_closure = is_call(bind, "invoke_pure_closure") || is_call(bind, "invoke_closure");
+    if (hone_gbind_calls(bind, "call_tir_inplace")) return link_inplace(rw, bind, out_done);
+    if (hone_gbind_calls(bind, "call_tir_with_grad")) return link_with_grad(rw, bind, out_done);
+    bool is_closure =
+        hone_gbind_calls(bind, "invoke_pure_closure") || hone_gbind_calls(bind, "invoke_closure");
     if (is_closure && bind->arg_count >= 2) return link_closure(rw, bind, out_done);
     bool is_reshape =
         bind->kind == HONE_GBIND_CALL_PACKED && strcmp(bind->callee, "vm.builtin.reshape") == 0;

@@ -17,10 +17,6 @@
 #include "graph/passes/normalize_fill.h"
 #include "ir/ops/graph_infer.h"
 
-static bool is_call(const hone_gbind *bind, const char *op) {
-    return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, op) == 0;
-}
-
 static bool same_shape(const hone_sinfo *a, const hone_sinfo *b) {
     if (!a || !b || a->kind != HONE_SINFO_TENSOR || b->kind != HONE_SINFO_TENSOR ||
         a->rank != b->rank || a->rank < 0 || (a->rank && (!a->shape || !b->shape))) {
@@ -65,7 +61,8 @@ static hone_status make_reshape(hone_rewrite *rw, hone_garg x, const hone_sinfo 
     *out_made = true;
     if (constant && hone_sinfo_is_static(to)) return reshape_constant(rw, constant, to, out);
     const hone_gbind *before = hone_rewrite_maker(rw, &x);
-    if (is_call(before, "reshape") && can_be_said(rw, &before->args[0], to)) x = before->args[0];
+    if (hone_gbind_calls(before, "reshape") && can_be_said(rw, &before->args[0], to))
+        x = before->args[0];
     if (same_shape(hone_rewrite_info(rw, &x), to)) {
         *out = x;
         return HONE_OK;
@@ -114,9 +111,9 @@ static bool does_nothing(hone_rewrite *rw, const hone_gbind *bind) {
     const hone_sinfo *from =
         hone_garg_sinfo(rw->module, rw->old, &bind->args[0], rw->module->arena);
     if (!same_shape(from, to)) return false;
-    if (is_call(bind, "astype")) return hone_dtype_equal(from->dtype, to->dtype);
-    if (is_call(bind, "permute_dims")) return is_identity_permutation(bind, to);
-    return is_call(bind, "broadcast_to");
+    if (hone_gbind_calls(bind, "astype")) return hone_dtype_equal(from->dtype, to->dtype);
+    if (hone_gbind_calls(bind, "permute_dims")) return is_identity_permutation(bind, to);
+    return hone_gbind_calls(bind, "broadcast_to");
 }
 
 static hone_status alias(hone_rewrite *rw, const hone_gbind *bind, const hone_garg *arg,
@@ -176,9 +173,9 @@ static hone_status normalize_get(hone_rewrite *rw, const hone_gbind *bind, bool 
     const hone_garg *tuple = &bind->args[0];
     if (tuple->kind == HONE_GARG_VALUE) {
         const hone_gbind *def = rw->defs[tuple->u.value];
-        if (is_call(def, "split")) return slice_of_split(rw, bind, def, out_done);
-        if (is_call(def, "topk")) return item_of_topk(rw, bind, def, out_done);
-        if (is_call(def, "nn.dropout") && bind->index == 0) {
+        if (hone_gbind_calls(def, "split")) return slice_of_split(rw, bind, def, out_done);
+        if (hone_gbind_calls(def, "topk")) return item_of_topk(rw, bind, def, out_done);
+        if (hone_gbind_calls(def, "nn.dropout") && bind->index == 0) {
             return alias(rw, bind, &def->args[0], out_done);
         }
     }
@@ -228,14 +225,14 @@ static hone_status normalize_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     }
     HONE_TRY(hone_normalize_fill(rw, bind, out_done));
     if (*out_done) return HONE_OK;
-    if (is_call(bind, "linear")) return normalize_linear(rw, bind, out_done);
-    if (is_call(bind, "concat") && bind->args[0].kind == HONE_GARG_TUPLE &&
+    if (hone_gbind_calls(bind, "linear")) return normalize_linear(rw, bind, out_done);
+    if (hone_gbind_calls(bind, "concat") && bind->args[0].kind == HONE_GARG_TUPLE &&
         bind->args[0].count == 1) {
         return alias(rw, bind, &bind->args[0].u.items[0], out_done);
     }
     static const char *const views[] = {"reshape", "flatten", "squeeze", "expand_dims"};
     for (size_t i = 0; i < HONE_COUNT(views); i++) {
-        if (is_call(bind, views[i])) return normalize_view(rw, bind, out_done);
+        if (hone_gbind_calls(bind, views[i])) return normalize_view(rw, bind, out_done);
     }
     return does_nothing(rw, bind) ? alias(rw, bind, &bind->args[0], out_done) : HONE_OK;
 }

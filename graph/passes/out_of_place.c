@@ -1,10 +1,6 @@
 /* graph/passes/out_of_place.c - see out_of_place.h. */
 #include "graph/passes/out_of_place.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "program");
-}
-
 uint32_t hone_func_tensor_count(const hone_func *func) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < func->param_count; i++)
@@ -61,10 +57,10 @@ static hone_status add_source(hone_func *func, hone_ir *ir, hone_buffer to, hone
     info.data = info.matched_handle = HONE_NO_ID;
     info.line = info.column = 0;
     *out = (hone_param){.var = HONE_NO_ID, .buffer = hone_func_add_buffer(func, &info)};
-    if (!info.name || out->buffer == HONE_NO_ID) return no_memory();
+    if (!info.name || out->buffer == HONE_NO_ID) return HONE_NO_MEMORY("program");
     hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : 0;
     hone_node_id nest = copy_nest(func, ir, to, out->buffer);
-    if (nest == HONE_NO_ID) return no_memory();
+    if (nest == HONE_NO_ID) return HONE_NO_MEMORY("program");
     hone_tree_prepend(func, root == HONE_NO_ID ? 0 : root, nest);
     return HONE_OK;
 }
@@ -80,7 +76,7 @@ static hone_status make_params(hone_func *func, hone_ir *ir, const hone_param_us
     uint32_t count = 0;
     size_t room = (size_t)func->param_count + use->result_count + 1;
     hone_param *params = hone_arena_zalloc(func->arena, room * sizeof *params);
-    if (!params) return no_memory();
+    if (!params) return HONE_NO_MEMORY("program");
     for (uint32_t i = 0; i < use->input_count; i++) {
         const hone_param *param = tensor_at(func, use->inputs[i]);
         params[count] = *param;
@@ -101,13 +97,13 @@ static hone_status make_params(hone_func *func, hone_ir *ir, const hone_param_us
 hone_status hone_func_out_of_place(const hone_func *func, const hone_param_use *use,
                                    hone_arena *arena, const char *name, hone_func **out_func) {
     hone_func *copy = hone_func_copy_deep(arena, func);
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("program");
     hone_ir ir = {.arena = arena};
     copy->name = name;
     bool has_symbol = hone_attrs_find(&copy->attrs, "global_symbol") != NULL;
     if (has_symbol && !hone_attrs_with(arena, &copy->attrs, "global_symbol",
                                        HONE_VALUE_OF_STRING(name), &copy->attrs)) {
-        return no_memory();
+        return HONE_NO_MEMORY("program");
     }
     *out_func = copy;
     return make_params(copy, &ir, use);

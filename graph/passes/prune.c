@@ -30,15 +30,8 @@ static bool is_called(const hone_module *module, const char *name) {
     return false;
 }
 
-static bool has_graph(const hone_module *module) {
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
-    }
-    return false;
-}
-
 static void prune_kernels(hone_module *module) {
-    if (!has_graph(module)) return;
+    if (!hone_module_has_graph(module)) return;
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->member_count; i++) {
         const hone_member *member = &module->members[i];
@@ -112,5 +105,5 @@ hone_status hone_pass_prune(hone_module *module, const hone_graph_options *optio
         HONE_TRY(hone_graph_drop_unused(module->members[i].graph, is_pure));
     }
     prune_kernels(module);
-    return has_graph(module) ? prune_constants(module) : HONE_OK;
+    return hone_module_has_graph(module) ? prune_constants(module) : HONE_OK;
 }

@@ -9,15 +9,11 @@
 
 enum { ARENA_BYTES = 16384 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 static hone_status place_storages(planner *p) {
     hone_plan *plan = p->plan;
     const hone_expr **bytes =
         hone_arena_zalloc(p->ir.arena, (plan->phase_count + 1) * sizeof *bytes);
-    if (!bytes) return no_memory();
+    if (!bytes) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < plan->phase_count; i++) {
         HONE_TRY(plan_place(&p->ir, i, p->align, p->storages, p->storage_count, &bytes[i],
                             &plan->unplanned_bytes));
@@ -44,7 +40,7 @@ static hone_status plan_graph(planner *p) {
     uint32_t constants = plan->module->constant_count;
     p->values = hone_arena_zalloc(p->ir.arena, (graph->value_count + 1) * sizeof *p->values);
     p->constants = hone_arena_alloc(p->ir.arena, (constants + 1) * sizeof *p->constants);
-    if (!p->values || !p->constants) return no_memory();
+    if (!p->values || !p->constants) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < constants; i++)
         p->constants[i] = HONE_NO_ID;
     HONE_TRY(plan_inputs(p));
@@ -73,18 +69,18 @@ hone_status hone_plan_create(hone_module *module, const char *name, int64_t alig
         return HONE_ERROR(HONE_CODE_INVALID, "'%s' is no graph function", member->name);
     }
     hone_plan *plan = hone_calloc(1, sizeof *plan);
-    if (!plan) return no_memory();
+    if (!plan) return HONE_NO_MEMORY("memory plan");
     plan->module = hone_module_retain(module);
     plan->arena = hone_arena_create(ARENA_BYTES);
     hone_status st = HONE_OK;
     if (!plan->arena) {
-        st = no_memory();
+        st = HONE_NO_MEMORY("memory plan");
     } else {
         planner p = {
             .plan = plan, .align = align, .graph = member->graph, .ir = {.arena = plan->arena}};
         p.checks = (plan_checks){.arena = plan->arena, .plan = plan, .graph = member->graph};
         plan->name = hone_arena_strdup(plan->arena, member->name);
-        st = plan->name ? plan_graph(&p) : no_memory();
+        st = plan->name ? plan_graph(&p) : HONE_NO_MEMORY("memory plan");
         st = hone_status_join(st, hone_ir_finish(&p.ir));
     }
     if (st)

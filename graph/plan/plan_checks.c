@@ -4,14 +4,10 @@
 #include "ir/ops/graph_infer.h"
 #include "ir/region/size_needs.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check) {
     if (!check->what || !hone_grow(checks->arena, (void **)&checks->items, &checks->capacity,
                                    checks->count, sizeof *checks->items)) {
-        return no_memory();
+        return HONE_NO_MEMORY("memory plan");
     }
     hone_plan_check *item = &checks->items[checks->count++];
     uint32_t got = hone_plan_phase_of(checks->plan, check->got);
@@ -53,7 +49,8 @@ hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check) {
     for (uint32_t v = 0; v < checks->plan->var_count; v++) {
         const hone_plan_var *var = &checks->plan->vars[v];
         int64_t most = var->most < 0 ? INT64_MAX : var->most;
-        if (!hone_arith_bind_const(&arith, v, var->phase == 0, most)) return no_memory();
+        if (!hone_arith_bind_const(&arith, v, var->phase == 0, most))
+            return HONE_NO_MEMORY("memory plan");
     }
     bool is_sure = holds(&arith, check);
     HONE_TRY(hone_ir_finish(&arith.ir));

@@ -19,10 +19,6 @@
 
 enum { MAX_DEPTH = 32 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 /* ---- steps ---- */
 
 static hone_status add_flow(planner *p, hone_plan_step_kind kind, uint32_t count,
@@ -33,7 +29,7 @@ static hone_status add_flow(planner *p, hone_plan_step_kind kind, uint32_t count
     hone_plan_step step = {
         .kind = kind, .callee = names[kind], .arg_count = count, .output_count = output_count};
     step.args = hone_arena_copy(p->ir.arena, args, (count + 1) * sizeof *args);
-    if (!step.args) return no_memory();
+    if (!step.args) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++)
         plan_touch(p, args[i]);
     return plan_add_step(p, &step);
@@ -108,7 +104,7 @@ static hone_status plan_body(planner *p, const hone_graph_func *body, const plan
         hone_arena_zalloc(p->ir.arena, ((size_t)body->var_count + 1) * sizeof *sizes);
     plan_value *values =
         hone_arena_zalloc(p->ir.arena, ((size_t)body->value_count + 1) * sizeof *values);
-    if (!sizes || !values) return no_memory();
+    if (!sizes || !values) return HONE_NO_MEMORY("memory plan");
     if (p->depth == MAX_DEPTH) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                           "'%s' is called more than %d deep: it may call "
@@ -138,7 +134,7 @@ static hone_status plan_body(planner *p, const hone_graph_func *body, const plan
 
 static hone_status values_of(planner *p, uint32_t count, const hone_garg *args, plan_value **out) {
     *out = hone_arena_zalloc(p->ir.arena, ((size_t)count + 1) * sizeof **out);
-    if (!*out) return no_memory();
+    if (!*out) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(plan_value_of(p, &args[i], &(*out)[i]));
     return HONE_OK;
@@ -177,7 +173,7 @@ static bool is_among(const planner *p, uint32_t count, const uint32_t *items, ui
 static hone_status take_results(planner *p, uint32_t since, plan_value *value) {
     uint32_t count, *from = items_of(value, &count);
     uint32_t *items = hone_arena_zalloc(p->ir.arena, ((size_t)count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = own_storage(p, from[i], since);
         items[i] = from[i];
@@ -311,7 +307,7 @@ static hone_status begin_turn(planner *p, looping *l) {
     HONE_TRY(add_flow(p, HONE_PLAN_NEXT, is_size ? 1 : 2, args, 0));
     if (is_size) {
         const hone_expr **size = hone_arena_zalloc(p->ir.arena, sizeof *size);
-        if (!size) return no_memory();
+        if (!size) return HONE_NO_MEMORY("memory plan");
         *size = p->sizes
                     ? hone_expr_substitute(&p->ir, limit->u.expr, p->sizes, p->graph->var_count)
                     : limit->u.expr;
@@ -377,7 +373,7 @@ hone_status plan_loop(planner *p, const hone_gbind *bind) {
     uint32_t result_count = l.state_count + l.scan_count;
     l.args = hone_arena_zalloc(p->ir.arena, ((size_t)param_count + 1) * sizeof *l.args);
     l.results = hone_arena_zalloc(p->ir.arena, ((size_t)result_count + 1) * sizeof *l.results);
-    if (!l.args || !l.results) return no_memory();
+    if (!l.args || !l.results) return HONE_NO_MEMORY("memory plan");
     HONE_TRY(add_counter(p, &l));
     HONE_TRY(add_states(p, &l));
     HONE_TRY(begin_turn(p, &l));

@@ -4,14 +4,10 @@
 
 #include "support/data/vec.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 hone_status plan_inputs(planner *p) {
     uint32_t count = p->graph->param_count;
     hone_plan_port *ports = hone_arena_zalloc(p->ir.arena, (count + 1) * sizeof *ports);
-    if (!ports) return no_memory();
+    if (!ports) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++) {
         const hone_gvalue_info *info = &p->graph->values[i];
         ports[i].name = info->name;
@@ -58,7 +54,7 @@ static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
     HONE_TRY(plan_add_tensor(p, HONE_PLAN_OUTPUT, index, &info, &out_port->tensor));
     plan_touch(p, tensor);
     uint32_t *args = hone_arena_zalloc(p->ir.arena, 2 * sizeof *args);
-    if (!args) return no_memory();
+    if (!args) return HONE_NO_MEMORY("memory plan");
     args[0] = tensor;
     args[1] = out_port->tensor;
     hone_plan_step step = {
@@ -81,7 +77,8 @@ static hone_status list_results(planner *p, const hone_garg *arg, tensor_list *i
     }
     HONE_TRY(plan_value_of(p, arg, &value));
     for (uint32_t i = 0; i < (value.is_tuple ? value.count : 1); i++) {
-        if (!hone_vec_push(io, value.is_tuple ? value.items[i] : value.tensor)) return no_memory();
+        if (!hone_vec_push(io, value.is_tuple ? value.items[i] : value.tensor))
+            return HONE_NO_MEMORY("memory plan");
     }
     return HONE_OK;
 }
@@ -89,10 +86,10 @@ static hone_status list_results(planner *p, const hone_garg *arg, tensor_list *i
 static hone_status plan_ports(planner *p, const tensor_list *results) {
     uint32_t count = (uint32_t)results->count;
     hone_plan_port *ports = hone_arena_zalloc(p->ir.arena, (count + 1) * sizeof *ports);
-    if (!ports) return no_memory();
+    if (!ports) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < count; i++) {
         ports[i].name = output_name(p, i, count);
-        if (!ports[i].name) return no_memory();
+        if (!ports[i].name) return HONE_NO_MEMORY("memory plan");
         HONE_TRY(plan_output(p, i, results->data[i], &ports[i]));
     }
     p->plan->outputs = ports;

@@ -6,10 +6,6 @@
 #include "ir/arith/arith.h"
 #include "ir/ops/graph_infer.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 /* ---- phases ---- */
 
 typedef struct phase_walk {
@@ -40,7 +36,7 @@ hone_status hone_plan_most(const hone_plan *plan, const hone_expr *e, int64_t *o
         int64_t most = plan->vars[v].most;
         int64_t least = plan->vars[v].phase == 0;
         if (!hone_arith_bind_const(&arith, v, least, most < 0 ? HONE_BOUND_POS_INF : most)) {
-            return no_memory();
+            return HONE_NO_MEMORY("memory plan");
         }
     }
     hone_bound bound = hone_arith_bound(&arith, e);
@@ -76,7 +72,7 @@ hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
                             const hone_plan_tensor *tensors, hone_plan_var **out_vars) {
     hone_plan_var *vars =
         hone_arena_zalloc(plan->arena, ((size_t)graph->var_count + 1) * sizeof *vars);
-    if (!vars) return no_memory();
+    if (!vars) return HONE_NO_MEMORY("memory plan");
     for (uint32_t v = 0; v < graph->var_count; v++) {
         vars[v] = (hone_plan_var){
             .name = graph->vars[v].name, .input = HONE_NO_ID, .tensor = HONE_NO_ID, .most = -1};
@@ -93,7 +89,7 @@ hone_status plan_vars_reserve(hone_plan *plan, uint32_t more, uint32_t *io_capac
     if (plan->var_count + more <= *io_capacity) return HONE_OK;
     uint32_t room = 2 * plan->var_count + more;
     hone_plan_var *vars = hone_arena_zalloc(plan->arena, room * sizeof *vars);
-    if (!vars) return no_memory();
+    if (!vars) return HONE_NO_MEMORY("memory plan");
     memcpy(vars, *io_vars, plan->var_count * sizeof *vars);
     *io_capacity = room;
     plan->vars = *io_vars = vars;
@@ -114,13 +110,13 @@ static hone_status bind_element(plan_checks *checks, hone_plan_var *vars, hone_p
     element.name =
         is_name ? vars[v].name : hone_arena_printf(checks->arena, "dimension_%u", element.dim);
     element.most = is_name ? greatest(checks->graph, element.name) : -1;
-    if (!element.name) return no_memory();
+    if (!element.name) return HONE_NO_MEMORY("memory plan");
     vars[v] = element;
     plan->var_count += !is_name;
     const char *what = hone_arena_printf(checks->arena, "size '%s'", element.name);
     const hone_expr *got = hone_expr_var(&ir, HONE_DTYPE_I64, v);
     const hone_expr *none = hone_extent_int(&ir, 0);
-    if (!what || !got || !none) return no_memory();
+    if (!what || !got || !none) return HONE_NO_MEMORY("memory plan");
     hone_plan_check least = {HONE_PLAN_AT_LEAST, place, what, got, none, 0};
     HONE_TRY(plan_check_add(checks, &least));
     if (element.most >= 0) {

@@ -8,17 +8,13 @@
 
 enum { MOST_TOLD = 2 }; /* values that a message names, one in the body of another */
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 /* ---- sizes of symbolic kernels, in the order of the ABI ---- */
 
 static hone_status list_sizes(planner *p, const hone_fit *fit, hone_plan_step *step) {
     const hone_func *func = step->func;
     hone_var *vars = hone_arena_alloc(p->ir.arena, (func->var_count + 1) * sizeof *vars);
     const hone_expr **sizes = hone_arena_alloc(p->ir.arena, (func->var_count + 1) * sizeof *sizes);
-    if (!vars || !sizes) return no_memory();
+    if (!vars || !sizes) return HONE_NO_MEMORY("memory plan");
     step->size_count = hone_func_sizes(func, vars);
     for (uint32_t i = 0; i < step->size_count; i++) {
         sizes[i] = fit->sizes[vars[i]];
@@ -36,7 +32,7 @@ static hone_status tensors_of(planner *p, const hone_plan_step *step,
     const hone_func *func = step->func;
     hone_fit_tensor *tensors =
         hone_arena_zalloc(p->ir.arena, (step->arg_count + 1) * sizeof *tensors);
-    if (!tensors) return no_memory();
+    if (!tensors) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0, at = 0; i < func->param_count; i++) {
         if (func->params[i].buffer == HONE_NO_ID) continue;
         const hone_buffer_info *info = hone_func_buffer(func, func->params[i].buffer);
@@ -57,7 +53,7 @@ static hone_status scalars_of(planner *p, const hone_gbind *bind, const hone_exp
     if (!p->sizes || !bind->symbolic_count) return HONE_OK;
     const hone_expr **scalars =
         hone_arena_zalloc(p->ir.arena, bind->symbolic_count * sizeof *scalars);
-    if (!scalars) return no_memory();
+    if (!scalars) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < bind->symbolic_count; i++)
         scalars[i] = hone_expr_substitute(&p->ir, bind->symbolic[i], p->sizes, p->graph->var_count);
     *out = scalars;
@@ -87,7 +83,7 @@ static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step
 hone_status plan_add_step(planner *p, const hone_plan_step *step) {
     if (!hone_grow(p->ir.arena, (void **)&p->steps, &p->step_capacity, p->step_count,
                    sizeof *p->steps)) {
-        return no_memory();
+        return HONE_NO_MEMORY("memory plan");
     }
     p->steps[p->step_count++] = *step;
     return HONE_OK;
@@ -136,7 +132,7 @@ static hone_status plan_call(planner *p, const hone_gbind *bind) {
     hone_plan_step step = {.kind = HONE_PLAN_EXTERN, .callee = bind->callee};
     uint32_t room = bind->arg_count + output_fields(p, bind) + 1;
     uint32_t *args = hone_arena_zalloc(p->ir.arena, room * sizeof *args);
-    if (!args) return no_memory();
+    if (!args) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         HONE_TRY(plan_tensor_of(p, &bind->args[i], &args[i]));
         plan_touch(p, args[i]);
@@ -223,7 +219,7 @@ static hone_status plan_cast(planner *p, const hone_gbind *bind) {
                              value->tensor, &step.phase));
     if (step.phase == 0) return HONE_OK;
     step.args = hone_arena_copy(p->ir.arena, &value->tensor, sizeof value->tensor);
-    return step.args ? plan_add_step(p, &step) : no_memory();
+    return step.args ? plan_add_step(p, &step) : HONE_NO_MEMORY("memory plan");
 }
 
 static hone_status plan_get(planner *p, const hone_gbind *bind) {

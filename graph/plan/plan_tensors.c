@@ -5,10 +5,6 @@
 #include "ir/core/grow.h"
 #include "ir/ops/graph_infer.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "memory plan");
-}
-
 hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
                             const hone_sinfo *info, uint32_t *out) {
     if (!info || info->kind != HONE_SINFO_TENSOR || info->rank < 0 ||
@@ -19,7 +15,7 @@ hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
                    sizeof *p->tensors) ||
         !hone_grow(p->ir.arena, (void **)&p->storage_of, &p->storage_link_capacity, p->tensor_count,
                    sizeof *p->storage_of)) {
-        return no_memory();
+        return HONE_NO_MEMORY("memory plan");
     }
     const hone_expr *bytes = hone_extent_int(&p->ir, (int64_t)hone_dtype_bytes(info->dtype));
     for (int32_t i = 0; i < info->rank; i++)
@@ -39,7 +35,7 @@ hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
     HONE_TRY(plan_add_tensor(p, HONE_PLAN_WORKSPACE, 0, info, out));
     if (!hone_grow(p->ir.arena, (void **)&p->storages, &p->storage_capacity, p->storage_count,
                    sizeof *p->storages)) {
-        return no_memory();
+        return HONE_NO_MEMORY("memory plan");
     }
     const hone_expr *bytes = p->tensors[*out].bytes;
     p->storages[p->storage_count] = (plan_storage){.place = HONE_PLAN_WORKSPACE,
@@ -98,7 +94,7 @@ hone_status plan_value_of(planner *p, const hone_garg *arg, plan_value *out) {
     out->is_tuple = true;
     out->count = arg->count;
     out->items = hone_arena_zalloc(p->ir.arena, (arg->count + 1) * sizeof *out->items);
-    if (!out->items) return no_memory();
+    if (!out->items) return HONE_NO_MEMORY("memory plan");
     for (uint32_t i = 0; i < arg->count; i++) {
         plan_value item;
         HONE_TRY(plan_value_of(p, &arg->u.items[i], &item));

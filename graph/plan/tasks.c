@@ -20,17 +20,13 @@ typedef struct extractor {
     uint32_t capacity;
 } extractor;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tasks");
-}
-
 /* The kernel's name; with a number when another task has it. */
 static hone_status unique_name(extractor *x, const char *name, const char **out) {
     *out = hone_arena_strdup(x->list->arena, name);
     for (uint32_t i = 1; *out && hone_strmap_find(&x->names, *out, NULL); i++) {
         *out = hone_arena_printf(x->list->arena, "%s_%u", name, i);
     }
-    return *out && hone_strmap_put(&x->names, *out, 1) ? HONE_OK : no_memory();
+    return *out && hone_strmap_put(&x->names, *out, 1) ? HONE_OK : HONE_NO_MEMORY("tasks");
 }
 
 static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 hash,
@@ -39,7 +35,7 @@ static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 ha
     if (!hone_grow(list->arena, (void **)&list->items, &x->capacity, list->count,
                    sizeof *list->items) ||
         !hone_map128_put(&x->known, hash, list->count)) {
-        return no_memory();
+        return HONE_NO_MEMORY("tasks");
     }
     hone_task *task = &list->items[list->count];
     memset(task, 0, sizeof *task);
@@ -53,7 +49,7 @@ static hone_status new_task(extractor *x, const hone_func *func, hone_hash128 ha
     task->bytes = hone_func_param_bytes(func);
     task->distances =
         hone_arena_zalloc(list->arena, (func->param_count + 1) * sizeof *task->distances);
-    if (!task->distances) return no_memory();
+    if (!task->distances) return HONE_NO_MEMORY("tasks");
     list->count++;
     return HONE_OK;
 }
@@ -72,7 +68,7 @@ static hone_status count_call(extractor *x, const hone_func *func, uint64_t cons
     if (hone_func_is_symbolic(func) || has_scalars(func)) {
         if (hone_map128_find(&x->symbolic, hash, NULL)) return HONE_OK;
         x->list->skipped++;
-        return hone_map128_put(&x->symbolic, hash, 1) ? HONE_OK : no_memory();
+        return hone_map128_put(&x->symbolic, hash, 1) ? HONE_OK : HONE_NO_MEMORY("tasks");
     }
     uint64_t known;
     if (hone_map128_find(&x->known, hash, &known)) {
@@ -144,13 +140,6 @@ static int64_t constant_bytes(const hone_module *module) {
     return bytes;
 }
 
-static bool has_graph(const hone_module *module) {
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
-    }
-    return false;
-}
-
 /* ---- what a run touches ---- */
 
 typedef struct distance_sums {
@@ -165,7 +154,7 @@ static hone_status add_call(extractor *x, const hone_plan_step *step, const int6
     distance_sums *s = &sums[task];
     uint32_t count = x->list->items[task].func->param_count;
     if (!s->sums) s->sums = hone_arena_zalloc(x->list->arena, (count + 1) * sizeof *s->sums);
-    if (!s->sums) return no_memory();
+    if (!s->sums) return HONE_NO_MEMORY("tasks");
     for (uint32_t i = 0; i < step->arg_count && i < count; i++)
         s->sums[i] += distances[i];
     s->calls++;
@@ -177,7 +166,7 @@ static hone_status note_distances(extractor *x, const hone_plan *plan) {
     hone_task_list *list = x->list;
     const int64_t *const *distances;
     distance_sums *sums = hone_arena_zalloc(list->arena, (list->count + 1) * sizeof *sums);
-    if (!sums) return no_memory();
+    if (!sums) return HONE_NO_MEMORY("tasks");
     HONE_TRY(hone_plan_reuse(plan, list->arena, &distances));
     for (uint32_t i = 0; i < plan->step_count; i++)
         if (distances[i]) HONE_TRY(add_call(x, &plan->steps[i], distances[i], sums));
@@ -201,7 +190,7 @@ static void note_without_plan(hone_task_list *list, int64_t bytes) {
 /* The distances of the largest module count. */
 static hone_status note_footprint(extractor *x, hone_module *module) {
     hone_task_list *list = x->list;
-    if (!has_graph(module)) return HONE_OK;
+    if (!hone_module_has_graph(module)) return HONE_OK;
     hone_plan *plan = NULL;
     hone_status st = hone_plan_create(module, NULL, HONE_PLAN_ALIGN, &plan);
     int64_t bytes = st ? 0 : hone_expr_const(plan->workspace_bytes[0]);
@@ -234,10 +223,10 @@ hone_status hone_tasks_extract(hone_module *const *modules, size_t module_count,
                                hone_task_list *out_list) {
     memset(out_list, 0, sizeof *out_list);
     out_list->arena = hone_arena_create(ARENA_BYTES);
-    if (!out_list->arena) return no_memory();
+    if (!out_list->arena) return HONE_NO_MEMORY("tasks");
     out_list->modules =
         hone_arena_zalloc(out_list->arena, (module_count + 1) * sizeof *out_list->modules);
-    if (!out_list->modules) return no_memory();
+    if (!out_list->modules) return HONE_NO_MEMORY("tasks");
     for (size_t i = 0; i < module_count; i++) {
         assert(modules[i]->is_frozen);
         out_list->modules[out_list->module_count++] = hone_module_retain(modules[i]);

@@ -299,6 +299,10 @@ hone_node_id hone_tree_next(const hone_func *func, hone_node_id root, hone_node_
 hone_node_id hone_tree_next_over(const hone_func *func, hone_node_id root, hone_node_id node);
 /* `ancestor` is above node in the tree; false when they are the same. */
 bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_node_id node);
+/* How many nodes are above it. */
+uint32_t hone_tree_depth(const hone_func *func, hone_node_id node);
+/* The lowest common ancestor: the lowest node that is above, or is, both. */
+hone_node_id hone_tree_lca(const hone_func *func, hone_node_id a, hone_node_id b);
 /* The first node of this kind below root, in pre-order; or HONE_NO_ID. */
 hone_node_id hone_tree_first_of(const hone_func *func, hone_node_id root, hone_node_kind kind);
 /* The FOR or WHILE that a BREAK or CONTINUE belongs to; HONE_NO_ID where there is none. */

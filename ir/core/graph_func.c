@@ -193,6 +193,10 @@ bool *hone_graph_find_used(const hone_graph_func *graph, hone_arena *arena,
     return keep;
 }
 
+bool hone_gbind_calls(const hone_gbind *bind, const char *op) {
+    return bind && bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, op) == 0;
+}
+
 bool hone_gbind_has_no_effect(const hone_gbind *bind) {
     return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
            bind->kind == HONE_GBIND_TUPLE_GET;

@@ -126,7 +126,9 @@ typedef struct hone_graph_func {
     bool is_private, is_pure;
 } hone_graph_func;
 
+/* A function without values, in the arena; NULL when memory is short. */
 hone_graph_func *hone_graph_func_create(hone_arena *arena, const char *name);
+/* A copy of which nothing lies elsewhere than in the arena; NULL when memory is short. */
 hone_graph_func *hone_graph_func_copy_deep(hone_arena *arena, const hone_graph_func *graph);
 /* Parameters must be added before any other value. HONE_NO_ID when memory is short. */
 hone_gvalue hone_graph_add_param(hone_graph_func *graph, const char *name, const hone_sinfo *info);
@@ -143,9 +145,13 @@ hone_gvalue hone_graph_add_call(hone_graph_func *graph, const char *op, size_t a
  * when memory is short. */
 bool *hone_graph_find_used(const hone_graph_func *graph, hone_arena *arena,
                            bool (*may_go)(const hone_gbind *bind));
+/* It calls the operator of that name; false for NULL. */
+bool hone_gbind_calls(const hone_gbind *bind, const char *op);
 /* It does nothing but give its value: an operator's call, an alias, an item of a tuple. */
 bool hone_gbind_has_no_effect(const hone_gbind *bind);
 
+/* Struct info (what is known of a value) in the arena; shapes, whose memory must last as long, may
+ * be NULL (not known), ranks -1. NULL when memory is short. */
 const hone_sinfo *hone_sinfo_tensor(hone_arena *arena, hone_dtype dtype, int32_t rank,
                                     const hone_expr *const *shape);
 const hone_sinfo *hone_sinfo_static(hone_arena *arena, hone_dtype dtype, int32_t rank,

@@ -113,6 +113,13 @@ hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
     return HONE_OK;
 }
 
+bool hone_module_has_graph(const hone_module *module) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
+    }
+    return false;
+}
+
 const hone_member *hone_module_find(const hone_module *module, const char *name) {
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (strcmp(module->members[i].name, name) == 0) return &module->members[i];

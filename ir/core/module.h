@@ -55,6 +55,8 @@ HONE_NODISCARD hone_status hone_module_add_extern(hone_module *module, const cha
 HONE_NODISCARD hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
                                                     uint32_t *out_index);
 const hone_member *hone_module_find(const hone_module *module, const char *name); /* or NULL */
+/* One of its members is a graph program. */
+bool hone_module_has_graph(const hone_module *module);
 /* The tensor program that a call by this name reaches: the one of that name, or, where no member
  * has it, the one with that "global_symbol"; or NULL. */
 const hone_func *hone_module_find_program(const hone_module *module, const char *name_or_null);

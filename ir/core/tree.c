@@ -109,6 +109,26 @@ bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_no
     return false;
 }
 
+uint32_t hone_tree_depth(const hone_func *func, hone_node_id node) {
+    uint32_t depth = 0;
+    while ((node = at(func, node)->parent) != HONE_NO_ID)
+        depth++;
+    return depth;
+}
+
+hone_node_id hone_tree_lca(const hone_func *func, hone_node_id a, hone_node_id b) {
+    uint32_t depth_a = hone_tree_depth(func, a), depth_b = hone_tree_depth(func, b);
+    for (; depth_a > depth_b; depth_a--)
+        a = at(func, a)->parent;
+    for (; depth_b > depth_a; depth_b--)
+        b = at(func, b)->parent;
+    while (a != b) {
+        a = at(func, a)->parent;
+        b = at(func, b)->parent;
+    }
+    return a;
+}
+
 hone_node_id hone_tree_first_of(const hone_func *func, hone_node_id root, hone_node_kind kind) {
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         if (at(func, n)->kind == kind) return n;

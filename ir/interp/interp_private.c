@@ -11,34 +11,11 @@ typedef struct finder {
     hone_node_id at;
 } finder;
 
-static uint32_t depth_of(const hone_func *func, hone_node_id node) {
-    uint32_t depth = 0;
-    while (node != 0) {
-        node = hone_func_node(func, node)->parent;
-        depth++;
-    }
-    return depth;
-}
-
-static hone_node_id common(const hone_func *func, hone_node_id a, hone_node_id b) {
-    uint32_t depth_a = depth_of(func, a), depth_b = depth_of(func, b);
-    while (a != b) {
-        if (depth_a >= depth_b) {
-            a = hone_func_node(func, a)->parent;
-            depth_a--;
-        } else {
-            b = hone_func_node(func, b)->parent;
-            depth_b--;
-        }
-    }
-    return a;
-}
-
 static void use(const finder *f, hone_buffer id) {
     const hone_func *func = f->m->func;
     for (; id < func->buffer_count; id = func->buffers[id].alias_of) {
         hone_node_id *meet = &f->meets[id];
-        *meet = *meet == HONE_NO_ID ? f->at : common(func, *meet, f->at);
+        *meet = *meet == HONE_NO_ID ? f->at : hone_tree_lca(func, *meet, f->at);
     }
 }
 

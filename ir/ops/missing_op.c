@@ -8,10 +8,6 @@
 
 enum { MOST_NAMED = 100 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "operators");
-}
-
 /* A function that comes from outside: it is known when the program runs. */
 static bool calls_an_input(const hone_graph_func *graph, const hone_gbind *bind) {
     bool is_call = strncmp(bind->callee, "invoke_", 7) == 0 && bind->arg_count;
@@ -21,19 +17,19 @@ static bool calls_an_input(const hone_graph_func *graph, const hone_gbind *bind)
 
 static hone_status find(const hone_graph_func *graph, hone_arena *arena, hone_missing_ops *io) {
     bool *used = hone_graph_find_used(graph, arena, hone_gbind_has_no_effect);
-    if (!used) return no_memory();
+    if (!used) return HONE_NO_MEMORY("operators");
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
         if (!used[i] || bind->kind != HONE_GBIND_CALL) continue;
         if (hone_graph_op_runs(bind->callee) && !calls_an_input(graph, bind)) continue;
-        if (!hone_vec_push(io, (hone_missing_op){graph, bind})) return no_memory();
+        if (!hone_vec_push(io, (hone_missing_op){graph, bind})) return HONE_NO_MEMORY("operators");
     }
     return HONE_OK;
 }
 
 hone_status hone_missing_ops_find(const hone_graph_func *graph, hone_missing_ops *io_list) {
     hone_arena *arena = hone_arena_create(4096);
-    if (!arena) return no_memory();
+    if (!arena) return HONE_NO_MEMORY("operators");
     hone_status st = find(graph, arena, io_list);
     hone_arena_destroy(arena);
     return st;

@@ -5,10 +5,6 @@
 #include "ir/core/grow.h"
 #include "lower/device/splitting.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "launches");
-}
-
 void *device_append(splitting *s, device_list *list, size_t item_bytes) {
     if (!hone_grow(s->arena, &list->items, &list->capacity, list->count, item_bytes)) return NULL;
     void *item = (char *)list->items + list->count++ * item_bytes;
@@ -28,7 +24,7 @@ static hone_status add(splitting *s, hone_launch_value value, int32_t *out_value
     }
     *out_value = (int32_t)s->values.count;
     hone_launch_value *at = device_append(s, &s->values, sizeof value);
-    if (!at) return no_memory();
+    if (!at) return HONE_NO_MEMORY("launches");
     *at = value;
     return HONE_OK;
 }

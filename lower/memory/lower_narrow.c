@@ -43,12 +43,6 @@ static bool makes_view(const hone_func *func, hone_node_id root, hone_buffer buf
     return false;
 }
 
-static hone_node_id common(const hone_func *func, hone_node_id a, hone_node_id b) {
-    while (a != b && !hone_tree_is_ancestor(func, a, b))
-        a = hone_func_node(func, a)->parent;
-    return a;
-}
-
 /* All accesses stand in blocks that declare them. False: not so, or too many. */
 static bool find_uses(narrowing *n) {
     const hone_func *func = n->scope.lower->func;
@@ -67,7 +61,7 @@ static bool find_uses(narrowing *n) {
         return false;
     n->place = n->uses[0];
     for (uint32_t i = 1; i < n->use_count; i++)
-        n->place = common(func, n->place, n->uses[i]);
+        n->place = hone_tree_lca(func, n->place, n->uses[i]);
     for (uint32_t i = 0; i < all.count; i++) {
         bool is_inside = false;
         for (uint32_t k = 0; k < n->use_count; k++)

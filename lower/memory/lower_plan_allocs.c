@@ -37,26 +37,6 @@ static hone_node_id only_user(const hone_func *func, hone_node_id parent,
     return only;
 }
 
-static uint32_t depth_of(const hone_func *func, hone_node_id node) {
-    uint32_t depth = 0;
-    while ((node = hone_func_node(func, node)->parent) != HONE_NO_ID)
-        depth++;
-    return depth;
-}
-
-/* The innermost node that is both or holds both. */
-static hone_node_id meet_of(const hone_func *func, hone_node_id a, hone_node_id b) {
-    uint32_t depth_a = depth_of(func, a), depth_b = depth_of(func, b);
-    while (a != b) {
-        bool is_a = depth_a >= depth_b, is_b = depth_b >= depth_a;
-        if (is_a) a = hone_func_node(func, a)->parent;
-        if (is_b) b = hone_func_node(func, b)->parent;
-        depth_a -= is_a;
-        depth_b -= is_b;
-    }
-    return a;
-}
-
 static bool is_use(const lower_accesses *all, hone_node_id node) {
     uint32_t i = 0;
     while (i < all->count && all->items[i].node != node)
@@ -69,7 +49,7 @@ static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
                               const lower_accesses *all) {
     hone_node_id place = all->items[0].node;
     for (uint32_t i = 1; i < all->count; i++)
-        place = meet_of(func, place, all->items[i].node);
+        place = hone_tree_lca(func, place, all->items[i].node);
     if (is_use(all, place)) place = hone_func_node(func, place)->parent; /* it or its bounds */
     while (place != alloc && hone_func_node(func, place)->kind != HONE_NODE_FOR &&
            hone_func_node(func, place)->kind != HONE_NODE_ALLOC) {

@@ -190,7 +190,8 @@ static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, h
         if (!sch_is_before(sch, n, reader)) continue;
         hone_node_id top = sch_lca(sch, n, reader);
         count++;
-        if (lowest == HONE_NO_ID || sch_depth_of(sch, top) > sch_depth_of(sch, lowest))
+        if (lowest == HONE_NO_ID ||
+            hone_tree_depth(sch->func, top) > hone_tree_depth(sch->func, lowest))
             lowest = top;
     }
     return count > 1 ? lowest : HONE_NO_ID;

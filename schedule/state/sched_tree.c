@@ -41,24 +41,8 @@ hone_status sch_loops_of(hone_schedule *sch, hone_node_id node, uint32_t *out_co
     return HONE_OK;
 }
 
-uint32_t sch_depth_of(const hone_schedule *sch, hone_node_id node) {
-    uint32_t depth = 0;
-    for (; node != 0; node = sch_node(sch, node)->parent)
-        depth++;
-    return depth;
-}
-
 hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b) {
-    uint32_t depth_a = sch_depth_of(sch, a), depth_b = sch_depth_of(sch, b);
-    for (; depth_a > depth_b; depth_a--)
-        a = sch_node(sch, a)->parent;
-    for (; depth_b > depth_a; depth_b--)
-        b = sch_node(sch, b)->parent;
-    while (a != b) {
-        a = sch_node(sch, a)->parent;
-        b = sch_node(sch, b)->parent;
-    }
-    return a;
+    return hone_tree_lca(sch->func, a, b);
 }
 
 bool sch_is_within(const hone_schedule *sch, hone_node_id top, hone_node_id node) {

@@ -35,8 +35,6 @@ bool sch_is_before(const hone_schedule *sch, hone_node_id a, hone_node_id b);
 bool sch_is_within(const hone_schedule *sch, hone_node_id top, hone_node_id node);
 /* The child of top, which is above node, that is node or has it below it. */
 hone_node_id sch_child_towards(const hone_schedule *sch, hone_node_id top, hone_node_id node);
-/* The number of nodes above a node. */
-uint32_t sch_depth_of(const hone_schedule *sch, hone_node_id node);
 /* The node, if it is a loop, or the nearest loop above it within the scope; the scope, which is the
  * node or above it, where there is none. */
 hone_node_id sch_nearest_loop(const hone_schedule *sch, hone_node_id node, hone_node_id scope);

@@ -9,10 +9,6 @@ void hone_trace_init(hone_trace *trace, hone_arena *arena) {
     *trace = (hone_trace){.arena = arena};
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
-}
-
 bool hone_trace_is_decided(const hone_trace *trace) {
     for (uint32_t i = 0; i < trace->count; i++) {
         if (hone_inst_is_sampling(trace->insts[i].kind) && !trace->decisions[i].count) return false;
@@ -50,7 +46,7 @@ hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind, uint32_t i
                               const hone_operand *inputs, uint32_t attr_count,
                               const hone_value *attrs, uint32_t output_count,
                               hone_rv_kind output_kind, hone_decision decision) {
-    if (!make_room(trace)) return no_memory();
+    if (!make_room(trace)) return HONE_NO_MEMORY("trace");
     hone_inst inst = {.kind = kind,
                       .input_count = input_count,
                       .attr_count = attr_count,
@@ -58,9 +54,10 @@ hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind, uint32_t i
                       .first_output = trace->rv_count};
     inst.inputs = copy_bytes(trace->arena, inputs, input_count * sizeof *inputs);
     inst.attrs = copy_bytes(trace->arena, attrs, attr_count * sizeof *attrs);
-    if ((input_count && !inst.inputs) || (attr_count && !inst.attrs)) return no_memory();
+    if ((input_count && !inst.inputs) || (attr_count && !inst.attrs))
+        return HONE_NO_MEMORY("trace");
     for (uint32_t i = 0; i < output_count; i++) {
-        if (hone_trace_add_rv(trace, output_kind) == HONE_NO_ID) return no_memory();
+        if (hone_trace_add_rv(trace, output_kind) == HONE_NO_ID) return HONE_NO_MEMORY("trace");
     }
     trace->insts[trace->count] = inst;
     trace->is_unsafe = trace->is_unsafe || hone_inst_is_unsafe(&inst);
@@ -215,12 +212,12 @@ static bool renumber(hone_arena *arena, hone_operand *io, const hone_rv *map) {
 hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace, bool remove_postproc,
                                 hone_trace *out) {
     hone_trace full;
-    if (!hone_trace_copy(arena, trace, &full)) return no_memory();
+    if (!hone_trace_copy(arena, trace, &full)) return HONE_NO_MEMORY("trace");
     uint32_t end = remove_postproc ? postproc_start(trace) : trace->count;
     bool *used = hone_arena_zalloc(arena, (trace->rv_count + 1) * sizeof *used);
     bool *keep = hone_arena_zalloc(arena, (trace->count + 1) * sizeof *keep);
     hone_rv *map = hone_arena_zalloc(arena, (trace->rv_count + 1) * sizeof *map);
-    if (!used || !keep || !map) return no_memory();
+    if (!used || !keep || !map) return HONE_NO_MEMORY("trace");
     for (uint32_t i = end; i-- > 0;) {
         keep[i] = is_needed(&full.insts[i], used);
         if (!keep[i]) continue;
@@ -233,10 +230,10 @@ hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace, bool
         if (!keep[i]) continue;
         hone_inst inst = full.insts[i];
         hone_operand *inputs = hone_arena_alloc(arena, (inst.input_count + 1) * sizeof *inputs);
-        if (!inputs) return no_memory();
+        if (!inputs) return HONE_NO_MEMORY("trace");
         for (uint32_t k = 0; k < inst.input_count; k++) {
             inputs[k] = inst.inputs[k];
-            if (!renumber(arena, &inputs[k], map)) return no_memory();
+            if (!renumber(arena, &inputs[k], map)) return HONE_NO_MEMORY("trace");
         }
         for (uint32_t k = 0; k < inst.output_count; k++) {
             map[inst.first_output + k] = out->rv_count + k;

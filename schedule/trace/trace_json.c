@@ -227,10 +227,6 @@ static hone_status bad(const parser *p, const char *format, ...) {
                       p->kind ? p->kind : "", reason);
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
-}
-
 static hone_status read_value(parser *p, const hone_json *json, hone_value *out) {
     *out = (hone_value){.kind = HONE_VALUE_NONE};
     switch (hone_json_get_kind(json)) {
@@ -247,11 +243,11 @@ static hone_status read_value(parser *p, const hone_json *json, hone_value *out)
         return HONE_OK;
     case HONE_JSON_TEXT:
         *out = HONE_VALUE_OF_STRING(hone_arena_strdup(p->arena, hone_json_text(json)));
-        return out->u.s ? HONE_OK : no_memory();
+        return out->u.s ? HONE_OK : HONE_NO_MEMORY("trace");
     case HONE_JSON_ARRAY: {
         size_t count = hone_json_count(json);
         hone_value *items = hone_arena_zalloc(p->arena, (count + 1) * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("trace");
         for (size_t i = 0; i < count; i++) {
             HONE_TRY(read_value(p, hone_json_at(json, i), &items[i]));
         }
@@ -260,14 +256,14 @@ static hone_status read_value(parser *p, const hone_json *json, hone_value *out)
     }
     case HONE_JSON_OBJECT: {
         hone_attr *items = hone_arena_zalloc(p->arena, (hone_json_count(json) + 1) * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("trace");
         void *cursor = NULL;
         const char *key = NULL;
         const hone_json *member = NULL;
         uint32_t count = 0;
         while (hone_json_next(json, &cursor, &key, &member)) {
             items[count].key = hone_arena_strdup(p->arena, key);
-            if (!items[count].key) return no_memory();
+            if (!items[count].key) return HONE_NO_MEMORY("trace");
             HONE_TRY(read_value(p, member, &items[count++].value));
         }
         *out = (hone_value){.kind = HONE_VALUE_MAP, .count = count, .u.attrs = items};
@@ -308,7 +304,7 @@ static hone_status read_text_operand(parser *p, const char *text, hone_operand *
     if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
         const char *copy = hone_arena_strndup(p->arena, text + 1, length - 2);
         *out = (hone_operand){.kind = HONE_OPERAND_STRING, .u.s = copy};
-        return copy ? HONE_OK : no_memory();
+        return copy ? HONE_OK : HONE_NO_MEMORY("trace");
     }
     uint64_t rv = 0;
     if (hone_strmap_find(&p->names, text, &rv)) {
@@ -334,7 +330,7 @@ static hone_status read_operand(parser *p, const hone_json *json, hone_operand *
     case HONE_JSON_ARRAY: {
         size_t count = hone_json_count(json);
         hone_operand *items = hone_arena_zalloc(p->arena, (count + 1) * sizeof *items);
-        if (!items) return no_memory();
+        if (!items) return HONE_NO_MEMORY("trace");
         for (size_t i = 0; i < count; i++) {
             HONE_TRY(read_operand(p, hone_json_at(json, i), &items[i]));
         }
@@ -345,7 +341,7 @@ static hone_status read_operand(parser *p, const hone_json *json, hone_operand *
     case HONE_JSON_BOOL:
     case HONE_JSON_OBJECT: {
         hone_value *value = hone_arena_zalloc(p->arena, sizeof *value);
-        if (!value) return no_memory();
+        if (!value) return HONE_NO_MEMORY("trace");
         *out = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
         return read_value(p, json, value);
     }
@@ -358,7 +354,7 @@ static hone_status list_to_value(parser *p, const char *name, hone_operand *io) 
     if (io->kind != HONE_OPERAND_LIST) return HONE_OK;
     hone_value *value = hone_arena_zalloc(p->arena, sizeof *value);
     const hone_operand *wrong;
-    if (!value) return no_memory();
+    if (!value) return HONE_NO_MEMORY("trace");
     HONE_TRY(hone_operand_value(p->arena, io, value, &wrong));
     if (wrong) return bad(p, "'%s' is a list of variables", name);
     *io = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
@@ -386,7 +382,8 @@ static hone_status define_outputs(parser *p, const hone_json *outputs, uint32_t 
     for (size_t i = 0; i < hone_json_count(outputs); i++) {
         const hone_json *name = hone_json_at(outputs, i);
         if (!hone_json_is(name, HONE_JSON_TEXT)) return bad(p, "an output must be a name");
-        if (!hone_strmap_put(&p->names, hone_json_text(name), first + i)) return no_memory();
+        if (!hone_strmap_put(&p->names, hone_json_text(name), first + i))
+            return HONE_NO_MEMORY("trace");
     }
     return HONE_OK;
 }
@@ -435,7 +432,7 @@ static hone_status read_inst(parser *p, const hone_json *json) {
     uint32_t attr_count = (uint32_t)hone_json_count(attrs);
     hone_operand *operands = hone_arena_zalloc(p->arena, (input_count + 2) * sizeof *operands);
     hone_value *values = hone_arena_zalloc(p->arena, (attr_count + 1) * sizeof *values);
-    if (!operands || !values) return no_memory();
+    if (!operands || !values) return HONE_NO_MEMORY("trace");
     for (uint32_t i = 0; i < input_count; i++) {
         HONE_TRY(read_operand(p, hone_json_at(inputs, i), &operands[i]));
     }
@@ -473,7 +470,7 @@ static hone_status read_decision(parser *p, const hone_json *json) {
     bool is_list = hone_json_is(value, HONE_JSON_ARRAY);
     size_t count = is_list ? hone_json_count(value) : 1;
     int64_t *values = hone_arena_zalloc(p->arena, (count + 1) * sizeof *values);
-    if (!values) return no_memory();
+    if (!values) return HONE_NO_MEMORY("trace");
     for (size_t i = 0; i < count; i++) {
         const hone_json *item = is_list ? hone_json_at(value, i) : value;
         if (!hone_json_is(item, HONE_JSON_INT)) {

@@ -14,10 +14,6 @@ typedef struct splitter {
     uint32_t *of_rv; /* index into out->items, or HONE_NO_ID */
 } splitter;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
-}
-
 /* ---- functions by name ---- */
 
 /* What a block is looked for in when its step says "main" or nothing. */
@@ -56,7 +52,7 @@ static hone_status part_of_func(splitter *s, const hone_func *func, uint32_t *ou
         if (s->out->items[*out].func == func) return HONE_OK;
     }
     bool *left_out = hone_arena_alloc(s->arena, (size_t)s->trace->count + 1);
-    if (!left_out) return no_memory();
+    if (!left_out) return HONE_NO_MEMORY("trace");
     memset(left_out, true, (size_t)s->trace->count + 1);
     s->out->items[s->out->count++] = (hone_trace_part){func, left_out};
     return HONE_OK;
@@ -130,7 +126,7 @@ hone_status hone_trace_split_parts(hone_arena *arena, const hone_trace *trace,
     out->items = hone_arena_alloc(arena, (members + 1) * sizeof *out->items);
     out->of_inst = hone_arena_alloc(arena, ((size_t)trace->count + 1) * sizeof *out->of_inst);
     s.of_rv = hone_arena_alloc(arena, ((size_t)trace->rv_count + 1) * sizeof *s.of_rv);
-    if (!out->items || !out->of_inst || !s.of_rv) return no_memory();
+    if (!out->items || !out->of_inst || !s.of_rv) return HONE_NO_MEMORY("trace");
     for (uint32_t rv = 0; rv < trace->rv_count; rv++)
         s.of_rv[rv] = HONE_NO_ID;
     HONE_TRY(split(&s));
@@ -160,7 +156,7 @@ hone_status hone_trace_part_of(hone_arena *arena, const hone_trace *trace,
 static hone_status name_func(hone_arena *arena, hone_inst *inst, const char *name) {
     hone_value *attrs = hone_arena_zalloc(arena, 2 * sizeof *attrs);
     const char *copy = hone_arena_strdup(arena, name);
-    if (!attrs || !copy) return no_memory();
+    if (!attrs || !copy) return HONE_NO_MEMORY("trace");
     attrs[0] = inst->attrs[0];
     attrs[1] = HONE_VALUE_OF_STRING(copy);
     inst->attrs = attrs;
@@ -171,7 +167,7 @@ static hone_status name_func(hone_arena *arena, hone_inst *inst, const char *nam
 hone_status hone_trace_name_funcs(hone_arena *arena, const hone_trace *trace,
                                   const hone_trace_part *parts, const uint32_t *of_inst,
                                   hone_trace *out) {
-    if (!hone_trace_copy(arena, trace, out)) return no_memory();
+    if (!hone_trace_copy(arena, trace, out)) return HONE_NO_MEMORY("trace");
     for (uint32_t i = 0; i < out->count; i++) {
         if (out->insts[i].kind != HONE_INST_GET_BLOCK || !out->insts[i].attr_count) continue;
         uint32_t part = of_inst ? of_inst[i] : 0;

@@ -4,10 +4,6 @@
 #include "ir/region/region.h"
 #include "schedule/variant/variant_impl.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "variant");
-}
-
 void variant_begin(variant_edit *edit, hone_func *func, hone_node_id nest, hone_dtype index) {
     *edit = (variant_edit){.nest = nest, .first = func->buffer_count};
     edit->te = (hone_te){.func = func,
@@ -28,7 +24,7 @@ static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer mad
                             hone_buffer out) {
     hone_block *copy = hone_block_copy(func->arena, hone_func_node(func, block)->u.block.block);
     hone_region *write = hone_arena_alloc(func->arena, sizeof *write);
-    if (!copy || !write) return no_memory();
+    if (!copy || !write) return HONE_NO_MEMORY("variant");
     assert(copy->write_count == 1 && copy->writes[0].buffer == made);
     *write = (hone_region){out, copy->writes[0].ranges};
     copy->writes = write;
@@ -39,7 +35,7 @@ static hone_status name_out(hone_func *func, hone_node_id block, hone_buffer mad
 /* What a stage reads at several places, as a box. */
 static hone_status show_regions(hone_func *func, hone_node_id block) {
     hone_block *copy = hone_block_copy(func->arena, hone_func_node(func, block)->u.block.block);
-    if (!copy) return no_memory();
+    if (!copy) return HONE_NO_MEMORY("variant");
     HONE_TRY(hone_block_infer_regions(func, block, func->arena, copy));
     hone_func_node(func, block)->u.block.block = copy;
     return HONE_OK;
@@ -63,7 +59,7 @@ static hone_status add_allocs(const variant_edit *edit, hone_buffer made) {
         hone_block_copy(func->arena, hone_func_node(func, edit->te.root)->u.block.block);
     uint32_t most = func->buffer_count + (root ? root->alloc_count : 0);
     hone_buffer *allocs = hone_arena_alloc(func->arena, (most + 1) * sizeof *allocs);
-    if (!root || !allocs) return no_memory();
+    if (!root || !allocs) return HONE_NO_MEMORY("variant");
     for (uint32_t i = 0; i < root->alloc_count; i++)
         allocs[i] = root->allocs[i];
     for (hone_buffer b = edit->first; b < func->buffer_count; b++) {

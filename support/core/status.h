@@ -27,6 +27,8 @@ struct hone_str;
 
 /* Makes a failure that carries a message and the place it was born. */
 #define HONE_ERROR(code, ...) hone_status_make((code), __FILE__, __LINE__, __VA_ARGS__)
+/* That memory was short for `what`, a string. */
+#define HONE_NO_MEMORY(what) HONE_ERROR(HONE_CODE_NO_MEMORY, what)
 
 /* Returns from the calling function on failure and adds this line to the error's trail. */
 #define HONE_TRY(expr)                                                                             \

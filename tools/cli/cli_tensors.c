@@ -10,10 +10,6 @@
 #include "support/os/fs.h"
 #include "tools/cli/cli_dims.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensors");
-}
-
 /* ---- sets ---- */
 
 void hone_cli_tensors_deinit(hone_cli_tensors *tensors) {
@@ -29,7 +25,7 @@ hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const char *name, ho
     if ((item.name || !name) && hone_vec_push(tensors, item)) return HONE_OK;
     hone_free(item.name);
     hone_tensor_destroy(tensor);
-    return no_memory();
+    return HONE_NO_MEMORY("tensors");
 }
 
 /* ---- files ---- */
@@ -97,7 +93,8 @@ static hone_status load_one(hone_cli_tensors *to, const char *text) {
         return HONE_ERROR(HONE_CODE_INVALID, "'%s' names no file; NAME=FILE is wanted", text);
     }
     char *name = hone_strndup(text, (size_t)(equals - text));
-    hone_status st = name ? load_file(to, equals + 1, *name ? name : NULL) : no_memory();
+    hone_status st =
+        name ? load_file(to, equals + 1, *name ? name : NULL) : HONE_NO_MEMORY("tensors");
     hone_free(name);
     return st;
 }
@@ -119,7 +116,7 @@ typedef struct folder_walk {
 static hone_status add_file_of_folder(const folder_walk *w, const char *file, size_t name_length) {
     hone_tensor *tensor = NULL;
     char *path = hone_path_join(w->path, file), *name = hone_strndup(file, name_length);
-    hone_status st = path && name ? hone_npy_load(path, &tensor) : no_memory();
+    hone_status st = path && name ? hone_npy_load(path, &tensor) : HONE_NO_MEMORY("tensors");
     if (!st) st = hone_tensor_set_add(w->set, name, tensor);
     hone_free(path);
     hone_free(name);
@@ -151,7 +148,7 @@ hone_status hone_cli_load_params(hone_cli *cli, const char *path, hone_tensor_se
     HONE_TRY(is_folder ? load_folder(path, out_set) : load_set(path, out_set));
     hone_graph_weight *weights =
         hone_arena_alloc(cli->arena, (out_set->count + 1) * sizeof *weights);
-    if (!weights) return no_memory();
+    if (!weights) return HONE_NO_MEMORY("tensors");
     for (size_t i = 0; i < out_set->count; i++)
         weights[i] = (hone_graph_weight){out_set->data[i].name, out_set->data[i].tensor};
     *out_weights = weights;
@@ -191,7 +188,8 @@ static hone_status unknown_size(const char *name, const hone_cli_want *wants, si
     }
     for (size_t i = 0; i < more_count; i++)
         ok &= hone_vec_push(&s.names, more[i]);
-    hone_status st = ok ? hone_dim_unknown(name, s.names.data, s.names.count) : no_memory();
+    hone_status st =
+        ok ? hone_dim_unknown(name, s.names.data, s.names.count) : HONE_NO_MEMORY("tensors");
     hone_vec_deinit(&s.names);
     hone_arena_destroy(s.arena);
     return st;
@@ -357,7 +355,7 @@ hone_status hone_cli_assign_tensors(const hone_cli_want *wants, size_t count,
                                     const hone_cli_tensors *given, const char *option,
                                     const char *what, size_t *out_index) {
     bool *is_assigned = hone_calloc(given->count + 1, sizeof *is_assigned);
-    if (!is_assigned) return no_memory();
+    if (!is_assigned) return HONE_NO_MEMORY("tensors");
     const assignment a = {wants, count, given, option, what, out_index};
     hone_status st = assign(&a, is_assigned);
     hone_free(is_assigned);
@@ -415,7 +413,7 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
                                    hone_tensor ***out_tensors) {
     *out_tensors = hone_arena_zalloc(cli->arena, (count + 1) * sizeof **out_tensors);
     size_t *index = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *index);
-    if (!*out_tensors || !index) return no_memory();
+    if (!*out_tensors || !index) return HONE_NO_MEMORY("tensors");
     bool are_made_up = given->count == 0;
     if (are_made_up) HONE_TRY(hone_cli_make_up(cli, wants, count, shapes, given));
     if (are_made_up && count) HONE_LOG(&cli->log, HONE_LOG_INFO, "no --in: the inputs are made up");
@@ -446,7 +444,7 @@ hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry
                                     hone_cli_want **out_wants) {
     size_t count = (size_t)entry->input_count;
     hone_cli_want *wants = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *wants);
-    if (!wants) return no_memory();
+    if (!wants) return HONE_NO_MEMORY("tensors");
     for (size_t i = 0; i < count; i++) {
         const hone_model_port *port = &entry->inputs[i];
         wants[i].name = port->name;

@@ -27,10 +27,6 @@ typedef struct finding {
 
 typedef struct hone_report_sketch sketch;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
-}
-
 static sketch *find_sketch(const hone_report_choices *choices, int32_t number) {
     for (size_t i = 0; i < choices->sketches.count; i++) {
         if (choices->sketches.data[i].sketch == number) return &choices->sketches.data[i];
@@ -49,12 +45,12 @@ static hone_status add_sketch(hone_report_choices *choices, const hone_db_trial 
     sketch one = {.sketch = trial->sketch,
                   .head_bytes = deciding_bytes(trial->trace),
                   .trace = hone_arena_alloc(choices->arena, sizeof *one.trace)};
-    if (!one.trace) return no_memory();
+    if (!one.trace) return HONE_NO_MEMORY("report");
     HONE_TRY(hone_trace_parse_json(choices->arena, trial->trace, strlen(trial->trace), "trace",
                                    one.trace));
     one.head = hone_arena_copy(choices->arena, trial->trace, one.head_bytes);
     bool ok = one.head && hone_vec_push(&choices->sketches, one);
-    return ok ? HONE_OK : no_memory();
+    return ok ? HONE_OK : HONE_NO_MEMORY("report");
 }
 
 static hone_status add_decisions(hone_report_choices *choices, const hone_db_trial *trial,
@@ -67,13 +63,13 @@ static hone_status add_decisions(hone_report_choices *choices, const hone_db_tri
             ok = hone_vec_push(&choices->items, choice);
         }
     }
-    return ok ? HONE_OK : no_memory();
+    return ok ? HONE_OK : HONE_NO_MEMORY("report");
 }
 
 /* Reads the whole trace. */
 static hone_status add_other(hone_report_choices *choices, const hone_db_trial *trial) {
     hone_arena *arena = hone_arena_create(16 * 1024);
-    if (!arena) return no_memory();
+    if (!arena) return HONE_NO_MEMORY("report");
     hone_trace trace;
     hone_status st =
         hone_trace_parse_json(arena, trial->trace, strlen(trial->trace), "trace", &trace);
@@ -97,7 +93,7 @@ static hone_status add_trial(hone_report_choices *choices, const hone_db_trial *
 hone_status hone_report_add_choices(hone_report_choices *choices, const hone_db_trial *trial) {
     if (isnan(trial->median_ns) || trial->sketch < 0) return HONE_OK;
     bool is_short = hone_status_consume(add_trial(choices, trial)) == HONE_CODE_NO_MEMORY;
-    return is_short ? no_memory() : HONE_OK;
+    return is_short ? HONE_NO_MEMORY("report") : HONE_OK;
 }
 
 void hone_report_choices_deinit(hone_report_choices *choices) {

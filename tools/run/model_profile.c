@@ -4,10 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "profile");
-}
-
 void hone_model_profile_init(hone_model_profile *profile, hone_arena *arena) {
     *profile = (hone_model_profile){.arena = arena, .is_first = true};
 }
@@ -78,7 +74,7 @@ static hone_status end_round(hone_model_profile *profile, const char *path) {
         hone_kernel_profile *k = &profile->kernels.data[i];
         ok &= hone_vec_push(&k->times_ns, k->round_ns);
     }
-    return ok ? HONE_OK : no_memory();
+    return ok ? HONE_OK : HONE_NO_MEMORY("profile");
 }
 
 static hone_status run_calls(hone_model_profile *profile, hone_timed_model *model, int64_t calls) {

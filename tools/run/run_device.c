@@ -28,13 +28,9 @@ typedef struct device_run {
     hone_tensor **inputs; /* by argument; NULL: only written */
 } device_run;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "run");
-}
-
 static hone_status keep_text(device_run *r, hone_status st, hone_str *text, const char **out) {
     if (!st) *out = hone_arena_strdup(r->arena, hone_str_text(text));
-    if (!st && !*out) st = no_memory();
+    if (!st && !*out) st = HONE_NO_MEMORY("run");
     hone_str_deinit(text);
     return st;
 }
@@ -101,7 +97,7 @@ static hone_status match_inputs(device_run *r) {
     hone_tensor **given;
     hone_cli_want *wants = hone_arena_zalloc(r->arena, (m->arg_count + 1) * sizeof *wants);
     r->inputs = hone_arena_zalloc(r->arena, (m->arg_count + 1) * sizeof *r->inputs);
-    if (!wants || !r->inputs) return no_memory();
+    if (!wants || !r->inputs) return HONE_NO_MEMORY("run");
     for (size_t i = 0; i < m->arg_count; i++) {
         if (m->args[i].role != HONE_ARG_OUT) wants[count++] = want_of(&m->args[i]);
     }
@@ -119,7 +115,7 @@ static hone_status write_inputs(const device_run *r) {
     const hone_manifest *m = &r->built.manifest;
     hone_check_bundle bundle = {.count = m->arg_count};
     bundle.tensors = hone_arena_zalloc(r->arena, (m->arg_count + 1) * sizeof *bundle.tensors);
-    if (!bundle.tensors) return no_memory();
+    if (!bundle.tensors) return HONE_NO_MEMORY("run");
     for (size_t i = 0; i < m->arg_count; i++) {
         const hone_arg *arg = &m->args[i];
         bundle.tensors[i] = (hone_check_tensor){.dtype = arg->dtype,
@@ -207,7 +203,7 @@ hone_status hone_run_on_device(hone_run_job *job, const hone_module *module,
     HONE_TRY(match_inputs(&r));
     HONE_TRY(hone_scratch_open("hone-running", &dir));
     r.bundle_path = hone_arena_printf(r.arena, "%s/inputs.check", dir.path);
-    hone_status st = r.bundle_path ? run(&r) : no_memory();
+    hone_status st = r.bundle_path ? run(&r) : HONE_NO_MEMORY("run");
     hone_runner_destroy(r.runner);
     return hone_status_join(st, hone_scratch_close(&dir));
 }

@@ -37,10 +37,6 @@ static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *
     return hone_call_packed(symbol, name, args, count);
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "interpreter");
-}
-
 /* A dimension that is no number as cli_dims.h reads it. vars: names them. */
 static hone_status name_dim(hone_arena *arena, const hone_func *vars, const hone_expr *e,
                             const char **out) {
@@ -50,7 +46,7 @@ static hone_status name_dim(hone_arena *arena, const hone_func *vars, const hone
     hone_status st = hone_size_print(vars, e, &text);
     if (!st) *out = hone_arena_strdup(arena, hone_str_text(&text));
     hone_str_deinit(&text);
-    return st || *out ? st : no_memory();
+    return st || *out ? st : HONE_NO_MEMORY("interpreter");
 }
 
 /* ---- graph functions ---- */
@@ -59,7 +55,7 @@ static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *grap
                                   hone_cli_want **out_wants) {
     hone_cli_want *wants =
         hone_arena_zalloc(job->cli->arena, (graph->param_count + 1) * sizeof *wants);
-    if (!wants) return no_memory();
+    if (!wants) return HONE_NO_MEMORY("interpreter");
     const hone_func vars = {.vars = graph->vars, .var_count = graph->var_count};
     for (uint32_t i = 0; i < graph->param_count; i++) {
         const hone_sinfo *info = graph->values[i].sinfo;
@@ -110,7 +106,7 @@ static hone_status size_names(hone_run_job *job, const hone_var_info *vars, uint
     const char **names = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *names);
     *out_count = 0;
     *out = names;
-    if (!names) return no_memory();
+    if (!names) return HONE_NO_MEMORY("interpreter");
     for (uint32_t v = 0; v < count; v++)
         if (vars[v].is_size) names[(*out_count)++] = vars[v].name;
     return HONE_OK;
@@ -322,7 +318,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     hone_tensor **args = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof(hone_tensor *));
     hone_tensor **inputs;
     int64_t *sizes = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *sizes);
-    if (!wants || !args || !sizes) return no_memory();
+    if (!wants || !args || !sizes) return HONE_NO_MEMORY("interpreter");
     size_t count = 0, at = 0;
     HONE_TRY(named_sizes(job, func, sizes));
     for (uint32_t i = 0; i < func->param_count; i++) {

@@ -10,10 +10,6 @@ typedef struct sizes {
     size_t count, capacity;
 } sizes;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes of inputs");
-}
-
 static hone_graph_dim *find(const sizes *s, const char *name) {
     for (size_t i = 0; i < s->count; i++)
         if (strcmp(s->dims[i].name, name) == 0) return &s->dims[i];
@@ -23,7 +19,7 @@ static hone_graph_dim *find(const sizes *s, const char *name) {
 /* The greater one holds of two; what --shape gives stands before and is not asked again. */
 static hone_status note(sizes *s, size_t first, const char *name, int64_t size) {
     hone_graph_dim *known = name ? find(s, name) : NULL;
-    if (!name) return no_memory();
+    if (!name) return HONE_NO_MEMORY("sizes of inputs");
     if (known && (size_t)(known - s->dims) >= first && known->size < size) known->size = size;
     if (known || s->count == s->capacity) return HONE_OK;
     s->dims[s->count++] = (hone_graph_dim){name, size};
@@ -60,7 +56,7 @@ hone_status hone_run_sizes_of_inputs(hone_run_job *job, const hone_graph_dim **o
     hone_dim_variants given = {0};
     sizes s = {.job = job, .capacity = job->o->shapes.count + 3 * job->inputs.count};
     s.dims = hone_arena_zalloc(job->cli->arena, (s.capacity + 1) * sizeof *s.dims);
-    hone_status st = s.dims ? HONE_OK : no_memory();
+    hone_status st = s.dims ? HONE_OK : HONE_NO_MEMORY("sizes of inputs");
     if (!st) st = hone_dim_variants_parse(job->o->shapes.items, job->o->shapes.count, &given);
     if (!st && given.count > 1)
         st = HONE_ERROR(HONE_CODE_INVALID, "--shape may give one number per size here");
@@ -81,14 +77,14 @@ hone_status hone_run_note_empty(hone_run_job *job) {
     hone_dim_variants given = {0};
     hone_arena *arena = job->cli->arena;
     hone_graph_dim *dims = hone_arena_zalloc(arena, (job->shapes.count + 1) * sizeof *dims);
-    hone_status st = dims ? HONE_OK : no_memory();
+    hone_status st = dims ? HONE_OK : HONE_NO_MEMORY("sizes of inputs");
     if (!st) st = hone_dim_variants_parse(job->shapes.items, job->shapes.count, &given);
     job->empty = (hone_dim_variant){dims, 0};
     for (size_t i = 0; !st && i < given.items[0].dim_count; i++) {
         const hone_graph_dim *dim = &given.items[0].dims[i];
         if (dim->size != 0) continue;
         const char *name = hone_arena_strdup(arena, dim->name);
-        if (!name) st = no_memory();
+        if (!name) st = HONE_NO_MEMORY("sizes of inputs");
         dims[job->empty.dim_count++] = (hone_graph_dim){name, 0};
     }
     hone_dim_variants_deinit(&given);

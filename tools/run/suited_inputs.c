@@ -18,10 +18,6 @@ typedef struct suiting {
     uint32_t count;
 } suiting;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "made-up inputs");
-}
-
 /* What is made up without looking. */
 static hone_span usual_span(hone_dtype dtype) {
     return (hone_span){hone_dtype_is_float(dtype) ? -1 : 0, 1};
@@ -56,7 +52,8 @@ static hone_input_values *values_of(suiting *s, const hone_func *func, const boo
 
 static hone_status ask(suiting *s, const hone_func *func, hone_input_values *values) {
     const char *problem; /* running the program is the judge */
-    return values ? hone_func_suit_inputs(func, s->arena, values, &problem) : no_memory();
+    return values ? hone_func_suit_inputs(func, s->arena, values, &problem)
+                  : HONE_NO_MEMORY("made-up inputs");
 }
 
 /* What several kernels want of one input; where they do not agree, the first. */
@@ -72,7 +69,7 @@ static hone_status note(suiting *s, hone_cli_want *to, const char *name, hone_dt
     *values = both;
     *to =
         (hone_cli_want){.name = hone_arena_strdup(s->arena, name), .dtype = dtype, .suits = values};
-    return to->name ? HONE_OK : no_memory();
+    return to->name ? HONE_OK : HONE_NO_MEMORY("made-up inputs");
 }
 
 /* ---- a PrimFunc ---- */
@@ -115,7 +112,7 @@ static hone_status suit_call(suiting *s, const hone_graph_func *graph, const hon
     size_t count = (size_t)func->param_count + 1;
     bool *is_free = hone_arena_zalloc(s->arena, count), any = false;
     uint32_t *source = hone_arena_zalloc(s->arena, count * sizeof *source);
-    if (!is_free || !source) return no_memory();
+    if (!is_free || !source) return HONE_NO_MEMORY("made-up inputs");
     for (uint32_t p = 0; p < func->param_count && p < call->arg_count; p++) {
         source[p] = source_of(graph, &call->args[p]);
         if (source[p] == HONE_NO_ID || func->params[p].buffer == HONE_NO_ID) continue;
@@ -172,7 +169,7 @@ static hone_status name_sizes(suiting *s, const hone_member *member) {
             const hone_graph_dim *other = &given.items[0].dims[i];
             if (strcmp(other->name, dim.name) == 0) dim.size = other->size;
         }
-        if (!hone_vec_push(&s->dims, dim)) st = no_memory();
+        if (!hone_vec_push(&s->dims, dim)) st = HONE_NO_MEMORY("made-up inputs");
     }
     hone_dim_variants_deinit(&given);
     return st;
@@ -182,7 +179,7 @@ static hone_status suit(suiting *s, const hone_member *member) {
     bool is_func = member->kind == HONE_MEMBER_FUNC;
     s->count = is_func ? member->func->param_count : member->graph->param_count;
     s->found = hone_arena_zalloc(s->arena, ((size_t)s->count + 1) * sizeof *s->found);
-    if (!s->found) return no_memory();
+    if (!s->found) return HONE_NO_MEMORY("made-up inputs");
     HONE_TRY(is_func ? suit_func(s, member->func) : suit_graph(s, member->graph));
     s->job->suited = s->found;
     s->job->suited_count = s->count;

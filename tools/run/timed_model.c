@@ -11,10 +11,6 @@
 enum { RESAMPLES = 1000 };
 #define SHARE_NS (10 * HONE_NS_PER_MS)
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "timing models");
-}
-
 /* ---- making ready ---- */
 
 static hone_status make_call(hone_cli *cli, const hone_timed_model_options *o,
@@ -81,7 +77,8 @@ hone_status hone_timed_models_try(hone_timed_model *models, size_t count) {
         for (size_t t = 0; t < models[i].given.count; t++)
             ok &= hone_vec_push(&given, models[i].given.data[t]);
     }
-    hone_status st = ok ? hone_cli_run_made_up(&given, run_each, &all) : no_memory();
+    hone_status st =
+        ok ? hone_cli_run_made_up(&given, run_each, &all) : HONE_NO_MEMORY("timing models");
     hone_vec_deinit(&given);
     return st;
 }
@@ -107,7 +104,7 @@ hone_status hone_timed_models_round(hone_timed_model *models, size_t count, size
         if ((round / count) % 2) at = count - 1 - at;
         double ns = 0;
         HONE_TRY(hone_timed_model_run(&models[at], models[at].batch, &ns));
-        if (!hone_vec_push(&models[at].times_ns, ns)) return no_memory();
+        if (!hone_vec_push(&models[at].times_ns, ns)) return HONE_NO_MEMORY("timing models");
     }
     return HONE_OK;
 }
@@ -126,7 +123,7 @@ hone_status hone_timed_models_ratio(hone_arena *arena, const hone_timed_model *f
     double *each = hone_arena_alloc(arena, (count + 1) * sizeof *each);
     double *drawn = hone_arena_alloc(arena, (count + 1) * sizeof *drawn);
     double *medians = hone_arena_alloc(arena, RESAMPLES * sizeof *medians);
-    if (!each || !drawn || !medians) return no_memory();
+    if (!each || !drawn || !medians) return HONE_NO_MEMORY("timing models");
     for (size_t i = 0; i < count; i++)
         each[i] = first->times_ns.data[i] / model->times_ns.data[i];
     hone_rng rng = hone_rng_from_seed(95);

@@ -25,10 +25,6 @@ typedef struct search {
     hone_tune_inputs *out;
 } search;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "inputs of tasks");
-}
-
 /* ---- what tasks take ---- */
 
 static void describe(const hone_buffer_info *buffer, hone_cli_want *out) {
@@ -45,7 +41,7 @@ static hone_status add_task(search *s, const hone_task *task) {
         place p = {.task = task, .arg = i};
         if (signature.roles[i] == HONE_PARAM_OUT) continue;
         describe(hone_func_buffer(task->func, signature.buffers[i]), &p.want);
-        if (!hone_vec_push(&s->places, p)) return no_memory();
+        if (!hone_vec_push(&s->places, p)) return HONE_NO_MEMORY("inputs of tasks");
     }
     return HONE_OK;
 }
@@ -59,7 +55,7 @@ static hone_status add_call(search *s, const hone_graph_func *graph, const hone_
         if (!arg || arg->kind != HONE_GARG_VALUE || arg->u.value >= graph->param_count) continue;
         p.is_of_model = true;
         p.want.name = graph->values[arg->u.value].name;
-        if (!hone_vec_push(&s->places, p)) return no_memory();
+        if (!hone_vec_push(&s->places, p)) return HONE_NO_MEMORY("inputs of tasks");
     }
     return HONE_OK;
 }
@@ -115,13 +111,13 @@ static bool is_called(const place *p, const char *name) {
 
 static hone_status unknown(const search *s, const char *name) {
     hone_cli_want *wants = hone_arena_alloc(s->cli->arena, (s->places.count + 1) * sizeof *wants);
-    if (!wants) return no_memory();
+    if (!wants) return HONE_NO_MEMORY("inputs of tasks");
     for (size_t i = 0; i < s->places.count; i++) {
         const place *p = &s->places.data[i];
         wants[i] = p->want;
         if (s->is_single || p->is_of_model) continue;
         wants[i].name = hone_arena_printf(s->cli->arena, "%s:%s", p->task->name, p->want.name);
-        if (!wants[i].name) return no_memory();
+        if (!wants[i].name) return HONE_NO_MEMORY("inputs of tasks");
     }
     return hone_cli_unknown_input(wants, s->places.count, name);
 }
@@ -192,7 +188,7 @@ static hone_status assign_all(search *s) {
     hone_tune_inputs *out = s->out;
     HONE_TRY(find_places(s));
     out->given = hone_arena_alloc(s->cli->arena, (s->places.count + 1) * sizeof *out->given);
-    if (!out->given) return no_memory();
+    if (!out->given) return HONE_NO_MEMORY("inputs of tasks");
     for (size_t i = 0; i < out->files.count; i++)
         HONE_TRY(assign(s, &out->files.data[i]));
     return HONE_OK;

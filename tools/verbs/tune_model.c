@@ -39,17 +39,6 @@ static int64_t now_ns(void) {
     return hone_clock_now(hone_clock_system());
 }
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "timing the model");
-}
-
-static bool has_graph(const hone_module *module) {
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
-    }
-    return false;
-}
-
 /* ---- libraries ---- */
 
 static const char *library_path(const tune_model *self, const char *name, const char *ending) {
@@ -66,7 +55,7 @@ static hone_status compile(tune_model *self, const char *name, hone_compile_resu
                                           .variant_rules = o->variant_rules,
                                           .intrin_count = o->intrin_count,
                                           .intrins = o->intrins};
-    if (!options.output) return no_memory();
+    if (!options.output) return HONE_NO_MEMORY("timing the model");
     hone_compile_result_deinit(out);
     return hone_compile_module(self->module, &options, out);
 }
@@ -75,7 +64,7 @@ static hone_status load(tune_model *self) {
     const hone_graph_options given = {.keeps_inputs = true};
     HONE_TRY(hone_cli_load_module(self->cli->args[0], &given, &self->module));
     hone_module_freeze(self->module);
-    self->is_on = has_graph(self->module);
+    self->is_on = hone_module_has_graph(self->module);
     if (!self->is_on) return HONE_OK;
     const hone_cli_list *shapes = self->options.shapes;
     HONE_TRY(hone_dim_variants_parse(shapes->items, shapes->count, &self->variants));
@@ -123,7 +112,7 @@ static const hone_clock *clock_of(const tune_model *self) {
 static hone_status open_one(tune_model *self, const char *name, hone_timed_model *out) {
     const hone_timed_model_options options = {&self->none, self->options.shapes, NULL, 0};
     const char *path = library_path(self, name, ".so");
-    if (!path) return no_memory();
+    if (!path) return HONE_NO_MEMORY("timing the model");
     HONE_TRY(hone_timed_model_open(self->cli, path, &options, out));
     out->clock = clock_of(self);
     return HONE_OK;
@@ -203,7 +192,7 @@ static hone_status find_changes(deciding *d) {
     const hone_compile_result *before = &d->self->before;
     d->verdicts =
         hone_arena_alloc(d->self->cli->arena, (before->kernel_count + 1) * sizeof *d->verdicts);
-    if (!d->verdicts) return no_memory();
+    if (!d->verdicts) return HONE_NO_MEMORY("timing the model");
     for (uint32_t i = 0; i < before->kernel_count; i++) {
         const hone_compile_kernel *was = &before->kernels[i];
         const hone_compile_kernel *is = find_kernel(&d->after, was->hash);

@@ -56,19 +56,12 @@ static hone_status list_passes(hone_cli *cli) {
     return HONE_OK;
 }
 
-static bool has_graph(const hone_module *module) {
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
-    }
-    return false;
-}
-
 /* The PrimFuncs to lower: those of the file, or the kernels that a graph is prepared to. */
 static hone_status load(hone_cli *cli, hone_module **out_module) {
     hone_module *module = NULL;
     HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
     hone_module_freeze(module);
-    if (!has_graph(module)) {
+    if (!hone_module_has_graph(module)) {
         *out_module = module;
         return HONE_OK;
     }

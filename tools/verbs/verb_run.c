@@ -21,10 +21,6 @@
 
 #define NOT_SAID (-(double)INFINITY) /* --rtol: it depends on the type then */
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "run");
-}
-
 /* ---- a model or program: compiled on the spot ---- */
 
 static hone_status compile_to(hone_run_job *job, const hone_module *module,
@@ -90,7 +86,8 @@ static hone_status compile_and_run(hone_run_job *job, const hone_module *module)
     HONE_TRY(hone_scratch_open("hone-running", &dir));
     const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir.path);
     const char *library = hone_arena_printf(job->cli->arena, "%s/model.so", dir.path);
-    hone_status st = output && library ? compile_to(job, module, &target, output) : no_memory();
+    hone_status st =
+        output && library ? compile_to(job, module, &target, output) : HONE_NO_MEMORY("run");
     if (!st) st = hone_run_library(job, library);
     return hone_status_join(st, hone_scratch_close(&dir));
 }
@@ -133,14 +130,14 @@ static char *file_name(hone_arena *arena, const char *name) {
 static hone_status save(const hone_run_job *job, const char *path, const char *name,
                         const hone_tensor *tensor) {
     const char *full = hone_arena_printf(job->cli->arena, "%s.npy", path);
-    if (!full) return no_memory();
+    if (!full) return HONE_NO_MEMORY("run");
     hone_status st = hone_npy_save(full, tensor);
     if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) return st;
     hone_status_free(st);
     hone_tensor_set set = {0};
     hone_tensor *copy;
     full = hone_arena_printf(job->cli->arena, "%s.safetensors", path);
-    HONE_TRY(full ? hone_tensor_clone(tensor, &copy) : no_memory());
+    HONE_TRY(full ? hone_tensor_clone(tensor, &copy) : HONE_NO_MEMORY("run"));
     st = hone_tensor_set_add(&set, name, copy);
     if (!st) st = hone_tensor_set_save(full, &set);
     hone_tensor_set_deinit(&set);
@@ -154,7 +151,7 @@ static hone_status write_one(const hone_run_job *job, hone_strmap *taken, const 
     const char *path = hone_arena_printf(arena, "%s/%s", job->o->out_dir, name);
     for (unsigned i = 1; path && hone_strmap_find(taken, path, NULL); i++)
         path = hone_arena_printf(arena, "%s/%s_%u", job->o->out_dir, name, i);
-    if (!path || !hone_strmap_put(taken, path, 1)) return no_memory();
+    if (!path || !hone_strmap_put(taken, path, 1)) return HONE_NO_MEMORY("run");
     return save(job, path, name, tensor);
 }
 
@@ -163,7 +160,7 @@ static hone_status write_all(const hone_run_job *job, hone_strmap *taken) {
     for (size_t k = 0; k < 2 * job->outputs.count; k++) {
         const hone_cli_tensor *output = &job->outputs.data[k % job->outputs.count];
         const char *name = file_name(job->cli->arena, output->name);
-        if (!name) return no_memory();
+        if (!name) return HONE_NO_MEMORY("run");
         bool is_first_round = k < job->outputs.count;
         if ((strcmp(name, output->name) == 0) != is_first_round) continue;
         HONE_TRY(write_one(job, taken, name, output->tensor));
@@ -246,7 +243,7 @@ static hone_status compare_one(hone_run_job *job, size_t index, const hone_tenso
                         hone_str_text(&text));
     }
     hone_str_deinit(&text);
-    return ok ? HONE_OK : no_memory();
+    return ok ? HONE_OK : HONE_NO_MEMORY("run");
 }
 
 /* Which of the expected tensors is for each output. */
@@ -255,7 +252,7 @@ static hone_status assign_expected(hone_run_job *job, const hone_cli_tensors *ex
     size_t count = job->outputs.count;
     hone_cli_want *wants = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *wants);
     size_t *index = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *index);
-    if (!wants || !index) return no_memory();
+    if (!wants || !index) return HONE_NO_MEMORY("run");
     for (size_t i = 0; i < count; i++) {
         const hone_tensor *tensor = job->outputs.data[i].tensor;
         wants[i].name = job->outputs.data[i].name;

@@ -24,10 +24,6 @@ typedef struct adding {
     uint32_t *start_count;
 } adding;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "sketches of variants");
-}
-
 static hone_status begin(adding *a, bool *out_serves) {
     HONE_TRY(hone_schedule_reset(a->sch));
     return hone_rule_attempt(hone_sch_use_variant(a->sch, a->variant), out_serves);
@@ -37,7 +33,8 @@ static hone_status begin(adding *a, bool *out_serves) {
 static hone_status add_sketch(adding *a, hone_draft *out_start) {
     hone_trace trace;
     HONE_TRY(hone_trace_simplify(a->space->arena, &a->sch->trace, true, &trace));
-    return hone_space_add(a->space, &trace, out_start) ? HONE_OK : no_memory();
+    return hone_space_add(a->space, &trace, out_start) ? HONE_OK
+                                                       : HONE_NO_MEMORY("sketches of variants");
 }
 
 static hone_status add_default(adding *a) {
@@ -69,7 +66,7 @@ static hone_status take_some(adding *a, const hone_space *from) {
         hone_trace copy;
         if (!hone_trace_copy(a->space->arena, &from->sketches[i], &copy) ||
             !hone_space_add(a->space, &copy, NULL))
-            return no_memory();
+            return HONE_NO_MEMORY("sketches of variants");
     }
     return HONE_OK;
 }

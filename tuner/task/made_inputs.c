@@ -15,10 +15,6 @@ static const struct {
     {{1, 3}, {0.25, 0.75}},
 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "made-up inputs");
-}
-
 static hone_span span_of(hone_dtype dtype) {
     hone_generator g = hone_generator_default(dtype);
     return (hone_span){g.low, hone_generator_high(&g)};
@@ -78,7 +74,7 @@ bool hone_made_inputs_fill(hone_made_inputs *inputs, uint32_t n, hone_status *ou
         if (n >= FOUND) {
             fill_simply(inputs, i, n - FOUND);
         } else if (!fill_as_found(inputs, i, n > 0)) {
-            *out_status = no_memory();
+            *out_status = HONE_NO_MEMORY("made-up inputs");
             return false;
         }
     }
@@ -120,7 +116,8 @@ static hone_status begin(const hone_func *func, hone_made_inputs *inputs, bool *
     inputs->found =
         hone_arena_zalloc(arena, ((size_t)func->param_count + 1) * sizeof *inputs->found);
     *out_is_given = hone_arena_zalloc(arena, count + 1);
-    if (!params || !inputs->items || !inputs->found || !*out_is_given) return no_memory();
+    if (!params || !inputs->items || !inputs->found || !*out_is_given)
+        return HONE_NO_MEMORY("made-up inputs");
     uint32_t at = 0;
     for (uint32_t p = 0; p < func->param_count; p++) {
         if (func->params[p].buffer == HONE_NO_ID) continue;

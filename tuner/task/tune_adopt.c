@@ -9,17 +9,13 @@
 #include "support/data/hash.h"
 #include "tuner/task/tune_task.h"
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning task");
-}
-
 /* The steps without decisions; where they are equal, so are sketches. */
 static hone_status hash_steps(hone_arena *arena, const hone_trace *trace, hone_trace *out_open,
                               hone_hash128 *out) {
     hone_str text = {0};
     *out_open = *trace;
     out_open->decisions = hone_arena_zalloc(arena, (trace->count + 1) * sizeof *trace->decisions);
-    if (!out_open->decisions) return no_memory();
+    if (!out_open->decisions) return HONE_NO_MEMORY("tuning task");
     hone_status st = hone_trace_print_json(out_open, &text);
     if (!st) *out = hone_hash128_bytes(hone_str_text(&text), text.length);
     hone_str_deinit(&text);
@@ -46,7 +42,7 @@ static hone_status add_sketch(hone_tune_task *task, const hone_trace *open) {
                           HONE_MAX_FOREIGN + 1, HONE_MAX_FOREIGN);
     }
     hone_trace *sketches = hone_arena_alloc(space->arena, (space->count + 1) * sizeof *sketches);
-    if (!sketches) return no_memory();
+    if (!sketches) return HONE_NO_MEMORY("tuning task");
     if (space->count) memcpy(sketches, space->sketches, space->count * sizeof *sketches);
     sketches[space->count++] = *open;
     space->sketches = sketches;

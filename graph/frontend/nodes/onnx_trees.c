@@ -12,10 +12,6 @@
 
 enum { MOST_LEVELS = 128, MOST_WEIGHTS = 1 << 26 };
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-}
-
 /* Nodes in the order of the file. */
 typedef struct forest {
     uint32_t count, trees, levels;
@@ -54,10 +50,10 @@ static hone_status number_nodes(onnx_reader *r, forest *f) {
     for (uint32_t i = 0; i < f->count; i++) {
         const char *key = hone_arena_printf(r->arena, "%lld %lld", (long long)f->tree_ids[i],
                                             (long long)f->node_ids[i]);
-        if (!key) return no_memory();
+        if (!key) return HONE_NO_MEMORY("model");
         if (hone_strmap_find(&f->places, key, NULL))
             return HONE_ERROR(HONE_CODE_INVALID, "tree and node %s are there twice", key);
-        if (!hone_strmap_put(&f->places, key, i)) return no_memory();
+        if (!hone_strmap_put(&f->places, key, i)) return HONE_NO_MEMORY("model");
     }
     return HONE_OK;
 }
@@ -104,7 +100,7 @@ static hone_status read_modes(const onnx_reader *r, forest *f) {
 static hone_status link_nodes(onnx_reader *r, forest *f) {
     const int64_t *yes, *no;
     bool *is_child = hone_arena_zalloc(r->arena, (size_t)f->count + 1);
-    if (!is_child) return no_memory();
+    if (!is_child) return HONE_NO_MEMORY("model");
     HONE_TRY(node_list(r, f, "nodes_truenodeids", &yes));
     HONE_TRY(node_list(r, f, "nodes_falsenodeids", &no));
     for (uint32_t i = 0; i < f->count; i++) {
@@ -123,7 +119,7 @@ static hone_status link_nodes(onnx_reader *r, forest *f) {
 static hone_status count_levels(onnx_reader *r, forest *f) {
     int64_t *now = hone_arena_alloc(r->arena, ((size_t)f->count + 1) * sizeof *now);
     int64_t *next = hone_arena_alloc(r->arena, ((size_t)f->count + 1) * sizeof *next);
-    if (!now || !next) return no_memory();
+    if (!now || !next) return HONE_NO_MEMORY("model");
     memcpy(now, f->roots, f->trees * sizeof *now);
     uint32_t count = f->trees, visited = 0;
     for (; count; f->levels++) {
@@ -162,7 +158,7 @@ static hone_status read_forest(onnx_reader *r, forest *f) {
     f->no = hone_arena_zalloc(r->arena, (size_t)f->count * sizeof *f->no);
     f->roots = hone_arena_zalloc(r->arena, (size_t)f->count * sizeof *f->roots);
     f->is_leaf = hone_arena_zalloc(r->arena, f->count);
-    if (!f->yes || !f->no || !f->roots || !f->is_leaf) return no_memory();
+    if (!f->yes || !f->no || !f->roots || !f->is_leaf) return HONE_NO_MEMORY("model");
     HONE_TRY(number_nodes(r, f));
     HONE_TRY(read_modes(r, f));
     HONE_TRY(link_nodes(r, f));
@@ -178,7 +174,7 @@ typedef struct tables {
 static hone_status make_tables(onnx_reader *r, const forest *f, tables *t) {
     int64_t *features = hone_arena_zalloc(r->arena, (size_t)f->count * sizeof *features);
     bool any = false;
-    if (!features) return no_memory();
+    if (!features) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < f->count; i++) {
         features[i] = f->is_leaf[i] ? 0 : f->features[i];
         any |= f->missing && f->missing[i] && !f->is_leaf[i];
@@ -249,7 +245,7 @@ static hone_status read_list(onnx_reader *r, const char *stem, const char *what,
                              const int64_t **out) {
     uint32_t count;
     const char *name = hone_arena_printf(r->arena, "%s_%s", stem, what);
-    if (!name) return no_memory();
+    if (!name) return HONE_NO_MEMORY("model");
     HONE_TRY(onnx_attr_int64s(r, name, out, &count));
     if (count == wanted) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "attribute '%s' has %u numbers, expected %u", name, count,
@@ -258,7 +254,7 @@ static hone_status read_list(onnx_reader *r, const char *stem, const char *what,
 
 static hone_status read_weights(onnx_reader *r, const char *stem, weights *w) {
     const char *name = hone_arena_printf(r->arena, "%s_weights", stem);
-    if (!name) return no_memory();
+    if (!name) return HONE_NO_MEMORY("model");
     HONE_TRY(onnx_attr_floats(r, name, &w->numbers, &w->count));
     HONE_TRY(read_list(r, stem, "treeids", w->count, &w->tree_ids));
     HONE_TRY(read_list(r, stem, "nodeids", w->count, &w->node_ids));
@@ -272,7 +268,7 @@ static hone_status weight_table(onnx_reader *r, const forest *f, const weights *
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%lld targets of %u nodes", (long long)targets,
                           f->count);
     float *table = hone_arena_zalloc(r->arena, (size_t)(f->count * targets) * sizeof *table);
-    if (!table) return no_memory();
+    if (!table) return HONE_NO_MEMORY("model");
     for (uint32_t i = 0; i < w->count; i++) {
         int64_t place, target = is_one ? 0 : w->ids[i];
         HONE_TRY(place_of(f, w->tree_ids[i], w->node_ids[i], &place));

@@ -28,10 +28,6 @@ typedef struct graph {
     hone_dtype dtype; /* of its parameters */
 } graph;
 
-static hone_status no_memory(void) {
-    return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-}
-
 static hone_status bad(const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID, "index map: %s", what);
 }
@@ -52,7 +48,7 @@ static hone_status add_var(graph *g, const hone_json *node, uint32_t number) {
     const char *name = tvm_json_text_member(g->nodes, node, "name");
     if (!name) name = tvm_json_text_member(g->nodes, node, "name_hint");
     info.name = hone_arena_strdup(g->arena, name ? name : "i");
-    if (!info.name) return no_memory();
+    if (!info.name) return HONE_NO_MEMORY("index map");
     if (g->var_count == g->var_capacity) return bad("too many variables");
     g->frees[g->var_count] = number;
     g->var_nodes[g->var_count] = node;
@@ -187,7 +183,7 @@ static hone_status array_of(graph *g, const hone_json *node, const char *key, ui
                           key, limit);
     }
     int64_t *items = hone_arena_alloc(g->arena, (count + 1) * sizeof *items);
-    if (!items) return no_memory();
+    if (!items) return HONE_NO_MEMORY("index map");
     for (size_t i = 0; i < count; i++) {
         if (!tvm_json_number(hone_json_at(data, i), &items[i]))
             return bad("a list of something else");
@@ -298,7 +294,7 @@ static hone_status read_params(graph *g, const hone_json *node) {
     g->vars = hone_arena_alloc(g->arena, g->var_capacity * sizeof *g->vars);
     g->var_nodes = hone_arena_alloc(g->arena, g->var_capacity * sizeof *g->var_nodes);
     g->frees = hone_arena_alloc(g->arena, g->var_capacity * sizeof *g->frees);
-    if (!g->vars || !g->var_nodes || !g->frees) return no_memory();
+    if (!g->vars || !g->var_nodes || !g->frees) return HONE_NO_MEMORY("index map");
     for (uint32_t i = 0; i < count; i++) {
         const hone_json *var = tvm_json_at(g->nodes, items[i]);
         if (!tvm_json_is(var, "Var") && !tvm_json_is(var, "SizeVar"))
@@ -314,7 +310,7 @@ static hone_status read_indices(graph *g, const hone_json *node, hone_index_map 
     int64_t *items = NULL;
     HONE_TRY(array_of(g, node, "final_indices", MAX_MAP_INDICES, &count, &items));
     const hone_expr **indices = hone_arena_zalloc(g->arena, (count + 1) * sizeof *indices);
-    if (!indices) return no_memory();
+    if (!indices) return HONE_NO_MEMORY("index map");
     for (uint32_t i = 0; i < count; i++)
         HONE_TRY(read_expr(g, items[i], &indices[i]));
     map->indices = indices;
@@ -340,13 +336,13 @@ static hone_status read_graph(graph *g, const hone_json *json, hone_index_map *m
         return bad("expected an object with root_index and nodes");
     }
     g->exprs = hone_arena_alloc(g->arena, (hone_json_count(g->nodes) + 1) * sizeof *g->exprs);
-    if (!g->exprs) return no_memory();
+    if (!g->exprs) return HONE_NO_MEMORY("index map");
     const hone_json *node = tvm_json_at(g->nodes, root);
     HONE_TRY(read_one(g, node, map));
     const hone_json *inverse = tvm_json_child(g->nodes, node, "inverse_index_map", &index);
     if (!inverse || !tvm_json_is(inverse, "IndexMap")) return HONE_OK;
     hone_index_map *back = hone_arena_zalloc(g->arena, sizeof *back);
-    if (!back) return no_memory();
+    if (!back) return HONE_NO_MEMORY("index map");
     HONE_TRY(read_one(g, inverse, back));
     map->inverse = back;
     return HONE_OK;
@@ -358,7 +354,7 @@ hone_status hone_index_map_parse_json(hone_arena *arena, const char *text,
     hone_json *json = NULL;
     *out_map = NULL;
     hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
-    if (!map) return no_memory();
+    if (!map) return HONE_NO_MEMORY("index map");
     HONE_TRY(hone_json_parse(text, strlen(text), &json));
     graph g = {.arena = arena, .ir = {.arena = arena}, .names = names, .ctx = ctx};
     hone_status st = read_graph(&g, json, map);
@@ -580,5 +576,5 @@ hone_status hone_index_map_print_json(const hone_index_map *map, const char *con
     if (w.unsupported) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "index map: %s has no JSON form", w.unsupported);
     }
-    return ok ? hone_str_check(out) : no_memory();
+    return ok ? hone_str_check(out) : HONE_NO_MEMORY("index map");
 }

@@ -120,7 +120,8 @@ static hone_status find_write_place(sch_staging *c, const sch_staging *cache_rea
         if (is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) continue;
         if (is_done_before(c, readers[i])) continue;
         hone_node_id common = sch_nearest_loop(sch, sch_lca(sch, c->block, readers[i]), c->scope);
-        if (first != HONE_NO_ID && sch_depth_of(sch, common) <= sch_depth_of(sch, c->place))
+        if (first != HONE_NO_ID &&
+            hone_tree_depth(sch->func, common) <= hone_tree_depth(sch->func, c->place))
             continue;
         c->place = common;
         first = readers[i];
