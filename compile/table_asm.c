@@ -382,16 +382,22 @@ typedef struct arch_text {
     const char *run, *shapes, *jump, *get;
 } arch_text;
 
+/* clang-format off */
 static const arch_text archs[] = {
     {"x86_64",
      "\tmovl $%zu, %%r8d\n\tmovq %%rdx, %%rcx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
-     "\tleaq hone_model_table(%%rip), %%rdi\n",                             "\tmovl $%zu, %%ecx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
-     "\tleaq hone_model_table(%%rip), %%rdi\n",                                                         "\tjmp %s\n", "\tleaq .Linfo(%rip), %rax\n\tret\n"                    },
+     "\tleaq hone_model_table(%%rip), %%rdi\n",
+     "\tmovl $%zu, %%ecx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
+     "\tleaq hone_model_table(%%rip), %%rdi\n",
+     "\tjmp %s\n", "\tleaq .Linfo(%rip), %rax\n\tret\n"},
     {"aarch64",
      "\tmov x3, x2\n\tmov x2, x1\n\tmov x1, x0\n\tmov w4, #%zu\n"
-     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n", "\tmov x2, x1\n\tmov x1, x0\n\tmov w3, #%zu\n"
-     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n", "\tb %s\n",   "\tadrp x0, .Linfo\n\tadd x0, x0, :lo12:.Linfo\n\tret\n"},
+     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n",
+     "\tmov x2, x1\n\tmov x1, x0\n\tmov w3, #%zu\n"
+     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n",
+     "\tb %s\n", "\tadrp x0, .Linfo\n\tadd x0, x0, :lo12:.Linfo\n\tret\n"},
 };
+/* clang-format on */
 
 static const arch_text *find_arch(const char *triple) {
     for (size_t i = 0; i < HONE_COUNT(archs); i++) {

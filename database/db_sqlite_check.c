@@ -99,16 +99,18 @@ static hone_status check_size(const db_sqlite *db, findings *f) {
 }
 
 static hone_status check_sums(db_sqlite *db, findings *f) {
+    /* clang-format off */
     static const struct row {
         const char *what, *sql;
     } rows[] = {
-        {"workload",                                                      "SELECT hash FROM workload WHERE checksum IS NOT " DB_WORKLOAD_SUM},
-        {         "target", "SELECT hash FROM target WHERE checksum IS NOT " DB_TARGET_SUM                                                                  },
-        { "session",
-         "SELECT uid FROM session WHERE checksum IS NOT " DB_SESSION_SUM("state",                                                                                                                      "ended_ns")},
-        {  "record",                                              "SELECT id FROM trial WHERE checksum IS NOT " DB_TRIAL_SUM("confirmed_ns",
-         "confirmed_at_ns")},
+        {"workload", "SELECT hash FROM workload WHERE checksum IS NOT " DB_WORKLOAD_SUM},
+        {"target", "SELECT hash FROM target WHERE checksum IS NOT " DB_TARGET_SUM},
+        {"session",
+         "SELECT uid FROM session WHERE checksum IS NOT " DB_SESSION_SUM("state", "ended_ns")},
+        {"record", "SELECT id FROM trial WHERE checksum IS NOT " DB_TRIAL_SUM("confirmed_ns",
+                                                                              "confirmed_at_ns")},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         f->what = rows[i].what;
         HONE_TRY(ask(db, rows[i].sql, f, describe_sum));

@@ -16,6 +16,7 @@ const c_dialect c_dialect_c11 = {
     .keywords = "",
 };
 
+/* clang-format off */
 const c_dialect c_dialect_cuda = {
     .name = "CUDA C",
     .column = C_COLUMN_CUDA,
@@ -27,7 +28,7 @@ const c_dialect c_dialect_cuda = {
     .small_floats = {{"f16", "return __half2float(__ushort_as_half(bits));",
                       "return __half_as_ushort(__float2half_rn(value));"},
                      {"bf16", "return __uint_as_float((uint32_t)bits << 16);",
-                      "return __bfloat16_as_ushort(__float2bfloat16_rn(value));"}                            },
+                      "return __bfloat16_as_ushort(__float2bfloat16_rn(value));"}},
     .prelude = "#include <math.h>\n#include <stdint.h>\n#include <cuda_bf16.h>\n"
                "#include <cuda_fp16.h>\n#include <mma.h>\n",
     .helper_words = "static __device__ inline",
@@ -35,11 +36,11 @@ const c_dialect c_dialect_cuda = {
     .array_words = "__align__(16) ",
     .float_end = "f",
     .round = "nearbyint",
-    .space = { "",                                                                       "",            ""},
+    .space = {"", "", ""},
     .shared_words = "__shared__ __align__(128) ",
     .dynamic_shared = "extern __shared__ __align__(1024) unsigned char hone_dynamic_shared[];",
-    .block_axes = { "blockIdx.x",                                                             "blockIdx.y",  "blockIdx.z"},
-    .thread_axes = { "threadIdx.x",                                                            "threadIdx.y", "threadIdx.z"},
+    .block_axes = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
+    .thread_axes = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
     .barrier = "__syncthreads();",
     .warp_barrier = "__syncwarp();",
     .keywords =
@@ -55,6 +56,7 @@ const c_dialect c_dialect_cuda = {
     .entry_scalar = "const int64_t $N",
     .entry_places = "",
 };
+/* clang-format on */
 
 /* Several texts may be put into one file. */
 static const char opencl_prelude[] = "#ifndef HONE_TYPES\n"
@@ -105,6 +107,7 @@ const c_dialect c_dialect_opencl = {
     .entry_places = "",
 };
 
+/* clang-format off */
 const c_dialect c_dialect_metal = {
     .name = "Metal",
     .column = C_COLUMN_METAL,
@@ -118,10 +121,10 @@ const c_dialect c_dialect_metal = {
     .array_words = "alignas(16) ",
     .float_end = "",
     .round = "rint",
-    .space = { "device ",       "threadgroup ", "thread "},
+    .space = {"device ", "threadgroup ", "thread "},
     .shared_words = "threadgroup alignas(16) ",
-    .block_axes = {                                                      "hone_block.x",  "hone_block.y", "hone_block.z"},
-    .thread_axes = {                                                 "hone_thread.x", "hone_thread.y", "hone_thread.z"},
+    .block_axes = {"hone_block.x", "hone_block.y", "hone_block.z"},
+    .thread_axes = {"hone_thread.x", "hone_thread.y", "hone_thread.z"},
     .barrier = "threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);",
     .warp_barrier = "simdgroup_barrier(mem_flags::mem_threadgroup);",
     .keywords =
@@ -139,3 +142,4 @@ const c_dialect c_dialect_metal = {
     .entry_places = "uint3 hone_block [[threadgroup_position_in_grid]], "
                     "uint3 hone_thread [[thread_position_in_threadgroup]]",
 };
+/* clang-format on */

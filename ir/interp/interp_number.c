@@ -176,26 +176,28 @@ static int64_t max_u64(const xexpr *e, machine *m) {
 typedef int64_t (*int_fn)(const xexpr *e, machine *m);
 typedef double (*float_fn)(const xexpr *e, machine *m);
 
+/* clang-format off */
 static const struct op_row {
     int_fn i32, i64, other, u64;
     float_fn f32, f64, narrow;
 } op_rows[HONE_OP_COUNT] = {
-    [HONE_OP_ADD] = {add_i32,      add_i64,      add_int,      add_i64, fadd_f32,      fadd_f64,  fadd_float     },
-    [HONE_OP_SUB] = {sub_i32,      sub_i64,      sub_int,      sub_i64, fsub_f32,      fsub_f64,  fsub_float     },
-    [HONE_OP_MUL] = {mul_i32,      mul_i64,      mul_int,      mul_i64, fmul_f32,      fmul_f64,  fmul_float     },
-    [HONE_OP_DIV] = {truncdiv_i32, truncdiv_i64, truncdiv_int, div_u64, fdiv_f32,      fdiv_f64,
-                     fdiv_float                                                                                  },
+    [HONE_OP_ADD] = {add_i32, add_i64, add_int, add_i64, fadd_f32, fadd_f64, fadd_float},
+    [HONE_OP_SUB] = {sub_i32, sub_i64, sub_int, sub_i64, fsub_f32, fsub_f64, fsub_float},
+    [HONE_OP_MUL] = {mul_i32, mul_i64, mul_int, mul_i64, fmul_f32, fmul_f64, fmul_float},
+    [HONE_OP_DIV] = {truncdiv_i32, truncdiv_i64, truncdiv_int, div_u64, fdiv_f32, fdiv_f64,
+                     fdiv_float},
     [HONE_OP_FLOORDIV] = {floordiv_i32, floordiv_i64, floordiv_int, div_u64, ffloordiv_f32,
-                     ffloordiv_f64,                                                               ffloordiv_float},
+                          ffloordiv_f64, ffloordiv_float},
     [HONE_OP_FLOORMOD] = {floormod_i32, floormod_i64, floormod_int, mod_u64, ffloormod_f32,
-                     ffloormod_f64,                                                               ffloormod_float},
+                          ffloormod_f64, ffloormod_float},
     [HONE_OP_TRUNCDIV] = {truncdiv_i32, truncdiv_i64, truncdiv_int, div_u64, ftruncdiv_f32,
-                     ftruncdiv_f64,                                                               ftruncdiv_float},
+                          ftruncdiv_f64, ftruncdiv_float},
     [HONE_OP_TRUNCMOD] = {truncmod_i32, truncmod_i64, truncmod_int, mod_u64, ftruncmod_f32,
-                     ftruncmod_f64,                                                               ftruncmod_float},
-    [HONE_OP_MIN] = {min_i32,      min_i64,      min_int,      min_u64, fmin__f32,     fmin__f64, fmin__float    },
-    [HONE_OP_MAX] = {max_i32,      max_i64,      max_int,      max_u64, fmax__f32,     fmax__f64, fmax__float    },
+                          ftruncmod_f64, ftruncmod_float},
+    [HONE_OP_MIN] = {min_i32, min_i64, min_int, min_u64, fmin__f32, fmin__f64, fmin__float},
+    [HONE_OP_MAX] = {max_i32, max_i64, max_int, max_u64, fmax__f32, fmax__f64, fmax__float},
 };
+/* clang-format on */
 
 static const struct compare_row {
     int_fn i, u, f;

@@ -301,22 +301,24 @@ static void applies_a_trace(void **state) {
 
 /* ---- scripted workers ---- */
 
+/* clang-format off */
 static const struct hostile_row {
     const char *name, *script, *part;
     hone_failure failure;
 } hostile_rows[] = {
-    {"crash",       "read -r x <&3; echo boom >&2; kill -SEGV $$",                        "SIGSEGV: boom",
-     HONE_FAILURE_BUILD_ERROR                                                                                                        },
-    {"exit",        "exit 7",                                                             "exit 7",        HONE_FAILURE_BUILD_ERROR  },
-    {"killed",      "read -r x <&3; kill -KILL $$",                                       "SIGKILL",       HONE_FAILURE_MACHINE_ERROR},
-    {"ended",       "read -r x <&3; kill -TERM $$",                                       "SIGTERM",       HONE_FAILURE_MACHINE_ERROR},
-    {"spin",        "while :; do :; done",                                                "CPU time",      HONE_FAILURE_BUILD_TIMEOUT},
-    {"unheld",      "read -r x <&3; exec 4>&-; cat ${0%/*}/reply >&3; kill -KILL $$",     "SIGKILL",
-     HONE_FAILURE_MACHINE_ERROR                                                                                                      },
-    {"babble",      "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60",                            "died",          HONE_FAILURE_BUILD_ERROR  },
+    {"crash", "read -r x <&3; echo boom >&2; kill -SEGV $$", "SIGSEGV: boom",
+     HONE_FAILURE_BUILD_ERROR},
+    {"exit", "exit 7", "exit 7", HONE_FAILURE_BUILD_ERROR},
+    {"killed", "read -r x <&3; kill -KILL $$", "SIGKILL", HONE_FAILURE_MACHINE_ERROR},
+    {"ended", "read -r x <&3; kill -TERM $$", "SIGTERM", HONE_FAILURE_MACHINE_ERROR},
+    {"spin", "while :; do :; done", "CPU time", HONE_FAILURE_BUILD_TIMEOUT},
+    {"unheld", "read -r x <&3; exec 4>&-; cat ${0%/*}/reply >&3; kill -KILL $$", "SIGKILL",
+     HONE_FAILURE_MACHINE_ERROR},
+    {"babble", "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60", "died", HONE_FAILURE_BUILD_ERROR},
     {"bad message", "{ printf '\\003'; head -c 3 /dev/zero; printf abc; } >&3; sleep 60",
-     "cannot be read",                                                                                     HONE_FAILURE_BUILD_ERROR  },
+     "cannot be read", HONE_FAILURE_BUILD_ERROR},
 };
+/* clang-format on */
 
 /* What a worker says whose compiler failed, for a script to send. */
 static void write_reply(void) {

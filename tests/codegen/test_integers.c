@@ -13,44 +13,46 @@
 enum { COUNT = 32, ROUNDS = 6, SPECIALS = 10 }; /* ROUNDS * COUNT pairs are all of them */
 
 /* A and B have 32 numbers of the type, C as many results, T 10 x 8 more. */
+/* clang-format off */
 static const struct row {
     const char *name, *body;
 } rows[] = {
-    {"a hash",                      "for i in range(32):\n    C[i] = (A[i] * 1103515245 + 12345) % 1000\n"                },
+    {"a hash", "for i in range(32):\n    C[i] = (A[i] * 1103515245 + 12345) % 1000\n"},
     {"a hash, vectors",
-     "for i in T.vectorized(32):\n    C[i] = (A[i] * 1103515245 + 12345) % 1000\n"                                        },
+     "for i in T.vectorized(32):\n    C[i] = (A[i] * 1103515245 + 12345) % 1000\n"},
     {"a hash, parallel",
-     "for i in T.parallel(32):\n    C[i] = (A[i] * 1103515245 + 12345) // 4 % 16\n"                                       },
+     "for i in T.parallel(32):\n    C[i] = (A[i] * 1103515245 + 12345) // 4 % 16\n"},
     {"compared sums",
-     "for i in range(32):\n    C[i] = T.if_then_else(A[i] + 1 < B[i] - 1, 1, 2)\n"                                        },
+     "for i in range(32):\n    C[i] = T.if_then_else(A[i] + 1 < B[i] - 1, 1, 2)\n"},
     {"the larger sum",
-     "for i in range(32):\n    C[i] = T.max(A[i] + 5, A[i]) - T.min(A[i] * 2, 7)\n"                                       },
-    {"bound to a name",             "for i in range(32):\n    with T.LetStmt(A[i]) as x:\n"
-                        "        C[i] = T.if_then_else(x * 4 < x * 2, x * 8 // 8, x - 3)\n"        },
-    {"quotients",                   "for i in range(32):\n    C[i] = A[i] // B[i]\n"                                      },
-    {"remainders",                  "for i in range(32):\n    C[i] = A[i] % B[i]\n"                                       },
-    {"quotients to 0",              "for i in range(32):\n    C[i] = T.truncdiv(A[i], B[i])\n"                            },
-    {"remainders to 0",             "for i in range(32):\n    C[i] = T.truncmod(A[i], B[i])\n"                            },
-    {"quotients, vectors",          "for i in T.vectorized(32):\n    C[i] = A[i] // B[i]\n"                               },
-    {"quotients, parallel",         "for i in T.parallel(32):\n    C[i] = T.truncdiv(A[i], B[i])\n"                       },
-    {"guarded quotients",           "for i in T.vectorized(32):\n"
-                          "    C[i] = T.if_then_else(B[i] != 0, A[i] // B[i], -1)\n"             },
-    {"shifts",                      "for i in range(32):\n"
-               "    C[i] = T.shift_left(A[i], B[i]) + T.shift_right(A[i], B[i])\n"                          },
-    {"shifts, vectors",             "for i in T.vectorized(32):\n"
-                        "    C[i] = T.shift_left(A[i], B[i]) + T.shift_right(A[i], B[i])\n"        },
-    {"a place in rows",             "for i in range(32):\n    C[i] = T_1[B[i], i % 8]\n"                                  },
-    {"a place in columns",          "for i in range(32):\n    C[i] = T_1[i % 10, B[i]]\n"                                 },
-    {"places, vectors",             "for i in T.vectorized(32):\n    C[i] = T_1[i % 10, B[i]]\n"                          },
-    {"places, parallel",            "for i in T.parallel(32):\n    C[i] = T_1[B[i], i % 8]\n"                             },
-    {"guarded places",              "for i in T.vectorized(32):\n    C[i] = "
-                       "T.if_then_else(0 <= B[i] and B[i] < 10, T_1[B[i], i % 8], 5)\n"             },
-    {"rows from an offset",         "for i in range(4):\n    for j in T.vectorized(8):\n"
-                            "        C[i * 8 + j] = A[B[i] + j]\n"                             },
-    {"scattered",                   "for i in range(32):\n    C[B[i]] = A[i]\n"                                           },
+     "for i in range(32):\n    C[i] = T.max(A[i] + 5, A[i]) - T.min(A[i] * 2, 7)\n"},
+    {"bound to a name", "for i in range(32):\n    with T.LetStmt(A[i]) as x:\n"
+                        "        C[i] = T.if_then_else(x * 4 < x * 2, x * 8 // 8, x - 3)\n"},
+    {"quotients", "for i in range(32):\n    C[i] = A[i] // B[i]\n"},
+    {"remainders", "for i in range(32):\n    C[i] = A[i] % B[i]\n"},
+    {"quotients to 0", "for i in range(32):\n    C[i] = T.truncdiv(A[i], B[i])\n"},
+    {"remainders to 0", "for i in range(32):\n    C[i] = T.truncmod(A[i], B[i])\n"},
+    {"quotients, vectors", "for i in T.vectorized(32):\n    C[i] = A[i] // B[i]\n"},
+    {"quotients, parallel", "for i in T.parallel(32):\n    C[i] = T.truncdiv(A[i], B[i])\n"},
+    {"guarded quotients", "for i in T.vectorized(32):\n"
+                          "    C[i] = T.if_then_else(B[i] != 0, A[i] // B[i], -1)\n"},
+    {"shifts", "for i in range(32):\n"
+               "    C[i] = T.shift_left(A[i], B[i]) + T.shift_right(A[i], B[i])\n"},
+    {"shifts, vectors", "for i in T.vectorized(32):\n"
+                        "    C[i] = T.shift_left(A[i], B[i]) + T.shift_right(A[i], B[i])\n"},
+    {"a place in rows", "for i in range(32):\n    C[i] = T_1[B[i], i % 8]\n"},
+    {"a place in columns", "for i in range(32):\n    C[i] = T_1[i % 10, B[i]]\n"},
+    {"places, vectors", "for i in T.vectorized(32):\n    C[i] = T_1[i % 10, B[i]]\n"},
+    {"places, parallel", "for i in T.parallel(32):\n    C[i] = T_1[B[i], i % 8]\n"},
+    {"guarded places", "for i in T.vectorized(32):\n    C[i] = "
+                       "T.if_then_else(0 <= B[i] and B[i] < 10, T_1[B[i], i % 8], 5)\n"},
+    {"rows from an offset", "for i in range(4):\n    for j in T.vectorized(8):\n"
+                            "        C[i * 8 + j] = A[B[i] + j]\n"},
+    {"scattered", "for i in range(32):\n    C[B[i]] = A[i]\n"},
     {"a guard that is overwritten", "for i in range(32):\n    if 0 <= B[i] and B[i] < 32:\n"
                                     "        B[i] = B[i] * 5\n        C[i] = A[B[i]]\n"},
 };
+/* clang-format on */
 
 /* What B holds. */
 static const struct kind {

@@ -15,6 +15,7 @@
 
 #define HEAD "from tvm.script import tir as T\n@T.prim_func\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *program, *target;
 } rows[] = {
@@ -22,7 +23,8 @@ static const struct row {
      HEAD "def main(A: T.Buffer((1024,), \"float32\"), B: T.Buffer((1024,), \"float32\")):\n"
           "    for i in range(64):\n"
           "        for j in T.vectorized(16):\n"
-          "            B[i * 16 + j] = A[i * 16 + j] * T.float32(2)\n", "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4"     },
+          "            B[i * 16 + j] = A[i * 16 + j] * T.float32(2)\n",
+     "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4"},
     {"parallel loops, and memory between them",
      HEAD "def main(A: T.Buffer((512, 64), \"float32\"), B: T.Buffer((512, 64), \"float32\")):\n"
           "    S = T.alloc_buffer((512, 64), \"float32\")\n"
@@ -31,7 +33,8 @@ static const struct row {
           "            S[i, j] = T.exp(A[i, j])\n"
           "    for i in T.parallel(512):\n"
           "        for j in range(64):\n"
-          "            B[i, j] = S[i, 63 - j] + T.sin(A[i, j])\n",      "host"                                            },
+          "            B[i, j] = S[i, 63 - j] + T.sin(A[i, j])\n",
+     "host"},
     {"branches, jumps and sizes of the call",
      HEAD
      "def main(a: T.handle, B: T.Buffer((10,), \"float32\"), C: T.Buffer((10,), \"float32\")):\n"
@@ -42,12 +45,15 @@ static const struct row {
      "            B[i] = A[i]\n"
      "        else:\n"
      "            C[i] = T.float32(3)\n"
-     "    assert n > 2, \"too short\"\n",                               "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64"     },
+     "    assert n > 2, \"too short\"\n",
+     "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64"},
     {"another architecture",
      HEAD "def main(A: T.Buffer((1024,), \"float32\"), B: T.Buffer((1024,), \"float32\")):\n"
           "    for i in range(1024):\n"
-          "        B[i] = A[i] - T.float32(2)\n",                       "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"},
+          "        B[i] = A[i] - T.float32(2)\n",
+     "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"},
 };
+/* clang-format on */
 
 static const char *tool(const char *name, char room[64]) {
     static const char *const endings[] = {"-19", ""};

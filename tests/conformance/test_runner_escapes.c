@@ -31,23 +31,25 @@ static hone_runner *make_runner(bool unsandboxed, const char *without) {
     return runner;
 }
 
+/* clang-format off */
 static const struct row {
     const char *name, *entry;
     escape_place here, in_extern; /* where the artifact, and the external library, try */
     const char *without;
 } rows[] = {
-    {"a kernel",                       "attempt_here",      ESCAPE_IN_CALL,        ESCAPE_NOWHERE,        NULL        },
-    {"a constructor",                  "attempt_here",      ESCAPE_IN_CONSTRUCTOR, ESCAPE_NOWHERE,        NULL        },
-    {"an external function",           "attempt_in_extern", ESCAPE_NOWHERE,        ESCAPE_IN_CALL,        NULL        },
-    {"an external constructor",        "attempt_in_extern", ESCAPE_NOWHERE,        ESCAPE_IN_CONSTRUCTOR, NULL        },
-    {"a kernel, filter alone",         "attempt_here",      ESCAPE_IN_CALL,        ESCAPE_NOWHERE,        FILTER_ALONE},
-    {"a constructor, filter alone",    "attempt_here",      ESCAPE_IN_CONSTRUCTOR, ESCAPE_NOWHERE,
-     FILTER_ALONE                                                                                                     },
-    {"an external function, alone",    "attempt_in_extern", ESCAPE_NOWHERE,        ESCAPE_IN_CALL,
-     FILTER_ALONE                                                                                                     },
-    {"an external constructor, alone", "attempt_in_extern", ESCAPE_NOWHERE,        ESCAPE_IN_CONSTRUCTOR,
-     FILTER_ALONE                                                                                                     },
+    {"a kernel", "attempt_here", ESCAPE_IN_CALL, ESCAPE_NOWHERE, NULL},
+    {"a constructor", "attempt_here", ESCAPE_IN_CONSTRUCTOR, ESCAPE_NOWHERE, NULL},
+    {"an external function", "attempt_in_extern", ESCAPE_NOWHERE, ESCAPE_IN_CALL, NULL},
+    {"an external constructor", "attempt_in_extern", ESCAPE_NOWHERE, ESCAPE_IN_CONSTRUCTOR, NULL},
+    {"a kernel, filter alone", "attempt_here", ESCAPE_IN_CALL, ESCAPE_NOWHERE, FILTER_ALONE},
+    {"a constructor, filter alone", "attempt_here", ESCAPE_IN_CONSTRUCTOR, ESCAPE_NOWHERE,
+     FILTER_ALONE},
+    {"an external function, alone", "attempt_in_extern", ESCAPE_NOWHERE, ESCAPE_IN_CALL,
+     FILTER_ALONE},
+    {"an external constructor, alone", "attempt_in_extern", ESCAPE_NOWHERE, ESCAPE_IN_CONSTRUCTOR,
+     FILTER_ALONE},
 };
+/* clang-format on */
 
 typedef struct attempt {
     char *artifact, *library;

@@ -22,48 +22,50 @@
 static runner_fixture fixture;
 static hone_runner *runner; /* one for all rows: what a row leaves behind hits the next */
 
+/* clang-format off */
 static const struct row {
     const char *entry;
     hone_failure want;
     const char *message; /* a part of it */
 } rows[] = {
-    {"ok",                      HONE_FAILURE_NONE,         ""                                                },
-    {"slow",                    HONE_FAILURE_NONE,         ""                                                },
-    {"chatty",                  HONE_FAILURE_NONE,         ""                                                },
-    {"in_parallel",             HONE_FAILURE_NONE,         ""                                                },
-    {"hang",                    HONE_FAILURE_RUN_TIMEOUT,  "still running after 0.3 s"                       },
-    {"hang_later",              HONE_FAILURE_RUN_TIMEOUT,  "still running"                                   },
-    {"stubborn",                HONE_FAILURE_RUN_TIMEOUT,  "still running"                                   },
-    {"endless_output",          HONE_FAILURE_RUN_TIMEOUT,  "last words: "                                    },
-    {"call_abort",              HONE_FAILURE_RUN_CRASH,    "SIGABRT"                                         },
-    {"segfault",                HONE_FAILURE_RUN_CRASH,    "killed by SIGSEGV: memory access at address 0x40"},
-    {"stack_overflow",          HONE_FAILURE_RUN_CRASH,    "SIGSEGV"                                         },
-    {"exit_zero",               HONE_FAILURE_RUN_CRASH,    "exit "                                           },
-    {"exit_three",              HONE_FAILURE_RUN_CRASH,    "exit 3"                                          },
-    {"kill_itself",             HONE_FAILURE_RUN_CRASH,    "SIGKILL"                                         },
-    {"crash_in_thread",         HONE_FAILURE_RUN_CRASH,    "SIGSEGV"                                         },
-    {"wrong",                   HONE_FAILURE_WRONG_RESULT, "'C': element 17"                                 },
-    {"nan_result",              HONE_FAILURE_WRONG_RESULT, "element 3 is"                                    },
-    {"forgetful",               HONE_FAILURE_WRONG_RESULT, "element 63"                                      },
-    {"wrong_later",             HONE_FAILURE_WRONG_RESULT, "element 0 is 99"                                 },
-    {"done_once",               HONE_FAILURE_WRONG_RESULT, "64 of 64 elements are wrong"                     },
-    {"write_behind",            HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end of argument 1 'C'"        },
-    {"write_far_behind",        HONE_FAILURE_RUN_CRASH,    "behind the end of argument"                      },
-    {"write_before",            HONE_FAILURE_RUN_CRASH,    "4 bytes before the beginning of argument 1 'C'"  },
-    {"read_behind",             HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end of argument 0 'A'"        },
-    {"write_input",             HONE_FAILURE_RUN_CRASH,    "argument 0 'A', which is read-only"              },
-#ifndef UNDER_SANITIZER  /* whose heap notices only what it has instrumented */
-    {"corrupt_heap",            HONE_FAILURE_RUN_CRASH,    ""                                                },
+    {"ok", HONE_FAILURE_NONE, ""},
+    {"slow", HONE_FAILURE_NONE, ""},
+    {"chatty", HONE_FAILURE_NONE, ""},
+    {"in_parallel", HONE_FAILURE_NONE, ""},
+    {"hang", HONE_FAILURE_RUN_TIMEOUT, "still running after 0.3 s"},
+    {"hang_later", HONE_FAILURE_RUN_TIMEOUT, "still running"},
+    {"stubborn", HONE_FAILURE_RUN_TIMEOUT, "still running"},
+    {"endless_output", HONE_FAILURE_RUN_TIMEOUT, "last words: "},
+    {"call_abort", HONE_FAILURE_RUN_CRASH, "SIGABRT"},
+    {"segfault", HONE_FAILURE_RUN_CRASH, "killed by SIGSEGV: memory access at address 0x40"},
+    {"stack_overflow", HONE_FAILURE_RUN_CRASH, "SIGSEGV"},
+    {"exit_zero", HONE_FAILURE_RUN_CRASH, "exit "},
+    {"exit_three", HONE_FAILURE_RUN_CRASH, "exit 3"},
+    {"kill_itself", HONE_FAILURE_RUN_CRASH, "SIGKILL"},
+    {"crash_in_thread", HONE_FAILURE_RUN_CRASH, "SIGSEGV"},
+    {"wrong", HONE_FAILURE_WRONG_RESULT, "'C': element 17"},
+    {"nan_result", HONE_FAILURE_WRONG_RESULT, "element 3 is"},
+    {"forgetful", HONE_FAILURE_WRONG_RESULT, "element 63"},
+    {"wrong_later", HONE_FAILURE_WRONG_RESULT, "element 0 is 99"},
+    {"done_once", HONE_FAILURE_WRONG_RESULT, "64 of 64 elements are wrong"},
+    {"write_behind", HONE_FAILURE_RUN_CRASH, "0 bytes behind the end of argument 1 'C'"},
+    {"write_far_behind", HONE_FAILURE_RUN_CRASH, "behind the end of argument"},
+    {"write_before", HONE_FAILURE_RUN_CRASH, "4 bytes before the beginning of argument 1 'C'"},
+    {"read_behind", HONE_FAILURE_RUN_CRASH, "0 bytes behind the end of argument 0 'A'"},
+    {"write_input", HONE_FAILURE_RUN_CRASH, "argument 0 'A', which is read-only"},
+#ifndef UNDER_SANITIZER /* whose heap notices only what it has instrumented */
+    {"corrupt_heap", HONE_FAILURE_RUN_CRASH, ""},
 #endif
-    {"fork_bomb",               HONE_FAILURE_NONE,         ""                                                }, /* it cannot, and goes on */
-    {"connect_out",             HONE_FAILURE_NONE,         ""                                                },
-    {"write_file",              HONE_FAILURE_NONE,         ""                                                },
-    {"kill_parent",             HONE_FAILURE_NONE,         ""                                                },
-    {"scribble_on_descriptors", HONE_FAILURE_RUN_CRASH,    "socket was written to"                           },
-    {"close_descriptors",       HONE_FAILURE_RUN_CRASH,    ""                                                },
-    {"error_code",              HONE_FAILURE_RUN_CRASH,    "returned -7: the kernel is not in the mood"      },
-    {"no_such_entry",           HONE_FAILURE_LOAD_ERROR,   "'no_such_entry'"                                 },
+    {"fork_bomb", HONE_FAILURE_NONE, ""}, /* it cannot, and goes on */
+    {"connect_out", HONE_FAILURE_NONE, ""},
+    {"write_file", HONE_FAILURE_NONE, ""},
+    {"kill_parent", HONE_FAILURE_NONE, ""},
+    {"scribble_on_descriptors", HONE_FAILURE_RUN_CRASH, "socket was written to"},
+    {"close_descriptors", HONE_FAILURE_RUN_CRASH, ""},
+    {"error_code", HONE_FAILURE_RUN_CRASH, "returned -7: the kernel is not in the mood"},
+    {"no_such_entry", HONE_FAILURE_LOAD_ERROR, "'no_such_entry'"},
 };
+/* clang-format on */
 
 /* Only what is to run out of time gets little of it: the others must end on a busy machine too. */
 static void run_entry(const char *entry, int64_t timeout_ns, hone_run_result *result) {

@@ -11,22 +11,24 @@ enum { REPEATS = 10 }; /* threads that a library has left must not stumble when 
 
 static runner_fixture fixture;
 
+/* clang-format off */
 static const struct row {
     const char *name, *library, *entry, *external, *without;
     bool is_optional; /* the library may not be on this machine */
 } rows[] = {
-    {"openmp",           "candidate_libraries.so", "with_openmp", NULL,                        NULL,                       true },
-    {"blas",             "candidate_libraries.so", "with_blas",   NULL,                        NULL,                       true },
-    {"dlopen",           "candidate_libraries.so", "with_dlopen", NULL,                        NULL,                       false},
-    {"a sibling",        "candidates.so",          "with_extern", "candidate_with_sibling.so", NULL,                       false},
-    {"openmp, alone",    "candidate_libraries.so", "with_openmp", NULL,                        "user,namespaces,landlock",
-     true                                                                                                                       },
-    {"blas, alone",      "candidate_libraries.so", "with_blas",   NULL,                        "user,namespaces,landlock", true },
-    {"dlopen, alone",    "candidate_libraries.so", "with_dlopen", NULL,                        "user,namespaces,landlock",
-     false                                                                                                                      },
-    {"a sibling, alone", "candidates.so",          "with_extern", "candidate_with_sibling.so",
-     "user,namespaces,landlock",                                                                                           false},
+    {"openmp", "candidate_libraries.so", "with_openmp", NULL, NULL, true},
+    {"blas", "candidate_libraries.so", "with_blas", NULL, NULL, true},
+    {"dlopen", "candidate_libraries.so", "with_dlopen", NULL, NULL, false},
+    {"a sibling", "candidates.so", "with_extern", "candidate_with_sibling.so", NULL, false},
+    {"openmp, alone", "candidate_libraries.so", "with_openmp", NULL, "user,namespaces,landlock",
+     true},
+    {"blas, alone", "candidate_libraries.so", "with_blas", NULL, "user,namespaces,landlock", true},
+    {"dlopen, alone", "candidate_libraries.so", "with_dlopen", NULL, "user,namespaces,landlock",
+     false},
+    {"a sibling, alone", "candidates.so", "with_extern", "candidate_with_sibling.so",
+     "user,namespaces,landlock", false},
 };
+/* clang-format on */
 
 static char *built(const char *name) {
     char path[128];

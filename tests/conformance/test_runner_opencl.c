@@ -14,20 +14,22 @@
 static runner_fixture fixture;
 static hone_runner *runner;
 
+/* clang-format off */
 static const struct row {
     const char *name, *rest; /* B = 2 A + 1, and that */
     hone_failure failure;
     const char *message;
     bool has_next; /* what comes behind it is looked at */
 } rows[] = {
-    {"right",  "",                                             HONE_FAILURE_NONE,         "",                       false},
-    {"wrong",  "if (i == 3) B[i] = 7;",                        HONE_FAILURE_WRONG_RESULT, "argument 1",             false},
-    {"behind", "if (i == 0) B[n] = 7;",                        HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end", false},
-    {"stray",  "*(volatile __global int *)8 = 7;",             HONE_FAILURE_RUN_CRASH,    "SIGSEGV",                true },
-    {"hang",   "while (*(volatile __global float *)A == *A);", HONE_FAILURE_RUN_TIMEOUT,
-     "still running",                                                                                               true },
-    {"broken", "if (",                                         HONE_FAILURE_BUILD_ERROR,  "does not build",         false},
+    {"right", "", HONE_FAILURE_NONE, "", false},
+    {"wrong", "if (i == 3) B[i] = 7;", HONE_FAILURE_WRONG_RESULT, "argument 1", false},
+    {"behind", "if (i == 0) B[n] = 7;", HONE_FAILURE_RUN_CRASH, "0 bytes behind the end", false},
+    {"stray", "*(volatile __global int *)8 = 7;", HONE_FAILURE_RUN_CRASH, "SIGSEGV", true},
+    {"hang", "while (*(volatile __global float *)A == *A);", HONE_FAILURE_RUN_TIMEOUT,
+     "still running", true},
+    {"broken", "if (", HONE_FAILURE_BUILD_ERROR, "does not build", false},
 };
+/* clang-format on */
 
 static void run(const struct row *row, hone_run_result *out) {
     device_manifest m;

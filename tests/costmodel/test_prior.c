@@ -45,19 +45,21 @@ typedef struct bad_row {
     hone_code code;
 } bad_row;
 
+/* clang-format off */
 static const bad_row bad_rows[] = {
-    {"empty",                  "",                                             "",                  HONE_CODE_INVALID},
-    {"something else",         "solid teapot\n",                               "",                  HONE_CODE_INVALID},
-    {"other features",         "hone cost model 1, features 0, columns 164\n", "",                  HONE_CODE_VERSION},
-    {"other columns",          "hone cost model 1, features 1, columns 3\n",   "",                  HONE_CODE_VERSION},
-    {"a node is missing",      "%s",                                           "0<1 =1\n",          HONE_CODE_INVALID},
-    {"a node too many",        "%s",                                           "=1 =2\n",           HONE_CODE_INVALID},
-    {"a column too many",      "%s",                                           "9999<1 =1 =2\n",    HONE_CODE_INVALID},
-    {"no number",              "%s",                                           "0<one =1 =2\n",     HONE_CODE_INVALID},
-    {"infinite",               "%s",                                           "0<1 =inf =2\n",     HONE_CODE_INVALID},
-    {"cut",                    "%s",                                           "0<1 =1 =2",         HONE_CODE_INVALID},
-    {"a tree that has no end", "%s",                                           "0<1 1<1 2<1 3<1\n", HONE_CODE_INVALID},
+    {"empty", "", "", HONE_CODE_INVALID},
+    {"something else", "solid teapot\n", "", HONE_CODE_INVALID},
+    {"other features", "hone cost model 1, features 0, columns 164\n", "", HONE_CODE_VERSION},
+    {"other columns", "hone cost model 1, features 1, columns 3\n", "", HONE_CODE_VERSION},
+    {"a node is missing", "%s", "0<1 =1\n", HONE_CODE_INVALID},
+    {"a node too many", "%s", "=1 =2\n", HONE_CODE_INVALID},
+    {"a column too many", "%s", "9999<1 =1 =2\n", HONE_CODE_INVALID},
+    {"no number", "%s", "0<one =1 =2\n", HONE_CODE_INVALID},
+    {"infinite", "%s", "0<1 =inf =2\n", HONE_CODE_INVALID},
+    {"cut", "%s", "0<1 =1 =2", HONE_CODE_INVALID},
+    {"a tree that has no end", "%s", "0<1 1<1 2<1 3<1\n", HONE_CODE_INVALID},
 };
+/* clang-format on */
 
 static void bad_files_are_refused(void **state) {
     const bad_row *row = *state;

@@ -704,37 +704,40 @@ static bool count_rows(void *ctx, const hone_db_row *row) {
     return true;
 }
 
+/* clang-format off */
 static const struct sql_row {
     const char *name, *sql;
     hone_code code;
     const char *part; /* of the message */
     int rows;
 } sql_rows[] = {
-    {"select",                "SELECT * FROM v_trials",                                      HONE_CODE_OK,      NULL,            20},
-    {"trailing semicolon",    "SELECT count(*) FROM v_trials;  \n",                          HONE_CODE_OK,      NULL,            1 },
-    {"with",                  "WITH x(n) AS (VALUES (1), (2)) SELECT n FROM x",              HONE_CODE_OK,      NULL,            2 },
-    {"table info",            "PRAGMA table_info(trial)",                                    HONE_CODE_OK,      NULL,            28},
-    {"explain",               "EXPLAIN QUERY PLAN SELECT * FROM v_best",                     HONE_CODE_OK,      NULL,            -1},
-    {"insert",                "INSERT INTO target(hash, threads, text) VALUES('x', 1, 'y')", HONE_CODE_INVALID,
-     "only reading",                                                                                                             0 },
-    {"delete",                "DELETE FROM trial",                                           HONE_CODE_INVALID, "only reading",  0 },
-    {"drop",                  "DROP VIEW v_trials",                                          HONE_CODE_INVALID, "only reading",  0 },
-    {"create temp",           "CREATE TEMP TABLE x(y)",                                      HONE_CODE_INVALID, "only reading",  0 },
-    {"attach",                "ATTACH '/tmp/other.db' AS o",                                 HONE_CODE_INVALID, "only reading",  0 },
-    {"vacuum into",           "VACUUM INTO '/tmp/copy.db'",                                  HONE_CODE_INVALID, NULL,            0 },
-    {"pragma that writes",    "PRAGMA user_version = 7",                                     HONE_CODE_INVALID, "only reading",  0 },
-    {"pragma of the journal", "PRAGMA journal_mode = DELETE",                                HONE_CODE_INVALID, "only reading",  0 },
-    {"load extension",        "SELECT load_extension('x')",                                  HONE_CODE_INVALID, NULL,            0 },
-    {"begin",                 "BEGIN EXCLUSIVE",                                             HONE_CODE_INVALID, "only reading",  0 },
-    {"two statements",        "SELECT 1; SELECT 2",                                          HONE_CODE_INVALID, "one statement", 0 },
-    {"nothing",               "  -- only a comment",                                         HONE_CODE_INVALID, "no statement",  0 },
-    {"syntax",                "SELEC 1",                                                     HONE_CODE_INVALID, "syntax error",  0 },
-    {"unknown column",        "SELECT speed FROM v_best",                                    HONE_CODE_INVALID, "speed",         0 },
-    {"unknown view",          "SELECT * FROM trials",                                        HONE_CODE_INVALID, "v_trials",      0 },
+    {"select", "SELECT * FROM v_trials", HONE_CODE_OK, NULL, 20},
+    {"trailing semicolon", "SELECT count(*) FROM v_trials;  \n", HONE_CODE_OK, NULL, 1},
+    {"with", "WITH x(n) AS (VALUES (1), (2)) SELECT n FROM x", HONE_CODE_OK, NULL, 2},
+    {"table info", "PRAGMA table_info(trial)", HONE_CODE_OK, NULL, 28},
+    {"explain", "EXPLAIN QUERY PLAN SELECT * FROM v_best", HONE_CODE_OK, NULL, -1},
+    {"insert", "INSERT INTO target(hash, threads, text) VALUES('x', 1, 'y')", HONE_CODE_INVALID,
+     "only reading", 0},
+    {"delete", "DELETE FROM trial", HONE_CODE_INVALID, "only reading", 0},
+    {"drop", "DROP VIEW v_trials", HONE_CODE_INVALID, "only reading", 0},
+    {"create temp", "CREATE TEMP TABLE x(y)", HONE_CODE_INVALID, "only reading", 0},
+    {"attach", "ATTACH '/tmp/other.db' AS o", HONE_CODE_INVALID, "only reading", 0},
+    {"vacuum into", "VACUUM INTO '/tmp/copy.db'", HONE_CODE_INVALID, NULL, 0},
+    {"pragma that writes", "PRAGMA user_version = 7", HONE_CODE_INVALID, "only reading", 0},
+    {"pragma of the journal", "PRAGMA journal_mode = DELETE", HONE_CODE_INVALID, "only reading", 0},
+    {"load extension", "SELECT load_extension('x')", HONE_CODE_INVALID, NULL, 0},
+    {"begin", "BEGIN EXCLUSIVE", HONE_CODE_INVALID, "only reading", 0},
+    {"two statements", "SELECT 1; SELECT 2", HONE_CODE_INVALID, "one statement", 0},
+    {"nothing", "  -- only a comment", HONE_CODE_INVALID, "no statement", 0},
+    {"syntax", "SELEC 1", HONE_CODE_INVALID, "syntax error", 0},
+    {"unknown column", "SELECT speed FROM v_best", HONE_CODE_INVALID, "speed", 0},
+    {"unknown view", "SELECT * FROM trials", HONE_CODE_INVALID, "v_trials", 0},
     {"endless",
-     "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x", HONE_CODE_TIMEOUT, "ran for more",  0 },
-    {"huge value",            "SELECT length(zeroblob(1000000000))",                         HONE_CODE_INVALID, "too big",       0 },
+     "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x",
+     HONE_CODE_TIMEOUT, "ran for more", 0},
+    {"huge value", "SELECT length(zeroblob(1000000000))", HONE_CODE_INVALID, "too big", 0},
 };
+/* clang-format on */
 
 static void runs_sql(void **state) {
     const struct sql_row *row = *state;

@@ -13,42 +13,56 @@
 
 enum { TUNERS = 2, RUNNERS = 3, SEEDS = 8 };
 
+/* clang-format off */
 static const struct row {
     const char *name;
     hone_simnet_faults faults;
     bool tracker_restarts, runner_restarts, tuner_restarts, has_state;
 } rows[] = {
-    {"a quiet network",         {0, 0, 0, 0, 0, 0, 0},                             false, false, false, false},
-    {"lost messages",           {0, 20 * HONE_NS_PER_MS, 0.2, 0, 0, 0, 0},         false, false, false, false},
-    {"doubled messages",        {0, 20 * HONE_NS_PER_MS, 0, 0.5, 0, 0, 0},         false, false, false, false},
-    {"late messages",           {0, 900 * HONE_NS_PER_MS, 0, 0.3, 0.5, 0, 0},      false, false, false, false},
-    {"lost connections",        {0, 20 * HONE_NS_PER_MS, 0, 0, 0, 0.02, 0},        false, false, false, false},
-    {"all of it",               {0, 300 * HONE_NS_PER_MS, 0.1, 0.1, 0.2, 0.01, 0}, false, false, false, false},
+    {"a quiet network", {0, 0, 0, 0, 0, 0, 0}, false, false, false, false},
+    {"lost messages", {0, 20 * HONE_NS_PER_MS, 0.2, 0, 0, 0, 0}, false, false, false, false},
+    {"doubled messages", {0, 20 * HONE_NS_PER_MS, 0, 0.5, 0, 0, 0}, false, false, false, false},
+    {"late messages", {0, 900 * HONE_NS_PER_MS, 0, 0.3, 0.5, 0, 0}, false, false, false, false},
+    {"lost connections", {0, 20 * HONE_NS_PER_MS, 0, 0, 0, 0.02, 0}, false, false, false, false},
+    {"all of it", {0, 300 * HONE_NS_PER_MS, 0.1, 0.1, 0.2, 0.01, 0}, false, false, false, false},
     {"runners restart",
      {0, 50 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     false,                                                                               true,
-     false,                                                                                             false},
+     false,
+     true,
+     false,
+     false},
     {"tuners restart",
      {0, 50 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     false,                                                                               false,
-     true,                                                                                              false},
+     false,
+     false,
+     true,
+     false},
     {"the tracker restarts",
      {0, 50 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     true,                                                                                false,
-     false,                                                                                             false},
+     true,
+     false,
+     false,
+     false},
     {"the tracker, with state",
      {0, 50 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     true,                                                                                false,
-     false,                                                                                             true },
+     true,
+     false,
+     false,
+     true},
     {"everybody restarts",
      {0, 100 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     true,                                                                                true,
-     true,                                                                                              false},
+     true,
+     true,
+     true,
+     false},
     {"everybody, with state",
      {0, 100 * HONE_NS_PER_MS, 0.05, 0.05, 0.1, 0.005, 0},
-     true,                                                                                true,
-     true,                                                                                              true },
+     true,
+     true,
+     true,
+     true},
 };
+/* clang-format on */
 
 typedef struct farm {
     farm_world w;

@@ -15,59 +15,72 @@ enum { SHARED_BYTES = 101376, MOST_INPUTS = 5 };
 #define C(name, channels) name ": R.Tensor((" #channels ", 1, 1), \"float16\"), "
 
 /* turned: how many permute_dims the prepared program computes, weights (inputs here) included. */
+/* clang-format off */
 static const struct row {
     const char *name, *inputs, *body;
     uint32_t turned;
 } rows[] = {
-    {"a convolution: image, weights and result", X W("w", 8,               6,3, 3),
+    {"a convolution: image, weights and result", X W("w", 8, 6, 3, 3),
      "    out = R.nn.conv2d(x, w, padding=1)\n", 3},
-    {"a chain with a bias and a branch",                                        X W("w",          6,                        6,3, 3) W("v", 6, 6, 1, 1) C("b", 6),
+    {"a chain with a bias and a branch", X W("w", 6, 6, 3, 3) W("v", 6, 6, 1, 1) C("b", 6),
      "    y = R.nn.relu(R.add(R.nn.conv2d(x, w, padding=1), b))\n"
      "    z = R.nn.conv2d(y, v)\n"
-     "    out = R.nn.relu(R.add(z, x))\n", 5},
-    {"strides, dilation, pools, means over space",X W("w",8,6,3, 2) W("v", 5, 8, 1, 1),
+     "    out = R.nn.relu(R.add(z, x))\n",
+     5},
+    {"strides, dilation, pools, means over space", X W("w", 8, 6, 3, 2) W("v", 5, 8, 1, 1),
      "    y = R.nn.conv2d(x, w, strides=[2, 1], padding=[2, 1], dilation=[1, 2])\n"
      "    p = R.nn.max_pool2d(y, pool_size=[3, 3], strides=[1, 1], padding=1)\n"
      "    q = R.nn.avg_pool2d(p, pool_size=[2, 2], ceil_mode=True, padding=[1, 0], strides=[2, "
      "2])\n"
      "    z = R.nn.conv2d(q, v)\n"
-     "    out = R.mean(z, axis=[2, 3])\n", 3},
-    {"groups go along",                                         X W("w",                                               6,                                                             6,1, 1) W("v", 6, 1, 3, 3) W("u", 4, 6, 1, 1),
+     "    out = R.mean(z, axis=[2, 3])\n",
+     3},
+    {"groups go along", X W("w", 6, 6, 1, 1) W("v", 6, 1, 3, 3) W("u", 4, 6, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    z = R.clip(R.nn.conv2d(y, v, padding=1, groups=6), 0, 6)\n"
-     "    out = R.nn.conv2d(z, u)\n", 5},
-    {"but do not begin",       X W("w",             6,                            1,3, 3), "    out = R.nn.conv2d(x, w, padding=1, groups=6)\n",
+     "    out = R.nn.conv2d(z, u)\n",
+     5},
+    {"but do not begin", X W("w", 6, 1, 3, 3), "    out = R.nn.conv2d(x, w, padding=1, groups=6)\n",
      0},
-    {"gates of channels, kept dimensions",                                         X W("w",                                                       6,                                                                                      6,                                          1, 1) W("v", 6, 6, 1, 1),
+    {"gates of channels, kept dimensions", X W("w", 6, 6, 1, 1) W("v", 6, 6, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    s = R.sigmoid(R.nn.conv2d(R.mean(y, axis=[2, 3], keepdims=True), v))\n"
      "    m = R.max(y, axis=[1], keepdims=True)\n"
-     "    out = R.subtract(R.multiply(y, s), m)\n", 4},
-    {"tensors side by side",                                         X W("w",                                               4,                                                            6,1, 1) W("v", 3, 10, 1, 1),
+     "    out = R.subtract(R.multiply(y, s), m)\n",
+     4},
+    {"tensors side by side", X W("w", 4, 6, 1, 1) W("v", 3, 10, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    c = R.concat((x, y), axis=1)\n"
      "    d = R.concat((c, c), axis=-1)\n"
-     "    out = R.nn.conv2d(d, v)\n", 4},
-    {"what is read in the old order, too",                                          X W("w",                                 6, 6,1, 1) W("v", 6, 6, 1, 1),
+     "    out = R.nn.conv2d(d, v)\n",
+     4},
+    {"what is read in the old order, too", X W("w", 6, 6, 1, 1) W("v", 6, 6, 1, 1),
      "    y = R.nn.conv2d(x, w)\n"
      "    r = R.reshape(y, R.shape([2, 6, 63]))\n"
      "    s = R.reshape(R.nn.softmax(r, axis=-1), R.shape([2, 6, 9, 7]))\n"
-     "    out = R.nn.conv2d(R.add(y, s), v)\n", 6},
+     "    out = R.nn.conv2d(R.add(y, s), v)\n",
+     6},
     {"a text's own turns are taken up",
-     "x: R.Tensor((2, 9, 7, 6), \"float16\"), " W("w",                                        8,                                                      6, 3, 3),
+     "x: R.Tensor((2, 9, 7, 6), \"float16\"), " W("w", 8, 6, 3, 3),
      "    y = R.permute_dims(x, axes=[0, 3, 1, 2])\n"
      "    z = R.nn.relu(R.nn.conv2d(y, w))\n"
-     "    out = R.permute_dims(z, axes=[0, 2, 3, -3])\n", 1},
+     "    out = R.permute_dims(z, axes=[0, 2, 3, -3])\n",
+     1},
     {"layouts of a text",
-     "x: R.Tensor((2, 9, 7, 6), \"float16\"), w: R.Tensor((3, 3, 6, 8), \"float16\")",                                        "    out = R.nn.conv2d(x, w, data_layout=\"NHWC\", kernel_layout=\"HWIO\")\n",                                                      2},
+     "x: R.Tensor((2, 9, 7, 6), \"float16\"), w: R.Tensor((3, 3, 6, 8), \"float16\")",
+     "    out = R.nn.conv2d(x, w, data_layout=\"NHWC\", kernel_layout=\"HWIO\")\n", 2},
     {"one dimension, and three",
      "x: R.Tensor((1, 4, 19), \"float16\"), w: R.Tensor((6, 4, 3), \"float16\"), "
-     "y: R.Tensor((1, 3, 4, 5, 6), \"float16\"), v: R.Tensor((5, 3, 2, 1, 3), \"float16\")",                  "    a = R.nn.conv1d(x, w, padding=1)\n"
+     "y: R.Tensor((1, 3, 4, 5, 6), \"float16\"), v: R.Tensor((5, 3, 2, 1, 3), \"float16\")",
+     "    a = R.nn.conv1d(x, w, padding=1)\n"
      "    b = R.nn.conv3d(y, v)\n"
-     "    out = R.add(R.sum(a), R.sum(b, axis=[1, 3]))\n",                                 5},
+     "    out = R.add(R.sum(a), R.sum(b, axis=[1, 3]))\n",
+     5},
     {"other types stay",
-     "x: R.Tensor((2, 6, 9, 7), \"float32\"), w: R.Tensor((8, 6, 3, 3), \"float32\")",                                   "    out = R.nn.conv2d(x, w)\n",                      0                                   },
+     "x: R.Tensor((2, 6, 9, 7), \"float32\"), w: R.Tensor((8, 6, 3, 3), \"float32\")",
+     "    out = R.nn.conv2d(x, w)\n", 0},
 };
+/* clang-format on */
 
 static hone_module *module_of(const struct row *row) {
     hone_module *module;

@@ -18,92 +18,98 @@ enum { SHARED_BYTES = 101376, LITTLE = 49152, MOST_INPUTS = 4, GROUPS_BYTES = 23
 
 /* TYPE becomes the type. queries, keys: shapes of q, and of k and v; bias: that of m, "" without.
  */
+/* clang-format off */
 static const struct row {
     const char *name, *dtype, *queries, *keys, *bias, *body;
     int64_t shared_bytes;
     bool is_one, is_causal; /* a kernel; that knows what comes later */
 } rows[] = {
-    {"an operator",                                "float16",             "1, 40, 2, 64",         "1, 70, 2, 64","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                   SHARED_BYTES,true,  false},
-    {"long heads of bfloat16",                     "bfloat16",            "1, 150, 1, 128",       "1, 64, 1, 128","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                   SHARED_BYTES,true,  false},
-    {"long heads, causal, of many tiles",          "float16",             "1, 150, 1, 128",       "1, 550, 1, 128","",
-     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n",                                                                                                                                                                      SHARED_BYTES,true,  true},
-    {"a causal mask",                              "float16",             "2, 70, 1, 64",         "2, 70, 1, 64","",
-     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n",                                                                                                                                                                          SHARED_BYTES,true,  true},
-    {"a causal mask behind a past",                "float16",             "1, 30, 1, 64",         "1, 200, 1, 64","",
-     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n",                                                                                                                                                                      SHARED_BYTES,true,  true},
-    {"a causal mask before keys that nobody sees", "float16",             "1, 30, 1, 64",         "1, 200, 1, 64","",
-     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n",                                                                                                                                                                          SHARED_BYTES,true,  true},
-    {"a bias",                                     "float16",             "1, 33, 2, 64",         "1, 70, 2, 64","1, 2, 33, 70",
-     "    out = R.nn.attention(q, k, v, m)\n",                                                                                                                                                                                                SHARED_BYTES,true,  false},
-    {"a bias of some axes",                        "float16",             "2, 2, 64, 64",         "2, 2, 64, 64","2, 1, 1, 64",
-     CHAIN(SCORES,                                                                                                                                                                                                                            "R.add(s, m)",SUMS), SHARED_BYTES,true, false},
-    {"a bias in front",                                       "float16",                                                            "2, 2, 64, 64",                                                                  "2, 2, 64, 64","64",
-     CHAIN(SCORES, "R.add(m, s)",SUMS),SHARED_BYTES,true, false},
-    {"division",                                "float16",                                                 "1, 2, 64, 64",                                                                  "1, 2, 100, 64","1",
+    {"an operator", "float16", "1, 40, 2, 64", "1, 70, 2, 64", "",
+     "    out = R.nn.attention(q, k, v)\n", SHARED_BYTES, true, false},
+    {"long heads of bfloat16", "bfloat16", "1, 150, 1, 128", "1, 64, 1, 128", "",
+     "    out = R.nn.attention(q, k, v)\n", SHARED_BYTES, true, false},
+    {"long heads, causal, of many tiles", "float16", "1, 150, 1, 128", "1, 550, 1, 128", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n", SHARED_BYTES, true, true},
+    {"a causal mask", "float16", "2, 70, 1, 64", "2, 70, 1, 64", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n", SHARED_BYTES, true, true},
+    {"a causal mask behind a past", "float16", "1, 30, 1, 64", "1, 200, 1, 64", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"BottomRight\")\n", SHARED_BYTES, true, true},
+    {"a causal mask before keys that nobody sees", "float16", "1, 30, 1, 64", "1, 200, 1, 64", "",
+     "    out = R.nn.attention(q, k, v, causal_mask=\"TopLeft\")\n", SHARED_BYTES, true, true},
+    {"a bias", "float16", "1, 33, 2, 64", "1, 70, 2, 64", "1, 2, 33, 70",
+     "    out = R.nn.attention(q, k, v, m)\n", SHARED_BYTES, true, false},
+    {"a bias of some axes", "float16", "2, 2, 64, 64", "2, 2, 64, 64", "2, 1, 1, 64",
+     CHAIN(SCORES, "R.add(s, m)", SUMS), SHARED_BYTES, true, false},
+    {"a bias in front", "float16", "2, 2, 64, 64", "2, 2, 64, 64", "64",
+     CHAIN(SCORES, "R.add(m, s)", SUMS), SHARED_BYTES, true, false},
+    {"division", "float16", "1, 2, 64, 64", "1, 2, 100, 64", "1",
      CHAIN("R.divide(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(8.0, TYPE))",
-     "R.add(s, m)",SUMS),
-     SHARED_BYTES,true, false},
-    {"heads inside, as projections leave them",                                "float16",                                                "1, 40, 2, 64",                                                                                "1, 40, 2, 64","",
+           "R.add(s, m)", SUMS),
+     SHARED_BYTES, true, false},
+    {"heads inside, as projections leave them", "float16", "1, 40, 2, 64", "1, 40, 2, 64", "",
      "    a = R.permute_dims(q, axes=[0, 2, 1, 3])\n"
      "    b = R.permute_dims(k, axes=[0, 2, 3, 1])\n"
      "    c = R.permute_dims(v, axes=[0, 2, 1, 3])\n"
      "    s = R.matmul(a, R.permute_dims(R.permute_dims(k, axes=[0, 2, 1, 3]), axes=[0, 1, 3, "
      "2]))\n"
      "    p = R.nn.softmax(R.multiply(s, R.const(0.125, TYPE)), axis=-1)\n"
-     "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",                                                                                                                                                                                                             SHARED_BYTES,true,false},
-    {"weights that are wanted as well",                                          "float16",     "1, 2, 64, 64",               "1, 2, 64, 64","",
-     CHAIN(SCORES,"s","R.add(R.matmul(p, v), R.sum(p, axis=-1, keepdims=True))"),SHARED_BYTES,
+     "    out = R.permute_dims(R.matmul(p, c), axes=[0, 2, 1, 3])\n",
+     SHARED_BYTES, true, false},
+    {"weights that are wanted as well", "float16", "1, 2, 64, 64", "1, 2, 64, 64", "",
+     CHAIN(SCORES, "s", "R.add(R.matmul(p, v), R.sum(p, axis=-1, keepdims=True))"), SHARED_BYTES,
      false, false},
-    {"another axis",                                          "float16",                                                        "1, 2, 64, 64",                                                                           "1, 2, 64, 64","",
-     "    p = R.nn.softmax(" SCORES ", axis=2)\n    out = " SUMS "\n",                                                                                                                                                                                                                                   SHARED_BYTES,false,false},
-    {"heads of another size",                              "float16","1, 40, 2, 32","1, 40, 2, 32","",
-     "    out = R.nn.attention(q, k, v)\n",SHARED_BYTES,false,false},
-    {"float32",                              "float32",                                                        "1, 40, 2, 64",                                                                                                                                                     "1, 40, 2, 64","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                                                              SHARED_BYTES,                                                                                                                                                                                                                                                                                                                   false,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               false                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     },
-    {"one query",                              "float16","1, 1, 2, 64","1, 40, 2, 64","",
-     "    out = R.nn.attention(q, k, v)\n",SHARED_BYTES,false,false},
-    {"scores that change their order",                               "float16",                                                         "1, 2, 64, 64",                                                                                                                                                                                                                                "1, 2, 64, 64","",
+    {"another axis", "float16", "1, 2, 64, 64", "1, 2, 64, 64", "",
+     "    p = R.nn.softmax(" SCORES ", axis=2)\n    out = " SUMS "\n", SHARED_BYTES, false, false},
+    {"heads of another size", "float16", "1, 40, 2, 32", "1, 40, 2, 32", "",
+     "    out = R.nn.attention(q, k, v)\n", SHARED_BYTES, false, false},
+    {"float32", "float32", "1, 40, 2, 64", "1, 40, 2, 64", "",
+     "    out = R.nn.attention(q, k, v)\n", SHARED_BYTES, false, false},
+    {"one query", "float16", "1, 1, 2, 64", "1, 40, 2, 64", "",
+     "    out = R.nn.attention(q, k, v)\n", SHARED_BYTES, false, false},
+    {"scores that change their order", "float16", "1, 2, 64, 64", "1, 2, 64, 64", "",
      CHAIN("R.multiply(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(-0.25, TYPE))",
-     "s",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                SUMS),
-     SHARED_BYTES,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     false, false},
-    {"scores that are all equal",                              "float16","1, 2, 64, 64","1, 2, 70, 64","",
-     CHAIN("R.multiply(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(0.0, TYPE))",                                                                                                                                                                                                                              "s",
-     SUMS),
-     SHARED_BYTES,false, false},
-    {"a scale that adds an axis",                  "float16", "1, 2, 64, 64",                             "1, 2, 64, 64", "",
+           "s", SUMS),
+     SHARED_BYTES, false, false},
+    {"scores that are all equal", "float16", "1, 2, 64, 64", "1, 2, 70, 64", "",
+     CHAIN("R.multiply(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.const(0.0, TYPE))", "s",
+           SUMS),
+     SHARED_BYTES, false, false},
+    {"a scale that adds an axis", "float16", "1, 2, 64, 64", "1, 2, 64, 64", "",
      CHAIN("R.multiply(R.matmul(q, R.permute_dims(k, axes=[0, 1, 3, 2])), R.full((1, 1, 1, 1, 1), "
-           "R.const(0.25, TYPE)))",                                                                                                                                               "s",SUMS),
-     SHARED_BYTES,false, false},
-    {"queries that get an axis by a scale",                                       "float16",                                                            "2, 64, 64",                                                        "1, 2, 64, 64","",
+           "R.const(0.25, TYPE)))",
+           "s", SUMS),
+     SHARED_BYTES, false, false},
+    {"queries that get an axis by a scale", "float16", "2, 64, 64", "1, 2, 64, 64", "",
      CHAIN("R.matmul(R.multiply(q, R.full((1, 1, 1, 1), R.const(0.25, TYPE))), R.permute_dims(k, "
-           "axes=[0, 1, 3, 2]))",                                                                                                            "s",SUMS),
-     SHARED_BYTES,false, false},
-    {"a mask of heads, shaped like one of queries",                                 "float16",                                                 "1, 16, 16, 64",                                                                  "1, 16, 64, 64","",
+           "axes=[0, 1, 3, 2]))",
+           "s", SUMS),
+     SHARED_BYTES, false, false},
+    {"a mask of heads, shaped like one of queries", "float16", "1, 16, 16, 64", "1, 16, 64, 64", "",
      "    s = " SCORES "\n"
      "    m = R.reshape(R.triu(R.full((16, 64), R.const(-20000.0, TYPE)), k=1), (1, 16, 1, 64))\n"
      "    p = R.nn.softmax(R.add(s, m), axis=-1)\n    out = " SUMS "\n",
-     SHARED_BYTES,true,false},
-    {"rows that are hidden, by the least number",                                         "bfloat16",                                                         "1, 2, 64, 64",                                                                                "1, 2, 70, 64","",
-     CHAIN(SCORES,                                                                                                                                                                                                            "R.add(s, R.const(-3.3895313892515355e38, TYPE))",SUMS),SHARED_BYTES,true,
+     SHARED_BYTES, true, false},
+    {"rows that are hidden, by the least number", "bfloat16", "1, 2, 64, 64", "1, 2, 70, 64", "",
+     CHAIN(SCORES, "R.add(s, R.const(-3.3895313892515355e38, TYPE))", SUMS), SHARED_BYTES, true,
      false},
-    {"rows that are hidden in part, a tile, or all",                                          "bfloat16",  "1, 2, 64, 64",                                                                                "1, 2, 70, 64","",
+    {"rows that are hidden in part, a tile, or all", "bfloat16", "1, 2, 64, 64", "1, 2, 70, 64", "",
      "    s = " SCORES "\n"
      "    m = R.tril(R.full((64, 70), R.const(-3.3895313892515355e38, TYPE)), k=6)\n"
      "    p = R.nn.softmax(R.add(s, m), axis=-1)\n    out = " SUMS "\n",
-     SHARED_BYTES,                                                                                                                     true,                                                                                                                                                                                                                                                                                                                                                  false                                          },
-    {"rows that are hidden in part or a tile, by -inf",                                          "float16",                                                        "1, 2, 64, 64",                             "1, 2, 70, 64",
-     "","    s = " SCORES "\n"
+     SHARED_BYTES, true, false},
+    {"rows that are hidden in part or a tile, by -inf", "float16", "1, 2, 64, 64", "1, 2, 70, 64",
+     "",
+     "    s = " SCORES "\n"
      "    m = R.multiply(R.tril(R.full((64, 70), R.const(-60000.0, TYPE)), k=5), R.const(60000.0, "
      "TYPE))\n"
      "    p = R.nn.softmax(R.add(s, m), axis=-1)\n    out = " SUMS "\n",
-     SHARED_BYTES,true,false},
-    {"less shared memory",                              "float16",                                    "1, 40, 2, 128","1, 40, 2, 128","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                      LITTLE,false,false},
-    {"no such device",                              "float16","1, 40, 2, 64",                                                                                          "1, 40, 2, 64","",
-     "    out = R.nn.attention(q, k, v)\n",                                                                                                                                                                                                                      0,false, false                                         },
+     SHARED_BYTES, true, false},
+    {"less shared memory", "float16", "1, 40, 2, 128", "1, 40, 2, 128", "",
+     "    out = R.nn.attention(q, k, v)\n", LITTLE, false, false},
+    {"no such device", "float16", "1, 40, 2, 64", "1, 40, 2, 64", "",
+     "    out = R.nn.attention(q, k, v)\n", 0, false, false},
 };
+/* clang-format on */
 
 static void say_parameter(hone_str *out, const char *name, const char *shape, const char *dtype) {
     if (*shape) hone_str_printf(out, "%s: R.Tensor((%s,), \"%s\"), ", name, shape, dtype);

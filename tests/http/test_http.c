@@ -77,24 +77,26 @@ static const char *ask(hone_http *http, const char *request, hone_str *out) {
 
 #define AGENT "User-Agent: x\r\nConnection: close\r\n\r\n"
 
+/* clang-format off */
 static const struct row {
     const char *request, *said; /* what reaches the handler; NULL: nothing may */
     const char *answer;         /* that stands in what comes back; NULL: any, or none */
 } rows[] = {
-    {"GET / HTTP/1.1\r\nHost: a\r\n" AGENT,                           "/ agent=x",                 "200 OK"  },
-    {"GET /a%20b?q=c%26d HTTP/1.1\r\nHost: a\r\n" AGENT,              "/a b q=c&d agent=x",        "no-store"},
-    {"HEAD /a HTTP/1.1\r\nHost: a\r\n" AGENT,                         "/a agent=x",                "nosniff" },
-    {"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n" AGENT,           "/../../etc/passwd agent=x", "200 OK"  },
-    {"GET /moved HTTP/1.1\r\nHost: a\r\nCookie: c=1; d=2\r\n" AGENT,  "/moved agent=x cookie=1",
-     "Set-Cookie: c=1"                                                                                       },
-    {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n" AGENT "x", NULL,                        "405"     },
-    {"DELETE / HTTP/1.1\r\nHost: a\r\n" AGENT,                        NULL,                        "405"     },
-    {"GET passwd HTTP/1.1\r\nHost: a\r\n" AGENT,                      NULL,                        "400"     },
-    {"GET / HTTP/9.9\r\nHost: a\r\n" AGENT,                           NULL,                        NULL      },
-    {"\r\n\r\n",                                                      NULL,                        NULL      },
-    {"nonsense",                                                      NULL,                        NULL      },
-    {"",                                                              NULL,                        NULL      },
+    {"GET / HTTP/1.1\r\nHost: a\r\n" AGENT, "/ agent=x", "200 OK"},
+    {"GET /a%20b?q=c%26d HTTP/1.1\r\nHost: a\r\n" AGENT, "/a b q=c&d agent=x", "no-store"},
+    {"HEAD /a HTTP/1.1\r\nHost: a\r\n" AGENT, "/a agent=x", "nosniff"},
+    {"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n" AGENT, "/../../etc/passwd agent=x", "200 OK"},
+    {"GET /moved HTTP/1.1\r\nHost: a\r\nCookie: c=1; d=2\r\n" AGENT, "/moved agent=x cookie=1",
+     "Set-Cookie: c=1"},
+    {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n" AGENT "x", NULL, "405"},
+    {"DELETE / HTTP/1.1\r\nHost: a\r\n" AGENT, NULL, "405"},
+    {"GET passwd HTTP/1.1\r\nHost: a\r\n" AGENT, NULL, "400"},
+    {"GET / HTTP/9.9\r\nHost: a\r\n" AGENT, NULL, NULL},
+    {"\r\n\r\n", NULL, NULL},
+    {"nonsense", NULL, NULL},
+    {"", NULL, NULL},
 };
+/* clang-format on */
 
 static void test_rows(void **state) {
     seen s = {0};

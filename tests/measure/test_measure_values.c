@@ -164,40 +164,45 @@ static hone_manifest launch_manifest(const hone_launch *launch) {
                            .launches = launch};
 }
 
+/* clang-format off */
 static const struct launch_row {
     const char *name;
     hone_launch launch;
     int64_t n;
     const char *problem; /* of the check, or of the values; NULL: fine */
 } launch_rows[] = {
-    {"fine",               {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  300, NULL                          },
-    {"nothing to do",      {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  0,   NULL                          },
-    {"no symbol",          {"", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args},   300, "names no kernel"             },
-    {"unknown grid",       {"f", {5, 11, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "grid of launch 0"            },
-    {"negative index",     {"f", {5, 3, 3}, {0, -1, 3}, 3, 3, launch_args}, 300, "number -1"                   },
-    {"open block",         {"f", {5, 3, 3}, {3, 1, 3}, 3, 3, launch_args},  300, "extent y is no constant"     },
-    {"one block too wide", {"f", {5, 3, 3}, {3, 3, 10}, 3, 3, launch_args}, 300, "extent z"                    },
-    {"block too large",    {"f", {5, 3, 3}, {0, 0, 3}, 3, 3, launch_args},  300, "16384 threads"               },
+    {"fine", {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, NULL},
+    {"nothing to do", {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 0, NULL},
+    {"no symbol", {"", {5, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "names no kernel"},
+    {"unknown grid", {"f", {5, 11, 3}, {0, 3, 3}, 3, 3, launch_args}, 300, "grid of launch 0"},
+    {"negative index", {"f", {5, 3, 3}, {0, -1, 3}, 3, 3, launch_args}, 300, "number -1"},
+    {"open block", {"f", {5, 3, 3}, {3, 1, 3}, 3, 3, launch_args}, 300, "extent y is no constant"},
+    {"one block too wide", {"f", {5, 3, 3}, {3, 3, 10}, 3, 3, launch_args}, 300, "extent z"},
+    {"block too large", {"f", {5, 3, 3}, {0, 0, 3}, 3, 3, launch_args}, 300, "16384 threads"},
     {"unknown shared",
      {"f", {5, 3, 3}, {0, 3, 3}, 11, 3, launch_args},
-     300,                                                                        "shared memory of launch 0"   },
-    {"lost arguments",     {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, NULL},         300, "3 arguments"                 },
+     300,
+     "shared memory of launch 0"},
+    {"lost arguments", {"f", {5, 3, 3}, {0, 3, 3}, 3, 3, NULL}, 300, "3 arguments"},
     {"grid too high",
      {"f", {3, 1, 3}, {0, 3, 3}, 3, 3, launch_args},
-     70000,                                                                      "grid of launch 0 is 70000"   },
-    {"negative grid",      {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args},  -1,  "grid of launch 0 is -1"      },
+     70000,
+     "grid of launch 0 is 70000"},
+    {"negative grid", {"f", {1, 3, 3}, {0, 3, 3}, 3, 3, launch_args}, -1, "grid of launch 0 is -1"},
     {"shared too large",
      {"f", {3, 3, 3}, {0, 3, 3}, 9, 3, launch_args},
-     2000,                                                                       "shared memory of launch 0 is"},
+     2000,
+     "shared memory of launch 0 is"},
     {"scratch too large",
      {"f", {3, 3, 3}, {0, 3, 3}, 3, 3, launch_args},
      INT64_C(1) << 20,
-     "scratch buffer 0"                                                                                        },
+     "scratch buffer 0"},
     {"too large a number",
      {"f", {3, 3, 3}, {0, 3, 3}, 3, 3, launch_args},
      INT64_C(1) << 32,
-     "value 9: mul"                                                                                            },
+     "value 9: mul"},
 };
+/* clang-format on */
 
 static void check_launch_row(void **state) {
     const struct launch_row *row = *state;

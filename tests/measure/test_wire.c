@@ -137,30 +137,34 @@ static void unknown_keys_are_passed_over(void **state) {
     hone_str_deinit(&out);
 }
 
+/* clang-format off */
 static const struct bad_row {
     const char *name;
     const char *bytes;
     size_t count;
     const char *message;
 } bad_rows[] = {
-    {"nothing",             "",                                                              0,  "too early"    },
-    {"no map",              "\x01",                                                          1,  "list or map"  },
-    {"a map of 2^32 pairs", "\xba\xff\xff\xff\xff",                                          5,  "more items"   },
-    {"an endless map",      "\xbf\xff",                                                      2,  "expected form"},
-    {"a negative key",      "\xa1\x20\x00",                                                  3,  "unsigned"     },
-    {"an unknown failure",  "\xa1\x01\x18\x63",                                              4,  "out of range" },
-    {"text for a number",   "\xa1\x03\x61x",                                                 4,  "number"       },
-    {"a NUL in text",       "\xa1\x02\x63x\0y",                                              6,  "NUL"          },
-    {"text beyond the end", "\xa1\x02\x7b\x7f\xff\xff\xff\xff\xff\xff\xff",                  11, "too early"    },
+    {"nothing", "", 0, "too early"},
+    {"no map", "\x01", 1, "list or map"},
+    {"a map of 2^32 pairs", "\xba\xff\xff\xff\xff", 5, "more items"},
+    {"an endless map", "\xbf\xff", 2, "expected form"},
+    {"a negative key", "\xa1\x20\x00", 3, "unsigned"},
+    {"an unknown failure", "\xa1\x01\x18\x63", 4, "out of range"},
+    {"text for a number", "\xa1\x03\x61x", 4, "number"},
+    {"a NUL in text", "\xa1\x02\x63x\0y", 6, "NUL"},
+    {"text beyond the end", "\xa1\x02\x7b\x7f\xff\xff\xff\xff\xff\xff\xff", 11, "too early"},
     {"too many samples",
      "\xa1\x04\x98\x41\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",                   69, "too long"     },
-    {"a negative time",     "\xa1\x04\x81\x20",                                              4,  "no time"      },
-    {"a time that is NaN",  "\xa1\x04\x81\xf9\x7e\x00",                                      6,  "no time"      },
+     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+     69, "too long"},
+    {"a negative time", "\xa1\x04\x81\x20", 4, "no time"},
+    {"a time that is NaN", "\xa1\x04\x81\xf9\x7e\x00", 6, "no time"},
     {"nested too deep",
      "\xa1\x18\xff\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81"
-     "\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x01", 45, "too deep"     },
+     "\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x81\x01",
+     45, "too deep"},
 };
+/* clang-format on */
 
 static void check_bad(void **state) {
     const struct bad_row *row = *state;

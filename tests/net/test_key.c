@@ -27,27 +27,30 @@ static void check_known_pair(void **state) {
     assert_string_equal(hone_key_print(&pair.public_key, text), known_public);
 }
 
+/* clang-format off */
 static const struct row {
     const char *name, *text;
     hone_code code;
     const char *part;
 } rows[] = {
-    {"a key",           "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",                          HONE_CODE_OK,      ""             },
-    {"white space",     " \tYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\r\n",                   HONE_CODE_OK,      ""             },
-    {"comment and key", "# public key\n#\n\nYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",       HONE_CODE_OK,
-     ""                                                                                                                        },
-    {"nothing",         "",                                                                  HONE_CODE_INVALID, "no key"       },
-    {"comments only",   "# a\n# b\n",                                                        HONE_CODE_INVALID, "no key"       },
-    {"too short",       "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI",                           HONE_CODE_INVALID,
-     "40 characters, not 39"                                                                                                   },
-    {"too long",        "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hIDD",                         HONE_CODE_INVALID, "not 41"       },
-    {"wrong character", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI~",                          HONE_CODE_INVALID,
-     "cannot have"                                                                                                             },
-    {"not ASCII",       "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI\xc3",                       HONE_CODE_INVALID, "cannot have"  },
-    {"above 32 bits",   "%nSc0-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV#####",                          HONE_CODE_INVALID, "cannot have"  },
+    {"a key", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID", HONE_CODE_OK, ""},
+    {"white space", " \tYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\r\n", HONE_CODE_OK, ""},
+    {"comment and key", "# public key\n#\n\nYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID", HONE_CODE_OK,
+     ""},
+    {"nothing", "", HONE_CODE_INVALID, "no key"},
+    {"comments only", "# a\n# b\n", HONE_CODE_INVALID, "no key"},
+    {"too short", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI", HONE_CODE_INVALID,
+     "40 characters, not 39"},
+    {"too long", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hIDD", HONE_CODE_INVALID, "not 41"},
+    {"wrong character", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI~", HONE_CODE_INVALID,
+     "cannot have"},
+    {"not ASCII", "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI\xc3", HONE_CODE_INVALID, "cannot have"},
+    {"above 32 bits", "%nSc0-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV#####", HONE_CODE_INVALID, "cannot have"},
     {"two keys",
-     "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\nYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\n", HONE_CODE_INVALID, "more than one"},
+     "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\nYne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\n",
+     HONE_CODE_INVALID, "more than one"},
 };
+/* clang-format on */
 
 static void check_row(void **state) {
     const struct row *row = *state;

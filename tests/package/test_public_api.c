@@ -122,18 +122,21 @@ static void replays_traces(void **state) {
     hone_text_free(made);
 }
 
+/* clang-format off */
 static const struct refusal {
     const char *name, *trace, *function, *kind, *part;
 } refusals[] = {
-    {"not a trace",      "what is this",                                         NULL,     "invalid",   "trace:1:"},
-    {"bad JSON",         "[1,",                                                  NULL,     "invalid",   "trace"   },
-    {"no such block",    "b0 = sch.get_block(name=\"X\", func_name=\"main\")\n", NULL,     "illegal",
-     "no block is named 'X'"                                                                                      },
-    {"no such function", "pass\n",                                               "nobody", "not_found", "nobody"  },
+    {"not a trace", "what is this", NULL, "invalid", "trace:1:"},
+    {"bad JSON", "[1,", NULL, "invalid", "trace"},
+    {"no such block", "b0 = sch.get_block(name=\"X\", func_name=\"main\")\n", NULL, "illegal",
+     "no block is named 'X'"},
+    {"no such function", "pass\n", "nobody", "not_found", "nobody"},
     {"illegal step",
      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\nl1, l2, l3 = sch.get_loops(block=b0)\n"
-     "sch.parallel(loop=l3)\n",                                                  NULL,     "illegal",   "step 3"  },
+     "sch.parallel(loop=l3)\n",
+     NULL, "illegal", "step 3"},
 };
+/* clang-format on */
 
 static void refuses_traces(void **state) {
     const struct refusal *row = *state;

@@ -201,25 +201,31 @@ static void tunes_with_others(void **state) {
     public_remove_database(database);
 }
 
+/* clang-format off */
 static const struct outside_refusal {
     const char *name;
     hone_tuning_outside outside;
     const char *kind, *part;
 } outside_refusals[] = {
-    {"no size",          {.tracker = "tcp://127.0.0.1:1"},                            "invalid", "size is 0"                },
+    {"no size", {.tracker = "tcp://127.0.0.1:1"}, "invalid", "size is 0"},
     {"no key",
      {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1"},
-     "invalid",                                                                                  "key is NULL"              },
+     "invalid",
+     "key is NULL"},
     {"no tracker's key",
      {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1", .key = "k"},
-     "invalid",                                                                                  "tracker_key is NULL"      },
+     "invalid",
+     "tracker_key is NULL"},
     {"no address",
      {sizeof(hone_tuning_outside), .tracker = "here", .is_insecure = 1},
-     "invalid",                                                                                  "here"                     },
+     "invalid",
+     "here"},
     {"stopped",
      {sizeof(hone_tuning_outside), .tracker = "tcp://127.0.0.1:1", .is_insecure = 1},
-     "cancelled",                                                                                "before there was a device"},
+     "cancelled",
+     "before there was a device"},
 };
+/* clang-format on */
 
 static int stop_at_once(void *context) {
     (void)context;
@@ -237,27 +243,30 @@ static void refuses_others(void **state) {
     public_expect(error, row->kind, row->part);
 }
 
+/* clang-format off */
 static const struct tune_refusal {
     const char *name;
     hone_tuning_options options;
     const char *kind, *part;
 } tune_refusals[] = {
-    {"no database",      {0},                                                  "invalid",   "database is NULL"},
-    {"a negative limit", {.database = "x.db", .trials = -1},                   "invalid",   "trials is -1"    },
-    {"no number",        {.database = "x.db", .seconds = (double)NAN},         "invalid",   "seconds is"      },
-    {"threads",          {.database = "x.db", .threads = 5000},                "invalid",   "threads is 5000" },
-    {"look-ahead",       {.database = "x.db", .look_ahead = 3},                "invalid",   "at least 8"      },
-    {"task",             {.database = "x.db", .task = "nobody"},               "not_found", "nobody"          },
-    {"strategy",         {.database = "x.db", .strategy = "magic"},            "invalid",   "magic"           },
-    {"cost model",       {.database = "x.db", .cost_model = "oracle"},         "invalid",   "oracle"          },
-    {"target",           {.database = "x.db", .target = "llvm -mcpu=nothing"}, "invalid",   "nothing"         },
+    {"no database", {0}, "invalid", "database is NULL"},
+    {"a negative limit", {.database = "x.db", .trials = -1}, "invalid", "trials is -1"},
+    {"no number", {.database = "x.db", .seconds = (double)NAN}, "invalid", "seconds is"},
+    {"threads", {.database = "x.db", .threads = 5000}, "invalid", "threads is 5000"},
+    {"look-ahead", {.database = "x.db", .look_ahead = 3}, "invalid", "at least 8"},
+    {"task", {.database = "x.db", .task = "nobody"}, "not_found", "nobody"},
+    {"strategy", {.database = "x.db", .strategy = "magic"}, "invalid", "magic"},
+    {"cost model", {.database = "x.db", .cost_model = "oracle"}, "invalid", "oracle"},
+    {"target", {.database = "x.db", .target = "llvm -mcpu=nothing"}, "invalid", "nothing"},
     {"another machine",
      {.database = "x.db", .target = "aarch64-linux-gnu"},
-     "unsupported",                                                                         "aarch64"         },
-    {"sizes",            {.database = "x.db", .size_count = 1},                "invalid",   "size 0 is NULL"  },
-    {"programs",         {.database = "x.db", .programs = "/nowhere"},         "not_found", "/nowhere"        },
-    {"folder",           {.database = "/nowhere/x.db", .unsandboxed = 1},      "io",        "/nowhere/x.db"   },
+     "unsupported",
+     "aarch64"},
+    {"sizes", {.database = "x.db", .size_count = 1}, "invalid", "size 0 is NULL"},
+    {"programs", {.database = "x.db", .programs = "/nowhere"}, "not_found", "/nowhere"},
+    {"folder", {.database = "/nowhere/x.db", .unsandboxed = 1}, "io", "/nowhere/x.db"},
 };
+/* clang-format on */
 
 static void refuses_to_tune(void **state) {
     const struct tune_refusal *row = *state;
@@ -487,20 +496,22 @@ static void has_room_for_functions(void **state) {
     give("test.many", NULL, HONE_EXTERN_PLAIN);
 }
 
+/* clang-format off */
 static const struct compile_refusal {
     const char *name;
     hone_compilation_options options;
     const char *kind, *part;
 } compile_refusals[] = {
-    {"emit",      {.output = "x", .emit = "exe"},               "invalid",   "exe"       },
-    {"weights",   {.output = "x", .weights = "away"},           "invalid",   "away"      },
-    {"threads",   {.output = "x", .threads = -1},               "invalid",   "threads is"},
-    {"database",  {.output = "x", .database = "/nowhere/a.db"}, "not_found", "/nowhere"  },
-    {"programs",  {.output = "x", .programs = "/nowhere"},      "not_found", "/nowhere"  },
-    {"function",  {.output = "x", .function = "nobody"},        "not_found", "nobody"    },
-    {"target",    {.output = "x", .target = "toaster"},         "invalid",   "toaster"   },
-    {"no output", {0},                                          "invalid",   "output is" },
+    {"emit", {.output = "x", .emit = "exe"}, "invalid", "exe"},
+    {"weights", {.output = "x", .weights = "away"}, "invalid", "away"},
+    {"threads", {.output = "x", .threads = -1}, "invalid", "threads is"},
+    {"database", {.output = "x", .database = "/nowhere/a.db"}, "not_found", "/nowhere"},
+    {"programs", {.output = "x", .programs = "/nowhere"}, "not_found", "/nowhere"},
+    {"function", {.output = "x", .function = "nobody"}, "not_found", "nobody"},
+    {"target", {.output = "x", .target = "toaster"}, "invalid", "toaster"},
+    {"no output", {0}, "invalid", "output is"},
 };
+/* clang-format on */
 
 static void refuses_to_compile(void **state) {
     const struct compile_refusal *row = *state;

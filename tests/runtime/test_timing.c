@@ -29,6 +29,7 @@ static int32_t fake_run(void *ctx, int64_t count, int64_t *out_ns) {
     return f->fail_at && f->runs >= f->fail_at ? -5 : 0;
 }
 
+/* clang-format off */
 static const struct row {
     const char *name;
     double each_ns, noise;
@@ -38,39 +39,51 @@ static const struct row {
     double max_spent_ms;
     bool early;
 } rows[] = {
-    {"tiny kernel",                     20,    0.01, {0},                     500,       0,         0, 16, 32, 60,   false},
-    {"middling kernel",                 300e3, 0.01, {0},                     400000,    0,         0, 16, 32, 40,   false},
-    {"slow kernel",                     50e6,  0.01, {0},                     60 * MS,   0,         0, 2,  2,  120,  false},
+    {"tiny kernel", 20, 0.01, {0}, 500, 0, 0, 16, 32, 60, false},
+    {"middling kernel", 300e3, 0.01, {0}, 400000, 0, 0, 16, 32, 40, false},
+    {"slow kernel", 50e6, 0.01, {0}, 60 * MS, 0, 0, 2, 2, 120, false},
     {"as good as the incumbent",
-     100e3,                                    0.02,
+     100e3,
+     0.02,
      {.incumbent_ns = 99e3},
-     150000,                                                                             0,
-     0,                                                                                                16,
-     32,                                                                                                       40,
-     false                                                                                                                },
-    {"behind",                          200e3, 0.02, {.incumbent_ns = 100e3}, 250000,    0,         0, 3,  20, 20,   false},
-    {"clearly behind",                  400e3, 0.02, {.incumbent_ns = 100e3}, 500000,    0,         0, 3,  3,  5,    true },
-    {"hopeless",                        50e6,  0.01, {.incumbent_ns = 100e3}, 55 * MS,   0,         0, 1,  1,  60,   true },
-    {"hopeless at second sight",        5e6,   0.01, {.incumbent_ns = 100e3}, 6 * MS,    0,         0, 1,  1,  6,    true },
+     150000,
+     0,
+     0,
+     16,
+     32,
+     40,
+     false},
+    {"behind", 200e3, 0.02, {.incumbent_ns = 100e3}, 250000, 0, 0, 3, 20, 20, false},
+    {"clearly behind", 400e3, 0.02, {.incumbent_ns = 100e3}, 500000, 0, 0, 3, 3, 5, true},
+    {"hopeless", 50e6, 0.01, {.incumbent_ns = 100e3}, 55 * MS, 0, 0, 1, 1, 60, true},
+    {"hopeless at second sight", 5e6, 0.01, {.incumbent_ns = 100e3}, 6 * MS, 0, 0, 1, 1, 6, true},
     {"slower, but allowed to be",
-     400e3,                                    0.02,
+     400e3,
+     0.02,
      {.incumbent_ns = 100e3, .slow_ratio = 5},
-     500000,                                                                             0,
-     0,                                                                                                3,
-     20,                                                                                                       20,
-     false                                                                                                                },
-    {"out of budget",                   2e9,   0,    {0},                     2000 * MS, 3000 * MS, 0, 1,  1,  2100, false},
+     500000,
+     0,
+     0,
+     3,
+     20,
+     20,
+     false},
+    {"out of budget", 2e9, 0, {0}, 2000 * MS, 3000 * MS, 0, 1, 1, 2100, false},
     {"out of budget before it is sure",
-     20e6,                                     0,
+     20e6,
+     0,
      {.min_repeat_ns = 300 * MS},
      20 * MS,
      50 * MS,
-     0,                                                                                                2,
-     2,                                                                                                        70,
-     false                                                                                                                },
-    {"no batches",                      20,    0,    {.max_samples = 7},      500,       0,         1, 7,  7,  1,    false},
-    {"few samples",                     1e6,   0.01, {.max_samples = 2},      MS,        0,         0, 2,  2,  50,   false},
+     0,
+     2,
+     2,
+     70,
+     false},
+    {"no batches", 20, 0, {.max_samples = 7}, 500, 0, 1, 7, 7, 1, false},
+    {"few samples", 1e6, 0.01, {.max_samples = 2}, MS, 0, 0, 2, 2, 50, false},
 };
+/* clang-format on */
 
 static void check_row(void **state) {
     const struct row *row = *state;

@@ -86,17 +86,18 @@
 
 #define ROW(body) "    for i, k in T.grid(6, 40):\n" body
 
+/* clang-format off */
 const hone_workload hone_workloads[] = {
-    {"dense",                               DENSE(16,                    32, 24)},
-    {"dense of primes",                                  DENSE(7,                                                             13, 11)},
-    {"dense with one column",DENSE(12,1, 32)},
-    {"dense with one row",                                     DENSE(1,                                          64, 32)},
-    {"dense, weights transposed",                                    DENSE_NT(4,                                                                                                   16, 32)},
-    {"dense, weights transposed, one row",                  DENSE_NT(1,  10, 48)},
-    {"dense of ones",                                  DENSE(1,                                                             1, 1)},
-    {"dense, bias, relu",DENSE_RELU(8,12, 16)},
+    {"dense", DENSE(16, 32, 24)},
+    {"dense of primes", DENSE(7, 13, 11)},
+    {"dense with one column", DENSE(12, 1, 32)},
+    {"dense with one row", DENSE(1, 64, 32)},
+    {"dense, weights transposed", DENSE_NT(4, 16, 32)},
+    {"dense, weights transposed, one row", DENSE_NT(1, 10, 48)},
+    {"dense of ones", DENSE(1, 1, 1)},
+    {"dense, bias, relu", DENSE_RELU(8, 12, 16)},
     {"batch matmul",
-     HEAD BUF("A",                             "(3, 4, 8)") ", " BUF("B", "(3, 8, 16)") ", " BUF(
+     HEAD BUF("A", "(3, 4, 8)") ", " BUF("B", "(3, 8, 16)") ", " BUF(
          "C", "(3, 4, 16)") "):\n"
                             "    for b, i, j, k in T.grid(3, 4, 16, 8):\n"
                             "        with T.block(\"bmm\"):\n"
@@ -105,9 +106,9 @@ const hone_workload hone_workloads[] = {
                             "                C[vb, vi, vj] = T.float32(0)\n"
                             "            C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vk, "
                             "vj]\n"},
-    {"conv2d, bias, relu",                                   CONV_RELU                                                         },
+    {"conv2d, bias, relu", CONV_RELU},
     {"depthwise conv2d",
-     HEAD BUF("X",          "(1, 4, 10, 10)") ", " BUF("W", "(4, 3, 3)") ", " BUF(
+     HEAD BUF("X", "(1, 4, 10, 10)") ", " BUF("W", "(4, 3, 3)") ", " BUF(
          "Y", "(1, 4, 8, 8)") "):\n"
                               "    for n, c, h, w, kh, kw in T.grid(1, 4, 8, 8, 3, 3):\n"
                               "        with T.block(\"depthwise\"):\n"
@@ -118,12 +119,12 @@ const hone_workload hone_workloads[] = {
                               "            Y[vn, vc, vh, vw] = Y[vn, vc, vh, vw] + X[vn, vc, vh + "
                               "vkh, vw + vkw] * "
                               "W[vc, vkh, vkw]\n"},
-    {"maxpool",                                   WINDOW("maxpool",                                                              "T.float32(-3.4028234663852886e+38)",
-     "T.max(Y[vn, vc, vh, vw], X[vn, vc, vh * 2 + vkh, vw * 2 + vkw])")},
-    {"avgpool",                                  WINDOW("avgpool",                                                                                                                                             "T.float32(0)",
-     "Y[vn, vc, vh, vw] + X[vn, vc, vh * 2 + vkh, vw * 2 + vkw] * "
+    {"maxpool", WINDOW("maxpool", "T.float32(-3.4028234663852886e+38)",
+                       "T.max(Y[vn, vc, vh, vw], X[vn, vc, vh * 2 + vkh, vw * 2 + vkw])")},
+    {"avgpool", WINDOW("avgpool", "T.float32(0)",
+                       "Y[vn, vc, vh, vw] + X[vn, vc, vh * 2 + vkh, vw * 2 + vkw] * "
                        "T.float32(0.125)")},
-    {"softmax",                                     HEAD BUF("A",                                                   "(6, 40)") ", " BUF("B", "(6, 40)") "):\n" ALLOC("M", "(6,)")
+    {"softmax", HEAD BUF("A", "(6, 40)") ", " BUF("B", "(6, 40)") "):\n" ALLOC("M", "(6,)")
                     ALLOC("E", "(6, 40)") ALLOC("S", "(6,)")
                         ROW("        with T.block(\"max\"):\n"
                             "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
@@ -142,7 +143,7 @@ const hone_workload hone_workloads[] = {
                                         "            vi, vk = T.axis.remap(\"SS\", [i, k])\n"
                                         "            B[vi, vk] = E[vi, vk] / S[vi]\n")},
     {"elementwise chain",
-     HEAD BUF("A","(5, 48)") ", " BUF("b", "(48,)") ", " BUF("C", "(5, 48)") "):\n" ALLOC(
+     HEAD BUF("A", "(5, 48)") ", " BUF("b", "(48,)") ", " BUF("C", "(5, 48)") "):\n" ALLOC(
          "T1", "(5, 48)")
          ALLOC("T2", "(5, 48)") "    for i, j in T.grid(5, 48):\n"
                                 "        with T.block(\"add\"):\n"
@@ -156,19 +157,19 @@ const hone_workload hone_workloads[] = {
                                 "        with T.block(\"mul\"):\n"
                                 "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
                                 "            C[vi, vj] = T1[vi, vj] * T2[vi, vj]\n"},
-    {"transpose",                                     HEAD BUF("A",                                             "(24, 17)") ", " BUF(
+    {"transpose", HEAD BUF("A", "(24, 17)") ", " BUF(
                       "B", "(17, 24)") "):\n"
                                        "    for i, j in T.grid(17, 24):\n"
                                        "        with T.block(\"transpose\"):\n"
                                        "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
                                        "            B[vi, vj] = A[vj, vi]\n"},
     {"prime copy",
-     HEAD BUF("A","(101,)") ", " BUF("B", "(101,)") "):\n"
+     HEAD BUF("A", "(101,)") ", " BUF("B", "(101,)") "):\n"
                                                      "    for i in range(101):\n"
                                                      "        with T.block(\"copy\"):\n"
                                                      "            vi = T.axis.spatial(101, i)\n"
                                                      "            B[vi] = A[vi]\n"},
-    {"sum of all",       HEAD BUF("A",              "(16, 20)") ", " BUF(
+    {"sum of all", HEAD BUF("A", "(16, 20)") ", " BUF(
                        "S", "(1,)") "):\n"
                                     "    for u, i, k in T.grid(1, 16, 20):\n"
                                     "        with T.block(\"sum\"):\n"
@@ -176,7 +177,7 @@ const hone_workload hone_workloads[] = {
                                     "            with T.init():\n"
                                     "                S[vu] = T.float32(0)\n"
                                     "            S[vu] = S[vu] + A[vi, vk]\n"},
-    {"sum of columns",                                     HEAD BUF("A",                                                        "(24, 16)") ", " BUF(
+    {"sum of columns", HEAD BUF("A", "(24, 16)") ", " BUF(
                            "S", "(16,)") "):\n"
                                          "    for j, k in T.grid(16, 24):\n"
                                          "        with T.block(\"sum\"):\n"
@@ -205,5 +206,6 @@ const hone_workload hone_workloads[] = {
                          "            B[vi, vk] = (A[vi, vk] - M[vi]) / T.sqrt(V[vi] + "
                          "T.float32(0.001)) * "
                          "g[vk]\n")},
-    {NULL,                             NULL      },
+    {NULL, NULL},
 };
+/* clang-format on */

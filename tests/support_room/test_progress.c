@@ -7,13 +7,14 @@
 #include "support/os/progress.h"
 #include "tests/support/hone_test.h"
 
+/* clang-format off */
 static const struct row {
     const char *want; /* names the test */
     hone_progress_state state;
     size_t columns;
 } rows[] = {
-    {"5",                                                   {.done = 5, .eta_ns = -1},                               0},
-    {"tune  5/20 (25%)",                                    {.label = "tune", .done = 5, .total = 20, .eta_ns = -1}, 0},
+    {"5", {.done = 5, .eta_ns = -1}, 0},
+    {"tune  5/20 (25%)", {.label = "tune", .done = 5, .total = 20, .eta_ns = -1}, 0},
     {"5/20 (25%)  3.4/s  best 1 ms  1m 05s left  building",
      {.done = 5,
       .total = 20,
@@ -21,23 +22,24 @@ static const struct row {
       .eta_ns = 65 * HONE_NS_PER_S,
       .best = "1 ms",
       .detail = "building"},
-     0                                                                                                                },
+     0},
     {"5  best größe: 1 ms  1m 05s left",
      {.done = 5, .eta_ns = 65 * HONE_NS_PER_S, .name = "größe", .best = "1 ms"},
-     0                                                                                                                },
+     0},
     {"5  best fused_conv2..mean_relu_1: 1 ms  1m 05s left",
      {.done = 5,
       .eta_ns = 65 * HONE_NS_PER_S,
       .name = "fused_conv2d_add_multiply_clip_mean_relu_1",
       .best = "1 ms"},
-     51                                                                                                               },
-    {"5  best fus..u_1: 1 ms  1m 05s left",                 /* numbers stay */
+     51},
+    {"5  best fus..u_1: 1 ms  1m 05s left", /* numbers stay */
      {.done = 5,
       .eta_ns = 65 * HONE_NS_PER_S,
       .name = "fused_conv2d_add_multiply_clip_mean_relu_1",
       .best = "1 ms"},
-     10                                                                                                               },
+     10},
 };
+/* clang-format on */
 
 static void prints(void **state) {
     const struct row *row = *state;

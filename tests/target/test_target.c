@@ -14,116 +14,127 @@
 #define ARM "llvm -mtriple=aarch64-linux-gnu -mcpu="
 #define X86 "llvm -mtriple=x86_64-linux-gnu -mcpu="
 
+/* clang-format off */
 static const struct row {
     const char *in, *want; /* NULL = refused */
     const char *error;
 } rows[] = {
-    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-cores=2",             ZEN4,         NULL                                          },
-    {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2",         ZEN4,         NULL                                          },
-    {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4,         NULL                                          },
-    {"amd/epyc-zen4 -num-cores=2",                                           ZEN4,         NULL                                          },
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-cores=2", ZEN4, NULL},
+    {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2", ZEN4, NULL},
+    {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4, NULL},
+    {"amd/epyc-zen4 -num-cores=2", ZEN4, NULL},
     {"{\"kind\": \"llvm\", \"mtriple\": \"x86_64-linux-gnu\", \"mcpu\": \"znver4\", "
-     "\"num-cores\": 2, \"keys\": [\"cpu\"]}",                          ZEN4,         NULL                                          },
+     "\"num-cores\": 2, \"keys\": [\"cpu\"]}",
+     ZEN4, NULL},
     {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2",
      "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2 -vector-width=256 -num-cores=1 "
-     "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
+     "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
+     NULL},
     {"aarch64-linux-gnu -num-cores=4",
      "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
-     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
+     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
+     NULL},
     {"cuda -arch=sm_100a -l2_cache_size_bytes=1000",
      "cuda -arch=sm_100a -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=232448 "
-     "-registers_per_block=65536 -l2-cache=1000",                                          NULL                                          },
+     "-registers_per_block=65536 -l2-cache=1000",
+     NULL},
     {"cuda -arch=sm_90 -max_shared_memory_per_block=1000",
      "cuda -arch=sm_90 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=1000 "
-     "-registers_per_block=65536",                                                         NULL                                          },
-    {"",                                                                     NULL,         "is empty"                                    },
-    {"vax",                                                                  NULL,         "unknown target 'vax'"                        },
-    {"llvm -num-crores=2",                                                   NULL,         "did you mean 'num-cores'"                    },
-    {"llvm -frobnicate=2",                                                   NULL,         "unknown option 'frobnicate'"                 },
-    {"llvm -num-cores",                                                      NULL,         "has no value"                                },
-    {"llvm -num-cores=two",                                                  NULL,         "must be an integer"                          },
-    {"llvm -num-cores=0",                                                    NULL,         "num-cores is 0, must be from 1"              },
-    {"llvm -num-cores=99999999999999999999",                                 NULL,         "must be an integer"                          },
-    {"llvm -num-cores=-4",                                                   NULL,         "num-cores is -4, must be from 1 to 65536"    },
-    {"llvm -num-cores=9999999999",                                           NULL,         "num-cores is 9999999999, must be"            },
-    {"llvm -mcpu=znver3 -mcpu=znver4",                                       NULL,         "mcpu is given twice"                         },
-    {"llvm -num-cores=4 -num_cores=4",                                       NULL,         "num-cores is given twice"                    },
-    {"llvm -keys=cpu -keys=cpu",                                             NULL,         "keys is given twice"                         },
+     "-registers_per_block=65536",
+     NULL},
+    {"", NULL, "is empty"},
+    {"vax", NULL, "unknown target 'vax'"},
+    {"llvm -num-crores=2", NULL, "did you mean 'num-cores'"},
+    {"llvm -frobnicate=2", NULL, "unknown option 'frobnicate'"},
+    {"llvm -num-cores", NULL, "has no value"},
+    {"llvm -num-cores=two", NULL, "must be an integer"},
+    {"llvm -num-cores=0", NULL, "num-cores is 0, must be from 1"},
+    {"llvm -num-cores=99999999999999999999", NULL, "must be an integer"},
+    {"llvm -num-cores=-4", NULL, "num-cores is -4, must be from 1 to 65536"},
+    {"llvm -num-cores=9999999999", NULL, "num-cores is 9999999999, must be"},
+    {"llvm -mcpu=znver3 -mcpu=znver4", NULL, "mcpu is given twice"},
+    {"llvm -num-cores=4 -num_cores=4", NULL, "num-cores is given twice"},
+    {"llvm -keys=cpu -keys=cpu", NULL, "keys is given twice"},
     {"cuda -arch=sm_86",
      "cuda -arch=sm_86 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=101376 "
-     "-registers_per_block=65536",                                                         NULL                                          },
-    {"cuda -arch=sm_80 -mcpu=sm_80",                                         NULL,         "arch and mcpu say the same"                  },
-    {"cuda -l2-cache=1 -l2_cache_size_bytes=1",                              NULL,         "say the same"                                },
-    {"cuda -arch=x",                                                         NULL,         "unknown arch 'x', must be as 'sm_90'"        },
-    {"cuda -arch=sm_",                                                       NULL,         "unknown arch 'sm_'"                          },
-    {"cuda -arch=sm_9",                                                      NULL,         "unknown arch 'sm_9'"                         },
-    {"cuda -arch=sm_90b",                                                    NULL,         "did you mean 'sm_90'?"                       },
-    {"cuda -arch=sm_10",                                                     NULL,         "did you mean 'sm_50'? code is made for sm_50"},
-    {"cuda -arch=sm_85",                                                     NULL,         "did you mean 'sm_86'?"                       },
-    {"cuda -arch=sm_80a",                                                    NULL,         "did you mean 'sm_80'?"                       },
-    {"cuda -arch=sm90",                                                      NULL,         "did you mean 'sm_90'?"                       },
-    {"cuda -mcpu=compute_120",                                               NULL,         "did you mean 'sm_120'?"                      },
+     "-registers_per_block=65536",
+     NULL},
+    {"cuda -arch=sm_80 -mcpu=sm_80", NULL, "arch and mcpu say the same"},
+    {"cuda -l2-cache=1 -l2_cache_size_bytes=1", NULL, "say the same"},
+    {"cuda -arch=x", NULL, "unknown arch 'x', must be as 'sm_90'"},
+    {"cuda -arch=sm_", NULL, "unknown arch 'sm_'"},
+    {"cuda -arch=sm_9", NULL, "unknown arch 'sm_9'"},
+    {"cuda -arch=sm_90b", NULL, "did you mean 'sm_90'?"},
+    {"cuda -arch=sm_10", NULL, "did you mean 'sm_50'? code is made for sm_50"},
+    {"cuda -arch=sm_85", NULL, "did you mean 'sm_86'?"},
+    {"cuda -arch=sm_80a", NULL, "did you mean 'sm_80'?"},
+    {"cuda -arch=sm90", NULL, "did you mean 'sm_90'?"},
+    {"cuda -mcpu=compute_120", NULL, "did you mean 'sm_120'?"},
     {"opencl -max_num_threads=1024 -thread_warp_size=16",
      "opencl -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=16 -max_shared_memory_per_block=16384 "
-     "-registers_per_block=65536",                                                         NULL                                          },
+     "-registers_per_block=65536",
+     NULL},
     {"metal",
      "metal -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=256 -thread_warp_size=32 -max_shared_memory_per_block=32768 "
-     "-registers_per_block=65536",                                                         NULL                                          },
+     "-registers_per_block=65536",
+     NULL},
     {"{\"kind\": \"opencl\", \"max_shared_memory_per_block\": 32768}",
      "opencl -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=256 -thread_warp_size=1 -max_shared_memory_per_block=32768 "
-     "-registers_per_block=65536",                                                         NULL                                          },
-    {"opencl -arch=sm_90",                                                   NULL,         "arch is an option of cuda, 'opencl' has none"},
-    {"openc",                                                                NULL,         "did you mean 'opencl'?"                      },
-    {"cuda -mattr=+avx2",                                                    NULL,         "mattr is an option of CPUs, 'cuda' is none"  },
-    {"cuda -mtriple=aarch64-linux-gnu",                                      NULL,         "mtriple is an option of CPUs"                },
-    {"cuda -l3-cache=1",                                                     NULL,         "l3-cache is an option of CPUs"               },
-    {"cuda -max_threads_per_block=0",                                        NULL,         "max_threads_per_block is 0, must be from 1"  },
-    {"cuda -thread_warp_size=0",                                             NULL,         "thread_warp_size is 0, must be from 1"       },
-    {"llvm -arch=znver3",                                                    NULL,         "arch is an option of GPUs, 'llvm' is none"   },
-    {"c -max_num_threads=4",                                                 NULL,         "max-num-threads is an option of GPUs"        },
-    {"{\"kind\": \"cuda\", \"arch\": \"x\"}",                                NULL,         "unknown arch 'x'"                            },
-    {"llvm -vector-width=96",                                                NULL,         "power of two"                                },
-    {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"                    },
-    {"c -mtriple=riscv64-linux-gnu -mcpu=native",                            NULL,         "this one's, and the target is"               },
-    {"llvm mcpu=znver4",                                                     NULL,         "expected an option"                          },
-    {"llvm -mattr=+avx2;rm",                                                 NULL,         "words of letters"                            },
- /* names that LLVM would take without a word */
-    {ARM "Cortex-A72",                                                       NULL,         "did you mean 'cortex-a72'"                   },
-    {ARM "cortx-a72",                                                        NULL,         "did you mean 'cortex-a72'"                   },
-    {ARM "nonsense",                                                         NULL,         "unknown mcpu 'nonsense' for aarch64"         },
-    {ARM "znver3",                                                           NULL,         "is a CPU of x86_64"                          },
-    {X86 "cortex-a72",                                                       NULL,         "is a CPU of aarch64"                         },
-    {X86 "pentium4",                                                         NULL,         "unknown mcpu 'pentium4' for x86_64"          },
-    {X86 "znvre3",                                                           NULL,         "did you mean 'znver3'"                       },
-    {X86 "x86-64-v3 -mattr=+avx512",                                         NULL,         "did you mean 'avx512f'"                      },
-    {X86 "x86-64-v3 -mattr=+AVX512F",                                        NULL,         "did you mean 'avx512f'"                      },
-    {X86 "x86-64-v3 -mattr=avx2",                                            NULL,         "has no sign, must be '+avx2' or '-avx2'"     },
-    {X86 "x86-64-v3 -mattr=+fma,-sve",                                       NULL,         "unknown feature 'sve'"                       },
-    {X86 "x86-64-v3 -mattr=+fma,,-avx2",                                     NULL,         "unknown feature ''"                          },
-    {"x86_64-v3",                                                            NULL,         "did you mean 'x86-64-v3'"                    },
-    {"x86-64-v5 -num-cores=2",                                               NULL,         "did you mean"                                },
-    {"amd/epic-zen4",                                                        NULL,         "did you mean 'amd/epyc-zen4'"                },
-    {"x86_64-unknown-freebsd",                                               NULL,         "no code is made for 'x86_64-unknown-freebsd'"},
-    {"llvm -mtriple=x86_64-w64-mingw32",                                     NULL,         "no code is made for"                         },
-    {"x86_64-pc-windows-msvc",                                               NULL,         "no code is made for"                         },
-    {"arm64-apple-macos",                                                    NULL,         "no code is made for"                         },
-    {"aarch64_be-linux-gnu",                                                 NULL,         "no code is made for"                         },
-    {"llvm -mtriple=x86_64h-linux-gnu",                                      NULL,         "no code is made for"                         },
-    {"llvm -mtriple=aarch64-linux-android",                                  NULL,         "no code is made for"                         },
-    {"llvm -mtriple=riscv64-linux-gnu",                                      NULL,         "no code is made for"                         },
-    {"llvm -mtriple=armv7-linux-gnueabihf",                                  NULL,         "no code is made for"                         },
-    {"llvm -mtriple=x86_64",                                                 NULL,         "no code is made for"                         },
-    {"{\"mcpu\": \"znver4\"}",                                               NULL,         "no text \"kind\""                            },
-    {"{\"kind\": \"llvm\", \"num-cores\": 1.5}",                             NULL,         "must be text"                                },
-    {"{\"kind\": ",                                                          NULL,         "target"                                      },
-    {"[1]x",                                                                 NULL,         "unknown target"                              },
+     "-registers_per_block=65536",
+     NULL},
+    {"opencl -arch=sm_90", NULL, "arch is an option of cuda, 'opencl' has none"},
+    {"openc", NULL, "did you mean 'opencl'?"},
+    {"cuda -mattr=+avx2", NULL, "mattr is an option of CPUs, 'cuda' is none"},
+    {"cuda -mtriple=aarch64-linux-gnu", NULL, "mtriple is an option of CPUs"},
+    {"cuda -l3-cache=1", NULL, "l3-cache is an option of CPUs"},
+    {"cuda -max_threads_per_block=0", NULL, "max_threads_per_block is 0, must be from 1"},
+    {"cuda -thread_warp_size=0", NULL, "thread_warp_size is 0, must be from 1"},
+    {"llvm -arch=znver3", NULL, "arch is an option of GPUs, 'llvm' is none"},
+    {"c -max_num_threads=4", NULL, "max-num-threads is an option of GPUs"},
+    {"{\"kind\": \"cuda\", \"arch\": \"x\"}", NULL, "unknown arch 'x'"},
+    {"llvm -vector-width=96", NULL, "power of two"},
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17", NULL, "unknown mcpu 'pentium17'"},
+    {"c -mtriple=riscv64-linux-gnu -mcpu=native", NULL, "this one's, and the target is"},
+    {"llvm mcpu=znver4", NULL, "expected an option"},
+    {"llvm -mattr=+avx2;rm", NULL, "words of letters"},
+    /* names that LLVM would take without a word */
+    {ARM "Cortex-A72", NULL, "did you mean 'cortex-a72'"},
+    {ARM "cortx-a72", NULL, "did you mean 'cortex-a72'"},
+    {ARM "nonsense", NULL, "unknown mcpu 'nonsense' for aarch64"},
+    {ARM "znver3", NULL, "is a CPU of x86_64"},
+    {X86 "cortex-a72", NULL, "is a CPU of aarch64"},
+    {X86 "pentium4", NULL, "unknown mcpu 'pentium4' for x86_64"},
+    {X86 "znvre3", NULL, "did you mean 'znver3'"},
+    {X86 "x86-64-v3 -mattr=+avx512", NULL, "did you mean 'avx512f'"},
+    {X86 "x86-64-v3 -mattr=+AVX512F", NULL, "did you mean 'avx512f'"},
+    {X86 "x86-64-v3 -mattr=avx2", NULL, "has no sign, must be '+avx2' or '-avx2'"},
+    {X86 "x86-64-v3 -mattr=+fma,-sve", NULL, "unknown feature 'sve'"},
+    {X86 "x86-64-v3 -mattr=+fma,,-avx2", NULL, "unknown feature ''"},
+    {"x86_64-v3", NULL, "did you mean 'x86-64-v3'"},
+    {"x86-64-v5 -num-cores=2", NULL, "did you mean"},
+    {"amd/epic-zen4", NULL, "did you mean 'amd/epyc-zen4'"},
+    {"x86_64-unknown-freebsd", NULL, "no code is made for 'x86_64-unknown-freebsd'"},
+    {"llvm -mtriple=x86_64-w64-mingw32", NULL, "no code is made for"},
+    {"x86_64-pc-windows-msvc", NULL, "no code is made for"},
+    {"arm64-apple-macos", NULL, "no code is made for"},
+    {"aarch64_be-linux-gnu", NULL, "no code is made for"},
+    {"llvm -mtriple=x86_64h-linux-gnu", NULL, "no code is made for"},
+    {"llvm -mtriple=aarch64-linux-android", NULL, "no code is made for"},
+    {"llvm -mtriple=riscv64-linux-gnu", NULL, "no code is made for"},
+    {"llvm -mtriple=armv7-linux-gnueabihf", NULL, "no code is made for"},
+    {"llvm -mtriple=x86_64", NULL, "no code is made for"},
+    {"{\"mcpu\": \"znver4\"}", NULL, "no text \"kind\""},
+    {"{\"kind\": \"llvm\", \"num-cores\": 1.5}", NULL, "must be text"},
+    {"{\"kind\": ", NULL, "target"},
+    {"[1]x", NULL, "unknown target"},
 };
+/* clang-format on */
 
 static void check_row(void **state) {
     const struct row *row = *state;
@@ -203,31 +214,33 @@ static void knows_widths(void **state) {
 
 /* Records are shared by targets with the same identity. */
 static void knows_what_identifies(void **state) {
+    /* clang-format off */
     static const struct pair {
         const char *a, *b;
         bool is_same;
         const char *difference;
     } pairs[] = {
-        {X86 "znver3 -l3-cache=1",                              X86 "znver3 -l3-cache=2",          true,  "l3-cache is 1, here 2"                           },
-        {X86 "znver3",                                          X86 "znver2",                      true,  "mcpu is znver3, here znver2"                     },
-        {X86 "x86-64-v3 -mattr=+sse4a",                         X86 "znver1",                      true,
-         "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"                                                                                       },
-        {X86 "znver3 -num-cores=8 -num-threads=2",              X86 "znver3 -num-cores=2",         true,
-         "num-cores is 8, here 2"                                                                                                                           },
-        {"llvm -mtriple=arm64-unknown-linux-gnu",               "llvm -mtriple=aarch64-linux-gnu", true,
-         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"                                                                                     },
-        {X86 "znver3",                                          X86 "znver4",                      false, "mcpu is znver3, here znver4; vector-width is 256"},
-        {X86 "znver4",                                          X86 "znver4 -vector-width=256",    false, "vector-width is 512, here 256"                   },
-        {X86 "znver3 -num-cores=2",                             X86 "znver3 -num-cores=3",         false, "num-threads is 2, here 3"                        },
-        {X86 "znver3 -mattr=-fma",                              X86 "znver3",                      false, "mattr is -fma, here none"                        },
-        {X86 "znver3 -mattr=+adx",                              X86 "znver3 -mattr=-adx",          false, "mattr is +adx, here -adx"                        },
-        {ARM "cortex-a72",                                      ARM "cortex-a76",                  false, "mcpu is cortex-a72, here cortex-a76"             },
-        {ARM "cortex-a57",                                      ARM "cortex-a72",                  true,  "mcpu is cortex-a57, here cortex-a72"             },
-        {ARM "generic",                                         X86 "generic",                     false, "mtriple is aarch64-linux-gnu, here x86_64"       },
-        {X86 "generic",                                         "c -mtriple=x86_64-linux-gnu",     false, "the kind is llvm, here c"                        },
-        {"cuda -arch=sm_90 -max-shared-memory-per-block=49152", "nvidia/nvidia-h100",              false,
-         "max_shared_memory_per_block is 49152"                                                                                                             },
+        {X86 "znver3 -l3-cache=1", X86 "znver3 -l3-cache=2", true, "l3-cache is 1, here 2"},
+        {X86 "znver3", X86 "znver2", true, "mcpu is znver3, here znver2"},
+        {X86 "x86-64-v3 -mattr=+sse4a", X86 "znver1", true,
+         "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"},
+        {X86 "znver3 -num-cores=8 -num-threads=2", X86 "znver3 -num-cores=2", true,
+         "num-cores is 8, here 2"},
+        {"llvm -mtriple=arm64-unknown-linux-gnu", "llvm -mtriple=aarch64-linux-gnu", true,
+         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"},
+        {X86 "znver3", X86 "znver4", false, "mcpu is znver3, here znver4; vector-width is 256"},
+        {X86 "znver4", X86 "znver4 -vector-width=256", false, "vector-width is 512, here 256"},
+        {X86 "znver3 -num-cores=2", X86 "znver3 -num-cores=3", false, "num-threads is 2, here 3"},
+        {X86 "znver3 -mattr=-fma", X86 "znver3", false, "mattr is -fma, here none"},
+        {X86 "znver3 -mattr=+adx", X86 "znver3 -mattr=-adx", false, "mattr is +adx, here -adx"},
+        {ARM "cortex-a72", ARM "cortex-a76", false, "mcpu is cortex-a72, here cortex-a76"},
+        {ARM "cortex-a57", ARM "cortex-a72", true, "mcpu is cortex-a57, here cortex-a72"},
+        {ARM "generic", X86 "generic", false, "mtriple is aarch64-linux-gnu, here x86_64"},
+        {X86 "generic", "c -mtriple=x86_64-linux-gnu", false, "the kind is llvm, here c"},
+        {"cuda -arch=sm_90 -max-shared-memory-per-block=49152", "nvidia/nvidia-h100", false,
+         "max_shared_memory_per_block is 49152"},
     };
+    /* clang-format on */
     (void)state;
     for (size_t i = 0; i < HONE_COUNT(pairs); i++) {
         hone_target a, b;
@@ -286,20 +299,22 @@ static void says_why_not_here(void **state) {
 /* Of two targets, neither of which needs to be this machine. */
 static void says_what_a_device_lacks(void **state) {
     (void)state;
+    /* clang-format off */
     static const struct {
         const char *code, *device, *lacks; /* NULL: it runs */
     } pairs[] = {
         {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",
-         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem",                                                     "avx512f"},
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem", "avx512f"},
         {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64",
-         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem",                                                     NULL     },
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem", NULL},
         {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3",
-         "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",                                                   NULL     },
-        {"llvm -mtriple=aarch64-linux-gnu",                "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",
-         "aarch64-linux-gnu does not run on"                                                                          },
-        {"aarch64 -mcpu=neoverse-v2",                      "aarch64 -mcpu=cortex-a72",                       "sve"    },
-        {"nvidia/nvidia-h100",                             "aarch64 -mcpu=cortex-a72",                       "nvptx64"},
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4", NULL},
+        {"llvm -mtriple=aarch64-linux-gnu", "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",
+         "aarch64-linux-gnu does not run on"},
+        {"aarch64 -mcpu=neoverse-v2", "aarch64 -mcpu=cortex-a72", "sve"},
+        {"nvidia/nvidia-h100", "aarch64 -mcpu=cortex-a72", "nvptx64"},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         hone_target code, device;
         HONE_ASSERT_OK(hone_target_parse(pairs[i].code, &code));

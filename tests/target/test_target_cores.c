@@ -15,6 +15,7 @@ typedef struct core_files {
 
 enum { MAX_CORES = 6 };
 
+/* clang-format off */
 static const struct row {
     const char *name;
     core_files files[MAX_CORES];
@@ -29,34 +30,44 @@ static const struct row {
     { "0x00000000412fd050", "530", "128K" }
 #define A76                                                                                        \
     { "0x00000000414fd0b0", "1024", "512K" }
-    {"all cores",        {A55, A55, A76, A76},                 NULL, {0, 1, 2, 3}, 4, 2, "cortex-a76", 512 << 10},
-    {"the little",       {A55, A55, A76, A76},                 NULL, {0, 1},       2, 0, "cortex-a55", 128 << 10},
-    {"the big",          {A55, A55, A76, A76},                 NULL, {3},          1, 3, "cortex-a76", 512 << 10},
-    {"big ones first",   {A76, A76, A55},                      NULL, {0, 1, 2},    3, 0, "cortex-a76", 512 << 10},
+    {"all cores", {A55, A55, A76, A76}, NULL, {0, 1, 2, 3}, 4, 2, "cortex-a76", 512 << 10},
+    {"the little", {A55, A55, A76, A76}, NULL, {0, 1}, 2, 0, "cortex-a55", 128 << 10},
+    {"the big", {A55, A55, A76, A76}, NULL, {3}, 1, 3, "cortex-a76", 512 << 10},
+    {"big ones first", {A76, A76, A55}, NULL, {0, 1, 2}, 3, 0, "cortex-a76", 512 << 10},
     {"no capacities",
-               {{"0x410fd034", NULL, NULL}, {"0x410fd083", NULL, NULL}},
-               NULL,                                                           {1, 0},
-               2,                                                                               1,
-               "cortex-a72",                                                                                     7        },
- /* part 0x001 is Fujitsu's A64FX, Qualcomm's Oryon, or nothing of ARM's */
-    {"of Fujitsu",       {{"0x460f0010", NULL, "8M"}},         NULL, {0},          1, 0, "a64fx",      8 << 20  },
-    {"of Qualcomm",      {{"0x510f0011", NULL, NULL}},         NULL, {0},          1, 0, "oryon-1",    7        },
-    {"of nobody",        {{"0x7f0f0011", NULL, NULL}},         NULL, {0},          1, 0, NULL,         7        },
+     {{"0x410fd034", NULL, NULL}, {"0x410fd083", NULL, NULL}},
+     NULL,
+     {1, 0},
+     2,
+     1,
+     "cortex-a72",
+     7},
+    /* part 0x001 is Fujitsu's A64FX, Qualcomm's Oryon, or nothing of ARM's */
+    {"of Fujitsu", {{"0x460f0010", NULL, "8M"}}, NULL, {0}, 1, 0, "a64fx", 8 << 20},
+    {"of Qualcomm", {{"0x510f0011", NULL, NULL}}, NULL, {0}, 1, 0, "oryon-1", 7},
+    {"of nobody", {{"0x7f0f0011", NULL, NULL}}, NULL, {0}, 1, 0, NULL, 7},
     {"from cpuinfo",
-               {{NULL, "446", "256K"}, {NULL, "1024", "2M"}},
-               "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\n"
-     "processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd44\n\n",         {0, 1},
-               2,                                                                               1,
-               "cortex-x1",                                                                                      2 << 20  },
+     {{NULL, "446", "256K"}, {NULL, "1024", "2M"}},
+     "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\n"
+     "processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd44\n\n",
+     {0, 1},
+     2,
+     1,
+     "cortex-x1",
+     2 << 20},
     {"cpuinfo, taskset",
-               {{NULL, "446", "256K"}, {NULL, "1024", "2M"}},
-               "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\n"
-     "processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd44\n\n",         {0},
-               1,                                                                               0,
-               "cortex-a55",                                                                                     256 << 10},
-    {"no files",         {{NULL, NULL, NULL}},                 NULL, {0},          1, 0, NULL,         7        },
-    {"no cores",         {{NULL, NULL, NULL}},                 NULL, {0},          0, 0, NULL,         7        },
+     {{NULL, "446", "256K"}, {NULL, "1024", "2M"}},
+     "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\n"
+     "processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd44\n\n",
+     {0},
+     1,
+     0,
+     "cortex-a55",
+     256 << 10},
+    {"no files", {{NULL, NULL, NULL}}, NULL, {0}, 1, 0, NULL, 7},
+    {"no cores", {{NULL, NULL, NULL}}, NULL, {0}, 0, 0, NULL, 7},
 };
+/* clang-format on */
 
 static hone_status put(const char *root, int core, const char *dir, const char *name,
                        const char *text) {

@@ -450,12 +450,14 @@ hone_status hone_make_reference(hone_tune_task *task, const hone_reference_optio
     const int64_t usual = options->device_runner ? BESIDE_DEVICE_NS : PATIENCE_NS;
     const int64_t patience = options->patience_ns ? options->patience_ns : usual;
     const way plainly = {"", options->runner, options->target, NULL, 1, patience};
+    /* clang-format off */
     const way others[] = {
         {"simple kernels of the device", options->device_runner, options->device_target,
-         hone_plain_schedule,                                                                                 1, PATIENCE_NS     },
-        {"the CPU's default schedule",   options->runner,        options->target,        schedule_by_default,
-         options->target->num_threads,                                                                           10 * PATIENCE_NS},
+         hone_plain_schedule, 1, PATIENCE_NS},
+        {"the CPU's default schedule", options->runner, options->target, schedule_by_default,
+         options->target->num_threads, 10 * PATIENCE_NS},
     };
+    /* clang-format on */
     bool is_slow;
     hone_status st = make_by(task, options, &plainly, &is_slow);
     return is_slow && st ? try_others(task, options, others, HONE_COUNT(others), st) : st;

@@ -35,18 +35,20 @@
     "  for i in T.thread_binding(8, thread=\"threadIdx." axis "\"):\n"                             \
     "    C[i] = A[i]\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *a, *b;
     const char *difference; /* part of it; NULL = equal */
 } rows[] = {
-    {"itself",                               COPY,        COPY,           NULL                                                                                 },
-    {"names do not count",                   COPY,
+    {"itself", COPY, COPY, NULL},
+    {"names do not count", COPY,
      "@T.prim_func\n"
      "def other(X: T.Buffer((8, 4), \"float32\"), Y: T.Buffer((8, 4), \"float32\")):\n"
      "  for a, b in T.grid(8, 4):\n"
      "    with T.block(\"named\"):\n"
      "      p, q = T.axis.remap(\"SS\", [a, b])\n"
-     "      Y[p, q] = X[p, q] + T.float32(1)\n",                          NULL                                                                                 },
+     "      Y[p, q] = X[p, q] + T.float32(1)\n",
+     NULL},
     {"regions that are inferred or written", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
@@ -55,8 +57,9 @@ static const struct row {
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.reads(A[vi, vj])\n"
      "      T.writes(C[vi, vj])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      NULL                                                                                 },
-    {"match_buffer or a typed parameter",    COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     NULL},
+    {"match_buffer or a typed parameter", COPY,
      "@T.prim_func\n"
      "def main(a: T.handle, c: T.handle):\n"
      "  A = T.match_buffer(a, (8, 4), \"float32\")\n"
@@ -64,15 +67,17 @@ static const struct row {
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      NULL                                                                                 },
-    {"a constant",                           COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     NULL},
+    {"a constant", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(2)\n",                      "stored value differs: 'A[vi, vj] + T.float32(1.0)' and 'A[vi, vj] + T.float32(2.0)'"},
-    {"which variable",                       COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(2)\n",
+     "stored value differs: 'A[vi, vj] + T.float32(1.0)' and 'A[vi, vj] + T.float32(2.0)'"},
+    {"which variable", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 4):\n"
@@ -80,61 +85,69 @@ static const struct row {
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.reads(A[vi, vj])\n"
      "      T.writes(C[vi, vj])\n"
-     "      C[vi, vj] = A[vi, vi] + T.float32(1)\n",                      "stored value differs"                                                               },
-    {"a loop extent",                        COPY,
+     "      C[vi, vj] = A[vi, vi] + T.float32(1)\n",
+     "stored value differs"},
+    {"a loop extent", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 5):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "extent of the loop differs: '4' and '5'"                                            },
-    {"a loop kind",                          COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "extent of the loop differs: '4' and '5'"},
+    {"a loop kind", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i in T.parallel(8):\n"
      "    for j in range(4):\n"
      "      with T.block(\"B\"):\n"
      "        vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "        C[vi, vj] = A[vi, vj] + T.float32(1)\n",                    "loop kind differs"                                                                  },
-    {"an annotation",                        COPY,
+     "        C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "loop kind differs"},
+    {"an annotation", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i in T.serial(8, annotations={\"k\": 1}):\n"
      "    for j in range(4):\n"
      "      with T.block(\"B\"):\n"
      "        vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "        C[vi, vj] = A[vi, vj] + T.float32(1)\n",                    "differs: end of the attributes"                                                     },
-    {"a shape",                              COPY,
+     "        C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "differs: end of the attributes"},
+    {"a shape", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 6), \"float32\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "extent of the buffer differs: '4' and '6'"                                          },
-    {"an offset factor",                     COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "extent of the buffer differs: '4' and '6'"},
+    {"an offset factor", COPY,
      "@T.prim_func\n"
      "def main(a: T.handle, C: T.Buffer((8, 4), \"float32\")):\n"
      "  A = T.match_buffer(a, (8, 4), \"float32\", elem_offset=0, offset_factor=4)\n"
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "alignment differs"                                                                  },
-    {"which thread",                         THREAD("x"), THREAD("y"),    "thread differs: 'threadIdx.x' and 'threadIdx.y'"                                    },
-    {"a dtype",                              COPY,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "alignment differs"},
+    {"which thread", THREAD("x"), THREAD("y"), "thread differs: 'threadIdx.x' and 'threadIdx.y'"},
+    {"a dtype", COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float16\"), C: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = T.Cast(\"float32\", A[vi, vj]) + T.float32(1)\n", "dtype of the buffer differs"                                                        },
-    {"the order of parameters",              COPY,
+     "      C[vi, vj] = T.Cast(\"float32\", A[vi, vj]) + T.float32(1)\n",
+     "dtype of the buffer differs"},
+    {"the order of parameters", COPY,
      "@T.prim_func\n"
      "def main(C: T.Buffer((8, 4), \"float32\"), A: T.Buffer((8, 4), \"float32\")):\n"
      "  for i, j in T.grid(8, 4):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "differs: 'A' and 'A'"                                                               },
-    {"an axis kind",                         MATMUL,
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
+     "differs: 'A' and 'A'"},
+    {"an axis kind", MATMUL,
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), B: T.Buffer((16, 16), \"float32\"), "
      "C: T.Buffer((16, 16), \"float32\")):\n"
@@ -144,8 +157,10 @@ static const struct row {
      "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
      "      with T.init():\n"
      "        C[vi, vj] = T.float32(0)\n"
-     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n",             "kind of an axis differs"                                                            },
+     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n",
+     "kind of an axis differs"},
 };
+/* clang-format on */
 
 static void compares(void **state) {
     const struct row *row = *state;

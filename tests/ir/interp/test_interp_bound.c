@@ -79,20 +79,22 @@ static void the_widened_program_is_within(void **state) {
     "  for i in range(4):\n"                                                                       \
     "    S[i] = X[i] + T.float32(3)\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *text, *why; /* NULL: it is not refused */
 } rows[] = {
-    {"condition on arguments", HEAD "  if X[0] > X[1]:\n    Y[0] = S[0]\n",                      NULL            },
-    {"certain condition",      HEAD "  if S[0] > T.float32(1):\n    Y[0] = S[0]\n",              NULL            },
-    {"uncertain condition",    HEAD "  if S[0] > X[0] + T.float32(3):\n    Y[0] = S[0]\n",
-     "a condition"                                                                                               },
-    {"uncertain place",        HEAD "  Y[T.Cast(\"int32\", S[0] - X[0])] = S[0]\n",              "an index"      },
-    {"shuffled lanes",         HEAD "  Y[0:2] = T.Shuffle([S[0:2]], [1, 0])\n",                  "a vector"      },
-    {"sum of lanes",           HEAD "  Y[0] = T.vector_reduce_add(S[0:4], dtype=\"float32\")\n",
-     "vector_reduce"                                                                                             },
-    {"vectors",                HEAD "  Y[0:4] = S[0:4] * T.Broadcast(X[0], 4)\n",                NULL            },
-    {"call for its effect",    HEAD "  T.call_extern(\"int32\", \"f\", S.data)\n",               "a call for its"},
+    {"condition on arguments", HEAD "  if X[0] > X[1]:\n    Y[0] = S[0]\n", NULL},
+    {"certain condition", HEAD "  if S[0] > T.float32(1):\n    Y[0] = S[0]\n", NULL},
+    {"uncertain condition", HEAD "  if S[0] > X[0] + T.float32(3):\n    Y[0] = S[0]\n",
+     "a condition"},
+    {"uncertain place", HEAD "  Y[T.Cast(\"int32\", S[0] - X[0])] = S[0]\n", "an index"},
+    {"shuffled lanes", HEAD "  Y[0:2] = T.Shuffle([S[0:2]], [1, 0])\n", "a vector"},
+    {"sum of lanes", HEAD "  Y[0] = T.vector_reduce_add(S[0:4], dtype=\"float32\")\n",
+     "vector_reduce"},
+    {"vectors", HEAD "  Y[0:4] = S[0:4] * T.Broadcast(X[0], 4)\n", NULL},
+    {"call for its effect", HEAD "  T.call_extern(\"int32\", \"f\", S.data)\n", "a call for its"},
 };
+/* clang-format on */
 
 static void check_row(void **state) {
     const struct row *row = *state;

@@ -10,36 +10,38 @@
 
 enum { MOST = 16 * 64 };
 
+/* clang-format off */
 static const struct shape {
     const char *name, *dtype, *sum_dtype;
     int rows, depth, a_count, b_count, c_count; /* elements of one lane */
     const char *a_row, *a_column, *b_row, *c_row;
 } shapes[] = {
-    {"m16n8k8",  "float16", "float32", 16, 8,  4,  2,  4, "t // 4 + 8 * (i // 2)",     "t % 4 * 2 + i % 2",
-     "t % 4 * 2 + i",                                                                                                                            "t // 4 + 8 * (i // 2)"},
-    {"m16n8k16", "float16", "float16", 16, 16, 8,  4,  4, "t // 4 + 8 * (i // 2 % 2)",
-     "t % 4 * 2 + i % 2 + 8 * (i // 4)",                                                                    "t % 4 * 2 + i % 2 + 8 * (i // 2)",
-     "t // 4 + 8 * (i // 2)"                                                                                                                                            },
-    {"m16n8k4",  "float32", "float32", 16, 4,  2,  1,  4, "t // 4 + 8 * i",            "t % 4",             "t % 4",
-     "t // 4 + 8 * (i // 2)"                                                                                                                                            },
-    {"m16n8k8",  "float32", "float32", 16, 8,  4,  2,  4, "t // 4 + 8 * (i % 2)",
-     "t % 4 + 4 * (i // 2)",                                                                                "t % 4 + 4 * i",                     "t // 4 + 8 * (i // 2)"},
-    {"m16n8k16", "int8",    "int32",   16, 16, 8,  4,  4, "t // 4 + 8 * (i // 4)",     "t % 4 * 4 + i % 4",
-     "t % 4 * 4 + i",                                                                                                                            "t // 4 + 8 * (i // 2)"},
-    {"m16n8k32", "uint8",   "int32",   16, 32, 16, 8,  4, "t // 4 + 8 * (i // 4 % 2)",
-     "t % 4 * 4 + i % 4 + 16 * (i // 8)",                                                                   "t % 4 * 4 + i % 4 + 16 * (i // 4)",
-     "t // 4 + 8 * (i // 2)"                                                                                                                                            },
-    {"m8n8k16",  "int8",    "int32",   8,  16, 4,  4,  2, "t // 4",                    "t % 4 * 4 + i",     "t % 4 * 4 + i",
-     "t // 4"                                                                                                                                                           },
-    {"m16n8k32", "int4",    "int32",   16, 32, 16, 8,  4, "t // 4 + 8 * (i // 8)",     "t % 4 * 8 + i % 8",
-     "t % 4 * 8 + i",                                                                                                                            "t // 4 + 8 * (i // 2)"},
-    {"m16n8k64", "int4",    "int32",   16, 64, 32, 16, 4, "t // 4 + 8 * (i // 8 % 2)",
-     "t % 4 * 8 + i % 8 + 32 * (i // 16)",                                                                  "t % 4 * 8 + i % 8 + 32 * (i // 8)",
-     "t // 4 + 8 * (i // 2)"                                                                                                                                            },
-    {"m8n8k32",  "int4",    "int32",   8,  32, 8,  8,  2, "t // 4",                    "t % 4 * 8 + i",     "t % 4 * 8 + i",
-     "t // 4"                                                                                                                                                           },
-    {"m8n8k4",   "float64", "float64", 8,  4,  1,  1,  2, "t // 4",                    "t % 4",             "t % 4",                             "t // 4"               },
+    {"m16n8k8", "float16", "float32", 16, 8, 4, 2, 4, "t // 4 + 8 * (i // 2)", "t % 4 * 2 + i % 2",
+     "t % 4 * 2 + i", "t // 4 + 8 * (i // 2)"},
+    {"m16n8k16", "float16", "float16", 16, 16, 8, 4, 4, "t // 4 + 8 * (i // 2 % 2)",
+     "t % 4 * 2 + i % 2 + 8 * (i // 4)", "t % 4 * 2 + i % 2 + 8 * (i // 2)",
+     "t // 4 + 8 * (i // 2)"},
+    {"m16n8k4", "float32", "float32", 16, 4, 2, 1, 4, "t // 4 + 8 * i", "t % 4", "t % 4",
+     "t // 4 + 8 * (i // 2)"},
+    {"m16n8k8", "float32", "float32", 16, 8, 4, 2, 4, "t // 4 + 8 * (i % 2)",
+     "t % 4 + 4 * (i // 2)", "t % 4 + 4 * i", "t // 4 + 8 * (i // 2)"},
+    {"m16n8k16", "int8", "int32", 16, 16, 8, 4, 4, "t // 4 + 8 * (i // 4)", "t % 4 * 4 + i % 4",
+     "t % 4 * 4 + i", "t // 4 + 8 * (i // 2)"},
+    {"m16n8k32", "uint8", "int32", 16, 32, 16, 8, 4, "t // 4 + 8 * (i // 4 % 2)",
+     "t % 4 * 4 + i % 4 + 16 * (i // 8)", "t % 4 * 4 + i % 4 + 16 * (i // 4)",
+     "t // 4 + 8 * (i // 2)"},
+    {"m8n8k16", "int8", "int32", 8, 16, 4, 4, 2, "t // 4", "t % 4 * 4 + i", "t % 4 * 4 + i",
+     "t // 4"},
+    {"m16n8k32", "int4", "int32", 16, 32, 16, 8, 4, "t // 4 + 8 * (i // 8)", "t % 4 * 8 + i % 8",
+     "t % 4 * 8 + i", "t // 4 + 8 * (i // 2)"},
+    {"m16n8k64", "int4", "int32", 16, 64, 32, 16, 4, "t // 4 + 8 * (i // 8 % 2)",
+     "t % 4 * 8 + i % 8 + 32 * (i // 16)", "t % 4 * 8 + i % 8 + 32 * (i // 8)",
+     "t // 4 + 8 * (i // 2)"},
+    {"m8n8k32", "int4", "int32", 8, 32, 8, 8, 2, "t // 4", "t % 4 * 8 + i", "t % 4 * 8 + i",
+     "t // 4"},
+    {"m8n8k4", "float64", "float64", 8, 4, 1, 1, 2, "t // 4", "t % 4", "t % 4", "t // 4"},
 };
+/* clang-format on */
 
 static void write_text(const struct shape *s, char *text, size_t size) {
     snprintf(
@@ -161,6 +163,7 @@ static void tiles_lie_either_way(void **state) {
 #define COPY(to, from)                                                                             \
     "    T.evaluate(T.ptx_cp_async(\"int32\", S.data, " to ", A.data, " from ", 4))\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *body;
     int32_t want[8]; /* A is 0, 1, 4, 9, ... */
@@ -169,8 +172,9 @@ static const struct row {
     {"atomicAdd",
      THREADS "    C[t] = 0\n    T.tvm_storage_sync(\"shared\")\n"
              "    T.evaluate(T.call_extern(\"int32\", \"atomicAdd\", T.address_of(C[t % 2]), "
-             "A[t]))\n",                                                         {56, 84},
-     NULL                                                                                                                                        },
+             "A[t]))\n",
+     {56, 84},
+     NULL},
     {"atomics of every kind",
      "  for t in range(1):\n    for i in range(8):\n      C[i] = 12\n"
      "    T.evaluate(T.call_extern(\"int32\", \"atomicSub\", T.address_of(C[0]), 5))\n"
@@ -179,32 +183,38 @@ static const struct row {
      "    T.evaluate(T.call_extern(\"int32\", \"atomicXor\", T.address_of(C[3]), 5))\n"
      "    T.evaluate(T.call_extern(\"int32\", \"atomicCAS\", T.address_of(C[4]), 12, 3))\n"
      "    T.evaluate(T.call_extern(\"int32\", \"atomicCAS\", T.address_of(C[5]), 13, 3))\n"
-     "    C[6] = T.cuda.atomic_add(T.address_of(C[7]), 1)\n",                    {7, 5, 50, 9, 3, 12, 12, 13},
-     NULL                                                                                                                                        },
+     "    C[6] = T.cuda.atomic_add(T.address_of(C[7]), 1)\n",
+     {7, 5, 50, 9, 3, 12, 12, 13},
+     NULL},
     {"an update and a plain read",
      THREADS "    T.evaluate(T.cuda.atomic_add(T.address_of(C[0]), C[1]))\n"
-             "    if t == 7:\n      C[2] = C[0]\n",                              {0},
-     "two iterations of a parallel loop touch element 0 of 'C' (one writes)"                                                                     },
+             "    if t == 7:\n      C[2] = C[0]\n",
+     {0},
+     "two iterations of a parallel loop touch element 0 of 'C' (one writes)"},
     {"a product of bytes",
      "  V = T.alloc_buffer((1,), \"int8x4\", scope=\"local\")\n"
      "  for i in range(8):\n"
      "    V[0] = T.Broadcast(T.cast(0 - i, \"int8\"), 4)\n"
-     "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", V[0], V[0], A[i])\n", {0, 5, 20, 45, 80, 125, 180, 245},
-     NULL                                                                                                                                        },
+     "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", V[0], V[0], A[i])\n",
+     {0, 5, 20, 45, 80, 125, 180, 245},
+     NULL},
     {"a product of bytes, without a dtype and with one",
      "  V = T.alloc_buffer((1,), \"int8x4\", scope=\"local\")\n"
      "  for i in range(8):\n"
      "    V[0] = T.Broadcast(T.cast(0 - i, \"int8\"), 4)\n"
-     "    C[i] = T.dp4a(V[0], V[0], A[i]) + T.dp4a(\"int32\", V[0], V[0])\n",    {0, 9, 36, 81, 144, 225, 324, 441},
-     NULL                                                                                                                                        },
+     "    C[i] = T.dp4a(V[0], V[0], A[i]) + T.dp4a(\"int32\", V[0], V[0])\n",
+     {0, 9, 36, 81, 144, 225, 324, 441},
+     NULL},
     {"bytes in a word",
      "  for i in range(8):\n"
-     "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", -1, 67305985, i)\n",  {-10, -9, -8, -7, -6, -5, -4, -3},
-     NULL                                                                                                                                        },
+     "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", -1, 67305985, i)\n",
+     {-10, -9, -8, -7, -6, -5, -4, -3},
+     NULL},
     {"copies that are waited for",
-     THREADS SHARED COPY("t",                                                    "7 - t") "    T.evaluate(T.ptx_commit_group())\n"
+     THREADS SHARED COPY("t", "7 - t") "    T.evaluate(T.ptx_commit_group())\n"
                                        "    T.evaluate(T.ptx_wait_group(0))\n"
-                                       "    C[t] = S[t]\n",                             {49, 36, 25, 16, 9, 4, 1, 0},
+                                       "    C[t] = S[t]\n",
+     {49, 36, 25, 16, 9, 4, 1, 0},
      NULL},
     {"copies in the words of PTX",
      THREADS SHARED
@@ -212,23 +222,27 @@ static const struct row {
      "\"async\", \"ca\", \"shared\", \"global\", \"\", \"\", \"\")\n"
      "    T.ptx.cp(\"async\", \"commit_group\", \"\")\n"
      "    T.ptx.cp(0, \"async\", \"wait_group\", \"\")\n"
-     "    C[t] = S[t]\n",                                             {0, 1, 4, 9, 16, 25, 36, 49},
-     NULL                                               },
+     "    C[t] = S[t]\n",
+     {0, 1, 4, 9, 16, 25, 36, 49},
+     NULL},
     {"a copy of the last group is under way",
-     THREADS SHARED COPY("t",                                  "t") "    T.evaluate(T.ptx_commit_group())\n"
+     THREADS SHARED COPY("t", "t") "    T.evaluate(T.ptx_commit_group())\n"
                                    "    T.evaluate(T.ptx_wait_group(1))\n"
-                                   "    C[t] = S[t]\n",                                                                                        {0},
+                                   "    C[t] = S[t]\n",
+     {0},
      "element 0 of 'S' is touched while it is copied asynchronously"},
     {"a copy that was never committed",
-     THREADS SHARED COPY("t",          "t") "    T.evaluate(T.ptx_wait_group(0))\n"
-                                   "    C[t] = S[t]\n",            {0},
+     THREADS SHARED COPY("t", "t") "    T.evaluate(T.ptx_wait_group(0))\n"
+                                   "    C[t] = S[t]\n",
+     {0},
      "element 0 of 'S' is touched while it is copied asynchronously"},
     {"the group before the last one has come",
      "  S = T.alloc_buffer((8,), \"int32\", scope=\"shared\")\n"
-     "  for t in range(1):\n" COPY("0",            "3") "    T.evaluate(T.ptx_commit_group())\n" COPY(
-         "1",                                              "2") "    T.evaluate(T.ptx_commit_group())\n"
+     "  for t in range(1):\n" COPY("0", "3") "    T.evaluate(T.ptx_commit_group())\n" COPY(
+         "1", "2") "    T.evaluate(T.ptx_commit_group())\n"
                    "    T.evaluate(T.ptx_wait_group(1))\n"
-                   "    C[t] = S[0]\n",                                   {9},
+                   "    C[t] = S[0]\n",
+     {9},
      NULL},
     {"copies by attributes",
      "  S = T.alloc_buffer((2,), \"int32\", scope=\"shared\")\n"
@@ -240,8 +254,9 @@ static const struct row {
      "    S[1] = A[4]\n"
      "  with T.attr(0, \"async_wait_queue_scope\", 0):\n"
      "    T.attr(0, \"async_wait_inflight_count\", 1)\n"
-     "    C[0] = S[0]\n",                        {9},
-     NULL                                                                                                                                        },
+     "    C[0] = S[0]\n",
+     {9},
+     NULL},
     {"and one too few",
      "  S = T.alloc_buffer((2,), \"int32\", scope=\"shared\")\n"
      "  with T.attr(0, \"async_commit_queue_scope\", 0):\n"
@@ -249,16 +264,19 @@ static const struct row {
      "    S[T.Ramp(0, 1, 2)] = A[T.Ramp(0, 1, 2)]\n"
      "  with T.attr(0, \"async_wait_queue_scope\", 0):\n"
      "    T.attr(0, \"async_wait_inflight_count\", 1)\n"
-     "    C[0] = S[1]\n",                                                        {0},
-     "element 1 of 'S' is touched while it is copied asynchronously"                                                                                                                                        },
+     "    C[0] = S[1]\n",
+     {0},
+     "element 1 of 'S' is touched while it is copied asynchronously"},
     {"mma of half a warp",
      THREADS "    R = T.alloc_buffer((1,), \"float64\", scope=\"local\")\n"
              "    S = T.alloc_buffer((2,), \"float64\", scope=\"local\")\n"
              "    R[0] = T.float64(1)\n    S[0] = T.float64(1)\n    S[1] = T.float64(1)\n"
              "    T.evaluate(T.ptx_legacy.mma(\"m8n8k4\", \"row\", \"col\", \"fp64\", \"fp64\", "
-             "\"fp64\", R.data, 0, R.data, 0, S.data, 0, False, dtype=\"float64\"))\n",                                                        {0},
-     "an instruction of a warp is executed by less than its lanes"                                                                             },
+             "\"fp64\", R.data, 0, R.data, 0, S.data, 0, False, dtype=\"float64\"))\n",
+     {0},
+     "an instruction of a warp is executed by less than its lanes"},
 };
+/* clang-format on */
 
 static void runs(void **state) {
     const struct row *row = *state;

@@ -87,120 +87,134 @@ static int32_t itself(const int32_t *a, int i) {
     return a[i];
 }
 
+/* clang-format off */
 static const struct row {
     const char *name, *body;
     int32_t (*want)(const int32_t *a, int i);
     const char *message;
 } rows[] = {
-    {"shuffle from a lane",                                                             LANES "    C[t] = T.tvm_warp_shuffle(" MASK ", A[t], 3, 32, 32)\n",
-     first_lane,                                                                                                                                                               NULL                                                                                                                                                                                                                      },
+    {"shuffle from a lane", LANES "    C[t] = T.tvm_warp_shuffle(" MASK ", A[t], 3, 32, 32)\n",
+     first_lane, NULL},
     {"shuffle within eight lanes",
-     LANES "    C[t] = T.tvm_warp_shuffle(" MASK ", A[t], t + 1, 8, 32)\n",                                                                                    of_eight,       NULL                                                                                                                                                                                                                      },
-    {"shuffle up",                                                                      LANES "    C[t] = T.tvm_warp_shuffle_up(" MASK ", A[t], 2, 16, 32)\n", up,             NULL                                                                                                                                                                                                                      },
+     LANES "    C[t] = T.tvm_warp_shuffle(" MASK ", A[t], t + 1, 8, 32)\n", of_eight, NULL},
+    {"shuffle up", LANES "    C[t] = T.tvm_warp_shuffle_up(" MASK ", A[t], 2, 16, 32)\n", up, NULL},
     {"shuffle down, spelled as in CUDA",
-     LANES "    C[t] = T.cuda.__shfl_down_sync(" MASK ", A[t], 5, 32)\n",                                                                                      down,           NULL                                                                                                                                                                                                                      },
+     LANES "    C[t] = T.cuda.__shfl_down_sync(" MASK ", A[t], 5, 32)\n", down, NULL},
     {"a shuffle of a shuffle",
      LANES "    C[t] = T.tvm_warp_shuffle_down(" MASK ", T.tvm_warp_shuffle_down(" MASK
-           ", A[t], 1, 32, 32), 1, 32, 32)\n",                                                                                                                 down_twice,     NULL                                                                                                                                                                                                                      },
+           ", A[t], 1, 32, 32), 1, 32, 32)\n",
+     down_twice, NULL},
     {"shuffle by exclusive or",
-     LANES "    C[t] = T.tvm_warp_shuffle_xor(" MASK ", A[t], 4, 32, 32)\n",                                                                                   swapped,        NULL                                                                                                                                                                                                                      },
+     LANES "    C[t] = T.tvm_warp_shuffle_xor(" MASK ", A[t], 4, 32, 32)\n", swapped, NULL},
     {"what is shuffled was there before anybody stored",
      LANES LOCAL("L") "    L[0] = A[t]\n"
                       "    L[0] = T.tvm_warp_shuffle_xor(" MASK ", L[0], 4, 32, 32)\n"
-                      "    C[t] = L[0]\n",                                                                                                                     swapped,        NULL                                                                                                                                                                                                                      },
+                      "    C[t] = L[0]\n",
+     swapped, NULL},
     {"lanes are numbered along x first",
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
      "      C[y * 16 + x] = T.tvm_warp_shuffle(" MASK ", A[y * 16 + x], 3, 32, 32)\n",
-     first_lane,                                                                                                                                                               NULL                                                                                                                                                                                                                      },
+     first_lane, NULL},
     {"also when x is the outer loop",
      "  for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
      "    for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "      C[y * 16 + x] = T.tvm_warp_shuffle(" MASK ", A[y * 16 + x], 3, 32, 32)\n",
-     first_lane,                                                                                                                                                               NULL                                                                                                                                                                                                                      },
+     first_lane, NULL},
     {"the active lanes",
      LANES "    C[t] = 0\n    if t < 20:\n"
-           "      C[t] = T.cast(T.tvm_warp_activemask(), \"int32\")\n",                                                                                        lane_mask,      NULL                                                                                                                                                                                                                      },
-    {"sum of a warp",                                                                   LANES "    C[t] = T.cuda.warp_reduce(A[t], \"sum\", 32)\n",            sum_of_warp,
-     NULL                                                                                                                                                                                                                                                                                                                                                                                                },
-    {"maximum of four lanes",                                                           LANES "    C[t] = T.cuda.warp_reduce(A[t], \"max\", 4)\n",
-     most_of_four,                                                                                                                                                             NULL                                                                                                                                                                                                                      },
+           "      C[t] = T.cast(T.tvm_warp_activemask(), \"int32\")\n",
+     lane_mask, NULL},
+    {"sum of a warp", LANES "    C[t] = T.cuda.warp_reduce(A[t], \"sum\", 32)\n", sum_of_warp,
+     NULL},
+    {"maximum of four lanes", LANES "    C[t] = T.cuda.warp_reduce(A[t], \"max\", 4)\n",
+     most_of_four, NULL},
     {"a vote",
      LANES "    C[t] = T.cast(T.cuda.ballot_sync(T.uint32(2147483647), A[t] < 0), "
-           "\"int32\")\n",                                                                                                                                     negatives,      NULL                                                                                                                                                                                                                      },
+           "\"int32\")\n",
+     negatives, NULL},
     {"both sides of a condition pass values",
      LANES "    if t % 2 == 1:\n"
            "      C[t] = 2 * T.tvm_warp_shuffle_xor(" MASK ", A[t], 2, 32, 32)\n"
            "    else:\n      if t % 4 == 0:\n"
            "        C[t] = T.tvm_warp_shuffle_xor(" MASK ", A[t], 0, 32, 32) - 1\n"
-           "      else:\n        C[t] = A[t] - 1\n",                                                                                                           doubled_or_not, NULL                                                                                                                                                                                                                      },
+           "      else:\n        C[t] = A[t] - 1\n",
+     doubled_or_not, NULL},
     {"sum over all threads",
-     LANES LOCAL("S") REDUCE("lambda x, y: x + y",                                                                                                             "0",
-     "T.uint32(1), A[t], T.bool(True), S[0], t") "    C[t] = S[0]\n",
+     LANES LOCAL("S") REDUCE("lambda x, y: x + y", "0",
+                             "T.uint32(1), A[t], T.bool(True), S[0], t") "    C[t] = S[0]\n",
      sum_of_all, NULL},
     {"sum where a condition holds, by the data of the result",
-     LANES LOCAL("S") REDUCE("lambda x, y: x + y",                                                                                                                                                  "0",
-     "T.uint32(1), A[t], t % 2 == 0, S.data, t") "    C[t] = S[0]\n",
+     LANES LOCAL("S") REDUCE("lambda x, y: x + y", "0",
+                             "T.uint32(1), A[t], t % 2 == 0, S.data, t") "    C[t] = S[0]\n",
      sum_of_even, NULL},
     {"sum of rows, where the result is named at the top",
      "  S = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "   for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n" REDUCE(
-         "lambda x0, y0: x0 + y0",                                                                                                                                              "0",
-     "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], x") "    C[y * 16 + x] = S[0]\n",
+         "lambda x0, y0: x0 + y0", "0",
+         "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], x") "    C[y * 16 + x] = S[0]\n",
      sum_of_row, NULL},
     {"sum of columns",
      "  S = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "   for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n" REDUCE(
-         "lambda x0, y0: x0 + y0","0",
-     "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], y") "    C[y * 16 + x] = S[0]\n",
+         "lambda x0, y0: x0 + y0", "0",
+         "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], y") "    C[y * 16 + x] = S[0]\n",
      sum_of_column, NULL},
     {"sum over x and y",
      "  S = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "   for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n" REDUCE(
-         "lambda x0, y0: x0 + y0",                                                                                                                                       "0",
-     "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], y, x") "    C[y * 16 + x] = S[0]\n",
+         "lambda x0, y0: x0 + y0", "0",
+         "T.uint32(1), A[y * 16 + x], T.bool(True), S[0], y, x") "    C[y * 16 + x] = S[0]\n",
      sum_of_all, NULL},
     {"two results",
      LANES LOCAL("P") LOCAL("S")
          REDUCE("lambda x0, x1, y0, y1: (T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1))",
-     "-1, T.min_value(\"int32\")",                                                                                                                                                    "T.uint32(2), t, A[t], T.bool(True), P[0], S[0], t") "    C[t] = P[0]\n",
+                "-1, T.min_value(\"int32\")",
+                "T.uint32(2), t, A[t], T.bool(True), P[0], S[0], t") "    C[t] = P[0]\n",
      place_of_most, NULL},
     {"a reduction that some threads miss",
      LANES LOCAL("S") "    if t < 60:\n"
                       "      T.attr(T.comm_reducer(lambda x, y: x + y, [0]), \"reduce_scope\", 0)\n"
                       "      T.tvm_thread_allreduce(T.uint32(1), A[t], T.bool(True), S[0], t)\n"
-                      "    C[t] = A[t]\n",                                                                     NULL,                                                                                                                                                               "threads do not all come to tvm_thread_allreduce"                                                                                                                                                                                                                                                                                                                                                                                    },
+                      "    C[t] = A[t]\n",
+     NULL, "threads do not all come to tvm_thread_allreduce"},
     {"a reduction without a reducer",
      LANES LOCAL("S") "    T.tvm_thread_allreduce(T.uint32(1), A[t], T.bool(True), S[0], t)\n"
-                      "    C[t] = A[t]\n",                                                             NULL,                                                                                                                                             "tvm_thread_allreduce has no T.attr(T.comm_reducer(...), \"reduce_scope\", ...)"                                                                                                                                           },
-    {"a shuffle among no threads",                                                                             "  C[0] = T.tvm_warp_shuffle(" MASK ", A[0], 3, 32, 32)\n",                                                                                                                                                  NULL,
-     "values pass between threads, and no loop over threadIdx stands around"                                                                                                                                                                                                                                                                                                                                                                },
+                      "    C[t] = A[t]\n",
+     NULL, "tvm_thread_allreduce has no T.attr(T.comm_reducer(...), \"reduce_scope\", ...)"},
+    {"a shuffle among no threads", "  C[0] = T.tvm_warp_shuffle(" MASK ", A[0], 3, 32, 32)\n", NULL,
+     "values pass between threads, and no loop over threadIdx stands around"},
     {"a lane outside of its mask",
-     LANES "    C[t] = T.tvm_warp_shuffle(T.uint32(255), A[t], 3, 32, 32)\n",                                                                                                     NULL,
-     "lane 8 is not in the mask of its shuffle"                                                                                                                                                                                                                                                                                                                                                                },
+     LANES "    C[t] = T.tvm_warp_shuffle(T.uint32(255), A[t], 3, 32, 32)\n", NULL,
+     "lane 8 is not in the mask of its shuffle"},
     {"a sync of warps orders the lanes of a warp",
      "  S = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n" LANES "    S[t] = A[t]\n"
-     "    T.tvm_storage_sync(\"warp\")\n    C[t] = S[t ^ 4]\n",                                                                      swapped,NULL},
+     "    T.tvm_storage_sync(\"warp\")\n    C[t] = S[t ^ 4]\n",
+     swapped, NULL},
     {"and not those of two warps",
      "  S = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n" LANES "    S[t] = A[t]\n"
-     "    T.cuda.warp_sync()\n    C[t] = S[t ^ 32]\n",                                                                                NULL,                                                                   "two iterations of a parallel loop touch element"                                                                                                                                                                                                                                                                                                                             },
+     "    T.cuda.warp_sync()\n    C[t] = S[t ^ 32]\n",
+     NULL, "two iterations of a parallel loop touch element"},
     {"a sync of the block does",
      "  S = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n" LANES "    S[t] = A[t]\n"
-     "    T.cuda.cta_sync()\n    C[t] = S[t ^ 4]\n",                                                                                                             swapped,                                                                                NULL                                                                                                                                                                                                                                                                                                                                           },
+     "    T.cuda.cta_sync()\n    C[t] = S[t ^ 4]\n",
+     swapped, NULL},
     {"a sync that half of a warp misses",
-     LANES "    if t < 40:\n      T.tvm_storage_sync(\"warp\")\n    C[t] = A[t]\n",                                                                                                                                                  NULL,
-     "threads do not all come to a sync of their warp"                                                                                                                                                                                                                                                                                                                                                    },
+     LANES "    if t < 40:\n      T.tvm_storage_sync(\"warp\")\n    C[t] = A[t]\n", NULL,
+     "threads do not all come to a sync of their warp"},
     {"blocks of threads do not share their memory",
      "  S = T.alloc_buffer((32,), \"int32\", scope=\"shared\")\n"
      "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
      "    for t in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
      "      S[t] = A[b * 32 + t]\n"
      "      T.tvm_storage_sync(\"shared\")\n"
-     "      C[b * 32 + t] = S[t]\n",                                                                                                     itself,                        NULL                                                                                                                                                                                                                                                                                                                                                      },
+     "      C[b * 32 + t] = S[t]\n",
+     itself, NULL},
 };
+/* clang-format on */
 
 static hone_status run(const char *text, int32_t *a, int32_t *c) {
     static const int64_t shape[1] = {COUNT};

@@ -12,6 +12,7 @@
     "def main(A: T.Buffer((128, 128), \"float32\"), C: T.Buffer((128, 128), \"float32\"), "        \
     "X: T.Buffer((128,), \"int32\")):\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *body;
     const char *want; /* part of the first finding; NULL = no finding */
@@ -23,20 +24,24 @@ static const struct row {
      "      vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "      with T.init():\n"
      "        C[vi, vj] = 0.0\n"
-     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",                NULL,                                                                                           false},
+     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",
+     NULL, false},
     {"axis of 128, loop of 127",
      "  for i, j in T.grid(127, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
-     "126)",                                                                                                                            false},
+     "      C[vi, vj] = A[vi, vj]\n",
+     "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
+     "126)",
+     false},
     {"the rest of the axis lies outside of the output",
      "  for i, j in T.grid(130, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.where(i < 128)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
+     "      C[vi, vj] = A[vi, vj]\n",
+     NULL, false},
     {"the rest of the axis lies outside, more is said to be written",
      "  for i, j in T.grid(130, 128):\n"
      "    with T.block(\"B\"):\n"
@@ -45,81 +50,95 @@ static const struct row {
      "      T.reads(A[vi, vj])\n"
      "      T.writes(C[0:128, vj])\n"
      "      T.block_attr({\"explicit_write_region\": [0]})\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
+     "      C[vi, vj] = A[vi, vj]\n",
+     NULL, false},
     {"the rest of the axis lies outside, times a number and with another",
      "  for i, j, k in T.grid(66, 2, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
      "      T.where(i * 2 + j < 128)\n"
-     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",                      NULL,                                                                                           false},
+     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",
+     NULL, false},
     {"some of the rest lies in the output",
      "  for i, j, k in T.grid(66, 2, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
      "      T.where(i * 2 + j < 127)\n"
-     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",                      "spatial axis 'vi' of block 'B' has 66 values (0 to 65), its binding takes only",               false},
+     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",
+     "spatial axis 'vi' of block 'B' has 66 values (0 to 65), its binding takes only", false},
     {"the rest lies behind the last row, whatever the other indices are",
      "  for i, j in T.grid(256, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(20000, i * 128 + j)\n"
      "      T.where(i < 128)\n"
-     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",              NULL,                                                                                           false},
+     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",
+     NULL, false},
     {"a row of the rest lies in the output",
      "  for i, j in T.grid(256, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(20000, i * 128 + j)\n"
      "      T.where(i < 127)\n"
-     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",              "spatial axis 'vi' of block 'B' has 20000 values (0 to 19999), its binding takes only 16256 ",
-     false                                                                                                                                                                        },
+     "      C[vi // 128, vi % 128] = A[vi // 128, vi % 128]\n",
+     "spatial axis 'vi' of block 'B' has 20000 values (0 to 19999), its binding takes only 16256 ",
+     false},
     {"the rest of the axis lies in the output",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.where(i < 120)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 120 (0 to "
-     "119)",                                                                                                                            false},
+     "      C[vi, vj] = A[vi, vj]\n",
+     "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 120 (0 to "
+     "119)",
+     false},
     {"axis of 128, loop of 129",
      "  for i, j in T.grid(129, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
-     false                                                                                                                                                                        },
+     "      C[vi, vj] = A[vi, vj]\n",
+     "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
+     false},
     {"a loop that does not run keeps it inside",
      "  for i in range(130):\n"
      "    for j in range(T.max(T.min(128 - i, 1), 0)):\n"
-     "      C[i, 0] = 0.0\n",                                                NULL,                                                                                           false},
+     "      C[i, 0] = 0.0\n",
+     NULL, false},
     {"a number in a loop that does not run",
      "  for i in range(0):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial((1, 1), 1)\n"
      "      vj = T.axis.spatial((1, 1), i + 1)\n"
-     "      C[vi, vj] = 0.0\n",                                              "loop 'i' has the extent 0",                                                                    true },
+     "      C[vi, vj] = 0.0\n",
+     "loop 'i' has the extent 0", true},
     {"a part of an axis in a block that never runs",
      "  for i, j in T.grid(128, 2):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j + 5)\n"
      "      T.where(T.bool(False))\n"
-     "      C[vi, vj] = 0.0\n",                                              "have 16384 values together",                                                                   true },
+     "      C[vi, vj] = 0.0\n",
+     "have 16384 values together", true},
     {"a part of an axis in a block of two conditions",
      "  for i, j in T.grid(128, 2):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j + 5)\n"
      "      T.where(T.And(T.bool(False), j < 1))\n"
-     "      C[vi, vj] = 0.0\n",                                              "have 16384 values together",                                                                   true },
+     "      C[vi, vj] = 0.0\n",
+     "have 16384 values together", true},
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i * 10 + j)\n"
      "      T.where(i * 10 + j < 128)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          NULL,                                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",
+     NULL, false},
     {"without it the binding leaves",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i * 10 + j)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          "runs from 0 to 129",                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",
+     "runs from 0 to 129", false},
     {"half a reduction",
      "  for i, k in T.grid(128, 64):\n"
      "    with T.block(\"B\"):\n"
@@ -127,7 +146,8 @@ static const struct row {
      "      vk = T.axis.reduce(128, k)\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "reduction axis 'vk' of block 'B' has 128 values",                                              false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     "reduction axis 'vk' of block 'B' has 128 values", false},
     {"a reduction in steps, cut where its number ends",
      "  for i, k0, k1 in T.grid(128, 64, 3):\n"
      "    with T.block(\"B\"):\n"
@@ -135,7 +155,8 @@ static const struct row {
      "      T.where(k0 * 3 + k1 < 128)\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 3 + vk1]\n",                   "reduction axis 'vk0' of block 'B' has 64 values",                                              true },
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 3 + vk1]\n",
+     "reduction axis 'vk0' of block 'B' has 64 values", true},
     {"two reduction axes of one loop, cut together",
      "  for i, k in T.grid(128, 256):\n"
      "    with T.block(\"B\"):\n"
@@ -145,7 +166,8 @@ static const struct row {
      "      T.where(k < 128)\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 16 + vk1]\n",                  "reduction axis 'vk0' of block 'B' has 16 values",                                              true },
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 16 + vk1]\n",
+     "reduction axis 'vk0' of block 'B' has 16 values", true},
     {"half a reduction by a condition",
      "  for i, k0, k1 in T.grid(128, 8, 16):\n"
      "    with T.block(\"B\"):\n"
@@ -154,7 +176,8 @@ static const struct row {
      "      T.where(k0 * 16 + k1 < 64)\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "reduction axis 'vk' of block 'B' has 128 values",                                              false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     "reduction axis 'vk' of block 'B' has 128 values", false},
     {"two blocks may do a half each",
      "  for i in range(64):\n"
      "    with T.block(\"B\"):\n"
@@ -163,7 +186,8 @@ static const struct row {
      "  for i in range(64):\n"
      "    with T.block(\"D\"):\n"
      "      vi = T.axis.spatial(128, i + 64)\n"
-     "      C[vi, 0] = A[vi, 1]\n",                                          "has 128 values",                                                                               true },
+     "      C[vi, 0] = A[vi, 1]\n",
+     "has 128 values", true},
     {"a producer may make what is wanted",
      "  D = T.alloc_buffer((128,), \"float32\")\n"
      "  for i in range(64):\n"
@@ -173,22 +197,25 @@ static const struct row {
      "  for i in range(64):\n"
      "    with T.block(\"E\"):\n"
      "      vi = T.axis.spatial(64, i)\n"
-     "      C[vi, 0] = D[vi]\n",                                             "has 128 values",                                                                               true },
+     "      C[vi, 0] = D[vi]\n",
+     "has 128 values", true},
     {"an axis that only chooses what is read",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vk = T.axis.spatial(2, 0)\n"
      "      for j in range(128):\n"
-     "        C[vi, j] = A[vk, j]\n",                                        "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
-     true                                                                                                                                                                         },
+     "        C[vi, j] = A[vk, j]\n",
+     "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     true},
     {"an axis that chooses what is added",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vk = T.axis.spatial(2, 0)\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
-     false                                                                                                                                                                        },
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     false},
     {"an axis that chooses where a loop writes",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
@@ -197,15 +224,17 @@ static const struct row {
      "      T.reads(A[vi, 0:128])\n"
      "      T.writes(C[vi, 0:128])\n"
      "      for j in range(vk * 64, vk * 64 + 64):\n"
-     "        C[vi, j] = A[vi, j]\n",                                        "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
-     false                                                                                                                                                                        },
+     "        C[vi, j] = A[vi, j]\n",
+     "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     false},
     {"a loop that moves no axis of a reduction",
      "  for i, k, r in T.grid(128, 128, 2):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "loop 'r' moves no axis of block 'B', so its updates run 2 times",                              false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     "loop 'r' moves no axis of block 'B', so its updates run 2 times", false},
     {"the same where nothing runs",
      "  for i, k, r in T.grid(128, 128, 2):\n"
      "    with T.block(\"B\"):\n"
@@ -213,36 +242,42 @@ static const struct row {
      "      T.where(T.And(k < 200, T.bool(False)))\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              NULL,                                                                                           false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     NULL, false},
     {"the same outside of the reduction repeats it whole",
      "  for r, i, k in T.grid(2, 128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              NULL,                                                                                           false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     NULL, false},
     {"an update in place that is repeated",
      "  for r, i in T.grid(2, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                               "block 'B' updates in place, and loop 'r' repeats it",                                          true },
+     "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",
+     "block 'B' updates in place, and loop 'r' repeats it", true},
     {"a region that leaves by one",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.reads(A[vi:vi + 2, vj])\n"
      "      T.writes(C[vi, vj])\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                        "block 'B' says that it reads A[vi:vi + 2, vj], which leaves dimension 0 of 'A'",               true },
+     "      C[vi, vj] = A[vi, vj]\n",
+     "block 'B' says that it reads A[vi:vi + 2, vj], which leaves dimension 0 of 'A'", true},
     {"a region that reaches the end",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.reads(A[vi // 2:vi // 2 + 65, vj])\n"
      "      T.writes(C[vi, vj])\n"
-     "      C[vi, vj] = A[vi // 2 + 64, vj]\n",                              NULL,                                                                                           false},
+     "      C[vi, vj] = A[vi // 2 + 64, vj]\n",
+     NULL, false},
     {"two iterations that run at once",
      "  for i in T.parallel(2):\n"
-     "    C[0, 0] = A[i, 0]\n",                                              "'C' is written by all iterations of the parallel loop 'i' at the same element",                true },
+     "    C[0, 0] = A[i, 0]\n",
+     "'C' is written by all iterations of the parallel loop 'i' at the same element", true},
     {"a reduction as long as a parallel loop says",
      "  for i in T.parallel(12):\n"
      "    for k0 in range(3):\n"
@@ -252,7 +287,8 @@ static const struct row {
      "          vk = T.axis.reduce(12, k0 * (i // 3 + 1) + k1)\n"
      "          with T.init():\n"
      "            C[vi, 0] = 0.0\n"
-     "          C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          NULL,                                                                                           false},
+     "          C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     NULL, false},
     {"parallel over a reduction",
      "  for i in range(128):\n"
      "    for k in T.parallel(128):\n"
@@ -260,140 +296,168 @@ static const struct row {
      "        vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "        with T.init():\n"
      "          C[vi, 0] = 0.0\n"
-     "        C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                            "loop 'k' is parallel and runs over a reduction axis of block 'B'",                             false},
+     "        C[vi, 0] = C[vi, 0] + A[vi, vk]\n",
+     "loop 'k' is parallel and runs over a reduction axis of block 'B'", false},
     {"output moves with the reduction",
      "  for i, k in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, vk] = 0.0\n"
-     "      C[vi, vk] = C[vi, vk] + A[vi, vk]\n",                            "block 'B' writes 'C' at an index that moves with a reduction axis",                            false},
+     "      C[vi, vk] = C[vi, vk] + A[vi, vk]\n",
+     "block 'B' writes 'C' at an index that moves with a reduction axis", false},
     {"loop variable inside a block",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, j] = A[vi, j]\n",                                          "loop variable 'j' is used inside block 'B'",                                                   false},
+     "      C[vi, j] = A[vi, j]\n",
+     "loop variable 'j' is used inside block 'B'", false},
     {"beyond the shape",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi + 1, vj]\n",                                    "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128",               false},
+     "      C[vi, vj] = A[vi + 1, vj]\n",
+     "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128", false},
     {"asked for beyond the shape",
      "  for i in range(128):\n"
      "    T.evaluate(T.prefetch(T.address_of(A[i + 99, 0]), 0, 3, 1))\n"
-     "    C[i, 0] = A[i, 0]\n",                                              NULL,                                                                                           false},
+     "    C[i, 0] = A[i, 0]\n",
+     NULL, false},
     {"read beyond the shape to ask for another place",
      "  for i in range(128):\n"
      "    T.evaluate(T.prefetch(T.address_of(A[T.Cast(\"int32\", A[i + 1, 0]), 0]), 0, 3, 1))\n"
-     "    C[i, 0] = A[i, 0]\n",                                              "'A' is read in 'main' at index 128 (i = 127) of dimension 0, whose extent is 128",             false},
+     "    C[i, 0] = A[i, 0]\n",
+     "'A' is read in 'main' at index 128 (i = 127) of dimension 0, whose extent is 128", false},
     {"guarded beyond the shape",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = T.if_then_else(vi < 127, A[vi + 1, vj], 0.0)\n",     NULL,                                                                                           false},
+     "      C[vi, vj] = T.if_then_else(vi < 127, A[vi + 1, vj], 0.0)\n",
+     NULL, false},
     {"a condition that does not keep it inside",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = T.if_then_else(vj < 127, A[vi + 1, vj], 0.0)\n",     "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128",               false},
+     "      C[vi, vj] = T.if_then_else(vj < 127, A[vi + 1, vj], 0.0)\n",
+     "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128", false},
     {"a condition that is one too wide",
      "  for i in range(20):\n"
      "    for j in range(8):\n"
      "      if i * 8 + j <= 128:\n"
-     "        C[i * 8 + j, 0] = 0.0\n",                                      "'C' is written in 'main' at index 128 (i = 16, j = 0) of dimension 0",                         false},
+     "        C[i * 8 + j, 0] = 0.0\n",
+     "'C' is written in 'main' at index 128 (i = 16, j = 0) of dimension 0", false},
     {"a predicate that leaves out the last element",
      "  for i in range(200):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(200, i)\n"
      "      T.where(i < 127)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          "block 'B' has 200 values (0 to 199), its binding takes only 127 (0 to 126)",                   false},
+     "      C[vi, 0] = A[vi, 0]\n",
+     "block 'B' has 200 values (0 to 199), its binding takes only 127 (0 to 126)", false},
     {"a predicate over fused loops",
      "  for i, j in T.grid(20, 7):\n"
      "    with T.block(\"B\"):\n"
      "      T.where(i * 7 + j < 128)\n"
      "      T.reads(A[0:128, 0:128])\n"
      "      T.writes(C[i * 7 + j, 0:128])\n"
-     "      C[i * 7 + j, 0] = A[(i * 7 + j) // 2 * 2, (i * 7 + j) % 128]\n", NULL,                                                                                           false},
+     "      C[i * 7 + j, 0] = A[(i * 7 + j) // 2 * 2, (i * 7 + j) % 128]\n",
+     NULL, false},
     {"a condition on a quotient",
      "  for i in range(300):\n"
      "    if i // 3 < 42 and i % 3 == 0:\n"
-     "      C[i, 0] = A[i // 3, i % 3]\n",                                   NULL,                                                                                           false},
+     "      C[i, 0] = A[i // 3, i % 3]\n",
+     NULL, false},
     {"the other branch",
      "  for i in range(256):\n"
      "    if i >= 128:\n"
      "      C[i - 128, 0] = 0.0\n"
      "    else:\n"
-     "      C[i, 0] = 1.0\n",                                                NULL,                                                                                           false},
+     "      C[i, 0] = 1.0\n",
+     NULL, false},
     {"what follows an assertion",
      "  for i in range(256):\n"
      "    assert i < 128, \"small\"\n"
-     "    C[i, 0] = 1.0\n",                                                  NULL,                                                                                           false},
+     "    C[i, 0] = 1.0\n",
+     NULL, false},
     {"what follows a continue",
      "  for i in range(256):\n"
      "    if i >= 128:\n"
      "      continue\n"
-     "    C[i, 0] = 1.0\n",                                                  NULL,                                                                                           false},
+     "    C[i, 0] = 1.0\n",
+     NULL, false},
     {"a loop that ends early",
      "  for i in range(256):\n"
      "    C[i, 0] = 1.0\n"
      "    if i == 127:\n"
-     "      break\n",                                                        NULL,                                                                                           false},
+     "      break\n",
+     NULL, false},
     {"a condition that reads",
      "  for i in range(256):\n"
      "    if X[i % 128] > i:\n"
-     "      C[i, 0] = 1.0\n",                                                NULL,                                                                                           false},
+     "      C[i, 0] = 1.0\n",
+     NULL, false},
     {"a variable of a let",
      "  for i in range(128):\n"
      "    j: T.int32 = i + 1\n"
      "    with T.LetStmt(i * 2) as k:\n"
-     "      C[k, 0] = 1.0\n",                                                "at index 128 (k = 128) of dimension 0",                                                        false},
+     "      C[k, 0] = 1.0\n",
+     "at index 128 (k = 128) of dimension 0", false},
     {"an inner loop that depends on the outer one",
      "  for i in range(127):\n"
      "    for j in range(i, 129 - i):\n"
-     "      C[i + j, 0] = 1.0\n",                                            "(i = 0, j = 128)",                                                                             false},
+     "      C[i + j, 0] = 1.0\n",
+     "(i = 0, j = 128)", false},
     {"T.Select evaluates both",
      "  for i in range(128):\n"
-     "    C[i, 0] = T.Select(i < 127, A[i + 1, 0], 0.0)\n",                  "where the condition beside it does not hold",                                                  true },
+     "    C[i, 0] = T.Select(i < 127, A[i + 1, 0], 0.0)\n",
+     "where the condition beside it does not hold", true},
     {"fewer reads declared",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[vi, 0:3])\n"
      "      T.writes(C[vi, 0])\n"
-     "      C[vi, 0] = A[vi, 0] + A[vi, 3]\n",                               "block 'B' reads more of 'A' than it declares",                                                 true },
+     "      C[vi, 0] = A[vi, 0] + A[vi, 3]\n",
+     "block 'B' reads more of 'A' than it declares", true},
     {"write not declared",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[vi, 0:3])\n"
      "      T.writes()\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          "block 'B' writes 'C', which it does not declare",                                              true },
+     "      C[vi, 0] = A[vi, 0]\n",
+     "block 'B' writes 'C', which it does not declare", true},
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[0:128, 0:128])\n"
      "      T.writes(C[vi, 0:128])\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          NULL,                                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",
+     NULL, false},
     {"no such thread",
      "  for i in T.thread_binding(128, thread=\"threadIdx.w\"):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                          "loop 'i' is bound to 'threadIdx.w', which is no thread",                                       false},
+     "      C[vi, 0] = A[vi, 0]\n",
+     "loop 'i' is bound to 'threadIdx.w', which is no thread", false},
     {"one thread, two extents",
      "  for i in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
      "    for j in T.thread_binding(2, thread=\"threadIdx.x\"):\n"
      "      with T.block(\"B\"):\n"
      "        vi = T.axis.spatial(128, i * 2 + j)\n"
-     "        C[vi, 0] = A[vi, 0]\n",                                        "loops 'i' and 'j' are both bound to threadIdx.x, with different extents",                      false},
+     "        C[vi, 0] = A[vi, 0]\n",
+     "loops 'i' and 'j' are both bound to threadIdx.x, with different extents", false},
     {"lowered form",
      "  for i in range(128):\n"
      "    for j in T.vectorized(4):\n"
-     "      C[i, j] = A[i, j] + T.Cast(\"float32\", X[i])\n",                NULL,                                                                                           false},
+     "      C[i, j] = A[i, j] + T.Cast(\"float32\", X[i])\n",
+     NULL, false},
     {"division by zero",
      "  for i in range(128):\n"
-     "    C[i, 0] = A[i % 0, 0]\n",                                          "division by zero in 'main'",                                                                   false},
+     "    C[i, 0] = A[i % 0, 0]\n",
+     "division by zero in 'main'", false},
 };
+/* clang-format on */
 
 static void finds(void **state) {
     const struct row *row = *state;

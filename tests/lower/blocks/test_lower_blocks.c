@@ -12,11 +12,12 @@
          "                Y[vi] = 0\n"                                                             \
          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n"
 
+/* clang-format off */
 static const struct row init_rows[] = {
-    {"a reduction that its loop goes over again and again begins within it", SUM("32",               "f % 8"),
-     "            with T.init():\n"                                                                                                  },
-    {"one that ends with its first value does, too",                         SUM("8",                "7 - f"),
-     "            with T.init():\n"                                                                                                  },
+    {"a reduction that its loop goes over again and again begins within it", SUM("32", "f % 8"),
+     "            with T.init():\n"},
+    {"one that ends with its first value does, too", SUM("8", "7 - f"),
+     "            with T.init():\n"},
     {"one of which others in the loop see the sum begins within it",
      HEAD "    for i, k in T.grid(4, 8):\n"
           "        with T.block(\"R\"):\n"
@@ -28,7 +29,8 @@ static const struct row init_rows[] = {
           "            T.writes(Y[vi])\n"
           "            with T.init():\n"
           "                Y[vi] = 0\n"
-          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",                                            "            with T.init():\n"},
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",
+     "            with T.init():\n"},
     {"one of which a condition asks for both loops begins where its loop does",
      HEAD "    for i, f in T.grid(4, 8):\n"
           "        with T.block(\"S\"):\n"
@@ -36,10 +38,12 @@ static const struct row init_rows[] = {
           "            T.where(i + f < 10)\n"
           "            with T.init():\n"
           "                Y[vi] = 0\n"
-          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n", "            T.where(T.Add(i, 0) < 10)\n"                              },
-    {"one that runs once begins in front of its loop",                                                                  SUM("8",                                                         "f"),
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",
+     "            T.where(T.Add(i, 0) < 10)\n"},
+    {"one that runs once begins in front of its loop", SUM("8", "f"),
      "        with T.sblock(\"S_init\"):\n"},
 };
+/* clang-format on */
 
 static const struct row asked_rows[] = {
     {"one that a condition in the loop reads begins within it",

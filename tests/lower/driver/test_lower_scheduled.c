@@ -66,54 +66,65 @@
     "                C[vi, vj] = T.float32(-10)\n"                                                 \
     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj * 2 + vk])\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *program, *trace;
     const char *buffer;    /* that must have shrunk */
     int64_t most_elements; /* to at most so many elements */
 } rows[] = {
-    {"tiled, producer inside",                                                                 MATMUL("32",         "32",                                                                                                        "16"),
-     TILE("8",                                                                                                                                                              "16", "4") "sch.reverse_compute_at(block=d, loop=j0)\n", "C", 128},
-    {"decomposed, vectors",                                       MATMUL("32",                                                       "32",                                                                                                                                                               "16"),
-     TILE("8",                                                                                  "16", "4") "sch.reverse_compute_at(block=d, loop=j0)\n"
+    {"tiled, producer inside", MATMUL("32", "32", "16"),
+     TILE("8", "16", "4") "sch.reverse_compute_at(block=d, loop=j0)\n", "C", 128},
+    {"decomposed, vectors", MATMUL("32", "32", "16"),
+     TILE("8", "16", "4") "sch.reverse_compute_at(block=d, loop=j0)\n"
                           "sch.decompose_reduction(block=c, loop=k0)\nsch.vectorize(loop=j1)\n"
-                          "sch.unroll(loop=i1)\nsch.parallel(loop=i0)\n", "C", 128},
-    {"cache_write",                                                                                    MATMUL("16",                                            "32",                                                                                                                                                                                                                   "8"),
-     TILE("4","8", "4") "w = sch.cache_write(block=c, write_buffer_index=0, "
-                         "storage_scope=\"global\")\nsch.reverse_compute_at(block=w, loop=j0)\n", "C_global", 32},
-    {"cache_read",                                                                                     MATMUL("16",                                                                                                        "32",                                                                                                                                                                                                       "8"),
+                          "sch.unroll(loop=i1)\nsch.parallel(loop=i0)\n",
+     "C", 128},
+    {"cache_write", MATMUL("16", "32", "8"),
+     TILE("4", "8", "4") "w = sch.cache_write(block=c, write_buffer_index=0, "
+                         "storage_scope=\"global\")\nsch.reverse_compute_at(block=w, loop=j0)\n",
+     "C_global", 32},
+    {"cache_read", MATMUL("16", "32", "8"),
      TILE("4", "8", "4") "r = sch.cache_read(block=c, read_buffer_index=1, "
-                         "storage_scope=\"global\")\nsch.compute_at(block=r, loop=k0)\n", "B_global", 32},
-    {"odd sizes, vectors",                                                                                 MATMUL("7",                                                                                                 "13",                                                                                                             "5"),
-     TILE("4",                                           "8", "2") "sch.vectorize(loop=j1)\nsch.unroll(loop=i1)\n", "C", 91},
-    {"odd sizes, decomposed",                                                                             MATMUL("19", "29", "5"),
-     TILE("4",                                                                                                                                                              "8", "3") "sch.decompose_reduction(block=c, loop=k0)\nsch.vectorize(loop=j1)\n"
-                         "sch.unroll(loop=i1)\nsch.parallel(loop=i0)\n", "C", 551},
-    {"cache_read, odd sizes", MATMUL("7",          "13",                                                                                                                   "5"),
-     TILE("2",                                       "8", "3") "r = sch.cache_read(block=c, read_buffer_index=1, "
-                         "storage_scope=\"global\")\nsch.compute_at(block=r, loop=k0)\n", "B_global", 24},
-    {"window inside",                                                                                    BLUR,
+                         "storage_scope=\"global\")\nsch.compute_at(block=r, loop=k0)\n",
+     "B_global", 32},
+    {"odd sizes, vectors", MATMUL("7", "13", "5"),
+     TILE("4", "8", "2") "sch.vectorize(loop=j1)\nsch.unroll(loop=i1)\n", "C", 91},
+    {"odd sizes, decomposed", MATMUL("19", "29", "5"),
+     TILE("4", "8", "3") "sch.decompose_reduction(block=c, loop=k0)\nsch.vectorize(loop=j1)\n"
+                         "sch.unroll(loop=i1)\nsch.parallel(loop=i0)\n",
+     "C", 551},
+    {"cache_read, odd sizes", MATMUL("7", "13", "5"),
+     TILE("2", "8", "3") "r = sch.cache_read(block=c, read_buffer_index=1, "
+                         "storage_scope=\"global\")\nsch.compute_at(block=r, loop=k0)\n",
+     "B_global", 24},
+    {"window inside", BLUR,
      "b = sch.get_block(name=\"B\", func_name=\"main\")\n"
      "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
      "i, = sch.get_loops(block=c)\ni0, i1 = sch.split(loop=i, factors=[None, 8])\n"
-     "sch.compute_at(block=b, loop=i0)\n",                                                                                                                                                                                                                   "B",                                                                                                                                                                                                                                                                                                                                                                                                                          10                                                        },
-    {"window inside, one by one",                                                                                      BLUR,
+     "sch.compute_at(block=b, loop=i0)\n",
+     "B", 10},
+    {"window inside, one by one", BLUR,
      "b = sch.get_block(name=\"B\", func_name=\"main\")\n"
      "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
-     "i, = sch.get_loops(block=c)\nsch.compute_at(block=b, loop=i)\n",                                                                                                                                                                                              "B",                                                                                                                                                                                                                                                                                                                 3                                         },
-    {"fused with its reduction and cut",                                                                                 FUSED_SUM,
+     "i, = sch.get_loops(block=c)\nsch.compute_at(block=b, loop=i)\n",
+     "B", 3},
+    {"fused with its reduction and cut", FUSED_SUM,
      "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
      "i, j, k = sch.get_loops(block=c)\n"
      "f = sch.fuse(i, j, k)\n"
-     "f0, f1, f2 = sch.split(loop=f, factors=[None, 4, 2])\n",                                                                                                                                      "C",                                                                                                                                                                                                                                                                                                                                             42},
-    {"producer under the same tail in lanes",                                                                  BLUR,
+     "f0, f1, f2 = sch.split(loop=f, factors=[None, 4, 2])\n",
+     "C", 42},
+    {"producer under the same tail in lanes", BLUR,
      "b = sch.get_block(name=\"B\", func_name=\"main\")\n"
      "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
      "i, = sch.get_loops(block=c)\n"
      "i0, i1 = sch.split(loop=i, factors=[None, 4])\n"
      "sch.reorder(i1, i0)\n"
      "sch.vectorize(loop=i1)\n"
-     "sch.compute_at(block=b, loop=i0)\n",                                                                                                                                                                         "B",                                                                                                                                                                                                                                                             3                                                                                                                                                             },
+     "sch.compute_at(block=b, loop=i0)\n",
+     "B", 3},
 };
+/* clang-format on */
 
 typedef struct after_pass {
     const hone_func *base;

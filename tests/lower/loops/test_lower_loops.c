@@ -6,6 +6,7 @@
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
 
+/* clang-format off */
 static const struct row hoist_rows[] = {
     {"out of all loops, and shared",
      HEAD "    for y in T.parallel(8):\n"
@@ -15,7 +16,8 @@ static const struct row hoist_rows[] = {
           "        for k, i in T.grid(9, 2):\n"
           "            for j in T.vectorized(4):\n"
           "                if y * 3 < n:\n"
-          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n",    "        if y * 3 < n:\n"
+          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n",
+     "        if y * 3 < n:\n"
      "            for j in T.vectorized(8):\n"
      "                Y[y * 8 + j] = 0\n"
      "            for k, i in T.grid(9, 2):\n"
@@ -33,7 +35,8 @@ static const struct row hoist_rows[] = {
           "            for j in range(4):\n"
           "                Y[y * 4 + j] = L[3 - j]\n"
           "        else:\n"
-          "            Y[y] = L[2]\n",                                                   "        if y < n:\n"
+          "            Y[y] = L[2]\n",
+     "        if y < n:\n"
      "            L = T.alloc_buffer((4,), \"int32\")\n"
      "            for j in range(4):\n"
      "                L[j] = A[y * 4 + j]\n"
@@ -42,7 +45,7 @@ static const struct row hoist_rows[] = {
      "        else:\n"
      "            L = T.alloc_buffer((4,), \"int32\")\n"
      "            L[2] = A[y]\n"
-     "            Y[y] = L[2]\n"                                                                                              },
+     "            Y[y] = L[2]\n"},
     {"what two edges ask, in one order",
      HEAD "    for y in T.parallel(6):\n"
           "        L = T.alloc_buffer((2, 4), \"int32\")\n"
@@ -55,66 +58,75 @@ static const struct row hoist_rows[] = {
           "            for j in T.vectorized(4):\n"
           "                if y % 2 * 4 + j < 7:\n"
           "                    if y // 2 * 2 + i < 5:\n"
-          "                        Y[(y // 2 * 2 + i) * 7 + y % 2 * 4 + j] = L[i, j]\n", "            if y % 2 * 4 - 4 < 0:\n"
+          "                        Y[(y // 2 * 2 + i) * 7 + y % 2 * 4 + j] = L[i, j]\n",
+     "            if y % 2 * 4 - 4 < 0:\n"
      "                L = T.alloc_buffer((2, 4), \"int32\")\n"
      "                if T.bool(True):\n"
      "                    for i in T.unroll(2):\n"
      "                        for j in T.vectorized(4):\n"
      "                            if T.bool(True):\n"
      "                                L[i, j] = A[i + j]\n"
-     "                    for i in T.unroll(2):\n"                          },
+     "                    for i in T.unroll(2):\n"},
     {"what varies stays",
      HEAD "    for y in range(8):\n"
           "        for j in range(8):\n"
           "            if y < n and j < n and n < 50:\n"
-          "                Y[y * 8 + j] = 1\n",                                          "    if n < 50:\n"
+          "                Y[y * 8 + j] = 1\n",
+     "    if n < 50:\n"
      "        for y in range(8):\n"
      "            if y < n:\n"
      "                for j in range(8):\n"
      "                    if j < n:\n"
-     "                        Y[y * 8 + j] = 1\n"                                                                    },
+     "                        Y[y * 8 + j] = 1\n"},
     {"only what all ask",
      HEAD "    for j in range(64):\n"
           "        if n < 5 and j < n:\n"
           "            Y[j] = 1\n"
           "        if n < 5:\n"
-          "            Y[j] = Y[j] + 1\n",                                               "    if n < 5:\n"
+          "            Y[j] = Y[j] + 1\n",
+     "    if n < 5:\n"
      "        for j in range(64):\n"
      "            if j < n:\n"
      "                Y[j] = 1\n"
-     "            Y[j] = Y[j] + 1\n"                                                                                      },
+     "            Y[j] = Y[j] + 1\n"},
     {"not where others do not ask",
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
-          "        A[j] = 1\n",                                                          "    for j in range(64):\n"
-     "        if n < 5:\n"                                                                                                           },
+          "        A[j] = 1\n",
+     "    for j in range(64):\n"
+     "        if n < 5:\n"},
     {"with a way out, choices stay",
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
           "        else:\n"
-          "            Y[j] = 2\n",                                                      "    for j in range(64):\n"
-     "        if n < 5:\n"                                                                                                       },
+          "            Y[j] = 2\n",
+     "    for j in range(64):\n"
+     "        if n < 5:\n"},
     {"memory changes",
      HEAD "    for j in range(64):\n"
           "        if A[0] < 5:\n"
           "            A[j] = 7\n"
           "    for j in range(63):\n"
           "        if A[0] < 5:\n"
-          "            A[j] = 6\n",                                                      "    for j in range(63):\n"
-     "        if A[0] < 5:\n"                                                                                                    },
+          "            A[j] = 6\n",
+     "    for j in range(63):\n"
+     "        if A[0] < 5:\n"},
     {"what may divide by zero is asked where it was",
      HEAD "    for j in range(64):\n"
           "        if j < n and 6 // n < 3:\n"
-          "            Y[j] = 7\n",                                                      "    for j in range(64):\n"
-     "        if j < n and 6 // n < 3:\n"                                                                                        },
+          "            Y[j] = 7\n",
+     "    for j in range(64):\n"
+     "        if j < n and 6 // n < 3:\n"},
     {"the iterations of a parallel loop stay",
      HEAD "    for j in T.parallel(64):\n"
           "        if n < 3:\n"
-          "            Y[j] = 7\n",                                                      "    for j in T.parallel(64):\n"
-     "        if n < 3:\n"                                                                                                       },
+          "            Y[j] = 7\n",
+     "    for j in T.parallel(64):\n"
+     "        if n < 3:\n"},
 };
+/* clang-format on */
 
 static const struct row partition_rows[] = {
     {"where a part of the body does nothing the rest still begins at 0",
@@ -131,22 +143,25 @@ static const struct row partition_rows[] = {
      "    L[0] = 0\n"},
 };
 
+/* clang-format off */
 static const struct row version_rows[] = {
     {"short tiles stay unrolled at the edge",
      HEAD "    for i in range((n + 5) // 6):\n"
           "        for k in range(9):\n"
           "            for t in T.unroll(6):\n"
           "                if i * 6 + t < n:\n"
-          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",         "        else:\n"
+          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",
+     "        else:\n"
      "            for k in range(9):\n"
      "                for t in T.unroll(6):\n"
-     "                    if i * 6 + t < n:\n"                                         },
+     "                    if i * 6 + t < n:\n"},
     {"the last of the tiles of a fused loop has its number and ends with its work",
      HEAD "    for f in T.parallel(27):\n"
           "        for k in range(9):\n"
           "            for t in T.unroll(6):\n"
           "                if f % 9 * 6 + t < 50:\n"
-          "                    Y[f % 9 * 6 + t] = Y[f % 9 * 6 + t] + A[k]\n", "        else:\n"
+          "                    Y[f % 9 * 6 + t] = Y[f % 9 * 6 + t] + A[k]\n",
+     "        else:\n"
      "            for k in range(9):\n"
      "                for t in T.unroll(2):\n"
      "                    if T.Mul(8, 6) + t < 50:\n"
@@ -156,10 +171,12 @@ static const struct row version_rows[] = {
           "        for k in range(9):\n"
           "            for t in T.unroll(34):\n"
           "                if i * 34 + t < n:\n"
-          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",       "        else:\n"
+          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",
+     "        else:\n"
      "            for k, t in T.grid(9, 34):\n"
-     "                if i * 34 + t < n:\n"                                          },
+     "                if i * 34 + t < n:\n"},
 };
+/* clang-format on */
 
 static const struct row cleanup_rows[] = {
     {"a loop of less than nothing, behind a condition that holds for no such iteration",
@@ -208,27 +225,29 @@ static const struct row unroll_rows[] = {
          "        for j in T.vectorized(8):\n"                                                     \
          "            Y[i * 8 + j] = S[j]\n"
 
+/* clang-format off */
 static const struct row guard_rows[] = {
     {"what a term asks of outer loops is asked around its step",
-     GUARDED("0",                                                             "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
+     GUARDED("0", "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
      "            for j in T.vectorized(8):\n"
      "                if i + k < n:\n"
-     "                    S[j] = S[j] + A[k * 8 + l + j]\n" },
+     "                    S[j] = S[j] + A[k * 8 + l + j]\n"},
     {"and what ends the innermost loop",
-     GUARDED("0",                                                             "T.if_then_else(i + l * 2 < n, A[k * 8 + l + j], 0)"),
-     "                if i + l * 2 < n:\n"                  },
+     GUARDED("0", "T.if_then_else(i + l * 2 < n, A[k * 8 + l + j], 0)"),
+     "                if i + l * 2 < n:\n"},
     {"what would be asked in the middle of a sum stays",
-     GUARDED("0",                                                             "T.if_then_else((i + l) % 3 < n, A[k * 8 + l + j], 0)"),
+     GUARDED("0", "T.if_then_else((i + l) % 3 < n, A[k * 8 + l + j], 0)"),
      "                S[j] = T.if_then_else((i + l) % 3 < n"},
-    {"so do conditions of lanes",                                GUARDED("0", "T.if_then_else(i + j < n, A[k * 8 + l + j], 0)"),
-     "                S[j] = T.if_then_else(i + j < n"      },
+    {"so do conditions of lanes", GUARDED("0", "T.if_then_else(i + j < n, A[k * 8 + l + j], 0)"),
+     "                S[j] = T.if_then_else(i + j < n"},
     {"terms that are something where it does not hold",
-     GUARDED("0",                                                             "T.if_then_else(i + k < n, A[k * 8 + l + j], 1)"),
-     "                S[j] = T.if_then_else(i + k < n"      },
+     GUARDED("0", "T.if_then_else(i + k < n, A[k * 8 + l + j], 1)"),
+     "                S[j] = T.if_then_else(i + k < n"},
     {"and sums that begin with what nobody knows",
-     GUARDED("A[j]",                                                          "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
-     "                S[j] = T.if_then_else(i + k < n"      },
+     GUARDED("A[j]", "T.if_then_else(i + k < n, A[k * 8 + l + j], 0)"),
+     "                S[j] = T.if_then_else(i + k < n"},
 };
+/* clang-format on */
 
 static const struct row clip_rows[] = {
     {"a loop ends where its condition does not hold any more, in steps of two",

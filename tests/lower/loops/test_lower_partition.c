@@ -193,6 +193,7 @@ static void has_no_conditions(void **state) {
          ", x], T.float32(0))\n"
 
 /* Programs as they stand, and how often the loop k stands in what they become. */
+/* clang-format off */
 static const struct text_row {
     const char *name, *text;
     int loops;
@@ -203,7 +204,8 @@ static const struct text_row {
           "        if k < 2:\n"
           "            Y[0] = A[k]\n"
           "        else:\n"
-          "            Y[1] = A[k]\n",                                                            1                                   },
+          "            Y[1] = A[k]\n",
+     1},
     {"sums beside padding are not copied",
      HEAD "def main(A: T.Buffer((8, 16), \"float32\"), Y: T.Buffer((8, 16), \"float32\")):\n"
           "    P = T.alloc_buffer((4, 16))\n"
@@ -214,7 +216,8 @@ static const struct text_row {
           "A[i * 2 + p - 1, x], T.float32(0))\n"
           "        for y, k in T.grid(2, 3):\n"
           "            for x in T.vectorized(16):\n"
-          "                Y[i * 2 + y, x] = Y[i * 2 + y, x] + P[y + k, x]\n",                    1                                   },
+          "                Y[i * 2 + y, x] = Y[i * 2 + y, x] + P[y + k, x]\n",
+     1},
     {"nor are they when both are in a loop",
      HEAD "def main(A: T.Buffer((3, 8, 16), \"float32\"), Y: T.Buffer((8, 16), \"float32\")):\n"
           "    P = T.alloc_buffer((4, 16))\n"
@@ -225,7 +228,8 @@ static const struct text_row {
           "A[c, i * 2 + p - 1, x], T.float32(0))\n"
           "        for y, k in T.grid(2, 3):\n"
           "            for x in T.vectorized(16):\n"
-          "                Y[i * 2 + y, x] = Y[i * 2 + y, x] + P[y + k, x]\n",                    1                                   },
+          "                Y[i * 2 + y, x] = Y[i * 2 + y, x] + P[y + k, x]\n",
+     1},
     {"sums that leave something out are",
      HEAD "def main(A: T.Buffer((8, 16), \"float32\"), Y: T.Buffer((8, 16), \"float32\")):\n"
           "    for i in range(8):\n"
@@ -234,17 +238,19 @@ static const struct text_row {
           "        for k in range(3):\n"
           "            for x in T.vectorized(16):\n"
           "                Y[i, x] = Y[i, x] + T.if_then_else(1 <= i + k and i + k < 9, "
-          "A[i + k - 1, x], T.float32(0))\n",                                                     3                                   },
-    {"edges of taps far apart have a copy each",      TAPS("serial",                              "5"),                                 3},
-    {"also where iterations stay together",                                               TAPS("parallel",                                                     "5"),                            3},
-    {"and of many rows",                                              TAPS("parallel",                                                                                        "13"),                                                                                3},
-    {"not where the rows of an edge differ",                                          TAPS("serial","1"),3},
+          "A[i + k - 1, x], T.float32(0))\n",
+     3},
+    {"edges of taps far apart have a copy each", TAPS("serial", "5"), 3},
+    {"also where iterations stay together", TAPS("parallel", "5"), 3},
+    {"and of many rows", TAPS("parallel", "13"), 3},
+    {"not where the rows of an edge differ", TAPS("serial", "1"), 3},
     {"a last tile of one is a number",
      HEAD "def main(A: T.Buffer((3, 9), \"float32\"), Y: T.Buffer((3, 9), \"float32\")):\n"
           "    for f in T.parallel(6):\n"
           "        for k in T.vectorized(8):\n"
           "            if f % 2 * 8 + k < 9:\n"
-          "                Y[f // 2, f % 2 * 8 + k] = A[f // 2, f % 2 * 8 + k] * T.float32(2)\n",                                    0                                                                                                                      },
+          "                Y[f // 2, f % 2 * 8 + k] = A[f // 2, f % 2 * 8 + k] * T.float32(2)\n",
+     0},
     {"all taps of a wide kernel",
      HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((9, 8), \"float32\"), "
           "Y: T.Buffer((8,), \"float32\")):\n"
@@ -253,8 +259,10 @@ static const struct text_row {
           "    for tap, k in T.grid(9, 8):\n"
           "        for x in T.unroll(8):\n"
           "            if 4 <= x + tap and x + tap < 12:\n"
-          "                Y[x] = Y[x] + A[k, x + tap - 4] * B[tap, k]\n", 9},
+          "                Y[x] = Y[x] + A[k, x + tap - 4] * B[tap, k]\n",
+     9},
 };
+/* clang-format on */
 
 static int loops_named_k(const hone_func *func) {
     int count = 0;

@@ -35,6 +35,7 @@ static const struct row compact_rows[] = {
           "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n"   },
 };
 
+/* clang-format off */
 static const struct row alloc_rows[] = {
     {"iterations that run at once and store to the same have buffers of their own",
      HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
@@ -44,8 +45,9 @@ static const struct row alloc_rows[] = {
           "                if t % 2 == 0:\n"
           "                    L[t // 2] = 0\n"
           "                L[t // 2] = L[t // 2] + A[t]\n"
-          "            Y[o * 3 + f] = L[0]\n",                               "        for f in T.parallel(3):\n"
-     "            L = T.alloc_buffer((2,), \"int32\")\n"                              },
+          "            Y[o * 3 + f] = L[0]\n",
+     "        for f in T.parallel(3):\n"
+     "            L = T.alloc_buffer((2,), \"int32\")\n"},
     {"but where a round may go on with what one before it stored",
      HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -53,7 +55,8 @@ static const struct row alloc_rows[] = {
           "            if o == 0:\n"
           "                L[1] = A[3]\n"
           "            else:\n"
-          "                Y[f] = L[1]\n",                                   "    L = T.alloc_buffer((3, 2), \"int32\")\n"          },
+          "                Y[f] = L[1]\n",
+     "    L = T.alloc_buffer((3, 2), \"int32\")\n"},
     {"or between what it stores itself",
      HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -61,7 +64,8 @@ static const struct row alloc_rows[] = {
           "            for t in range(3):\n"
           "                L[t * 2] = A[t]\n"
           "            Y[o * 3 + f] = L[o]\n"
-          "            L[1] = A[4]\n",                                       "    L = T.alloc_buffer((3, 5), \"int32\")\n"          },
+          "            L[1] = A[4]\n",
+     "    L = T.alloc_buffer((3, 5), \"int32\")\n"},
     {"or beside the diagonal that it stores itself",
      HEAD "    L = T.alloc_buffer((4, 4), \"int32\")\n"
           "    for o in range(2):\n"
@@ -69,7 +73,8 @@ static const struct row alloc_rows[] = {
           "            for t in range(4):\n"
           "                L[t, t] = A[t]\n"
           "            Y[o * 3 + f] = L[0, o]\n"
-          "            L[0, 1] = A[4]\n",                                    "    L = T.alloc_buffer((3, 4, 4), \"int32\")\n"       },
+          "            L[0, 1] = A[4]\n",
+     "    L = T.alloc_buffer((3, 4, 4), \"int32\")\n"},
     {"what the conditions around a load say counts",
      HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
           "    for o in range(3):\n"
@@ -80,7 +85,8 @@ static const struct row alloc_rows[] = {
           "                for t in range(3):\n"
           "                    L[t + 2] = A[t]\n"
           "            if o * 2 + f < 5:\n"
-          "                Y[o * 2 + f] = L[o * 2 + f]\n",                   "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
+          "                Y[o * 2 + f] = L[o * 2 + f]\n",
+     "    L = T.alloc_buffer((2, 5), \"int32\")\n"},
     {"and the ends of what is looked up",
      HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
           "    for o in range(3):\n"
@@ -89,7 +95,8 @@ static const struct row alloc_rows[] = {
           "                for t in range(5):\n"
           "                    L[t] = A[t]\n"
           "            if o * 2 + f < 5:\n"
-          "                Y[o * 2 + f] = L[T.min(T.max(A[o], 0), 4)]\n",    "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
+          "                Y[o * 2 + f] = L[T.min(T.max(A[o], 0), 4)]\n",
+     "    L = T.alloc_buffer((2, 5), \"int32\")\n"},
     {"those that store apart may go on with what is theirs",
      HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -97,8 +104,9 @@ static const struct row alloc_rows[] = {
           "            if o == 0:\n"
           "                L[f] = 0\n"
           "            L[f] = L[f] + A[o]\n"
-          "            Y[o * 3 + f] = L[f]\n",                               "    L = T.alloc_buffer((3,), \"int32\")\n"
-     "    for o in range(2):\n"                                                       },
+          "            Y[o * 3 + f] = L[f]\n",
+     "    L = T.alloc_buffer((3,), \"int32\")\n"
+     "    for o in range(2):\n"},
     {"what is read under a condition was made under it, up to the end of the buffer",
      HEAD "    L = T.alloc_buffer((n,), \"int32\")\n"
           "    for o in range((n + 1) // 2):\n"
@@ -107,7 +115,8 @@ static const struct row alloc_rows[] = {
           "                if t <= T.min(n - o * 2 - f - 1, 1):\n"
           "                    L[o * 2 + f + t] = A[o * 2 + f + t]\n"
           "            if o * 2 + f < n:\n"
-          "                Y[o * 2 + f] = L[T.min(o * 2 + f + 1, n - 1)]\n", "        for f in T.parallel(2):\n"
+          "                Y[o * 2 + f] = L[T.min(o * 2 + f + 1, n - 1)]\n",
+     "        for f in T.parallel(2):\n"
      "            L = T.alloc_buffer((n,), \"int32\")\n"},
     {"what is made ends where the last reader needs it",
      HEAD
@@ -117,8 +126,9 @@ static const struct row alloc_rows[] = {
      "            for t in range(6):\n"
      "                if T.min(o * 3 + f, 5 - o * 3 - f) + t <= T.max(o * 3 + f, 5 - o * 3 - f):\n"
      "                    L[T.min(o * 3 + f, 5 - o * 3 - f) + t] = A[t]\n"
-     "            Y[o * 3 + f] = L[o * 3 + f] + L[5 - o * 3 - f]\n",         "        for f in T.parallel(3):\n"
-     "            L = T.alloc_buffer((6,), \"int32\")\n"        },
+     "            Y[o * 3 + f] = L[o * 3 + f] + L[5 - o * 3 - f]\n",
+     "        for f in T.parallel(3):\n"
+     "            L = T.alloc_buffer((6,), \"int32\")\n"},
     {"else each iteration has a part, to go on with in the next round",
      HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -126,20 +136,22 @@ static const struct row alloc_rows[] = {
           "            for t in range(6):\n"
           "                if t <= o * 3 + f:\n"
           "                    L[t] = A[t]\n"
-          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",                "    L = T.alloc_buffer((3, 6), \"int32\")\n"
+          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",
+     "    L = T.alloc_buffer((3, 6), \"int32\")\n"
      "    for o in range(2):\n"
      "        for f in T.parallel(3):\n"
      "            for t in range(6):\n"
      "                if t <= o * 3 + f:\n"
-     "                    L[f, t] = A[t]\n"                            },
+     "                    L[f, t] = A[t]\n"},
     {"digits of one loop are apart",
      HEAD "    L = T.alloc_buffer((2, 3), \"int32\")\n"
           "    for o in range(2):\n"
           "        for f in T.parallel(6):\n"
           "            if o == 0:\n"
           "                L[f // 3, f % 3] = A[f]\n"
-          "            Y[f] = L[f // 3, f % 3] + o\n",                       "    L = T.alloc_buffer((2, 3), \"int32\")\n"
-     "    for o in range(2):\n"                                               },
+          "            Y[f] = L[f // 3, f % 3] + o\n",
+     "    L = T.alloc_buffer((2, 3), \"int32\")\n"
+     "    for o in range(2):\n"},
     {"what others stored in an earlier round stays shared",
      HEAD "    L = T.alloc_buffer((8,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -147,8 +159,9 @@ static const struct row alloc_rows[] = {
           "            if o == 0:\n"
           "                L[f * 3 % 8] = A[f]\n"
           "            if o == 1:\n"
-          "                Y[f] = L[f]\n",                                   "    L = T.alloc_buffer((8,), \"int32\")\n"
-     "    for o in range(2):\n"                                                           },
+          "                Y[f] = L[f]\n",
+     "    L = T.alloc_buffer((8,), \"int32\")\n"
+     "    for o in range(2):\n"},
     {"a loop inside of the one that has its own buffers needs its own, too",
      HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
           "    for o in T.parallel(2):\n"
@@ -159,9 +172,10 @@ static const struct row alloc_rows[] = {
           "                        L[t] = A[t]\n"
           "                for t in range(3):\n"
           "                    L[s * 3 + t] = L[s * 3 + t] + f\n"
-          "            Y[o * 3 + f] = L[f] + L[f + 3]\n",                    "    for o in T.parallel(2):\n"
+          "            Y[o * 3 + f] = L[f] + L[f + 3]\n",
+     "    for o in T.parallel(2):\n"
      "        L = T.alloc_buffer((3, 6), \"int32\")\n"
-     "        for f in T.parallel(3):\n"                                   },
+     "        for f in T.parallel(3):\n"},
     {"what is made in all of an inner loop is there behind it",
      HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
           "    for f in T.parallel(3):\n"
@@ -170,9 +184,10 @@ static const struct row alloc_rows[] = {
           "                L[s * 3 + t] = A[t]\n"
           "            for t in range(3):\n"
           "                L[s * 3 + t] = L[s * 3 + t] + f\n"
-          "        Y[f] = L[f] + L[f + 3]\n",                                "    for f in T.parallel(3):\n"
+          "        Y[f] = L[f] + L[f + 3]\n",
+     "    for f in T.parallel(3):\n"
      "        L = T.alloc_buffer((6,), \"int32\")\n"
-     "        for s in range(2):\n"                                                    },
+     "        for s in range(2):\n"},
     {"what two stores make under one condition is there under it",
      HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
           "    for o in range(3):\n"
@@ -183,16 +198,18 @@ static const struct row alloc_rows[] = {
           "                for t in range(3):\n"
           "                    L[t + 2] = A[t]\n"
           "            if o * 2 + f < 5:\n"
-          "                Y[o * 2 + f] = L[o * 2 + f]\n",                   "        for f in T.parallel(2):\n"
-     "            L = T.alloc_buffer((5,), \"int32\")\n"                  },
+          "                Y[o * 2 + f] = L[o * 2 + f]\n",
+     "        for f in T.parallel(2):\n"
+     "            L = T.alloc_buffer((5,), \"int32\")\n"},
     {"what is looked up may be anybody's: one iteration after the other",
      HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
           "    for o in range(2):\n"
           "        for f in T.parallel(3):\n"
           "            for t in range(2):\n"
           "                L[f + t] = A[t]\n"
-          "            Y[o * 3 + f] = L[A[f]]\n",                            "    L = T.alloc_buffer((6,), \"int32\")\n"
-     "    for o, f in T.grid(2, 3):\n"                                             },
+          "            Y[o * 3 + f] = L[A[f]]\n",
+     "    L = T.alloc_buffer((6,), \"int32\")\n"
+     "    for o, f in T.grid(2, 3):\n"},
     {"steps that reach into the next are not",
      HEAD "    L = T.alloc_buffer((7,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -200,8 +217,9 @@ static const struct row alloc_rows[] = {
           "            for t in range(3):\n"
           "                if o == 0:\n"
           "                    L[f * 2 + t] = A[t]\n"
-          "            Y[f] = L[f * 2] + L[f * 2 + 2] + o\n",                "    L = T.alloc_buffer((3, 7), \"int32\")\n"
-     "    for o in range(2):\n"                                        },
+          "            Y[f] = L[f * 2] + L[f * 2 + 2] + o\n",
+     "    L = T.alloc_buffer((3, 7), \"int32\")\n"
+     "    for o in range(2):\n"},
     {"a block of threads has shared memory of its own, whatever it reads",
      HEAD "    L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n"
           "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
@@ -210,8 +228,9 @@ static const struct row alloc_rows[] = {
           "                L[b // 2 * 32 + t] = A[t]\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
           "            if b // 2 * 32 + t < 56:\n"
-          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",                 "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
-     "        L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n" },
+          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",
+     "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
+     "        L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n"},
     {"but what is global is one for all",
      HEAD "    L = T.alloc_buffer((64,), \"int32\")\n"
           "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
@@ -220,9 +239,11 @@ static const struct row alloc_rows[] = {
           "                L[b // 2 * 32 + t] = A[t]\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
           "            if b // 2 * 32 + t < 56:\n"
-          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",                 "    L = T.alloc_buffer((64,), \"int32\")\n"
-     "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"       },
+          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",
+     "    L = T.alloc_buffer((64,), \"int32\")\n"
+     "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"},
 };
+/* clang-format on */
 
 static const struct row layout_rows[] = {
     {"the vectors of most loops run along the last dimension",

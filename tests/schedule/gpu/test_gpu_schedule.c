@@ -13,12 +13,14 @@
 
 enum { RANDOM_PROGRAMS = 120, DEVICES = 2, GROUPS = 3, LARGE_ROWS = 2 };
 
+/* clang-format off */
 static const char *const devices[] = {
     "cuda -arch=sm_90 -max_shared_memory_per_block=232448 -num-cores=132",
     "cuda -arch=sm_50 -max_threads_per_block=128 -max_shared_memory_per_block=16384",
     "cuda -arch=sm_80 -max_shared_memory_per_block=166912 -num-cores=1", /* large tiles */
     "nvidia/nvidia-h100",                                                /* groups of warps */
 };
+/* clang-format on */
 
 static void workload_is_right(void **state) {
     const hone_workload *row = *state;
@@ -55,85 +57,88 @@ static void workload_is_right(void **state) {
     "            i, j = T.axis.remap(\"SS\", [i, j])\n"                                            \
     "            D[i, j] = T.max(T.cast(C[i, j], \"float16\") + bias[j], T.float16(0))\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *text;
     uint32_t matrix_calls; /* on a device that has them */
 } products[] = {
-    {"half floats",                     NN("64",             "64",                               "48",           "float16",                                                                                                         "float32"),                             3                                                                                                    },
-    {                                                                                                                                                                                                                                                                                                                                       "half floats, weights transposed",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           NT("64",                                            "64",                          "48",     "float16",                                                                                                                 "float32"),                                       3                                                                              },
-    {                                                                                                                                                                                                                                                                                                         "half floats, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       NN("37",                                 "29",                                                                  "19",                                                                                "float16",                                                                               "float32"), 3                                               },
-    {                                                                                                                                                                                                                                                     "half floats, transposed, odd sizes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       NT("37",                                                   "29",                                                                               "19",                                                                            "float16",                                                                                                                                                                                         "float32"),                                                                                                                                                                                                                           3                                                                                               },
-    {                                                                                                                                                                                                                        "bytes",                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        NT("32", "48", "64", "int8",                                                                                                        "int32"),                                                                                                                                   3},
-    { "rounded after sixteen", NN("32",                               "32",           "32",  "float16",  "float16"),                                                                                                                                                                                                                                       3                                                                                                                                                                                                                                                                                                                                      },
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "first operand transposed",
-     "@T.prim_func\ndef main(" BUF("A",                                             "(48, 40)",                                                                                          "float16") ", " BUF(
-         "B",                                                                                                        "(48, 24)",                                                                                                                                                                                                       "float16") ", " BUF("C",                                                                                                                                                                                                                                     "(40, 24)",
-     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
-     "C[i, j]", "A[k, i]", "B[k, j]",
-     "float32"),
+    {"half floats", NN("64", "64", "48", "float16", "float32"), 3},
+    {"half floats, weights transposed", NT("64", "64", "48", "float16", "float32"), 3},
+    {"half floats, odd sizes", NN("37", "29", "19", "float16", "float32"), 3},
+    {"half floats, transposed, odd sizes", NT("37", "29", "19", "float16", "float32"), 3},
+    {"bytes", NT("32", "48", "64", "int8", "int32"), 3},
+    {"rounded after sixteen", NN("32", "32", "32", "float16", "float16"), 3},
+    {"first operand transposed",
+     "@T.prim_func\ndef main(" BUF("A", "(48, 40)", "float16") ", " BUF(
+         "B", "(48, 24)", "float16") ", " BUF("C", "(40, 24)",
+                                              "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+                                                                    "C[i, j]", "A[k, i]", "B[k, j]",
+                                                                    "float32"),
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    "result transposed",
-     "@T.prim_func\ndef main(" BUF("A",                        "(48, 40)",                                                     "float16") ", " BUF(
-         "B",                                                       "(48, 24)",                                                                                                                                                                                                                     "float16") ", " BUF("C",                                                                                                                                                                                                                                                  "(24, 40)",
-     "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
-     "C[j, i]", "A[k, i]", "B[k, j]",
-     "float32"),
+    {"result transposed",
+     "@T.prim_func\ndef main(" BUF("A", "(48, 40)", "float16") ", " BUF(
+         "B", "(48, 24)", "float16") ", " BUF("C", "(24, 40)",
+                                              "float32") "):\n" SUM("i, j, k", "SSR", "40, 24, 48",
+                                                                    "C[j, i]", "A[k, i]", "B[k, j]",
+                                                                    "float32"),
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "a batch",
-     "@T.prim_func\ndef main(" BUF("A",                      "(3, 20, 32)",                      "float16") ", " BUF(
-         "B",                         "(3, 24, 32)",                                                                                                     "float16") ", " BUF("C",                "(3, 20, 24)",
-     "float32") "):\n" SUM("b, i, j, k", "SSSR",
-     "3, 20, 24, 32", "C[b, i, j]", "A[b, i, k]",
-     "B[b, j, k]", "float32"),
+    {"a batch",
+     "@T.prim_func\ndef main(" BUF("A", "(3, 20, 32)", "float16") ", " BUF(
+         "B", "(3, 24, 32)", "float16") ", " BUF("C", "(3, 20, 24)",
+                                                 "float32") "):\n" SUM("b, i, j, k", "SSSR",
+                                                                       "3, 20, 24, 32",
+                                                                       "C[b, i, j]", "A[b, i, k]",
+                                                                       "B[b, j, k]", "float32"),
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "what follows is joined",
-     "@T.prim_func\ndef main(" BUF("A",                            "(40, 64)",                                                                               "float16") ", " BUF(
-         "B",                                                                                   "(64, 48)",
-     "float16") ", " BUF("bias",                                                                                                                                                                                                                                                                   "(48,)",
-     "float16") ", " BUF("D", "(40, 48)",
-     "float16") "):\n"
+    {"what follows is joined",
+     "@T.prim_func\ndef main(" BUF("A", "(40, 64)", "float16") ", " BUF(
+         "B", "(64, 48)",
+         "float16") ", " BUF("bias", "(48,)",
+                             "float16") ", " BUF("D", "(40, 48)",
+                                                 "float16") "):\n"
                                                             "    C = T.alloc_buffer((40, 48), "
                                                             "\"float32\")\n" SUM(
                                                                 "i, j, k", "SSR", "40, 48, 64",
-     "C[i, j]", "A[i, k]", "B[k, j]",
-     "float32") CAST,
+                                                                "C[i, j]", "A[i, k]", "B[k, j]",
+                                                                "float32") CAST,
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    "a convolution of channels last",
-     "@T.prim_func\ndef main(" BUF("A",                             "(2, 9, 9, 8)",                                                        "float16") ", " BUF(
-         "B",                                                                                    "(3, 3, 8, 20)",
-     "float16") ", " BUF("C",                                                                                                                                                                                                  "(2, 4, 4, 20)",
-     "float32") "):\n" SUM("n, h, w, o, y, x, i", "SSSSRRR",
-     "2, 4, 4, 20, 3, 3, 8", "C[n, h, w, o]",
-     "A[n, h * 2 + y, w * 2 + x, i]", "B[y, x, i, o]",
-     "float32"),
+    {"a convolution of channels last",
+     "@T.prim_func\ndef main(" BUF("A", "(2, 9, 9, 8)", "float16") ", " BUF(
+         "B", "(3, 3, 8, 20)",
+         "float16") ", " BUF("C", "(2, 4, 4, 20)",
+                             "float32") "):\n" SUM("n, h, w, o, y, x, i", "SSSSRRR",
+                                                   "2, 4, 4, 20, 3, 3, 8", "C[n, h, w, o]",
+                                                   "A[n, h * 2 + y, w * 2 + x, i]", "B[y, x, i, o]",
+                                                   "float32"),
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "a convolution of channels first",
-     "@T.prim_func\ndef main(" BUF("A",                                        "(2, 8, 9, 9)",                                                                                          "float16") ", " BUF(
-         "B",                                                                                                        "(20, 8, 3, 3)",
-     "float16") ", " BUF("C",                                                                                                                                                                                                                                     "(2, 20, 7, 7)",
-     "float32") "):\n" SUM("n, o, h, w, i, y, x", "SSSSRRR",
-     "2, 20, 7, 7, 8, 3, 3", "C[n, o, h, w]",
-     "A[n, i, h + y, w + x]", "B[o, i, y, x]",
-     "float32"),
+    {"a convolution of channels first",
+     "@T.prim_func\ndef main(" BUF("A", "(2, 8, 9, 9)", "float16") ", " BUF(
+         "B", "(20, 8, 3, 3)",
+         "float16") ", " BUF("C", "(2, 20, 7, 7)",
+                             "float32") "):\n" SUM("n, o, h, w, i, y, x", "SSSSRRR",
+                                                   "2, 20, 7, 7, 8, 3, 3", "C[n, o, h, w]",
+                                                   "A[n, i, h + y, w + x]", "B[o, i, y, x]",
+                                                   "float32"),
      3},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "rows known at run time",
+    {"rows known at run time",
      "@T.prim_func\ndef main(a: T.handle, " BUF(
-         "B",            "(64, 40)",                                     "float32") ", c: T.handle):\n"
+         "B", "(64, 40)", "float32") ", c: T.handle):\n"
                                      "    n = T.int64()\n"
                                      "    A = T.match_buffer(a, (n, 64), \"float32\")\n"
                                      "    C = T.match_buffer(c, (n, 40), \"float32\")\n" SUM(
-                                         "i, j, k",                                                                                     "SSR",                                                                                                                                                                                       "n, 40, 64",                                                                                                                                                                                                                                       "C[i, j]",                                                                                                                                                                                                                                                                                                                             "A[i, k]",
-     "B[k, j]", "float32"),
+                                         "i, j, k", "SSR", "n, 40, 64", "C[i, j]", "A[i, k]",
+                                         "B[k, j]", "float32"),
      0},
-    {                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "half floats, all sizes known at run time",
+    {"half floats, all sizes known at run time",
      "@T.prim_func\ndef main(a: T.handle, b: T.handle, c: T.handle):\n"
      "    n = T.int32()\n    m = T.int32()\n    l = T.int32()\n"
      "    A = T.match_buffer(a, (n, l), \"float16\")\n"
      "    B = T.match_buffer(b, (m, l), \"float16\")\n"
-     "    C = T.match_buffer(c, (n, m), \"float32\")\n" SUM("i, j, k",                      "SSR",   "n, m, l",      "C[i, j]",
-     "A[i, k]",                                                                                                                                                                                                                                               "B[j, k]",                                                                                                 "float32"),
+     "    C = T.match_buffer(c, (n, m), \"float32\")\n" SUM("i, j, k", "SSR", "n, m, l", "C[i, j]",
+                                                            "A[i, k]", "B[j, k]", "float32"),
      3},
 };
+/* clang-format on */
 
 /* Of the instructions of matrix units: how many load, and multiply. */
 static uint32_t count_matrix_calls(const hone_func *func) {

@@ -12,6 +12,7 @@
 #include "tests/support/program_text.h"
 
 /* What every text below must make, in steps. */
+/* clang-format off */
 static const char reference[] = "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
                                 "l1, l2, l3 = sch.get_loops(block=b0)\n"
                                 "l4, l5 = sch.split(loop=l2, factors=[None, 8])\n"
@@ -39,8 +40,8 @@ static const struct row {
      "    block_C = sch.get_block(\"C\", \"main\")\n"
      "    i, j, k = sch.get_loops(block=block_C)\n"
      "    j0, j1 = sch.split(loop=j, factors=[None, jfactor])\n"
-     "    sch.reorder(i, j0, k, j1)\n" REST "    return sch\n"                                                      },
-    {"loops of Python",                  "block_C = sch.get_block(\"C\")\n"
+     "    sch.reorder(i, j0, k, j1)\n" REST "    return sch\n"},
+    {"loops of Python", "block_C = sch.get_block(\"C\")\n"
                         "for loop in sch.get_loops(block_C)[1:2]:\n"
                         "    for unused, factor in [(0, 8)]:\n"
                         "        j0, j1 = sch.split(loop, factors=[None, factor])\n"
@@ -55,16 +56,16 @@ static const struct row {
                         "    for loop in list(sch.get_loops(d)[2 + n:3]):\n"
                         "        sch.vectorize(loop)\n"
                         "sch.parallel(i)\n"
-                        "sch.decompose_reduction(block_C, k)\n"                              },
-    {"a function of a module",           "def transform(mod, jfactor):\n"
+                        "sch.decompose_reduction(block_C, k)\n"},
+    {"a function of a module", "def transform(mod, jfactor):\n"
                                "    sch = tvm.tir.Schedule(mod)\n"
                                "    block_C = sch.get_block(\"C\", \"main\")\n"
                                "    i, j, k = sch.get_loops(block=block_C)\n"
                                "    j0, j1 = sch.split(loop=j, factors=[None, jfactor])\n"
                                "    sch.reorder(i, j0, k, j1)\n" REST "    return sch.mod\n"
                                "\n"
-                               "made = transform(MyModule, jfactor=8)\n"              },
-    {"functions that call functions",    "def split_last(s, loop, a, b):\n"
+                               "made = transform(MyModule, jfactor=8)\n"},
+    {"functions that call functions", "def split_last(s, loop, a, b):\n"
                                       "    outer, inner = s.split(loop, factors=[None, a * b])\n"
                                       "    return outer, inner\n"
                                       "\n"
@@ -88,8 +89,8 @@ static const struct row {
                                       "sch = tvm.tir.Schedule(MyModule)\n"
                                       "sch = tile(sch, 4)\n"
                                       "sch.mod.show()\n"
-                                      "print(sch.trace)\n"                     },
-    {"one name for all loops, slices",   "block_C = sch.get_block(\"C\")\n"
+                                      "print(sch.trace)\n"},
+    {"one name for all loops, slices", "block_C = sch.get_block(\"C\")\n"
                                        "loops = sch.get_loops(block_C)\n"
                                        "i, j = loops[:2]\n"
                                        "(k,) = loops[2:]\n"
@@ -110,8 +111,8 @@ static const struct row {
      "_, _, last = sch.get_loops(block=\"D\")\n"
      "sch.vectorize(last)\n"
      "sch.parallel(i)\n"
-     "sch.decompose_reduction(\"C\", k)\n"                                                                          },
-    {"programs beside the schedule",     "from tvm.script import tir as T\n"
+     "sch.decompose_reduction(\"C\", k)\n"},
+    {"programs beside the schedule", "from tvm.script import tir as T\n"
                                      "@tvm.script.ir_module\n"
                                      "class MyModule:\n"
                                      "    @T.prim_func\n"
@@ -131,8 +132,8 @@ static const struct row {
                                      "sch.reverse_compute_at(\"D\", j0)\n"
                                      "sch.vectorize(sch.get_loops(\"D\")[2])\n"
                                      "sch.parallel(i)\n"
-                                     "sch.decompose_reduction(\"C\", k)\n"      },
-    {"a schedule begun anew",            "factor = 8\n"
+                                     "sch.decompose_reduction(\"C\", k)\n"},
+    {"a schedule begun anew", "factor = 8\n"
                               "sch = tvm.tir.Schedule(MyModule)\n"
                               "i, j, k = sch.get_loops(\"C\")\n"
                               "sch.unroll(k)\n"
@@ -144,8 +145,9 @@ static const struct row {
                               "sch.reverse_compute_at(\"D\", j0)\n"
                               "sch.vectorize(sch.get_loops(\"D\")[2])\n"
                               "sch.parallel(i)\n"
-                              "sch.decompose_reduction(\"C\", k)\n"                    },
+                              "sch.decompose_reduction(\"C\", k)\n"},
 };
+/* clang-format on */
 
 static hone_status apply_text(const hone_func *base, const char *text, hone_schedule *sch) {
     hone_arena *arena = hone_arena_create(1 << 14);
@@ -179,71 +181,74 @@ static void makes_the_program(void **state) {
 
 #define C "c = sch.get_block(\"C\")\ni, j, k = sch.get_loops(c)\n"
 
+/* clang-format off */
 static const struct wrong {
     const char *name, *text;
     hone_code code;
     const char *part;
 } wrongs[] = {
-    {"for over one value",         "b = sch.get_block(\"C\")\nfor x in b:\n    sch.unroll(x)\n",
-     HONE_CODE_INVALID,                                                                                                   "t:2:10: expected a list"                    },
-    {"for without in",             "for x of [1]:\n    pass\n",                                        HONE_CODE_INVALID, "t:1:7: expected 'in'"                       },
-    {"for without a body",         "for x in [1]:\npass\n",                                            HONE_CODE_INVALID, "expected an indented body"                  },
-    {"for for ever",               "for x in range(4096):\n    for y in range(4096):\n        pass\n",
-     HONE_CODE_INVALID,                                                                                                   "this runs for too long"                     },
-    {"a long range",               "for x in range(5000):\n    pass\n",                                HONE_CODE_INVALID,
-     "the list is too long"                                                                                                                                            },
-    {"a range without steps",      "for x in range(0, 5, 0):\n    pass\n",                             HONE_CODE_INVALID,
-     "no step 0"                                                                                                                                                       },
-    {"a length of a number",       "sch.unroll(len(3))\n",                                             HONE_CODE_INVALID,
-     "t:1:15: expected one list"                                                                                                                                       },
+    {"for over one value", "b = sch.get_block(\"C\")\nfor x in b:\n    sch.unroll(x)\n",
+     HONE_CODE_INVALID, "t:2:10: expected a list"},
+    {"for without in", "for x of [1]:\n    pass\n", HONE_CODE_INVALID, "t:1:7: expected 'in'"},
+    {"for without a body", "for x in [1]:\npass\n", HONE_CODE_INVALID, "expected an indented body"},
+    {"for for ever", "for x in range(4096):\n    for y in range(4096):\n        pass\n",
+     HONE_CODE_INVALID, "this runs for too long"},
+    {"a long range", "for x in range(5000):\n    pass\n", HONE_CODE_INVALID,
+     "the list is too long"},
+    {"a range without steps", "for x in range(0, 5, 0):\n    pass\n", HONE_CODE_INVALID,
+     "no step 0"},
+    {"a length of a number", "sch.unroll(len(3))\n", HONE_CODE_INVALID,
+     "t:1:15: expected one list"},
     {"consumers that are no list", "sch.cache_read(\"D\", 0, \"local\", consumer_blocks=\"D\")\n",
-     HONE_CODE_INVALID,                                                                                                   "argument 'consumer_blocks' must be a list"  },
-    {"an annotation of nothing",   "sch.annotate(\"D\", \"key\", None)\n",                             HONE_CODE_INVALID,
-     "argument 'ann_val' must be a value"                                                                                                                              },
-    {"no value",                   "def f(sch, a):\n    sch.unroll(a)\n",                              HONE_CODE_INVALID,
-     "no value for parameter 'a'"                                                                                                                                      },
-    {"unknown parameter",          "def f(sch, a=1):\n    pass\nf(sch, b=2)\n",                        HONE_CODE_INVALID,
-     "t:3:8: the function has no parameter 'b'"                                                                                                                        },
-    {"too many arguments",         "def f(sch):\n    pass\nf(sch, 2)\n",                               HONE_CODE_INVALID,
-     "too many arguments for 'f'"                                                                                                                                      },
-    {"given twice",                "def f(sch, a):\n    pass\nf(sch, 2, a=3)\n",                       HONE_CODE_INVALID,
-     "given twice: argument 'a'"                                                                                                                                       },
-    {"calls without end",          "def f(sch):\n    f(sch)\n",                                        HONE_CODE_INVALID, "t:2:6: too many calls"                      },
+     HONE_CODE_INVALID, "argument 'consumer_blocks' must be a list"},
+    {"an annotation of nothing", "sch.annotate(\"D\", \"key\", None)\n", HONE_CODE_INVALID,
+     "argument 'ann_val' must be a value"},
+    {"no value", "def f(sch, a):\n    sch.unroll(a)\n", HONE_CODE_INVALID,
+     "no value for parameter 'a'"},
+    {"unknown parameter", "def f(sch, a=1):\n    pass\nf(sch, b=2)\n", HONE_CODE_INVALID,
+     "t:3:8: the function has no parameter 'b'"},
+    {"too many arguments", "def f(sch):\n    pass\nf(sch, 2)\n", HONE_CODE_INVALID,
+     "too many arguments for 'f'"},
+    {"given twice", "def f(sch, a):\n    pass\nf(sch, 2, a=3)\n", HONE_CODE_INVALID,
+     "given twice: argument 'a'"},
+    {"calls without end", "def f(sch):\n    f(sch)\n", HONE_CODE_INVALID, "t:2:6: too many calls"},
     {"very many calls",
      "def f(sch):\n    pass\n"
      "def g(sch):\n    f(sch);f(sch);f(sch);f(sch);f(sch);f(sch)\n"
      "def h(sch):\n    g(sch);g(sch);g(sch);g(sch);g(sch);g(sch)\n"
      "def k(sch):\n    h(sch);h(sch);h(sch);h(sch);h(sch);h(sch)\n"
-     "def l(sch):\n    k(sch);k(sch);k(sch);k(sch);k(sch);k(sch)\n",                                   HONE_CODE_INVALID, "too many calls"                             },
-    {"a place in the body",        "def f(sch):\n    x = 1\n    sch.tile(x)\nf(sch)\n",                HONE_CODE_INVALID,
-     "t:3:9: unknown step 'tile'\n    sch.tile(x)\n        ^"                                                                                                          },
-    {"names of the body",          "def f(sch):\n    x = 1\nf(sch)\n" C "sch.split(i, [x, 2])\n",
-     HONE_CODE_INVALID,                                                                                                   "undefined name 'x'"                         },
-    {"a module is no loop",        "def f(mod):\n    sch.unroll(mod)\nf(MyModule)\n",                  HONE_CODE_INVALID,
-     "t:2:16: 'MyModule' is nothing that a step takes"                                                                                                                 },
-    {"sampled variables",          C "v, w = sch.sample_perfect_tile(i, n=2)\nx = v * 2\n",
-     HONE_CODE_INVALID,                                                                                                   "t:4:7: arithmetic is for whole numbers only"},
-    {"division by zero",           "x = 3 // 0\n",                                                     HONE_CODE_INVALID, "t:1:7: division by zero"                    },
-    {"a large product",            "x = 9223372036854775807 * 2\n",                                    HONE_CODE_INVALID,
-     "the number is too large"                                                                                                                                         },
-    {"out of range",               "x = sch.get_loops(\"C\")[3]\n",                                    HONE_CODE_INVALID, "index 3 of 3 items"                         },
-    {"nothing of nothing",         "f = lambda i: (i, ()[:0])\n",                                      HONE_CODE_INVALID,
-     "t:1:19: a range is (begin, end), found 0 items"                                                                                                                  },
-    {"names and values",           "a, b = sch.get_loops(\"C\")[:1]\n",                                HONE_CODE_INVALID,
-     "2 names for 1 values"                                                                                                                                            },
-    {"one value",                  "a, b = 3\n",                                                       HONE_CODE_INVALID,
-     "t:1:8: expected a list, one value for each name"                                                                                                                 },
-    {"a loop of before",           C "sch = tvm.tir.Schedule(M)\nsch.unroll(i)\n",                     HONE_CODE_INVALID,
-     "t:4:12: this belongs to a schedule that was begun before"                                                                                                        },
-    {"some other call",            "x = tvm.tune(sch)\n",                                              HONE_CODE_INVALID,
-     "t:1:13: what 'tvm.tune' does to the schedule is not known here"                                                                                                  },
-    {"no such block",              "l = sch.get_loops(\"X\")\nsch.unroll(l[0])\n",                     HONE_CODE_ILLEGAL,
-     "step 1: "                                                                                                                                                        },
-    {"refused before",             C "sch.parallel(k)\nl = sch.get_loops(c)\nsch.unroll(l[0])\n",
-     HONE_CODE_ILLEGAL,                                                                                                   "step 3: sch.parallel(loop=l3)"              },
-    {"an open string",             "x = \"\"\"a\n",                                                    HONE_CODE_INVALID,
-     "t:1:5: this string has no closing quote"                                                                                                                         },
+     "def l(sch):\n    k(sch);k(sch);k(sch);k(sch);k(sch);k(sch)\n",
+     HONE_CODE_INVALID, "too many calls"},
+    {"a place in the body", "def f(sch):\n    x = 1\n    sch.tile(x)\nf(sch)\n", HONE_CODE_INVALID,
+     "t:3:9: unknown step 'tile'\n    sch.tile(x)\n        ^"},
+    {"names of the body", "def f(sch):\n    x = 1\nf(sch)\n" C "sch.split(i, [x, 2])\n",
+     HONE_CODE_INVALID, "undefined name 'x'"},
+    {"a module is no loop", "def f(mod):\n    sch.unroll(mod)\nf(MyModule)\n", HONE_CODE_INVALID,
+     "t:2:16: 'MyModule' is nothing that a step takes"},
+    {"sampled variables", C "v, w = sch.sample_perfect_tile(i, n=2)\nx = v * 2\n",
+     HONE_CODE_INVALID, "t:4:7: arithmetic is for whole numbers only"},
+    {"division by zero", "x = 3 // 0\n", HONE_CODE_INVALID, "t:1:7: division by zero"},
+    {"a large product", "x = 9223372036854775807 * 2\n", HONE_CODE_INVALID,
+     "the number is too large"},
+    {"out of range", "x = sch.get_loops(\"C\")[3]\n", HONE_CODE_INVALID, "index 3 of 3 items"},
+    {"nothing of nothing", "f = lambda i: (i, ()[:0])\n", HONE_CODE_INVALID,
+     "t:1:19: a range is (begin, end), found 0 items"},
+    {"names and values", "a, b = sch.get_loops(\"C\")[:1]\n", HONE_CODE_INVALID,
+     "2 names for 1 values"},
+    {"one value", "a, b = 3\n", HONE_CODE_INVALID,
+     "t:1:8: expected a list, one value for each name"},
+    {"a loop of before", C "sch = tvm.tir.Schedule(M)\nsch.unroll(i)\n", HONE_CODE_INVALID,
+     "t:4:12: this belongs to a schedule that was begun before"},
+    {"some other call", "x = tvm.tune(sch)\n", HONE_CODE_INVALID,
+     "t:1:13: what 'tvm.tune' does to the schedule is not known here"},
+    {"no such block", "l = sch.get_loops(\"X\")\nsch.unroll(l[0])\n", HONE_CODE_ILLEGAL,
+     "step 1: "},
+    {"refused before", C "sch.parallel(k)\nl = sch.get_loops(c)\nsch.unroll(l[0])\n",
+     HONE_CODE_ILLEGAL, "step 3: sch.parallel(loop=l3)"},
+    {"an open string", "x = \"\"\"a\n", HONE_CODE_INVALID,
+     "t:1:5: this string has no closing quote"},
 };
+/* clang-format on */
 
 static void says_why(void **state) {
     const struct wrong *row = *state;
