@@ -445,7 +445,7 @@ typedef struct hone_farm_message {
 /* Appends the frame to `out`. NO_MEMORY. It is the decoder that checks: what makes no sense is
  * written as it is, so that tests can be hostile. */
 HONE_NODISCARD hone_status hone_farm_encode(const hone_farm_message *message, hone_str *out);
-/* Appends the frame and its seal (frame_check.h): what is sent. */
+/* hone_farm_encode, with a seal (frame_check.h) behind: what is sent. */
 HONE_NODISCARD hone_status hone_farm_encode_sealed(const hone_farm_message *message, hone_str *out);
 
 /* INVALID: not a message, or one beyond the limits; *out_message then has as much of kind and id as
