@@ -101,28 +101,30 @@ static hone_status bind_all(parts *p, const hone_func *func, int64_t number, hon
     return hone_func_bind_sizes(*out_func, values);
 }
 
-/* Tiles that fill a loop of the number: they divide it by chance, and others not at all. */
-static bool fills_by_chance(const hone_trace *trace, int64_t number) {
-    for (uint32_t i = 0; i < trace->count && number > 1; i++) {
-        const hone_decision *tiles = &trace->decisions[i];
-        int64_t extent = 1;
-        if (trace->insts[i].kind != HONE_INST_SAMPLE_PERFECT_TILE) continue;
-        for (uint32_t d = 0; d < tiles->count; d++)
-            if (__builtin_mul_overflow(extent, tiles->values[d], &extent)) return true;
-        if (extent % number == 0) return true;
+/* Sums over windows of images: channels, rows and columns. */
+static bool sums_windows(const hone_func *func) {
+    for (uint32_t n = 0; n < func->node_count; n++) {
+        if (func->nodes[n].kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = func->nodes[n].u.block.block;
+        int sums = 0;
+        for (uint32_t a = 0; a < block->axis_count; a++)
+            sums += block->axes[a].kind == HONE_AXIS_REDUCE &&
+                    !hone_expr_is_int_value(block->axes[a].dom.extent, 1);
+        if (sums >= 3) return true;
     }
     return false;
 }
 
-/* A loop that is a vector where its size is known stays a loop where it is not. */
+/* A loop that is a vector where its size is known stays a loop where it is not: of windows, whose
+ * padding has such. */
 static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *open_one) {
-    enum { MOST_LEFT_OUT = 16 };
+    const int most = sums_windows(open_one->func) ? 16 : 0;
     bool *is_left_out = hone_arena_zalloc(p->arena, trace->count + 1);
     uint32_t failed = 0;
     hone_apply_options options = {.is_left_out = is_left_out, .out_failed = &failed};
     if (!is_left_out) return parts_no_memory();
     hone_status st = hone_trace_apply(trace, open_one, &options);
-    for (int i = 0; i < MOST_LEFT_OUT && hone_status_code(st) == HONE_CODE_ILLEGAL; i++) {
+    for (int i = 0; i < most && hone_status_code(st) == HONE_CODE_ILLEGAL; i++) {
         if (failed >= trace->count || trace->insts[failed].kind != HONE_INST_VECTORIZE) break;
         hone_status_free(st);
         is_left_out[failed] = true;
@@ -139,8 +141,6 @@ static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
     HONE_TRY(bind_all(p, open_one->func, number, &bound));
     HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
-    if (!st && fills_by_chance(&sch->trace, number))
-        st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
     if (!st) st = apply_open(p, &sch->trace, open_one);
     hone_schedule_destroy(sch);
     return st;
@@ -156,12 +156,12 @@ static bool has_sums(const hone_schedule *sch) {
 }
 
 /* Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
- * the open program, then what is good for size 1: each step checks that it is legal there. Primes:
- * what divides them by chance need not divide others; the second one is longer than tiles are.
+ * the open program, then what is good for size 1: each step checks that it is legal there. A prime:
+ * what divides it by chance need not divide others.
  * *out_done is false when both are refused. */
 static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
                                    bool *out_done) {
-    static const int64_t numbers[] = {61, 251, 1};
+    static const int64_t numbers[] = {61, 1};
     *out_done = false;
     for (size_t i = has_sums(open_one) ? 0 : 1; i < sizeof numbers / sizeof numbers[0]; i++) {
         hone_status st = schedule_as(p, k, numbers[i], open_one);
