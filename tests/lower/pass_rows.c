@@ -26,7 +26,8 @@ void hone_check_behind_pass(const struct row *row, const char *pass) {
     look l = {.pass = pass};
     HONE_ASSERT_OK(hone_script_parse(row->text, strlen(row->text), "program", &module));
     HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
-    HONE_ASSERT_OK(hone_target_parse("x86-64-v3", &target));
+    bool is_of_threads = strstr(row->text, "T.thread_binding(") != NULL;
+    HONE_ASSERT_OK(hone_target_parse(is_of_threads ? "nvidia/nvidia-h100" : "x86-64-v3", &target));
     hone_arena *arena = hone_arena_create(1 << 12);
     hone_lower_options options = {.target = &target, .ctx = &l, .after = look_after};
     hone_status st = hone_lower_func(member->func, &options, arena, &lowered);

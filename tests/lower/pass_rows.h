@@ -17,8 +17,8 @@ struct row {
     const char *expected; /* in the program behind the pass; the body begins at 4 columns */
 };
 
-/* Lowers the text of a row for x86-64-v3; fails, and shows the program, where it is not as expected
- * behind the pass. */
+/* Lowers the text of a row for x86-64-v3, or a GPU where it binds threads; fails, and shows the
+ * program, where it is not as expected behind the pass. */
 void hone_check_behind_pass(const struct row *row, const char *pass);
 
 #endif

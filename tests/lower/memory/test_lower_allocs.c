@@ -224,22 +224,22 @@ static const struct row alloc_rows[] = {
      HEAD "    L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n"
           "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
-          "            if b // 2 * 32 + t * 3 % 8 < 56:\n"
+          "            if A[t] < n:\n"
           "                L[b // 2 * 32 + t] = A[t]\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
-          "            if b // 2 * 32 + t < 56:\n"
-          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",
+          "            if A[t + 8] < n:\n"
+          "                Y[b * 8 + t] = L[b // 2 * 32 + 7 - t]\n",
      "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
      "        L = T.alloc_buffer((64,), \"int32\", scope=\"shared\")\n"},
     {"but what is global is one for all",
      HEAD "    L = T.alloc_buffer((64,), \"int32\")\n"
           "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
-          "            if b // 2 * 32 + t * 3 % 8 < 56:\n"
+          "            if A[t] < n:\n"
           "                L[b // 2 * 32 + t] = A[t]\n"
           "        for t in T.thread_binding(8, thread=\"threadIdx.x\"):\n"
-          "            if b // 2 * 32 + t < 56:\n"
-          "                Y[t] = L[b // 2 * 32 + 7 - t]\n",
+          "            if A[t + 8] < n:\n"
+          "                Y[b * 8 + t] = L[b // 2 * 32 + 7 - t]\n",
      "    L = T.alloc_buffer((64,), \"int32\")\n"
      "    for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n"},
 };
