@@ -234,7 +234,7 @@ static const struct row fused_rows[] = {
 /* clang-format off */
 static const struct row vectorize_rows[] = {
     {"the branch that no lane takes is not loaded",
-     LONG_HEAD "    for i in range(500):\n"
+     LONG_HEAD "    for i in range(400):\n"
                "        for j in T.vectorized(8):\n"
                "            Y[j] = T.if_then_else(j < n, 0, A[i])\n",
      "A[T.Broadcast(i, 8)]"},
