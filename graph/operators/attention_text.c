@@ -57,8 +57,8 @@ static const char *const softmax_lines[] = {
     " most[r] = now[r]",
     " total[r] = total[r] * less[r]",
     " for x in T.unroll($BN // 4):",
-    "  S[x // 2 * 4 + r * 2 + x % 2] = T.exp2(S[x // 2 * 4 + r * 2 + x % 2] *"
-    " T.float32($FACTOR) - most[r] * T.float32($FACTOR))",
+    ("  S[x // 2 * 4 + r * 2 + x % 2] = T.exp2(S[x // 2 * 4 + r * 2 + x % 2] *"
+     " T.float32($FACTOR) - most[r] * T.float32($FACTOR))"),
     "  total[r] = total[r] + S[x // 2 * 4 + r * 2 + x % 2]",
 };
 

@@ -233,11 +233,11 @@ static const struct row fused_rows[] = {
 
 /* clang-format off */
 static const struct row vectorize_rows[] = {
-    {"the branch that no lane takes is not loaded",
-     LONG_HEAD "    for i in range(400):\n"
+    {"what lanes may take is loaded once, and checked",
+     LONG_HEAD "    for i in range(500):\n"
                "        for j in T.vectorized(8):\n"
                "            Y[j] = T.if_then_else(j < n, 0, A[i])\n",
-     "A[T.Broadcast(i, 8)]"},
+     "T.Broadcast(A[T.checked_index(i, 400)], 8))"},
     {"a few vectors are unrolled",
      LONG_HEAD "    for j in T.vectorized(72):\n"
                "        Y[j] = A[j]\n",
