@@ -107,15 +107,16 @@ static hone_status widen(hone_rewrite *rw, const hone_sinfo *info, int32_t rank,
     return hone_rewrite_call(rw, "reshape", 2, args, (hone_attrs){0}, io);
 }
 
-/* An argument with channels last; scalars and what is no tensor as it is. */
+/* An argument as one of this rank with channels last; scalars and what is no tensor as it is. One
+ * of less dimensions has other channels, also where it was turned itself. */
 static hone_status turn_arg(hone_rewrite *rw, const hone_garg *old, int32_t rank, hone_garg *out) {
     const turned *all = rw->ctx;
     const hone_garg *known = turned_of(rw, old);
-    if (known) {
+    const hone_sinfo *info = tensor_of(rw, old);
+    if (known && info->rank == rank) {
         *out = *known;
         return HONE_OK;
     }
-    const hone_sinfo *info = tensor_of(rw, old);
     HONE_TRY(hone_rewrite_arg(rw, old, out));
     if (!info || info->rank == 0) return HONE_OK;
     hone_garg none = {.kind = HONE_GARG_NONE}, *copy = &none;
@@ -270,8 +271,9 @@ static hone_status turn_concat(hone_rewrite *rw, const hone_gbind *bind, int32_t
     return give(rw, bind, out, rank, out_done);
 }
 
-/* The rank of the arguments that are turned; 0: none is. */
+/* The highest rank of the arguments that are turned; 0: none is. */
 static int32_t turned_rank(hone_rewrite *rw, const hone_garg *args, uint32_t count) {
+    int32_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
         int32_t rank = 0;
         if (args[i].kind == HONE_GARG_TUPLE) {
@@ -279,9 +281,9 @@ static int32_t turned_rank(hone_rewrite *rw, const hone_garg *args, uint32_t cou
         } else if (turned_of(rw, &args[i])) {
             rank = tensor_of(rw, &args[i])->rank;
         }
-        if (rank > 0) return rank;
+        if (rank > most) most = rank;
     }
-    return 0;
+    return most;
 }
 
 /* What already turns to the order of N, C, space has its argument turned. */

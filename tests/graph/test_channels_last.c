@@ -76,6 +76,15 @@ static const struct row {
      "    b = R.nn.conv3d(y, v)\n"
      "    out = R.add(R.sum(a), R.sum(b, axis=[1, 3]))\n",
      5},
+    {"ranks beside each other, each with channels of its own",
+     "x: R.Tensor((3, 3, 3, 3), \"float16\"), w: R.Tensor((3, 3, 1, 1), \"float16\"), "
+     "y: R.Tensor((3, 3, 3), \"float16\"), v: R.Tensor((3, 3, 1), \"float16\")",
+     "    a = R.nn.conv2d(x, w)\n"
+     "    b = R.nn.conv1d(y, v)\n"
+     "    c = R.add(a, b)\n"
+     "    d = R.nn.relu(R.subtract(b, c))\n"
+     "    out = R.nn.conv2d(d, w)\n",
+     8},
     {"other types stay",
      "x: R.Tensor((2, 6, 9, 7), \"float32\"), w: R.Tensor((8, 6, 3, 3), \"float32\")",
      "    out = R.nn.conv2d(x, w)\n", 0},
