@@ -54,6 +54,11 @@ void private_find(machine *m) {
     m->meets = f.meets;
 }
 
+/* Asked of its store, which all threads see: what each has of its own is another one. */
+static bool is_argument(const xbuffer *b) {
+    return b->store && (b->store->is_argument || b->store->argument);
+}
+
 bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
     const hone_node *node = hone_func_node(m->func, loop);
     bool is_thread = node->loop_kind == HONE_LOOP_THREAD, is_any = m->options.is_scheduled;
@@ -61,7 +66,7 @@ bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
     id = hone_func_storage(m->func, id);
     const char *scope = m->func->buffers[id].scope;
     bool is_global = !scope || starts_with(scope, "global");
-    bool is_common = m->buffers[id].own.is_argument || (is_global && !is_any);
+    bool is_common = is_argument(&m->buffers[id]) || (is_global && !is_any);
     hone_node_id meet = m->meets[id];
     if (is_common || meet == HONE_NO_ID ||
         (meet != loop && !hone_tree_is_ancestor(m->func, loop, meet))) {

@@ -213,24 +213,37 @@ static const struct row {
      "      T.tvm_storage_sync(\"shared\")\n"
      "      C[b * 32 + t] = S[t]\n",
      itself, NULL},
+    {"arguments are all threads', also where only the inner ones name them",
+     "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
+     "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "      for k in range(2):\n"
+     "        T.tvm_storage_sync(\"shared\")\n"
+     "        C[y * 16 + x] = A[y * 16 + x]\n",
+     itself, NULL},
+    {"and what these store there can meet",
+     "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
+     "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "      T.tvm_storage_sync(\"shared\")\n"
+     "      C[x] = A[y * 16 + x]\n",
+     NULL, "touch element 0 of 'C'"},
 };
 /* clang-format on */
 
-static hone_status run(const char *text, int32_t *a, int32_t *c) {
+static hone_status run(const char *text, bool is_scheduled, int32_t *a, int32_t *c) {
     static const int64_t shape[1] = {COUNT};
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(text, &module);
     hone_tensor in = hone_tensor_view(a, HONE_DTYPE_I32, 1, shape);
     hone_tensor out = hone_tensor_view(c, HONE_DTYPE_I32, 1, shape);
     hone_tensor *args[] = {&in, &out};
-    const hone_interp_options options = {.check_uninitialised = true, .check_races = true};
+    const hone_interp_options options = {
+        .check_uninitialised = true, .check_races = true, .is_scheduled = is_scheduled};
     hone_status st = hone_interp_func(func, args, 2, &options);
     hone_module_release(module);
     return st;
 }
 
-static void check(void **state) {
-    const struct row *row = *state;
+static void check_as(const struct row *row, bool is_scheduled) {
     char text[4096];
     int32_t a[COUNT], c[COUNT];
     snprintf(text, sizeof text,
@@ -241,7 +254,7 @@ static void check(void **state) {
         a[i] = (i * i * 7 + 3 * i) % 101 - 40;
         c[i] = -1000;
     }
-    hone_status st = run(text, a, c);
+    hone_status st = run(text, is_scheduled, a, c);
     if (!row->want) {
         HONE_ASSERT_ERROR(st, HONE_CODE_ILLEGAL, row->message);
         return;
@@ -249,6 +262,11 @@ static void check(void **state) {
     HONE_ASSERT_OK(st);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(c[i], row->want(a, i));
+}
+
+static void check(void **state) {
+    check_as(*state, false);
+    check_as(*state, true);
 }
 
 int main(void) {
