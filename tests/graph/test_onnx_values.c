@@ -122,6 +122,14 @@ static const struct row {
         "input x f64 1\nnode Constant -> s value_strings=['-12.5e3','7','.25','1e-4','-inf','NaN',"
         "'123456789.125']\nnode Cast s -> n to=11\nnode Add n,x -> y",
         "0", "-12500,7,0.25,0.0001,-inf,nan,123456789.125"),
+    ROW("those that float64 has few bits for",
+        "input x f64 1\nnode Constant -> s value_strings=['3e-310','2250738585072014e-323']\n"
+        "node Cast s -> n to=11\nconst k f64 = 1e300\nnode Mul n,k -> m\nnode Mul m,x -> y",
+        "1e10", "3,225.0738585072014"),
+    ROW("whole numbers that strings spell are exact",
+        "input x i64 4\nnode Constant -> s value_strings=['9007199254740993',"
+        "'-9223372036854775807','2e3','-7.9']\nnode Cast s -> n to=7\nnode Sub n,x -> y",
+        "9007199254740992,-9223372036854775806,0,0", "1,-1,2000,-7"),
     ROW("what is left of the elements beside a size that they do not divide by",
         "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
         "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"
