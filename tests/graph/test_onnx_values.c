@@ -130,6 +130,15 @@ static const struct row {
         "input x i64 4\nnode Constant -> s value_strings=['9007199254740993',"
         "'-9223372036854775807','2e3','-7.9']\nnode Cast s -> n to=7\nnode Sub n,x -> y",
         "9007199254740992,-9223372036854775806,0,0", "1,-1,2000,-7"),
+    ROW("a number that is no key is exact, too",
+        "input x i64 2\nnode ai.onnx.ml.LabelEncoder x -> n keys_int64s=[1] values_int64s=[2] "
+        "default_int64=9007199254740993\nnode Constant -> k value_ints=[2,9007199254740992]\n"
+        "node Sub n,k -> y",
+        "1,7", "0,1"),
+    ROW("NaN is a key",
+        "input x f32 3\nnode ai.onnx.ml.LabelEncoder x -> y keys_floats=[1.0,nan] "
+        "values_floats=[5.0,6.0] default_float=-1.0",
+        "nan,1,2", "6,5,-1"),
     ROW("what is left of the elements beside a size that they do not divide by",
         "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
         "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"

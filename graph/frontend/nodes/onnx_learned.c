@@ -331,9 +331,10 @@ static hone_status other_value(onnx_reader *r, const hone_garg *values, hone_gar
     HONE_TRY(onnx_info(r, values, &info));
     HONE_TRY(onnx_attr_int(r, "default_int64", -1, &whole));
     HONE_TRY(onnx_attr_float(r, "default_float", 0, &number));
-    bool is_float = hone_dtype_is_float(info->dtype);
-    HONE_TRY(onnx_scalar(r, info->dtype, is_float ? number : (double)whole, out));
-    return onnx_emit_flat(r, *out, out);
+    const float as_float = (float)number;
+    HONE_TRY(hone_dtype_is_float(info->dtype) ? onnx_float_table(r, 0, 1, &as_float, out)
+                                              : onnx_int_table(r, 1, &whole, out));
+    return onnx_emit_cast(r, *out, info->dtype, out);
 }
 
 /* The values, behind what stands for all other keys. */
@@ -349,7 +350,7 @@ static hone_status values_of(onnx_reader *r, uint32_t *out_count, hone_garg *out
     return is_text ? onnx_make_text(r, pool, *out, out) : HONE_OK;
 }
 
-/* Input 0 beside all keys: truths [..., count]. */
+/* Input 0 beside all keys, of which NaN may be one: truths [..., count]. */
 static hone_status compare_keys(onnx_reader *r, hone_garg keys, hone_garg *out) {
     hone_garg x = r->inputs[0], bytes;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
@@ -358,7 +359,7 @@ static hone_status compare_keys(onnx_reader *r, hone_garg keys, hone_garg *out) 
     if (!onnx_is_text(&x)) {
         HONE_TRY(onnx_as_tensor(r, &x));
         HONE_TRY(onnx_emit(r, "expand_dims", 1, &x, 1, &last, &x));
-        return onnx_emit2(r, "equal", x, keys, out);
+        return onnx_emit_same(r, x, keys, out);
     }
     HONE_TRY(onnx_text_bytes(r, &x, &bytes));
     HONE_TRY(onnx_text_bytes(r, &keys, &keys));

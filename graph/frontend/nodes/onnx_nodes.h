@@ -57,6 +57,8 @@ hone_status onnx_emit_index(onnx_reader *r, uint32_t rank, const hone_expr *cons
                             int32_t axis, hone_garg places, hone_garg *out);
 /* y[places[i]] = x[i], column by column; y is as long as x, of which all places are given. */
 hone_status onnx_emit_put(onnx_reader *r, hone_garg x, hone_garg places, hone_garg *out);
+/* a == b, or both are NaN. */
+hone_status onnx_emit_same(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out);
 /* How much of x there was up to each place along the axis. */
 hone_status onnx_emit_sums(onnx_reader *r, hone_garg x, int64_t axis, hone_garg *out);
 

@@ -15,8 +15,7 @@ static hone_status is_nan(onnx_reader *r, hone_garg x, hone_garg *out) {
     return onnx_emit1(r, "isnan", x, out);
 }
 
-/* a == b, or both are NaN */
-static hone_status are_equal(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out) {
+hone_status onnx_emit_same(onnx_reader *r, hone_garg a, hone_garg b, hone_garg *out) {
     const hone_sinfo *info;
     hone_garg x, y;
     HONE_TRY(onnx_info(r, &a, &info));
@@ -67,7 +66,7 @@ static hone_status side(onnx_reader *r, hone_garg x, const hone_sinfo *info, int
 static hone_status first_difference(onnx_reader *r, hone_garg *a, hone_garg *b) {
     hone_garg place;
     hone_attr attr = {"axis", HONE_VALUE_OF_INT(2)};
-    HONE_TRY(are_equal(r, *a, *b, &place));
+    HONE_TRY(onnx_emit_same(r, *a, *b, &place));
     HONE_TRY(onnx_emit_cast(r, place, HONE_DTYPE_I32, &place));
     HONE_TRY(onnx_emit_along(r, "argmin", place, 2, &place));
     hone_garg first[] = {*a, place}, second[] = {*b, place};
@@ -86,7 +85,7 @@ static hone_status order_rows(onnx_reader *r, hone_garg x, const hone_sinfo *inf
     HONE_TRY(onnx_places(r, count, 3, 0, &number));
     HONE_TRY(onnx_places(r, count, 3, 1, &other_number));
     HONE_TRY(is_less(r, other, own, &is_less_one));
-    HONE_TRY(are_equal(r, other, own, &is_same));
+    HONE_TRY(onnx_emit_same(r, other, own, &is_same));
     HONE_TRY(onnx_emit2(r, "less", other_number, number, &number));
     HONE_TRY(onnx_emit2(r, "logical_and", is_same, number, &is_same));
     HONE_TRY(onnx_emit2(r, "logical_or", is_less_one, is_same, out));
@@ -112,7 +111,7 @@ static hone_status rank_columns(onnx_reader *r, hone_garg x, const hone_expr *co
     HONE_TRY(onnx_with_scalar(r, "subtract", places, 1, &places));
     HONE_TRY(onnx_with_scalar(r, "maximum", places, 0, &places));
     HONE_TRY(onnx_emit_take(r, sorted, places, 0, &before));
-    HONE_TRY(are_equal(r, sorted, before, &group));
+    HONE_TRY(onnx_emit_same(r, sorted, before, &group));
     HONE_TRY(onnx_emit1(r, "logical_not", group, &group));
     HONE_TRY(onnx_emit_cast(r, group, HONE_DTYPE_I64, &group));
     HONE_TRY(onnx_emit_sums(r, group, 0, &group));
@@ -168,7 +167,7 @@ static hone_status find_firsts(onnx_reader *r, hone_garg x, int32_t rank, rows *
     HONE_TRY(onnx_emit_take(r, out->order, before, 0, &before));
     HONE_TRY(onnx_emit_take(r, x, before, 0, &before));
     HONE_TRY(onnx_emit_take(r, x, out->order, 0, &same));
-    HONE_TRY(are_equal(r, same, before, &same));
+    HONE_TRY(onnx_emit_same(r, same, before, &same));
     if (rank == 2) {
         HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I32, &same));
         HONE_TRY(onnx_emit_along(r, "min", same, 1, &same));
