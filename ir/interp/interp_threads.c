@@ -300,20 +300,37 @@ static void meet_again(const xcrew *crew) {
         crew->threads[t].idle -= crew->threads[t].idle > 0;
 }
 
+static int64_t threads_along_x(const machine *m) {
+    for (uint32_t i = 0; i < m->bound_thread_count; i++)
+        if (strcmp(m->bound_threads[i].tag, dimensions[0]) == 0) return m->bound_threads[i].extent;
+    return 1;
+}
+
+/* Of those that have memory of this scope together with a thread, the first that is not idle. */
+static xthread *owner_of(const machine *m, const xcrew *crew, xthread *t, const char *scope) {
+    const uint32_t row = (uint32_t)threads_along_x(m);
+    if (scope && strncmp(scope, "shared", 6) == 0) return &crew->threads[next_live(crew, 0)];
+    if (!scope || strcmp(scope, "warp") != 0) return t;
+    uint32_t lane = t->linear / row * row;
+    while (crew->by_lane[lane * crew->copies + t->copy]->idle)
+        lane++;
+    return crew->by_lane[lane * crew->copies + t->copy];
+}
+
 static void allocate(machine *m, const xphase *phase, const xcrew *crew, hone_buffer id) {
     const char *scope = hone_func_buffer(m->func, id)->scope;
-    bool is_shared = scope && (strncmp(scope, "shared", 6) == 0 || strcmp(scope, "warp") == 0);
-    xthread *first = NULL;
-    for
-        EACH_LIVE(t, crew) {
-            xthread *thread = &crew->threads[t];
-            team_enter(m, phase, crew, thread);
-            if (is_shared && first)
-                buffer_share(m, id, &first->buffers[id]);
-            else
-                buffer_allocate(m, id);
-            if (!first) first = thread;
-        }
+    for (int is_sharing = 0; is_sharing < 2; is_sharing++) {
+        for
+            EACH_LIVE(t, crew) {
+                xthread *thread = &crew->threads[t], *owner = owner_of(m, crew, thread, scope);
+                if (is_sharing != (owner != thread)) continue;
+                team_enter(m, phase, crew, thread);
+                if (is_sharing)
+                    buffer_share(m, id, &owner->buffers[id]);
+                else
+                    buffer_allocate(m, id);
+            }
+    }
 }
 
 static void drop(machine *m, const xphase *phase, const xcrew *crew, hone_buffer id) {

@@ -213,7 +213,15 @@ static const struct row {
      "      T.tvm_storage_sync(\"shared\")\n"
      "      C[b * 32 + t] = S[t]\n",
      itself, NULL},
-    {"arguments are all threads', also where only the inner ones name them",
+    {"memory of a warp, which is each row's along x",
+     "  for y in T.thread_binding(2, thread=\"threadIdx.y\"):\n"
+     "    for x in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+     "      W = T.alloc_buffer((32,), \"int32\", scope=\"warp\")\n"
+     "      W[x] = A[y * 32 + x]\n"
+     "      T.tvm_storage_sync(\"shared\")\n"
+     "      C[y * 32 + x] = W[3]\n",
+     first_lane, NULL},
+    {"arguments are all threads also where only the inner ones name them",
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
      "      for k in range(2):\n"
