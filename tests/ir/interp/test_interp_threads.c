@@ -221,7 +221,7 @@ static const struct row {
      "      T.tvm_storage_sync(\"shared\")\n"
      "      C[y * 32 + x] = W[3]\n",
      first_lane, NULL},
-    {"arguments are all threads also where only the inner ones name them",
+    {"arguments are all threads', also where only the inner ones name them",
      "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
      "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
      "      for k in range(2):\n"
