@@ -85,11 +85,12 @@ static const hone_sinfo *tensor_of(hone_rewrite *rw, const hone_garg *old) {
     return info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 ? info : NULL;
 }
 
-static const hone_garg *turned_of(const hone_rewrite *rw, const hone_garg *old) {
+/* NULL: it is not turned, or its rank is not known. */
+static const hone_garg *turned_of(hone_rewrite *rw, const hone_garg *old) {
     const turned *all = rw->ctx;
     if (old->kind != HONE_GARG_VALUE) return NULL;
     const hone_garg *now = &all->by_value[old->u.value];
-    return now->kind == HONE_GARG_NONE ? NULL : now;
+    return now->kind == HONE_GARG_NONE || !tensor_of(rw, old) ? NULL : now;
 }
 
 /* With ones before its own dimensions, as broadcasting reads it. */
@@ -158,12 +159,13 @@ static bool is_short(const hone_sinfo *info) {
     return info && hone_dtype_is_short_float(info->dtype) && hone_dtype_bytes(info->dtype) == 2;
 }
 
-/* A convolution that is turned for its own sake. */
+/* A convolution that is turned for its own sake; one of unknown shape is refused by its name. */
 static bool wants_turn(hone_rewrite *rw, const hone_gbind *bind) {
+    const hone_garg self = HONE_GARG_OF_VALUE(bind->value);
     hone_window_layouts l;
     return bind->kind == HONE_GBIND_CALL && hone_layouts_of_window(bind, &l) && l.kernel_key &&
            !strstr(bind->callee, "_transpose") && hone_layouts_are_plain(&l) &&
-           hone_attrs_int(&bind->attrs, "groups", 1) == 1 &&
+           hone_attrs_int(&bind->attrs, "groups", 1) == 1 && tensor_of(rw, &self) &&
            is_short(tensor_of(rw, &bind->args[0])) && is_short(tensor_of(rw, &bind->args[1]));
 }
 
