@@ -196,6 +196,7 @@ enum {
     TYPE_FLOAT = 1,
     TYPE_INT = 2,
     TYPE_STRING = 3,
+    TYPE_GRAPH = 5,
     TYPE_FLOATS = 6,
     TYPE_INTS = 7,
     TYPE_STRINGS = 8
@@ -271,7 +272,17 @@ static void encode_function(char *rest, hone_str *function) {
     }
 }
 
-static void encode_node(char *rest, unsigned out_field, hone_str *out) {
+/* Takes the graph. */
+static void encode_body(hone_str *body, hone_str *node) {
+    hone_str attr = {0};
+    put_text(&attr, 1, "body");
+    put_message(&attr, 6, body);
+    put_int(&attr, 20, TYPE_GRAPH);
+    put_message(node, 5, &attr);
+}
+
+/* body: of the node, where it has one. */
+static void encode_node(char *rest, hone_str *body, unsigned out_field, hone_str *out) {
     hone_str node = {0};
     const char *op = next_word(&rest);
     for (int field = 1; field <= 2; field++) {
@@ -293,13 +304,14 @@ static void encode_node(char *rest, unsigned out_field, hone_str *out) {
     put_names(&node, 7, 4, op);
     for (const char *word; *(word = next_word(&rest));)
         encode_attr((char *)(uintptr_t)word, 5, &node);
+    if (body->length) encode_body(body, &node);
     put_message(out, out_field, &node);
 }
 
 void onnx_text_encode(const char *text, hone_str *out) {
-    hone_str graph = {0}, function = {0};
+    hone_str graph = {0}, function = {0}, body = {0}, none = {0}, *to = &graph;
     int64_t opset = 13;
-    bool is_inside = false; /* of a function */
+    unsigned nodes = 1; /* the field of nodes in what they go to */
     put_text(&graph, 2, "test");
     while (*text) {
         char line[4096], *rest = line;
@@ -312,20 +324,23 @@ void onnx_text_encode(const char *text, hone_str *out) {
         if (strcmp(word, "opset") == 0)
             opset = strtoll(next_word(&rest), NULL, 10);
         else if (strcmp(word, "input") == 0)
-            encode_value_info(rest, 11, true, &graph);
+            encode_value_info(rest, 11, true, to);
         else if (strcmp(word, "output") == 0)
-            encode_value_info(rest, 12, strchr(rest, ' ') != NULL, &graph);
+            encode_value_info(rest, 12, strchr(rest, ' ') != NULL, to);
         else if (strcmp(word, "const") == 0)
             encode_const(rest, &graph);
         else if (strcmp(word, "external") == 0)
             encode_external(rest, &graph);
         else if (strcmp(word, "node") == 0)
-            encode_node(rest, is_inside ? 7 : 1, is_inside ? &function : &graph);
+            encode_node(rest, to == &body ? &none : &body, nodes, to);
         else if (strcmp(word, "function") == 0)
-            encode_function(rest, &function), is_inside = true;
-        else if (strcmp(word, "end") == 0)
-            put_message(out, 25, &function), is_inside = false;
-        else if (*word)
+            encode_function(rest, &function), to = &function, nodes = 7;
+        else if (strcmp(word, "body") == 0)
+            put_text(&body, 2, "body"), to = &body;
+        else if (strcmp(word, "end") == 0) {
+            if (to == &function) put_message(out, 25, &function);
+            to = &graph, nodes = 1;
+        } else if (*word)
             fail_msg("statement '%s'", word);
     }
     put_int(out, 1, 8);
