@@ -55,6 +55,17 @@ static hone_status number_of_turn(onnx_reader *r, const onnx_turns *t, hone_garg
     return onnx_emit_reshape(r, i, 1, &one, out);
 }
 
+/* Captured strings may be looked into, and moved, but not leave the loop. */
+static hone_status refuse_texts(const onnx_turns *t, const hone_garg *outputs) {
+    for (size_t i = 0; i < t->body->n_output; i++)
+        if (onnx_is_text(&outputs[i]))
+            return HONE_ERROR(
+                HONE_CODE_UNSUPPORTED,
+                "output '%.200s' of its graph is of strings, which is not implemented",
+                t->body->output[i]->name);
+    return HONE_OK;
+}
+
 /* outputs: (whether to go on, of a Loop,) states, items of scans. */
 hone_status onnx_read_turn(onnx_reader *r, const onnx_turns *t, hone_garg i,
                            const hone_garg *states, const hone_garg *wholes, hone_garg *outputs) {
@@ -73,7 +84,8 @@ hone_status onnx_read_turn(onnx_reader *r, const onnx_turns *t, hone_garg i,
         inputs[first + s] = states[s];
     for (uint32_t w = 0; w < t->whole_count; w++)
         HONE_TRY(onnx_item(r, wholes[w], i, t->axes[w], &inputs[first + t->state_count + w]));
-    return onnx_read_inside(r, t->body, count, inputs, outputs);
+    HONE_TRY(onnx_read_inside(r, t->body, count, inputs, outputs));
+    return refuse_texts(t, outputs);
 }
 
 /* ---- in place ---- */

@@ -128,6 +128,10 @@ static const struct row {
      "dimension 0 is 0: there is no mean of whole numbers of nothing", HONE_CODE_TYPE},
     {"strings", "input a str 3\nnode Exp a -> y\noutput y", "not implemented for strings",
      HONE_CODE_UNSUPPORTED},
+    {"strings that leave a loop",
+     "input a str 3\nconst n i64 = 3\nbody\ninput i i64\ninput c bool\nnode Identity c -> d\n"
+     "node Gather a,i -> e\noutput d\noutput e\nend\nnode Loop n, -> y\noutput y",
+     "output 'e' of its graph is of strings", HONE_CODE_UNSUPPORTED},
     {"index of nothing", "input a f32 0,3\nnode ArgMax a -> y\noutput y",
      "there is no index of nothing", HONE_CODE_TYPE},
     {"zero beside what is to follow",
