@@ -210,7 +210,8 @@ static bool is_right(const hone_func *func, const hone_default_limits *limits, u
     return is_good;
 }
 
-/* A quarter of them at least have their weights laid out: groups, single rows and few bytes do not.
+/* Many have their weights laid out, a sixth even of a few: groups, single rows and few bytes do
+ * not.
  */
 static void check_random(void (*print)(hone_rng *, hone_str *)) {
     uint64_t count = hone_test_count(PRODUCTS), first = hone_test_seed(0);
@@ -227,7 +228,7 @@ static void check_random(void (*print)(hone_rng *, hone_str *)) {
         hone_str_deinit(&text);
         if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
     }
-    assert_true(4 * packed >= tried);
+    assert_true(6 * packed >= tried);
 }
 
 static void convolutions_are_right(void **state) {
