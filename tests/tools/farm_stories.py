@@ -110,8 +110,9 @@ def like_at_home():
         expect(result["failed"] <= trials // 4, f"{result['failed']} trials failed")
         devices = {d for (d,) in rows(db, "SELECT DISTINCT device FROM v_trials")}
         expect(devices <= {"one/0", "two/0"} and devices, f"measured on {devices}")
+        # the best, which is the default where nothing beat it
         confirmed = rows(db, "SELECT count(*) FROM v_trials WHERE confirmed_ns > 0")[0][0]
-        expect(confirmed >= 2, f"{confirmed} trials are confirmed")
+        expect(confirmed >= 1, f"{confirmed} trials are confirmed")
     first = "SELECT program_hash FROM v_trials ORDER BY proposal LIMIT 8"
     expect(rows("t.db", first) == rows("home.db", first), "it does not begin as a local run does")
     for what in ("target_hash", "workload_hash"):
