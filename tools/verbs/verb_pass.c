@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "compile/named_passes.h"
-#include "lower/ground/lower.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/cli_model.h"
 #include "tools/cli/cli_target.h"
