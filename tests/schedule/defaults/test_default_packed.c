@@ -13,7 +13,7 @@
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 
-enum { PRODUCTS = 60, MAX_ROOT = 16 };
+enum { PRODUCTS = 60, ENOUGH = 20, MAX_ROOT = 16 };
 
 static const hone_default_limits machines[] = {
     {.threads = 1,
@@ -228,7 +228,7 @@ static void check_random(void (*print)(hone_rng *, hone_str *)) {
         hone_str_deinit(&text);
         if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
     }
-    assert_true(6 * packed >= tried);
+    assert_true(tried < ENOUGH || 6 * packed >= tried);
 }
 
 static void convolutions_are_right(void **state) {
