@@ -210,9 +210,8 @@ static bool is_right(const hone_func *func, const hone_default_limits *limits, u
     return is_good;
 }
 
-/* Many have their weights laid out, a sixth even of a few: groups, single rows and few bytes do
- * not.
- */
+/* Of enough of them a sixth at least have their weights laid out: groups, single rows and few bytes
+ * do not. */
 static void check_random(void (*print)(hone_rng *, hone_str *)) {
     uint64_t count = hone_test_count(PRODUCTS), first = hone_test_seed(0);
     int packed = 0, tried = 0;
