@@ -52,17 +52,9 @@ static hone_status permute(hone_rewrite *rw, hone_garg x, int32_t rank, bool is_
 
 static bool is_permute(const hone_gbind *bind, int32_t rank, bool is_back) {
     int64_t axes[HONE_MAX_RANK];
-    if (strcmp(bind->callee, "permute_dims") != 0) return false;
-    const hone_value *value = hone_attrs_find(&bind->attrs, "axes");
-    if (!value || value->kind != HONE_VALUE_LIST || value->count != (uint32_t)rank) return false;
-    hone_status st = hone_graph_attr_ints(bind, "axes", (uint32_t)rank, 0, axes);
-    bool is_it = !st;
-    hone_status_free(st);
-    for (int32_t i = 0; is_it && i < rank; i++) {
-        int64_t want = is_back ? place_of(i, rank) : dim_at(i, rank);
-        is_it = axes[i] == want || axes[i] + rank == want;
-    }
-    return is_it;
+    for (int32_t i = 0; i < rank; i++)
+        axes[i] = is_back ? place_of(i, rank) : dim_at(i, rank);
+    return hone_graph_permutes(bind, (uint32_t)rank, axes);
 }
 
 /* The layout with its second letter last. */

@@ -17,20 +17,10 @@
 /* permute_dims that swaps the last two dimensions and nothing else. */
 static bool swaps_last_two(const hone_gbind *bind, int32_t rank) {
     int64_t axes[HONE_MAX_RANK];
-    if (!bind || bind->kind != HONE_GBIND_CALL || strcmp(bind->callee, "permute_dims") != 0 ||
-        rank < 2) {
-        return false;
-    }
-    const hone_value *value = hone_attrs_find(&bind->attrs, "axes");
-    if (!value || value->kind == HONE_VALUE_NONE) return rank == 2;
-    hone_status st = hone_graph_attr_ints(bind, "axes", (uint32_t)rank, 0, axes);
-    bool ok = !st;
-    hone_status_free(st);
-    for (int32_t i = 0; ok && i < rank; i++) {
-        int64_t want = i < rank - 2 ? i : i == rank - 2 ? rank - 1 : rank - 2;
-        ok = axes[i] == want || axes[i] == want - rank;
-    }
-    return ok;
+    if (!bind || rank < 2) return false;
+    for (int32_t i = 0; i < rank; i++)
+        axes[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return hone_graph_permutes(bind, (uint32_t)rank, axes);
 }
 
 /* The last two dimensions of a constant, swapped. */

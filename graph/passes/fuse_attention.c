@@ -80,10 +80,8 @@ static bool take_scale(hone_rewrite *rw, hone_garg *io, double *io_scale) {
 }
 
 static bool swaps_heads(const hone_gbind *bind) {
-    static const int64_t wanted[] = {0, 2, 1, 3};
-    int64_t axes[4];
-    if (hone_status_consume(hone_graph_attr_ints(bind, "axes", 4, -1, axes))) return false;
-    return memcmp(axes, wanted, sizeof axes) == 0;
+    static const int64_t axes[] = {0, 2, 1, 3};
+    return hone_graph_permutes(bind, 4, axes);
 }
 
 /* What is behind scales and an exchange of heads and sequence. */

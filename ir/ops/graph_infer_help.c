@@ -294,6 +294,17 @@ hone_status hone_graph_attr_ints(const hone_gbind *bind, const char *key, uint32
                       bind->callee, count);
 }
 
+bool hone_graph_permutes(const hone_gbind *bind, uint32_t rank, const int64_t *axes) {
+    int64_t own[HONE_MAX_RANK];
+    if (!hone_gbind_calls(bind, "permute_dims") || rank > HONE_MAX_RANK) return false;
+    if (hone_status_consume(hone_graph_attr_ints(bind, "axes", rank, rank, own))) return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (own[i] == rank) own[i] = rank - 1 - i; /* not said: all the other way round */
+        if (own[i] != axes[i] && own[i] + rank != axes[i]) return false;
+    }
+    return true;
+}
+
 hone_status hone_graph_attr_padding(const hone_gbind *bind, uint32_t spatial, int64_t *out) {
     const hone_value *value = hone_attrs_find(&bind->attrs, "padding");
     if (value && value->kind == HONE_VALUE_LIST && value->count == 2 * spatial) {

@@ -83,5 +83,7 @@ void hone_sinfo_describe(const hone_graph_func *graph, const hone_sinfo *info, h
  * integer or a list of one is repeated. INVALID when it has another length. */
 HONE_NODISCARD hone_status hone_graph_attr_ints(const hone_gbind *bind, const char *key,
                                                 uint32_t count, int64_t fallback, int64_t *out);
+/* Whether the call is permute_dims by these axes, `rank` of them. */
+bool hone_graph_permutes(const hone_gbind *bind, uint32_t rank, const int64_t *axes);
 
 #endif

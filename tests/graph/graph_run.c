@@ -9,6 +9,7 @@
 #include "ir/interp/interp.h"
 #include "ir/verify/verify.h"
 #include "support/core/alloc.h"
+#include "tests/support/hone_test.h"
 
 void run_results_deinit(run_results *results) {
     for (size_t i = 0; i < results->count; i++)
@@ -232,4 +233,19 @@ hone_status run_planned(const hone_module *module, const hone_graph_options *opt
     hone_module_release(prepared);
     if (st) run_results_deinit(out_results);
     return st;
+}
+
+uint32_t run_random_inputs(const hone_module *module, uint64_t seed, double most,
+                           hone_tensor **out) {
+    hone_rng rng = hone_rng_from_seed(seed);
+    const hone_graph_func *graph = hone_module_find(module, "main")->graph;
+    for (uint32_t i = 0; i < graph->param_count; i++) {
+        const hone_sinfo *info = graph->values[i].sinfo;
+        int64_t shape[HONE_MAX_RANK];
+        for (int32_t d = 0; d < info->rank; d++)
+            shape[d] = hone_expr_const(info->shape[d]);
+        HONE_ASSERT_OK(hone_tensor_create(info->dtype, info->rank, shape, &out[i]));
+        hone_tensor_fill_random(out[i], &rng, -most, most);
+    }
+    return graph->param_count;
 }

@@ -19,4 +19,9 @@ hone_status run_planned(const hone_module *module, const hone_graph_options *opt
                         run_results *out_results);
 void run_results_deinit(run_results *results);
 
+/* Tensors for the parameters of "main", whose shapes are known: numbers from -most to most. How
+ * many; owned by the caller. */
+uint32_t run_random_inputs(const hone_module *module, uint64_t seed, double most,
+                           hone_tensor **out);
+
 #endif

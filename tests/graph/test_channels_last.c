@@ -107,20 +107,6 @@ static hone_module *module_of(const struct row *row) {
     return module;
 }
 
-static uint32_t make_inputs(const hone_module *module, uint64_t seed, hone_tensor **out) {
-    hone_rng rng = hone_rng_from_seed(seed);
-    const hone_graph_func *graph = hone_module_find(module, "main")->graph;
-    for (uint32_t i = 0; i < graph->param_count; i++) {
-        const hone_sinfo *info = graph->values[i].sinfo;
-        int64_t shape[HONE_MAX_RANK];
-        for (int32_t d = 0; d < info->rank; d++)
-            shape[d] = hone_expr_const(info->shape[d]);
-        HONE_ASSERT_OK(hone_tensor_create(info->dtype, info->rank, shape, &out[i]));
-        hone_tensor_fill_random(out[i], &rng, -1, 1);
-    }
-    return graph->param_count;
-}
-
 /* Calls of permute_dims behind the pass; a chain of passes as `prepare` has it up to there. */
 static uint32_t count_turned(const hone_module *module, const hone_graph_options *options) {
     static const char *const passes[] = {"infer", "compose", "normalize", "channels_last",
@@ -143,7 +129,7 @@ static void check_row(void **state) {
     hone_module *module = module_of(row);
     hone_tensor *inputs[MOST_INPUTS];
     run_results want, got;
-    uint32_t count = make_inputs(module, hone_test_seed(7), inputs);
+    uint32_t count = run_random_inputs(module, hone_test_seed(7), 1, inputs);
     uint32_t turned = count_turned(module, &options);
     HONE_ASSERT_OK(run_plain(module, NULL, inputs, count, 0, &want));
     HONE_ASSERT_OK(run_planned(module, &options, inputs, count, 0, &got));
