@@ -110,9 +110,10 @@ def like_at_home():
         expect(result["failed"] <= trials // 4, f"{result['failed']} trials failed")
         devices = {d for (d,) in rows(db, "SELECT DISTINCT device FROM v_trials")}
         expect(devices <= {"one/0", "two/0"} and devices, f"measured on {devices}")
-        # the best, which is the default where nothing beat it
-        confirmed = rows(db, "SELECT count(*) FROM v_trials WHERE confirmed_ns > 0")[0][0]
-        expect(confirmed >= 1, f"{confirmed} trials are confirmed")
+        confirmed = rows(db, "SELECT proposal FROM v_trials WHERE confirmed_ns > 0")
+        # the default and what beat it; where nothing did, the default, which came first
+        first_alone = confirmed == rows(db, "SELECT min(proposal) FROM v_trials")
+        expect(len(confirmed) >= 2 or first_alone, f"{len(confirmed)} trials are confirmed")
     first = "SELECT program_hash FROM v_trials ORDER BY proposal LIMIT 8"
     expect(rows("t.db", first) == rows("home.db", first), "it does not begin as a local run does")
     for what in ("target_hash", "workload_hash"):
