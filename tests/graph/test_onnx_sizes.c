@@ -1,0 +1,290 @@
+/* tests/graph/test_onnx_sizes.c - operators of ONNX over sizes that are known in a run only: those
+ * of an input, and those that data give. */
+#include "tests/graph/value_rows.h"
+
+/* The sizes of x as s, those of its last two axes as h and w, h + w as e; hs and es in vectors. */
+#define SIZES                                                                                      \
+    "opset 13\ninput x f32 1,1,H,W\nnode Shape x -> s\nconst two i64 = 2\nconst three i64 = 3\n"   \
+    "const zero i64 = 0\nconst one i64 = 1\nconst first i64 1 = 0\nnode Gather s,two -> h\n"       \
+    "node Gather s,three -> w\nnode Add h,w -> e\nnode Unsqueeze h,first -> hs\n"                  \
+    "node Unsqueeze e,first -> es\n"
+
+static const value_row rows[] = {
+    ROW("what is left of the elements beside a size that they do not divide by",
+        "opset 13\ninput x f32 3,1,N\nnode Shape x -> s\nconst k i64 1 = 2\n"
+        "const r i64 1 = -1\nnode Gather s,k -> n\nnode Div n,k -> h\n"
+        "node Concat h,r -> t axis=0\nnode Reshape x,t -> q\nnode Shape q -> y",
+        "1,2,3,4,5,6", "1,6"),
+    ROW("nothing is chosen of nothing",
+        "opset 18\ninput x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
+        "node NonZero f -> q\nnode Size q -> y",
+        "0,0,0", "0"),
+    ROW("GlobalAveragePool of sizes that come later",
+        "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
+    ROW("Resize by a whole scale of sizes that come later",
+        "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,2,3\nnode Resize x,,s -> y "
+        "mode='nearest'",
+        "1,2,3,4,5,6", "1,1,1,2,2,2,3,3,3,1,1,1,2,2,2,3,3,3,4,4,4,5,5,5,6,6,6,4,4,4,5,5,5,6,6,6"),
+    ROW("Einsum of a diagonal of sizes that are named apart",
+        "input x f32 2,2,N\nnode Einsum x -> y equation='abb->a'", "1,2,3,4,5,6,7,8", "5,13"),
+    ROW("Squeeze of a size that comes later, and is 1",
+        "opset 13\ninput x f32 2,N\nconst a i64 1 = -1\nnode Squeeze x,a -> y", "3,4", "3,4"),
+    ROW("Squeeze of a size that comes later, and is 2",
+        "opset 13\ninput x f32 1,1,N\nconst a i64 1 = 2\nnode Squeeze x,a -> y", "3,4",
+        "!dimension 2"),
+    ROW("a recurrent cell over a length that comes later",
+        "opset 14\ninput x f32 1,1,N\nconst w f32 1,1,1 = 1\nconst r f32 1,1,1 = 0.5\n"
+        "node Transpose x -> t perm=[2,0,1]\nnode RNN t,w,r -> y activations=['Relu']",
+        "1,2", "1,2.5"),
+    ROW("one part of a size that comes later",
+        "opset 12\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2", "1,2"),
+    ROW("the last one of several parts of a size that comes later",
+        "opset 18\ninput x f32 1,1,1,1,1,N\nnode Split x -> a,b,y axis=5 num_outputs=3",
+        "1,2,3,4,5", "5"),
+    ROW("a kernel that reads what has fewer places than sizes",
+        "input x f32 1,1,1,W\nconst k f32 1,1,1,2 = 1,1\nnode Conv x,k -> c\nnode Relu c -> d\n"
+        "node Conv d,k -> e\nnode Relu e -> y",
+        "1,2,3", "8"),
+    ROW("Gather at places that are computed, also from the end",
+        "input x i64 3\nconst d f32 4 = 1,2,3,4\nnode Gather d,x -> y", "0,-1,2", "1,4,3"),
+    ROW("Gather along an axis of any size",
+        "input x f32 2,N\nnode ArgMax x -> i axis=0 keepdims=0\n"
+        "node Gather x,i -> y",
+        "1,2", "2"),
+    ROW("ScatterElements of as many updates as there are indices, whose number comes later",
+        "opset 18\ninput x f32 2,N\nconst d f32 1,3 = 1,2,3\nconst i i64 2,1 = 0,0\n"
+        "node ScatterElements d,i,x -> y reduction='add' axis=0",
+        "10,20", "31,2,3"),
+    ROW("TopK of a size that comes later",
+        "opset 11\ninput x f32 1,1,N\nconst k i64 1 = 2\nnode TopK x,k -> v,y", "1,3", "1,0"),
+    ROW("TopK of more than there are",
+        "opset 11\ninput x f32 1,1,N\nconst k i64 1 = 3\nnode TopK x,k -> v,y", "1,3", "!index"),
+    ROW("CumSum of a size that comes later",
+        "opset 14\ninput x f32 1,1,N\nconst a i64 = -1\nnode CumSum x,a -> y", "1,2", "1,3"),
+    ROW("Range up to a size that comes later",
+        "opset 11\ninput x f32 1,1,N\nnode Shape x -> s\nconst two i64 = 2\n"
+        "node Gather s,two -> n\nconst zero i64 = 0\nconst one i64 = 1\n"
+        "node Range zero,n,one -> r\nnode Cast r -> f to=1\nnode Add x,f -> y",
+        "5,5", "5,6"),
+    ROW("ConstantOfShape of a size that comes later",
+        "input x f32 1,1,N\nnode Shape x -> s\nnode ConstantOfShape s -> z\n"
+        "node Add x,z -> y",
+        "3,4", "3,4"),
+    ROW("Tile by a size that comes later",
+        "input x f32 1,2,N\nnode Shape x -> s\nnode Tile x,s -> t\n"
+        "node ReduceSum t -> y keepdims=0",
+        "1,2,3,4", "40"),
+    ROW("EyeLike of a size that comes later",
+        "input x f32 2,N\nnode EyeLike x -> e k=-1\nnode Add x,e -> y", "3,4", "3,5"),
+    ROW("Pad with a number that is computed",
+        "opset 11\ninput x f32 2\nconst p i64 2 = 1,1\nnode ReduceMax x -> m keepdims=0\n"
+        "node Pad x,p,m -> y",
+        "3,nan", "nan,3,nan,nan"),
+    ROW("Slice of a size that comes later: the last",
+        "opset 13\ninput x f32 1,1,N\nconst s i64 1 = -1\nconst e i64 1 = 9223372036854775807\n"
+        "const a i64 1 = 2\nnode Slice x,s,e,a -> y",
+        "3,4", "4"),
+    ROW("Slice of a size that comes later: all but the first",
+        "opset 13\ninput x f32 1,1,N\nconst s i64 1 = 1\nconst e i64 1 = 9223372036854775807\n"
+        "const a i64 1 = 2\nnode Slice x,s,e,a -> y",
+        "3,4", "4"),
+    ROW("Slice of a size that comes later: all but the last",
+        "opset 13\ninput x f32 1,1,N\nconst s i64 1 = 0\nconst e i64 1 = -1\n"
+        "const a i64 1 = -1\nnode Slice x,s,e,a -> y",
+        "3,4", "3"),
+    ROW("Slice of a size that comes later: from before the first",
+        "input x f32 1,1,N\nconst s i64 1 = -5\nconst e i64 1 = 1000\nconst a i64 1 = 2\n"
+        "node Slice x,s,e,a -> y",
+        "1,2", "1,2"),
+    ROW("Slice of a size that comes later: from before the first to one from behind",
+        "input x f32 1,1,N\nconst s i64 1 = -1000\nconst e i64 1 = -1\nconst a i64 1 = 2\n"
+        "node Slice x,s,e,a -> y",
+        "1,2", "1"),
+    ROW("a number of boxes in a vector whose length comes later",
+        "opset 11\ninput x i64 1,N\nconst f i64 1 = 0\nnode Squeeze x -> m axes=[0]\n"
+        "const b f32 1,2,4 = 0,0,1,1,0,0,1,2\nconst s f32 1,1,2 = 1,2\n"
+        "node NonMaxSuppression b,s,m -> y",
+        "1", "0,0,1"),
+    ROW("windows of a size that comes later, rounded up, where the last begins behind the data",
+        "opset 13\ninput x f32 1,1,N\n"
+        "node MaxPool x -> y kernel_shape=[1] strides=[2] ceil_mode=1",
+        "3,4", "3"),
+    ROW("windows of a size that comes later, rounded up, where the last is a part",
+        "opset 13\ninput x f32 1,1,N\n"
+        "node MaxPool x -> y kernel_shape=[3] strides=[2] ceil_mode=1 pads=[1,1]",
+        "3,4", "4,4"),
+    ROW("Slice as long as another tensor",
+        "opset 13\ninput x f32 1,1,N\nnode Shape x -> n start=2\nconst s i64 1 = 0\n"
+        "const a i64 1 = 0\nconst d f32 4 = 5,6,7,8\nnode Slice d,s,n,a -> p\n"
+        "node Add x,p -> y",
+        "3,4", "8,10"),
+    ROW("Expand as exporters write it: -1 leaves an extent",
+        "opset 13\ninput x f32 1,1,N\nnode Shape x -> s\nconst n i64 3 = -1,-1,-1\n"
+        "const o i64 3 = 1,2,1\nnode Equal s,n -> e\nnode Where e,o,s -> w\n"
+        "const t i64 3 = 1,1,1\nnode Equal w,n -> f\nnode Where f,t,w -> v\n"
+        "node Expand x,v -> y",
+        "3,4", "3,4"),
+    ROW("a shape of products and differences of sizes",
+        "opset 13\ninput x f32 1,2,N\nnode Shape x -> s\nnode ReduceProd s -> p\n"
+        "node Sub s,s -> z\nnode ReduceSum z -> q\nnode Neg q -> m\nnode Add p,m -> n\n"
+        "node Reshape x,n -> y",
+        "3,4,5,6", "3,4,5,6"),
+    ROW("Compress by data, shorter than the axis",
+        "opset 13\ninput x i64 4\nconst b i64 2 = 0,2\nconst e i64 1 = 3\n"
+        "const o i64 1 = 0\nnode Slice x,o,e -> s\nnode Cast s -> c to=9\n"
+        "node Compress x,c -> y axis=0",
+        "0,5,8,7", "5,8"),
+    ROW("what is chosen goes on",
+        "opset 13\ninput x f32 5\nconst z f32 = 0\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Neg p -> q\nnode Neg q -> l\n"
+        "node Concat l,p,x -> y axis=0",
+        "1,-1,2,-2,-3", "1,2,1,2,1,-1,2,-2,-3"),
+    ROW("nothing that is chosen goes on",
+        "opset 13\ninput x f32 2\nconst z f32 = 9\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Exp p -> q\nnode Concat q,x -> y axis=0",
+        "1,2", "1,2"),
+    ROW("the sum of nothing that is chosen",
+        "opset 13\ninput x f32 2\nconst z f32 = 9\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode ReduceSum p -> y",
+        "1,2", "0"),
+    ROW("the size of what is chosen is data",
+        "opset 13\ninput x f32 5\nconst z f32 = 0\nnode Greater x,z -> c\n"
+        "node Compress x,c -> p\nnode Shape p -> y",
+        "1,-1,2,-2,-3", "2"),
+    ROW("Range of computed numbers, backwards",
+        "opset 13\ninput x i64\nconst a i64 = 3\nconst d i64 = -2\nnode Range a,x,d -> y", "-2",
+        "3,1,-1"),
+    ROW("Range of computed numbers over nothing",
+        "opset 13\ninput x i64\nconst a i64 = 3\nconst d i64 = -2\nnode Range a,x,d -> y", "3", ""),
+    ROW("Range of computed floats",
+        "opset 13\ninput x f32\nconst a f32 = 1\nconst d f32 = 0.5\nnode Range a,x,d -> y", "2.25",
+        "1,1.5,2"),
+    ROW("Reshape by data: a size that stays, and one that is left",
+        "opset 13\ninput x i64 3\nconst d i64 2,6 = 1,2,3,4,5,6,7,8,9,10,11,12\n"
+        "node Reshape d,x -> r\nnode Shape r -> y",
+        "0,3,-1", "2,3,2"),
+    ROW("Reshape by data of what was made before",
+        "opset 13\ninput x i64 2\nnode Add x,x -> a\nnode Reshape a,x -> y", "1,2", "2,4"),
+    ROW("Reshape by data that does not fit",
+        "opset 13\ninput x i64 2\nconst d i64 2,2 = 1,2,3,4\nnode Reshape d,x -> y", "3,2", "!"),
+    ROW("Reshape by data of which a part is known",
+        "opset 13\ninput x i64 1\nconst t i64 1 = 3\nnode Concat x,t -> s axis=0\n"
+        "const d f32 2,6 = 1,2,3,4,5,6,7,8,9,10,11,12\nconst w f32 3,1 = 1,0,0\n"
+        "node Reshape d,s -> r\nnode MatMul r,w -> y",
+        "4", "1,4,7,10"),
+    ROW("Resize to sizes that are computed",
+        "opset 13\ninput x i64 1\nconst t i64 1 = 1\nnode Concat t,x -> s axis=0\n"
+        "const d f32 1,3 = 1,2,4\nnode Resize d,,,s -> y mode='linear'",
+        "6", "1,1.25,1.75,2.5,3.5,4"),
+    ROW("Resize by scales that are computed",
+        "opset 13\ninput x f32 1\nconst d f32 4 = 1,2,4,8\nnode Resize d,,x -> y", "0.5", "1,4"),
+    ROW("Expand by data", "opset 13\ninput x i64 2\nconst d i64 2,1 = 1,2\nnode Expand d,x -> y",
+        "1,3", "1,1,1,2,2,2"),
+    ROW("Tile by data", "opset 13\ninput x i64 2\nconst d i64 1,2 = 1,2\nnode Tile d,x -> y", "2,1",
+        "1,2,1,2"),
+    ROW("ConstantOfShape by data", "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,3",
+        "0,0,0"),
+    ROW("ConstantOfShape of a negative size",
+        "opset 13\ninput x i64 2\nnode ConstantOfShape x -> y", "1,-3", "!is -"),
+    ROW("Slice by data, from behind",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\nconst e i64 1 = -9\n"
+        "const a i64 1 = 0\nconst s i64 1 = -2\nnode Slice d,x,e,a,s -> y",
+        "-1", "5,3,1"),
+    ROW("Slice by data, one by one from behind",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\nconst e i64 1 = 1\n"
+        "const s i64 1 = -1\nnode Slice d,x,e,,s -> y",
+        "9", "5,4,3"),
+    ROW("Slice of a size that comes later: to far in front of it",
+        "opset 13\ninput x f32 1,1,N\nconst b i64 1 = 1\nconst e i64 1 = -9223372036854775807\n"
+        "const a i64 1 = 2\nnode Slice x,b,e,a -> y",
+        "3,4", ""),
+    ROW("Slice by data beyond the end",
+        "opset 13\ninput x i64 1\nconst d i64 5 = 1,2,3,4,5\n"
+        "const e i64 1 = 9223372036854775807\nnode Slice d,x,e -> y",
+        "3", "4,5"),
+    ROW("Slice by data of nothing",
+        "opset 13\ninput x i64 1\nconst d i64 3 = 1,2,3\nconst e i64 1 = 1\n"
+        "node Slice d,x,e -> y",
+        "2", ""),
+    ROW("TopK of a computed number",
+        "opset 13\ninput x i64 1\nconst d f32 4 = 1,nan,2,2\nnode TopK d,x -> v,y", "3", "1,2,3"),
+    ROW("OneHot of a computed depth",
+        "opset 13\ninput x i64\nconst i i64 2 = 1,-1\nconst v i64 2 = 0,7\n"
+        "node OneHot i,x,v -> y",
+        "3", "0,7,0,0,0,7"),
+    ROW("Pad by data, below 0 too",
+        "opset 13\ninput x i64 2\nconst d i64 3 = 1,2,3\nconst v i64 = 9\n"
+        "node Pad d,x,v -> y",
+        "2,-1", "9,9,1,2"),
+    ROW("Pad by data that is mirrored",
+        "opset 13\ninput x i64 2\nconst d i64 3 = 1,2,3\nnode Pad d,x -> y mode='reflect'", "2,1",
+        "3,2,1,2,3,2"),
+    ROW("sizes that come later, as numbers", SIZES "node Mul s,e -> m\nnode Cast m -> y to=1",
+        "1,2,3,4,5,6", "5,5,10,15"),
+    ROW("a range from a size on", SIZES "node Range h,e,one -> y", "1,2,3,4,5,6", "2,3,4"),
+    ROW("a slice from one size to another",
+        SIZES "const t f32 8 = 0,1,2,3,4,5,6,7\nnode Slice t,hs,es,first -> y", "1,2,3,4,5,6",
+        "2,3,4"),
+    ROW("a size less a size that is in it",
+        SIZES "node Sub e,h -> d\nnode Sub d,w -> z\nnode Range zero,d,one -> r\n"
+              "node Add r,z -> y",
+        "1,2,3,4,5,6", "0,1,2"),
+    ROW("a size that is made a vector by Reshape",
+        SIZES "const flat i64 1 = -1\nnode Mul h,w -> m\nnode Reshape m,flat -> t\n"
+              "node Reshape x,t -> y",
+        "1,2,3,4,5,6", "1,2,3,4,5,6"),
+    ROW("Resize to twice sizes that come later",
+        "opset 13\ninput x f32 1,1,H,W\nconst s f32 4 = 1,1,1,2\nnode Resize x,,s -> y "
+        "mode='linear'",
+        "0,4,8,0,8,0", "0,1,3,5,7,8,0,2,6,6,2,0"),
+    ROW("Resize of sizes that come later to those of another tensor, corners on corners",
+        SIZES "const front i64 2 = 1,1\nconst t i64 1 = 3\nnode Concat front,t,es -> z axis=0\n"
+              "node Resize x,,,z -> y mode='linear' "
+              "coordinate_transformation_mode='align_corners'",
+        "0,2,4,4,6,8", "0,1,2,3,4,2,3,4,5,6,4,5,6,7,8"),
+    ROW("a dimension that comes later, turned round",
+        "opset 13\ninput x f32 1,1,H,W\nconst b i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
+        "const a i64 1 = 3\nconst t i64 1 = -1\nnode Slice x,b,e,a,t -> y",
+        "1,2,3,4,5,6", "3,2,1,6,5,4"),
+    ROW("a cell of a known batch that begins with constants, over any length",
+        "opset 14\ninput x f32 1,N,1\nnode Transpose x -> s perm=[1,0,2]\n"
+        "const w f32 1,1,1 = 1\nconst u f32 1,1,1 = 0.5\nconst h f32 1,1,1 = 4\n"
+        "const v f32 3,1,1 = 1,2,3\nnode Concat v,s -> d axis=0\n"
+        "node RNN d,w,u,,,h -> a,e hidden_size=1 activations=['Affine'] activation_alpha=[1.0] "
+        "activation_beta=[0.0]\nconst flat i64 1 = -1\nnode Reshape e,flat -> y",
+        "7", "9.375"),
+    ROW("ScatterND: as many updates as a size, at places of which the number is computed",
+        SIZES "const three1 i64 1 = 3\nconst flat i64 1 = -1\nnode Reshape x,flat -> v\n"
+              "node Sub e,two -> c\nnode Range zero,c,one -> r\nconst column i64 2 = -1,1\n"
+              "node Reshape r,column -> i\nnode Slice v,first,three1 -> u\n"
+              "node Neg u -> n\nnode ScatterND v,i,n -> y",
+        "1,2,3,4,5,6", "-1,-2,-3,4,5,6"),
+    ROW("a triangle that begins at a size", SIZES "node Sub w,h -> k\nnode Trilu x,k -> y upper=0",
+        "1,2,3,4,5,6", "1,2,0,4,5,6"),
+    ROW("a triangle that begins at a number that is data",
+        "opset 17\ninput x i64 1\nconst d f32 2,3 = 1,2,3,4,5,6\nnode Trilu d,x -> y", "-1",
+        "1,2,3,4,5,6"),
+    ROW("one part of any size", "opset 7\ninput x f32 1,1,N\nnode Split x -> y axis=2", "1,2",
+        "1,2"),
+    ROW("a size less another one",
+        SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul hs,hs -> q\n"
+              "node Slice v,q,es -> t\nnode Sub es,q -> r\nnode Tile t,r -> y",
+        "1,2,3,4,5,6", "5"),
+    ROW("what is left of a product of sizes, of which one is among the new ones",
+        SIZES "const k i64 1 = 3\nnode Mul hs,k -> t\nconst n f32 1 = 7\nnode Expand n,t -> v\n"
+              "const rest i64 1 = -1\nnode Concat hs,rest -> z axis=0\nnode Reshape v,z -> u\n"
+              "node Shape u -> y",
+        "1,2,3,4,5,6", "2,3"),
+    ROW("a sum of sizes is not -1",
+        SIZES "const minus i64 = -1\nnode Equal es,minus -> q\nconst ones i64 1 = 1\n"
+              "node Where q,ones,es -> t\nconst n f32 1 = 7\nnode Expand n,t -> y",
+        "1,2,3,4,5,6", "7,7,7,7,7"),
+    ROW("sizes that are equal only when they are known",
+        SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul w,two -> d\n"
+              "node Range zero,d,one -> r\nnode Cast r -> f to=1\nnode Add v,f -> y",
+        "1,2,3,4,5,6", "1,3,5,7,9,11"),
+};
+
+int main(void) {
+    return HONE_RUN_ROWS("graph/onnx_sizes", rows, value_row_check);
+}
