@@ -69,7 +69,7 @@ static int order_structure(const hone_expr *x, const hone_expr *y) {
     bool x_var = x->kind == HONE_EXPR_VAR, y_var = y->kind == HONE_EXPR_VAR;
     if (x_var != y_var) return x_var ? -1 : 1;
     if (x->kind != y->kind) return order_numbers(x->kind, y->kind);
-    if (x->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)x->op)) return -1;
+    if (hone_expr_is_effect(x)) return -1;
     if (x->op != y->op) return order_numbers(x->op, y->op);
     if (x->count != y->count) return order_numbers(x->count, y->count);
     if (x->dtype.code != y->dtype.code) return order_numbers(x->dtype.code, y->dtype.code);

@@ -158,6 +158,13 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
     return e->kind == HONE_EXPR_CALL && e->op == intrin;
 }
 
+/* Whether a call of the intrinsic does nothing but give a value. */
+bool hone_intrin_is_pure(hone_intrin intrin);
+/* A call that may do more than give a value. Its arguments are not looked at. */
+static inline bool hone_expr_is_effect(const hone_expr *e) {
+    return e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op);
+}
+
 /* A call of an intrinsic that has no number of its own: T.NAME(…), its name the first argument. */
 bool hone_expr_is_named(const hone_expr *e, const char *name);
 
@@ -192,6 +199,8 @@ bool hone_expr_same(const hone_expr *a, const hone_expr *b);
 bool hone_expr_uses_var(const hone_expr *e, hone_var var);
 /* Some variable v with set[v] is used; set has count entries, later ids count as not set. */
 bool hone_expr_uses_any(const hone_expr *e, const bool *set, size_t count);
+/* It loads from the buffer, or takes the address of an element by T.address_of. */
+bool hone_expr_loads(const hone_expr *e, hone_buffer buffer);
 /* It holds no load and no call with an effect. */
 bool hone_expr_is_pure_index(const hone_expr *e);
 /* It must not be evaluated where its value is not needed: it holds a load, a call with an effect,
@@ -208,6 +217,10 @@ const hone_expr *hone_expr_substitute_one(hone_ir *ir, const hone_expr *e, hone_
 /* Calls visit for each node, parents first; visit returns false to skip the children. */
 typedef bool (*hone_expr_visit)(void *ctx, const hone_expr *e);
 void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx);
+/* The first part of e, e itself among them and parents first, for which is_it holds; NULL: there is
+ * none. */
+typedef bool (*hone_expr_test)(const void *ctx, const hone_expr *e);
+const hone_expr *hone_expr_find(const hone_expr *e, hone_expr_test is_it, const void *ctx);
 /* Rebuilds bottom-up: rewrite gets a node whose children are already rewritten and returns it or
  * another. NULL from rewrite is an error and ends the walk with NULL. */
 typedef const hone_expr *(*hone_expr_rewrite)(void *ctx, hone_ir *ir, const hone_expr *e);
@@ -227,7 +240,6 @@ const char *hone_intrin_spelling(hone_intrin intrin);
 int hone_intrin_arity(hone_intrin intrin); /* -1 = any */
 /* The names of the arguments with spaces between; NULL where they have none. */
 const char *hone_intrin_params(hone_intrin intrin);
-bool hone_intrin_is_pure(hone_intrin intrin);
 bool hone_intrin_is_math(hone_intrin intrin);
 hone_intrin_result hone_intrin_result_rule(hone_intrin intrin);
 bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin);

@@ -84,16 +84,13 @@ bool hone_expr_is_vscale(const hone_expr *e) {
     return e->count == 1 && hone_expr_is_named(e, "vscale");
 }
 
-static bool visit_scalable(void *ctx, const hone_expr *e) {
-    bool *is_scalable = ctx;
-    *is_scalable |= hone_dtype_is_scalable(e->dtype) || hone_expr_is_vscale(e);
-    return !*is_scalable;
+static bool is_scalable_node(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_dtype_is_scalable(e->dtype) || hone_expr_is_vscale(e);
 }
 
 bool hone_expr_is_scalable(const hone_expr *e) {
-    bool is_scalable = false;
-    hone_expr_walk(e, visit_scalable, &is_scalable);
-    return is_scalable;
+    return hone_expr_find(e, is_scalable_node, NULL) != NULL;
 }
 
 const hone_expr *hone_expr_as_extreme(const hone_expr *e) {

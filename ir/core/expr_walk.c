@@ -46,9 +46,17 @@ bool hone_expr_uses_any(const hone_expr *e, const bool *set, size_t count) {
     return false;
 }
 
+bool hone_expr_loads(const hone_expr *e, hone_buffer buffer) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
+    for (size_t i = 0; i < e->count; i++) {
+        if (hone_expr_loads(e->args[i], buffer)) return true;
+    }
+    return false;
+}
+
 bool hone_expr_is_pure_index(const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD) return false;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return false;
+    if (hone_expr_is_effect(e)) return false;
     for (size_t i = 0; i < e->count; i++) {
         if (!hone_expr_is_pure_index(e->args[i])) return false;
     }
@@ -56,8 +64,7 @@ bool hone_expr_is_pure_index(const hone_expr *e) {
 }
 
 bool hone_expr_may_fail(const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD || hone_expr_may_trap(e)) return true;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return true;
+    if (e->kind == HONE_EXPR_LOAD || hone_expr_may_trap(e) || hone_expr_is_effect(e)) return true;
     for (size_t i = 0; i < e->count; i++) {
         if (hone_expr_may_fail(e->args[i])) return true;
     }
@@ -68,6 +75,14 @@ void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx) {
     if (!visit(ctx, e)) return;
     for (size_t i = 0; i < e->count; i++)
         hone_expr_walk(e->args[i], visit, ctx);
+}
+
+const hone_expr *hone_expr_find(const hone_expr *e, hone_expr_test is_it, const void *ctx) {
+    if (is_it(ctx, e)) return e;
+    const hone_expr *found = NULL;
+    for (size_t i = 0; i < e->count && !found; i++)
+        found = hone_expr_find(e->args[i], is_it, ctx);
+    return found;
 }
 
 /* ---- rebuilding ---- */

@@ -334,6 +334,9 @@ bool hone_tree_uses_any(const hone_func *func, hone_node_id root, bool with_bloc
 /* hone_expr_walk over each of these. */
 void hone_tree_walk_parts(const hone_func *func, hone_node_id root, bool with_blocks,
                           hone_expr_visit visit, void *ctx);
+/* hone_expr_find in each of these: the first part that is found, or NULL. */
+const hone_expr *hone_tree_find_part(const hone_func *func, hone_node_id root, bool with_blocks,
+                                     hone_expr_test is_it, const void *ctx);
 
 /* UNSUPPORTED where the function uses vectors of scalable length: such programs are read, printed
  * and verified, no more. */

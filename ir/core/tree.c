@@ -404,23 +404,38 @@ void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_bl
     }
 }
 
-typedef struct use_search {
-    const bool *set;
-    size_t count;
-    bool is_found;
-} use_search;
+typedef struct part_search {
+    hone_expr_test is_it;
+    const void *ctx;
+    const hone_expr *found;
+} part_search;
 
-static void find_use(void *ctx, hone_node_id at, const hone_expr *e) {
-    use_search *s = ctx;
+static void search_parts(void *ctx, hone_node_id at, const hone_expr *e) {
+    part_search *s = ctx;
     (void)at;
-    s->is_found = s->is_found || hone_expr_uses_any(e, s->set, s->count);
+    if (!s->found) s->found = hone_expr_find(e, s->is_it, s->ctx);
+}
+
+const hone_expr *hone_tree_find_part(const hone_func *func, hone_node_id root, bool with_blocks,
+                                     hone_expr_test is_it, const void *ctx) {
+    part_search s = {is_it, ctx, NULL};
+    hone_tree_walk_exprs(func, root, with_blocks, search_parts, &s);
+    return s.found;
+}
+
+typedef struct var_set {
+    const bool *marks;
+    size_t count;
+} var_set;
+
+static bool is_in_set(const void *ctx, const hone_expr *e) {
+    const var_set *set = ctx;
+    return e->kind == HONE_EXPR_VAR && e->u.var < set->count && set->marks[e->u.var];
 }
 
 bool hone_tree_uses_any(const hone_func *func, hone_node_id root, bool with_blocks, const bool *set,
                         size_t count) {
-    use_search s = {set, count, false};
-    hone_tree_walk_exprs(func, root, with_blocks, find_use, &s);
-    return s.is_found;
+    return hone_tree_find_part(func, root, with_blocks, is_in_set, &(var_set){set, count}) != NULL;
 }
 
 typedef struct part_visit {

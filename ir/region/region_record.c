@@ -37,25 +37,17 @@ static hone_interval unite(region_walk *walk, hone_interval a, hone_interval b) 
                            .max = a.max && b.max ? u.max : NULL};
 }
 
-typedef struct local_search {
-    const region_walk *walk;
-    bool is_found;
-} local_search;
-
-static bool find_local(void *ctx, const hone_expr *e) {
-    local_search *search = ctx;
-    search->is_found |= e->kind == HONE_EXPR_LOAD && search->walk->is_local[e->u.buffer];
-    return !search->is_found;
+static bool loads_local(const void *ctx, const hone_expr *e) {
+    const region_walk *walk = ctx;
+    return e->kind == HONE_EXPR_LOAD && walk->is_local[e->u.buffer];
 }
 
 /* A region is read where its block stands: there is nothing yet of what lives inside. */
 static bool is_known_outside(const region_walk *walk, hone_interval dim) {
-    local_search search = {.walk = walk};
     if (!dim.min || !dim.max) return false;
     if (!walk->has_locals) return true;
-    hone_expr_walk(dim.min, find_local, &search);
-    hone_expr_walk(dim.max, find_local, &search);
-    return !search.is_found;
+    return !hone_expr_find(dim.min, loads_local, walk) &&
+           !hone_expr_find(dim.max, loads_local, walk);
 }
 
 static void record_plain(region_walk *walk, region_touches *list, hone_buffer buffer,

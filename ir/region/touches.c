@@ -4,11 +4,10 @@
 typedef struct search {
     const hone_func *func;
     hone_buffer buffer;
-    bool of_address; /* looks for addresses, else for loads */
-    bool is_found;
 } search;
 
-static bool is_address_of(const search *s, const hone_expr *e) {
+static bool is_address_of(const void *ctx, const hone_expr *e) {
+    const search *s = ctx;
     hone_var data = hone_func_buffer(s->func, s->buffer)->data;
     if (e->kind == HONE_EXPR_VAR) return data != HONE_NO_ID && e->u.var == data;
     bool is_address = hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
@@ -17,31 +16,13 @@ static bool is_address_of(const search *s, const hone_expr *e) {
            e->args[0]->u.buffer == s->buffer;
 }
 
-static bool look_inside(void *ctx, const hone_expr *e) {
-    search *s = ctx;
-    if (s->of_address)
-        s->is_found = s->is_found || is_address_of(s, e);
-    else if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer)
-        s->is_found = true;
-    return !s->is_found;
-}
-
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    search *s = ctx;
-    (void)at;
-    if (!s->is_found) hone_expr_walk(e, look_inside, ctx);
-}
-
-bool hone_expr_loads(const hone_expr *e, hone_buffer buffer) {
-    search s = {.buffer = buffer};
-    hone_expr_walk(e, look_inside, &s);
-    return s.is_found;
+static bool is_load_of(const void *ctx, const hone_expr *e) {
+    const hone_buffer *buffer = ctx;
+    return e->kind == HONE_EXPR_LOAD && e->u.buffer == *buffer;
 }
 
 bool hone_loads_below(const hone_func *func, hone_node_id top, hone_buffer buffer) {
-    search s = {.func = func, .buffer = buffer};
-    hone_tree_walk_exprs(func, top, false, look_at, &s);
-    return s.is_found;
+    return hone_tree_find_part(func, top, false, is_load_of, &buffer) != NULL;
 }
 
 bool hone_stores_below(const hone_func *func, hone_node_id top, hone_buffer buffer) {
@@ -53,15 +34,11 @@ bool hone_stores_below(const hone_func *func, hone_node_id top, hone_buffer buff
 }
 
 bool hone_expr_takes_address(const hone_func *func, const hone_expr *e, hone_buffer buffer) {
-    search s = {.func = func, .buffer = buffer, .of_address = true};
-    hone_expr_walk(e, look_inside, &s);
-    return s.is_found;
+    return hone_expr_find(e, is_address_of, &(search){func, buffer}) != NULL;
 }
 
 bool hone_takes_address_below(const hone_func *func, hone_node_id top, hone_buffer buffer) {
-    search s = {.func = func, .buffer = buffer, .of_address = true};
-    hone_tree_walk_exprs(func, top, false, look_at, &s);
-    return s.is_found;
+    return hone_tree_find_part(func, top, false, is_address_of, &(search){func, buffer}) != NULL;
 }
 
 bool hone_has_opaque_access(const hone_func *func, hone_node_id top, hone_buffer buffer) {

@@ -9,8 +9,6 @@
 
 #include "ir/core/func.h"
 
-/* The expression loads from the buffer. */
-bool hone_expr_loads(const hone_expr *e, hone_buffer buffer);
 /* An expression below top loads from the buffer; what blocks declare does not count. */
 bool hone_loads_below(const hone_func *func, hone_node_id top, hone_buffer buffer);
 /* A statement below top stores to the buffer. */

@@ -39,19 +39,13 @@ static void walk(hone_demand_check *c, hone_node_id parent);
 
 /* ---- demands ---- */
 
-static bool find_computed(void *ctx, const hone_expr *e) {
-    bool *found = ((void **)ctx)[1];
-    const hone_demand_check *c = ((void **)ctx)[0];
-    if (e->kind == HONE_EXPR_LOAD) *found = true;
-    if (e->kind == HONE_EXPR_VAR && c->is_computed[e->u.var]) *found = true;
-    return !*found;
+static bool is_computed_part(const void *ctx, const hone_expr *e) {
+    const hone_demand_check *c = ctx;
+    return e->kind == HONE_EXPR_LOAD || (e->kind == HONE_EXPR_VAR && c->is_computed[e->u.var]);
 }
 
-static bool is_computed(hone_demand_check *c, const hone_expr *e) {
-    bool found = false;
-    void *ctx[] = {c, &found};
-    hone_expr_walk(e, find_computed, ctx);
-    return found;
+static bool is_computed(const hone_demand_check *c, const hone_expr *e) {
+    return hone_expr_find(e, is_computed_part, c) != NULL;
 }
 
 static void demand(hone_demand_check *c, hone_demand d, bool holds) {

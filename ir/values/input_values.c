@@ -311,21 +311,8 @@ static void find_offsets(search *s, const hone_expr *extent) {
     if (p != HONE_NO_ID && p == origin_of(s, extent->args[1])) s->values[p].is_sorted = true;
 }
 
-typedef struct place_walk {
-    search *s;
-    hone_buffer stored;
-    bool is_update; /* the value is made of what was there */
-} place_walk;
-
-static bool find_update(void *ctx, const hone_expr *e) {
-    place_walk *w = ctx;
-    w->is_update |= e->kind == HONE_EXPR_LOAD && e->u.buffer == w->stored;
-    return !w->is_update;
-}
-
 static bool find_place(void *ctx, const hone_expr *e) {
-    place_walk *w = ctx;
-    search *s = w->s;
+    search *s = ctx;
     for (uint32_t p = 0; e->kind == HONE_EXPR_LOAD && p < s->func->param_count; p++) {
         bool is_it = buffer_of(s, p) == e->u.buffer && is_free(s, p) && is_whole(s, p);
         s->values[p].is_distinct |= is_it;
@@ -335,10 +322,9 @@ static bool find_place(void *ctx, const hone_expr *e) {
 
 /* O[I[i]] = … : where I has a number twice the order decides, which no schedule has to keep. */
 static void find_places(search *s, const hone_node *node) {
-    place_walk w = {s, node->u.store.buffer, false};
-    hone_expr_walk(node->u.store.value, find_update, &w);
-    for (uint32_t d = 0; d < node->u.store.rank && !w.is_update; d++)
-        hone_expr_walk(node->u.store.indices[d], find_place, &w);
+    if (hone_expr_loads(node->u.store.value, node->u.store.buffer)) return; /* it adds to them */
+    for (uint32_t d = 0; d < node->u.store.rank; d++)
+        hone_expr_walk(node->u.store.indices[d], find_place, s);
 }
 
 static void find_kinds(search *s) {

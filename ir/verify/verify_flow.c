@@ -5,16 +5,14 @@
 
 #include "ir/verify/verify_impl.h"
 
-static bool find_effect(void *ctx, const hone_expr *e) {
-    bool *has_effect = ctx;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) *has_effect = true;
-    return !*has_effect;
+static bool is_effect(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_expr_is_effect(e);
 }
 
 static bool has_effect(const hone_func *func) {
-    bool is_found = hone_tree_first_of(func, 0, HONE_NODE_ASSERT) != HONE_NO_ID;
-    hone_tree_walk_parts(func, 0, false, find_effect, &is_found);
-    return is_found;
+    return hone_tree_first_of(func, 0, HONE_NODE_ASSERT) != HONE_NO_ID ||
+           hone_tree_find_part(func, 0, false, is_effect, NULL);
 }
 
 static bool writes_output(const verifier *v) {

@@ -35,7 +35,7 @@ static bool look_at(void *ctx, const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer < c->v->func->buffer_count) {
         c->is_read[e->u.buffer] = true;
     }
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) c->has_effect = true;
+    c->has_effect |= hone_expr_is_effect(e);
     return true;
 }
 

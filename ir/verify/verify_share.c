@@ -49,30 +49,20 @@ static bool is_awaited(const hone_func *func, hone_node_id loop) {
 
 /* ---- what two iterations do to one element ---- */
 
-typedef struct moving {
-    const sharing *s;
-    bool is_found;
-} moving;
-
-static bool find_loop_var(void *ctx, const hone_expr *e) {
-    moving *m = ctx;
-    if (e->kind == HONE_EXPR_VAR && !m->is_found) {
-        const hone_expr *source = m->s->v->points.vars[e->u.var].source;
-        m->is_found = e->u.var == m->s->loop->u.loop.var;
-        if (source && !m->is_found) hone_expr_walk(source, find_loop_var, m);
-    }
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) m->is_found = true;
-    return !m->is_found;
+/* With the loop: by its variable, through names that are made of it, or, who knows, by a call. */
+static bool moves(const void *ctx, const hone_expr *e) {
+    const sharing *s = ctx;
+    if (e->kind != HONE_EXPR_VAR) return hone_expr_is_effect(e);
+    const hone_expr *source = s->v->points.vars[e->u.var].source;
+    return e->u.var == s->loop->u.loop.var || (source && hone_expr_find(source, moves, s));
 }
 
 /* One store in two iterations gives the same value where the loop is not in it, and where it is the
  * same run of a block that only happens twice. */
 static bool gives_the_same(const sharing *s, const hone_touch *a, const hone_touch *b) {
-    moving m = {.s = s};
     if (a->at != b->at) return false;
     if (a->instance != 0 && a->instance == b->instance) return true;
-    hone_expr_walk(hone_func_node(s->v->func, a->at)->u.store.value, find_loop_var, &m);
-    return !m.is_found;
+    return !hone_expr_find(hone_func_node(s->v->func, a->at)->u.store.value, moves, s);
 }
 
 /* Lanes go on together: what a later lane writes comes before what an earlier one reads only if its

@@ -17,39 +17,38 @@ enum { SIZE = 64, MOST_STEPS = 1 << 18, MOST_ELEMENTS = 1 << 22 };
 
 /* ---- may it be run? ---- */
 
-static bool find_load(void *ctx, const hone_expr *e) {
-    bool *is_found = ctx;
-    *is_found |= e->kind == HONE_EXPR_LOAD ||
-                 (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op));
-    return !*is_found;
+static bool is_read(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD || hone_expr_is_effect(e);
 }
 
 /* An index that is read from a buffer, or given by a call that may read one. */
-static bool find_read_index(void *ctx, const hone_expr *e) {
-    bool *is_found = ctx;
-    for (uint32_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count; i++)
-        hone_expr_walk(e->args[i], find_load, is_found);
-    return !*is_found;
+static bool reads_any(uint32_t count, const hone_expr *const *indices) {
+    bool is_found = false;
+    for (uint32_t i = 0; i < count && !is_found; i++)
+        is_found = hone_expr_find(indices[i], is_read, NULL);
+    return is_found;
 }
 
-static void look_at_range(const hone_range *range, bool *is_found) {
-    hone_expr_walk(range->min, find_load, is_found);
-    hone_expr_walk(range->extent, find_load, is_found);
+static bool is_indirect(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD && reads_any(e->count, e->args);
 }
 
 /* Do inputs decide which elements are touched? */
 static bool is_decided_by_data(const hone_func *func) {
-    bool is_found = false;
-    hone_tree_walk_parts(func, 0, false, find_read_index, &is_found);
+    bool is_found = hone_tree_find_part(func, 0, false, is_indirect, NULL);
     for (hone_node_id id = 0; id != HONE_NO_ID && !is_found; id = hone_tree_next(func, 0, id)) {
         const hone_node *node = hone_func_node(func, id);
         if (node->kind == HONE_NODE_WHILE) return true;
-        if (node->kind == HONE_NODE_FOR) look_at_range(&node->u.loop.range, &is_found);
-        for (uint32_t d = 0; node->kind == HONE_NODE_STORE && d < node->u.store.rank; d++)
-            hone_expr_walk(node->u.store.indices[d], find_load, &is_found);
-        for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < node->u.block.block->axis_count;
-             i++)
-            hone_expr_walk(node->u.block.bindings[i], find_load, &is_found);
+        if (node->kind == HONE_NODE_FOR) {
+            const hone_expr *bounds[] = {node->u.loop.range.min, node->u.loop.range.extent};
+            is_found = reads_any(2, bounds);
+        }
+        if (node->kind == HONE_NODE_STORE)
+            is_found = reads_any(node->u.store.rank, node->u.store.indices);
+        if (node->kind == HONE_NODE_BLOCK)
+            is_found = reads_any(node->u.block.block->axis_count, node->u.block.bindings);
     }
     return is_found;
 }

@@ -156,19 +156,16 @@ static bool convert_body(map_reader *r, const py_value *body) {
     return true;
 }
 
-static bool visit_pure(void *ctx, const hone_expr *e) {
-    bool *is_pure = ctx;
-    bool opaque = e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_LET ||
-                  e->kind == HONE_EXPR_STRING || e->dtype.lanes != 1 ||
-                  (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op));
-    *is_pure = *is_pure && !opaque;
-    return *is_pure;
+static bool is_impure(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_LET || e->kind == HONE_EXPR_STRING ||
+           e->dtype.lanes != 1 || hone_expr_is_effect(e);
 }
 
 static bool check_pure(map_reader *r, uint32_t at) {
     bool is_pure = true;
-    for (uint32_t i = 0; i < r->map->count; i++)
-        hone_expr_walk(r->map->indices[i], visit_pure, &is_pure);
+    for (uint32_t i = 0; i < r->map->count && is_pure; i++)
+        is_pure = !hone_expr_find(r->map->indices[i], is_impure, NULL);
     return is_pure || script_fail(&r->p, at, "an index map computes from its parameters only");
 }
 

@@ -374,7 +374,7 @@ static void print_eval(printer *pr, const hone_expr *e) {
         print_expr(pr, e->args[0]);
         return;
     }
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) {
+    if (hone_expr_is_effect(e)) {
         print_expr(pr, e);
         return;
     }

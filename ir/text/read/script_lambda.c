@@ -85,27 +85,20 @@ bool script_lambda_params(script_parser *p, const py_node *node, hone_dtype dtyp
 }
 
 /* A lambda says what its parameters say and constants, nothing else. */
-typedef struct purity {
-    const hone_lambda *lambda;
-    bool is_closed;
-} purity;
-
-static bool visit_body(void *ctx, const hone_expr *e) {
-    purity *u = ctx;
+static bool is_from_outside(const void *ctx, const hone_expr *e) {
+    const hone_lambda *lambda = ctx;
     bool known = e->kind != HONE_EXPR_VAR;
-    for (uint32_t i = 0; i < u->lambda->param_count && !known; i++)
-        known = e->u.var == u->lambda->params[i];
-    bool opaque = e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_LET ||
-                  (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op));
-    if (!known || opaque) u->is_closed = false;
-    return true;
+    for (uint32_t i = 0; i < lambda->param_count && !known; i++)
+        known = e->u.var == lambda->params[i];
+    return !known || e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_LET ||
+           hone_expr_is_effect(e);
 }
 
 static bool check_body(script_parser *p, uint32_t at, const hone_lambda *lambda) {
-    purity u = {lambda, true};
-    for (uint32_t i = 0; i < lambda->body_count; i++)
-        hone_expr_walk(lambda->bodies[i], visit_body, &u);
-    if (u.is_closed) return true;
+    bool is_closed = true;
+    for (uint32_t i = 0; i < lambda->body_count && is_closed; i++)
+        is_closed = !hone_expr_find(lambda->bodies[i], is_from_outside, lambda);
+    if (is_closed) return true;
     return script_fail(p, at, "a lambda may use its parameters and constants only");
 }
 
