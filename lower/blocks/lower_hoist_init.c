@@ -75,17 +75,15 @@ typedef struct touch {
     bool is_touched;
 } touch;
 
-static bool note_load(void *ctx, const hone_expr *e) {
-    touch *t = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == t->buffer) t->is_touched = true;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) t->is_touched = true;
-    return !t->is_touched;
+static bool is_touch(const void *ctx, const hone_expr *e) {
+    const touch *t = ctx;
+    return (e->kind == HONE_EXPR_LOAD && e->u.buffer == t->buffer) || hone_expr_is_effect(e);
 }
 
 static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
     touch *t = ctx;
     bool is_own = at == t->except || hone_tree_is_ancestor(t->func, t->except, at);
-    if (!is_own) hone_expr_walk(e, note_load, t);
+    if (!is_own) t->is_touched |= hone_expr_find(e, is_touch, t) != NULL;
 }
 
 /* Whether something below root, but not below except, touches the buffer. */

@@ -19,38 +19,36 @@ typedef struct gatherer {
     int64_t register_bytes; /* what fits in all of the registers */
     bool has_others;        /* loops without conditions */
     bool needs_all;
-    bool is_found;     /* while looking for an expression */
-    hone_buffer found; /* the buffer whose load is looked for */
 } gatherer;
 
-static bool is_condition(void *ctx, const hone_expr *e) {
-    gatherer *g = ctx;
-    if (!hone_dtype_is_bool(e->dtype)) return true;
-    for (uint32_t i = 0; i < g->c->count && !g->is_found; i++)
-        g->is_found = hone_expr_same(g->c->conditions[i], e);
-    return true;
+static bool is_condition(const void *ctx, const hone_expr *e) {
+    const lower_conditions *c = ctx;
+    bool is_it = false;
+    for (uint32_t i = 0; hone_dtype_is_bool(e->dtype) && i < c->count && !is_it; i++)
+        is_it = hone_expr_same(c->conditions[i], e);
+    return is_it;
 }
 
-static bool is_load(void *ctx, const hone_expr *e) {
-    gatherer *g = ctx;
-    g->is_found |= e->kind == HONE_EXPR_LOAD && hone_func_storage(g->func, e->u.buffer) == g->found;
-    return true;
+static bool has_condition(const gatherer *g, hone_node_id id) {
+    return hone_tree_find_part(g->func, id, false, is_condition, g->c) != NULL;
 }
 
-static bool has_condition(gatherer *g, hone_node_id id) {
-    g->is_found = false;
-    hone_tree_walk_parts(g->func, id, false, is_condition, g);
-    return g->is_found;
+typedef struct loaded {
+    const hone_func *func;
+    hone_buffer storage;
+} loaded;
+
+static bool is_loaded(const void *ctx, const hone_expr *e) {
+    const loaded *l = ctx;
+    return e->kind == HONE_EXPR_LOAD && hone_func_storage(l->func, e->u.buffer) == l->storage;
 }
 
-static bool has_load(gatherer *g, hone_node_id id, hone_buffer buffer) {
-    g->is_found = false;
-    g->found = hone_func_storage(g->func, buffer);
-    hone_tree_walk_parts(g->func, id, false, is_load, g);
-    return g->is_found;
+static bool has_load(const gatherer *g, hone_node_id id, hone_buffer buffer) {
+    const loaded l = {g->func, hone_func_storage(g->func, buffer)};
+    return hone_tree_find_part(g->func, id, false, is_loaded, &l) != NULL;
 }
 
-static bool has_sum(gatherer *g, hone_node_id id) {
+static bool has_sum(const gatherer *g, hone_node_id id) {
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(g->func, id, n)) {
         const hone_node *node = hone_func_node(g->func, n);
         if (node->kind == HONE_NODE_STORE && has_load(g, n, node->u.store.buffer)) return true;
@@ -59,7 +57,7 @@ static bool has_sum(gatherer *g, hone_node_id id) {
 }
 
 /* Whether a statement loads what an allocation between it and the loop may keep in registers. */
-static bool loads_registers(gatherer *g, hone_node_id id) {
+static bool loads_registers(const gatherer *g, hone_node_id id) {
     for (hone_node_id up = id; up != g->loop; up = hone_func_node(g->func, up)->parent) {
         const hone_node *node = hone_func_node(g->func, up);
         if (node->kind != HONE_NODE_ALLOC) continue;

@@ -38,15 +38,9 @@ static hone_node_id next_in_chain(const hone_func *func, hone_node_id id) {
 }
 
 /* What is divided by may be 0 where the body never runs. */
-static bool note_division(void *ctx, const hone_expr *e) {
-    *(bool *)ctx |= hone_expr_may_trap(e);
-    return true;
-}
-
-static bool may_trap(const hone_expr *e) {
-    bool may = false;
-    hone_expr_walk(e, note_division, &may);
-    return may;
+static bool may_trap(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_expr_may_trap(e);
 }
 
 /* The least number of steps of `coefficient` that reach from `rest` to 0 or beyond. */
@@ -75,7 +69,8 @@ static bool narrow(clipper *c, const hone_expr *part) {
     const hone_expr *zero = hone_expr_int(ir, gap->dtype, 0),
                     *one = hone_expr_int(ir, gap->dtype, 1);
     const hone_expr *rest = zero ? hone_expr_substitute_one(ir, gap, var, zero) : NULL;
-    if (!rest || may_trap(rest) || lower_varies_below(&c->scope, rest)) return false;
+    if (!rest || hone_expr_find(rest, may_trap, NULL) || lower_varies_below(&c->scope, rest))
+        return false;
     const hone_expr *begin = loop->u.loop.range.min;
     const hone_expr *end = hone_expr_add(ir, begin, loop->u.loop.range.extent);
     if (coefficient > 0)

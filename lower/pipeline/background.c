@@ -37,32 +37,24 @@ static bool is_shared(const hone_func *func, hone_buffer buffer) {
     return scope && strncmp(scope, "shared", 6) == 0;
 }
 
-typedef struct copying {
-    const lower_pipe *pipe;
-    bool is_copy;
-} copying;
-
-/* What is read stays as it is while the loop runs: it is neither shared nor made in there. */
-static bool reads_outside(void *ctx, const hone_expr *e) {
-    copying *c = ctx;
-    const hone_func *func = c->pipe->scope.lower->func;
-    if (e->kind == HONE_EXPR_LOAD)
-        c->is_copy &= !is_shared(func, e->u.buffer) && !c->pipe->versions[e->u.buffer];
-    return c->is_copy;
+/* What is read is shared, or made while the loop runs. */
+static bool is_read_inside(const void *ctx, const hone_expr *e) {
+    const lower_pipe *pipe = ctx;
+    return e->kind == HONE_EXPR_LOAD &&
+           (is_shared(pipe->scope.lower->func, e->u.buffer) || pipe->versions[e->u.buffer]);
 }
 
 static bool is_copy(const lower_pipe *pipe, const lower_part *part) {
     const hone_func *func = pipe->scope.lower->func;
-    copying c = {pipe, true};
+    bool is_copy = true;
     for (hone_node_id n = part->node; n != HONE_NO_ID; n = hone_tree_next(func, part->node, n)) {
         const hone_node *node = hone_func_node(func, n);
-        c.is_copy &= node->kind != HONE_NODE_EVAL && node->kind != HONE_NODE_ALLOC;
+        is_copy &= node->kind != HONE_NODE_EVAL && node->kind != HONE_NODE_ALLOC;
         if (node->kind != HONE_NODE_STORE) continue;
         hone_buffer to = node->u.store.buffer;
-        c.is_copy &= is_shared(func, to) && pipe->versions[to] > 0;
+        is_copy &= is_shared(func, to) && pipe->versions[to] > 0;
     }
-    hone_tree_walk_parts(func, part->node, false, reads_outside, &c);
-    return c.is_copy;
+    return is_copy && !hone_tree_find_part(func, part->node, false, is_read_inside, pipe);
 }
 
 /* The part stands among its like by order, too: all copies behind the others, or in front. */

@@ -54,27 +54,17 @@ static void find_watched(hazards *h) {
 
 /* ---- what is the same for all threads ---- */
 
-typedef struct sameness {
-    const hazards *h;
-    bool is_same;
-} sameness;
-
-static bool find_difference(void *ctx, const hone_expr *e) {
-    sameness *s = ctx;
-    const hone_func *func = s->h->lower->func;
-    if (e->kind == HONE_EXPR_VAR && s->h->differs[e->u.var]) s->is_same = false;
-    if (e->kind == HONE_EXPR_LOAD) {
-        hone_buffer storage = hone_func_storage(func, e->u.buffer);
-        if (!is_of_block(func, storage) || s->h->is_watched[storage]) s->is_same = false;
-    }
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) s->is_same = false;
-    return s->is_same;
+/* Another thread may have another value of it. */
+static bool may_differ(const void *ctx, const hone_expr *e) {
+    const hazards *h = ctx;
+    if (e->kind == HONE_EXPR_VAR) return h->differs[e->u.var];
+    if (e->kind != HONE_EXPR_LOAD) return hone_expr_is_effect(e);
+    hone_buffer storage = hone_func_storage(h->lower->func, e->u.buffer);
+    return !is_of_block(h->lower->func, storage) || h->is_watched[storage];
 }
 
 bool hazards_is_uniform(const hazards *h, const hone_expr *e) {
-    sameness s = {h, true};
-    hone_expr_walk(e, find_difference, &s);
-    return s.is_same;
+    return !hone_expr_find(e, may_differ, h);
 }
 
 static void find_differing(hazards *h) {

@@ -94,12 +94,6 @@ static hone_node_id only_child(const hone_func *func, hone_node_id from) {
     return is_store && node->next == HONE_NO_ID ? from : HONE_NO_ID;
 }
 
-static bool loads_buffer(void *ctx, const hone_expr *e) {
-    hone_buffer *buffer = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == *buffer) *buffer = HONE_NO_ID;
-    return true;
-}
-
 /* B[i] = B[i] op value, where value does not look at B. */
 static bool find_step(reduction *r) {
     const hone_node *store = hone_func_node(r->lower->func, r->store);
@@ -113,10 +107,8 @@ static bool find_step(reduction *r) {
         return false;
     for (int side = 0; side < 2; side++) {
         if (!lower_is_stored_element(store, value->args[side])) continue;
-        hone_buffer buffer = store->u.store.buffer;
         r->value = value->args[1 - side];
-        hone_expr_walk(r->value, loads_buffer, &buffer);
-        return buffer != HONE_NO_ID;
+        return !hone_expr_loads(r->value, store->u.store.buffer);
     }
     return false;
 }

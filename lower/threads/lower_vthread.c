@@ -37,39 +37,24 @@ static hone_func *func_of(const spreading *s) {
 
 /* ---- what depends on the iteration ---- */
 
-typedef struct look {
-    const spreading *s;
-    bool is_found;
-} look;
-
-static bool find_dependence(void *ctx, const hone_expr *e) {
-    look *l = ctx;
-    if (e->kind == HONE_EXPR_VAR && l->s->depends[e->u.var]) l->is_found = true;
-    if (e->kind == HONE_EXPR_LOAD && l->s->is_copied[e->u.buffer]) l->is_found = true;
-    return !l->is_found;
+static bool is_dependence(const void *ctx, const hone_expr *e) {
+    const spreading *s = ctx;
+    return (e->kind == HONE_EXPR_VAR && s->depends[e->u.var]) ||
+           (e->kind == HONE_EXPR_LOAD && s->is_copied[e->u.buffer]);
 }
 
 static bool depends(const spreading *s, const hone_expr *e) {
-    look l = {s, false};
-    hone_expr_walk(e, find_dependence, &l);
-    return l.is_found;
-}
-
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    look *l = ctx;
-    (void)at;
-    l->is_found = l->is_found || depends(l->s, e);
+    return hone_expr_find(e, is_dependence, s) != NULL;
 }
 
 static bool depends_below(const spreading *s, hone_node_id id) {
-    look l = {s, false};
-    hone_tree_walk_exprs(func_of(s), id, false, look_at, &l);
-    for (hone_node_id n = id; n != HONE_NO_ID && !l.is_found;
-         n = hone_tree_next(func_of(s), id, n)) {
-        const hone_node *node = hone_func_node(func_of(s), n);
-        l.is_found = node->kind == HONE_NODE_STORE && s->is_copied[node->u.store.buffer];
+    const hone_func *func = func_of(s);
+    bool is_found = hone_tree_find_part(func, id, false, is_dependence, s);
+    for (hone_node_id n = id; n != HONE_NO_ID && !is_found; n = hone_tree_next(func, id, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        is_found = node->kind == HONE_NODE_STORE && s->is_copied[node->u.store.buffer];
     }
-    return l.is_found;
+    return is_found;
 }
 
 /* A statement is done in dependence on the iteration: by itself, or by what is around it. */

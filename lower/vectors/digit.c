@@ -21,19 +21,11 @@ bool lower_digit_of(hone_arith *arith, const hone_expr *e, hone_var var, lower_d
     return hone_linear_coeff(arith, out->number, var, &out->step);
 }
 
-typedef struct finder {
-    hone_var var;
-    bool is_found;
-} finder;
-
-static bool find_digit(void *ctx, const hone_expr *e) {
-    finder *f = ctx;
-    f->is_found = f->is_found || (is_digit(e) && hone_expr_uses_var(e->args[0], f->var));
-    return !f->is_found;
+static bool is_digit_of(const void *ctx, const hone_expr *e) {
+    const hone_var *var = ctx;
+    return is_digit(e) && hone_expr_uses_var(e->args[0], *var);
 }
 
 bool lower_has_digit(const hone_func *func, hone_node_id root, hone_var var) {
-    finder f = {.var = var};
-    hone_tree_walk_parts(func, root, false, find_digit, &f);
-    return f.is_found;
+    return hone_tree_find_part(func, root, false, is_digit_of, &var) != NULL;
 }

@@ -248,19 +248,16 @@ static hone_status visit(carry *c, hone_node_id loop, hone_node_id *out_last) {
     return all ? lower_wrap_choice(lower, all, loop, slow, out_last) : HONE_OK;
 }
 
-typedef struct row_finder {
+typedef struct short_row {
     carry *c;
     int64_t least, most; /* the rows that are looked for */
-    bool is_found;
-} row_finder;
+} short_row;
 
-static bool find_row(void *ctx, const hone_expr *e) {
-    row_finder *f = ctx;
+static bool is_short_row(const void *ctx, const hone_expr *e) {
+    const short_row *r = ctx;
     lower_digit d;
-    f->is_found |= lower_digit_of(&f->c->scope.arith, e, f->c->var, &d) && d.divisor >= f->least &&
-                   d.divisor < f->most && d.divisor % f->least != 0 &&
-                   hone_expr_is_pure_index(d.number);
-    return !f->is_found;
+    return lower_digit_of(&r->c->scope.arith, e, r->c->var, &d) && d.divisor >= r->least &&
+           d.divisor < r->most && d.divisor % r->least != 0 && hone_expr_is_pure_index(d.number);
 }
 
 /* A loop of several vectors over rows that are shorter is cut into single ones first, of which some
@@ -273,9 +270,9 @@ static hone_status cut_long(carry *c, hone_node_id loop) {
     c->var = node->u.loop.var;
     if (extent <= lanes || !only_stores(lower->func, loop)) return HONE_OK;
     HONE_TRY(lower_enter(&c->scope, loop, HONE_NO_ID));
-    row_finder f = {.c = c, .least = lanes, .most = 2 * extent};
-    hone_tree_walk_parts(lower->func, loop, false, find_row, &f);
-    return f.is_found ? lower_cut_vector(lower, loop, extent, lanes) : HONE_OK;
+    const short_row rows = {.c = c, .least = lanes, .most = 2 * extent};
+    bool has_short = hone_tree_find_part(lower->func, loop, false, is_short_row, &rows);
+    return has_short ? lower_cut_vector(lower, loop, extent, lanes) : HONE_OK;
 }
 
 hone_status lower_carry(hone_lower *lower) {

@@ -17,23 +17,19 @@ typedef struct feed {
     uint32_t loads;
 } feed;
 
-typedef struct search {
+typedef struct use {
     const hone_func *func;
     hone_buffer storage;
-    bool is_found;
-} search;
+} use;
 
-static bool note_use(void *ctx, const hone_expr *e) {
-    search *s = ctx;
-    s->is_found |= lower_has_effects(e) || (e->kind == HONE_EXPR_LOAD &&
-                                            hone_func_storage(s->func, e->u.buffer) == s->storage);
-    return true;
+static bool is_use(const void *ctx, const hone_expr *e) {
+    const use *u = ctx;
+    return lower_has_effects(e) ||
+           (e->kind == HONE_EXPR_LOAD && hone_func_storage(u->func, e->u.buffer) == u->storage);
 }
 
 static bool uses_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
-    search s = {.func = func, .storage = storage};
-    hone_expr_walk(e, note_use, &s);
-    return s.is_found;
+    return hone_expr_find(e, is_use, &(use){func, storage}) != NULL;
 }
 
 /* May a store and the loop change places? */
