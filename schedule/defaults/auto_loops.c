@@ -161,18 +161,16 @@ static bool has_reduce_axis(const nest *n) {
     return false;
 }
 
-static bool find_math(void *ctx, const hone_expr *e) {
-    bool *found = ctx;
-    if (e->kind == HONE_EXPR_CALL && hone_intrin_is_math((hone_intrin)e->op)) *found = true;
-    return !*found;
+static bool is_math(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_CALL && hone_intrin_is_math((hone_intrin)e->op);
 }
 
 /* A vector of exp is dozens of instructions already: many copies only cost the compiler time. */
 static int64_t unroll_step(const nest *n) {
     enum { MATH_STEP = 16 };
     if (n->lim->unroll <= MATH_STEP) return n->lim->unroll;
-    bool has_math = false;
-    hone_tree_walk_parts(n->sch->func, n->loops[0], false, find_math, &has_math);
+    bool has_math = hone_tree_find_part(n->sch->func, n->loops[0], false, is_math, NULL);
     return has_math ? MATH_STEP : n->lim->unroll;
 }
 

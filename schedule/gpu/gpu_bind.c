@@ -80,26 +80,23 @@ hone_status hone_gpu_fuse_free(hone_gpu *g, hone_rv block, hone_rv *out, int64_t
     return hone_gpu_fuse(g, count, nest.rvs, out);
 }
 
-static bool find_load(void *ctx, const hone_expr *e) {
-    bool *has = ctx;
-    *has |= e->kind == HONE_EXPR_LOAD;
-    return !*has;
+static bool is_load(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD;
 }
 
-static bool find_lookup(void *ctx, const hone_expr *e) {
-    bool *has = ctx;
-    for (uint16_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count; i++)
-        hone_expr_walk(e->args[i], find_load, has);
-    return !*has;
+static bool is_lookup(const void *ctx, const hone_expr *e) {
+    bool is_found = false;
+    for (uint16_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count && !is_found; i++)
+        is_found = hone_expr_find(e->args[i], is_load, ctx);
+    return is_found;
 }
 
 /* Where something is read is itself read: one load waits for another. */
 static bool looks_up(hone_gpu *g, hone_rv block) {
     hone_node_id node;
-    bool has = false;
     if (hone_status_consume(hone_schedule_node(g->sch, block, &node))) return false;
-    hone_tree_walk_parts(g->sch->func, node, false, find_lookup, &has);
-    return has;
+    return hone_tree_find_part(g->sch->func, node, false, is_lookup, NULL) != NULL;
 }
 
 hone_status hone_gpu_bind(hone_gpu *g, hone_rv block) {

@@ -117,12 +117,11 @@ static void choose_threads_across(hone_gpu_row_nest *r) {
     r->beside = hone_gpu_min(r->g->limits->warp, r->total);
 }
 
-static bool find_function(void *ctx, const hone_expr *e) {
-    bool *has = ctx;
+static bool is_function(const void *ctx, const hone_expr *e) {
+    (void)ctx;
     bool is_short = e->op == HONE_INTRIN_ISNAN || e->op == HONE_INTRIN_SQRT ||
                     e->op == HONE_INTRIN_RSQRT || e->op == HONE_INTRIN_IF_THEN_ELSE;
-    *has |= e->kind == HONE_EXPR_CALL && !is_short;
-    return !*has;
+    return e->kind == HONE_EXPR_CALL && !is_short;
 }
 
 /* exp and the like take the time, not what threads tell each other. */
@@ -132,7 +131,7 @@ static bool is_heavy(const hone_gpu_row_nest *r) {
         hone_node_id node;
         if (hone_status_consume(node_of(r, i < r->count ? r->blocks[i] : r->last, &node)))
             return false;
-        hone_tree_walk_parts(r->g->sch->func, node, false, find_function, &has);
+        has = has || hone_tree_find_part(r->g->sch->func, node, false, is_function, NULL);
     }
     return has;
 }

@@ -167,25 +167,18 @@ static hone_status check_touched(const candidate *c, bool of_writes) {
     return HONE_OK;
 }
 
-typedef struct writing {
-    hone_var data;
-    bool is_found;
-} writing;
-
-static bool find_written(void *ctx, const hone_expr *e) {
-    writing *w = ctx;
+static bool is_written(const void *ctx, const hone_expr *e) {
+    const hone_var *data = ctx;
     bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
-                      e->args[1]->kind == HONE_EXPR_VAR && e->args[1]->u.var == w->data;
-    if (is_pointer && e->args[4]->kind == HONE_EXPR_INT) w->is_found |= (e->args[4]->u.i & 2) != 0;
-    return !w->is_found;
+                      e->args[1]->kind == HONE_EXPR_VAR && e->args[1]->u.var == *data;
+    return is_pointer && e->args[4]->kind == HONE_EXPR_INT && (e->args[4]->u.i & 2) != 0;
 }
 
 /* By a store, or by access_ptr("w"); a handle alone says nothing. */
 static bool surely_writes(const hone_func *func, hone_buffer buffer) {
-    writing w = {.data = hone_func_buffer(func, buffer)->data};
-    if (hone_stores_below(func, 0, buffer)) return true;
-    if (w.data != HONE_NO_ID) hone_tree_walk_parts(func, 0, false, find_written, &w);
-    return w.is_found;
+    hone_var data = hone_func_buffer(func, buffer)->data;
+    return hone_stores_below(func, 0, buffer) ||
+           (data != HONE_NO_ID && hone_tree_find_part(func, 0, false, is_written, &data));
 }
 
 static hone_status fail_declared(const candidate *c, const hone_func *func, const char *which,

@@ -17,7 +17,6 @@ typedef struct store_set {
     hone_buffer buffer;
     uint32_t store_count;
     hone_node_id stores[MOST_STORES];
-    bool reads_others;
 } store_set;
 
 static bool same_element(const hone_expr *load, const hone_node *store) {
@@ -27,14 +26,13 @@ static bool same_element(const hone_expr *load, const hone_node *store) {
     return load->count == store->u.store.rank;
 }
 
-/* A load of the buffer reads what the same instance writes. */
-static bool look_at_load(void *ctx, const hone_expr *e) {
-    store_set *p = ctx;
-    bool is_found = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->buffer;
-    for (uint32_t s = 0; s < p->store_count && !is_found; s++)
-        is_found = same_element(e, sch_node(p->sch, p->stores[s]));
-    p->reads_others |= !is_found;
-    return is_found;
+/* A load of the buffer that reads what the same instance does not write. */
+static bool reads_other(const void *ctx, const hone_expr *e) {
+    const store_set *p = ctx;
+    bool is_own = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->buffer;
+    for (uint32_t s = 0; s < p->store_count && !is_own; s++)
+        is_own = same_element(e, sch_node(p->sch, p->stores[s]));
+    return !is_own;
 }
 
 /* Another buffer may be the same memory. */
@@ -68,9 +66,10 @@ static bool find_stores(store_set *p, hone_node_id block) {
     hone_node_id body = hone_block_body_of(func, block);
     if (hone_block_init_of(func, block) != HONE_NO_ID || !collect(p, body)) return false;
     if (p->store_count == 0 || has_views(p)) return false;
-    for (hone_node_id n = body; n != HONE_NO_ID; n = sch_node(p->sch, n)->next)
-        hone_tree_walk_parts(func, n, false, look_at_load, p);
-    return !p->reads_others;
+    for (hone_node_id n = body; n != HONE_NO_ID; n = sch_node(p->sch, n)->next) {
+        if (hone_tree_find_part(func, n, false, reads_other, p)) return false;
+    }
+    return true;
 }
 
 static bool has_disjoint_stores(hone_schedule *sch, hone_node_id id, hone_buffer buffer) {

@@ -3,21 +3,16 @@
 
 /* ---- no harm: whatever the values are, nothing but its results depends on them ---- */
 
-static bool look_for_harm(void *ctx, const hone_expr *e) {
-    bool *is_harmless = ctx;
-    if (e->kind == HONE_EXPR_LOAD) {
-        for (uint32_t i = 0; i < e->count; i++)
-            *is_harmless = *is_harmless && hone_expr_is_pure_index(e->args[i]);
-    }
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) *is_harmless = false;
-    if (hone_expr_may_trap(e)) *is_harmless = false;
-    return *is_harmless;
+static bool is_harm(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    bool is_pure = true;
+    for (uint32_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count; i++)
+        is_pure = is_pure && hone_expr_is_pure_index(e->args[i]);
+    return !is_pure || hone_expr_is_effect(e) || hone_expr_may_trap(e);
 }
 
 static bool is_harmless_value(const hone_expr *e) {
-    bool is_harmless = true;
-    hone_expr_walk(e, look_for_harm, &is_harmless);
-    return is_harmless;
+    return !hone_expr_find(e, is_harm, NULL);
 }
 
 static bool is_harmless_store(const hone_node *node) {

@@ -122,40 +122,45 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block) {
     return true;
 }
 
-typedef struct load_ctx {
+typedef struct place {
     const hone_schedule *sch;
     hone_node_id scope;
-    bool is_known;
-} load_ctx;
+} place;
 
-static bool look_for_unknown(void *ctx, const hone_expr *e) {
-    load_ctx *c = ctx;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) c->is_known = false;
-    if (e->kind != HONE_EXPR_LOAD) return c->is_known;
-    for (hone_node_id n = sch_next_block(c->sch, c->scope, c->scope); n != HONE_NO_ID;
-         n = sch_next_block(c->sch, c->scope, n)) {
-        if (sch_writes(sch_block(c->sch, n), e->u.buffer)) c->is_known = false;
+/* It loads what blocks of the scope write, or may. */
+static bool is_unknown(const void *ctx, const hone_expr *e) {
+    const place *p = ctx;
+    bool is_written = false;
+    if (e->kind != HONE_EXPR_LOAD) return hone_expr_is_effect(e);
+    for (hone_node_id n = sch_next_block(p->sch, p->scope, p->scope);
+         n != HONE_NO_ID && !is_written; n = sch_next_block(p->sch, p->scope, n)) {
+        is_written = sch_writes(sch_block(p->sch, n), e->u.buffer);
     }
-    return c->is_known;
+    return is_written;
+}
+
+static bool is_known(const place *p, const hone_expr *e) {
+    return !hone_expr_find(e, is_unknown, p);
 }
 
 static bool is_below_known(const hone_schedule *sch, hone_node_id block, bool or_conditions) {
-    load_ctx c = {sch, sch_scope_of(sch, block), true};
-    for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID && c.is_known;
+    const place p = {sch, sch_scope_of(sch, block)};
+    for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID;
          n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind == HONE_NODE_BLOCK || node->kind == HONE_NODE_TOP) return true;
-        if (c.scope == HONE_NO_ID) return false;
+        if (p.scope == HONE_NO_ID) return false;
         if (or_conditions && node->kind == HONE_NODE_ELSE) continue;
         if (or_conditions && node->kind == HONE_NODE_IF) {
-            hone_expr_walk(node->u.eval.value, look_for_unknown, &c);
+            if (!is_known(&p, node->u.eval.value)) return false;
             continue;
         }
-        if (node->kind != HONE_NODE_FOR) return false;
-        hone_expr_walk(node->u.loop.range.min, look_for_unknown, &c);
-        hone_expr_walk(node->u.loop.range.extent, look_for_unknown, &c);
+        if (node->kind != HONE_NODE_FOR || !is_known(&p, node->u.loop.range.min) ||
+            !is_known(&p, node->u.loop.range.extent)) {
+            return false;
+        }
     }
-    return c.is_known;
+    return true;
 }
 
 bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block) {
@@ -167,11 +172,10 @@ bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block)
 }
 
 bool sch_is_known_condition(const hone_schedule *sch, hone_node_id n) {
-    load_ctx c = {sch, sch_scope_of(sch, n), true};
+    const place p = {sch, sch_scope_of(sch, n)};
     if (sch_node(sch, n)->kind == HONE_NODE_ELSE) return true;
-    if (sch_node(sch, n)->kind != HONE_NODE_IF || c.scope == HONE_NO_ID) return false;
-    hone_expr_walk(sch_node(sch, n)->u.eval.value, look_for_unknown, &c);
-    return c.is_known;
+    if (sch_node(sch, n)->kind != HONE_NODE_IF || p.scope == HONE_NO_ID) return false;
+    return is_known(&p, sch_node(sch, n)->u.eval.value);
 }
 
 static bool is_only_writer(hone_schedule *sch, hone_node_id block, hone_node_id within) {

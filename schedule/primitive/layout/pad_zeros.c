@@ -2,39 +2,25 @@
  * result. */
 #include "schedule/primitive/layout/pad_zeros.h"
 
-typedef struct risk_search {
-    const hone_expr *found;
-} risk_search;
-
 /* Integer division, conversion of what may be no number to an integer, shifts, calls. */
-static bool look_for_risks(void *ctx, const hone_expr *x) {
-    risk_search *s = ctx;
+static bool is_risk(const void *ctx, const hone_expr *x) {
+    (void)ctx;
     bool is_shift = hone_expr_is_call(x, HONE_INTRIN_SHIFT_LEFT) ||
                     hone_expr_is_call(x, HONE_INTRIN_SHIFT_RIGHT);
-    bool is_risk = hone_expr_may_trap(x);
-    if (x->kind == HONE_EXPR_CALL) {
-        is_risk =
-            !hone_intrin_is_pure((hone_intrin)x->op) || (is_shift && !hone_expr_is_int(x->args[1]));
-    }
-    if (x->kind == HONE_EXPR_CAST && hone_dtype_is_integer(x->dtype)) {
-        is_risk = hone_dtype_is_float(x->args[0]->dtype) && x->args[0]->kind != HONE_EXPR_LOAD;
-    }
-    if (is_risk && !s->found) s->found = x;
-    return !s->found;
-}
-
-static void look_at(void *ctx, hone_node_id at, const hone_expr *x) {
-    (void)at;
-    hone_expr_walk(x, look_for_risks, ctx);
+    if (x->kind == HONE_EXPR_CALL)
+        return hone_expr_is_effect(x) || (is_shift && !hone_expr_is_int(x->args[1]));
+    if (x->kind == HONE_EXPR_CAST && hone_dtype_is_integer(x->dtype))
+        return hone_dtype_is_float(x->args[0]->dtype) && x->args[0]->kind != HONE_EXPR_LOAD;
+    return hone_expr_may_trap(x);
 }
 
 hone_status sch_check_zero_risks(hone_schedule *sch, hone_node_id block) {
-    risk_search s = {NULL};
-    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
+    bool is_found = false;
+    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID && !is_found;
          n = sch_node(sch, n)->next) {
-        hone_tree_walk_exprs(sch->func, n, true, look_at, &s);
+        is_found = hone_tree_find_part(sch->func, n, true, is_risk, NULL);
     }
-    if (!s.found) return HONE_OK;
+    if (!is_found) return HONE_OK;
     return sch_refuse(sch, block,
                       "%s divides integers, shifts, converts to integers or calls: it may fail on "
                       "the zeros of the padding",

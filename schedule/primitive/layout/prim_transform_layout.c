@@ -212,29 +212,21 @@ static bool is_scalar_access(const hone_expr *e) {
     return true;
 }
 
-typedef struct vector_search {
-    const sch_layout *l;
-    bool found;
-} vector_search;
-
-static bool visit_vector(void *ctx, const hone_expr *e) {
-    vector_search *s = ctx;
-    bool is_here = e->kind == HONE_EXPR_LOAD && e->u.buffer == s->l->buffer;
-    s->found = s->found || (is_here && !is_scalar_access(e));
-    return !s->found;
+static bool is_vector_access(const void *ctx, const hone_expr *e) {
+    const sch_layout *l = ctx;
+    return e->kind == HONE_EXPR_LOAD && e->u.buffer == l->buffer && !is_scalar_access(e);
 }
 
 static hone_status check_scalar(sch_layout *l) {
     hone_schedule *sch = l->sch;
-    vector_search s = {.l = l};
-    hone_tree_walk_parts(sch->func, 0, false, visit_vector, &s);
-    for (hone_node_id n = 0; n != HONE_NO_ID && !s.found; n = hone_tree_next(sch->func, 0, n)) {
+    bool found = hone_tree_find_part(sch->func, 0, false, is_vector_access, l);
+    for (hone_node_id n = 0; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, 0, n)) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != l->buffer) continue;
         for (uint32_t d = 0; d < node->u.store.rank; d++)
-            s.found = s.found || node->u.store.indices[d]->dtype.lanes != 1;
+            found = found || node->u.store.indices[d]->dtype.lanes != 1;
     }
-    if (!s.found) return HONE_OK;
+    if (!found) return HONE_OK;
     return sch_refuse(sch, l->blame, "'%s' is accessed by vectors",
                       hone_func_buffer(sch->func, l->buffer)->name);
 }

@@ -49,29 +49,25 @@ static hone_status check_distinct(const tensorizing *t) {
 typedef struct use {
     const hone_func *func;
     hone_buffer buffer;
-    bool is_whole; /* by vectors or by address */
 } use;
 
-static bool look(void *ctx, const hone_expr *e) {
-    use *u = ctx;
+/* By vectors or by address. */
+static bool is_whole_use(const void *ctx, const hone_expr *e) {
+    const use *u = ctx;
     hone_var data = hone_func_buffer(u->func, u->buffer)->data;
-    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) u->is_whole = true;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == u->buffer && e->dtype.lanes > 1) {
-        u->is_whole = true;
-    }
-    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) u->is_whole = true;
-    return !u->is_whole;
+    if (e->kind == HONE_EXPR_VAR) return data != HONE_NO_ID && e->u.var == data;
+    if (e->kind == HONE_EXPR_LOAD) return e->u.buffer == u->buffer && e->dtype.lanes > 1;
+    return hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF);
 }
 
 static bool uses_whole(const hone_func *impl, hone_buffer buffer) {
-    use u = {impl, buffer, false};
-    hone_tree_walk_parts(impl, 0, false, look, &u);
-    for (hone_node_id n = 0; n != HONE_NO_ID && !u.is_whole; n = hone_tree_next(impl, 0, n)) {
+    bool is_whole = hone_tree_find_part(impl, 0, false, is_whole_use, &(use){impl, buffer});
+    for (hone_node_id n = 0; n != HONE_NO_ID && !is_whole; n = hone_tree_next(impl, 0, n)) {
         const hone_node *node = hone_func_node(impl, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
-        u.is_whole = node->u.store.value->dtype.lanes > 1;
+        is_whole = node->u.store.value->dtype.lanes > 1;
     }
-    return u.is_whole;
+    return is_whole;
 }
 
 /* Elements between neighbours in one dimension of a buffer of the program. */
