@@ -63,16 +63,14 @@ bool gen_is_lone_sum(const gen *g, const hone_expr *e) {
     return is_carried(e->args[0], places, count) || is_carried(e->args[1], places, count);
 }
 
-typedef struct finder {
+typedef struct carried {
     const place *places;
     uint32_t count;
-    bool is_found;
-} finder;
+} carried;
 
-static bool find_carried(void *ctx, const hone_expr *e) {
-    finder *f = ctx;
-    f->is_found = f->is_found || is_carried(e, f->places, f->count);
-    return !f->is_found;
+static bool is_carried_part(const void *ctx, const hone_expr *e) {
+    const carried *c = ctx;
+    return is_carried(e, c->places, c->count);
 }
 
 void gen_mark_rare(gen *g, const hone_expr *e, LLVMValueRef select) {
@@ -82,9 +80,8 @@ void gen_mark_rare(gen *g, const hone_expr *e, LLVMValueRef select) {
     uint32_t count = find_places(g, places);
     bool keeps_first = is_carried(e->args[1], places, count);
     bool keeps_second = is_carried(e->args[2], places, count);
-    finder f = {places, count, false};
-    hone_expr_walk(e->args[0], find_carried, &f);
-    if (keeps_first == keeps_second || !f.is_found) return;
+    if (keeps_first == keeps_second) return;
+    if (!hone_expr_find(e->args[0], is_carried_part, &(carried){places, count})) return;
     LLVMMetadataRef weights[] = {
         LLVMMDStringInContext2(g->context, "branch_weights", 14),
         LLVMValueAsMetadata(gen_i32(g, keeps_first ? 1000 : 1)),

@@ -254,8 +254,7 @@ static bool needs_guard(gen *g, const hone_expr *e) {
     bool is_load = e->kind == HONE_EXPR_LOAD;
     if (is_load && g->whole && always_loads(g->whole, e)) return false;
     if (is_load && !is_inside(g, e)) return true;
-    if (hone_expr_may_trap(e)) return true;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return true;
+    if (hone_expr_may_trap(e) || hone_expr_is_effect(e)) return true;
     for (uint16_t i = 0; i < e->count; i++) {
         if (needs_guard(g, e->args[i])) return true;
     }

@@ -40,10 +40,9 @@ typedef struct walk {
     bool is_found;
 } walk;
 
-static bool uses_varying(void *ctx, const hone_expr *e) {
-    walk *w = ctx;
-    w->is_found |= e->kind == HONE_EXPR_VAR && w->varies[e->u.var];
-    return !w->is_found;
+static bool is_varying(const void *ctx, const hone_expr *e) {
+    const bool *varies = ctx;
+    return e->kind == HONE_EXPR_VAR && varies[e->u.var];
 }
 
 /* Memory of a thread: neither a parameter nor shared. */
@@ -53,21 +52,20 @@ static bool is_own(const hone_func *func, hone_buffer buffer) {
     return !(scope && strncmp(scope, "shared", 6) == 0) && !hone_func_is_parameter(func, storage);
 }
 
-/* uses_varying, but for where others' memory begins. */
+/* is_varying, but for where others' memory begins. */
 static bool places_varying(void *ctx, const hone_expr *e) {
-    const walk *w = ctx;
+    walk *w = ctx;
     bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
                       e->args[1]->kind == HONE_EXPR_VAR;
     hone_buffer buffer =
         is_pointer ? codegen_buffer_of_data(w->g->func, e->args[1]->u.var) : HONE_NO_ID;
     if (buffer != HONE_NO_ID && !is_own(w->g->func, buffer)) return false;
-    return uses_varying(ctx, e);
+    w->is_found |= is_varying(w->varies, e);
+    return !w->is_found;
 }
 
 static bool varies(const walk *w, const hone_expr *e) {
-    walk inner = {w->g, w->varies, false};
-    hone_expr_walk(e, uses_varying, &inner);
-    return inner.is_found;
+    return hone_expr_find(e, is_varying, w->varies) != NULL;
 }
 
 /* Looks for registers that vary in an instruction that is told where its registers are. */
@@ -115,17 +113,14 @@ static void find_varying(walk *w, hone_node_id loop) {
     }
 }
 
-static bool is_copy_call(void *ctx, const hone_expr *e) {
-    bool *found = ctx;
-    *found |= hone_expr_is_named(e, "ptx.cp");
-    return !*found;
+static bool is_copy_call(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_expr_is_named(e, "ptx.cp");
 }
 
 /* It copies in the background: what is to be started early has been. */
 static bool is_pipeline(const hone_func *func, hone_node_id loop) {
-    bool found = false;
-    hone_tree_walk_parts(func, loop, false, is_copy_call, &found);
-    return found;
+    return hone_tree_find_part(func, loop, false, is_copy_call, NULL) != NULL;
 }
 
 bool ptx_unrolls(gen *g, hone_node_id loop) {

@@ -130,10 +130,9 @@ hone_status ptx_note_operands(gen *g) {
     return HONE_OK;
 }
 
-static bool find_product(void *ctx, const hone_expr *e) {
-    bool *found = ctx;
-    *found |= groups_is_product(e);
-    return !*found;
+static bool is_product(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return groups_is_product(e);
 }
 
 bool ptx_multiplies_later(const gen *g) {
@@ -145,7 +144,7 @@ bool ptx_multiplies_later(const gen *g) {
         const hone_node *node = hone_func_node(g->func, n);
         bool repeats = (node->kind == HONE_NODE_FOR && node->loop_kind != HONE_LOOP_THREAD) ||
                        node->kind == HONE_NODE_WHILE;
-        if (repeats) hone_tree_walk_parts(g->func, n, false, find_product, &found);
+        found = repeats && hone_tree_find_part(g->func, n, false, is_product, NULL);
     }
     return found;
 }

@@ -38,18 +38,17 @@ static const char *entry_words(c_gen *g) {
     return c_fill(g, g->dialect->entry_words, blanks);
 }
 
-static bool note_address(void *ctx, const hone_expr *e) {
-    bool *is_taken = ctx;
-    if (e->kind == HONE_EXPR_CALL && hone_dtype_is_handle(e->dtype)) *is_taken = true;
-    return true;
+static bool is_address(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_CALL && hone_dtype_is_handle(e->dtype);
 }
 
 /* Which parameters are only read: nothing is stored there, and no address of anything is taken. */
 static bool *find_written(c_gen *g) {
     const hone_func *func = g->func;
-    bool is_taken = false, *written = hone_arena_zalloc(g->arena, func->buffer_count + 1);
+    bool *written = hone_arena_zalloc(g->arena, func->buffer_count + 1);
     if (!written) return NULL;
-    hone_tree_walk_parts(func, 0, false, note_address, &is_taken);
+    bool is_taken = hone_tree_find_part(func, 0, false, is_address, NULL);
     for (hone_buffer b = 0; is_taken && b < func->buffer_count; b++)
         written[b] = true;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
