@@ -24,18 +24,11 @@ hone_status hone_extern_calls_add(hone_extern_calls *calls, const hone_extern_ca
 
 /* ---- of programs ---- */
 
-typedef struct forms {
-    const char *name;
-    bool is_c;
-} forms;
-
-static void look(void *ctx, hone_node_id at, const hone_expr *e) {
-    forms *f = ctx;
-    (void)at;
+static bool is_c_call(const void *name, const hone_expr *e) {
     bool is_c = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
                 hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN);
-    bool is_named = is_c && e->count && e->args[0]->kind == HONE_EXPR_STRING;
-    if (is_named && strcmp(e->args[0]->u.s, f->name) == 0) f->is_c = true;
+    return is_c && e->count && e->args[0]->kind == HONE_EXPR_STRING &&
+           strcmp(e->args[0]->u.s, name) == 0;
 }
 
 hone_status hone_extern_calls_of_func(hone_extern_calls *calls, const hone_func *func,
@@ -43,9 +36,9 @@ hone_status hone_extern_calls_of_func(hone_extern_calls *calls, const hone_func 
     hone_signature signature;
     HONE_TRY(hone_signature_of(func, calls->arena, &signature));
     for (uint32_t i = 0; i < signature.extern_count; i++) {
-        forms f = {.name = signature.externs[i]};
-        hone_tree_walk_exprs(func, 0, true, look, &f);
-        const hone_extern_call call = {.name = f.name, .task = task, .is_packed = !f.is_c};
+        const char *name = signature.externs[i];
+        bool is_c = hone_tree_find_part(func, 0, true, is_c_call, name);
+        const hone_extern_call call = {.name = name, .task = task, .is_packed = !is_c};
         HONE_TRY(hone_extern_calls_add(calls, &call));
     }
     return HONE_OK;

@@ -83,20 +83,17 @@ typedef struct mutation {
     hone_mutator mutator;
     void *context;
     const hone_func *func;
-    bool is_foreign;
 } mutation;
 
-/* Variables and arrays are those of the function. */
-static bool see_part(void *ctx, const hone_expr *e) {
-    mutation *m = ctx;
+/* A variable or an array that is none of the function. */
+static bool is_foreign(const void *ctx, const hone_expr *e) {
+    const hone_func *func = ctx;
     if (e->kind == HONE_EXPR_VAR) {
-        m->is_foreign |= e->u.var >= m->func->var_count ||
-                         !hone_dtype_equal(e->dtype, m->func->vars[e->u.var].dtype);
-    } else if (e->kind == HONE_EXPR_LOAD) {
-        m->is_foreign |= e->u.buffer >= m->func->buffer_count ||
-                         e->count != hone_func_buffer(m->func, e->u.buffer)->rank;
+        return e->u.var >= func->var_count ||
+               !hone_dtype_equal(e->dtype, func->vars[e->u.var].dtype);
     }
-    return !m->is_foreign;
+    return e->kind == HONE_EXPR_LOAD && (e->u.buffer >= func->buffer_count ||
+                                         e->count != hone_func_buffer(func, e->u.buffer)->rank);
 }
 
 static const hone_expr *mutate(void *ctx, hone_ir *ir, const hone_expr *e) {
@@ -111,8 +108,7 @@ static const hone_expr *mutate(void *ctx, hone_ir *ir, const hone_expr *e) {
         return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "the mutator made %s of %s",
                                            HONE_DTYPE_NAME(now->dtype), HONE_DTYPE_NAME(e->dtype)));
     }
-    hone_expr_walk(now, see_part, m);
-    if (!m->is_foreign) return now;
+    if (!hone_expr_find(now, is_foreign, m->func)) return now;
     return hone_ir_fail(
         ir, HONE_ERROR(HONE_CODE_INVALID, "the mutator returned a term of another function"));
 }

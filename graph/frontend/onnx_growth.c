@@ -14,22 +14,14 @@
 
 /* ---- sizes ---- */
 
-typedef struct size_walk {
-    uint32_t var_count;
-    bool is_known;
-} size_walk;
-
 /* Sizes have the same numbers in a function as around it: those that it makes have greater ones. */
-static bool visit_size(void *ctx, const hone_expr *e) {
-    size_walk *w = ctx;
-    w->is_known &= e->kind != HONE_EXPR_VAR || e->u.var < w->var_count;
-    return w->is_known;
+static bool is_made_later(const void *ctx, const hone_expr *e) {
+    const uint32_t *var_count = ctx;
+    return e->kind == HONE_EXPR_VAR && e->u.var >= *var_count;
 }
 
 bool onnx_is_known_before(uint32_t var_count, const hone_expr *size) {
-    size_walk w = {var_count, true};
-    hone_expr_walk(size, visit_size, &w);
-    return w.is_known;
+    return !hone_expr_find(size, is_made_later, &var_count);
 }
 
 hone_status onnx_fit_places(onnx_reader *r, hone_garg places, int32_t axis, hone_garg *io) {

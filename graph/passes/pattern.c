@@ -36,7 +36,7 @@ static bool is_same_place(const hone_expr *load, const hone_node *store) {
 
 static bool visit_load(void *ctx, const hone_expr *e) {
     loads *l = ctx;
-    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) l->is_opaque = true;
+    l->is_opaque |= hone_expr_is_effect(e);
     if (e->kind != HONE_EXPR_LOAD) return true;
     if (e->u.buffer == l->store->u.store.buffer) {
         l->is_opaque = true;

@@ -84,20 +84,17 @@ static void note_point(void *ctx, const hone_fit_point *point) {
 }
 
 /* What compiled models can compute (compile/part_values.c). */
-static bool find_other(void *ctx, const hone_expr *e) {
-    bool *is_found = ctx;
+static bool is_other(const void *ctx, const hone_expr *e) {
+    (void)ctx;
     bool is_arithmetic = hone_expr_is_op(e, HONE_OP_ADD) || hone_expr_is_op(e, HONE_OP_SUB) ||
                          hone_expr_is_op(e, HONE_OP_MUL) || hone_expr_is_op(e, HONE_OP_FLOORDIV) ||
                          hone_expr_is_op(e, HONE_OP_FLOORMOD) || hone_expr_is_op(e, HONE_OP_MIN) ||
                          hone_expr_is_op(e, HONE_OP_MAX);
-    *is_found |= !is_arithmetic && e->kind != HONE_EXPR_INT && e->kind != HONE_EXPR_VAR;
-    return !*is_found;
+    return !is_arithmetic && e->kind != HONE_EXPR_INT && e->kind != HONE_EXPR_VAR;
 }
 
 static bool is_computable(const hone_expr *e) {
-    bool is_other = false;
-    if (e) hone_expr_walk(e, find_other, &is_other);
-    return e && !is_other;
+    return e && !hone_expr_find(e, is_other, NULL);
 }
 
 static hone_status note_need(void *ctx, const hone_size_need *need) {

@@ -90,23 +90,17 @@ hone_status onnx_find_sizes(onnx_reader *r, hone_garg tensor, uint32_t count, in
     return cast_shape(r, shape, count, out);
 }
 
-typedef struct sought {
-    const onnx_reader *r;
-    bool is_there;
-} sought;
-
-static bool look_for_found(void *ctx, const hone_expr *e) {
-    sought *s = ctx;
-    s->is_there |= e->kind == HONE_EXPR_VAR && s->r->has_found_around;
-    for (uint32_t i = 0; e->kind == HONE_EXPR_VAR && i < s->r->found_count; i++)
-        s->is_there |= s->r->found[i].var == e->u.var;
-    return !s->is_there;
+static bool is_found(const void *ctx, const hone_expr *e) {
+    const onnx_reader *r = ctx;
+    if (e->kind != HONE_EXPR_VAR) return false;
+    bool is_it = r->has_found_around;
+    for (uint32_t i = 0; i < r->found_count && !is_it; i++)
+        is_it = r->found[i].var == e->u.var;
+    return is_it;
 }
 
 bool onnx_is_found(const onnx_reader *r, const hone_expr *size) {
-    sought s = {.r = r};
-    hone_expr_walk(size, look_for_found, &s);
-    return s.is_there;
+    return hone_expr_find(size, is_found, r) != NULL;
 }
 
 /* ---- vectors of which some items are known ---- */
