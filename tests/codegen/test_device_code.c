@@ -105,14 +105,10 @@ static const struct row {
 /* What base computes, by the interpreter, beside what func does on the device. */
 static hone_status check(const hone_func *base, const hone_func *func, uint64_t seed) {
     const hone_interp_options options = {0};
-    hone_str why = {0};
     hone_tensor **want = hone_test_make_args(base, seed), **got = hone_test_make_args(base, seed);
     hone_status st = hone_interp_func(base, want, base->param_count, &options);
     if (!st) st = hone_test_run_opencl(func, got);
-    if (!st && !hone_test_args_agree(base, seed, got, want, &why))
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
-    hone_str_deinit(&why);
-    hone_test_free_args(base, got);
+    st = hone_test_compare(base, seed, want, got, st, func);
     hone_test_free_args(base, want);
     return st;
 }

@@ -5,6 +5,7 @@
 
 #include "ir/arith/arith.h"
 #include "ir/interp/interp.h"
+#include "ir/text/print/script_print.h"
 #include "support/core/alloc.h"
 #include "support/data/rng.h"
 #include "tests/support/hone_test.h"
@@ -208,6 +209,27 @@ bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hon
     hone_test_free_args(a, want);
     hone_test_free_args(a, got);
     return is_ok;
+}
+
+void hone_test_show_change(const hone_func *before, const hone_func *after, const char *why) {
+    hone_str text = {0};
+    hone_status_free(hone_func_print(before, NULL, &text));
+    hone_str_append(&text, "---- became ----\n");
+    hone_status_free(hone_func_print(after, NULL, &text));
+    fprintf(stderr, "%s\n%s\n", why, hone_str_text(&text)); /* cmocka cuts long messages */
+    hone_str_deinit(&text);
+}
+
+hone_status hone_test_compare(const hone_func *base, uint64_t seed, hone_tensor *const *want,
+                              hone_tensor **got, hone_status st, const hone_func *func) {
+    hone_str text = {0};
+    if (!st && !hone_test_args_agree(base, seed, got, want, &text))
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&text));
+    hone_str_clear(&text);
+    if (st && !hone_func_print(func, NULL, &text)) fputs(hone_str_text(&text), stderr);
+    hone_str_deinit(&text);
+    hone_test_free_args(base, got);
+    return st;
 }
 
 void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed) {

@@ -46,6 +46,13 @@ bool hone_test_results_agree(const hone_func *func, hone_tensor **fresh, hone_te
  * errors) and compares all parameters by the bounds of the first. False with the reason: also when
  * one of them fails. */
 bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why);
+/* What became of a function, on stderr: why, one, and then the other. */
+void hone_test_show_change(const hone_func *before, const hone_func *after, const char *why);
+/* hone_test_args_agree as a status, INTERNAL where they do not; takes st, which comes first, and
+ * got. func, which made got, is printed on stderr where there is a failure. */
+HONE_NODISCARD hone_status hone_test_compare(const hone_func *base, uint64_t seed,
+                                             hone_tensor *const *want, hone_tensor **got,
+                                             hone_status st, const hone_func *func);
 /* hone_test_agrees as an assertion of cmocka; the message has the seed. */
 void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed);
 

@@ -129,13 +129,8 @@ static bool check_space(const hone_func *func, const hone_target *device, uint64
         is_good = check_sketch(func, sch, &space.sketches[k], samples, device, io, out_why);
     }
     if (!is_good) {
-        hone_str text = {0};
-        hone_status_free(hone_func_print(func, NULL, &text));
-        hone_str_append(&text, "---- became ----\n");
-        hone_status_free(hone_func_print(sch->func, NULL, &text));
-        fprintf(stderr, "sketch %u of %u: %s\n%s\n", k, space.count, hone_str_text(out_why),
-                hone_str_text(&text));
-        hone_str_deinit(&text);
+        fprintf(stderr, "sketch %u of %u: ", k, space.count);
+        hone_test_show_change(func, sch->func, hone_str_text(out_why));
     }
     hone_schedule_destroy(sch);
     hone_space_deinit(&space);

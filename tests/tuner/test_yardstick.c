@@ -136,6 +136,18 @@ static bool has_text(const hone_trace *sketch, const char *text) {
     return is_there;
 }
 
+/* Do these decisions make the wanted program? */
+static bool gives(fixture *f, const hone_trace *sketch, const hone_decision *decisions,
+                  hone_hash128 wanted) {
+    HONE_ASSERT_OK(hone_schedule_reset(f->sch));
+    hone_apply_options options = {.decisions = decisions};
+    hone_status st = hone_trace_apply(sketch, f->sch, &options);
+    if (!st) st = hone_postprocess(f->sch, &f->target);
+    bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
+    hone_status_free(st);
+    return is_there;
+}
+
 static bool comes_to(fixture *f, const hone_trace *sketch, const struct row *row,
                      hone_hash128 wanted) {
     choices c;
@@ -145,13 +157,7 @@ static bool comes_to(fixture *f, const hone_trace *sketch, const struct row *row
     for (uint32_t k = 0; k < c.count; k++)
         decisions[c.at[k]] = (hone_decision){1, &c.chosen[k]};
     do {
-        HONE_ASSERT_OK(hone_schedule_reset(f->sch));
-        hone_apply_options options = {.decisions = decisions};
-        hone_status st = hone_trace_apply(sketch, f->sch, &options);
-        if (!st) st = hone_postprocess(f->sch, &f->target);
-        bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
-        hone_status_free(st);
-        if (is_there) return true;
+        if (gives(f, sketch, decisions, wanted)) return true;
     } while (next_choice(&c));
     return false;
 }
@@ -229,13 +235,7 @@ static bool reaches(fixture *f, const hone_trace *sketch, const struct constant_
     hone_decision *decisions = hone_arena_zalloc(f->arena, (sketch->count + 1) * sizeof *decisions);
     do {
         decide(sketch, &c, values, decisions);
-        HONE_ASSERT_OK(hone_schedule_reset(f->sch));
-        hone_apply_options options = {.decisions = decisions};
-        hone_status st = hone_trace_apply(sketch, f->sch, &options);
-        if (!st) st = hone_postprocess(f->sch, &f->target);
-        bool is_there = !st && hone_hash128_equal(lowered_hash(f), wanted);
-        hone_status_free(st);
-        if (is_there) return true;
+        if (gives(f, sketch, decisions, wanted)) return true;
     } while (next_choice(&c));
     return false;
 }

@@ -233,19 +233,6 @@ typedef struct oracle {
     bool is_planned, is_unified, is_vector;
 } oracle;
 
-static hone_status compare(const oracle *o, hone_tensor **got, hone_status st,
-                           const hone_func *func) {
-    hone_str why = {0};
-    if (!st && !hone_test_args_agree(o->base, o->seed, got, o->want, &why)) {
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
-    }
-    hone_str_clear(&why);
-    if (st && !hone_func_print(func, NULL, &why)) fputs(hone_str_text(&why), stderr);
-    hone_str_deinit(&why);
-    hone_test_free_args(o->base, got);
-    return st;
-}
-
 /* Between unify and sync threads do not wait yet. */
 static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
     oracle *o = ctx;
@@ -260,7 +247,8 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
                                          .allow_repeats = true};
     hone_tensor **got = hone_test_make_args(o->base, o->seed);
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
-    return hone_status_annotate(compare(o, got, st, func), "after %s", pass);
+    st = hone_test_compare(o->base, o->seed, o->want, got, st, func);
+    return hone_status_annotate(st, "after %s", pass);
 }
 
 static hone_status check_launches(const oracle *o, const hone_func *lowered,
@@ -268,7 +256,8 @@ static hone_status check_launches(const oracle *o, const hone_func *lowered,
     const hone_interp_options options = {.check_races = true, .allow_repeats = true};
     hone_tensor **got = hone_test_make_args(o->base, o->seed);
     hone_status st = hone_test_run_launches(lowered, launches, got, &options);
-    return hone_status_annotate(compare(o, got, st, lowered), "launches");
+    st = hone_test_compare(o->base, o->seed, o->want, got, st, lowered);
+    return hone_status_annotate(st, "launches");
 }
 
 /* Lowers func, which computes what base does, and compares: after each pass, or at the end. */

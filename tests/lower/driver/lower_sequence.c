@@ -31,14 +31,7 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
                                    .check_races = o->is_planned && !is_vector,
                                    .allow_repeats = true};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
-    hone_str why = {0};
-    if (!st && !hone_test_args_agree(o->base, o->seed, got, o->want, &why)) {
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
-    }
-    hone_str_clear(&why);
-    if (st && !hone_func_print(func, NULL, &why)) fputs(hone_str_text(&why), stderr);
-    hone_str_deinit(&why);
-    hone_test_free_args(o->base, got);
+    st = hone_test_compare(o->base, o->seed, o->want, got, st, func);
     return hone_status_annotate(st, "after %s", pass);
 }
 

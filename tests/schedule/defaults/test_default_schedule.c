@@ -38,14 +38,7 @@ static bool is_right(const hone_func *func, const hone_default_limits *limits, u
     if (st) hone_str_append(&why, hone_status_message(st));
     bool is_good = !st && hone_test_agrees(func, sch->func, seed, &why);
     hone_status_free(st);
-    if (!is_good) {
-        hone_str text = {0};
-        hone_status_free(hone_func_print(func, NULL, &text));
-        hone_str_append(&text, "---- became ----\n");
-        hone_status_free(hone_func_print(sch->func, NULL, &text));
-        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
-        hone_str_deinit(&text);
-    }
+    if (!is_good) hone_test_show_change(func, sch->func, hone_str_text(&why));
     hone_str_deinit(&why);
     hone_schedule_destroy(sch);
     return is_good;

@@ -8,6 +8,7 @@
 #include "schedule/gpu/gpu_schedule.h"
 #include "tests/support/gpu_check.h"
 #include "tests/support/hone_test.h"
+#include "tests/support/random_program.h"
 
 static hone_gpu_limits limits_of(const hone_target *target) {
     bool is_new = target->max_threads_per_block >= GPU_TRIAL_NEW;
@@ -38,14 +39,7 @@ bool gpu_trial_is_right(const hone_func *func, const char *device, uint64_t seed
     hone_str why = {0};
     HONE_ASSERT_OK(hone_target_parse(device, &target));
     bool is_good = hone_test_gpu_is_right(func, sch->func, &target, seed, &why);
-    if (!is_good) {
-        hone_str text = {0};
-        hone_status_free(hone_func_print(func, NULL, &text));
-        hone_str_append(&text, "---- became ----\n");
-        hone_status_free(hone_func_print(sch->func, NULL, &text));
-        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
-        hone_str_deinit(&text);
-    }
+    if (!is_good) hone_test_show_change(func, sch->func, hone_str_text(&why));
     hone_str_deinit(&why);
     hone_schedule_destroy(sch);
     return is_good;
