@@ -42,7 +42,7 @@ typedef enum hone_compile_emit {
     HONE_COMPILE_EMIT_COUNT,
 } hone_compile_emit;
 
-/* Its row of codegen/emits.def. */
+/* What codegen/emits.def says of one of them, by hone_compile_emit. */
 typedef struct hone_compile_emit_row {
     const char *name, *kernels, *ending, *comment;
     uint32_t facts; /* of hone_emit_facts */

@@ -115,7 +115,7 @@ HONE_NODISCARD hone_status parts_collect(parts *p, const hone_module *module);
 void parts_deinit(parts *p);
 HONE_NODISCARD hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants,
                                             uint32_t *out_index);
-/* The bits of a step's arguments that are weights. */
+/* Which of a step's arguments are weights, as a set: bit i is argument i. */
 uint64_t parts_constants_of(const part_plan *plan, const int32_t *args, uint32_t count);
 /* A C identifier from any text. */
 const char *parts_identifier(hone_arena *arena, const char *text);
@@ -124,11 +124,11 @@ const char *parts_identifier(hone_arena *arena, const char *text);
  * expression is of a kind that models cannot compute. map: variable → value, -1 = unknown. */
 int32_t part_value_const(part_plan *plan, int64_t k);
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b);
-/* An element of a tensor. */
+/* The value that is an element of a tensor, `bytes` wide, from `phase` on. */
 int32_t part_value_element(part_plan *plan, uint32_t phase, uint32_t tensor, uint32_t element,
                            uint32_t bytes);
 int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map);
-/* Demands something of two values; nothing where they are one. False when memory is short. */
+/* Adds a check of two values, unless both are the same value. False when memory is short. */
 bool part_check_add(part_plan *plan, hone_mt_check check);
 
 /* part_ports.c: how a dimension is called that is no number: a size, or an expression of sizes;
@@ -136,14 +136,14 @@ bool part_check_add(part_plan *plan, hone_mt_check check);
 HONE_NODISCARD hone_status parts_name_dim(parts *p, const hone_func *vars, const hone_expr *e,
                                           const char **out_name);
 
-/* What one plan says of the entry's tensors, in the arena. Where plans differ, the
- * entry takes any size. */
+/* Merges what one plan says of the entry's inputs and outputs (arrays in the arena) into the entry.
+ * A dimension that is not the same number in all plans becomes open (-1). */
 HONE_NODISCARD hone_status parts_put_ports(part_entry *entry, part_port *inputs,
                                            uint32_t input_count, part_port *outputs,
                                            uint32_t output_count);
 
-/* Makes it a plan for all sizes of these tensors that are numbers: what the entry as a whole fixes
- * is checked anyway. Before they are put: an entry's become open where plans differ. */
+/* Adds guards by which a call takes this plan only if the dimensions of these inputs that are
+ * numbers are those numbers. To be called before parts_put_ports, which opens dimensions. */
 HONE_NODISCARD hone_status parts_guard(part_plan *plan, const part_port *ports, uint32_t count);
 
 /* part_func.c: a plan of an entry that is one PrimFunc. general: its form for all sizes; another
@@ -151,14 +151,14 @@ HONE_NODISCARD hone_status parts_guard(part_plan *plan, const part_port *ports, 
  * takes_weights: parameters that have a value among options->weight_values are weights. */
 HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, const hone_func *general,
                                           bool takes_weights, part_entry *entry);
-/* part_graph.c: an entry that is a graph function. guards: dims the plan is for; the last plan of
- * an entry is added first_of_entry == false. */
+/* part_graph.c: adds to the entry the plan of a graph function that was prepared for a choice of
+ * sizes; variant NULL: the general plan, without guards. */
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
                                            const hone_dim_variant *variant, part_entry *entry);
 
 /* part_launches.c: steps whose kernels were built for a GPU become launches. */
 HONE_NODISCARD hone_status parts_make_launches(parts *p);
-/* The library is for a GPU: it has programs for it. */
+/* The target is a GPU: the library embeds programs for one. */
 bool parts_is_for_gpu(const parts *p);
 /* Bytes at whose multiples tensors lie. */
 int64_t parts_alignment(const parts *p);
@@ -171,7 +171,7 @@ HONE_NODISCARD hone_status parts_open_lines(parts *p);
 /* The text of a kernel; NULL when there are no line tables, or memory is short. */
 const char *parts_lines_path(const parts *p, const part_kernel *k);
 
-/* kernels.c: records and default schedules; builds of what was chosen. */
+/* kernels.c: chooses each kernel's record or default schedule; then builds what was chosen. */
 HONE_NODISCARD hone_status parts_choose_kernels(parts *p);
 HONE_NODISCARD hone_status parts_build_kernels(parts *p);
 

@@ -32,17 +32,17 @@ typedef struct plan_checks {
     uint32_t count, capacity;
 } plan_checks;
 
-/* To be checked whatever is known. */
+/* Adds a check that is made at each call, also where its outcome is known. */
 HONE_NODISCARD hone_status plan_check_add(plan_checks *checks, const hone_plan_check *check);
-/* Nothing where it surely holds; INVALID where it surely does not. */
+/* Adds a check unless it is proved to hold for all sizes; INVALID where it is proved not to. */
 HONE_NODISCARD hone_status plan_check_that(plan_checks *checks, const hone_plan_check *check);
-/* What a call of a kernel demands: that tensors fit its parameters, and that it stays inside of
- * them. Leaves the kernel's sizes in fit, of which arith is given. */
+/* Adds the checks of a kernel's call: that the tensors fit its parameters, and that all accesses
+ * stay inside of them. fit: the caller sets arith; gets the values of the kernel's sizes. */
 HONE_NODISCARD hone_status plan_check_call(plan_checks *checks, const hone_func *func,
                                            const hone_fit_tensor *tensors,
                                            const hone_expr *const *scalars, hone_fit *fit);
-/* A reduction has a value where there is something to reduce: sizes of its inputs that may be 0 are
- * not, but those that its output (the last of count tensors) has too. */
+/* Adds checks that a reduction reduces something: sizes of its inputs that may be 0 must be at
+ * least 1, except those that its output (the last of count tensors) has as well. */
 HONE_NODISCARD hone_status plan_check_reduction(plan_checks *checks, const hone_func *func,
                                                 const hone_fit_tensor *tensors, uint32_t count);
 
@@ -53,12 +53,13 @@ HONE_NODISCARD hone_status plan_check_reduction(plan_checks *checks, const hone_
 HONE_NODISCARD hone_status plan_vars_begin(hone_plan *plan, const hone_graph_func *graph,
                                            const hone_plan_tensor *tensors,
                                            hone_plan_var **out_vars);
-/* Room for `more` of them; *io_vars and the plan's may move. */
+/* Makes room for `more` vars; the array may move (*io_vars and plan->vars are set anew). */
 HONE_NODISCARD hone_status plan_vars_reserve(hone_plan *plan, uint32_t more, uint32_t *io_capacity,
                                              hone_plan_var **io_vars);
-/* A step that begins a phase: the shape behind `tensor` is `shape`, in the plan's sizes.
- * *out_phase: 0 where nothing has to be read. There is room in vars for as many as it has
- * dimensions. */
+/* For a SIZES step: the elements of `tensor` are the dimensions of `shape`. Each becomes a var of a
+ * new phase, *out_phase; where the dimension is not just a size that nothing gave before, a check
+ * says that both are the same. *out_phase 0: the shape has no dimensions, or is not known. The
+ * caller has reserved a var for each dimension. */
 HONE_NODISCARD hone_status plan_bind_sizes(plan_checks *checks, hone_plan_var *vars,
                                            const char *name, const hone_sinfo *shape,
                                            uint32_t tensor, uint32_t *out_phase);
@@ -109,9 +110,9 @@ HONE_NODISCARD hone_status plan_value_of(planner *p, const hone_garg *arg, plan_
 HONE_NODISCARD hone_status plan_tensor_of(planner *p, const hone_garg *arg, uint32_t *out);
 /* The coming step reads or writes the tensor. */
 void plan_touch(planner *p, uint32_t tensor);
-/* In the plan's sizes. */
+/* The info with the sizes of a called function replaced by the plan's. */
 HONE_NODISCARD hone_status plan_info(planner *p, const hone_sinfo *info, const hone_sinfo **out);
-/* Of what a binding makes, likewise. */
+/* plan_info of the value that a binding defines. */
 HONE_NODISCARD hone_status plan_info_of(planner *p, const hone_gbind *bind, const hone_sinfo **out);
 /* Two known types of one value must have the same extents. */
 HONE_NODISCARD hone_status plan_check_extents(planner *p, const char *name, uint32_t tensor,
@@ -119,14 +120,15 @@ HONE_NODISCARD hone_status plan_check_extents(planner *p, const char *name, uint
 
 /* ---- plan_steps.c ---- */
 HONE_NODISCARD hone_status plan_add_step(planner *p, const hone_plan_step *step);
-/* All bindings of the current function. */
+/* Makes the steps of all bindings of p->graph. */
 HONE_NODISCARD hone_status plan_bindings(planner *p);
 
 /* ---- plan_ports.c ---- */
-/* Inputs, before the bindings; outputs, behind them. */
+/* Makes the ports of inputs; before plan_bindings. */
 HONE_NODISCARD hone_status plan_inputs(planner *p);
+/* Makes the ports of outputs, and copies what is no tensor of its own; after plan_bindings. */
 HONE_NODISCARD hone_status plan_outputs(planner *p);
-/* Every size that something depends on must be known: INVALID. */
+/* INVALID, with its name, where something depends on a size that no input or step gives. */
 HONE_NODISCARD hone_status plan_check_vars(const planner *p);
 
 /* ---- plan_flow.c ---- */

@@ -19,13 +19,14 @@ typedef struct lower_accesses {
 /* Finds all accesses of a buffer from root downwards. NO_MEMORY is the only failure. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
-/* Those of all buffers, by buffer, in the function's arena: for passes that ask for one after the
- * other and move no statements that they ask about. */
+/* lower_find_accesses of each buffer in the whole function, in one walk: an array by buffer, in the
+ * function's arena. It stays right as long as no listed statement is moved or taken out. */
 HONE_NODISCARD hone_status lower_find_all_accesses(const hone_func *func,
                                                    lower_accesses **out_by_buffer);
-/* A call that may do more than give a value: what is behind a pointer may be anything. */
+/* A call that has an effect, or gets a pointer, behind which anything may be read or written. Its
+ * arguments are not looked at. */
 bool lower_has_effects(const hone_expr *e);
-/* A loop with one child and nothing annotated, from 0, of two iterations or more as a number. */
+/* A loop from 0 to a constant of at least 2, with exactly one child and no annotations. */
 bool lower_is_plain_loop(const hone_func *func, hone_node_id id);
 /* The load reads the element that the STORE stores to: same buffer, same indices. */
 bool lower_is_stored_element(const hone_node *store, const hone_expr *load);

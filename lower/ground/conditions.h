@@ -16,25 +16,27 @@ typedef struct lower_conditions {
     const hone_expr *hoisted[LOWER_MAX_CONDITIONS];    /* what implies each, without the loops */
 } lower_conditions;
 
-/* Enters root and finds the conditions below; those that cannot be hoisted are left out. */
+/* lower_enter(root, kept), then lists the conditions below root that are implied by a condition on
+ * variables from outside of root (and on `kept`): `hoisted`. Others are left out, as are, with
+ * only_in_tiles, conditions outside of vectorized and unrolled loops. */
 HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_id root,
                                                  hone_var kept, bool only_in_tiles);
 /* Forgets condition number i. */
 void lower_drop_condition(lower_conditions *c, uint32_t i);
 /* Replaces each of the conditions by true, wherever it stands below root. */
 HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root);
-/* What a comparison of integers says, as an expression that is below 0 where it holds; NULL for
- * other conditions. */
+/* The gap of a comparison of integers: an expression that is below 0 exactly where the comparison
+ * holds (i < n: i - n). NULL for other conditions. */
 const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition);
 
-/* What that lies between, whatever the loops below do, by a condition that holds loops and what is
- * known around them; else {NULL, NULL}. */
+/* The gap of a conjunct, relaxed over the loops below root: an interval over what stands outside.
+ * {NULL, NULL}: no comparison of integers, or not known. */
 hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part);
 
 /* A vectorized or unrolled loop. */
 bool lower_is_tile(const hone_func *func, hone_node_id id);
 
-/* lower_clip ends a loop by a condition whose gap grows by so much from step to step. */
+/* lower_clip shortens a loop by a condition whose gap changes by this much per iteration. */
 static inline bool lower_may_clip(int64_t coefficient) {
     enum { MOST = 64 };
     return coefficient == -1 || (coefficient >= 1 && coefficient <= MOST);

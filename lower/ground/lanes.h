@@ -5,9 +5,10 @@
 
 #include "lower/ground/passes.h"
 
-/* start, start + 1, …: so many places, or the one; NULL in gives NULL out. */
+/* The vector index start, start + 1, … of `lanes` elements, or start where lanes is 1. NULL in
+ * gives NULL out. */
 const hone_expr *lower_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
-/* So many elements of a buffer from here on; NULL in gives NULL out. */
+/* A load of `lanes` consecutive elements of a flat buffer from start on. NULL in gives NULL out. */
 const hone_expr *lower_load_lanes(hone_lower *lower, hone_buffer buffer, const hone_expr *start,
                                   int64_t lanes);
 

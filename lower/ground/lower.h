@@ -57,8 +57,9 @@ typedef struct hone_lower {
     const hone_lower_options *options;
     bool *is_double; /* by buffer of the program given (named_count): double_buffer_scope */
     uint32_t named_count;
-    hone_var *homes; /* by buffer (home_count): the loop each iteration of which writes all of the
-                      * buffer that it reads, and nobody else uses it; HONE_NO_ID = not known */
+    hone_var *homes; /* by buffer (home_count): the variable of a loop each iteration of which reads
+                      * of the buffer only what it has written itself, and outside of which nothing
+                      * uses the buffer; HONE_NO_ID = not known */
     uint32_t home_count;
 } hone_lower;
 

@@ -18,7 +18,8 @@ HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, 
 bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 /* The IF has an ELSE. */
 bool lower_has_else(const hone_func *func, hone_node_id choice);
-/* An ALLOC that is not in the tree yet; HONE_NO_ID when memory is short, or was for the buffer. */
+/* An ALLOC of the buffer that is not in the tree yet. HONE_NO_ID when memory is short, or when the
+ * buffer is HONE_NO_ID since memory was short for it. */
 hone_node_id lower_new_alloc(hone_func *func, hone_buffer buffer);
 /* Gives a STORE this index, its only one, and this value. */
 HONE_NODISCARD hone_status lower_set_store(hone_func *func, hone_node_id store,
@@ -27,24 +28,28 @@ HONE_NODISCARD hone_status lower_set_store(hone_func *func, hone_node_id store,
 HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
                                               hone_buffer buffer, const hone_expr *index,
                                               const hone_expr *value);
-/* Before a loop is taken away: the nearest loops inside get those of its pragmas that they lack. */
+/* To be called before a loop is removed: the nearest loops below it inherit the pragmas that they
+ * do not have themselves. */
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
-/* "pragma_streaming_store" of a loop, or the key of an ATTR around what a loop with it held. */
+/* Annotation of a loop: its stores should go past the caches. Where the loop is gone, the key of an
+ * ATTR around what stood in it. */
 #define LOWER_STREAM_WISH "pragma_streaming_store"
-/* Before a loop is taken away: what it says about stores is said by an ATTR around it. */
+/* To be called before a loop is removed: where it is annotated with LOWER_STREAM_WISH, wraps it
+ * in an ATTR with that key. */
 HONE_NODISCARD hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop);
-/* Puts wrapper where node was, with node as its only child. */
+/* Puts wrapper, which is not in the tree, where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
-/* if condition: node */
+/* Puts node into an IF with this condition. */
 HONE_NODISCARD hone_status lower_wrap_if(hone_lower *lower, const hone_expr *condition,
                                          hone_node_id node);
-/* parent: if condition: what it held */
+/* Puts all children of parent into one IF with this condition. */
 HONE_NODISCARD hone_status lower_guard_children(hone_func *func, hone_node_id parent,
                                                 const hone_expr *condition);
 /* An IF and its ELSE, which is not below it yet; neither is in the tree. */
 HONE_NODISCARD hone_status lower_new_choice(hone_lower *lower, const hone_expr *condition,
                                             hone_node_id *out_choice, hone_node_id *out_else);
-/* if condition: node, else: copy, which is not in the tree yet and gets variables of its own. */
+/* Puts node into an IF with this condition, and copy, which is not in the tree, into its ELSE; the
+ * copy's loops and lets get variables of their own (lower_rename_vars). */
 HONE_NODISCARD hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition,
                                              hone_node_id node, hone_node_id copy,
                                              hone_node_id *out_choice);
@@ -66,11 +71,12 @@ HONE_NODISCARD hone_status lower_rename_vars(hone_lower *lower, hone_node_id roo
 HONE_NODISCARD hone_status lower_rename_buffers(hone_func *func, hone_node_id root);
 /* condition and other, either of which may be NULL (true). */
 const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_expr *other);
-/* Calls visit for each conjunct; stops at and returns false. */
+/* Calls visit for each conjunct of the condition until one call returns false; returns whether all
+ * returned true. */
 bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
                      void *ctx);
-/* A loop that is bound to threads stands below root, or is it: its iterations are counted
- * elsewhere, and all of them come to what they wait at. */
+/* Root is a loop that is bound to threads, or such a loop stands below it: its iterations run at
+ * once and must all reach the same barriers, so it cannot be shortened or put under conditions. */
 bool lower_has_threads(const hone_func *func, hone_node_id root);
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);

@@ -16,21 +16,21 @@ typedef struct lower_scope {
     uint32_t capacity;
 } lower_scope;
 
-/* Binds the loops around and below root and marks those below. `kept` is a loop variable that is
- * not marked, that of root itself for instance; HONE_NO_ID = all are. */
+/* Binds the ranges of the loops around root, of root and of those below it, and marks the variables
+ * that vary below: those of root and below. `kept` is a loop variable that is left unmarked, that
+ * of root for instance; HONE_NO_ID = none. */
 HONE_NODISCARD hone_status lower_enter(lower_scope *s, hone_node_id root, hone_var kept);
-/* lower_enter for these accesses, which stand below root: loops that are around none are left out.
- */
+/* lower_enter, but of the loops below root only those around at least one of these accesses. */
 HONE_NODISCARD hone_status lower_enter_for(lower_scope *s, hone_node_id root,
                                            const lower_accesses *accesses);
 /* Threads around a node that share memory of that scope touch it all at once: their loops count as
  * loops below. (What is allocated in global memory there becomes their own:
  * threads/memory_scopes.c.) */
 void lower_count_sharers(lower_scope *s, hone_node_id at, const char *memory);
-/* Whether it has variables that are marked. */
+/* Whether the expression uses a variable that varies below root. */
 bool lower_varies_below(const lower_scope *s, const hone_expr *e);
-/* Where an index goes, whatever the loops below do; no ends where that is looked up, or defined
- * below. out_is_exact as in hone_arith_relax. */
+/* The index relaxed over the loops below root: an interval over what stands outside. Its ends are
+ * NULL where the index loads, or uses a LET from below. out_is_exact as in hone_arith_relax. */
 hone_interval lower_range_below(lower_scope *s, const hone_expr *index, bool *out_is_exact);
 /* Binds the loops around a node; itself too, where it is a loop. */
 HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,

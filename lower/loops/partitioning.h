@@ -17,7 +17,8 @@ typedef struct lower_limit {
     bool is_end;
 } lower_limit;
 
-/* Where a gap of one term is below 0; false when it has several, or none. */
+/* The limit of its term at which a gap (lower_gap_of) changes its sign; false when the gap is not
+ * linear in exactly one term. */
 bool lower_limit_of(hone_arith *arith, const hone_expr *gap, lower_limit *out);
 /* Narrows the span to the iterations in which e is below 0; false, and nothing is done, when e is
  * not linear in the loop variable alone. */
@@ -39,11 +40,12 @@ typedef struct lower_alike {
     lower_alike_sum sums[LOWER_MAX_CONDITIONS];
 } lower_alike;
 
-/* Works that out from the conditions that c has found below the loop over var. */
+/* Fills in lower_alike from the conditions that c lists below the loop over var. */
 void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out);
 /* Whether the conditions that hold in this iteration are those of the one before it. */
 bool lower_is_alike(const lower_alike *alike, int64_t iteration);
-/* Puts the value in for the loop's variable in the conditions below root. */
+/* Puts the value in the place of the loop's variable wherever one of the conditions stands below
+ * root, and nowhere else. */
 HONE_NODISCARD hone_status lower_fix_conditions(hone_func *func, hone_node_id root,
                                                 const lower_alike *alike, hone_var var,
                                                 const hone_expr *value);
@@ -64,7 +66,8 @@ typedef struct lower_runs {
     lower_run items[LOWER_MAX_RUNS];
 } lower_runs;
 
-/* Finds them, of the conditions that c has found below the loop (lower/loops/condition_runs.c). */
+/* Finds the runs of statements below the loop that hold conditions listed in c
+ * (lower/loops/condition_runs.c). */
 void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "lower/ground/passes.h"
 
-/* Makes wishes of T.attr(…, "double_buffer_scope", …): see double_buffer.c. */
+/* Turns T.attr(…, "double_buffer_scope", …) into annotations of the loop around, by which it is
+ * pipelined if it can be: see double_buffer.c. */
 HONE_NODISCARD hone_status lower_double_buffers(hone_lower *lower);
 
 #endif

@@ -35,9 +35,11 @@ HONE_NODISCARD hone_status lower_plan_pipe(lower_pipe *pipe);
 /* background.c: the stages that annotations name as asynchronous are what a GPU can do in the
  * background: the first stage copies to shared memory of the body, all else comes last. */
 bool lower_may_copy_behind(const lower_pipe *pipe);
-/* background.c: products of an iteration may go on while those of the next one begin. */
+/* The products of an iteration (of matrix units) may still run when those of the next one begin
+ * (background.c). */
 bool lower_goes_on(const lower_pipe *pipe);
-/* T.tvm_access_ptr(type, data, offset, extent, mask) of a buffer: it, else HONE_NO_ID. */
+/* The buffer whose data T.tvm_access_ptr(type, data, offset, extent, mask) points into; HONE_NO_ID
+ * for other expressions. */
 hone_buffer lower_pointed_buffer(const hone_func *func, const hone_expr *e);
 
 #endif

@@ -6,8 +6,7 @@
 #include "ir/region/relation.h"
 #include "lower/threads/threads.h"
 
-/* A statement or an expression that touches shared memory, or global memory that the launch writes.
- */
+/* One access to watched memory (hazards.is_watched) by a statement. */
 typedef struct touch {
     hone_node_id at;
     hone_buffer storage, buffer;     /* buffer: storage, or the view of it that is indexed */
@@ -29,9 +28,10 @@ typedef struct hazards {
     bool *differs;           /* by variable: not the same for all threads of a block */
 } hazards;
 
-/* Adds all touches of a list. */
+/* Appends the touches of `more` to `to`. */
 HONE_NODISCARD hone_status hazards_join(const hazards *h, touches *to, const touches *more);
-/* Begins with a launch; clears what was known of another one. */
+/* Works out is_watched and differs for a launch, whose outermost loop is nest; what was known of
+ * another launch is cleared. */
 HONE_NODISCARD hone_status hazards_enter(hazards *h, hone_node_id nest);
 /* Adds what the node itself touches, not what is below it. */
 HONE_NODISCARD hone_status hazards_add_own(const hazards *h, hone_node_id id, touches *io);
@@ -40,7 +40,7 @@ HONE_NODISCARD hone_status hazards_add_below(const hazards *h, hone_node_id id, 
 /* A thread may touch with one of `later` what another one did with one of `earlier`, and one of
  * the two writes it. True too where that is not known. */
 bool hazards_meet(hazards *h, const touches *earlier, const touches *later);
-/* Threads of a block are several at all. */
+/* A block of the launch has more than one thread. */
 bool hazards_has_threads(const hazards *h);
 /* The value is the same for all threads of a block. */
 bool hazards_is_uniform(const hazards *h, const hone_expr *e);

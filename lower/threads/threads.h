@@ -20,7 +20,8 @@ typedef enum lower_call_sort {
     LOWER_CALL_REDUCE,    /* tvm_thread_allreduce: a block does it together */
 } lower_call_sort;
 
-/* Of an expression: the first call in it that is none of the others. */
+/* The sort of the first call in the expression that does something among threads;
+ * LOWER_CALL_OTHER: there is none. */
 lower_call_sort lower_call_sort_of(const hone_expr *e);
 
 /* Calls visit for every statement from root downwards that touches the storage, by any of its

@@ -27,7 +27,7 @@ bool lower_nest_begin(lower_nest *nest, hone_lower *lower, hone_node_id vector);
 hone_node_id lower_nest_around(const lower_nest *nest);
 /* Takes that loop in; false when there are too many iterations. */
 bool lower_nest_grow(lower_nest *nest, hone_node_id loop);
-/* Are so many parts enough for the threads, when one of the loops is parallel? */
+/* None of the loops is parallel, or `parts` iterations are enough to keep all threads busy. */
 bool lower_nest_is_fed(const lower_nest *nest, int64_t parts);
 /* The loops' variables as digits of the number of an iteration, by variable; NULL when memory is
  * short. */
@@ -36,8 +36,8 @@ const hone_expr **lower_nest_digits(const lower_nest *nest, hone_ir *ir, const h
 HONE_NODISCARD hone_status lower_nest_replace(lower_nest *nest, hone_var part, int64_t parts,
                                               hone_var lane, int64_t lanes);
 
-/* Whether a part of an expression is a number that lanes may each have one of, as often as they
- * like: no vector, address, definition or effect. */
+/* Whether this node of an expression can be computed once per lane, any number of times: a number,
+ * not a vector, handle, LET or call with an effect. Its children are not looked at. */
 bool lower_is_lane_part(const hone_expr *e);
 /* Whether a load may see what the STORE writes. */
 bool lower_sees_store(const hone_func *func, const hone_node *store, const hone_expr *load);
