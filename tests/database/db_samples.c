@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "support/core/alloc.h"
+#include "support/os/fs.h"
 #include "tests/support/hone_test.h"
 
 hone_db_workload sample_workload(int number) {
@@ -87,4 +89,59 @@ hone_status sample_top_k(hone_db *db, const hone_hash128 *workload, const hone_h
     hone_db_filter best = {
         .workload = workload, .target = target, .limit = k, .order = HONE_DB_ORDER_BEST};
     return hone_db_trials(db, &best, visit, ctx);
+}
+
+/* ---- files ---- */
+
+static char *dir;
+
+int sample_files_begin(const char *name) {
+    return hone_status_consume(hone_fs_temp_dir(name, &dir)) ? -1 : 0;
+}
+
+void sample_files_end(void) {
+    hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+}
+
+const char *sample_dir(void) {
+    return dir;
+}
+
+char *sample_path(const char *name) {
+    char *path = hone_path_join(dir, name);
+    assert_non_null(path);
+    return path;
+}
+
+hone_status sample_open(const char *path, hone_db_mode mode, hone_db **out_db) {
+    hone_db_options options = {.path = path, .mode = mode};
+    return hone_db_open_sqlite(&options, out_db);
+}
+
+char *sample_file(const char *name, int trials) {
+    char *path = sample_path(name);
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_CREATE, &db));
+    sample_fill(db);
+    for (int i = 0; i < trials; i++) {
+        double samples[] = {100 + i, 101 + i, 102 + i};
+        hone_db_trial trial = sample_trial(i, i % 5 == 4 ? (double)NAN : 100 + i);
+        trial.samples_ns = samples;
+        trial.sample_count = 3;
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    }
+    hone_db_close(db);
+    return path;
+}
+
+int64_t sample_count_trials(hone_db *db) {
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    return stats.trials;
+}
+
+bool sample_take_number(void *ctx, const hone_db_row *row) {
+    if (row->cells) *(int64_t *)ctx = row->cells[0].i;
+    return true;
 }

@@ -20,18 +20,9 @@
 
 enum { TRIALS = 60 };
 
-static char *dir;
-
-static char *path_of(const char *name) {
-    char *path = hone_path_join(dir, name);
-    assert_non_null(path);
-    return path;
-}
-
 static hone_db *open_db(const char *path, hone_db_mode mode) {
     hone_db *db = NULL;
-    hone_db_options options = {.path = path, .mode = mode};
-    HONE_ASSERT_OK(hone_db_open_sqlite(&options, &db));
+    HONE_ASSERT_OK(sample_open(path, mode, &db));
     return db;
 }
 
@@ -48,7 +39,7 @@ static void commit(hone_db *db, int64_t proposal) {
 }
 
 static char *make_file(const char *name) {
-    char *path = path_of(name);
+    char *path = sample_path(name);
     hone_db *db = open_db(path, HONE_DB_CREATE);
     sample_fill(db);
     for (int i = 0; i < TRIALS; i++)
@@ -78,7 +69,7 @@ static void make_until_killed(const char *path) {
 /* Whoever is killed leaves no file, or one that is whole and empty. */
 static void is_made_whole(void **state) {
     (void)state;
-    char *path = path_of("made.db");
+    char *path = sample_path("made.db");
     hone_rng rng = hone_test_rng(7);
     hone_db_stats stats;
     for (int i = 0; i < 40; i++) {
@@ -103,7 +94,8 @@ static void is_made_whole(void **state) {
 /* The log of a file that somebody removed is not taken into the next one of that name. */
 static void takes_no_log_of_another(void **state) {
     (void)state;
-    char *path = path_of("next.db"), *log = path_of("next.db-wal"), *kept = path_of("kept");
+    char *path = sample_path("next.db"), *log = sample_path("next.db-wal"),
+         *kept = sample_path("kept");
     hone_db_stats stats;
     hone_db *db = open_db(path, HONE_DB_CREATE);
     sample_fill(db);
@@ -142,7 +134,7 @@ static void assert_lost(hone_db *db, const char *path, int64_t trials) {
 
 static void notices_that_its_file_is_gone(void **state) {
     (void)state;
-    char *path = make_file("gone.db"), *other = path_of("other.db");
+    char *path = make_file("gone.db"), *other = sample_path("other.db");
     hone_db *db = open_db(path, HONE_DB_WRITE);
     commit(db, 500);
     assert_int_equal(unlink(path), 0);
@@ -168,7 +160,7 @@ static void notices_that_its_file_is_gone(void **state) {
 
 static void leaves_nothing_beside_a_fixed_file(void **state) {
     (void)state;
-    char *path = make_file("fixed.db"), *shared = path_of("fixed.db-shm");
+    char *path = make_file("fixed.db"), *shared = sample_path("fixed.db-shm");
     hone_db_stats stats;
     assert_int_equal(chmod(path, 0444), 0);
     hone_db *db = open_db(path, HONE_DB_READ);
@@ -266,7 +258,7 @@ static void ignore_line(void *ctx, const char *line) {
 static const hone_db_recover_options ignoring = {.report = ignore_line};
 
 static hone_db_recovery recover(const char *path, const char *name) {
-    char *saved = path_of(name);
+    char *saved = sample_path(name);
     hone_db_recovery counts;
     hone_db *into = open_db(saved, HONE_DB_CREATE);
     HONE_ASSERT_OK(hone_db_recover(path, into, &ignoring, &counts));
@@ -301,7 +293,7 @@ static void recovers_what_is_sound(void **state) {
 static void recovers_around_damage(void **state) {
     (void)state;
     enum { ROUNDS = 30, PAGE = 4096 };
-    char *path = make_file("whole.db"), *bad = path_of("bad.db"), *bytes = NULL;
+    char *path = make_file("whole.db"), *bad = sample_path("bad.db"), *bytes = NULL;
     size_t count = 0;
     int64_t saved = 0;
     hone_rng rng = hone_test_rng(3);
@@ -373,8 +365,8 @@ static void copy_of(const char *from, const char *to) {
 /* A killed writer leaves a log; what it committed there counts. */
 static void recovers_what_the_log_holds(void **state) {
     (void)state;
-    char *path = make_file("logged.db"), *log = path_of("logged.db-wal");
-    char *killed = path_of("killed.db"), *killed_log = path_of("killed.db-wal");
+    char *path = make_file("logged.db"), *log = sample_path("logged.db-wal");
+    char *killed = sample_path("killed.db"), *killed_log = sample_path("killed.db-wal");
     hone_db *db = open_db(path, HONE_DB_WRITE);
     for (int i = 0; i < 5; i++)
         commit(db, TRIALS + i);
@@ -393,7 +385,7 @@ static void recovers_what_the_log_holds(void **state) {
 
 static void recovers_no_foreign_file(void **state) {
     (void)state;
-    char *path = path_of("text.db"), *saved = path_of("nothing.db");
+    char *path = sample_path("text.db"), *saved = sample_path("nothing.db");
     hone_db_recovery counts;
     hone_db *into = open_db(saved, HONE_DB_CREATE);
     HONE_ASSERT_OK(hone_fs_write_atomic(path, "this is text, and long enough\n", 30));
@@ -493,10 +485,8 @@ int main(void) {
         cmocka_unit_test(recovers_what_the_log_holds),
         cmocka_unit_test(recovers_no_foreign_file),
     };
-    hone_status st = hone_fs_temp_dir("hone-file", &dir);
-    if (st) return 1;
+    if (sample_files_begin("hone-file")) return 1;
     int failed = cmocka_run_group_tests_name("database/file", tests, NULL, NULL);
-    hone_status_free(hone_fs_remove_tree(dir));
-    hone_free(dir);
+    sample_files_end();
     return failed;
 }

@@ -1,8 +1,6 @@
-/* tests/database/test_database_sqlite.c - files that are not ours, damaged, unwritable or full;
- * SQL of people; the queries of docs/database.md. */
+/* tests/database/test_database_sqlite.c - files that are not ours, damaged, unwritable or full. */
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -23,36 +21,6 @@
 
 enum { OFFSET_USER_VERSION = 60, OFFSET_APPLICATION_ID = 68 }; /* of SQLite's file header */
 
-static char *dir;
-
-static char *path_of(const char *name) {
-    char *path = hone_path_join(dir, name);
-    assert_non_null(path);
-    return path;
-}
-
-static hone_status open_db(const char *path, hone_db_mode mode, hone_db **out_db) {
-    hone_db_options options = {.path = path, .mode = mode};
-    return hone_db_open_sqlite(&options, out_db);
-}
-
-/* A closed database with `trials` trials. */
-static char *make_file(const char *name, int trials) {
-    char *path = path_of(name);
-    hone_db *db = NULL;
-    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db));
-    sample_fill(db);
-    for (int i = 0; i < trials; i++) {
-        double samples[] = {100 + i, 101 + i, 102 + i};
-        hone_db_trial trial = sample_trial(i, i % 5 == 4 ? (double)NAN : 100 + i);
-        trial.samples_ns = samples;
-        trial.sample_count = 3;
-        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
-    }
-    hone_db_close(db);
-    return path;
-}
-
 static void set_bytes(const char *path, long offset, const char *bytes, size_t count) {
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
@@ -65,22 +33,16 @@ static void assert_refused(const char *path, hone_code code, const char *part) {
     static const hone_db_mode modes[] = {HONE_DB_READ, HONE_DB_WRITE, HONE_DB_CREATE};
     for (size_t i = 0; i < 3; i++) {
         hone_db *db = (hone_db *)&db;
-        HONE_ASSERT_ERROR(open_db(path, modes[i], &db), code, part);
+        HONE_ASSERT_ERROR(sample_open(path, modes[i], &db), code, part);
         assert_null(db);
     }
-}
-
-static int64_t count_trials(hone_db *db) {
-    hone_db_stats stats;
-    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
-    return stats.trials;
 }
 
 /* ---- whose file is it ---- */
 
 static void refuses_a_newer_version(void **state) {
     (void)state;
-    char *path = make_file("newer.db", 1);
+    char *path = sample_file("newer.db", 1);
     set_bytes(path, OFFSET_USER_VERSION, "\0\0\0\x63", 4);
     assert_refused(path, HONE_CODE_VERSION, "schema version 99");
     hone_free(path);
@@ -88,31 +50,32 @@ static void refuses_a_newer_version(void **state) {
 
 static void refuses_foreign_files(void **state) {
     (void)state;
-    char *path = make_file("foreign.db", 1);
+    char *path = sample_file("foreign.db", 1);
     set_bytes(path, OFFSET_APPLICATION_ID, "\0\0\0\1", 4);
     assert_refused(path, HONE_CODE_INVALID, "not one of Hone's");
     HONE_ASSERT_OK(hone_fs_write_atomic(path, "hello, world, this is text\n", 27));
     assert_refused(path, HONE_CODE_INVALID, "not a Hone database");
     hone_free(path);
-    assert_refused(dir, HONE_CODE_INVALID, "not a regular file");
-    path = path_of("empty.db");
+    assert_refused(sample_dir(), HONE_CODE_INVALID, "not a regular file");
+    path = sample_path("empty.db");
     HONE_ASSERT_OK(hone_fs_write_atomic(path, "", 0));
     hone_db *db = NULL;
-    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "empty");
-    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db)); /* somebody touched it: it becomes ours */
+    HONE_ASSERT_ERROR(sample_open(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "empty");
+    HONE_ASSERT_OK(
+        sample_open(path, HONE_DB_CREATE, &db)); /* somebody touched it: it becomes ours */
     hone_db_close(db);
     hone_free(path);
 }
 
 static void says_what_is_missing(void **state) {
     (void)state;
-    char *path = path_of("missing.db");
+    char *path = sample_path("missing.db");
     hone_db *db = NULL;
-    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_NOT_FOUND, "missing.db");
-    HONE_ASSERT_CODE(open_db(path, HONE_DB_WRITE, &db), HONE_CODE_NOT_FOUND);
-    HONE_ASSERT_ERROR(open_db("/nowhere/at/all.db", HONE_DB_CREATE, &db), HONE_CODE_IO,
+    HONE_ASSERT_ERROR(sample_open(path, HONE_DB_READ, &db), HONE_CODE_NOT_FOUND, "missing.db");
+    HONE_ASSERT_CODE(sample_open(path, HONE_DB_WRITE, &db), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_ERROR(sample_open("/nowhere/at/all.db", HONE_DB_CREATE, &db), HONE_CODE_IO,
                       "/nowhere/at/all.db");
-    HONE_ASSERT_CODE(open_db("", HONE_DB_CREATE, &db), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(sample_open("", HONE_DB_CREATE, &db), HONE_CODE_INVALID);
     hone_free(path);
 }
 
@@ -120,11 +83,11 @@ static void opens_odd_names(void **state) {
     (void)state;
     static const char *const names[] = {"a b.db", "50%.db", "what?.db", "#1.db", "ü&x=1.db"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = make_file(names[i], 2);
+        char *path = sample_file(names[i], 2);
         hone_db *db = NULL;
         assert_true(hone_fs_exists(path));
-        HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
-        assert_int_equal(count_trials(db), 2);
+        HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
+        assert_int_equal(sample_count_trials(db), 2);
         hone_db_close(db);
         hone_free(path);
     }
@@ -135,16 +98,16 @@ static void opens_odd_places(void **state) {
     (void)state;
     char here[PATH_MAX], twice[PATH_MAX];
     assert_non_null(getcwd(here, sizeof here));
-    assert_int_equal(chdir(dir), 0);
-    snprintf(twice, sizeof twice, "/%s/twice.db", dir);
+    assert_int_equal(chdir(sample_dir()), 0);
+    snprintf(twice, sizeof twice, "/%s/twice.db", sample_dir());
     const char *const names[] = {":memory:", "file::memory:?x=1", twice};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         hone_db *db = NULL;
-        HONE_ASSERT_OK(open_db(names[i], HONE_DB_CREATE, &db));
+        HONE_ASSERT_OK(sample_open(names[i], HONE_DB_CREATE, &db));
         sample_fill(db);
         hone_db_close(db);
         assert_true(hone_fs_exists(names[i]));
-        HONE_ASSERT_OK(open_db(names[i], HONE_DB_READ, &db));
+        HONE_ASSERT_OK(sample_open(names[i], HONE_DB_READ, &db));
         hone_db_close(db);
     }
     assert_int_equal(chdir(here), 0);
@@ -153,26 +116,27 @@ static void opens_odd_places(void **state) {
 /* Whoever began to make it was killed. */
 static void says_that_nothing_is_there(void **state) {
     (void)state;
-    char *path = path_of("begun.db");
+    char *path = sample_path("begun.db");
     sqlite3 *sql = NULL;
     hone_db *db = NULL;
     assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
     assert_int_equal(sqlite3_exec(sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(sql), SQLITE_OK);
-    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "is empty, not a Hone");
-    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db));
+    HONE_ASSERT_ERROR(sample_open(path, HONE_DB_READ, &db), HONE_CODE_INVALID,
+                      "is empty, not a Hone");
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_CREATE, &db));
     hone_db_close(db);
     hone_free(path);
 }
 
 static void readers_change_nothing(void **state) {
     (void)state;
-    char *path = make_file("reader.db", 2), *before = NULL, *after = NULL;
+    char *path = sample_file("reader.db", 2), *before = NULL, *after = NULL;
     size_t before_count = 0, after_count = 0;
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &before, &before_count));
     hone_db *db = NULL;
     hone_db_trial trial = sample_trial(9, 1);
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
     HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_INVALID, "reading only");
     HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, SAMPLE_WALL_NS), HONE_CODE_INVALID);
     HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_INVALID);
@@ -205,10 +169,6 @@ static bool ignore_task(void *ctx, const hone_db_task *task) {
     (void)ctx, (void)task;
     return true;
 }
-static bool take_number(void *ctx, const hone_db_row *row) {
-    if (row->cells) *(int64_t *)ctx = row->cells[0].i;
-    return true;
-}
 static void count_line(void *ctx, const char *line) {
     assert_non_null(line);
     ++*(int *)ctx;
@@ -219,7 +179,7 @@ static bool exercise(const char *path) {
     hone_db *db = NULL;
     int lines = 0;
     hone_db_filter all = {.with_samples = true, .with_features = true};
-    hone_status st = open_db(path, HONE_DB_WRITE, &db);
+    hone_status st = sample_open(path, HONE_DB_WRITE, &db);
     if (st) {
         hone_code code = hone_status_consume(st);
         assert_true(code == HONE_CODE_INVALID || code == HONE_CODE_VERSION ||
@@ -237,7 +197,7 @@ static bool exercise(const char *path) {
 
 static void survives_truncation(void **state) {
     (void)state;
-    char *path = make_file("whole.db", 40), *bytes = NULL, *cut = path_of("cut.db");
+    char *path = sample_file("whole.db", 40), *bytes = NULL, *cut = sample_path("cut.db");
     size_t count = 0;
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
     for (size_t length = 1; length < count; length += length < 200 ? 37 : 4099) {
@@ -253,7 +213,7 @@ static void survives_truncation(void **state) {
 
 static void survives_flipped_bits(void **state) {
     (void)state;
-    char *path = make_file("sound.db", 40), *bytes = NULL, *bad = path_of("flipped.db");
+    char *path = sample_file("sound.db", 40), *bytes = NULL, *bad = sample_path("flipped.db");
     size_t count = 0;
     int noticed = 0;
     hone_rng rng = hone_test_rng(1);
@@ -283,7 +243,7 @@ static void edit(const char *path, const char *text) {
 static int count_findings(const char *path) {
     hone_db *db = NULL;
     int lines = 0;
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
     hone_code code = hone_status_consume(hone_db_check(db, count_line, &lines));
     assert_int_equal(code, lines ? HONE_CODE_INVALID : HONE_CODE_OK);
     hone_db_close(db);
@@ -310,12 +270,12 @@ static void finds_edited_rows(void **state) {
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         char name[32];
         snprintf(name, sizeof name, "edit%zu.db", i);
-        char *path = make_file(name, 6);
+        char *path = sample_file(name, 6);
         assert_int_equal(count_findings(path), 0);
         edit(path, edits[i]);
         assert_int_equal(count_findings(path), 1);
         hone_db *db = NULL; /* writing does not make it right */
-        HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+        HONE_ASSERT_OK(sample_open(path, HONE_DB_WRITE, &db));
         HONE_ASSERT_OK(hone_db_confirm(db, 3, 50, SAMPLE_WALL_NS));
         HONE_ASSERT_OK(hone_db_end_session(db, "s1", "done", SAMPLE_WALL_NS));
         hone_db_close(db);
@@ -327,7 +287,7 @@ static void finds_edited_rows(void **state) {
 /* Bytes that are missing at the end are seen, however few. */
 static void finds_a_cut_end(void **state) {
     (void)state;
-    char *path = make_file("end.db", 40), *bytes = NULL;
+    char *path = sample_file("end.db", 40), *bytes = NULL;
     size_t count = 0;
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
     for (size_t cut = 1; cut < 4000; cut = 3 * cut + 1) {
@@ -346,22 +306,22 @@ static void assert_older(const char *path, hone_db_mode mode) {
     hone_db_stats stats;
     int lines = 0;
     int64_t best = 0, killed = 0;
-    HONE_ASSERT_OK(open_db(path, mode, &db));
+    HONE_ASSERT_OK(sample_open(path, mode, &db));
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
     assert_int_equal(stats.schema_version, 3);
     assert_int_equal(stats.trials, 4);
     assert_int_equal(stats.confirmed, 3);
     HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
-    HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, take_number, &best));
+    HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, sample_take_number, &best));
     assert_int_equal(best, 1);
     HONE_ASSERT_OK(hone_db_sql(db, "SELECT count(*) FROM v_sessions WHERE state = 'killed'", 0,
-                               take_number, &killed));
+                               sample_take_number, &killed));
     assert_int_equal(killed, 1);
     hone_db_close(db);
 }
 
 static void migrates(const char *name) {
-    char *path = path_of(name), *bytes = NULL, *after = NULL, fixture[64];
+    char *path = sample_path(name), *bytes = NULL, *after = NULL, fixture[64];
     size_t count = 0, after_count = 0;
     snprintf(fixture, sizeof fixture, "tests/database/fixtures/%s", name);
     HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(fixture), 1 << 24, &bytes, &count));
@@ -407,16 +367,16 @@ static void expect(bool condition, int code) {
 
 static void use_read_only_place(const char *path) {
     hone_db *db = NULL;
-    hone_status st = open_db(path, HONE_DB_READ, &db);
+    hone_status st = sample_open(path, HONE_DB_READ, &db);
     expect(!st, 10);
     hone_db_stats stats;
     expect(!hone_db_get_stats(db, &stats) && stats.trials == 3, 11);
     hone_db_close(db);
-    st = open_db(path, HONE_DB_WRITE, &db);
+    st = sample_open(path, HONE_DB_WRITE, &db);
     expect(hone_status_consume(st) == HONE_CODE_IO, 12);
     char other[512];
     snprintf(other, sizeof other, "%s.new", path);
-    st = open_db(other, HONE_DB_CREATE, &db);
+    st = sample_open(other, HONE_DB_CREATE, &db);
     expect(hone_status_code(st) == HONE_CODE_IO, 13);
     expect(strstr(hone_status_message(st), other) != NULL, 14);
     hone_status_free(st);
@@ -424,10 +384,10 @@ static void use_read_only_place(const char *path) {
 
 static void reads_from_a_read_only_directory(void **state) {
     (void)state;
-    char *place = path_of("fixed");
+    char *place = sample_path("fixed");
     HONE_ASSERT_OK(hone_fs_mkdirs(place));
-    char *path = make_file("fixed/kept.db", 3);
-    assert_int_equal(chmod(dir, 0755), 0);
+    char *path = sample_file("fixed/kept.db", 3);
+    assert_int_equal(chmod(sample_dir(), 0755), 0);
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(place, 0555), 0);
     in_child(use_read_only_place, path, true);
@@ -465,7 +425,7 @@ static void readers_take_back_what_was_left_undone(void **state) {
     (void)state;
     hone_db_stats stats;
     hone_db *db = NULL;
-    char *path = make_file("midst.db", 5), *copy = path_of("left.db");
+    char *path = sample_file("midst.db", 5), *copy = sample_path("left.db");
     hone_db_options options = {.path = copy, .mode = HONE_DB_READ};
     copy_in_the_midst(path, copy);
     assert_int_equal(chmod(copy, 0444), 0);
@@ -486,7 +446,7 @@ static void fill_the_disk(const char *path) {
     char *trace = calloc(1, 3001);
     memset(trace, 'x', 3000);
     signal(SIGXFSZ, SIG_IGN);
-    expect(!hone_status_consume(open_db(path, HONE_DB_CREATE, &db)), 10);
+    expect(!hone_status_consume(sample_open(path, HONE_DB_CREATE, &db)), 10);
     sample_fill(db);
     expect(!getrlimit(RLIMIT_FSIZE, &limit), 11);
     small.rlim_max = limit.rlim_max;
@@ -511,7 +471,7 @@ static void fill_the_disk(const char *path) {
     expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 19);
     hone_db_close(db);
     int lines = 0;
-    expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 20);
+    expect(!hone_status_consume(sample_open(path, HONE_DB_WRITE, &db)), 20);
     expect(!hone_status_consume(hone_db_check(db, count_line, &lines)), 21);
     expect(!hone_status_consume(hone_db_get_stats(db, &stats)), 22);
     expect(stats.trials == committed + 1, 23);
@@ -521,7 +481,7 @@ static void fill_the_disk(const char *path) {
 
 static void a_full_disk_loses_nothing(void **state) {
     (void)state;
-    char *path = path_of("full.db");
+    char *path = sample_path("full.db");
     in_child(fill_the_disk, path, false);
     hone_free(path);
 }
@@ -537,7 +497,7 @@ static void commit_for_ever(const char *path, int pipe_fd) {
     hone_db_trial trial = sample_trial(0, 100);
     const hone_db_filter latest = {.session = "s1", .order = HONE_DB_ORDER_LATEST};
     int64_t last = -1;
-    expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 10);
+    expect(!hone_status_consume(sample_open(path, HONE_DB_WRITE, &db)), 10);
     expect(!hone_status_consume(hone_db_trials(db, &latest, take_proposal, &last)), 11);
     for (int64_t i = last + 1;; i++) {
         double samples[] = {1, 2, 3};
@@ -582,7 +542,7 @@ static void kill_once(const char *path, int wait_ms, bool *acknowledged) {
 
 static void a_killed_process_loses_nothing(void **state) {
     (void)state;
-    char *path = make_file("killed.db", 0);
+    char *path = sample_file("killed.db", 0);
     bool *acknowledged = calloc(100000, sizeof *acknowledged);
     int64_t total = 0;
     for (int round = 0; round < 15; round++) {
@@ -591,7 +551,7 @@ static void a_killed_process_loses_nothing(void **state) {
         int lines = 0;
         hone_db_filter filter = {.with_samples = true};
         kill_once(path, 15 + 7 * round, acknowledged);
-        HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+        HONE_ASSERT_OK(sample_open(path, HONE_DB_WRITE, &db));
         HONE_ASSERT_OK(hone_db_trials(db, &filter, mark_seen, seen));
         HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
         hone_db_close(db);
@@ -612,7 +572,7 @@ static void a_killed_process_loses_nothing(void **state) {
 static void two_writers_share_a_file(void **state) {
     (void)state;
     enum { EACH = 40, WRITERS = 3 };
-    char *path = path_of("shared.db");
+    char *path = sample_path("shared.db");
     pid_t children[WRITERS];
     fflush(NULL);
     for (int w = 0; w < WRITERS; w++) {
@@ -622,7 +582,7 @@ static void two_writers_share_a_file(void **state) {
         hone_db *db = NULL;
         char session[16];
         snprintf(session, sizeof session, "w%d", w);
-        hone_status opened = open_db(path, HONE_DB_CREATE, &db);
+        hone_status opened = sample_open(path, HONE_DB_CREATE, &db);
         if (opened) fprintf(stderr, "%s\n", hone_status_message(opened));
         expect(!hone_status_consume(opened), 10);
         hone_db_workload workload = sample_workload(1);
@@ -646,8 +606,8 @@ static void two_writers_share_a_file(void **state) {
         assert_int_equal(WEXITSTATUS(status), 0);
     }
     hone_db *db = NULL;
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
-    assert_int_equal(count_trials(db), WRITERS * EACH);
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
+    assert_int_equal(sample_count_trials(db), WRITERS * EACH);
     hone_db_close(db);
     hone_free(path);
 }
@@ -667,7 +627,7 @@ static void hold_write_lock(const char *path, int pipe_fd) {
 
 static void says_who_is_in_the_way(void **state) {
     (void)state;
-    char *path = make_file("busy.db", 1), byte;
+    char *path = sample_file("busy.db", 1), byte;
     hone_db *db = NULL;
     hone_db_options options = {.path = path, .mode = HONE_DB_WRITE, .busy_timeout_ns = 50000000};
     int fds[2];
@@ -685,160 +645,13 @@ static void says_who_is_in_the_way(void **state) {
     assert_int_equal(read(fds[0], &byte, 1), 1);
     close(fds[0]);
     hone_status st = hone_db_commit_trial(db, &trial, NULL);
-    int64_t readable = count_trials(db); /* readers do not wait for writers */
+    int64_t readable = sample_count_trials(db); /* readers do not wait for writers */
     kill(child, SIGKILL);
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     HONE_ASSERT_ERROR(st, HONE_CODE_TIMEOUT, "another process holds the database");
     assert_int_equal(readable, 1);
     HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
-    hone_db_close(db);
-    hone_free(path);
-}
-
-/* ---- SQL ---- */
-
-static bool count_rows(void *ctx, const hone_db_row *row) {
-    assert_non_null(row->names);
-    *(int *)ctx += row->cells != NULL;
-    return true;
-}
-
-/* clang-format off */
-static const struct sql_row {
-    const char *name, *sql;
-    hone_code code;
-    const char *part; /* of the message */
-    int rows;
-} sql_rows[] = {
-    {"select", "SELECT * FROM v_trials", HONE_CODE_OK, NULL, 20},
-    {"trailing semicolon", "SELECT count(*) FROM v_trials;  \n", HONE_CODE_OK, NULL, 1},
-    {"with", "WITH x(n) AS (VALUES (1), (2)) SELECT n FROM x", HONE_CODE_OK, NULL, 2},
-    {"table info", "PRAGMA table_info(trial)", HONE_CODE_OK, NULL, 28},
-    {"explain", "EXPLAIN QUERY PLAN SELECT * FROM v_best", HONE_CODE_OK, NULL, -1},
-    {"insert", "INSERT INTO target(hash, threads, text) VALUES('x', 1, 'y')", HONE_CODE_INVALID,
-     "only reading", 0},
-    {"delete", "DELETE FROM trial", HONE_CODE_INVALID, "only reading", 0},
-    {"drop", "DROP VIEW v_trials", HONE_CODE_INVALID, "only reading", 0},
-    {"create temp", "CREATE TEMP TABLE x(y)", HONE_CODE_INVALID, "only reading", 0},
-    {"attach", "ATTACH '/tmp/other.db' AS o", HONE_CODE_INVALID, "only reading", 0},
-    {"vacuum into", "VACUUM INTO '/tmp/copy.db'", HONE_CODE_INVALID, NULL, 0},
-    {"pragma that writes", "PRAGMA user_version = 7", HONE_CODE_INVALID, "only reading", 0},
-    {"pragma of the journal", "PRAGMA journal_mode = DELETE", HONE_CODE_INVALID, "only reading", 0},
-    {"load extension", "SELECT load_extension('x')", HONE_CODE_INVALID, NULL, 0},
-    {"begin", "BEGIN EXCLUSIVE", HONE_CODE_INVALID, "only reading", 0},
-    {"two statements", "SELECT 1; SELECT 2", HONE_CODE_INVALID, "one statement", 0},
-    {"nothing", "  -- only a comment", HONE_CODE_INVALID, "no statement", 0},
-    {"syntax", "SELEC 1", HONE_CODE_INVALID, "syntax error", 0},
-    {"unknown column", "SELECT speed FROM v_best", HONE_CODE_INVALID, "speed", 0},
-    {"unknown view", "SELECT * FROM trials", HONE_CODE_INVALID, "v_trials", 0},
-    {"endless",
-     "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x",
-     HONE_CODE_TIMEOUT, "ran for more", 0},
-    {"huge value", "SELECT length(zeroblob(1000000000))", HONE_CODE_INVALID, "too big", 0},
-};
-/* clang-format on */
-
-static void runs_sql(void **state) {
-    const struct sql_row *row = *state;
-    static int number;
-    char name[32];
-    snprintf(name, sizeof name, "sql%d.db", number++);
-    char *path = make_file(name, 20);
-    hone_db *db = NULL;
-    int rows = 0;
-    HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
-    HONE_ASSERT_ERROR(hone_db_sql(db, row->sql, 300000000, count_rows, &rows), row->code,
-                      row->part);
-    if (row->rows >= 0) assert_int_equal(rows, row->rows);
-    assert_int_equal(count_trials(db), 20);
-    hone_db_close(db);
-    hone_free(path);
-}
-
-/* Runs every block marked sql of the documentation; each has rows. */
-static void documented_queries_run(void **state) {
-    (void)state;
-    char *path = make_file("docs.db", 25), *text = NULL;
-    size_t count = 0;
-    int queries = 0;
-    hone_db *db = NULL;
-    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("docs/database.md"), 1 << 20, &text, &count));
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
-    for (char *at = text; (at = strstr(at, "```sql\n")) != NULL;) {
-        char *from = at + 7, *to = strstr(from, "```");
-        int rows = 0;
-        assert_non_null(to);
-        *to = '\0';
-        HONE_ASSERT_OK(hone_db_sql(db, from, 0, count_rows, &rows));
-        assert_true(rows > 0);
-        queries++;
-        at = to + 1;
-    }
-    assert_true(queries >= 5);
-    hone_db_close(db);
-    hone_free(text);
-    hone_free(path);
-}
-
-static bool has_column(void *ctx, const hone_db_row *row) {
-    const char *text = ctx;
-    for (size_t i = 0; i < row->count && !row->cells; i++) {
-        char quoted[64];
-        snprintf(quoted, sizeof quoted, "`%s`", row->names[i]);
-        if (!strstr(text, quoted)) fail_msg("column %s is not in docs/database.md", quoted);
-    }
-    return false;
-}
-
-/* Every column of every view is in the documentation. */
-static void documentation_is_complete(void **state) {
-    (void)state;
-    static const char *const views[] = {"v_trials",    "v_best",     "v_tasks",
-                                        "v_failures",  "v_sessions", "v_targets",
-                                        "v_workloads", "v_samples",  "v_curve"};
-    char *path = make_file("columns.db", 1), *text = NULL;
-    size_t count = 0;
-    hone_db *db = NULL;
-    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("docs/database.md"), 1 << 20, &text, &count));
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-        char sql[64];
-        assert_non_null(strstr(text, views[i]));
-        snprintf(sql, sizeof sql, "SELECT * FROM %s", views[i]);
-        HONE_ASSERT_OK(hone_db_sql(db, sql, 0, has_column, text));
-    }
-    hone_db_close(db);
-    hone_free(text);
-    hone_free(path);
-}
-
-static bool take_record(void *ctx, const hone_db_trial *trial) {
-    *(int64_t *)ctx = trial->record;
-    return false;
-}
-
-/* v_best makes the choice of HONE_DB_ORDER_BEST, whatever was confirmed. */
-static void best_view_agrees_with_best(void **state) {
-    (void)state;
-    hone_rng rng = hone_test_rng(4);
-    char *path = make_file("best.db", 0);
-    hone_db *db = NULL;
-    HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
-    for (int i = 0; i < 60; i++) {
-        int64_t record = 0, viewed = -1;
-        hone_db_trial trial =
-            sample_trial(i, 1000 - 12 * (double)(i / 3) + 6 * (double)hone_rng_below(&rng, 10));
-        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, &record));
-        if (hone_rng_below(&rng, 4) == 0) {
-            double confirmed_ns = trial.median_ns + 10 * (double)hone_rng_below(&rng, 10) - 30;
-            HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns, SAMPLE_WALL_NS));
-        }
-        int64_t best = 0;
-        HONE_ASSERT_OK(sample_top_k(db, &trial.workload, &trial.target, 1, take_record, &best));
-        HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, take_number, &viewed));
-        assert_int_equal(best, viewed);
-    }
     hone_db_close(db);
     hone_free(path);
 }
@@ -864,15 +677,9 @@ int main(void) {
         cmocka_unit_test(a_killed_process_loses_nothing),
         cmocka_unit_test(two_writers_share_a_file),
         cmocka_unit_test(says_who_is_in_the_way),
-        cmocka_unit_test(documented_queries_run),
-        cmocka_unit_test(documentation_is_complete),
-        cmocka_unit_test(best_view_agrees_with_best),
     };
-    hone_status st = hone_fs_temp_dir("hone-sqlite", &dir);
-    if (st) return 1;
+    if (sample_files_begin("hone-sqlite")) return 1;
     int failed = cmocka_run_group_tests_name("database/sqlite", tests, NULL, NULL);
-    failed += HONE_RUN_ROWS("database/sql", sql_rows, runs_sql);
-    hone_status_free(hone_fs_remove_tree(dir));
-    hone_free(dir);
+    sample_files_end();
     return failed;
 }

@@ -1,0 +1,581 @@
+/* tests/schedule/defaults/test_default_loops.c - which loops default schedules make: parallel,
+ * vectorized, unrolled ones, and how many nests. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "schedule/primitive/primitives.h"
+#include "tests/schedule/defaults/default_trial.h"
+#include "tests/support/program_text.h"
+#include "tests/support/workloads.h"
+
+typedef struct loops {
+    uint32_t top, parallel, vectorized, unrolled; /* top: nests below the root */
+    uint32_t collected;                           /* reductions that lowering makes vectors of */
+    int64_t longest_vector;
+    int64_t ahead; /* iterations, of a loop that asks for what is read then */
+} loops;
+
+static loops count_loops(const hone_func *func) {
+    loops out = {0};
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        out.top++;
+    }
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        int64_t extent = hone_expr_const(node->u.loop.range.extent);
+        out.parallel += node->loop_kind == HONE_LOOP_PARALLEL;
+        out.unrolled += node->loop_kind == HONE_LOOP_UNROLLED;
+        out.vectorized += node->loop_kind == HONE_LOOP_VECTORIZED;
+        out.collected += hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce") != NULL;
+        out.ahead += hone_attrs_int(&node->u.loop.annotations, "pragma_prefetch", 0);
+        bool is_vector = node->loop_kind == HONE_LOOP_VECTORIZED;
+        if (is_vector && extent > out.longest_vector) out.longest_vector = extent;
+    }
+    return out;
+}
+
+/* A window of 3 x 3 goes over images of so many rows and columns. */
+#define WINDOW(height, columns, stride)                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((16, " height ", " columns " * " stride " + 2), \"float32\"), "          \
+    "B: T.Buffer((16, 3, 3), \"float32\"), C: T.Buffer((16, (" height " - 3) // " stride           \
+    " + 1, " columns "), \"float32\")):\n"                                                         \
+    "    for c, y, x, dy, dx in T.grid(16, (" height " - 3) // " stride " + 1, " columns           \
+    ", 3, 3):\n"                                                                                   \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            vc, vy, vx, vdy, vdx = T.axis.remap(\"SSSRR\", [c, y, x, dy, dx])\n"              \
+    "            with T.init():\n"                                                                 \
+    "                C[vc, vy, vx] = T.float32(0)\n"                                               \
+    "            C[vc, vy, vx] = C[vc, vy, vx] + A[vc, vy * " stride " + vdy, vx * " stride        \
+    " + vdx] * B[vc, vdy, vdx]\n"
+
+/* A product of so many rows, columns and steps. */
+#define PRODUCT(rows, columns)                                                                     \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((" rows ", 128), \"float32\"), B: T.Buffer((128, " columns "), "         \
+    "\"float32\"), C: T.Buffer((" rows ", " columns "), \"float32\")):\n"                          \
+    "    for i, j, k in T.grid(" rows ", " columns ", 128):\n"                                     \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                                  \
+    "            with T.init():\n"                                                                 \
+    "                C[vi, vj] = T.float32(0)\n"                                                   \
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+
+static const char window_34x32[] = WINDOW("34", "32", "1");
+static const char window_35x16[] = WINDOW("35", "16", "1");
+static const char window_71x16[] = WINDOW("71", "16", "2");
+static const char window_8x6[] = WINDOW("8", "6", "1");
+static const char window_9x7[] = WINDOW("9", "7", "1");
+static const char product_127x128[] = PRODUCT("127", "128");
+static const char product_128x128[] = PRODUCT("128", "128");
+static const char product_128x56[] = PRODUCT("128", "56");
+static const char product_128x60[] = PRODUCT("128", "60");
+static const char product_16x24[] = PRODUCT("16", "24");
+static const char product_128x1009[] = PRODUCT("128", "1009");
+static const char product_128x4097[] = PRODUCT("128", "4097");
+static const char product_1x1024[] = PRODUCT("1", "1024");
+static const char product_1x1001[] = PRODUCT("1", "1001");
+
+static const struct row {
+    const char *name;
+    const char *text;
+    uint32_t top, parallel, unrolled;
+    int64_t vector; /* the longest */
+} rows[] = {
+    {"rows share what a window reads",               window_34x32,                          1, 1, 3, 32},
+    {"rows that nothing divides",                    window_35x16,                          1, 1, 3, 16},
+    {"a window that moves on has less",              window_71x16,                          1, 1, 0, 16},
+    {"a plane that fits in registers is unrolled",   window_8x6,                            1, 0, 5, 6 },
+    {"a plane that does not is taken by rows",       window_9x7,                            1, 0, 4, 7 },
+    {"product",                                      product_128x128,                       1, 1, 2, 16},
+    {"product, rows that nothing divides",           product_127x128,                       1, 1, 2, 16},
+    {"product, columns that nothing divides",        product_128x1009,                      1, 1, 2, 24},
+    {"product, columns that a short tile divides",   product_128x4097,                      1, 1, 2, 24},
+    {"product, columns with a rest in wider tiles",  product_128x56,                        1, 1, 2, 16},
+    {"product, tiles that registers do not hold",    product_128x60,                        1, 1, 2, 16},
+    {"product, all registers",                       product_16x24,                         1, 1, 2, 24},
+    {"product of one row, whose tile is longer",     product_1x1024,                        1, 1, 0, 64},
+    {"product of one row, columns with a rest",      product_1x1001,                        1, 1, 0, 64},
+    {"product, transposed weights",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
+     "C: T.Buffer((1, 128), \"float32\")):\n"
+     "    for i, j, k in T.grid(1, 128, 512):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         1, 1, 2, 16},
+    {"a chain becomes one loop",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
+     "    B = T.alloc_buffer((256, 512))\n"
+     "    for i, j in T.grid(256, 512):\n"
+     "        with T.block(\"B\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"
+     "    for i, j in T.grid(256, 512):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",                                  1, 1, 0, 32},
+    {"rows of 3 are vectors together",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((256, 512, 3), \"float32\"), B: T.Buffer((3,), \"float32\"), "
+     "C: T.Buffer((256, 512, 3), \"float32\")):\n"
+     "    for i, j, k in T.grid(256, 512, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",                             1, 1, 0, 24},
+    {"but not where they are read from afar",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((3, 256, 512), \"float32\"), C: T.Buffer((256, 512, 3), \"float32\")):\n"
+     "    for i, j, k in T.grid(256, 512, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                                         1, 1, 0, 3 },
+    {"sums of columns have wide tiles",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((500, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
+     "    for j, k in T.grid(1024, 500):\n"
+     "        with T.block(\"C\"):\n"
+     "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
+     "            with T.init():\n"
+     "                C[vj] = T.float32(0)\n"
+     "            C[vj] = C[vj] + A[vk, vj]\n",                                             1, 1, 0, 64},
+    {"sums of rows of 3 share what is read",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((30000, 3), \"float32\"), C: T.Buffer((30000,), \"float32\")):\n"
+     "    for i, k in T.grid(30000, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "            with T.init():\n"
+     "                C[vi] = T.float32(0)\n"
+     "            C[vi] = C[vi] + A[vi, vk]\n",                                             1, 1, 0, 16},
+    {"sums of rows of 7 go across them",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((30001, 7), \"float32\"), B: T.Buffer((7,), \"float32\"), "
+     "C: T.Buffer((30001,), \"float32\")):\n"
+     "    for i, k in T.grid(30001, 7):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "            with T.init():\n"
+     "                C[vi] = T.float32(0)\n"
+     "            C[vi] = C[vi] + A[vi, vk] * B[vk]\n",                                     1, 1, 1, 8 },
+    {"so do those along two axes, of few rows each",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((5000, 3, 2, 4), \"float32\"), C: T.Buffer((5000, 3), \"float32\")):\n"
+     "    for i, j, k, l in T.grid(5000, 3, 2, 4):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk, vl = T.axis.remap(\"SSRR\", [i, j, k, l])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj, vk, vl])\n",                       1, 1, 1, 8 },
+    {"rows that others read again are laid out",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((64, 8), \"float32\"), B: T.Buffer((128, 8), \"float32\"), "
+     "C: T.Buffer((64, 128), \"float32\")):\n"
+     "    for i, j, k in T.grid(64, 128, 8):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n",                         2, 2, 3, 16},
+    {"filters of a group share what they read",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((32, 34), \"float32\"), B: T.Buffer((48, 8, 3), \"float32\"), "
+     "C: T.Buffer((48, 32), \"float32\")):\n"
+     "    for f, x, c, d in T.grid(48, 32, 8, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vf, vx, vc, vd = T.axis.remap(\"SSRR\", [f, x, c, d])\n"
+     "            with T.init():\n"
+     "                C[vf, vx] = T.float32(0)\n"
+     "            C[vf, vx] = C[vf, vx] + A[vf // 12 * 8 + vc, vx + vd] * B[vf, vc, vd]\n", 1, 1, 2, 16},
+    {"small work stays on one thread",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
+     "    for i, j in T.grid(16, 16):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                  1, 0, 0, 32},
+};
+
+static void loops_are_as_wanted(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
+    loops got = count_loops(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_int_equal(got.top, row->top);
+    assert_int_equal(got.parallel, row->parallel);
+    assert_int_equal(got.unrolled, row->unrolled);
+    assert_int_equal(got.longest_vector, row->vector);
+}
+
+/* A row-wise program goes over its rows once. */
+static void softmax_is_one_nest(void **state) {
+    (void)state;
+    const hone_workload *w = hone_workloads;
+    while (strcmp(w->name, "softmax") != 0)
+        w++;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(w->text, &module);
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
+    loops got = count_loops(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_int_equal(got.top, 1);
+    assert_int_equal(got.vectorized, 2);
+    assert_int_equal(got.collected, 2);
+}
+
+/* Running sums along one of three axes. */
+static void print_running_sums(int scan, hone_str *text) {
+    hone_str_append(text, "@T.prim_func\n"
+                          "def main(X: T.Buffer((2, 9, 37), \"float32\"), Y: T.Buffer((2, 9, 37), "
+                          "\"float32\")):\n"
+                          "    for a, b, c in T.grid(2, 9, 37):\n"
+                          "        with T.block(\"Y\"):\n");
+    for (int d = 0; d < 3; d++) {
+        hone_str_printf(text, "            v%c = T.axis.%s(%d, %c)\n", 'a' + d,
+                        d == scan ? "scan" : "spatial",
+                        d == 0   ? 2
+                        : d == 1 ? 9
+                                 : 37,
+                        'a' + d);
+    }
+    hone_str_printf(text,
+                    "            Y[va, vb, vc] = T.if_then_else(0 < v%c, Y[va%s, vb%s, vc%s], "
+                    "T.float32(0)) + X[va, vb, vc]\n",
+                    'a' + scan, scan == 0 ? " - 1" : "", scan == 1 ? " - 1" : "",
+                    scan == 2 ? " - 1" : "");
+}
+
+/* They have vectors where what is added up lies across the rows, on every machine with some. */
+static void running_sums_have_vectors(void **state) {
+    (void)state;
+    for (int scan = 0; scan < 3; scan++) {
+        hone_str text = {0};
+        hone_module *module = NULL;
+        print_running_sums(scan, &text);
+        const hone_func *func = hone_test_parse(hone_str_text(&text), &module);
+        bool is_good = true;
+        for (size_t i = 0; i < DEFAULT_MACHINES; i++) {
+            hone_schedule *sch = NULL;
+            HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+            HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[i]));
+            bool wants_vectors = scan < 2 && default_machines[i].vector_lanes > 1;
+            is_good = is_good && (count_loops(sch->func).vectorized > 0) == wants_vectors &&
+                      default_trial_is_right(func, &default_machines[i], i);
+            hone_schedule_destroy(sch);
+        }
+        hone_module_release(module);
+        hone_str_deinit(&text);
+        if (!is_good) fail_msg("running sums along axis %d", scan);
+    }
+}
+
+static loops loops_of(const char *text) {
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
+    loops got = count_loops(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    return got;
+}
+
+/* Rows of several axes, too: each is reduced along its own length, not across the others. */
+static void batched_rows_are_reduced_one_by_one(void **state) {
+    (void)state;
+    loops got = loops_of("@T.prim_func\n"
+                         "def main(X: T.Buffer((3, 37, 197), \"float32\"), Y: T.Buffer((3, 37, "
+                         "197), \"float32\")):\n"
+                         "    M = T.alloc_buffer((3, 37))\n"
+                         "    E = T.alloc_buffer((3, 37, 197))\n"
+                         "    S = T.alloc_buffer((3, 37))\n"
+                         "    for b, i, k in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"M\"):\n"
+                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
+                         "            with T.init():\n"
+                         "                M[vb, vi] = T.float32(-1e30)\n"
+                         "            M[vb, vi] = T.max(M[vb, vi], X[vb, vi, vk])\n"
+                         "    for b, i, j in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"E\"):\n"
+                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
+                         "            E[vb, vi, vj] = T.exp(X[vb, vi, vj] - M[vb, vi])\n"
+                         "    for b, i, k in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"S\"):\n"
+                         "            vb, vi, vk = T.axis.remap(\"SSR\", [b, i, k])\n"
+                         "            with T.init():\n"
+                         "                S[vb, vi] = T.float32(0)\n"
+                         "            S[vb, vi] = S[vb, vi] + E[vb, vi, vk]\n"
+                         "    for b, i, j in T.grid(3, 37, 197):\n"
+                         "        with T.block(\"Y\"):\n"
+                         "            vb, vi, vj = T.axis.remap(\"SSS\", [b, i, j])\n"
+                         "            Y[vb, vi, vj] = E[vb, vi, vj] / S[vb, vi]\n");
+    assert_int_equal(got.top, 1);
+    assert_int_equal(got.vectorized, 2);
+    assert_int_equal(got.collected, 2);
+    assert_int_equal(got.longest_vector, 197);
+}
+
+/* What is gone over twice and comes from afar is asked for a row ahead, in steps of four vectors.
+ */
+static void rows_are_asked_for_ahead(void **state) {
+    (void)state;
+    static const struct {
+        int rows, columns;
+        int64_t ahead;
+    } cases[] = {
+        {512,  1024, 32},
+        {512,  1000, 32},
+        {16,   1024, 0 }, /* all of it is near */
+        {64,   8192, 0 }, /* the first cache does not hold two rows */
+        {9000, 100,  0 }, /* short rows */
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "M, N = %d, %d\n"
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer((M, N), \"float32\"), Y: T.Buffer((M, N), \"float32\")):\n"
+                 "    S = T.alloc_buffer((M,), \"float32\")\n"
+                 "    for i, k in T.grid(M, N):\n"
+                 "        with T.block(\"sum\"):\n"
+                 "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                 "            with T.init():\n"
+                 "                S[vi] = T.float32(0)\n"
+                 "            S[vi] = S[vi] + X[vi, vk]\n"
+                 "    for i, k in T.grid(M, N):\n"
+                 "        with T.block(\"less\"):\n"
+                 "            vi, vk = T.axis.remap(\"SS\", [i, k])\n"
+                 "            Y[vi, vk] = X[vi, vk] - S[vi]\n",
+                 cases[i].rows, cases[i].columns);
+        assert_int_equal(loops_of(text).ahead, cases[i].ahead);
+    }
+}
+
+/* The padding of some planes is made before the first of them is read, unless a plane is in
+ * registers with its padding. */
+static void planes_are_padded_together(void **state) {
+    (void)state;
+    static const struct {
+        int side;
+        int64_t planes; /* that are padded at a time */
+    } cases[] = {
+        {7,  3},
+        {6,  1},
+        {34, 1}
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[2048];
+        snprintf(
+            text, sizeof text,
+            "H = %d\n"
+            "@T.prim_func\n"
+            "def main(X: T.Buffer((9, H, H), \"float32\"), W: T.Buffer((9, 3, 3), \"float32\"), "
+            "Y: T.Buffer((9, H, H), \"float32\")):\n"
+            "    P = T.alloc_buffer((9, H + 2, H + 2))\n"
+            "    for c, y, x in T.grid(9, H + 2, H + 2):\n"
+            "        with T.block(\"pad\"):\n"
+            "            vc, vy, vx = T.axis.remap(\"SSS\", [c, y, x])\n"
+            "            P[vc, vy, vx] = T.if_then_else(1 <= vy and vy <= H and 1 <= vx and "
+            "vx <= H, X[vc, vy - 1, vx - 1], T.float32(0))\n"
+            "    for c, y, x, dy, dx in T.grid(9, H, H, 3, 3):\n"
+            "        with T.block(\"conv\"):\n"
+            "            vc, vy, vx, vdy, vdx = T.axis.remap(\"SSSRR\", [c, y, x, dy, dx])\n"
+            "            with T.init():\n"
+            "                Y[vc, vy, vx] = T.float32(0)\n"
+            "            Y[vc, vy, vx] += P[vc, vy + vdy, vx + vdx] * W[vc, vdy, vdx]\n",
+            cases[i].side);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = default_trial_is_right(func, &default_machines[0], i);
+        hone_schedule *sch = NULL;
+        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+        HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
+        hone_rv pad;
+        uint32_t count;
+        const hone_rv *around;
+        hone_node_id outermost;
+        HONE_ASSERT_OK(hone_sch_get_block(sch, "pad", &pad));
+        HONE_ASSERT_OK(hone_sch_get_loops(sch, pad, &count, &around));
+        HONE_ASSERT_OK(hone_schedule_node(sch, around[0], &outermost));
+        int64_t groups = hone_expr_const(hone_func_node(sch->func, outermost)->u.loop.range.extent);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        assert_true(is_good);
+        assert_int_equal(groups, 9 / cases[i].planes);
+    }
+}
+
+/* Sums along rows, whatever their length; not along columns, which lie apart, and not short ones.
+ */
+static void sums_are_collected_along_rows(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape, *extents, *index;
+        uint32_t collected;
+    } cases[] = {
+        {"(64, 1024)", "64, 1024", "vi, vk", 1},
+        {"(64, 997)",  "64, 997",  "vi, vk", 1},
+        {"(997, 64)",  "64, 997",  "vk, vi", 0},
+        {"(64, 5)",    "64, 5",    "vi, vk", 0},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer(%s, \"float32\"), S: T.Buffer((64,), \"float32\")):\n"
+                 "    for i, k in T.grid(%s):\n"
+                 "        with T.block(\"S\"):\n"
+                 "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                 "            with T.init():\n"
+                 "                S[vi] = T.float32(0)\n"
+                 "            S[vi] = S[vi] + A[%s]\n",
+                 cases[i].shape, cases[i].extents, cases[i].index);
+        assert_int_equal(loops_of(text).collected, cases[i].collected);
+    }
+}
+
+/* Planes that lie in one piece are one run, however short their rows are; parts of them are not. */
+static void planes_are_summed_as_one_row(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape;
+        uint32_t collected;
+    } cases[] = {
+        {"(64, 5, 5)", 1},
+        {"(64, 5, 6)", 0},
+        {"(64, 6, 5)", 1},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer(%s, \"float32\"), S: T.Buffer((64,), \"float32\")):\n"
+                 "    for i, y, x in T.grid(64, 5, 5):\n"
+                 "        with T.block(\"S\"):\n"
+                 "            vi, vy, vx = T.axis.remap(\"SRR\", [i, y, x])\n"
+                 "            with T.init():\n"
+                 "                S[vi] = T.float32(0)\n"
+                 "            S[vi] = S[vi] + A[vi, vy, vx]\n",
+                 cases[i].shape);
+        assert_int_equal(loops_of(text).collected, cases[i].collected);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = default_trial_is_right(func, &default_machines[0], i);
+        hone_module_release(module);
+        assert_true(is_good);
+    }
+}
+
+/* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
+ * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
+/* The extent of the first loop that is one. */
+static int64_t first_extent(const hone_func *func) {
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        int64_t extent =
+            node->kind == HONE_NODE_FOR ? hone_expr_const(node->u.loop.range.extent) : 1;
+        if (extent > 1) return extent;
+    }
+    return 1;
+}
+
+/* 24 filters share an image of 18 rows; a small cache holds the filters, not the image. */
+static void large_images_are_gone_over_once(void **state) {
+    static const char text[] =
+        "@T.prim_func\n"
+        "def main(A: T.Buffer((4, 20, 34), \"float32\"), B: T.Buffer((24, 4), \"float32\"), "
+        "C: T.Buffer((24, 18, 32), \"float32\")):\n"
+        "    for f, y, x, c in T.grid(24, 18, 32, 4):\n"
+        "        with T.block(\"C\"):\n"
+        "            vf, vy, vx, vc = T.axis.remap(\"SSSR\", [f, y, x, c])\n"
+        "            with T.init():\n"
+        "                C[vf, vy, vx] = T.float32(0)\n"
+        "            C[vf, vy, vx] = C[vf, vy, vx] + A[vc, vy + 1, vx + 1] * B[vf, vc]\n";
+    (void)state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text, &module);
+    for (int is_small = 0; is_small < 2; is_small++) {
+        hone_default_limits limits = default_machines[0];
+        hone_schedule *sch = NULL;
+        limits.threads = 1;
+        if (is_small) limits.l2_bytes = 4096;
+        assert_true(default_trial_is_right(func, &limits, (uint64_t)is_small));
+        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+        HONE_ASSERT_OK(hone_default_schedule(sch, &limits));
+        assert_int_equal(first_extent(sch->func) == 18, is_small);
+        hone_schedule_destroy(sch);
+    }
+    hone_module_release(module);
+}
+
+static void transposes_have_tiles(void **state) {
+    (void)state;
+    static const struct {
+        const char *x, *y, *index;
+        uint32_t unrolled, vectorized;
+        int64_t vector;
+    } cases[] = {
+        {"(1, 48, 1, 56)",  "(1, 56, 1, 48)",  "vd, vc, vb", 1, 1, 8 },
+        {"(1, 17, 7, 5)",   "(1, 7, 5, 17)",   "vd, vb, vc", 1, 1, 8 }, /* one loop of two */
+        {"(2, 6, 9, 4)",    "(2, 4, 9, 6)",    "vd, vc, vb", 1, 1, 6 },
+        {"(1, 1027, 1, 9)", "(1, 9, 1, 1027)", "vd, vc, vb", 1, 2, 64},
+        {"(2, 6, 9, 40)",   "(2, 9, 6, 40)",   "vc, vb, vd", 0, 1, 40},
+        {"(1, 3, 9, 40)",   "(1, 9, 40, 3)",   "vd, vb, vc", 0, 1, 3 },
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer(%s, \"float32\"), Y: T.Buffer(%s, \"float32\")):\n"
+                 "    for a, b, c, d in T.grid%s:\n"
+                 "        with T.block(\"Y\"):\n"
+                 "            va, vb, vc, vd = T.axis.remap(\"SSSS\", [a, b, c, d])\n"
+                 "            Y[va, vb, vc, vd] = X[va, %s] + T.float32(1)\n",
+                 cases[i].x, cases[i].y, cases[i].y, cases[i].index);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = true;
+        for (size_t m = 0; m < DEFAULT_MACHINES; m++)
+            is_good = is_good && default_trial_is_right(func, &default_machines[m], m);
+        hone_module_release(module);
+        assert_true(is_good);
+        loops got = loops_of(text);
+        assert_int_equal(got.unrolled, cases[i].unrolled);
+        assert_int_equal(got.vectorized, cases[i].vectorized);
+        assert_int_equal(got.longest_vector, cases[i].vector);
+    }
+}
+
+int main(void) {
+    int failed = HONE_RUN_ROWS("schedule/default loops", rows, loops_are_as_wanted);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(planes_are_summed_as_one_row),
+        cmocka_unit_test(running_sums_have_vectors),
+        cmocka_unit_test(batched_rows_are_reduced_one_by_one),
+        cmocka_unit_test(rows_are_asked_for_ahead),
+        cmocka_unit_test(planes_are_padded_together),
+        cmocka_unit_test(sums_are_collected_along_rows),
+        cmocka_unit_test(large_images_are_gone_over_once),
+        cmocka_unit_test(transposes_have_tiles),
+    };
+    return failed + cmocka_run_group_tests_name("schedule/default loops", tests, NULL, NULL);
+}
