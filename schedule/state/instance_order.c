@@ -3,24 +3,18 @@
 
 #include "ir/region/region.h"
 
-typedef struct use_search {
-    hone_var var;
-    bool found;
-} use_search;
-
-static void look_for_var(void *ctx, hone_node_id at, const hone_expr *e) {
-    use_search *s = ctx;
-    (void)at;
-    s->found = s->found || hone_expr_uses_var(e, s->var);
+static bool is_var(const void *ctx, const hone_expr *e) {
+    const hone_var *var = ctx;
+    return e->kind == HONE_EXPR_VAR && e->u.var == *var;
 }
 
 static bool uses_axis(const hone_schedule *sch, hone_node_id block, hone_var axis) {
-    use_search s = {axis, false};
-    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID && !s.found;
+    bool found = false;
+    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID && !found;
          n = sch_node(sch, n)->next) {
-        hone_tree_walk_exprs(sch->func, n, true, look_for_var, &s);
+        found = hone_tree_find_part(sch->func, n, true, is_var, &axis);
     }
-    return s.found;
+    return found;
 }
 
 /* One number for an instance: its place in the order of the axes. NULL: sizes are not known. */
