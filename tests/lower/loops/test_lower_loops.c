@@ -140,7 +140,26 @@ static const struct row partition_rows[] = {
           "        for j in T.vectorized(4):\n"
           "            if o * 4 + j < 7:\n"
           "                Y[o * 4 + j + 16] = L[j]\n", "    L = T.alloc_buffer((4,), \"int32\")\n"
-     "    L[0] = 0\n"},
+     "    L[0] = 0\n"                    },
+    {"in a parallel loop all but the last iteration are the middle",
+     HEAD "    for j in T.parallel(8):\n"
+          "        for i in T.vectorized(8):\n"
+          "            if j * 8 + i < 62:\n"
+          "                Y[j * 8 + i] = A[i]\n",      "        if j < 7:\n"
+     "            for i in T.vectorized(8):\n"
+     "                Y[j * 8 + i] = A[i]\n"
+     "        else:\n"
+     "            for i in T.vectorized(6):\n"},
+    {"and all but the first",
+     HEAD "    for j in T.parallel(8):\n"
+          "        for i in T.vectorized(8):\n"
+          "            if 2 <= j * 8 + i:\n"
+          "                Y[j * 8 + i] = A[i]\n",      "        if j >= 1:\n"
+     "            for i in T.vectorized(8):\n"
+     "                Y[j * 8 + i] = A[i]\n"
+     "        else:\n"
+     "            for i in T.vectorized(8):\n"
+     "                if i >= 2:\n"           },
 };
 
 /* clang-format off */
