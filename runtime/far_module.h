@@ -43,7 +43,7 @@ typedef struct far_loader {
     void (*drop_kernel)(hone_device *device, void *kernel); /* NULL: it needs no end */
 } far_loader;
 
-/* As the table's load, for a far_device. */
+/* Loads an artifact as the device's table has to (device_impl.h), with the device's loader. */
 HONE_NODISCARD hone_status far_module_load(hone_device *device, const far_loader *loader,
                                            const hone_device_artifact *artifact,
                                            const hone_manifest *manifest,

@@ -351,20 +351,20 @@ double read_float(const xstore *s, hone_dtype dtype, int64_t at);
 void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);
 void write_float(const xstore *s, hone_dtype dtype, int64_t at, double value);
 
-/* The next five make a buffer live, evaluating its shape first (buffer_layout). */
-/* With storage of its own, poisoned. */
+/* ---- making buffers live; each evaluates the buffer's shape first (buffer_layout) ---- */
+/* Gives the buffer storage of its own, poisoned. */
 void buffer_allocate(machine *m, hone_buffer id);
-/* As a view of the buffer that it is an alias of, by its own shape, strides and elem_offset. Ends
- * the run where that is not live, or of a type of another size. */
+/* Makes it a view of the buffer that it is an alias of, by its own shape, strides and elem_offset.
+ * Ends the run where that buffer is not live, or its type has another size. */
 void buffer_alias(machine *m, hone_buffer id);
-/* As a view of a region of another buffer (T.match_buffer); sizes in its shape and strides that
- * have no other value get theirs from the region. Ends the run where the source is not live, or the
- * shapes do not fit. */
+/* Makes it a view of a region of another buffer (T.match_buffer); sizes in its shape and strides
+ * that have no other value get theirs from the region. Ends the run where the source is not live,
+ * or the shapes do not fit. */
 void buffer_match(machine *m, const xmatch *match);
-/* As a parameter: with the storage of the caller, or a widened copy of it. Sizes must be bound
- * before. */
+/* Gives a parameter the storage of the caller's argument, or a widened copy of it. Sizes must be
+ * bound before. */
 void buffer_argument(machine *m, hone_buffer id, hone_tensor *argument);
-/* With the storage that another thread has allocated for all. */
+/* Gives the buffer the storage that `of` has, which another thread allocated for all threads. */
 void buffer_share(machine *m, hone_buffer id, const xbuffer *of);
 /* Evaluates shape and strides (dense where none are written). Ends the run where an extent is
  * negative, or their product too large. */
@@ -468,7 +468,8 @@ static inline double x_float(const xexpr *e, machine *m) {
 }
 /* Runs a STORE of one element, or of all lanes, which are computed before the first is stored. */
 xflow run_any_store(const xstmt *s, machine *m);
-/* Where in the storage the present lane of a STORE goes; nothing is checked. */
+/* The index, in the storage, of the element that a STORE writes in the present lane; nothing is
+ * checked. */
 int64_t place_of_lane(const xstmt *s, machine *m);
 /* Sets the axes of a block. True: all reduction axes stand at the beginning of their domains, so
  * that an init is due. Ends the run where a value lies outside of its domain. */

@@ -36,7 +36,7 @@ struct xcrew {
     xwarp *warps;             /* [linear / WARP_LANES * copies + copy] */
 };
 
-/* From one sync to the next. */
+/* What threads do between two syncs. */
 typedef struct xphase {
     uint32_t loop, parent; /* as a loop of the race check */
     uint32_t depth;        /* of conditions */

@@ -41,7 +41,7 @@ const hone_graph_op *hone_graph_op_find(const char *name);
  * the last. One that ends with '.' is a family. */
 const char *hone_graph_op_name_at(size_t index);
 bool hone_graph_op_is_named(const char *name);
-/* It has a row, or is written as others: it is implemented. */
+/* The operator is implemented: it has a row, or is composed of others (graph/compose). */
 bool hone_graph_op_runs(const char *name);
 /* The name of positional parameter `position` (arguments first, then attributes); NULL beyond the
  * last. The name is not terminated: out_length gives its length. out_is_attr says which it is. */

@@ -5,7 +5,7 @@
 
 #include "ir/core/expr.h"
 
-/* Where the text gives the dtype of the call. */
+/* Which argument of the text is the dtype of the call. */
 typedef enum hone_named_place {
     HONE_NAMED_DTYPE_NONE,
     HONE_NAMED_DTYPE_FIRST,

@@ -29,7 +29,7 @@ bool py_take_op(py_parser *p, const char *op);
 bool py_take_word(py_parser *p, const char *word);
 /* "expected WHAT, found …" */
 HONE_NODISCARD hone_status py_expected(const py_parser *p, const char *what);
-/* With advice behind it ("; …"). */
+/* py_expected, and a hint behind it: "expected WHAT, found …; HINT". */
 HONE_NODISCARD hone_status py_expected_hint(const py_parser *p, const char *what, const char *hint);
 HONE_NODISCARD hone_status py_need_op(py_parser *p, const char *op, const char *where);
 /* A name that is no keyword. */

@@ -234,7 +234,7 @@ bool py_is_number(const py_value *v);
 double py_number_of(const py_value *v);
 /* Below 0, 0 or above 0, of numbers or of strings; false for what has no order. */
 bool py_compare(const py_value *a, const py_value *b, int *out);
-/* As print() shows it. */
+/* The text of a value that Python's print() would show; in the arena. */
 HONE_NODISCARD hone_status py_print(py_run *p, uint32_t at, const py_value *v, const char **out);
 
 /* ---- expressions (python_eval.c) ---- */

@@ -37,7 +37,7 @@ typedef struct hone_demand_counts {
 
 typedef struct hone_demand_check hone_demand_check; /* what is kept between checks */
 
-/* In the arena; NULL when memory is short. */
+/* Prepares checks of a function; in the arena, NULL when memory is short. */
 hone_demand_check *hone_demand_check_create(const hone_func *func, hone_arena *arena);
 
 /* inputs: by buffer, what it holds when the program begins; none for what is not an input. report

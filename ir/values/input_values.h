@@ -12,7 +12,7 @@
 #include "ir/core/func.h"
 #include "ir/values/span.h"
 
-/* Of one buffer parameter. */
+/* Which values one buffer parameter gets. */
 typedef struct hone_input_values {
     hone_span span;   /* in: what would be made up, or what is there; out: what suits */
     bool is_input;    /* in: what it holds beforehand matters */

@@ -21,14 +21,14 @@ typedef struct cuda_memory {
     size_t bytes;
 } cuda_memory;
 
-/* Between two zones of the pattern. NO_MEMORY, IO. */
+/* Allocates memory with a zone of the pattern on either side. NO_MEMORY, IO. */
 HONE_NODISCARD hone_status cuda_memory_create(device_cuda *device, size_t bytes,
                                               cuda_memory *out_memory);
 void cuda_memory_destroy(device_cuda *device, cuda_memory *memory); /* also one that is all 0 */
-/* As hone_device_buffer_damage. */
+/* hone_device_buffer_damage of such memory. */
 int64_t cuda_memory_damage(device_cuda *device, const cuda_memory *memory);
 
-/* Where the address of a buffer's data is, for launches. */
+/* A pointer to the address of the buffer's data, as a launch takes arguments. */
 void *cuda_buffer_param(hone_device_buffer *buffer);
 
 extern const far_loader cuda_loader;

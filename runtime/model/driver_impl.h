@@ -57,7 +57,7 @@ static inline bool hone_mt_is_sized_late(const hone_mt_call *call, int32_t port)
     return hone_mt_port_info(call, port)->sized != HONE_MODEL_GIVEN;
 }
 
-/* Dense. */
+/* The bytes of a dense tensor. */
 static inline int64_t hone_mt_tensor_bytes(const DLTensor *t) {
     int64_t bytes = (int64_t)t->dtype.lanes * ((t->dtype.bits + 7) / 8);
     for (int32_t d = 0; d < t->ndim; d++)
@@ -65,7 +65,7 @@ static inline int64_t hone_mt_tensor_bytes(const DLTensor *t) {
     return bytes;
 }
 
-/* In the memory of the model's device. */
+/* The tensor lies in the memory of the model's device. */
 static inline bool hone_mt_is_on_device(const hone_mt_call *call, const DLTensor *t) {
     const int32_t type = t->device.device_type;
     return call->device && (type == call->device->types[0] || type == call->device->types[1]);

@@ -60,16 +60,16 @@ typedef struct mt_run {
 
 /* ---- device_state.c ---- */
 
-/* At least so many bytes, and never none; what was in it is lost. */
+/* Makes the block at least `bytes` large, and never empty; what was in it is lost. */
 int32_t mt_block_grow(hone_mt_remote *remote, mt_block *block, int64_t bytes);
 /* The call's device, opened and locked, its context entered. */
 int32_t mt_remote_begin(hone_mt_remotes *remotes, const hone_mt_model *model,
                         const uint8_t *weights, const hone_mt_call *call,
                         hone_mt_remote **out_remote);
 void mt_remote_end(hone_mt_remote *remote);
-/* For the call's plan and values; io_run has all but that. */
+/* Sets io_run->prepared, which is for the call's plan and values; the rest of it is given. */
 int32_t mt_prepare(mt_run *io_run);
-/* Forgets the parts, and the graph. */
+/* Releases what was prepared for a plan: its parts, and its graph of launches. */
 void mt_prepared_clear(hone_mt_remote *remote, mt_prepared *prepared);
 
 /* ---- device_ports.c ---- */

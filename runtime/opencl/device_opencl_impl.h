@@ -17,13 +17,13 @@ typedef struct opencl_memory {
     size_t bytes;
 } opencl_memory;
 
-/* Between two zones of the pattern. NO_MEMORY, IO. */
+/* Allocates memory with a zone of the pattern on either side. NO_MEMORY, IO. */
 HONE_NODISCARD hone_status opencl_memory_create(device_opencl *device, size_t bytes,
                                                 opencl_memory *out_memory);
 void opencl_memory_destroy(device_opencl *device, opencl_memory *memory); /* all 0 is allowed */
 HONE_NODISCARD hone_status opencl_memory_fill(device_opencl *device, const opencl_memory *memory,
                                               uint8_t byte);
-/* As hone_device_buffer_damage. */
+/* hone_device_buffer_damage of such memory. */
 int64_t opencl_memory_damage(device_opencl *device, const opencl_memory *memory);
 
 extern const far_loader opencl_loader;

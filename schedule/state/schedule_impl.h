@@ -61,12 +61,12 @@ HONE_NODISCARD hone_status sch_check_starts_at_zero(hone_schedule *sch, hone_nod
 /* The loop that a variable stands for. INVALID: the variable is of another kind, or does not exist.
  * ILLEGAL: an earlier step has replaced the loop, or it is a mark (HONE_RV_ROOT_MARK, …). */
 HONE_NODISCARD hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out);
-/* As sch_resolve_loop, for a block. */
+/* The block that a variable stands for; fails as sch_resolve_loop does. */
 HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 /* sch_resolve_block, and its scope. ILLEGAL also for the root block, which has none. */
 HONE_NODISCARD hone_status sch_resolve_in_scope(hone_schedule *sch, hone_rv rv, hone_node_id *out,
                                                 hone_node_id *out_scope);
-/* As sch_resolve_loop, for a block or a loop. */
+/* The block or loop that a variable stands for; fails as sch_resolve_loop does. */
 HONE_NODISCARD hone_status sch_resolve_node(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 
 /* ---- recording ---- */

@@ -134,13 +134,13 @@ uint32_t hone_inst_max_inputs(hone_inst_kind kind);
 uint32_t hone_inst_max_attrs(hone_inst_kind kind);
 /* The kind of its results. */
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
-/* Its results are a list in Python (get_loops, …), even of one. */
+/* Instructions of the kind give a list in Python, even of one result (get_loops, …). */
 bool hone_inst_gives_list(hone_inst_kind kind);
-/* It has no results. */
+/* Instructions of the kind have no results. */
 bool hone_inst_gives_nothing(hone_inst_kind kind);
 /* How long the list of results is; false where only the program knows. */
 bool hone_inst_count_results(const hone_inst *inst, int64_t *out_count);
-/* Its decision is a list of numbers, else it is one number. */
+/* A decision of the kind is a list of numbers; else it is one number. */
 bool hone_inst_decides_list(hone_inst_kind kind);
 
 #endif

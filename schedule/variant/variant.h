@@ -27,7 +27,7 @@ typedef struct hone_variant {
 
 /* Variant i of variants.def, NULL behind the last. */
 const hone_variant *hone_variant_at(size_t index);
-/* By name; NULL: there is none. */
+/* The variant with this name; NULL: there is none. */
 const hone_variant *hone_variant_find(const char *name);
 
 /* A variant of a user's: a TVMScript text of one function; the attribute "error" of that (a number,
@@ -36,7 +36,7 @@ const hone_variant *hone_variant_find(const char *name);
 HONE_NODISCARD hone_status hone_variant_read(const char *name, const char *text,
                                              const char *source_name, hone_variant *out);
 
-/* Whether they make the same of a program. Either may be NULL: the program as it is. */
+/* Whether both make the same program of any program. NULL stands for leaving it as it is. */
 bool hone_variant_is_same(const hone_variant *a, const hone_variant *b);
 /* What hone_variant_is_same goes by, as a number. */
 uint64_t hone_variant_key(const hone_variant *variant);

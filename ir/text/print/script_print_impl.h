@@ -94,7 +94,7 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
 void print_holder_head(printer *pr, hone_node_id id, bool concise);
 void print_init(printer *pr, hone_node_id id);
 void print_statements(printer *pr, hone_node_id first);
-/* Those buffers whose sizes have names by now. */
+/* Declares (T.Buffer) the waiting buffers, pr->waiting, whose sizes all have names by now. */
 void print_waiting_buffers(printer *pr);
 /* The allocations that stand among the statements of a block's body (script_print_allocs.c). */
 typedef struct print_allocs print_allocs;

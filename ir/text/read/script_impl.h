@@ -275,7 +275,7 @@ enum { SCRIPT_MAX_ATTRS = 1024 }; /* of one thing: they are looked for one by on
 /* Behind "T.", where f32 is float32, too. */
 bool script_is_dtype_word(const char *name, hone_dtype *out_dtype);
 bool script_to_value(script_parser *p, const py_value *v, hone_value *out_value);
-/* Of a dictionary; PYV_NONE has none. */
+/* The attributes that a dictionary gives; none for PYV_NONE. */
 bool script_to_attrs(script_parser *p, const py_value *v, hone_attrs *out_attrs);
 /* Items of a tuple or list; one lone value counts as a tuple of one. */
 void script_items(const py_value *v, const py_value **out_items, uint32_t *out_count);
