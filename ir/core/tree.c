@@ -419,7 +419,10 @@ static void search_parts(void *ctx, hone_node_id at, const hone_expr *e) {
 const hone_expr *hone_tree_find_part(const hone_func *func, hone_node_id root, bool with_blocks,
                                      hone_expr_test is_it, const void *ctx) {
     part_search s = {is_it, ctx, NULL};
-    hone_tree_walk_exprs(func, root, with_blocks, search_parts, &s);
+    for (hone_node_id n = root; n != HONE_NO_ID && !s.found; n = hone_tree_next(func, root, n)) {
+        visitor v = {search_parts, &s, n};
+        see_node(&v, func, at(func, n), with_blocks);
+    }
     return s.found;
 }
 

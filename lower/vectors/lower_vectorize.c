@@ -400,13 +400,10 @@ static int64_t largest_power_below(int64_t value) {
     return power;
 }
 
-static bool uses_words_only(const hone_func *func, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD && func->buffers[e->u.buffer].dtype.bits != 32) return false;
-    if (e->kind == HONE_EXPR_CAST && e->dtype.bits != 32) return false;
-    for (uint16_t i = 0; i < e->count; i++) {
-        if (!uses_words_only(func, e->args[i])) return false;
-    }
-    return true;
+static bool is_no_word(const void *ctx, const hone_expr *e) {
+    const hone_func *func = ctx;
+    return (e->kind == HONE_EXPR_LOAD && func->buffers[e->u.buffer].dtype.bits != 32) ||
+           (e->kind == HONE_EXPR_CAST && e->dtype.bits != 32);
 }
 
 /* Whether a vector may have any number of lanes: the CPU loads and stores parts of a register,
@@ -421,7 +418,7 @@ static bool can_be_partial(const hone_lower *lower, hone_node_id root) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE) continue;
         if (func->buffers[node->u.store.buffer].dtype.bits != 32) return false;
-        if (!uses_words_only(func, node->u.store.value)) return false;
+        if (hone_expr_find(node->u.store.value, is_no_word, func)) return false;
     }
     return true;
 }

@@ -191,12 +191,9 @@ static hone_status make_loop_axes(copying *c, sch_draft *d, const hone_expr **lo
     return sch_ir_error(sch);
 }
 
-static bool has_min(const hone_expr *e) {
-    if (hone_expr_is_op(e, HONE_OP_MIN)) return true;
-    for (uint32_t i = 0; i < e->count; i++) {
-        if (has_min(e->args[i])) return true;
-    }
-    return false;
+static bool is_min(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return hone_expr_is_op(e, HONE_OP_MIN);
 }
 
 /* 1 + the largest value of a binding, or NULL: min(i, n - 1) with i in 2 goes up to 1, but n may be
@@ -208,7 +205,7 @@ static const hone_expr *end_of_binding(copying *c, const hone_expr *binding,
     hone_bound bound = hone_arith_bound(&sch->arith, binding);
     if (bound.min < 0 || bound.max >= hone_dtype_max_int(dtype)) return NULL;
     const hone_expr *end = hone_expr_int(&sch->ir, dtype, bound.max + 1);
-    if (!end || hone_expr_is_int(whole) || !has_min(binding)) return end;
+    if (!end || hone_expr_is_int(whole) || !hone_expr_find(binding, is_min, NULL)) return end;
     return hone_prove_less_equal(&sch->arith, end, whole) ? end : NULL;
 }
 
