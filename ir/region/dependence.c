@@ -11,6 +11,7 @@ enum { MOST_ELEMENTS = 1 << 12, SLOTS = 2 * MOST_ELEMENTS, MOST_STEPS = 1 << 15,
 typedef struct element {
     hone_buffer buffer;
     int64_t place;
+    uint32_t phase;
     hone_touch write, read; /* the first ones */
 } element;
 
@@ -22,6 +23,7 @@ typedef struct search {
     element *elements;
     uint32_t *slots; /* number of an element + 1 */
     uint32_t element_count, step_count, step;
+    uint32_t phase; /* how often the iteration has waited, as all others have by then */
     int64_t iteration;
     uint8_t *shared; /* by buffer: 1 = no, 2 = yes, 0 = not asked yet */
     bool is_over;
@@ -38,16 +40,16 @@ static bool is_shared(search *s, hone_buffer buffer) {
 }
 
 static element *element_of(search *s, hone_buffer buffer, int64_t place) {
-    uint64_t hash =
-        ((uint64_t)place * 0x9E3779B97F4A7C15u) ^ ((uint64_t)buffer * 0xC2B2AE3D27D4EB4Fu);
+    uint64_t hash = ((uint64_t)place * 0x9E3779B97F4A7C15u) ^
+                    (((uint64_t)s->phase << 32 | buffer) * 0xC2B2AE3D27D4EB4Fu);
     uint32_t at = (uint32_t)(hash >> 40) % SLOTS;
     for (; s->slots[at]; at = (at + 1) % SLOTS) {
         element *el = &s->elements[s->slots[at] - 1];
-        if (el->buffer == buffer && el->place == place) return el;
+        if (el->buffer == buffer && el->place == place && el->phase == s->phase) return el;
     }
     if (s->element_count == MOST_ELEMENTS) return NULL;
     element *el = &s->elements[s->element_count];
-    *el = (element){.buffer = buffer, .place = place};
+    *el = (element){.buffer = buffer, .place = place, .phase = s->phase};
     s->slots[at] = ++s->element_count;
     return el;
 }
@@ -108,6 +110,10 @@ static void note(search *s, hone_node_id at, hone_buffer buffer, uint32_t rank,
 /* ---- running ---- */
 
 static void run(search *s, hone_node_id id);
+
+static void wait_for_others(search *s) {
+    if (s->asked->waits) s->phase++;
+}
 
 static void run_children(search *s, hone_node_id parent) {
     hone_node_id n = hone_func_node(s->func, parent)->first;
@@ -173,7 +179,9 @@ static void run_loop(search *s, hone_node_id id) {
     }
     const int64_t ends[] = {0, 1, extent / 2, extent - 2, extent - 1};
     const int64_t all = (int64_t)HONE_COUNT(ends);
+    const uint32_t phase = s->phase;
     for (int64_t k = 0; k < extent && k < all && !s->is_over; k++) {
+        if (node->loop_kind == HONE_LOOP_THREAD) s->phase = phase; /* these run at once, too */
         var->value = min + (extent <= all ? k : ends[k]);
         var->is_known = true;
         points->stamp++;
@@ -195,7 +203,10 @@ static void run_block(search *s, hone_node_id id) {
     for (uint32_t i = 0; i < block->axis_count; i++)
         s->points->vars[block->axes[i].var].source = node->u.block.bindings[i];
     s->points->stamp++;
-    if (block->axis_count) s->block = id;
+    if (block->axis_count) {
+        s->block = id;
+        wait_for_others(s);
+    }
     run_children(s, id);
     s->block = outer;
 }
@@ -242,7 +253,10 @@ static void run(search *s, hone_node_id id) {
     case HONE_NODE_ATTR:
         run_children(s, id);
         return;
-    default: /* calls and loops without a count: unknown */
+    case HONE_NODE_EVAL:
+        wait_for_others(s);
+        return;
+    default: /* loops without a count: unknown */
         return;
     }
 }
@@ -294,7 +308,7 @@ static void run_iterations(search *s) {
         var->value = s->iteration = min + k;
         var->is_known = true;
         points->stamp++;
-        s->step = 0;
+        s->step = s->phase = 0;
         if (guards_hold(s)) run_children(s, s->asked->loop);
     }
     var->is_known = false;

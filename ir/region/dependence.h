@@ -7,6 +7,8 @@
  *
  *     for i: B[i + 1] = B[i]      B[1]: written where i = 0, read where i = 1
  *
+ * Iterations that wait for each other, as the threads of a block do, meet only between two waits.
+ *
  * Memory: the arena that is given. Thread-compatible.
  */
 #ifndef HONE_IR_REGION_DEPENDENCE_H
@@ -39,6 +41,7 @@ typedef struct hone_dependence_search {
     /* Looks at a meeting; true: it is the one that is wanted, the search ends. */
     bool (*wants)(void *ctx, const hone_meeting *meeting);
     void *ctx;
+    bool waits; /* at every statement that is a call, and at every block with axes */
 } hone_dependence_search;
 
 /* Shows meetings in the order in which a run of the loop has them, until one is wanted. NO_MEMORY.

@@ -14,8 +14,9 @@
 typedef struct sharing {
     verifier *v;
     const hone_node *loop;
-    hone_node_id id; /* of the loop */
-    bool is_awaited; /* threads wait for each other in it */
+    hone_node_id id;   /* of the loop */
+    bool is_in_blocks; /* lowering makes threads wait for each other between what is in blocks */
+    bool *was_seen;    /* by buffer */
 } sharing;
 
 /* What belongs to the threads of a block together. */
@@ -24,34 +25,56 @@ static bool is_of_threads(const sharing *s, hone_buffer buffer) {
     return s->loop->loop_kind == HONE_LOOP_THREAD && scope && strncmp(scope, "global", 6) != 0;
 }
 
-static bool is_shared(void *ctx, hone_buffer buffer) {
-    const sharing *s = ctx;
-    if (verify_is_private(s->v, s->id, buffer)) return false;
-    /* of one thread, or of those that wait for each other */
-    return !is_of_threads(s, buffer) ||
-           (!s->is_awaited && strncmp(s->v->func->buffers[buffer].scope, "shared", 6) == 0);
+static bool are_threads(const hone_node *loop) {
+    return loop->loop_kind == HONE_LOOP_THREAD && loop->u.loop.thread_tag &&
+           strncmp(loop->u.loop.thread_tag, "threadIdx", 9) == 0;
 }
 
-/* Do threads wait for each other in this loop, or will they where blocks are lowered? */
-static bool is_awaited(const hone_func *func, hone_node_id loop) {
-    const char *tag = hone_func_node(func, loop)->u.loop.thread_tag;
+/* Shared memory is one for all threads of a block, also where they are said to allocate it. */
+static bool have_together(const sharing *s, hone_buffer buffer) {
+    if (is_of_threads(s, buffer))
+        return are_threads(s->loop) && strncmp(s->v->func->buffers[buffer].scope, "shared", 6) == 0;
+    return !verify_is_private(s->v, s->id, buffer);
+}
+
+static bool is_shared(void *ctx, hone_buffer buffer) {
+    return have_together(ctx, buffer);
+}
+
+static bool has_blocks(const hone_func *func, hone_node_id loop) {
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_BLOCK && node->u.block.block->axis_count) return true;
-        if (node->kind == HONE_NODE_EVAL) return true; /* a sync, or what may be one */
-        if (n == loop || node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD)
-            continue;
-        if (tag && node->u.loop.thread_tag && strcmp(tag, node->u.loop.thread_tag) == 0)
-            return true;
     }
-    return !tag || strncmp(tag, "threadIdx", 9) != 0;
+    return false;
 }
 
 /* ---- what two iterations do to one element ---- */
 
-/* With the loop: by its variable, through names that are made of it, or, who knows, by a call. */
+static bool moves(const void *ctx, const hone_expr *e);
+
+/* What an iteration keeps for itself differs from that of others where the loop is in what it
+ * stores there. */
+static bool keeps_moving(const sharing *s, hone_buffer buffer) {
+    const hone_func *func = s->v->func;
+    if (buffer >= func->buffer_count || s->was_seen[buffer] || have_together(s, buffer))
+        return false;
+    s->was_seen[buffer] = true;
+    for (hone_node_id n = s->id; n != HONE_NO_ID; n = hone_tree_next(func, s->id, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer &&
+            hone_expr_find(node->u.store.value, moves, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* With the loop: by its variable, through names that are made of it, through what an iteration
+ * keeps, or, who knows, by a call. */
 static bool moves(const void *ctx, const hone_expr *e) {
     const sharing *s = ctx;
+    if (e->kind == HONE_EXPR_LOAD) return keeps_moving(s, e->u.buffer);
     if (e->kind != HONE_EXPR_VAR) return hone_expr_is_effect(e);
     const hone_expr *source = s->v->points.vars[e->u.var].source;
     return e->u.var == s->loop->u.loop.var || (source && hone_expr_find(source, moves, s));
@@ -62,6 +85,7 @@ static bool moves(const void *ctx, const hone_expr *e) {
 static bool gives_the_same(const sharing *s, const hone_touch *a, const hone_touch *b) {
     if (a->at != b->at) return false;
     if (a->instance != 0 && a->instance == b->instance) return true;
+    memset(s->was_seen, 0, s->v->func->buffer_count * sizeof *s->was_seen);
     return !hone_expr_find(hone_func_node(s->v->func, a->at)->u.store.value, moves, s);
 }
 
@@ -78,10 +102,12 @@ static void report(const sharing *s, const hone_meeting *m, const char *what) {
     hone_str place = {0};
     hone_show_place(s->v->func, m->buffer, m->place, &place);
     if (is_of_threads(s, m->buffer)) {
+        bool is_same = m->first->at == m->later->at && m->first->is_write && m->later->is_write;
         verify_warning(s->v, m->later->at,
-                       "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; "
-                       "T.tvm_storage_sync(\"shared\") belongs between the two",
-                       name, a, name, b, what, hone_str_text(&place));
+                       "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; %s",
+                       name, a, name, b, what, hone_str_text(&place),
+                       is_same ? "one of them should, or each has an element of its own"
+                               : "T.tvm_storage_sync(\"shared\") belongs between the two");
     } else {
         verify_warning(s->v, m->later->at,
                        "iterations %s = %lld and %s = %lld of the %s loop %s %s; they have no "
@@ -91,13 +117,16 @@ static void report(const sharing *s, const hone_meeting *m, const char *what) {
     hone_str_deinit(&place);
 }
 
-/* Of what is global, only what threads write is compared. */
+/* Of what is global, only what threads write is compared; of what is shared in blocks, what one
+ * statement writes. */
 static bool is_wrong(void *ctx, const hone_meeting *m) {
     const sharing *s = ctx;
     const hone_touch *a = m->first, *b = m->later;
     bool is_both = a->is_write && b->is_write;
     bool is_thread = s->loop->loop_kind == HONE_LOOP_THREAD && !is_of_threads(s, m->buffer);
     if (is_both ? gives_the_same(s, a, b) : is_thread) return false;
+    if (s->is_in_blocks && !is_thread && are_threads(s->loop) && (!is_both || a->at != b->at))
+        return false;
     if (!a->is_write && is_in_step(s, a, b)) return false;
     report(s, m, is_both ? "both write" : a->is_write ? "write and read" : "read and write");
     return true;
@@ -105,11 +134,13 @@ static bool is_wrong(void *ctx, const hone_meeting *m) {
 
 void verify_sharing(verifier *v, hone_node_id loop) {
     const hone_node *node = hone_func_node(v->func, loop);
-    sharing s = {.v = v, .loop = node, .id = loop};
-    const hone_dependence_search search = {&v->points, v->arena, loop, is_shared, is_wrong, &s};
+    sharing s = {.v = v, .loop = node, .id = loop, .is_in_blocks = has_blocks(v->func, loop)};
+    const hone_dependence_search search = {&v->points, v->arena,         loop, is_shared, is_wrong,
+                                           &s,         are_threads(node)};
     if (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_UNROLLED) return;
     if (node->loop_kind == HONE_LOOP_THREAD && !hone_loop_is_of_threads(node)) return;
     if (v->out->errors_only || v->out->error_count || hone_jumps_below(v->func, loop)) return;
-    s.is_awaited = node->loop_kind != HONE_LOOP_THREAD || is_awaited(v->func, loop);
-    v->is_short_of_memory |= hone_status_consume(hone_find_dependence(&search)) != HONE_CODE_OK;
+    s.was_seen = hone_arena_zalloc(v->arena, v->func->buffer_count + 1);
+    if (!s.was_seen || hone_status_consume(hone_find_dependence(&search)) != HONE_CODE_OK)
+        v->is_short_of_memory = true;
 }

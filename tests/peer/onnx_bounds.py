@@ -87,7 +87,7 @@ class Moves:
         self.exact = {v.name for v in case.values() if v.is_exact}
 
     def moved(self, name, array, rng):
-        if array.dtype.kind != "f" or name in self.exact:
+        if array.dtype.name not in UNITS or name in self.exact:  # whole numbers, and the shortest floats
             return array
         if name.endswith(NOISE):
             return numpy.asarray(array * rng.choice((-1, 1), array.shape).astype(array.dtype))

@@ -48,7 +48,7 @@ HANDMADE = {"If", "Loop", "Scan", "SequenceEmpty", "SequenceConstruct", "Sequenc
             "SequenceInsert", "SequenceErase", "SequenceLength", "SequenceMap",
             "ConcatFromSequence", "SplitToSequence", "Optional", "OptionalHasElement",
             "OptionalGetElement", "BitCast", "CausalConvWithState", "LinearAttention",
-            "SwiGLU"}  # onnx_control.py, or the ONNX project's cases
+            "SwiGLU", "StringConcat", "StringNormalizer"}  # onnx_control.py, or the ONNX project's cases
 EDGY = ("edges", "edges", "wide")
 BATCH = 24  # models that are run as one
 OF_CASE = re.compile(r"'c(\d+)_")

@@ -347,8 +347,8 @@ static bool find_dependence(fixture *f, uint32_t v) {
     bool is_found = false;
     hone_points points;
     assert_true(hone_points_init(&points, f->arena, f->func));
-    const hone_dependence_search search = {&points,       f->arena,     f->loops[v],
-                                           is_any_buffer, take_meeting, &is_found};
+    const hone_dependence_search search = {&points,      f->arena,  f->loops[v], is_any_buffer,
+                                           take_meeting, &is_found, false};
     HONE_ASSERT_OK(hone_find_dependence(&search));
     return is_found;
 }
