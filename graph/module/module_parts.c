@@ -132,6 +132,22 @@ bool hone_module_calls(const hone_module *module, const char *name) {
     return s.is_found;
 }
 
+const hone_member *hone_module_first(const hone_module *module, uint32_t *out_count) {
+    const hone_member *first = hone_module_find(module, "main");
+    bool has_graph = hone_module_has_graph(module);
+    *out_count = first != NULL;
+    if (first) return first;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *member = &module->members[i];
+        bool is_one = member->kind == (has_graph ? HONE_MEMBER_GRAPH : HONE_MEMBER_FUNC);
+        if (is_one && has_graph && member->graph->is_private)
+            is_one = !hone_module_calls(module, member->name);
+        if (is_one && !first) first = member;
+        *out_count += is_one;
+    }
+    return first;
+}
+
 /* ---- modules ---- */
 
 hone_status hone_module_find_needed(const hone_module *module, const char *name, hone_arena *arena,

@@ -40,5 +40,9 @@ HONE_NODISCARD hone_status hone_module_alone(hone_module *module, const char *na
 
 /* Whether another function of the module calls this one. */
 bool hone_module_calls(const hone_module *module, const char *name);
+/* The function that is run where none is named: "main"; else the first of those that a library of
+ * the module has (graph functions that are public or that no other calls; where there is no graph
+ * function, PrimFuncs), and how many these are. NULL: there is none. */
+const hone_member *hone_module_first(const hone_module *module, uint32_t *out_count);
 
 #endif

@@ -1,6 +1,7 @@
 /* tools/run/run_interpret.c - `hone run --interpret`: the reference semantics. */
 #include <string.h>
 
+#include "graph/module/module_parts.h"
 #include "graph/passes/prepare.h"
 #include "ir/core/fold.h"
 #include "ir/interp/interp.h"
@@ -350,7 +351,9 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
 hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module) {
     const hone_member *member;
     HONE_TRY(hone_check_module(module));
-    HONE_TRY(hone_module_pick(module, job->o->func, &member));
+    HONE_TRY(hone_run_pick(job, module, &member));
+    uint32_t count;
+    if (hone_module_first(module, &count)) hone_run_say_which(job, member->name, count);
     if (member->kind == HONE_MEMBER_GRAPH) return interpret_graph(job, module, member->name);
     if (member->kind == HONE_MEMBER_FUNC) return interpret_func(job, member->func);
     return HONE_ERROR(HONE_CODE_INVALID, "'%s' is only declared here", member->name);

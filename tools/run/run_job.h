@@ -31,6 +31,12 @@ typedef struct hone_run_job {
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */
 } hone_run_job;
 
+/* The function that is run: the one that is named, else the first. NOT_FOUND with the list of
+ * names. */
+HONE_NODISCARD hone_status hone_run_pick(const hone_run_job *job, const hone_module *module,
+                                         const hone_member **out_member);
+/* Says which of several functions is run where none was named and none is called main. */
+void hone_run_say_which(const hone_run_job *job, const char *name, uint32_t count);
 /* A library: loads it, runs, times. */
 HONE_NODISCARD hone_status hone_run_library(hone_run_job *job, const char *path);
 /* A PrimFunc, for a device with memory of its own. */

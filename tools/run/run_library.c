@@ -79,7 +79,11 @@ hone_status hone_run_library(hone_run_job *job, const char *path) {
     const hone_model_entry *entry;
     HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &model));
     hone_status st = hone_loaded_model_entry(model, job->o->func, &entry);
-    if (!st) st = run_entry(job, model, entry);
+    if (!st) {
+        uint32_t count = (uint32_t)hone_loaded_model_info(model)->entry_count;
+        hone_run_say_which(job, entry->name, count);
+        st = run_entry(job, model, entry);
+    }
     hone_loaded_model_close(model);
     return st;
 }

@@ -204,7 +204,7 @@ hone_status hone_run_suit_inputs(hone_run_job *job, const hone_module *module) {
     suiting s = {.job = job, .arena = job->cli->arena};
     const hone_member *member = NULL;
     hone_status st = hone_check_module(module);
-    if (!st) st = hone_module_pick(module, job->o->func, &member);
+    if (!st) st = hone_run_pick(job, module, &member);
     if (!st && takes_whole_numbers(member)) {
         st = name_sizes(&s, member);
         if (!st) st = prepare_and_suit(&s, module, member->name);
