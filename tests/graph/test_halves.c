@@ -63,6 +63,14 @@ static const struct row {
      "input x $ 2,3,4,4\ninput s $ 3\ninput b $ 3\ninput m $ 3\ninput v $ 3\n"
      "node BatchNormalization x,s,b,m,v -> y\noutput y",
      0.1, 1, 30},
+    {"BatchNormalization, training",
+     "opset 15\ninput x $ 2,3,20,20\ninput s $ 3\ninput b $ 3\ninput m $ 3\ninput v $ 3\n"
+     "node BatchNormalization x,s,b,m,v -> y,p,q training_mode=1\noutput y\noutput p",
+     0, 900, 600},
+    {"LayerNormalization, scale of outer dimensions",
+     "input x $ 2,3,200\ninput s $ 2,3,1\ninput b $ 2,3,1\n"
+     "node LayerNormalization x,s,b -> y axis=2\noutput y",
+     -90, 90, 600},
     {"AveragePool", "input x $ 1,2,70,70\nnode AveragePool x -> y kernel_shape=[64,64]\noutput y",
      0, 100, 0},
     {"AveragePool, padded",

@@ -123,7 +123,7 @@ class Moves:
     def feeds(self, case):
         """What can be given: inputs, and floats of the file."""
         return {**case.feeds(), **{v.name: numpy.asarray(v.array) for v in case.constants
-                                   if v.array.dtype.kind == "f" and not v.is_exact}}
+                                   if v.array.dtype.name in UNITS and not v.is_exact}}
 
     def of(self, number):
         if self.found is None:

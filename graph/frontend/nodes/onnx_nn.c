@@ -349,7 +349,10 @@ static hone_status batch_norm_in_training(onnx_reader *r, double epsilon, double
     const hone_sinfo *data;
     int64_t axes[HONE_MAX_RANK];
     uint32_t count = 0;
-    hone_garg away, tuple, args[5] = {r->inputs[0], r->inputs[1], r->inputs[2]};
+    hone_dtype narrow;
+    hone_garg away, tuple;
+    HONE_TRY(onnx_widen_inputs(r, &narrow));
+    hone_garg args[5] = {r->inputs[0], r->inputs[1], r->inputs[2]};
     HONE_TRY(onnx_input_info(r, 0, &data));
     if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "the data has no channels");
     for (int32_t d = 0; d < data->rank; d++)
@@ -358,13 +361,15 @@ static hone_status batch_norm_in_training(onnx_reader *r, double epsilon, double
     for (uint32_t i = 3; i < 5; i++) {
         HONE_TRY(onnx_emit_reshape(r, args[i], 1, &data->shape[1], &args[i]));
         HONE_TRY(moved_average(r, momentum, r->inputs[i], args[i], &out[i - 2]));
+        HONE_TRY(onnx_narrow(r, narrow, &out[i - 2]));
     }
     hone_attr attrs[] = {
         {"axis",    HONE_VALUE_OF_INT(1)        },
         {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)}
     };
     HONE_TRY(onnx_emit(r, "nn.batch_norm", 5, args, 2, attrs, &tuple));
-    return onnx_emit_get(r, tuple, 0, out);
+    HONE_TRY(onnx_emit_get(r, tuple, 0, out));
+    return onnx_narrow(r, narrow, out);
 }
 
 static hone_status convert_batch_norm(onnx_reader *r, hone_garg *out) {
@@ -458,10 +463,13 @@ static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_axis(r, axis, data->rank, &first));
     for (int32_t i = first; i < data->rank; i++)
         axes[i - first] = i;
-    hone_garg args[3] = {r->inputs[0]};
     uint32_t rank = (uint32_t)(data->rank - first);
     bool comes_later;
+    hone_dtype narrow = HONE_DTYPE_VOID;
     HONE_TRY(has_outer_dimensions(r, (int32_t)rank, &comes_later));
+    if (comes_later) HONE_TRY(onnx_widen_inputs(r, &narrow));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    hone_garg args[3] = {r->inputs[0]};
     for (uint32_t i = 1; i < 3; i++)
         HONE_TRY(norm_operand(r, i, comes_later, data, first, &args[i]));
     hone_attr attrs[] = {
@@ -470,6 +478,7 @@ static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     };
     HONE_TRY(onnx_emit(r, "nn.layer_norm", 3, args, 2, attrs, out));
     if (comes_later) HONE_TRY(apply_later(r, out));
+    HONE_TRY(onnx_narrow(r, narrow, out));
     return r->output_count > 1 ? norm_statistics(r, rank, axes, epsilon, out) : HONE_OK;
 }
 

@@ -305,6 +305,11 @@ hone_status onnx_convert_rounded(onnx_reader *r, const onnx_converter *row, hone
 void onnx_wide_product(onnx_reader *r, hone_dtype dtype, hone_attr *attrs, uint32_t *io_count);
 /* x, and as float32 where it is of short floats. */
 hone_status onnx_widen(onnx_reader *r, hone_garg *x);
+/* The operator's inputs as float32 where the first is of short floats, for one that takes several
+ * steps; *out_narrow: what its results are rounded to in the end (onnx_narrow), or void. */
+hone_status onnx_widen_inputs(onnx_reader *r, hone_dtype *out_narrow);
+/* *x, and rounded to the type where it is not void. */
+hone_status onnx_narrow(onnx_reader *r, hone_dtype narrow, hone_garg *x);
 
 /* Attribute values in the arena. */
 hone_value onnx_ints_value(onnx_reader *r, uint32_t count, const int64_t *ints);

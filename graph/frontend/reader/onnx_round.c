@@ -75,14 +75,12 @@ hone_status onnx_widen(onnx_reader *r, hone_garg *x) {
     return onnx_emit_cast(r, *x, HONE_DTYPE_F32, x);
 }
 
-/* Inputs of short floats as float32, where the operator takes several steps; *out_narrow: what the
- * results are rounded to, or void. */
-static hone_status widen_inputs(onnx_reader *r, const onnx_converter *row, hone_dtype *out_narrow) {
+hone_status onnx_widen_inputs(onnx_reader *r, hone_dtype *out_narrow) {
     const hone_sinfo *info;
     *out_narrow = HONE_DTYPE_VOID;
     bool is_tensor =
         r->inputs[0].kind == HONE_GARG_VALUE || r->inputs[0].kind == HONE_GARG_CONSTANT;
-    if (!takes_steps(row->op) || !is_tensor) return HONE_OK;
+    if (!is_tensor) return HONE_OK;
     HONE_TRY(onnx_input_info(r, 0, &info));
     if (!hone_dtype_is_short_float(info->dtype)) return HONE_OK;
     *out_narrow = info->dtype;
@@ -91,11 +89,15 @@ static hone_status widen_inputs(onnx_reader *r, const onnx_converter *row, hone_
     return HONE_OK;
 }
 
+hone_status onnx_narrow(onnx_reader *r, hone_dtype narrow, hone_garg *x) {
+    return hone_dtype_is_void(narrow) ? HONE_OK : onnx_emit_cast(r, *x, narrow, x);
+}
+
 hone_status onnx_convert_rounded(onnx_reader *r, const onnx_converter *row, hone_garg *outputs) {
-    hone_dtype narrow;
-    HONE_TRY(widen_inputs(r, row, &narrow));
+    hone_dtype narrow = HONE_DTYPE_VOID;
+    if (takes_steps(row->op)) HONE_TRY(onnx_widen_inputs(r, &narrow));
     HONE_TRY(row->convert(r, outputs));
-    for (uint32_t i = 0; !hone_dtype_is_void(narrow) && i < r->output_count; i++)
-        HONE_TRY(onnx_emit_cast(r, outputs[i], narrow, &outputs[i]));
+    for (uint32_t i = 0; i < r->output_count; i++)
+        HONE_TRY(onnx_narrow(r, narrow, &outputs[i]));
     return HONE_OK;
 }
