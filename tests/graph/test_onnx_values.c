@@ -123,6 +123,10 @@ static const value_row rows[] = {
         "input x f32 3\nnode ai.onnx.ml.LabelEncoder x -> y keys_floats=[1.0,nan] "
         "values_floats=[5.0,6.0] default_float=-1.0",
         "nan,1,2", "6,5,-1"),
+    ROW("of equal keys the first counts",
+        "input x i64 4\nnode ai.onnx.ml.LabelEncoder x -> y keys_int64s=[3,5,3,9,5] "
+        "values_floats=[1.0,2.0,3.0,4.0,5.0] default_float=-1.0",
+        "3,5,7,9", "1,2,-1,4"),
     ROW("sums of what data leaves empty are 0",
         "input x f32 3\nnode NonZero x -> p\nnode Cast p -> f to=1\n"
         "const a i64 1 = 1\nnode ReduceSum f,a -> y keepdims=0",
@@ -438,6 +442,10 @@ static const value_row rows[] = {
         "opset 11\ninput x i32 5\nconst k i64 1 = 3\n"
         "node TopK x,k -> y,i largest=0",
         "5,-1,3,-1,9", "-1,-1,3"),
+    ROW("TopK of nothing",
+        "opset 11\ninput x f32 2,5\nconst k i64 1 = 0\nnode TopK x,k -> v,i axis=0\n"
+        "node Shape v -> s\nnode Shape i -> t\nnode Concat s,t -> y axis=0",
+        "1,2,3,4,5,6,7,8,9,10", "0,5,0,5"),
     ROW("CumSum from behind, without the number itself",
         "opset 14\ninput x i32 2,3\nconst a i64 = 1\nnode CumSum x,a -> y exclusive=1 reverse=1",
         "1,2,3,4,5,6", "5,3,0,11,6,0"),

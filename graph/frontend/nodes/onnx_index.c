@@ -148,7 +148,11 @@ static hone_status convert_topk(onnx_reader *r, hone_garg *out) {
         return onnx_emit(r, "gather_elements", 2, pair, 1, &attr, &out[0]);
     }
     HONE_TRY(topk_count(r, &k));
-    if (k < 1) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the first %lld elements", (long long)k);
+    if (k < 0) return HONE_ERROR(HONE_CODE_INVALID, "the first %lld elements", (long long)k);
+    if (k == 0) {
+        HONE_TRY(onnx_emit_slice(r, r->inputs[0], axis, 0, 0, &out[0]));
+        return onnx_emit_cast(r, out[0], HONE_DTYPE_I64, &out[1]);
+    }
     hone_attr attrs[] = {
         {"k",        HONE_VALUE_OF_INT(k)            },
         {"axis",     HONE_VALUE_OF_INT(axis)         },

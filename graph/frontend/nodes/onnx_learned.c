@@ -337,13 +337,13 @@ static hone_status other_value(onnx_reader *r, const hone_garg *values, hone_gar
     return onnx_emit_cast(r, *out, info->dtype, out);
 }
 
-/* The values, behind what stands for all other keys. */
+/* The values, and behind them what stands for all other keys. */
 static hone_status values_of(onnx_reader *r, uint32_t *out_count, hone_garg *out) {
     hone_garg parts[2], pool = {0};
-    HONE_TRY(table_of(r, "values", out_count, &parts[1]));
-    HONE_TRY(other_value(r, &parts[1], &parts[0]));
-    bool is_text = onnx_is_text(&parts[1]);
-    if (is_text != onnx_is_text(&parts[0]))
+    HONE_TRY(table_of(r, "values", out_count, &parts[0]));
+    HONE_TRY(other_value(r, &parts[0], &parts[1]));
+    bool is_text = onnx_is_text(&parts[0]);
+    if (is_text != onnx_is_text(&parts[1]))
         return HONE_ERROR(HONE_CODE_TYPE, "the default is of another type than the values");
     if (is_text) HONE_TRY(onnx_join_texts(r, 2, parts, &pool));
     HONE_TRY(onnx_emit_concat(r, 2, parts, 0, out));
@@ -366,16 +366,17 @@ static hone_status compare_keys(onnx_reader *r, hone_garg keys, hone_garg *out) 
     return onnx_emit_same_strings(r, bytes, keys, out);
 }
 
-/* Which key each element is, counted from 1; 0: none. */
+/* Which key each element is, of equal ones the first; the number of keys: none. */
 static hone_status number_of_key(onnx_reader *r, hone_garg keys, uint32_t count, hone_garg *out) {
     hone_garg same, places;
     hone_attr last = {"axis", HONE_VALUE_OF_INT(-1)};
     HONE_TRY(compare_keys(r, keys, &same));
     HONE_TRY(onnx_emit_cast(r, same, HONE_DTYPE_I64, &same));
     HONE_TRY(onnx_places(r, hone_extent_int(&r->ir, count), 1, 0, &places));
-    HONE_TRY(onnx_with_scalar(r, "add", places, 1, &places));
+    HONE_TRY(onnx_with_scalar(r, "subtract", places, count, &places));
     HONE_TRY(onnx_emit2(r, "multiply", same, places, &same));
-    return onnx_emit(r, "max", 1, &same, 1, &last, out);
+    HONE_TRY(onnx_emit(r, "min", 1, &same, 1, &last, out));
+    return onnx_with_scalar(r, "add", *out, count, out);
 }
 
 static hone_status convert_label_encoder(onnx_reader *r, hone_garg *out) {
