@@ -24,6 +24,7 @@
 #include "schedule/python/trace_parse.h"
 #include "schedule/replay/trace_apply.h"
 #include "schedule/state/schedule.h"
+#include "support/core/alloc.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 
@@ -291,12 +292,20 @@ static hone_status run(build *b) {
     return HONE_OK;
 }
 
-/* Reading and writing, and processes that do not come: of this machine. All else is of the program.
- */
-static hone_failure failure_of(hone_code code) {
+/* Whoever watches ends a build that has taken too much; what is left to tell is that it asked for
+ * too much at once. Any less the machine should have had. */
+static bool asked_too_much(const hone_build_request *request) {
+    return request->memory_bytes > 0 &&
+           hone_alloc_refused_bytes() >= (uint64_t)request->memory_bytes;
+}
+
+/* Reading and writing, processes and memory that do not come: of this machine. All else is of the
+ * program. */
+static hone_failure failure_of(const hone_build_request *request, hone_code code) {
     if (code == HONE_CODE_TIMEOUT) return HONE_FAILURE_BUILD_TIMEOUT;
-    return code == HONE_CODE_IO || code == HONE_CODE_UNAVAILABLE ? HONE_FAILURE_MACHINE_ERROR
-                                                                 : HONE_FAILURE_BUILD_ERROR;
+    bool is_machines = code == HONE_CODE_IO || code == HONE_CODE_UNAVAILABLE ||
+                       (code == HONE_CODE_NO_MEMORY && !asked_too_much(request));
+    return is_machines ? HONE_FAILURE_MACHINE_ERROR : HONE_FAILURE_BUILD_ERROR;
 }
 
 void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_str *out_bytes,
@@ -308,7 +317,7 @@ void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_s
         hone_build_times times = out_result->times;
         memset(out_result, 0, sizeof *out_result);
         out_result->times = times;
-        out_result->failure = failure_of(hone_status_code(st));
+        out_result->failure = failure_of(request, hone_status_code(st));
         out_result->message = hone_arena_strdup(arena, hone_status_message(st));
         hone_status_free(st);
     }

@@ -75,6 +75,11 @@ static int64_t now_of(const builder_local *self) {
     return hone_clock_now(self->clock);
 }
 
+/* What a build may take: it has what the ones before it left in the worker as well. */
+static int64_t most_memory(const builder_local *self) {
+    return 2 * self->memory_bytes;
+}
+
 /* ---- jobs ---- */
 
 static job *pop(hone_queue *queue) {
@@ -229,12 +234,32 @@ static void append_log(const worker *w, hone_str *out) {
     hone_str_append_n(out, text, (size_t)count);
 }
 
-/* Somebody, or the system for want of memory, has ended it: that is not the program's doing. */
-static bool was_killed(const worker *w) {
-    const hone_proc *proc = &w->held.proc;
-    if (!proc->is_ended) return false;
-    return proc->term_signal == SIGKILL || proc->term_signal == SIGTERM ||
-           proc->term_signal == SIGINT || proc->term_signal == SIGHUP;
+/* Somebody, or the system for want of memory, has ended it, or a page of its files cannot be read:
+ * that is not the program's doing. */
+static bool was_killed(const hone_proc *proc) {
+    static const int signals[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGBUS};
+    for (size_t i = 0; i < HONE_COUNT(signals); i++) {
+        if (proc->term_signal == signals[i]) return true;
+    }
+    return false;
+}
+
+/* What LLVM, the C++ library and the loader say when memory does not come. The worker had not taken
+ * more than a build may: it would have been ended for that (check_worker). */
+static bool lacked_memory(const char *said) {
+    static const char *const parts[] = {"LLVM ERROR: out of memory", "std::bad_alloc",
+                                        "error while loading shared libraries"};
+    for (size_t i = 0; i < HONE_COUNT(parts); i++) {
+        if (strstr(said, parts[i])) return true;
+    }
+    return false;
+}
+
+static bool is_machines(const worker *w, const char *said) {
+    const hone_held *held = &w->held;
+    const hone_proc *proc = held->inner.is_ended ? &held->inner : &held->proc;
+    return (held->proc.is_ended && was_killed(&held->proc)) ||
+           (proc->is_ended && (was_killed(proc) || lacked_memory(said)));
 }
 
 static void worker_died(builder_local *self, worker *w) {
@@ -250,8 +275,12 @@ static void worker_died(builder_local *self, worker *w) {
         hone_held_print_end(&w->held, &text);
     hone_status_free(st);
     append_log(w, &text);
-    hone_failure failure = was_killed(w) ? HONE_FAILURE_MACHINE_ERROR : HONE_FAILURE_BUILD_ERROR;
-    if (j) fail_job(self, j, failure, hone_str_text(&text));
+    const char *said = hone_str_text(&text);
+    if (j) {
+        fail_job(self, j,
+                 is_machines(w, said) ? HONE_FAILURE_MACHINE_ERROR : HONE_FAILURE_BUILD_ERROR,
+                 said);
+    }
     hone_str_deinit(&text);
     end_worker(self, w);
 }
@@ -335,9 +364,9 @@ static void check_worker(builder_local *self, worker *w, int64_t passed_ns) {
         return;
     }
     int64_t resident = hone_held_resident_bytes(&w->held);
-    if (resident > 2 * self->memory_bytes) {
+    if (resident > most_memory(self)) {
         snprintf(text, sizeof text, "the build took %lld MiB of memory, the limit is %lld MiB",
-                 (long long)(resident >> 20), (long long)(self->memory_bytes >> 19));
+                 (long long)(resident >> 20), (long long)(most_memory(self) >> 20));
         stop_build(self, w, HONE_FAILURE_BUILD_ERROR, text);
     }
 }
@@ -368,9 +397,11 @@ static bool copy_paths(const hone_build_request *request, job *j) {
 static hone_status local_submit(hone_builder *base, const hone_build_request *request,
                                 hone_ticket ticket) {
     builder_local *self = as_local(base);
+    hone_build_request bounded = *request;
     job *j = hone_calloc(1, sizeof *j);
     if (!j) return HONE_ERROR(HONE_CODE_NO_MEMORY, "build request");
-    hone_status st = hone_build_request_encode(request, &j->message);
+    bounded.memory_bytes = most_memory(self);
+    hone_status st = hone_build_request_encode(&bounded, &j->message);
     if (!st) st = hone_str_check(&j->message);
     if (!st && !copy_paths(request, j)) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "build request");
     if (st) {

@@ -38,6 +38,20 @@ static void tool_name(const workplace *w, const char *name, char out[NAME_BYTES]
              name);
 }
 
+/* A tool that failed may have found no room; what it says of that could be the text's own words. */
+static hone_status blame_full_disk(const workplace *w, hone_status failure) {
+    static const char page[1 << 16];
+    hone_str path = {0};
+    path_of(w, "room", &path);
+    hone_status st = hone_str_check(&path);
+    if (!st) st = hone_fs_write_atomic(hone_str_text(&path), page, sizeof page);
+    if (!st) st = hone_fs_remove_file(hone_str_text(&path));
+    hone_str_deinit(&path);
+    if (!st) return failure;
+    hone_status_free(failure);
+    return st;
+}
+
 /* Runs a tool in the workplace; what it says is the message of a failure. */
 static hone_status run_tool(const workplace *w, const char *const *argv) {
     char who[NAME_BYTES + 32];
@@ -45,6 +59,7 @@ static hone_status run_tool(const workplace *w, const char *const *argv) {
         .argv = argv, .work_dir = w->dir, .address_bytes = MAX_MEMORY, .file_bytes = MAX_FILE};
     snprintf(who, sizeof who, "pragma_import_c: %s", argv[0]);
     hone_status st = hone_tool_run(&options, who, false);
+    if (hone_status_code(st) == HONE_CODE_INVALID) return blame_full_disk(w, st);
     if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
     hone_status_free(st);
     return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",

@@ -15,8 +15,9 @@
 /* `options` as for hone_proc_spawn, but cpu_seconds; its descriptors are above 2. NOT_FOUND: there
  * is no such tool; INVALID: it failed: "WHO: what it said"; TIMEOUT: it took too long, and was
  * killed, but not what it had started: that ends with this process, which should not live on.
- * is_trusted: what it is given cannot make it end for want
- * of memory, room or descriptors; then the machine is to blame for that: IO. */
+ * IO: the machine is to blame: the tool was killed, or what it had started, or it got no memory
+ * although it was far from its limit (address_bytes). is_trusted: what it is given cannot make it
+ * say that room, memory or descriptors are missing; then its word for that is taken. */
 HONE_NODISCARD hone_status hone_tool_run(const hone_proc_options *options, const char *who,
                                          bool is_trusted);
 

@@ -36,6 +36,7 @@ typedef struct hone_build_request {
                                    computed of constants lies at so many places in turn that it is
                                    as far away; 0 = at one */
     int64_t timeout_ns;         /* of CPU time; 0 = 30 s */
+    int64_t memory_bytes;       /* what a build may take: the builder says */
     size_t intrin_count;
     const hone_build_intrin *intrins;
 } hone_build_request;

@@ -46,6 +46,7 @@ static const wire_field request_fields[] = {
     WIRE_LIMITED(11, WIRE_TEXT, hone_build_request, lines_path, MAX_PATH),
     WIRE_MEMBER(12, WIRE_UINT64, hone_build_request, constants),
     WIRE_MEMBER(13, WIRE_INT64, hone_build_request, constants_distance),
+    WIRE_MEMBER(14, WIRE_INT64, hone_build_request, memory_bytes),
 };
 WIRE_TABLE(request_table, request_fields);
 

@@ -1,4 +1,4 @@
-/* support/core/alloc.c - see alloc.h. The only state is per thread and belongs to tests. */
+/* support/core/alloc.c - see alloc.h. What state there is is a thread's. */
 #include "support/core/alloc.h"
 
 #include <stdlib.h>
@@ -31,29 +31,42 @@ bool hone_alloc_has_failed(void) {
     return injection.failed;
 }
 
+static _Thread_local size_t refused_bytes;
+
+size_t hone_alloc_refused_bytes(void) {
+    return refused_bytes;
+}
+
+static void *checked(void *memory, size_t bytes) {
+    if (HONE_UNLIKELY(!memory)) refused_bytes = bytes;
+    return memory;
+}
+
 void *hone_malloc(size_t bytes) {
-    return should_fail() ? NULL : malloc(bytes ? bytes : 1);
+    return checked(should_fail() ? NULL : malloc(bytes ? bytes : 1), bytes);
 }
 
 void *hone_calloc(size_t count, size_t bytes) {
-    return should_fail() ? NULL : calloc(count ? count : 1, bytes ? bytes : 1);
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, bytes, &total)) total = SIZE_MAX;
+    return checked(should_fail() ? NULL : calloc(count ? count : 1, bytes ? bytes : 1), total);
 }
 
 void *hone_realloc(void *memory, size_t bytes) {
-    return should_fail() ? NULL : realloc(memory, bytes ? bytes : 1);
+    return checked(should_fail() ? NULL : realloc(memory, bytes ? bytes : 1), bytes);
 }
 
 void *hone_realloc_array(void *memory, size_t count, size_t bytes) {
     size_t total = 0;
-    if (__builtin_mul_overflow(count, bytes, &total)) return NULL;
+    if (__builtin_mul_overflow(count, bytes, &total)) return checked(NULL, SIZE_MAX);
     return hone_realloc(memory, total);
 }
 
 void *hone_aligned_alloc(size_t alignment, size_t bytes) {
-    if (should_fail()) return NULL;
+    if (should_fail()) return checked(NULL, bytes);
     size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
-    if (rounded < bytes) return NULL;
-    return aligned_alloc(alignment, rounded ? rounded : alignment);
+    if (rounded < bytes) return checked(NULL, bytes);
+    return checked(aligned_alloc(alignment, rounded ? rounded : alignment), bytes);
 }
 
 char *hone_strdup(const char *text) {

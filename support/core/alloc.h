@@ -24,6 +24,11 @@ HONE_NODISCARD char *hone_strdup(const char *text);
 HONE_NODISCARD char *hone_strndup(const char *text, size_t count);
 void hone_free(void *memory);
 
+/* How many bytes the last allocation of this thread that came to nothing had asked for; 0: none
+ * did.
+ */
+size_t hone_alloc_refused_bytes(void);
+
 /* Makes this thread's `nth` allocation from now (1 = the next) fail; `sticky`: and all after it.
  * 0 turns injection off. For tests. */
 void hone_alloc_fail_nth(uint64_t nth, bool sticky);

@@ -192,6 +192,7 @@ static void reap(hone_proc *proc) {
     proc->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     proc->term_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     proc->cpu_ns = rusage_ns(&usage);
+    proc->peak_bytes = (int64_t)usage.ru_maxrss * 1024;
 }
 
 bool hone_proc_poll(hone_proc *proc) {

@@ -52,10 +52,11 @@ typedef struct hone_proc {
     pid_t pid;  /* 0: none */
     int pid_fd; /* readable when the child has ended: give it to poll(2) */
     bool shares_group;
-    bool is_ended;   /* reaped; the next three are set */
-    int exit_code;   /* when term_signal is 0 */
-    int term_signal; /* 0: it exited */
-    int64_t cpu_ns;  /* user and system time of the child and what it reaped */
+    bool is_ended;      /* reaped; what follows is set */
+    int exit_code;      /* when term_signal is 0 */
+    int term_signal;    /* 0: it exited */
+    int64_t cpu_ns;     /* user and system time of the child and what it reaped */
+    int64_t peak_bytes; /* of memory that the child had, or one that it reaped */
 } hone_proc;
 
 /* NOT_FOUND (no such program), UNAVAILABLE (no more processes), IO, NO_MEMORY. */

@@ -19,6 +19,14 @@
 #include "support/os/proc.h"
 #include "tests/support/hone_test.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+
 static const char scale[] =
     "from tvm.script import tir as T\n"
     "@T.prim_func\n"
@@ -312,6 +320,11 @@ static const struct hostile_row {
     {"killed", "read -r x <&3; kill -KILL $$", "SIGKILL", HONE_FAILURE_MACHINE_ERROR},
     {"ended", "read -r x <&3; kill -TERM $$", "SIGTERM", HONE_FAILURE_MACHINE_ERROR},
     {"spin", "while :; do :; done", "CPU time", HONE_FAILURE_BUILD_TIMEOUT},
+    {"a lost page", "read -r x <&3; kill -BUS $$", "SIGBUS", HONE_FAILURE_MACHINE_ERROR},
+    {"no memory in LLVM", "read -r x <&3; echo 'LLVM ERROR: out of memory' >&2; kill -ABRT $$",
+     "out of memory", HONE_FAILURE_MACHINE_ERROR},
+    {"no memory for the loader", "echo 'hone-worker: error while loading shared libraries: libz3.so.4: failed to map segment from shared object' >&2; exit 127",
+     "libz3", HONE_FAILURE_MACHINE_ERROR},
     {"unheld", "read -r x <&3; exec 4>&-; cat ${0%/*}/reply >&3; kill -KILL $$", "SIGKILL",
      HONE_FAILURE_MACHINE_ERROR},
     {"babble", "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60", "died", HONE_FAILURE_BUILD_ERROR},
@@ -360,6 +373,40 @@ static void survives(void **state) {
     hone_arena_destroy(arena);
     assert_true(ok);
 }
+
+#ifndef UNDER_SANITIZER /* which wants terabytes */
+/* How much the loader maps before a build begins depends on the machine: from where nothing starts
+ * to where all is well in steps. What does not come of it is never the program's fault. */
+static void is_kept_short_of_memory(void **state) {
+    (void)state;
+    enum { STEP_MIB = 8, MOST_MIB = 4096 };
+    char path[128], script[512];
+    int failed = 0;
+    bool is_built = false;
+    snprintf(path, sizeof path, "%s/short-worker", dir);
+    for (int mib = 64; mib < MOST_MIB && !is_built; mib += mib < 128 ? 64 : STEP_MIB) {
+        int length = snprintf(script, sizeof script, "#!/bin/sh\nulimit -v %d\nexec '%s' \"$@\"\n",
+                              mib * 1024, hone_test_build_path("hone-worker"));
+        HONE_ASSERT_OK(hone_fs_write_atomic(path, script, (size_t)length));
+        assert_int_equal(chmod(path, 0755), 0);
+        hone_builder_local_options options = {.worker_path = path};
+        hone_builder *builder;
+        HONE_ASSERT_OK(hone_builder_create_local(&options, &builder));
+        hone_arena *arena = hone_arena_create(4096);
+        hone_build_request request = request_of(scale, NULL);
+        request.emit = "obj";
+        hone_build_result r = build_one(builder, &request, arena);
+        is_built = r.failure == HONE_FAILURE_NONE;
+        if (!is_built && r.failure != HONE_FAILURE_MACHINE_ERROR) {
+            fail_msg("%d MiB: %s: %s", mib, hone_failure_name(r.failure), r.message);
+        }
+        failed += !is_built;
+        hone_builder_release(builder);
+        hone_arena_destroy(arena);
+    }
+    assert_true(is_built && failed > 0);
+}
+#endif
 
 /* Where PATH has a program; owned by the caller; NULL: nowhere. */
 static char *which(const char *program) {
@@ -469,6 +516,9 @@ int main(void) {
         cmocka_unit_test(applies_a_trace),
         cmocka_unit_test(scratch_that_is_gone),
         cmocka_unit_test(links_for_another_machine),
+#ifndef UNDER_SANITIZER
+        cmocka_unit_test(is_kept_short_of_memory),
+#endif
         cmocka_unit_test(says_when_there_is_no_worker),
         cmocka_unit_test(pauses_and_cancels),
         cmocka_unit_test(describes_launches),
