@@ -132,6 +132,12 @@ static int32_t run(void *ctx, int64_t count, int64_t *out_ns) {
 
 static bool returned_zero(trial *t, int32_t code) {
     if (code == 0) return true;
+    if (code == HONE_DEVICE_LEFT_CHANGED) {
+        hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH,
+                             "the kernel left rounding, subnormal numbers or traps of the "
+                             "processor otherwise than it found them");
+        return false;
+    }
     char said[256];
     hone_device_take_error(t->bench->options.device, said, sizeof said);
     hone_run_result_fail(t->result, hone_device_fault(t->bench->options.device),

@@ -127,8 +127,12 @@ typedef struct hone_device_launch {
         *turns; /* NULL = none; devices that have no caches of the host's do without */
 } hone_device_launch;
 
-/* Runs and waits; *out_ns is the time of all runs (flushing not counted). Returns 0 or the code of
- * the first run that failed. */
+/* A code that no kernel returns: it came back, but with rounding, the handling of subnormal numbers
+ * or traps of the processor otherwise than it found them. They have been put back. */
+#define HONE_DEVICE_LEFT_CHANGED INT32_MIN
+
+/* Runs and waits; *out_ns is the time of all runs (flushing not counted). Returns 0, the code of
+ * the first run that failed, or HONE_DEVICE_LEFT_CHANGED. */
 int32_t hone_device_run(hone_device *device, const hone_device_launch *launch, int64_t *out_ns);
 /* What the last failing kernel said; "" when nothing. */
 void hone_device_take_error(hone_device *device, char *message, size_t capacity);

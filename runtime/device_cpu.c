@@ -2,6 +2,8 @@
  * embedded in compiled models, so that what is measured is what is shipped. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +14,7 @@
 #include "runtime/guarded.h"
 #include "runtime/leave_as.h"
 #include "runtime/library.h"
+#include "runtime/manners.h"
 #include "runtime/model/model_rt.h"
 #include "runtime/pinning.h"
 #include "support/core/alloc.h"
@@ -27,6 +30,8 @@ typedef struct device_cpu {
     void *extern_library; /* of the module that is running */
     hone_pinning pinning;
     bool is_pinned;
+    hone_manners manners; /* that this thread and the pool's have */
+    cpu_set_t cpus;       /* that this thread may run on; what a candidate changes is put back */
 } device_cpu;
 
 typedef struct cpu_buffer {
@@ -73,7 +78,40 @@ static hone_status cpu_set_threads(hone_device *base, int32_t threads) {
     }
     self->threads = threads;
     self->is_pinned = hone_pinning_apply(&self->pinning);
+    if (sched_getaffinity(0, sizeof self->cpus, &self->cpus)) CPU_ZERO(&self->cpus);
     return HONE_OK;
+}
+
+/* ---- what candidates leave ---- */
+
+typedef struct manners_check {
+    const hone_manners *wanted;
+    _Atomic bool was_changed;
+} manners_check;
+
+static int32_t restore_one(const hone_rt *rt, void *closure, int64_t begin, int64_t end) {
+    manners_check *check = closure;
+    (void)rt;
+    (void)begin;
+    (void)end;
+    if (!hone_manners_restore(check->wanted)) check->was_changed = true;
+    return 0;
+}
+
+/* In this thread and those of the pool; true: all were as they should be. */
+static bool restore_manners(device_cpu *self) {
+    manners_check check = {.wanted = &self->manners};
+    if (!hone_manners_restore(&self->manners)) check.was_changed = true;
+    if (self->threads > 1) {
+        (void)self->rt->parallel_for(self->rt, 0, self->threads, restore_one, &check);
+    }
+    return !check.was_changed;
+}
+
+static void restore_cpus(const device_cpu *self) {
+    cpu_set_t now;
+    if (CPU_COUNT(&self->cpus) == 0 || sched_getaffinity(0, sizeof now, &now)) return;
+    if (!CPU_EQUAL(&now, &self->cpus)) sched_setaffinity(0, sizeof self->cpus, &self->cpus);
 }
 
 /* ---- buffers ---- */
@@ -187,6 +225,8 @@ static void cpu_unload(hone_device *base, hone_device_module *module) {
     if (self->extern_library == module->extern_library) self->extern_library = NULL;
     if (module->library) dlclose(module->library);
     if (module->extern_library) dlclose(module->extern_library);
+    (void)restore_manners(self); /* destructors */
+    restore_cpus(self);
     hone_free(module);
 }
 
@@ -213,6 +253,8 @@ static hone_status cpu_load(hone_device *base, const hone_device_artifact *artif
     hone_device_module *module = hone_calloc(1, sizeof *module);
     if (!module) return HONE_ERROR(HONE_CODE_NO_MEMORY, "module");
     hone_status st = load(artifact, manifest, module);
+    (void)restore_manners(
+        as_cpu(base)); /* a library made by -ffast-math changes them as it loads */
     if (st) {
         cpu_unload(base, module);
         return st;
@@ -305,8 +347,7 @@ static int32_t run_in_turns(device_cpu *self, const hone_device_launch *launch, 
     return code;
 }
 
-static int32_t cpu_run(hone_device *base, const hone_device_launch *launch, int64_t *out_ns) {
-    device_cpu *self = as_cpu(base);
+static int32_t run_all(device_cpu *self, const hone_device_launch *launch, int64_t *out_ns) {
     const hone_device_module *m = launch->module;
     void *data[HONE_MANIFEST_MAX_ARGS];
     for (size_t i = 0; i < m->arg_count; i++)
@@ -322,6 +363,13 @@ static int32_t cpu_run(hone_device *base, const hone_device_launch *launch, int6
         code = kernel(self->rt, data, sizes);
     *out_ns = hone_clock_now(self->clock) - start;
     return code;
+}
+
+static int32_t cpu_run(hone_device *base, const hone_device_launch *launch, int64_t *out_ns) {
+    device_cpu *self = as_cpu(base);
+    int32_t code = run_all(self, launch, out_ns);
+    bool is_as_found = restore_manners(self);
+    return code || is_as_found ? code : HONE_DEVICE_LEFT_CHANGED;
 }
 
 static void cpu_take_error(hone_device *base, char *message, size_t capacity) {
@@ -361,6 +409,7 @@ hone_status hone_device_open_cpu(int32_t number, int64_t memory_bytes, hone_devi
     if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "cpu device");
     self->base.vtable = &cpu_vtable;
     self->clock = hone_clock_system();
+    hone_manners_note(&self->manners);
     hone_status st = cpu_set_threads(&self->base, 1);
     if (st) {
         cpu_destroy(&self->base);

@@ -39,27 +39,35 @@ static const struct row {
     hone_failure want;
     const char *message; /* a part of it */
 } rows[] = {
-    {"call_as_i386",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIG"           },
-    {"call_as_x32",         PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGSYS"        },
-    {"call_probes",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"stop_itself",         SHORT_NS,    HONE_FAILURE_RUN_TIMEOUT, "still running" },
-    {"exhaust_descriptors", PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"leave_threads",       PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"flush_subnormals",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "subnormal"     },
+    {"round_upward",            PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "rounding"      },
+    {"round_upward_for_itself", PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"trap_floats",             PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "traps"         },
+    {"copy_backwards",          PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   ""              },
+    {"trap_unaligned",          PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   ""              },
+    {"forget_registers",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIG"           },
+    {"move_to_one_cpu",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"call_as_i386",            PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIG"           },
+    {"call_as_x32",             PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGSYS"        },
+    {"call_probes",             PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"stop_itself",             SHORT_NS,    HONE_FAILURE_RUN_TIMEOUT, "still running" },
+    {"exhaust_descriptors",     PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"leave_threads",           PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
 #ifndef UNDER_SANITIZER  /* which needs all addresses, so that there is no limit */
-    {"eat_memory",          PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"eat_memory",              PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
 #endif
-    {"write_10_gigabytes",  PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"say_waiting",         SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
-    {"say_started",         SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
-    {"say_hello",           SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
-    {"answer_another",      PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was not asked" },
-    {"answer_gigabytes",    PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was written to"},
-    {"keep_gate",           PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"garble_channel",      PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGKILL"       },
-    {"leave_taker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"flip_paths",          SLOW_NS,     HONE_FAILURE_NONE,        ""              },
-    {"leave_asker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"leave_vandal",        PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"write_10_gigabytes",      PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"say_waiting",             SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"say_started",             SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"say_hello",               SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"answer_another",          PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"answer_gigabytes",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was written to"},
+    {"keep_gate",               PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"garble_channel",          PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGKILL"       },
+    {"leave_taker",             PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"flip_paths",              SLOW_NS,     HONE_FAILURE_NONE,        ""              },
+    {"leave_asker",             PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"leave_vandal",            PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
 };
 
 static hone_run_request request_of(const char *library, const char *entry, int64_t timeout_ns) {
@@ -79,12 +87,20 @@ static void assert_gate_is_free(const char *after) {
     if (hone_status_consume(st) != HONE_CODE_OK) fail_msg("%s keeps the quiet gate", after);
 }
 
-static void assert_next_is_fine(const char *after) {
+/* Says whether the candidate was judged in a fresh executor after it had failed in this one. */
+static bool assert_is_fine(const char *library, const char *entry, const char *after) {
     hone_run_result result;
-    const hone_run_request request = request_of(fixture.candidates, "ok", PATIENCE_NS);
+    const hone_run_request request = request_of(library, entry, PATIENCE_NS);
     runner_fixture_run(runner, &request, &result);
-    if (result.failure != HONE_FAILURE_NONE) fail_msg("after %s: %s", after, result.message);
+    if (result.failure != HONE_FAILURE_NONE)
+        fail_msg("%s after %s: %s", entry, after, result.message);
+    bool was_retried = result.retried;
     hone_run_result_deinit(&result);
+    return was_retried;
+}
+
+static void assert_next_is_fine(const char *after) {
+    assert_is_fine(fixture.candidates, "ok", after);
 }
 
 static void check_row(void **state) {
@@ -147,6 +163,25 @@ static void idle_executors_end(void **state) {
     assert_in_range(turns, 1, 100);
 }
 
+/* A library that changes how numbers are computed as it is loaded, or a kernel that chooses its
+ * CPU, changes nothing for the next one in the same executor. */
+static void executors_stay_as_they_are(void **state) {
+    static const char *const entries[] = {"move_to_one_cpu", "round_upward_for_itself"};
+    const hone_runner_local_options options = {.executor_path = fixture.executor};
+    char *library = hone_strdup(hone_test_build_path("tests/fast_math.so"));
+    hone_runner *usual = runner;
+    (void)state;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    for (int i = 0; i < 2; i++) {
+        assert_false(assert_is_fine(library, "keeps_subnormals", "loading"));
+        assert_is_fine(unruly, entries[i], "fast_math.so");
+        assert_false(assert_is_fine(unruly, "expect_manners", entries[i]));
+    }
+    hone_runner_destroy(runner);
+    runner = usual;
+    hone_free(library);
+}
+
 /* Where the user cannot be changed, no limit of the kernel counts them. */
 static void threads_have_a_limit_as_root(void **state) {
     const hone_runner_local_options options = {.executor_path = fixture.executor,
@@ -169,7 +204,8 @@ static void threads_have_a_limit_as_root(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest idle[] = {cmocka_unit_test(idle_executors_end),
+    const struct CMUnitTest idle[] = {cmocka_unit_test(executors_stay_as_they_are),
+                                      cmocka_unit_test(idle_executors_end),
                                       cmocka_unit_test(threads_have_a_limit_as_root)};
     if (runner_fixture_is_emulated()) hone_test_skip_all("an emulator has no filter");
     runner_fixture_init(&fixture);

@@ -6,7 +6,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 #include "runtime/model/abi.h"
+#include "tests/conformance/candidates/flush.h"
 
 #define COUNT 64
 #define RUNNER_FD 300
@@ -62,6 +65,97 @@ static bool leave(void *(*what)(void *)) {
     bool is_left = pthread_create(&thread, &attr, what, NULL) == 0;
     pthread_attr_destroy(&attr);
     return is_left;
+}
+
+/* ---- what a call must leave as it was ---- */
+
+KERNEL(flush_subnormals) {
+    UNUSED;
+    flush();
+    return work(buffers);
+}
+
+KERNEL(round_upward) {
+    UNUSED;
+    fesetround(FE_UPWARD);
+    return work(buffers);
+}
+
+KERNEL(round_upward_for_itself) {
+    UNUSED;
+    fesetround(FE_UPWARD);
+    int32_t code = work(buffers);
+    fesetround(FE_TONEAREST);
+    feraiseexcept(FE_INEXACT | FE_OVERFLOW); /* what was raised is nobody's */
+    return code;
+}
+
+KERNEL(trap_floats) {
+    UNUSED;
+    int32_t code = work(buffers);
+#ifdef __x86_64__
+    feenableexcept(FE_DIVBYZERO | FE_INVALID);
+#else
+    flush(); /* not every processor can */
+#endif
+    return code;
+}
+
+KERNEL(copy_backwards) {
+    UNUSED;
+    int32_t code = work(buffers);
+#ifdef __x86_64__
+    __asm__ volatile("std" : : : "cc");
+#else
+    flush();
+#endif
+    return code;
+}
+
+KERNEL(trap_unaligned) {
+    UNUSED;
+    int32_t code = work(buffers);
+#ifdef __x86_64__
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | UINT64_C(1) << 18);
+#else
+    flush();
+#endif
+    return code;
+}
+
+KERNEL(forget_registers) {
+    UNUSED;
+    work(buffers);
+#ifdef __x86_64__
+    __asm__ volatile("xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%r12d, %%r12d\n"
+                     "xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n"
+                     "mov %0, %%rsp\n xor %%eax, %%eax\n ret"
+                     :
+                     : "r"((void **)__builtin_frame_address(0) + 1));
+#else
+    abort();
+#endif
+    return 0;
+}
+
+KERNEL(move_to_one_cpu) {
+    UNUSED;
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&cpus) > 1; i--)
+        CPU_CLR(i, &cpus);
+    return sched_setaffinity(0, sizeof cpus, &cpus) ? -1 : work(buffers);
+}
+
+/* Finds what the ones above leave; whoever runs it does so where more than one CPU is allowed. */
+KERNEL(expect_manners) {
+    UNUSED;
+    cpu_set_t cpus;
+    volatile float least = 2e-45f, half = 0.5f, third = 3;
+    if (least * third == 0) return -11;
+    if (1 + half * 1e-7f != 1 || fegetround() != FE_TONEAREST) return -12;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    return CPU_COUNT(&cpus) == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? -13 : work(buffers);
 }
 
 /* ---- calls that kill ---- */
