@@ -271,7 +271,7 @@ void hone_json_print_text(const char *text, size_t count, hone_str *out) {
     size_t plain = 0; /* start of the run that needs no escape */
     for (size_t i = 0; i < count; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        if (c >= 0x20 && c != 0x7f && c != '"' && c != '\\') continue;
         hone_utf8_append_clean(out, text + plain, i - plain);
         plain = i + 1;
         switch (c) {
