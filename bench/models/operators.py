@@ -190,6 +190,8 @@ WORKS = {
     "bytes conv 64x28 to 64, 3x3": bytes_conv((1, 64, 28, 28), (64, 64, 3, 3), pad=1),
     "bytes conv 100x14 to 200, 1x1": bytes_conv((1, 100, 14, 14), (200, 100, 1, 1)),
     "bytes conv 17x33x31 to 40, 5x5": bytes_conv((1, 17, 33, 31), (40, 17, 5, 5), pad=2),
+    "bytes conv 5x56 to 40, 7x7": bytes_conv((1, 5, 56, 53), (40, 5, 7, 7), pad=3),
+    "bytes conv 7x40 to 33, 5x5": bytes_conv((1, 7, 40, 37), (33, 7, 5, 5), pad=2),
     "bytes conv 3x112 to 64, 7x7 by 2": bytes_conv((1, 3, 112, 112), (64, 3, 7, 7), 3, 2),
     "softmax 3x197x197": rows("Softmax", 3, 197, 197, axis=-1),
     "softmax 1x12x128x128": rows("Softmax", 1, 12, 128, 128, axis=-1),

@@ -46,12 +46,15 @@ typedef struct hone_packed {
  * nothing. */
 bool hone_packed_find(hone_schedule *sch, hone_node_id node, bool is_turned, bool is_packed,
                       hone_packed *out);
-/* For a product of bytes that has turned columns only (filters of a convolution): the dimension of
- * read `out_read` that should be its last one, so that bytes that are summed together lie side by
- * side (the channels of an image); -1: there is none, or they lie well. Changes and records
- * nothing.
- */
-int32_t hone_packed_find_turn(hone_schedule *sch, hone_node_id node, uint32_t *out_read);
+/* How the bytes of a sum come to lie side by side in fours. */
+typedef struct hone_packed_fours {
+    uint32_t read;     /* what columns share */
+    int32_t dimension; /* of it, that should be its last one (the channels of an image); -1: it lies
+                          well */
+    int32_t padded;    /* the reduce axis that should end with zeros, at a multiple of four; -1 */
+} hone_packed_fours;
+/* For a product of bytes; false: nothing is to be done. Changes and records nothing. */
+bool hone_packed_find_fours(hone_schedule *sch, hone_node_id node, hone_packed_fours *out);
 /* An axis outside of the rows that shares what rows share; -1: there is none. */
 int32_t hone_packed_find_outer_row(const hone_packed *p);
 /* For last_sum: of bytes as it is; else the reduce axis with most steps, which are too many to be

@@ -4,8 +4,9 @@
 #include "schedule/defaults/packed.h"
 
 enum {
-    TOGETHER = 4, /* bytes that one instruction sums */
-    SINGLE = 6    /* instructions for a byte alone */
+    TOGETHER = 4,  /* bytes that one instruction sums */
+    SINGLE = 6,    /* instructions for a byte alone */
+    MANY_FOURS = 2 /* beside which a few single bytes take less than a copy with zeros */
 };
 
 static const double WORTH_TURNING = 1.5;
@@ -141,12 +142,12 @@ static bool is_of_floats(const hone_packed *p) {
     return is_same;
 }
 
-/* The reduce axis along which all that is summed but what moves along columns is contiguous; -1:
- * there is none. */
-static int32_t find_contiguous_sum(const hone_packed *p) {
+/* The reduce axis of so many steps along which all that is summed but what moves along columns is
+ * contiguous; -1: there is none. */
+static int32_t find_contiguous_sum(const hone_packed *p, int64_t least) {
     const hone_block *block = hone_packed_block(p);
     for (uint32_t a = 0; a < p->f.loop_count; a++) {
-        bool is_contiguous = !p->f.is_spatial[a] && p->f.extents[a] >= TOGETHER;
+        bool is_contiguous = !p->f.is_spatial[a] && p->f.extents[a] >= least;
         for (uint32_t r = 0; r < block->read_count && is_contiguous; r++) {
             int64_t stride;
             const hone_region *region = &block->reads[r];
@@ -196,7 +197,7 @@ static bool find_roles(hone_packed *p, bool is_packed) {
 /* Bytes side by side are those of the copy. */
 static bool find_sum_of_bytes(hone_packed *p, bool is_packed) {
     p->together = TOGETHER;
-    p->last_sum = find_contiguous_sum(p);
+    p->last_sum = find_contiguous_sum(p, TOGETHER);
     return is_packed && p->last_sum >= 0 &&
            moves(p, &hone_packed_block(p)->reads[p->read], (uint32_t)p->last_sum);
 }
@@ -255,21 +256,60 @@ static int32_t find_shared_read(const hone_packed *p) {
     return found;
 }
 
-int32_t hone_packed_find_turn(hone_schedule *sch, hone_node_id node, uint32_t *out_read) {
-    hone_packed p = {0};
-    if (hone_packed_find(sch, node, false, true, &p)) return -1; /* columns are contiguous */
-    if (!begin(sch, node, true, &p) || !is_of_bytes(&p) || !find_roles(&p, true)) return -1;
-    int32_t read = find_shared_read(&p), now = find_contiguous_sum(&p), best = -1;
-    if (read < 0) return -1;
-    double most = now < 0 ? 1 : products_together(p.f.extents[now]) * WORTH_TURNING;
-    const hone_block *block = hone_packed_block(&p);
-    for (uint32_t a = 0; a < p.f.loop_count; a++) {
-        int32_t dimension = moving_dimension(&p, &block->reads[read], a);
-        if (p.f.is_spatial[a] || (int32_t)a == now || dimension < 0) continue;
-        if (p.f.extents[a] < TOGETHER || products_together(p.f.extents[a]) <= most) continue;
-        most = products_together(p.f.extents[a]);
-        best = dimension;
+/* As many where zeros are added to the last four. */
+static double products_padded(int64_t steps) {
+    return (double)steps / (double)((steps + TOGETHER - 1) / TOGETHER);
+}
+
+/* Zeros can be added along the axis: it is a dimension of whatever moves with it. */
+static bool can_pad(const hone_packed *p, uint32_t axis) {
+    const hone_block *block = hone_packed_block(p);
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (moves(p, &block->reads[r], axis) &&
+            hone_packed_dimension(p, &block->reads[r], axis) < 0)
+            return false;
     }
-    *out_read = (uint32_t)read;
-    return best;
+    return p->f.extents[axis] % TOGETHER != 0;
+}
+
+/* What lies well along its sum, but for its few last steps: channels that are the last dimension.
+ */
+static bool find_fours_in_place(const hone_packed *p, hone_packed_fours *out) {
+    int32_t axis = find_contiguous_sum(p, 2), read = find_shared_read(p);
+    if (axis < 0 || read < 0 || !can_pad(p, (uint32_t)axis)) return false;
+    int64_t steps = p->f.extents[axis];
+    *out = (hone_packed_fours){.read = (uint32_t)read, .dimension = -1, .padded = axis};
+    return steps < MANY_FOURS * TOGETHER && steps % TOGETHER > 1;
+}
+
+/* The axis whose dimension should be the last one of what is shared by columns. */
+static bool find_fours_across(const hone_packed *p, hone_packed_fours *out) {
+    int32_t read = find_shared_read(p), now = find_contiguous_sum(p, TOGETHER);
+    *out = (hone_packed_fours){.dimension = -1, .padded = -1};
+    if (read < 0) return false;
+    double most = now < 0 ? 1 : products_together(p->f.extents[now]) * WORTH_TURNING;
+    out->read = (uint32_t)read;
+    for (uint32_t a = 0; a < p->f.loop_count; a++) {
+        int32_t dimension = moving_dimension(p, &hone_packed_block(p)->reads[read], a);
+        if (p->f.is_spatial[a] || (int32_t)a == now || dimension < 0) continue;
+        bool is_padded = can_pad(p, a);
+        if (p->f.extents[a] < TOGETHER && !is_padded) continue;
+        double products =
+            is_padded ? products_padded(p->f.extents[a]) : products_together(p->f.extents[a]);
+        if (products <= most) continue;
+        most = products;
+        out->dimension = dimension;
+        out->padded = is_padded ? (int32_t)a : -1;
+    }
+    return out->dimension >= 0;
+}
+
+bool hone_packed_find_fours(hone_schedule *sch, hone_node_id node, hone_packed_fours *out) {
+    hone_packed p = {0};
+    bool is_of_columns = begin(sch, node, false, &p) && is_of_bytes(&p) && find_roles(&p, true);
+    if (is_of_columns && find_fours_in_place(&p, out)) return true;
+    p = (hone_packed){0};
+    if (hone_packed_find(sch, node, false, true, &p)) return false;
+    return begin(sch, node, true, &p) && is_of_bytes(&p) && find_roles(&p, true) &&
+           find_fours_across(&p, out);
 }

@@ -28,8 +28,9 @@ typedef struct einsum {
     pad_buffer *buffers; /* all that the block accesses: first what it reads */
 } einsum;
 
-/* Fills in the buffers. ILLEGAL where the block is no einsum: an index that is not an axis or a
- * constant, two accesses of one buffer at different indices, and so on (einsum_buffers.c). */
+/* Fills in the buffers, by e->extents. ILLEGAL where the block is no einsum: an index that moves
+ * with an axis that grows and is more than that axis, two accesses of one buffer at different
+ * indices, and so on (einsum_buffers.c). */
 HONE_NODISCARD hone_status sch_find_einsum_buffers(einsum *e);
 /* Fills in how the buffer is padded when axes grow to e->extents. ILLEGAL where the program would
  * compute something else. */

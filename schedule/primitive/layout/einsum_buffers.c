@@ -21,14 +21,11 @@ static uint32_t axis_of(const einsum *e, const hone_expr *index) {
     return HONE_NO_ID;
 }
 
-/* An axis of a block around it: the same in all instances that are padded together. */
-static bool is_outer_axis(const einsum *e, const hone_expr *index) {
-    for (hone_node_id n = e->scope; n != HONE_NO_ID && index->kind == HONE_EXPR_VAR;
-         n = sch_scope_of(e->sch, n)) {
-        const hone_block *block = sch_block(e->sch, n);
-        for (uint32_t i = 0; i < block->axis_count; i++) {
-            if (block->axes[i].var == index->u.var) return true;
-        }
+/* An index that is no axis itself moves with none that grows: it stays what it is. */
+static bool uses_growing_axis(const einsum *e, const hone_expr *index) {
+    const hone_block *block = sch_block(e->sch, e->block);
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        if (e->extents[i] && hone_expr_uses_var(index, block->axes[i].var)) return true;
     }
     return false;
 }
@@ -50,8 +47,8 @@ static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
             return not_einsum(e, buffer, "at two places");
         }
         if (axis_of(e, indices[d]) != HONE_NO_ID) continue;
-        if (indices[d]->kind != HONE_EXPR_INT && !is_outer_axis(e, indices[d]))
-            return not_einsum(e, buffer, "at an index that is neither an axis nor a constant");
+        if (uses_growing_axis(e, indices[d]))
+            return not_einsum(e, buffer, "at an index that moves with a padded axis and is none");
         if (!is_inside(e, buffer, d, indices[d]))
             return not_einsum(e, buffer, "at a place that may lie outside of it");
     }

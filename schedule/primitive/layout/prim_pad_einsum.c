@@ -13,7 +13,8 @@
  * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; within its nest the
  * block is complete or a reduction, below loops only, consists of stores, loops and conditions, and
  * its predicate only cuts off what lies outside its axes; it accesses each buffer at one place,
- * whose indices are axes, also of blocks around it, or constants (the pattern of an einsum). Where
+ * whose indices are axes, or move with none that grows (the places of a convolution's window, while
+ * its channels are padded). Where
  * an axis grows: it starts at 0, and if it is bound to a loop, that is its own, over all of it, no
  * thread and around no other block; a buffer that grows has no views and, if read, is none; what
  * others in the nest access is in it; if they make it, nobody else uses it, and no threads have it
@@ -318,8 +319,8 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     einsum e = {.sch = sch};
     HONE_TRY(sch_resolve_in_scope(sch, block, &e.block, &e.scope));
     HONE_TRY(check_nest(&e));
-    HONE_TRY(sch_find_einsum_buffers(&e));
     HONE_TRY(find_extents(&e, count, padding));
+    HONE_TRY(sch_find_einsum_buffers(&e));
     bool grows = false;
     for (uint32_t i = 0; i < e.axis_count; i++)
         grows |= e.extents[i] != NULL;
