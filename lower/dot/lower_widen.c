@@ -11,6 +11,7 @@
  * factors of int32 products, which may be less a zero point. */
 #include "lower/dot/widen_pairs.h"
 
+#include "lower/dot/own_buffers.h"
 #include "lower/ground/passes.h"
 
 typedef struct widening {
@@ -68,43 +69,14 @@ static bool visit(void *ctx, const hone_expr *e) {
         return false;
     }
     if (e->kind == HONE_EXPR_LOAD) w->is_copy[e->u.buffer] = false;
-    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
-        for (hone_buffer i = 0; i < w->func->buffer_count; i++)
-            w->is_copy[i] &= w->func->buffers[i].data != e->u.var;
-    }
     return true;
-}
-
-static void find_allocated(widening *w) {
-    const hone_func *func = w->func;
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_ALLOC) w->is_copy[node->u.alloc.buffer] = true;
-        if (node->kind != HONE_NODE_BLOCK) continue;
-        for (uint32_t i = 0; i < node->u.block.block->alloc_count; i++)
-            w->is_copy[node->u.block.block->allocs[i]] = true;
-    }
-}
-
-/* A buffer that has another name may be anything. */
-static void drop_shared(widening *w) {
-    const hone_func *func = w->func;
-    for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        w->is_copy[b] &= is_byte(func->buffers[b].dtype) && func->buffers[b].alias_of == HONE_NO_ID;
-        if (func->buffers[b].alias_of != HONE_NO_ID) w->is_copy[func->buffers[b].alias_of] = false;
-    }
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_BLOCK) continue;
-        for (uint32_t i = 0; i < node->u.block.block->match_count; i++)
-            w->is_copy[node->u.block.block->matches[i].source.buffer] = false;
-    }
 }
 
 static uint32_t find_copies(widening *w) {
     uint32_t before, count = w->func->buffer_count + 1;
-    find_allocated(w);
-    drop_shared(w);
+    lower_find_own_buffers(w->func, w->is_copy);
+    for (hone_buffer b = 0; b < w->func->buffer_count; b++)
+        w->is_copy[b] &= is_byte(w->func->buffers[b].dtype);
     do { /* a buffer that drops out may take another one with it */
         before = count;
         hone_tree_walk_parts(w->func, 0, false, visit, w);

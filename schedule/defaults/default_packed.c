@@ -21,7 +21,12 @@
 #include "schedule/defaults/packed.h"
 #include "schedule/primitive/primitives.h"
 
-enum { MAX_VECTORS = 4, MAX_ROWS = 32 };
+enum {
+    MAX_VECTORS = 4,
+    MAX_ROWS = 32,
+    FEW_ROWS = 4, /* of a product whose right side, of short floats, is better read where it lies */
+    ROWS_TO_WIDEN = 24 /* for which it is widened in a copy of the run */
+};
 
 /* What a step of a sum in lanes takes, beside a product of a tile. */
 static const double LANES_STEP = 2.5;
@@ -41,13 +46,16 @@ static bool reads_constant(const hone_default_nest *n, const hone_packed *p) {
     return hone_default_is_constant(n->sch, n->limits, operand_of(p)->buffer);
 }
 
-/* An operand of the run that may be worth a copy: bytes, which are summed in fours, and one along
- * whose columns there are no vectors. */
-static bool may_copy(const hone_packed *p) {
+static bool lies_along_columns(const hone_packed *p) {
     int64_t stride;
-    if (p->together > 1) return true;
     hone_var column = hone_packed_block(p)->axes[p->column].var;
-    return !sch_stride_in_axis(p->sch, operand_of(p), column, &stride) || stride != 1;
+    return sch_stride_in_axis(p->sch, operand_of(p), column, &stride) && stride == 1;
+}
+
+/* An operand of the run that may be worth a copy: bytes, which are summed in fours, floats that are
+ * widened, and one along whose columns there are no vectors. */
+static bool may_copy(const hone_packed *p) {
+    return p->together > 1 || hone_packed_is_narrow(p, p->read) || !lies_along_columns(p);
 }
 
 /* ---- how large a tile is ---- */
@@ -139,10 +147,17 @@ static double lanes_time(const hone_default_nest *n, const hone_packed *p) {
     return LANES_STEP * tall * (double)extent_of(p, (int32_t)p->column) / (double)n->lanes;
 }
 
+static bool has_rows(const hone_packed *p, int64_t least) {
+    return p->f.space >= least * extent_of(p, (int32_t)p->column);
+}
+
 static bool pays(const hone_default_nest *n, const way *w) {
     if (w->p.together > 1) return true;
     if (w->p.is_turned) return w->time < plain_time(n, &w->p);
-    if (reads_constant(n, &w->p)) return true;
+    bool is_constant = reads_constant(n, &w->p);
+    if (hone_packed_is_narrow(&w->p, w->p.read) && lies_along_columns(&w->p))
+        return has_rows(&w->p, is_constant ? FEW_ROWS : ROWS_TO_WIDEN);
+    if (is_constant) return true;
     double copying =
         turning_time(n, 1, 1, extent_of(&w->p, (int32_t)w->p.column)) / (double)n->lanes;
     return w->time + copying < lanes_time(n, &w->p);
@@ -196,6 +211,7 @@ static hone_status apply(hone_default_nest *n, way *w, bool rows_first) {
     hone_rv epilogue;
     bool is_constant = reads_constant(n, p);
     p->block = n->block;
+    HONE_TRY(hone_packed_widen_shared(p));
     HONE_TRY(hone_packed_cache_tile(p, &epilogue));
     HONE_TRY(hone_packed_copy_operand(p, &copy));
     HONE_TRY(hone_schedule_node(n->sch, p->block, &p->node));

@@ -11,8 +11,9 @@
  * Columns of a tile are whole vectors. Where a tile divides neither rows nor columns the last one
  * is shorter (lower/loops/lower_version.c). What is decided (rows, groups) comes from outside: by
  * default (default_packed.c) or drawn by a rule of the space. In this order: hone_packed_find,
- * hone_packed_cache_tile, hone_packed_copy_operand (or not), hone_packed_nest,
- * hone_packed_take_tile, and one of hone_packed_pack_all and hone_packed_pack_panel.
+ * hone_packed_widen_shared, hone_packed_cache_tile, hone_packed_copy_operand (or not),
+ * hone_packed_nest, hone_packed_take_tile, and one of hone_packed_pack_all and
+ * hone_packed_pack_panel.
  *
  * Functions that return a status fail with ILLEGAL where a step is refused, and NO_MEMORY.
  * Source: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008).
@@ -64,6 +65,13 @@ int32_t hone_packed_longest_sum(const hone_packed *p);
 /* The dimension of an access of the block that is just this axis; -1: there is none. */
 int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, uint32_t axis);
 const hone_block *hone_packed_block(const hone_packed *p);
+/* The read is of floats of 16 bits; it is summed, and columns share it. */
+bool hone_packed_is_narrow(const hone_packed *p, uint32_t read);
+bool hone_packed_is_shared(const hone_packed *p, uint32_t read);
+/* What columns share is copied where it is narrower than the sums: each number is widened once, not
+ * for each column (lower/dot/lower_widen_floats.c). p->block is the block from hone_sch_get_block;
+ * before hone_packed_cache_tile. */
+HONE_NODISCARD hone_status hone_packed_widen_shared(hone_packed *p);
 
 /* The tile gets a buffer of its own: sums lie there as they are in registers. out_epilogue: what
  * takes it from there. p->block is the block from hone_sch_get_block. */

@@ -82,6 +82,17 @@ hone_status hone_packed_copy_operand(hone_packed *p, hone_packed_copy *out) {
     return hone_sch_reindex_cache_read(p->sch, p->block, p->read, "global", map, &out->block);
 }
 
+hone_status hone_packed_widen_shared(hone_packed *p) {
+    hone_rv copy;
+    uint32_t count = hone_packed_block(p)->read_count;
+    for (uint32_t r = 0; r < count; r++) {
+        if (r == p->read || !hone_packed_is_narrow(p, r) || !hone_packed_is_shared(p, r)) continue;
+        HONE_TRY(hone_sch_cache_read(p->sch, p->block, r, "global", 0, NULL, &copy));
+        HONE_TRY(hone_schedule_node(p->sch, p->block, &p->node));
+    }
+    return HONE_OK;
+}
+
 /* Loops of the copy that are (not) inner ones, but that over columns. */
 static uint32_t list_loops(const hone_packed_copy *c, const hone_rv *loops, bool are_inner,
                            hone_rv *out) {

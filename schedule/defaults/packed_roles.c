@@ -132,14 +132,21 @@ static hone_dtype type_of(const hone_packed *p, const hone_region *region) {
     return hone_func_buffer(p->sch->func, region->buffer)->dtype;
 }
 
-/* One type of floats all over. */
+/* Floats that are summed in 32 bits or more, and are no wider than their sums. */
 static bool is_of_floats(const hone_packed *p) {
     const hone_block *block = hone_packed_block(p);
-    hone_dtype dtype = type_of(p, &block->writes[0]);
-    bool is_same = hone_dtype_is_float(dtype) && dtype.bits >= 32;
-    for (uint32_t r = 0; r < block->read_count && is_same; r++)
-        is_same = hone_dtype_equal(type_of(p, &block->reads[r]), dtype);
-    return is_same;
+    hone_dtype sum = type_of(p, &block->writes[0]);
+    bool are_floats = hone_dtype_is_float(sum) && sum.bits >= 32;
+    for (uint32_t r = 0; r < block->read_count && are_floats; r++) {
+        hone_dtype dtype = type_of(p, &block->reads[r]);
+        are_floats =
+            hone_dtype_equal(dtype, sum) || (sum.bits == 32 && hone_dtype_is_short_float(dtype));
+    }
+    return are_floats;
+}
+
+bool hone_packed_is_narrow(const hone_packed *p, uint32_t read) {
+    return hone_dtype_is_short_float(type_of(p, &hone_packed_block(p)->reads[read]));
 }
 
 /* The reduce axis of so many steps along which all that is summed but what moves along columns is
@@ -172,6 +179,11 @@ static bool is_of_bytes(const hone_packed *p) {
                 hone_dtype_is_integer(dtype) && dtype.bits == 8 && !hone_dtype_is_bool(dtype);
     }
     return are_bytes;
+}
+
+bool hone_packed_is_shared(const hone_packed *p, uint32_t read) {
+    const hone_region *region = &hone_packed_block(p)->reads[read];
+    return !moves(p, region, p->column) && moves_in_reduction(p, region);
 }
 
 /* One loop for each axis, in their order. */
@@ -245,11 +257,9 @@ static int32_t moving_dimension(const hone_packed *p, const hone_region *region,
 
 /* The one read that is summed and shared by columns; -1: there are none, or several. */
 static int32_t find_shared_read(const hone_packed *p) {
-    const hone_block *block = hone_packed_block(p);
     int32_t found = -1;
-    for (uint32_t r = 0; r < block->read_count; r++) {
-        const hone_region *region = &block->reads[r];
-        if (moves(p, region, p->column) || !moves_in_reduction(p, region)) continue;
+    for (uint32_t r = 0; r < hone_packed_block(p)->read_count; r++) {
+        if (!hone_packed_is_shared(p, r)) continue;
         if (found >= 0) return -1;
         found = (int32_t)r;
     }

@@ -126,6 +126,7 @@ static hone_status pack(hone_schedule *sch, const char *name, const hone_target 
     if (node == HONE_NO_ID || !is_product(sch, node, target, kind, &p) || !take_shape(&p, kind))
         return illegal("no product of this kind");
     HONE_TRY(hone_sch_get_block(sch, name, &p.block));
+    HONE_TRY(hone_packed_widen_shared(&p));
     HONE_TRY(hone_packed_cache_tile(&p, &epilogue));
     if (kind & IS_PACKED) HONE_TRY(hone_packed_copy_operand(&p, &copy));
     HONE_TRY(hone_sch_annotate(sch, p.block, HONE_ANNOTATION_TILING, HONE_VALUE_OF_STRING("packed"),
