@@ -9,6 +9,7 @@ typedef struct hone_extern_call {
     const char *name; /* "env.relu" */
     const char *task; /* NULL: the graph calls it */
     bool is_packed;   /* hone_extern (runtime/model/abi.h); else a C function of its own types */
+    const char *c_prototype; /* of such: "float env_relu(void *, float)" */
 } hone_extern_call;
 
 typedef struct hone_extern_calls {
@@ -28,7 +29,8 @@ HONE_NODISCARD hone_status hone_extern_calls_of_tasks(hone_extern_calls *calls,
                                                       const hone_task_list *tasks,
                                                       const char *only_task);
 
-/* NOT_FOUND names all that an open library (dlopen) has not, and the forms that they may have. */
+/* NOT_FOUND names all that an open library (dlopen) has not, and the forms that they may have. One
+ * that takes DLPack tensors stands for no C function of other types. */
 HONE_NODISCARD hone_status hone_extern_calls_find(const hone_extern_calls *calls, void *library);
 
 /* "int32_t env_relu(void *const *args, …)", and the name of the form that takes tensors. */

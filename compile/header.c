@@ -109,7 +109,8 @@ static hone_status list_externs(const parts *p, hone_str *out) {
             hone_extern_print_prototypes(calls.items[i].name, &text);
             hone_str_append(out, hone_str_text(&text));
         } else {
-            hone_str_append(out, ", a function of C");
+            hone_str_append(out, ": ");
+            hone_str_append(out, calls.items[i].c_prototype);
         }
         hone_str_append_char(out, '\n');
         hone_str_deinit(&text);

@@ -3,15 +3,19 @@
 #include <hone/extern.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "include/api.h"
 #include "runtime/model/model_rt.h"
 #include "support/core/alloc.h"
 
+enum { LONGEST_NAME = 255 };
+
 typedef struct registered {
     char *name;  /* owned */
     void *plain; /* NULL: no more */
+    hone_extern_form form;
 } registered;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,7 +28,7 @@ static registered *find(const char *name) {
     return NULL;
 }
 
-static hone_status put(const char *name, void *plain) {
+static hone_status put(const char *name, void *plain, hone_extern_form form) {
     registered *entry = find(name);
     if (!entry) {
         registered *grown = hone_realloc(entries, (count + 1) * sizeof *grown);
@@ -35,6 +39,7 @@ static hone_status put(const char *name, void *plain) {
         entry = &grown[count++];
     }
     entry->plain = plain;
+    entry->form = form;
     return HONE_OK;
 }
 
@@ -56,16 +61,31 @@ hone_error *hone_extern_register(const char *name, hone_extern_function function
     if (!*name) return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "the name is empty"));
     hone_status st = plain_form(function, form, &plain);
     pthread_mutex_lock(&lock);
-    if (!st) st = put(name, plain);
+    if (!st) st = put(name, plain, form);
     pthread_mutex_unlock(&lock);
     return hone_api_error(st);
 }
 
-void *hone_extern_find(const char *name) {
-    if (!name) return NULL;
-    pthread_mutex_lock(&lock);
+static void *find_in_form(const char *name, hone_extern_form form) {
     const registered *entry = find(name);
-    void *plain = entry ? entry->plain : NULL;
+    return entry && entry->form == form ? entry->plain : NULL;
+}
+
+/* "env.relu" of "env.relu__dlpack"; "": the name does not end so, or is too long. */
+static void cut_ending(const char *name, char out[LONGEST_NAME + 1]) {
+    size_t length = strlen(name), ending = strlen(HONE_EXTERN_DLPACK_ENDING);
+    bool ends_so = length > ending && length - ending <= LONGEST_NAME &&
+                   strcmp(name + length - ending, HONE_EXTERN_DLPACK_ENDING) == 0;
+    snprintf(out, LONGEST_NAME + 1, "%.*s", ends_so ? (int)(length - ending) : 0, name);
+}
+
+void *hone_extern_find(const char *name) {
+    char of_tensors[LONGEST_NAME + 1];
+    if (!name) return NULL;
+    cut_ending(name, of_tensors);
+    pthread_mutex_lock(&lock);
+    void *plain = find_in_form(name, HONE_EXTERN_PLAIN);
+    if (!plain) plain = find_in_form(of_tensors, HONE_EXTERN_DLPACK);
     pthread_mutex_unlock(&lock);
     return plain;
 }

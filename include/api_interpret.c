@@ -79,8 +79,9 @@ static hone_status view_all(hone_arena *arena, size_t count, DLTensor *const *gi
 
 /* ---- external functions: registered, or of the process ---- */
 
-static hone_status find_extern(const char *name, void **out) {
-    *out = hone_model_rt_find_symbol(RTLD_DEFAULT, name);
+static hone_status find_extern(const char *name, void *(*find)(void *library, const char *name),
+                               void **out) {
+    *out = find(RTLD_DEFAULT, name);
     return *out ? HONE_OK
                 : HONE_ERROR(HONE_CODE_NOT_FOUND,
                              "external function '%s' was not found: <hone/extern.h> says its form",
@@ -91,7 +92,7 @@ static hone_status call_packed(void *ctx, const char *name, hone_tensor *const *
                                size_t count) {
     void *symbol;
     (void)ctx;
-    HONE_TRY(find_extern(name, &symbol));
+    HONE_TRY(find_extern(name, hone_model_rt_find_packed, &symbol));
     return hone_call_packed(symbol, name, args, count);
 }
 
@@ -99,7 +100,7 @@ static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args,
                           hone_tensor *result) {
     void *symbol;
     (void)ctx;
-    HONE_TRY(find_extern(name, &symbol));
+    HONE_TRY(find_extern(name, hone_model_rt_find_symbol, &symbol));
     return hone_call_c(symbol, name, args, count, result);
 }
 

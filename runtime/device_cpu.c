@@ -212,7 +212,7 @@ static hone_status find_externs(const hone_device_artifact *artifact, const hone
             return HONE_ERROR(HONE_CODE_NOT_FOUND,
                               "external function '%s' is needed and no library was given", name);
         }
-        if (!hone_model_rt_find_symbol(module->extern_library, name)) {
+        if (!hone_model_rt_find_packed(module->extern_library, name)) {
             return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' is not in '%s'", name,
                               artifact->extern_path);
         }

@@ -7,6 +7,7 @@
  * one more argument, where the function puts it. */
 #include "codegen/llvm/gen.h"
 #include "lower/ground/lower.h"
+#include "runtime/model/model_rt.h"
 
 static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef types[4], result = gen_type(g, e->dtype);
@@ -77,11 +78,33 @@ static void put(gen *g, LLVMTypeRef type, LLVMValueRef array, uint32_t index, LL
     LLVMBuildStore(g->builder, value, LLVMBuildInBoundsGEP2(g->builder, type, array, &at, 1, ""));
 }
 
-static LLVMValueRef find(gen *g, const char *name) {
+static LLVMValueRef ask(gen *g, const char *name) {
     LLVMTypeRef parameters[] = {g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->ptr, parameters, 2, 0);
     LLVMValueRef args[] = {g->frame->rt, LLVMBuildGlobalStringPtr(g->builder, name, "name")};
-    LLVMValueRef function = LLVMBuildCall2(g->builder, type, gen_rt_member(g, 3), args, 2, "");
+    return LLVMBuildCall2(g->builder, type, gen_rt_member(g, 3), args, 2, "");
+}
+
+/* A function of the plain form, or else one that takes DLPack tensors. */
+static LLVMValueRef ask_packed(gen *g, const char *name) {
+    const char *other = hone_arena_printf(g->arena, "%s" HONE_EXTERN_DLPACK_ENDING, name);
+    LLVMValueRef plain = ask(g, name);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder);
+    LLVMBasicBlockRef more =
+        LLVMAppendBasicBlockInContext(g->context, g->frame->function, "of_tensors");
+    LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    LLVMBuildCondBr(g->builder, LLVMBuildIsNull(g->builder, plain, ""), more, next);
+    LLVMPositionBuilderAtEnd(g->builder, more);
+    LLVMValueRef tensors = ask(g, other ? other : name);
+    LLVMBuildBr(g->builder, next);
+    LLVMPositionBuilderAtEnd(g->builder, next);
+    LLVMValueRef phi = LLVMBuildPhi(g->builder, g->ptr, "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){plain, tensors}, (LLVMBasicBlockRef[]){from, more}, 2);
+    return phi;
+}
+
+static LLVMValueRef find(gen *g, const char *name, bool is_packed) {
+    LLVMValueRef function = is_packed ? ask_packed(g, name) : ask(g, name);
     LLVMBasicBlockRef fail =
         LLVMAppendBasicBlockInContext(g->context, g->frame->function, "unknown");
     LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
@@ -120,7 +143,7 @@ static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef parameters[] = {g->ptr, g->ptr, g->ptr, g->i32};
     LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 4, 0);
     LLVMValueRef args[] = {data, shapes, ranks, gen_i32(g, (int32_t)count)};
-    LLVMValueRef code = LLVMBuildCall2(g->builder, type, find(g, name), args, 4, "");
+    LLVMValueRef code = LLVMBuildCall2(g->builder, type, find(g, name, true), args, 4, "");
     gen_leave_if(g, LLVMBuildICmp(g->builder, LLVMIntNE, code, gen_i32(g, 0), ""), code);
     if (!has_value) return LLVMConstNull(hone_dtype_is_handle(e->dtype) ? g->ptr : g->i32);
     LLVMTypeRef stored = gen_storage_type(g, e->dtype);
@@ -156,7 +179,7 @@ static LLVMValueRef c_argument(gen *g, const hone_expr *e) {
 static LLVMValueRef c_function(gen *g, LLVMTypeRef type, const char *name) {
     LLVMValueRef known = LLVMGetNamedFunction(g->module, name);
     if (known && LLVMCountBasicBlocks(known) > 0) return known;
-    if (!hone_lower_brings_along(g->func, name, true)) return find(g, name);
+    if (!hone_lower_brings_along(g->func, name, true)) return find(g, name, false);
     return known ? known : LLVMAddFunction(g->module, name, type);
 }
 

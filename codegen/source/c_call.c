@@ -3,6 +3,7 @@
 
 #include "codegen/source/c_gen.h"
 #include "lower/ground/lower.h"
+#include "runtime/model/model_rt.h"
 
 static c_text fail(c_gen *g, hone_status st) {
     c_fail(g, st);
@@ -325,10 +326,14 @@ static const char *c_call_argument(c_gen *g, const hone_expr *e) {
     return c_printf(g, "(void *)%s", c_at(g, c_value(g, e), C_PREC_UNARY));
 }
 
-/* Where a function lies that is found at run time. */
-static const char *found_function(c_gen *g, const char *function) {
+/* Where a function lies that is found at run time. is_packed: it may take DLPack tensors. */
+static const char *found_function(c_gen *g, const char *function, bool is_packed) {
     const char *found = c_name(g, "found");
-    c_line(g, "void *const %s = rt->find_extern(rt, \"%s\");", found, function);
+    c_line(g, "void *%s = rt->find_extern(rt, \"%s\");", found, function);
+    if (is_packed) {
+        c_line(g, "if (%s == NULL) %s = rt->find_extern(rt, \"%s" HONE_EXTERN_DLPACK_ENDING "\");",
+               found, found, function);
+    }
     c_open(g, "if (%s == NULL)", found);
     c_line(g, "rt->set_error(rt, -3, \"external function '%s' is unknown\");", function);
     c_leave(g, "-3");
@@ -346,7 +351,7 @@ static c_text plain_call(c_gen *g, const hone_expr *e) {
     }
     const char *pointer = function;
     if (!hone_lower_brings_along(g->func, function, true)) {
-        const char *found = found_function(g, function);
+        const char *found = found_function(g, function, false);
         pointer = c_name(g, "function");
         c_line(g, "%s (*%s)(%s);", result_type, pointer, e->count > 1 ? types : "void");
         c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);
@@ -398,7 +403,7 @@ static c_text external(c_gen *g, const hone_expr *e) {
     c_line(g, "void *const %s[] = {%s};", args, count ? data : "NULL");
     c_line(g, "const int64_t *const %s[] = {%s};", arg_shapes, count ? shapes : "NULL");
     c_line(g, "const int32_t %s[] = {%s%s};", arg_ranks, count ? ranks : "0", types);
-    const char *found = found_function(g, function);
+    const char *found = found_function(g, function, true);
     const char *pointer = c_name(g, "function"), *code = c_name(g, "failed");
     c_line(g, "hone_extern %s;", pointer);
     c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);

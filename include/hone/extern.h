@@ -11,7 +11,8 @@
  * CPU, and live during the call; numbers are tensors of rank 0. NAME is that of the program, with
  * '_' for '.': env.relu is env_relu. It is found by that name in the library of --extern, or in the
  * process that loads a compiled model (-rdynamic, dlopen with RTLD_GLOBAL); or it is registered
- * here, which goes before. (T.call_extern calls a C function of the types that the call has.)
+ * here, which goes before. T.call_extern is another kind of call: of a C function of the types that
+ * the call has, which NAME__dlpack never stands for.
  */
 #ifndef HONE_EXTERN_H
 #define HONE_EXTERN_H
@@ -35,8 +36,9 @@ typedef enum hone_extern_form { HONE_EXTERN_PLAIN, HONE_EXTERN_DLPACK } hone_ext
 HONE_API hone_error *hone_extern_register(const char *name, hone_extern_function function,
                                           hone_extern_form form);
 
-/* The registered function of a name, in the plain form whatever it was; NULL: there is none. For
- * compiled models, which ask for it. */
+/* The function that was registered in the plain form under a name, or, of NAME__dlpack, the plain
+ * form of the one that was registered as NAME in the other form; NULL: there is none. For compiled
+ * models, which ask for it. */
 HONE_API void *hone_extern_find(const char *name);
 
 HONE_END_DECLS

@@ -12,6 +12,14 @@ void *hone_mt_find_extern(const hone_rt *rt, const char *name) {
     return found ? found : hone_model_rt_find_symbol(RTLD_DEFAULT, name);
 }
 
+static void *find_packed(const hone_mt_call *call, const char *name) {
+    char of_tensors[256];
+    void *found = hone_mt_find_extern(&call->rt, name);
+    int length = snprintf(of_tensors, sizeof of_tensors, "%s%s", name, HONE_EXTERN_DLPACK_ENDING);
+    bool fits = length >= 0 && (size_t)length < sizeof of_tensors;
+    return found || !fits ? found : hone_mt_find_extern(&call->rt, of_tensors);
+}
+
 typedef struct missing {
     char names[256]; /* "'env.dense', 'env.relu'" */
     size_t length;
@@ -34,7 +42,7 @@ static int32_t not_found(const hone_mt_call *call, const char *first) {
     for (int32_t i = 0; i < call->plan->step_count; i++) {
         const hone_mt_step *step = &call->plan->steps[i];
         bool is_extern = step->kind == HONE_MT_EXTERN;
-        if (is_extern && !hone_mt_find_extern(&call->rt, step->name)) add_missing(&m, step->name);
+        if (is_extern && !find_packed(call, step->name)) add_missing(&m, step->name);
     }
     char c_name[64];
     snprintf(c_name, sizeof c_name, "%s", first);
@@ -50,7 +58,7 @@ static int32_t not_found(const hone_mt_call *call, const char *first) {
 
 int32_t hone_mt_run_extern(hone_mt_call *call, const hone_mt_step *step, hone_mt_frame *frame,
                            int32_t *out_code) {
-    void *found = hone_mt_find_extern(&call->rt, step->name);
+    void *found = find_packed(call, step->name);
     *out_code = 0;
     if (!found) return not_found(call, step->name);
     int64_t *dims = frame->dims;

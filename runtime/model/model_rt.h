@@ -28,10 +28,13 @@ void hone_model_rt_destroy(hone_rt *rt);
 int32_t hone_model_rt_usable_cores(void);
 
 /* An external function in an open library (or RTLD_DEFAULT: in the process) by its name: NAME, or,
- * where C has no such name, with '_' for '.'; or one that takes DLPack tensors, under that name
- * with HONE_EXTERN_DLPACK_ENDING, as a function of the plain form. In the process what was
- * registered with libhone comes first. NULL: there is none. */
+ * where C has no such name, with '_' for '.'. A name with HONE_EXTERN_DLPACK_ENDING is that of one
+ * that takes DLPack tensors, of which the plain form is returned. In the process what was
+ * registered with libhone comes first, whichever form it has. NULL: there is none. */
 void *hone_model_rt_find_symbol(void *library, const char *name);
+/* The same for a call with tensors (hone_extern), which takes either form: NAME, else NAME__dlpack.
+ * A call by the types of C takes the first alone. */
+void *hone_model_rt_find_packed(void *library, const char *name);
 #define HONE_EXTERN_DLPACK_ENDING "__dlpack"
 #define HONE_EXTERN_FINDER "hone_extern_find"
 

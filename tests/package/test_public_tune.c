@@ -462,6 +462,8 @@ static void calls_external_functions(void **state) {
     give("test.other", dlpack, HONE_EXTERN_DLPACK);
     tensors_seen = 0;
     call_both_ways(program, model);
+    assert_null(hone_extern_find("test.twice")); /* as a function of other types */
+    assert_non_null(hone_extern_find("test.twice__dlpack"));
     assert_int_equal(tensors_seen, 6);
     give("test.twice", plain, HONE_EXTERN_PLAIN);
     call_both_ways(program, model);

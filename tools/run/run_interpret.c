@@ -16,8 +16,9 @@
 
 /* ---- external functions: the convention of kernels (abi.h) ---- */
 
-static hone_status find_extern(const hone_run_job *job, const char *name, void **out_symbol) {
-    *out_symbol = job->extern_library ? hone_model_rt_find_symbol(job->extern_library, name) : NULL;
+static hone_status find_extern(const hone_run_job *job, const char *name,
+                               void *(*find)(void *library, const char *name), void **out_symbol) {
+    *out_symbol = job->extern_library ? find(job->extern_library, name) : NULL;
     if (*out_symbol) return HONE_OK;
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
                       job->extern_library ? "is not in the library of --extern"
@@ -27,14 +28,14 @@ static hone_status find_extern(const hone_run_job *job, const char *name, void *
 static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args, size_t count,
                           hone_tensor *result) {
     void *symbol = NULL;
-    HONE_TRY(find_extern(ctx, name, &symbol));
+    HONE_TRY(find_extern(ctx, name, hone_model_rt_find_symbol, &symbol));
     return hone_call_c(symbol, name, args, count, result);
 }
 
 static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *args,
                                size_t count) {
     void *symbol = NULL;
-    HONE_TRY(find_extern(ctx, name, &symbol));
+    HONE_TRY(find_extern(ctx, name, hone_model_rt_find_packed, &symbol));
     return hone_call_packed(symbol, name, args, count);
 }
 
