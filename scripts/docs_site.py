@@ -3,9 +3,11 @@
 
 README.md, docs/*.md and the reference pages of docs_reference.py become HTML by cmark-gfm (Debian),
 each with the list of pages. Links between pages lead to pages; those to other files of the source
-stay as text. It fails when a link or an anchor leads nowhere.
+stay as text. It fails when a link or an anchor leads nowhere. The search (docs/site/search.js) reads an
+index of all sections that is made here; nothing comes from elsewhere.
 """
 import html
+import json
 import os
 import re
 import shutil
@@ -88,6 +90,30 @@ def check_anchors(bodies):
                 sys.exit(f"{name}: there is no #{anchor} in {page or name}")
 
 
+# ---- search ----
+
+
+def plain(body):
+    text = html.unescape(re.sub(r"<[^>]+>", " ", body))
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def sections(name, title, body):
+    """Rows of the index: page, anchor, title of the page, of the section, its text."""
+    parts = re.split(r'<h[1-6] id="([^"]+)">(.*?)</h[1-6]>', body, flags=re.S)
+    rows = [[name, "", title, title, plain(parts[0])]] if plain(parts[0]) else []
+    for anchor, heading, text in zip(parts[1::3], parts[2::3], parts[3::3]):
+        rows.append([name, anchor, title, plain(heading), plain(text)])
+    return rows
+
+
+def put_index(bodies, titles, output):
+    rows = [row for name, body in bodies.items() for row in sections(name, titles[name], body)]
+    with open(output + "/search_index.js", "w", encoding="utf-8") as out:
+        out.write("window.honeIndex = " + json.dumps(rows, ensure_ascii=False, separators=(",", ":")) + ";\n")
+    shutil.copy(ROOT + "/docs/site/search.js", output)
+
+
 # ---- pages ----
 
 
@@ -123,6 +149,7 @@ def main():
         with open(f"{output}/{name}.html", "w", encoding="utf-8") as out:
             out.write(re.sub(r"@\{(\w+)\}", lambda m, s=slots: s[m[1]], template))
     shutil.copy(ROOT + "/docs/site/site.css", output)
+    put_index(bodies, titles, output)
     print(f"{len(bodies)} pages in {output}")
 
 

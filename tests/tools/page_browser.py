@@ -27,6 +27,11 @@ def expect(condition, what):
         sys.exit(f"FAILED: {what}")
 
 
+def read(path):
+    with open(path, encoding="utf-8") as text:
+        return text.read()
+
+
 def browse(profile, address, width, *args, height=1200):
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
                "--disable-extensions", "--no-first-run", f"--user-data-dir={profile}", f"--window-size={width},{height}",
@@ -64,12 +69,26 @@ def check_figures(shown, want):
     expect({row[0] for row in shown["sessions"]} == {s["session"][:8] for s in want["sessions"]}, "sessions")
 
 
+def put_probe(page, probed, script, before=""):
+    """A copy of a page with what all probes have and a script behind it."""
+    scripts = before + read(SOURCE + "/probe_looks.js") + read(f"{SOURCE}/{script}")
+    text = read(page).replace("</body>", f"<script>{scripts}</script></body>")
+    with open(probed, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+def probe_result(dom, where):
+    """What a probe left; it has found nothing."""
+    found = re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)
+    expect(found, f"the page does not come to its end, {where}: {dom[-300:]}")
+    result = json.loads(html.unescape(found.group(1)))
+    expect(not result["findings"], f"{where}:\n" + "\n".join(result["findings"][:40]))
+    return result
+
+
 def probe(profile, page, width, theme):
     dom = browse(profile, f"file://{page}#theme={theme}", width, "--dump-dom")
-    found = re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)
-    expect(found, f"the page does not come to its end at {width}: {dom[-300:]}")
-    result = json.loads(html.unescape(found.group(1)))
-    expect(not result["findings"], f"{width} px, {theme}:\n" + "\n".join(result["findings"][:40]))
+    result = probe_result(dom, f"{width} px, {theme}")
     expect(result["contrast"]["texts"] > 100 and result["contrast"]["least"] >= 4.5, f"{result['contrast']}")
     expect(result["opened"] and all(charts >= 2 for _, _, charts in result["opened"]), f"{result['opened']}")
     print(f"{width} px, {theme}: {result['contrast']['texts']} texts, least contrast {result['contrast']['least']:.2f}")
@@ -87,10 +106,7 @@ def main():
         path, page, probed = here + "/made.db", here + "/page.html", here + "/probed.html"
         make_database(build, path)
         hone(build, "report", path, "-q", "-o", page)
-        with open(page, encoding="utf-8") as text, open(SOURCE + "/page_probe.js", encoding="utf-8") as script:
-            whole = text.read().replace("</body>", f"<script>{script.read()}</script></body>")
-        with open(probed, "w", encoding="utf-8") as out:
-            out.write(whole)
+        put_probe(page, probed, "page_probe.js")
         want = figures(build, path)
         for width in WIDTHS:
             for theme in ("light", "dark"):
