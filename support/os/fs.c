@@ -84,7 +84,7 @@ static hone_status check_readable(int fd, const char *path, size_t *out_guess) {
     struct stat info;
     *out_guess = 0;
     if (fstat(fd, &info) != 0) return path_error(errno, path, "read");
-    if (S_ISDIR(info.st_mode)) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: is a directory", path);
+    if (S_ISDIR(info.st_mode)) return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", path);
     if (S_ISREG(info.st_mode) && info.st_size > 0) *out_guess = (size_t)info.st_size + 1;
     return HONE_OK;
 }

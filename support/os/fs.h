@@ -15,7 +15,7 @@
 #include "support/core/strbuf.h"
 
 /* Reads a whole file ("-": standard input); a NUL follows the bytes. NOT_FOUND, IO, INVALID when it
- * has more than `max_bytes`, UNSUPPORTED when it is a directory, NO_MEMORY. */
+ * has more than `max_bytes` or is a directory, NO_MEMORY. */
 HONE_NODISCARD hone_status hone_fs_read(const char *path, size_t max_bytes, char **out_bytes,
                                         size_t *out_count);
 

@@ -217,8 +217,7 @@ static void says_what_is_missing(void **state) {
     size_t count = 0;
     HONE_ASSERT_ERROR(hone_fs_read(path, 10, &bytes, &count), HONE_CODE_NOT_FOUND, "none/file: ");
     HONE_ASSERT_CODE(hone_fs_write_atomic(path, "", 0), HONE_CODE_IO);
-    HONE_ASSERT_ERROR(hone_fs_read(dir, 10, &bytes, &count), HONE_CODE_UNSUPPORTED,
-                      "is a directory");
+    HONE_ASSERT_ERROR(hone_fs_read(dir, 10, &bytes, &count), HONE_CODE_INVALID, "is a directory");
     HONE_ASSERT_ERROR(hone_fs_read("", 10, &bytes, &count), HONE_CODE_NOT_FOUND, "is empty");
     HONE_ASSERT_OK(hone_fs_remove_tree(path));
     HONE_ASSERT_OK(hone_fs_remove_file(path));

@@ -98,6 +98,7 @@ static hone_status verify(hone_cli *cli, const char *target_text) {
     hone_target target;
     hone_status st = HONE_OK;
     if (target_text) HONE_TRY(hone_cli_read_target(target_text, 0, &target));
+    if (hone_fs_is_dir(path)) return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", path);
     if (strcmp(path, "-") == 0) {
         /* Standard input can be read once only, and its lines are quoted. */
         HONE_TRY(hone_fs_read(path, (size_t)1 << 30, &source, &count));
