@@ -88,6 +88,20 @@ class Backend(unittest.TestCase):
         self.same(lambda x: x * 2 if x.sum() > 0 else x - 1, torch.randn(4, 9))
         self.same(lambda x: x * 2, torch.randn(0, 3))
 
+    def test_complex_numbers(self):
+        self.same(torch.fft.fft, torch.randn(8))
+        self.same(lambda x: x.abs() + x.real, torch.randn(4, dtype=torch.complex64))
+        self.same(lambda x, y: (x * y.conj(), y + 1j), torch.randn(4, 3, dtype=torch.complex64),
+                  torch.randn(4, 3, dtype=torch.complex64))
+
+    def test_what_torch_has_faster_ones_for(self):
+        for how in ({}, {"norm_first": True}, {"activation": "gelu"}):
+            torch._dynamo.reset()
+            layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, **how).eval()
+            self.same(layer, torch.randn(2, 5, 16))
+        self.same(nn.MultiheadAttention(16, 4, batch_first=True).eval(),
+                  *[torch.randn(2, 5, 16)] * 3)
+
     def test_writes_and_views(self):
         self.same(lambda x: x.add_(1) * 2, torch.randn(3, 4))
         x = torch.zeros(2, 3)

@@ -193,7 +193,7 @@ class Calling(Case):
     def test_saves(self):
         x = numbers(4, N)
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "layer")
+            path = os.path.join(folder, "new", "layer")  # the folder is made
             written = hone.load(Layer).compile(no_schedule=True).save(path)
             self.assertEqual([os.path.basename(name) for name in written], ["layer.so", "layer.h"])
             self.same(hone.Model.open(path + ".so")(x), np.maximum(x * HALF, 0))

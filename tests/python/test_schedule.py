@@ -33,6 +33,24 @@ class Schedules(Case):
         self.assertEqual(replayed, sch.mod)
         self.assertEqual(hone.load(product).replay(str(sch.trace)), sch.mod)
 
+    def test_traces_go_on_to_others(self):
+        sch = hone.Schedule(product, seed=3, debug_mask="all", error_render_level="detail")
+        block = sch.get_sblock("C")
+        i = sch.get_loops(block)[0]
+        sch.split(i, sch.sample_perfect_tile(i, n=2))
+        before = sch.mod
+        sch.enter_postproc()
+        sch.annotate(block, "unroll", 1)
+        self.assertEqual(sch.trace.as_python()[0], 'b0 = sch.get_sblock(name="C", func_name="main")')
+        for is_cut, want in ((False, sch.mod), (True, before)):
+            other = hone.Schedule(product)
+            other.get_sblock("C")
+            sch.trace.apply_to_schedule(other, remove_postproc=is_cut)
+            self.assertEqual(other.mod, want)
+        hone.Schedule(product).trace.apply_to_schedule(other)  # that of nothing does nothing
+        self.assertEqual(other.mod, before)
+        self.assertEqual(sch.func_working_on, hone.load(product).functions[0])
+
     def test_refusals_change_nothing(self):
         sch = hone.Schedule(product)
         block = sch.get_sblock("C")

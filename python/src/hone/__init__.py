@@ -13,6 +13,7 @@ from ._errors import (HoneError, InvalidError, IoError, MissingFileError, NotFou
                       OutOfMemoryError, ScheduleError, TimeoutExpired, TypeMismatchError,
                       UnavailableError, UnsupportedError, VersionError)
 from ._library import LIB as _LIB
+from ._maps import AXIS_SEPARATOR
 from ._profile import KernelProfile, Profile
 from ._propose import ProposalTask
 from ._tensor import Tensor
@@ -25,7 +26,7 @@ from .schedule import Block, Integer, Loop, Schedule, Trace
 
 __version__: str = _LIB.hone_version().decode()
 
-__all__ = ["Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
+__all__ = ["AXIS_SEPARATOR", "Block", "Comparison", "Database", "Farm", "HoneError", "Integer", "InvalidError",
            "IoError", "KernelProfile", "Loop", "MissingFileError", "Model", "Module", "News",
            "NotFoundError", "OutOfMemoryError", "Port", "Profile", "Progress", "ProposalTask", "Schedule",
            "ScheduleError", "Task", "Tensor", "TimeoutExpired", "Timing", "Trace", "Tuned",

@@ -21,6 +21,7 @@ class Writes(Unconvertible):
 
 
 _MADE = object()
+_COMPLEX = object()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,12 +30,15 @@ class Plan:
 
     onnx: bytes
     inputs: Tuple[Tuple[int, str], ...]  # the argument, and the model's name for it
-    outputs: Tuple[Any, ...]  # of the graph: _MADE for what the model gives, else the value
+    outputs: Tuple[Any, ...]  # of the graph: _MADE for what the model gives (_COMPLEX: as pairs
+    # of real numbers), else the value
 
     def results(self, made: Sequence[Any]) -> Tuple[Any, ...]:
         """The graph's results, of the model's."""
         left = iter(made)
-        return tuple(next(left) if value is _MADE else value for value in self.outputs)
+        return tuple(next(left) if value is _MADE else
+                     _torch().view_as_complex(next(left)) if value is _COMPLEX else value
+                     for value in self.outputs)
 
 
 def _torch() -> Any:
@@ -131,6 +135,44 @@ def _convolution_backward(grad: Any, x: Any, weight: Any, bias_sizes: Any, strid
     return of_x, of_weight, of_bias
 
 
+# ---- what torch makes faster for itself, as it was before ----
+
+def _encoder_layer(src: Any, width: int, heads: int, qkv_weight: Any, qkv_bias: Any,
+                   out_weight: Any, out_bias: Any, gelu: bool, norm_first: bool, eps: float,
+                   norm1: Any, norm1_bias: Any, norm2: Any, norm2_bias: Any, up: Any, up_bias: Any,
+                   down: Any, down_bias: Any, mask: Any = None, mask_type: Any = None) -> Any:
+    """``aten._transformer_encoder_layer_fwd`` without a mask, by operators that ONNX has."""
+    functional = _torch().nn.functional
+
+    def attend(x: Any) -> Any:
+        joint = functional.linear(x, qkv_weight, qkv_bias)
+        q, k, v = (part.unflatten(-1, (heads, width // heads)).transpose(1, 2)
+                   for part in joint.chunk(3, -1))
+        mixed = functional.scaled_dot_product_attention(q, k, v)
+        return functional.linear(mixed.transpose(1, 2).flatten(2), out_weight, out_bias)
+
+    def feed(x: Any) -> Any:
+        hidden = functional.linear(x, up, up_bias)
+        hidden = functional.gelu(hidden) if gelu else functional.relu(hidden)
+        return functional.linear(hidden, down, down_bias)
+
+    def normed(x: Any, weight: Any, bias: Any) -> Any:
+        return functional.layer_norm(x, (width,), weight, bias, eps)
+
+    if mask is not None or src.is_nested or src.dim() != 3:
+        return NotImplemented
+    if norm_first:
+        src = src + attend(normed(src, norm1, norm1_bias))
+        return src + feed(normed(src, norm2, norm2_bias))
+    src = normed(src + attend(src), norm1, norm1_bias)
+    return normed(src + feed(src), norm2, norm2_bias)
+
+
+def _slower_ones() -> Any:
+    layer = getattr(_torch().ops.aten, "_transformer_encoder_layer_fwd", None)
+    return {layer.default: _encoder_layer} if layer is not None else {}
+
+
 def _draws(node: Any) -> bool:
     """Whether an operator draws random numbers; one that drops nothing does not."""
     if _torch().Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
@@ -213,6 +255,23 @@ def _replace_size(graph: Any, node: Any, last: Any, places: Dict[str, Tuple[Any,
     node.replace_all_uses_with(read)
 
 
+def is_complex(value: Any) -> bool:
+    """Whether it is a tensor of complex numbers."""
+    return isinstance(value, _torch().Tensor) and bool(value.is_complex())
+
+
+def as_real(value: Any) -> Any:
+    """Complex numbers as pairs along one more axis, which is what models take and give."""
+    return _torch().view_as_real(value.resolve_conj()) if is_complex(value) else value
+
+
+def _kind(node: Any) -> Any:
+    """What a result is of what the model gives; one that it does not give is itself."""
+    if not hasattr(node, "op"):
+        return node
+    return _COMPLEX if is_complex(_imagined(node)) else _MADE
+
+
 class _Called:
     """A graph as a function of its tensors alone."""
 
@@ -223,13 +282,14 @@ class _Called:
         others = [value for value in inputs if not isinstance(value, torch.Tensor)]
         if not all(_is_size(value) for value in others):
             raise Unconvertible("an argument is neither a tensor nor a size")
-        self.outputs = tuple(_MADE if hasattr(node, "op") else node for node in _results(graph))
+        self.outputs = tuple(_kind(node) for node in _results(graph))
         self.module = _module(graph, inputs, frozen, self)
 
 
 def _module(graph: Any, inputs: Sequence[Any], frozen: Sequence[int], called: "_Called") -> Any:
     """What torch.export is given."""
-    made = _torch().nn.Module()
+    torch = _torch()
+    made = torch.nn.Module()
     made.graph = graph
     for i in frozen:
         made.register_buffer(f"frozen{i}", inputs[i].detach())
@@ -239,10 +299,11 @@ def _module(graph: Any, inputs: Sequence[Any], frozen: Sequence[int], called: "_
         for i in frozen:
             given[i] = getattr(made, f"frozen{i}")
         for i, value in zip(called.tensors, values):
-            given[i] = value
+            given[i] = torch.view_as_complex(value) if is_complex(inputs[i]) else value
         results = made.graph(*given)
         results = results if isinstance(results, (tuple, list)) else (results,)
-        return tuple(value for value, kind in zip(results, called.outputs) if kind is _MADE)
+        return tuple(as_real(value) for value, kind in zip(results, called.outputs)
+                     if kind in (_MADE, _COMPLEX))
 
     made.forward = forward
     return made.eval()
@@ -291,10 +352,10 @@ def _quiet() -> Iterator[None]:
 
 def _convert(called: _Called, inputs: Sequence[Any], shapes: Any, names: List[str]) -> bytes:
     torch = _torch()
-    given = tuple(inputs[i].detach() for i in called.tensors)
+    given = tuple(as_real(inputs[i].detach()) for i in called.tensors)
     with torch.no_grad(), _quiet():
         program = torch.export.export(called.module, given, dynamic_shapes=shapes, strict=False)
-        program = program.run_decompositions({})
+        program = program.run_decompositions(_slower_ones())
         _check(program)
         made = torch.onnx.export(program, input_names=names, dynamo=True, verbose=False)
     data: bytes = made.model_proto.SerializeToString()
@@ -313,7 +374,7 @@ def export(graph: Any, inputs: Sequence[Any], freeze: bool, is_general: bool) ->
     """A graph as ONNX, for any sizes or for those of the inputs. ``Unconvertible`` says what stands
     against it."""
     called = _Called(_with_sizes_of_tensors(graph), inputs, _weights(graph) if freeze else [])
-    if not any(kind is _MADE for kind in called.outputs):
+    if not any(kind in (_MADE, _COMPLEX) for kind in called.outputs):
         raise Unconvertible("it computes no tensor")
     names = [f"in{i}" for i in called.tensors]
     shapes = _shapes(graph, called.tensors) if is_general else None
@@ -336,7 +397,7 @@ _TOLERANCES = {"torch.float16": 1e-2, "torch.bfloat16": 5e-2, "torch.float64": 1
 def difference(made: Sequence[Any], want: Any) -> Optional[str]:
     """In words, the first result that is not the same; None: there is none."""
     wanted = want if isinstance(want, (tuple, list)) else (want,)
-    pairs = [(index, ours, theirs.detach()) for index, (ours, theirs) in
+    pairs = [(index, as_real(ours), as_real(theirs.detach())) for index, (ours, theirs) in
              enumerate(zip(made, wanted)) if isinstance(theirs, _torch().Tensor)]
     # what is a hundredth of others in size may be what rounding left of a sum that is zero
     least = 0.01 * max([_largest(theirs) for _, _, theirs in pairs], default=0.0)

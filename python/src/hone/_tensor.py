@@ -266,10 +266,12 @@ class Tensor:
 
     @property
     def shape(self) -> Tuple[int, ...]:
+        """Its extents."""
         return tuple(self.tensor.shape[d] for d in range(self.tensor.ndim))
 
     @property
     def dtype(self) -> str:
+        """The type of its elements, as ``"float32"``."""
         return dtype_name(self.tensor.dtype)
 
     @classmethod

@@ -154,11 +154,13 @@ def _compile_one(graph: Any, inputs: Sequence[Any], options: Options,
     model = _model(plan.onnx, options, _target(inputs, options))
     names = {port.name for port in model.inputs()}
     taken = [index for index, name in plan.inputs if name in names]
-    ready: Optional[Compiled] = prepare(model, [inputs[index] for index in taken])
+    ready: Optional[Compiled] = prepare(model, [_graphs.as_real(inputs[i]) for i in taken])
     run = ready if ready is not None else _as_tuple(model)
+    is_complex = any(_graphs.is_complex(inputs[i]) for i in taken)
 
     def call(*values: Any) -> Any:
-        return plan.results(run(*[values[index] for index in taken]))
+        given = [values[index] for index in taken]
+        return plan.results(run(*map(_graphs.as_real, given) if is_complex else given))
 
     if not options.check:
         return call

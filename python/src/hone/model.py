@@ -57,6 +57,7 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
+        """How many times as fast this one is."""
         return self.other.median / self.this.median
 
     def __str__(self) -> str:
@@ -248,6 +249,7 @@ class Model:
         wanted, ending = os.path.splitext(os.fspath(path))
         to = wanted if ending in (".so", ".h") else os.fspath(path)
         written = []
+        os.makedirs(os.path.dirname(to) or ".", exist_ok=True)
         for file in self._files():
             name, suffix = os.path.splitext(os.path.basename(file))
             # the file of weights is found by the name that the library has for it

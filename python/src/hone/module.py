@@ -445,7 +445,7 @@ def _program_of(model: Any, name: str) -> Module:
         return made
     if isinstance(model, str):
         return Module.parse(model, name)
-    raise InvalidError(f"what is a {type(model).__name__} is no program: paths, TVMScript, ONNX, torch "
+    raise InvalidError(f"{type(model).__name__!r} is no kind of program: paths, TVMScript, ONNX, torch "
                        "modules and decorated functions are")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import textwrap
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _library as lib
@@ -35,6 +36,21 @@ class Trace:
         """What was sampled, by the number of the instruction."""
         return {index: decision for index, decision in json.loads(self._json)[1]}
 
+    def as_python(self) -> List[str]:
+        """The steps as lines of Python."""
+        text = str(self)
+        body = text[text.index(":\n") + 2:]
+        return [line for line in textwrap.dedent(body).splitlines() if line != "pass"]
+
+    def apply_to_schedule(self, sch: "Schedule", remove_postproc: bool = False) -> None:
+        """Does the same steps to another schedule, decisions as they were. ``remove_postproc``:
+        without those behind ``enter_postproc``."""
+        lines = self.as_python()
+        if remove_postproc and "sch.enter_postproc()" in lines:
+            lines = lines[:lines.index("sch.enter_postproc()")]
+        if lines:
+            sch.apply("\n".join(lines))
+
     def __str__(self) -> str:
         out = lib.out_pointer()
         LIB.hone_trace_script(lib.text(self._json), lib.ref(out))
@@ -54,12 +70,16 @@ class Trace:
 
 class Schedule(Primitives):
     """A schedule of one tensor program. The primitives are methods, with TVM's names and
-    arguments; one that would not be legal raises ``ScheduleError`` and changes nothing."""
+    arguments; one that would not be legal raises ``ScheduleError`` and changes nothing. Every step
+    is checked, and every error says where: TVM's ``debug_mask``, ``error_render_level`` and
+    ``enable_check`` are taken, and change nothing."""
 
-    def __init__(self, program: Any, function: Optional[str] = None, *, seed: int = 0,
-                 intrins: Optional[Dict[str, str]] = None) -> None:
+    def __init__(self, program: Any, function: Optional[str] = None, *,
+                 seed: Optional[int] = None, intrins: Optional[Dict[str, str]] = None,
+                 debug_mask: Any = None, error_render_level: Optional[str] = None,
+                 enable_check: bool = True) -> None:
         self._program: Module = load(program)
-        self._seed = seed
+        self._seed = seed or 0
         self._intrins = dict(intrins or {})
         self._names = 0
         self._lines: List[str] = []
@@ -114,6 +134,11 @@ class Schedule(Primitives):
         return self.mod._repr_html_()
 
     # ---- whose program it is ----
+
+    @property
+    def func_working_on(self) -> str:
+        """The function whose steps these are."""
+        return self._function or _only_function(self._program)
 
     def work_on(self, function: str) -> None:
         """Goes on with another function of the program, as it was left."""
@@ -177,6 +202,11 @@ class Schedule(Primitives):
         made = self.trace.insts[before:]
         count = len(made[-1][3]) if made else 0
         return [kind(f"{name}[{i}]") for i in range(count)]
+
+
+def _only_function(program: Module) -> str:
+    names = program.functions
+    return "main" if "main" in names else names[0]
 
 
 def _remade(program: Module, function: Optional[str], seed: int, intrins: Dict[str, str],
