@@ -247,6 +247,7 @@ static hone_status tune(session *s, hone_tuned *tuned) {
         .model_name = o->name ? o->name : "program",
         .command_line = "hone_program_tune",
         .hone_version = HONE_VERSION,
+        .is_here = !devices->reference_runner,
         .progress = o->progress ? &progress : NULL,
         .log = o->log ? &s->log : NULL,
         .should_stop = o->should_stop ? ask_stop : NULL,

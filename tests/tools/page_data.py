@@ -19,6 +19,19 @@ def expect(condition, what):
         sys.exit(f"FAILED: {what}")
 
 
+def check_machine(db, path):
+    """What sessions measured of the machine; one that says nothing, or what is no JSON, says nothing."""
+    sql = sqlite3.connect(path)
+    for session in db["sessions"]:
+        about = sql.execute("SELECT options_json FROM v_sessions WHERE session = ?", (session["id"],)).fetchone()[0]
+        want = json.loads(about) if about else {}
+        for key in ("peak_gflops", "bandwidth_gbs"):
+            expect(session[key] == want.get(key), f"{key} of {session['id']}: {session[key]}, not {want.get(key)}")
+    known = [s["peak_gflops"] for s in db["sessions"] if s["peak_gflops"]]
+    expect(known == [98.5], f"peaks of the machine: {known}")
+    sql.close()
+
+
 def check_charts(db, path):
     """What charts draw, against the rows themselves."""
     sql = sqlite3.connect(path)
@@ -109,6 +122,7 @@ def main():
         problems = compare_data(build, path, db)
         expect(not problems, "\n".join(problems))
         expect(db["trials"] > 400 and db["failed"] > 20 and db["records"] and db["records_left_out"] == 0, "too little is tested")
+        check_machine(db, path)
         check_charts(db, path)
         check_choices(db, path)
         check_time(db, path)

@@ -41,7 +41,8 @@ def make_database(build, path):
     """The demo's records, and hundreds more of another session with failures among them."""
     rng = random.Random(7)  # the same database each time: it is looked at
     rows = [json.loads(line) for line in hone(build, "db", "export", DEMO).splitlines()]
-    session = dict(next(r for r in rows if r["kind"] == "session"), id="5" * 32, model="<b>made</b> up.onnx")
+    session = dict(next(r for r in rows if r["kind"] == "session"), id="5" * 32, model="<b>made</b> up.onnx",
+                   options='{"cache": "cold", "peak_gflops": 98.5, "bandwidth_gbs": 21}')
     at = next(i for i, r in enumerate(rows) if r["kind"] == "trial")
     extra = [t for r in rows if r["kind"] == "trial" for t in more_trials(r, session["id"], rng)]
     unique = {(t["workload"], t["target"], t["proposal"]): t for t in extra}

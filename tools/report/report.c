@@ -1,10 +1,12 @@
 /* tools/report/report.c - the data of a page: what is in the databases, member by member. */
 #include "tools/report/report.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "measure/failure.h"
 #include "support/os/fs.h"
+#include "support/text/json.h"
 #include "tools/report/report_impl.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024, VERSION = 1 };
@@ -43,6 +45,22 @@ static void put_targets(hone_report *r) {
     hone_str_append_char(r->out, ']');
 }
 
+static double member_of(const hone_json *object, const char *key) {
+    const hone_json *value = hone_json_find(object, key);
+    bool is_number = hone_json_is(value, HONE_JSON_REAL) || hone_json_is(value, HONE_JSON_INT);
+    return is_number ? hone_json_f64(value) : NAN;
+}
+
+/* What the machine can do, where the session knows. */
+static void put_machine(hone_str *out, const hone_db_session *s) {
+    hone_json *about = NULL;
+    const char *text = s->options_json ? s->options_json : "{}";
+    hone_status_free(hone_json_parse(text, strlen(text), &about)); /* whatever others wrote */
+    hone_report_put_f64(out, "peak_gflops", member_of(about, "peak_gflops"));
+    hone_report_put_f64(out, "bandwidth_gbs", member_of(about, "bandwidth_gbs"));
+    hone_json_destroy(about);
+}
+
 static void put_session(hone_str *out, const hone_db_session *s) {
     hone_report_key(out, NULL);
     hone_str_append_char(out, '{');
@@ -55,6 +73,7 @@ static void put_session(hone_str *out, const hone_db_session *s) {
     hone_report_put_i64(out, "ended_ns", s->ended_ns);
     hone_report_put_i64(out, "budget_trials", s->budget_trials);
     hone_report_put_i64(out, "budget_ns", s->budget_ns);
+    put_machine(out, s);
     hone_str_append_char(out, '}');
 }
 

@@ -243,6 +243,7 @@ static hone_status tune(tune_run *run, const tune_options *o) {
                                  .model_name = hone_path_basename(run->cli->args[0]),
                                  .command_line = hone_str_text(&run->command_line),
                                  .hone_version = HONE_VERSION,
+                                 .is_here = !run->local_runner && !o->is_remote,
                                  .progress = run->cli->quiet ? NULL : &progress,
                                  .quiet_path = hone_str_text(&run->quiet_path),
                                  .log = &run->log,

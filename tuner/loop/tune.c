@@ -118,10 +118,10 @@ static hone_status begin_session(hone_tuning *t) {
     char owner[HONE_DB_OWNER_BYTES];
     hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
     hone_db_owner_print(owner);
-    const char *state;
-    HONE_TRY(hone_tuning_state_text(t, &state));
+    const char *about;
+    HONE_TRY(hone_tuning_session_text(t, &about));
     hone_db_session session = {.id = t->result->session,
-                               .options_json = state,
+                               .options_json = about,
                                .model = t->options->model_name,
                                .command_line = t->options->command_line,
                                .hone_version = t->options->hone_version,

@@ -64,7 +64,8 @@ typedef struct hone_tune_options {
                                with another state are not compared with those of this one */
     const char *work_dir;   /* for artifacts and check bundles; must exist */
     const char *model_name, *command_line, *hone_version; /* kept with the session */
-    const hone_progress *progress;                        /* may be NULL */
+    bool is_here; /* this machine's CPUs run the candidates: the session keeps what these can do */
+    const hone_progress *progress; /* may be NULL */
     const char *quiet_path; /* of the quiet gate, which builds share with who times on this machine
                                when the runner is elsewhere; NULL = they do not */
     const hone_log *log;    /* may be NULL */

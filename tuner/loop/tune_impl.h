@@ -128,9 +128,10 @@ HONE_NODISCARD hone_status hone_tuning_loop_init(hone_tuning *t);
 void hone_tuning_loop_deinit(hone_tuning *t);
 /* Takes over how far away the model's arguments are. */
 void hone_tuning_read_distances(hone_tuning *t, const hone_task_list *list);
-/* What a session says of the state of caches, as JSON; NULL: hot. In the result's arena. */
-HONE_NODISCARD hone_status hone_tuning_state_text(const hone_tuning *t, const char **out_text);
-/* Finds the sessions with another one. */
+/* What a session keeps of itself, as JSON: the state of caches, and what the machine can do where
+ * it runs the candidates; NULL: hot, elsewhere. In the result's arena. */
+HONE_NODISCARD hone_status hone_tuning_session_text(const hone_tuning *t, const char **out_text);
+/* Finds the sessions with another state. */
 HONE_NODISCARD hone_status hone_tuning_find_unlike(hone_tuning *t);
 static inline bool hone_tuning_is_like(const hone_tuning *t, const hone_db_trial *trial) {
     return !hone_strmap_find(&t->unlike, trial->session, NULL);

@@ -101,21 +101,32 @@ const roofRows = (db, task) => db.tasks
     .filter((t) => t.target === task.target && t.flops > 0 && t.best_ns > 0 && bytesOfShapes(t.shapes))
     .map((t) => ({ task: t, gflops: gflopsOf(t.flops, t.best_ns), bytes: bytesOfShapes(t.shapes) }));
 
-/* The roofs are the highest that any of the tasks reached unless one gives the machine's. */
-function roofsOf(rows) {
-    const peak = state.getNumber("peak") ?? Math.max(...rows.map((r) => r.gflops));
-    const bandwidth = state.getNumber("bandwidth") ?? Math.max(...rows.map((r) => r.bytes / r.task.best_ns));
-    return { peak, bandwidth };
+/* What the machine can do: as the latest session for the target measured it; null: none did. */
+function machineOf(db, task) {
+    const sessions = db.tasks.filter((t) => t.target === task.target).flatMap((t) => t.runs.map((run) => db.sessions[run.session]));
+    return sessions.filter((s) => s?.peak_gflops > 0 && s.bandwidth_gbs > 0)
+        .reduce((latest, s) => (latest && latest.started_ns >= s.started_ns ? latest : s), null);
+}
+
+/* The roofs are the machine's, or, where nobody measured these, the highest that any of the tasks reached; who looks may
+ * give others. */
+function roofsOf(db, task, rows) {
+    const machine = machineOf(db, task), [peak, bandwidth] = [state.getNumber("peak"), state.getNumber("bandwidth")];
+    return {
+        name: peak || bandwidth ? "roof" : machine ? "roof: measured on the machine" : "roof: the highest reached here",
+        peak: peak ?? machine?.peak_gflops ?? Math.max(...rows.map((r) => r.gflops)),
+        bandwidth: bandwidth ?? machine?.bandwidth_gbs ?? Math.max(...rows.map((r) => r.bytes / r.task.best_ns)),
+    };
 }
 
 /* What a task can reach, in GFLOPS; null: not known. */
 function roofOf(db, task) {
-    const bytes = bytesOfShapes(task.shapes), { peak, bandwidth } = roofsOf(roofRows(db, task));
+    const bytes = bytesOfShapes(task.shapes), { peak, bandwidth } = roofsOf(db, task, roofRows(db, task));
     return bytes ? Math.min(peak, (bandwidth * task.flops) / bytes) : null;
 }
 
 function rooflineChart(db, task) {
-    const rows = roofRows(db, task), { peak, bandwidth } = roofsOf(rows);
+    const rows = roofRows(db, task), { name, peak, bandwidth } = roofsOf(db, task, rows);
     const point = (r) => ({ x: r.task.flops / r.bytes, y: r.gflops, open: () => openTask(r.task),
         text: `${r.task.name}: ${digits(r.gflops)} GFLOPS at ${digits(r.task.flops / r.bytes)} operations a byte, ` +
             `${shareText(r.gflops / Math.min(peak, bandwidth * r.task.flops / r.bytes))} of the roof` });
@@ -125,11 +136,11 @@ function rooflineChart(db, task) {
     const mine = rows.find((r) => r.task === task);
     return {
         title: "Roofline", peak, bandwidth,
-        summary: mine ? `${point(mine).text}. Bytes are those of the tensors, each once.` : "Operations or sizes of this task are not known.",
+        summary: mine ? `${point(mine).text}. Bytes are those of the tensors, each once; the roof is that of memory, caches are faster.` : "Operations or sizes of this task are not known.",
         x: { label: "operations a byte", format: digits, isLog: true },
         y: { label: "GFLOPS", format: digits, isLog: true },
         series: [
-            { name: state.getNumber("peak") || state.getNumber("bandwidth") ? "roof" : "roof: the highest reached here", kind: "line", look: "roof", points: roof },
+            { name, kind: "line", look: "roof", points: roof },
             { name: "other tasks", kind: "dots", look: "dots", points: rows.filter((r) => r !== mine).map(point) },
             { name: "this task", kind: "diamonds", look: "confirmed", points: mine ? [point(mine)] : [] },
         ],
