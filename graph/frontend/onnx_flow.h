@@ -64,7 +64,8 @@ typedef struct onnx_loop {
 /* results: states, then scans. */
 HONE_NODISCARD hone_status onnx_emit_loop(onnx_reader *r, const onnx_loop *loop,
                                           hone_garg *results);
-/* Adds a parameter of the function for each size that nothing captured tells. */
+/* Captures a value more for each size of the parameters, or of what is captured, that nothing
+ * captured tells. */
 HONE_NODISCARD hone_status onnx_capture_sizes(onnx_reader *r, onnx_captured *c);
 
 /* ---- states of loops whose sizes change from turn to turn (onnx_growth.c) ---- */

@@ -125,23 +125,44 @@ static hone_status capture_names(onnx_reader *r, onnx_captured *c, const Onnx__G
 
 static bool has_size(const hone_graph_func *graph, hone_gvalue value, hone_var var) {
     const hone_sinfo *info = graph->values[value].sinfo;
-    for (int32_t d = 0; info && info->shape && d < info->rank; d++)
+    bool is_tensor = info && info->kind == HONE_SINFO_TENSOR && info->shape;
+    for (int32_t d = 0; is_tensor && d < info->rank; d++)
         if (info->shape[d]->kind == HONE_EXPR_VAR && info->shape[d]->u.var == var) return true;
     return false;
 }
 
-/* A function knows sizes by what it is called with: one parameter at least tells each. */
+static bool is_told(const onnx_reader *r, const onnx_captured *c, hone_var var) {
+    for (uint32_t i = 0; i < c->count; i++)
+        if (has_size(r->graph, c->values[i].u.value, var)) return true;
+    return false;
+}
+
+/* The first one of so many values that has the size goes along. */
+static hone_status tell(onnx_reader *r, onnx_captured *c, uint32_t count, hone_var var) {
+    for (hone_gvalue value = 0; value < count; value++)
+        if (has_size(r->graph, value, var)) return capture_value(r, c, value);
+    return HONE_OK;
+}
+
+static bool is_asked(const onnx_reader *r, const onnx_captured *c, hone_var var) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        const hone_sinfo *info = r->graph->values[c->values[i].u.value].sinfo;
+        for (int32_t d = 0; info && info->shape && d < info->rank; d++)
+            if (hone_expr_uses_var(info->shape[d], var)) return true;
+    }
+    return false;
+}
+
+/* A function knows sizes by what it is called with: one parameter at least tells each. Those that
+ * follow from data are told where something captured is made of them: boxes of four levels are n0 +
+ * n1 + n2 + n3. */
 hone_status onnx_capture_sizes(onnx_reader *r, onnx_captured *c) {
     const hone_graph_func *graph = r->graph;
-    for (hone_var var = 0; var < graph->var_count; var++) {
-        bool is_told = false;
-        for (uint32_t i = 0; i < c->count; i++)
-            is_told |= has_size(graph, c->values[i].u.value, var);
-        for (hone_gvalue value = 0; !is_told && value < graph->param_count; value++) {
-            is_told = has_size(graph, value, var);
-            if (is_told) HONE_TRY(capture_value(r, c, value));
-        }
-    }
+    for (hone_var var = 0; var < graph->var_count; var++)
+        if (!is_told(r, c, var)) HONE_TRY(tell(r, c, graph->param_count, var));
+    for (hone_var var = 0; var < graph->var_count; var++)
+        if (!is_told(r, c, var) && is_asked(r, c, var))
+            HONE_TRY(tell(r, c, graph->value_count, var));
     return HONE_OK;
 }
 

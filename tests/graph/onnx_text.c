@@ -272,17 +272,17 @@ static void encode_function(char *rest, hone_str *function) {
     }
 }
 
-/* Takes the graph. */
-static void encode_body(hone_str *body, hone_str *node) {
+/* As an attribute. Takes the graph. */
+static void encode_body(const char *name, hone_str *body, hone_str *out) {
     hone_str attr = {0};
-    put_text(&attr, 1, "body");
+    put_text(&attr, 1, name);
     put_message(&attr, 6, body);
     put_int(&attr, 20, TYPE_GRAPH);
-    put_message(node, 5, &attr);
+    put_message(out, 5, &attr);
 }
 
-/* body: of the node, where it has one. */
-static void encode_node(char *rest, hone_str *body, unsigned out_field, hone_str *out) {
+/* bodies: attributes of the node, taken; NULL where it stands in one itself. */
+static void encode_node(char *rest, hone_str *bodies, unsigned out_field, hone_str *out) {
     hone_str node = {0};
     const char *op = next_word(&rest);
     for (int field = 1; field <= 2; field++) {
@@ -304,12 +304,16 @@ static void encode_node(char *rest, hone_str *body, unsigned out_field, hone_str
     put_names(&node, 7, 4, op);
     for (const char *word; *(word = next_word(&rest));)
         encode_attr((char *)(uintptr_t)word, 5, &node);
-    if (body->length) encode_body(body, &node);
+    if (bodies) {
+        hone_str_append_n(&node, hone_str_text(bodies), bodies->length);
+        hone_str_deinit(bodies);
+    }
     put_message(out, out_field, &node);
 }
 
 void onnx_text_encode(const char *text, hone_str *out) {
-    hone_str graph = {0}, function = {0}, body = {0}, none = {0}, *to = &graph;
+    hone_str graph = {0}, function = {0}, body = {0}, bodies = {0}, *to = &graph;
+    char body_name[64] = "";
     int64_t opset = 13;
     unsigned nodes = 1; /* the field of nodes in what they go to */
     put_text(&graph, 2, "test");
@@ -332,12 +336,15 @@ void onnx_text_encode(const char *text, hone_str *out) {
         else if (strcmp(word, "external") == 0)
             encode_external(rest, &graph);
         else if (strcmp(word, "node") == 0)
-            encode_node(rest, to == &body ? &none : &body, nodes, to);
+            encode_node(rest, to == &body ? NULL : &bodies, nodes, to);
         else if (strcmp(word, "function") == 0)
             encode_function(rest, &function), to = &function, nodes = 7;
-        else if (strcmp(word, "body") == 0)
+        else if (strcmp(word, "body") == 0) {
+            const char *name = next_word(&rest);
+            snprintf(body_name, sizeof body_name, "%.60s", *name ? name : "body");
             put_text(&body, 2, "body"), to = &body;
-        else if (strcmp(word, "end") == 0) {
+        } else if (strcmp(word, "end") == 0) {
+            if (to == &body) encode_body(body_name, &body, &bodies);
             if (to == &function) put_message(out, 25, &function);
             to = &graph, nodes = 1;
         } else if (*word)

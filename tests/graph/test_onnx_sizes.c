@@ -283,6 +283,16 @@ static const value_row rows[] = {
         SIZES "const flat i64 1 = -1\nnode Reshape x,flat -> v\nnode Mul w,two -> d\n"
               "node Range zero,d,one -> r\nnode Cast r -> f to=1\nnode Add v,f -> y",
         "1,2,3,4,5,6", "1,3,5,7,9,11"),
+    ROW("a branch takes what is made of two parts that data choose",
+        "opset 13\ninput x f32 5\nconst z i64 1 = 0\nconst none i64 0 =\n"
+        "node NonZero x -> p\nnode Squeeze p,z -> q\nnode Gather x,q -> a\n"
+        "node IsNaN x -> m\nnode NonZero m -> r\nnode Squeeze r,z -> s\nnode Gather x,s -> b\n"
+        "node Concat a,b -> c axis=0\nnode ReduceSum a -> t keepdims=0\nnode Greater t,h -> k\n"
+        "const h f32 = 0\n"
+        "body then_branch\nnode Relu c -> d\nnode NonZero d -> e\noutput e i64 ?,?\nend\n"
+        "body else_branch\nnode Relu c -> f\nnode Unsqueeze none,z -> g\noutput g i64 ?,?\nend\n"
+        "node If k -> y",
+        "5,0,-3,0,1", "0,2"),
 };
 
 int main(void) {
