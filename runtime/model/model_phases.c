@@ -124,13 +124,20 @@ static int32_t begin_outputs(const hone_mt_call *call, hone_mt_frame *frame, int
     return code;
 }
 
+/* In a loop a phase begins again: its memory of the turn before goes, and that of the phases behind
+ * it, which lies above it on the stack and is of that turn, too. */
+static void end_workspaces(const hone_mt_call *call, hone_mt_frame *frame, int32_t first) {
+    for (int32_t i = call->plan->phase_count; i-- > first;) {
+        if (frame->workspaces[i]) call->base->workspace_free(call->base, frame->workspaces[i]);
+        frame->workspaces[i] = NULL;
+    }
+}
+
 int32_t hone_mt_begin_workspace(const hone_mt_call *call, hone_mt_frame *frame, int32_t phase,
                                 int64_t more) {
     int64_t bytes = hone_mt_round_up(frame->values[call->plan->workspaces[phase]]), all = -1;
     bool is_wrong = bytes < 0 || __builtin_add_overflow(bytes, more, &all);
-    char *before = frame->workspaces[phase]; /* of the turn before, in a loop */
-    if (before) call->base->workspace_free(call->base, before);
-    frame->workspaces[phase] = NULL;
+    end_workspaces(call, frame, phase);
     if (all == 0) return HONE_MODEL_OK;
     frame->workspaces[phase] = is_wrong ? NULL : call->base->workspace_alloc(call->base, all);
     return frame->workspaces[phase]

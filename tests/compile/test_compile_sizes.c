@@ -182,6 +182,68 @@ static void tensors_are_made(void **state) {
     assert_int_equal(asked[1][1], -1);
 }
 
+/* Two sizes of each turn, the second of which is found later; what has the first one is kept in
+ * memory while they change. item = s[i] * t[i]. */
+static const char turns[] =
+    "from tvm.script import ir as I\nfrom tvm.script import relax as R\n"
+    "from tvm.script import tir as T\n"
+    "@I.ir_module\nclass M:\n    @R.function(private=True)\n"
+    "    def turn(i: R.Tensor((), \"int64\"), a: R.Tensor((1,), \"float64\"), "
+    "s: R.Tensor((8,), \"int64\"), t: R.Tensor((8,), \"int64\")):\n"
+    "        n = T.int64()\n        m = T.int64()\n"
+    "        at = R.reshape(i, R.shape([1]))\n"
+    "        u = R.match_cast(R.tensor_to_shape(R.take(s, at, axis=0)), R.Shape([n]))\n"
+    "        b = R.cumsum(R.broadcast_to(a, R.shape([n])), axis=0)\n"
+    "        most = R.max(b, keepdims=True)\n"
+    "        v = R.match_cast(R.tensor_to_shape(R.take(t, at, axis=0)), R.Shape([m]))\n"
+    "        c = R.cumsum(R.broadcast_to(most, R.shape([m])), axis=0)\n"
+    "        item = R.max(c, keepdims=True)\n"
+    "        return (a, item)\n"
+    "    @R.function\n"
+    "    def main(a: R.Tensor((1,), \"float64\"), s: R.Tensor((8,), \"int64\"), "
+    "t: R.Tensor((8,), \"int64\")):\n"
+    "        y = R.loop(M.turn, 8, (a,), (s, t))\n"
+    "        return y[1]\n";
+
+static hone_status run_turns(const hone_module *looped, hone_tensor **inputs,
+                             const int64_t *sizes) {
+    hone_loaded_model *loaded;
+    const hone_model_entry *of_turns;
+    hone_tensor **outputs;
+    hone_compile_options options = fixture_options(&shared, "turns");
+    HONE_TRY(fixture_compile(looped, &options, NULL, &loaded));
+    HONE_TRY(hone_loaded_model_entry(loaded, NULL, &of_turns));
+    for (int call = 0; call < 2; call++) {
+        HONE_TRY(hone_loaded_model_make_outputs(loaded, of_turns, inputs, &outputs));
+        HONE_TRY(hone_loaded_model_run(loaded, of_turns, inputs, outputs));
+        for (int i = 0; i < 8; i++)
+            assert_true(hone_tensor_get_f64(outputs[0], i) == (double)(sizes[i] * sizes[7 - i]));
+        hone_model_free_outputs(of_turns, outputs);
+    }
+    hone_loaded_model_close(loaded);
+    return HONE_OK;
+}
+
+/* A turn's memory may be more than that of the turn before, and reach over what lay behind it. */
+static void phases_begin_again(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {3, 5000, 1, 700, 9000, 2, 20000, 40}, one = 1, eight = 8;
+    hone_module *looped;
+    hone_tensor *inputs[3];
+    HONE_ASSERT_OK(fixture_module(turns, &looped));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F64, 1, &one, &inputs[0]));
+    hone_tensor_set_f64(inputs[0], 0, 1);
+    for (int k = 1; k <= 2; k++) {
+        HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, &eight, &inputs[k]));
+        for (int i = 0; i < 8; i++)
+            hone_tensor_set_i64(inputs[k], i, sizes[k == 1 ? i : 7 - i]);
+    }
+    HONE_ASSERT_OK(run_turns(looped, inputs, sizes));
+    for (int k = 0; k < 3; k++)
+        hone_tensor_destroy(inputs[k]);
+    hone_module_release(looped);
+}
+
 static hone_status begin(void) {
     hone_compile_options options = fixture_options(&shared, "sizes");
     HONE_TRY(fixture_module(program, &module));
@@ -191,7 +253,8 @@ static hone_status begin(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ports_tell), cmocka_unit_test(calls_repeat),
-                                       cmocka_unit_test(tensors_are_made)};
+                                       cmocka_unit_test(tensors_are_made),
+                                       cmocka_unit_test(phases_begin_again)};
     if (fixture_begin(&shared) != 0) return 1;
     hone_status st = begin();
     if (st) fprintf(stderr, "%s\n", hone_status_message(st));
