@@ -24,18 +24,11 @@ hone_status hone_extern_calls_add(hone_extern_calls *calls, const hone_extern_ca
 
 /* ---- of programs ---- */
 
-typedef struct c_calls {
-    const char *name;
-    const hone_expr *call; /* the first by the types of C; NULL: there is none */
-} c_calls;
-
-static bool look(void *ctx, const hone_expr *e) {
-    c_calls *c = ctx;
+static bool is_c_call(const void *name, const hone_expr *e) {
     bool is_c = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
                 hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN);
-    bool is_named = is_c && e->count && e->args[0]->kind == HONE_EXPR_STRING;
-    if (is_named && !c->call && strcmp(e->args[0]->u.s, c->name) == 0) c->call = e;
-    return !c->call;
+    return is_c && e->count && e->args[0]->kind == HONE_EXPR_STRING &&
+           strcmp(e->args[0]->u.s, name) == 0;
 }
 
 /* As calls hand values over: narrow integers as int. */
@@ -48,11 +41,10 @@ static void append_c_type(hone_dtype dtype, hone_str *out) {
     hone_str_append(out, type);
 }
 
-static hone_status print_c_prototype(const c_calls *calls, hone_arena *arena, const char **out) {
+static hone_status print_c_prototype(const hone_expr *call, hone_arena *arena, const char **out) {
     hone_str text = {0};
-    const hone_expr *call = calls->call;
     append_c_type(call->dtype, &text);
-    hone_str_printf(&text, "%s(", calls->name);
+    hone_str_printf(&text, "%s(", call->args[0]->u.s);
     for (uint16_t i = 1; i < call->count; i++) {
         if (i > 1) hone_str_append(&text, ", ");
         append_c_type(call->args[i]->dtype, &text);
@@ -70,10 +62,10 @@ hone_status hone_extern_calls_of_func(hone_extern_calls *calls, const hone_func 
     hone_signature signature;
     HONE_TRY(hone_signature_of(func, calls->arena, &signature));
     for (uint32_t i = 0; i < signature.extern_count; i++) {
-        c_calls c = {.name = signature.externs[i]};
-        hone_tree_walk_parts(func, 0, true, look, &c);
-        hone_extern_call call = {.name = c.name, .task = task, .is_packed = !c.call};
-        if (c.call) HONE_TRY(print_c_prototype(&c, calls->arena, &call.c_prototype));
+        const char *name = signature.externs[i];
+        const hone_expr *first = hone_tree_find_part(func, 0, true, is_c_call, name);
+        hone_extern_call call = {.name = name, .task = task, .is_packed = !first};
+        if (first) HONE_TRY(print_c_prototype(first, calls->arena, &call.c_prototype));
         HONE_TRY(hone_extern_calls_add(calls, &call));
     }
     return HONE_OK;
