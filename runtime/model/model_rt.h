@@ -32,8 +32,8 @@ int32_t hone_model_rt_usable_cores(void);
  * that takes DLPack tensors, of which the plain form is returned. In the process what was
  * registered with libhone comes first, whichever form it has. NULL: there is none. */
 void *hone_model_rt_find_symbol(void *library, const char *name);
-/* The same for a call with tensors (hone_extern), which takes either form: NAME, else NAME__dlpack.
- * A call by the types of C takes the first alone. */
+/* hone_model_rt_find_symbol for a call with tensors (hone_extern), which takes either form: NAME,
+ * else NAME__dlpack. A call by the types of C takes NAME alone. */
 void *hone_model_rt_find_packed(void *library, const char *name);
 #define HONE_EXTERN_DLPACK_ENDING "__dlpack"
 #define HONE_EXTERN_FINDER "hone_extern_find"
