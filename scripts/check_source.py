@@ -2,7 +2,8 @@
 """Looks for what a compiler does not: banned functions, seeds that make check-full cannot draw, file
 names used twice, oversized files, tests that docs/security.md promises and that are not there,
 functions that a header of a room declares and no other file of a room calls, files that do not
-begin with what they are, contracts that stand on the one before, mutations of what is not there.
+begin with what they are, contracts that stand on the one before, mutations of what is not there,
+READMEs that give more than eight files to read in order, or some that are not there.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -184,6 +185,28 @@ def stale_mutations():
                         yield path, number, f"mutation {name} names {test}, which is no test"
 
 
+READING = re.compile(r"^\*\*(Read in this order|Then\b[^*]*)\*\*(.*(?:\n +.*)*)", re.M)
+FILE_NAME = re.compile(r"(?<![\w./`])[\w./-]+\.(?:c|h|def|css|html|js|py|sh|txt)\b")
+MAX_READING = 8
+
+
+def wrong_readings():
+    """What READMEs say is to be read; what stands in brackets is a remark, but for its files."""
+    names = {os.path.basename(path) for path in listed()}
+    for path in listed("*README.md"):
+        with open(path, encoding="utf-8") as page:
+            text = page.read()
+        for match in READING.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            first = FILE_NAME.findall(re.sub(r"\([^)]*\)", "", match.group(2)))
+            if match.group(1) != "Then" and len(first) > MAX_READING:
+                yield path, line, f"{len(first)} files are to be read in order, {MAX_READING} at most"
+            for name in FILE_NAME.findall(match.group(2)):
+                here = os.path.join(os.path.dirname(path), name)
+                if not os.path.exists(here) and os.path.basename(name) not in names:
+                    yield path, line, f"there is no {name}"
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     files = listed("*.c", "*.h")
@@ -207,6 +230,9 @@ def main():
         print(f"{path}:{number}: no other file of a room calls {name}()")
         bad += 1
     for path, number, problem in stale_mutations():
+        print(f"{path}:{number}: {problem}")
+        bad += 1
+    for path, number, problem in wrong_readings():
         print(f"{path}:{number}: {problem}")
         bad += 1
     for number, problem in broken_promises():
