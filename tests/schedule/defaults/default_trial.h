@@ -9,8 +9,11 @@ enum { DEFAULT_MACHINES = 3 };
 /* A common one, one with little of everything, and one with much. */
 extern const hone_default_limits default_machines[DEFAULT_MACHINES];
 
-/* The scheduled program is well formed and computes what func does, on arguments of the seed; where
- * it does not, both are shown on stderr. */
+/* Schedules the function. True: the scheduled program is well formed and computes what func does,
+ * on arguments of the seed; else both are shown on stderr. */
+bool default_trial(const hone_func *func, const hone_default_limits *limits, uint64_t seed,
+                   hone_schedule **out_sch);
+/* default_trial without a look at the schedule. */
 bool default_trial_is_right(const hone_func *func, const hone_default_limits *limits,
                             uint64_t seed);
 

@@ -204,16 +204,21 @@ static const struct row {
      "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",                                  1, 0, 0, 32},
 };
 
-static void loops_are_as_wanted(void **state) {
-    const struct row *row = *state;
+static loops loops_of(const char *text) {
     hone_module *module = NULL;
-    const hone_func *func = hone_test_parse(row->text, &module);
+    const hone_func *func = hone_test_parse(text, &module);
     hone_schedule *sch = NULL;
     HONE_ASSERT_OK(hone_schedule_create(func, &sch));
     HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
     loops got = count_loops(sch->func);
     hone_schedule_destroy(sch);
     hone_module_release(module);
+    return got;
+}
+
+static void loops_are_as_wanted(void **state) {
+    const struct row *row = *state;
+    loops got = loops_of(row->text);
     assert_int_equal(got.top, row->top);
     assert_int_equal(got.parallel, row->parallel);
     assert_int_equal(got.unrolled, row->unrolled);
@@ -226,14 +231,7 @@ static void softmax_is_one_nest(void **state) {
     const hone_workload *w = hone_workloads;
     while (strcmp(w->name, "softmax") != 0)
         w++;
-    hone_module *module = NULL;
-    const hone_func *func = hone_test_parse(w->text, &module);
-    hone_schedule *sch = NULL;
-    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
-    loops got = count_loops(sch->func);
-    hone_schedule_destroy(sch);
-    hone_module_release(module);
+    loops got = loops_of(w->text);
     assert_int_equal(got.top, 1);
     assert_int_equal(got.vectorized, 2);
     assert_int_equal(got.collected, 2);
@@ -283,18 +281,6 @@ static void running_sums_have_vectors(void **state) {
         hone_str_deinit(&text);
         if (!is_good) fail_msg("running sums along axis %d", scan);
     }
-}
-
-static loops loops_of(const char *text) {
-    hone_module *module = NULL;
-    const hone_func *func = hone_test_parse(text, &module);
-    hone_schedule *sch = NULL;
-    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-    HONE_ASSERT_OK(hone_default_schedule(sch, &default_machines[0]));
-    loops got = count_loops(sch->func);
-    hone_schedule_destroy(sch);
-    hone_module_release(module);
-    return got;
 }
 
 /* Rows of several axes, too: each is reduced along its own length, not across the others. */

@@ -4,12 +4,8 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "ir/text/print/script_print.h"
-#include "ir/verify/verify.h"
-#include "schedule/defaults/default_schedule.h"
-#include "schedule/primitive/primitives.h"
+#include "tests/schedule/defaults/default_trial.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 
@@ -196,17 +192,9 @@ static int packings(const hone_func *func) {
 
 static bool is_right(const hone_func *func, const hone_default_limits *limits, uint64_t seed,
                      int *io_packed) {
-    hone_schedule *sch = NULL;
-    hone_str why = {0};
-    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
-    HONE_ASSERT_OK(hone_default_schedule(sch, limits));
-    hone_status st = hone_check_func(sch->func);
-    if (st) hone_str_append(&why, hone_status_message(st));
-    bool is_good = !st && hone_test_agrees(func, sch->func, seed, &why);
-    hone_status_free(st);
+    hone_schedule *sch;
+    bool is_good = default_trial(func, limits, seed, &sch);
     *io_packed += packings(sch->func) > 0;
-    if (!is_good) hone_test_show_change(func, sch->func, hone_str_text(&why));
-    hone_str_deinit(&why);
     hone_schedule_destroy(sch);
     return is_good;
 }

@@ -1,10 +1,8 @@
 /* tests/schedule/gpu/gpu_trial.c - see gpu_trial.h. */
 #include "tests/schedule/gpu/gpu_trial.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "ir/text/print/script_print.h"
 #include "schedule/gpu/gpu_schedule.h"
 #include "tests/support/gpu_check.h"
 #include "tests/support/hone_test.h"
