@@ -81,6 +81,8 @@ static hone_status reshape(frame *f, const hone_gbind *bind, gvalue *out_value) 
     if (from.kind != V_TENSOR) return HONE_ERROR(HONE_CODE_ILLEGAL, "a tensor is reshaped");
     const hone_sinfo *info = frame_info(f, bind);
     HONE_TRY(frame_output(f, &c, info, false, out_value));
+    if (out_value->kind != V_TENSOR)
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "what is reshaped is one tensor");
     int64_t got = hone_tensor_count(from.tensor), want = hone_tensor_count(out_value->tensor);
     if (got != want) {
         return HONE_ERROR(HONE_CODE_INVALID, "the number of elements is %lld, wants %lld",

@@ -57,8 +57,11 @@ static hone_status make_scans(frame *f, looping *l) {
     l->result_count = info->field_count;
     l->results = hone_arena_zalloc(f->arena, ((size_t)l->result_count + 1) * sizeof *l->results);
     if (!l->results) return frame_no_memory();
-    for (uint32_t i = l->state_count; i < info->field_count; i++)
+    for (uint32_t i = l->state_count; i < info->field_count; i++) {
         HONE_TRY(frame_output(f, &c, info->fields[i], frame_widens(f), &l->results[i]));
+        if (l->results[i].kind != V_TENSOR)
+            return HONE_ERROR(HONE_CODE_ILLEGAL, "a scan of a loop is one tensor");
+    }
     return HONE_OK;
 }
 

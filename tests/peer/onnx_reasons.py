@@ -185,6 +185,11 @@ def folded_norm(case, got, want):
     return is_end & (same | numpy.isclose(got, right, 1e-3))
 
 
+def nan_stays(case, got, want):
+    """Element by element."""
+    return numpy.isnan(got) & numpy.isnan(array_of(case, 0)) if got.dtype.kind == "f" else False
+
+
 def whole_row_is_nan(case, got, want):
     """NaN, inf, or -inf alone make NaN of a row."""
     data = array_of(case, 0)
@@ -379,6 +384,7 @@ DIFFERENCES = (
     ("QuantizeLinear", steps_beyond_whole_numbers, "what is too large is held at the end of the type"),
     ("DynamicQuantizeLinear", nothing_is_quantised, "a range that is not finite has no steps"),
     ("ReduceMax ReduceMin MaxPool GlobalMaxPool", nan_is_kept, "NaN is kept"),
+    ("Sign", nan_stays, "onnxruntime's sign of NaN of 16 bits is 0"),
     ("ReduceSum ReduceL1 ReduceSumSquare ReduceProd ReduceMean", whole_numbers_wrap,
      "sums and products of whole numbers wrap around"),
     ("Clip", no_limit_is_none, "a limit that is left out limits nothing"),

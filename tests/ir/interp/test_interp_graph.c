@@ -222,11 +222,16 @@ static void refuses(void **state) {
     g.main->bindings[0].kind = HONE_GBIND_CALL;
     input = hone_tensor_view(x, HONE_DTYPE_F32, 2, right);
     hone_status op = hone_interp_graph(g.module, "main", inputs, 1, NULL, &results, &count);
+    g.main->bindings[0].callee = "reshape";
+    g.main->values[g.main->bindings[0].value].sinfo =
+        g.main->values[g.main->bindings[1].value].sinfo;
+    hone_status tuple = hone_interp_graph(g.module, "main", inputs, 1, NULL, &results, &count);
     hone_module_release(g.module);
     HONE_ASSERT_ERROR(shape, HONE_CODE_INVALID, "'x' has the extent 4 in dimension 1, must have 3");
     HONE_ASSERT_ERROR(number, HONE_CODE_INVALID, "'main' takes 1 inputs, got 0");
     HONE_ASSERT_ERROR(name, HONE_CODE_NOT_FOUND, "'other' is no graph function");
     HONE_ASSERT_ERROR(op, HONE_CODE_UNSUPPORTED, "legalise the graph first");
+    HONE_ASSERT_ERROR(tuple, HONE_CODE_ILLEGAL, "what is reshaped is one tensor");
 }
 
 /* ---- the verifier on the same graph, spoiled ---- */
