@@ -22,5 +22,8 @@ bool region_box_between(const hone_dataflow *flow, hone_node_id block_or_none,
                         hone_interval *out, bool *out_is_exact);
 /* Adds a region that is written where a statement is. */
 void region_add_written(hone_written *w, hone_node_id at, const hone_region *region);
+/* A box over the variable `from` becomes one over `to`; false where memory is short. */
+bool region_rename_ends(const hone_dataflow *flow, uint32_t rank, hone_interval *box, hone_var from,
+                        const hone_expr *to);
 
 #endif

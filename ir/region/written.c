@@ -208,11 +208,10 @@ void hone_written_add(hone_written *w, hone_node_id n) {
 
 /* ---- earlier iterations ---- */
 
-/* A box over `from` becomes one over `to`; false where memory is short. */
-static bool rename_ends(const hone_written *w, hone_interval *box, hone_var from,
+bool region_rename_ends(const hone_dataflow *flow, uint32_t rank, hone_interval *box, hone_var from,
                         const hone_expr *to) {
-    hone_arith *arith = w->flow->arith;
-    for (uint32_t d = 0; d < w->rank; d++) {
+    hone_arith *arith = flow->arith;
+    for (uint32_t d = 0; d < rank; d++) {
         const hone_expr *min = hone_expr_substitute_one(&arith->ir, box[d].min, from, to);
         const hone_expr *max = hone_expr_substitute_one(&arith->ir, box[d].max, from, to);
         box[d] = (hone_interval){hone_simplify(arith, min), hone_simplify(arith, max)};
@@ -266,7 +265,8 @@ void hone_written_add_earlier(hone_written *w, hone_node_id loop) {
     arith->count = known;
     for (uint32_t p = 0; var && p < before.count && w->count < HONE_MOST_PIECES; p++) {
         hone_interval *box = before.pieces[p].box;
-        if (!rename_ends(w, box, now, var) || !begins_empty(w, box, node)) continue;
+        if (!region_rename_ends(w->flow, w->rank, box, now, var) || !begins_empty(w, box, node))
+            continue;
         w->pieces[w->count++] = before.pieces[p];
     }
 }

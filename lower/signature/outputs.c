@@ -2,6 +2,7 @@
  *
  * Asked of the loops with their variables as symbols (ir/region/written.h); where that does not
  * show it, small programs are run over numbers (filled_points.c). */
+#include "ir/region/touches.h"
 #include "ir/region/written.h"
 #include "lower/ground/scope.h"
 #include "lower/signature/plain_form.h"
@@ -17,6 +18,21 @@ static bool covers_buffer(const hone_dataflow *flow, hone_buffer buffer) {
     return hone_covers_buffer(&all);
 }
 
+/* As a whole, or slice by slice. */
+static bool is_filled(const hone_dataflow *flow, hone_buffer buffer) {
+    return covers_buffer(flow, buffer) ||
+           hone_covers_by_slices(flow, buffer, HONE_NODE_TOP, HONE_NO_ID);
+}
+
+/* What reads it stands behind all that fills it. */
+static bool is_read_behind(const hone_dataflow *flow, hone_buffer buffer) {
+    const hone_func *func = flow->func;
+    hone_node_id n = hone_func_node(func, HONE_NODE_TOP)->first;
+    while (n != HONE_NO_ID && !hone_loads_below(func, n, buffer))
+        n = hone_func_node(func, n)->next;
+    return n == HONE_NO_ID || hone_covers_by_slices(flow, buffer, HONE_NODE_TOP, n);
+}
+
 hone_status lower_is_output(hone_lower *lower, hone_buffer buffer, bool *out_is_output) {
     const hone_func *func = lower->func;
     const hone_buffer_info *info = hone_func_buffer(func, buffer);
@@ -30,7 +46,8 @@ hone_status lower_is_output(hone_lower *lower, hone_buffer buffer, bool *out_is_
     HONE_TRY(lower_enter(&scope, HONE_NODE_TOP, HONE_NO_ID));
     const hone_dataflow flow = {.arith = &scope.arith, .func = func, .may_leave = true};
     *out_is_output =
-        covers_buffer(&flow, buffer) && hone_reads_after_write(&flow, HONE_NODE_TOP, buffer, false);
+        is_filled(&flow, buffer) && (hone_reads_after_write(&flow, HONE_NODE_TOP, buffer, false) ||
+                                     is_read_behind(&flow, buffer));
     HONE_TRY(hone_ir_finish(&scope.arith.ir));
     if (*out_is_output) return HONE_OK;
     return lower_is_filled_by_points(func, buffer, &all, out_is_output);

@@ -60,6 +60,18 @@
     "    m = T.int64()\n"                                                                          \
     "    Y = T.match_buffer(y, (n, m), \"float32\")\n"                                             \
     "    Z = T.match_buffer(z, (n, m), \"float32\")\n"
+/* Statements over squares of n, and m of them. */
+#define SQUARE                                                                                     \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(y: T.handle, z: T.handle):\n"                                                        \
+    "    n = T.int64()\n"                                                                          \
+    "    m = T.int64()\n"                                                                          \
+    "    Y = T.match_buffer(y, (m, n, n), \"float32\")\n"                                          \
+    "    Z = T.match_buffer(z, (n, n), \"float32\")\n"
+#define LOWER                                                                                      \
+    "    for b, i in T.grid(m, n):\n        for j in range(i + 1):\n            Y[b, i, j] = "     \
+    "Z[i, j]\n"
 /* Rows of 16 of Y, by a function that is called. */
 #define CALLED(reads)                                                                              \
     "from tvm.script import tir as T\n"                                                            \
@@ -78,6 +90,41 @@ static const struct row {
     const char *name, *program;
     hone_param_role want;
 } rows[] = {
+    {"two triangles, one with the diagonal",
+     SQUARE LOWER "    for b, i in T.grid(m, n):\n        for j in range(n - i - 1):\n"
+     "            Y[b, i, i + 1 + j] = T.float32(0)\n",
+     HONE_PARAM_OUT},
+    {"two triangles without the diagonal",
+     SQUARE "    for b, i in T.grid(m, n):\n        for j in range(i):\n            Y[b, i, j] = Z[i, j]\n"
+     "    for b, i in T.grid(m, n):\n        for j in range(n - i - 1):\n"
+     "            Y[b, i, i + 1 + j] = T.float32(0)\n",
+     HONE_PARAM_INOUT},
+    {"triangles, the second one with its loops the other way about",
+     SQUARE LOWER "    for i, b in T.grid(n, m):\n        for j in range(i, n):\n"
+     "            Y[b, i, j] = T.float32(0)\n",
+     HONE_PARAM_OUT},
+    {"one triangle twice, by the other dimension",
+     SQUARE LOWER "    for b, i in T.grid(m, n):\n        for j in range(n - i):\n"
+     "            Y[b, i + j, i] = T.float32(0)\n",
+     HONE_PARAM_INOUT},
+    {"triangles by conditions, read behind both",
+     SQUARE "    for b, i, j in T.grid(m, n, n):\n        if j <= i:\n            Y[b, i, j] = Z[i, j]\n"
+     "    for b, i, j in T.grid(m, n, n):\n        if i < j:\n            Y[b, i, j] = T.float32(0)\n"
+     "    for b, i, j in T.grid(m, n, n):\n        Z[i, j] = Y[b, j, i]\n",
+     HONE_PARAM_OUT},
+    {"triangles by conditions, read between the two",
+     SQUARE "    for b, i, j in T.grid(m, n, n):\n        if j <= i:\n            Y[b, i, j] = Z[i, j]\n"
+     "    for b, i, j in T.grid(m, n, n):\n        Z[i, j] = Y[b, j, i]\n"
+     "    for b, i, j in T.grid(m, n, n):\n        if i < j:\n            Y[b, i, j] = T.float32(0)\n",
+     HONE_PARAM_INOUT},
+    {"triangles of all rows but the last",
+     SQUARE LOWER "    for b, i in T.grid(m, n - 1):\n        for j in range(n - i - 1):\n"
+     "            Y[b, i, i + 1 + j] = T.float32(0)\n",
+     HONE_PARAM_INOUT},
+    {"a triangle that a condition leaves out of a table",
+     SQUARE LOWER "    for b, i in T.grid(m, n):\n        if b < 3:\n            for j in range(n - i - 1):\n"
+     "                Y[b, i, i + 1 + j] = T.float32(0)\n",
+     HONE_PARAM_INOUT},
     {"axes", TWO("4, 6", "4, 6", "va, vb"), HONE_PARAM_OUT},
     {"axes the other way", TWO("6, 4", "4, 6", "vb, va"), HONE_PARAM_OUT},
     {"too short", TWO("4, 7", "4, 6", "va, vb"), HONE_PARAM_INOUT},
