@@ -94,26 +94,65 @@ static bool is_among(const char *words, const char *name) {
     return false;
 }
 
+/* The types of <stdint.h> and <stddef.h>, and the macros about them: int8_t, UINT_FAST16_MAX. */
+static bool is_of_integers(const char *name) {
+    static const char *const kinds[] = {"INT", "UINT", "SIZE_", "PTRDIFF_", "SIG_ATOMIC_", "W"};
+    static const char *const ends[] = {"_MAX", "_MIN", "_WIDTH", "_C"};
+    static const char types[] = "size_t ptrdiff_t max_align_t wchar_t";
+    const char *end = strrchr(name, '_');
+    if (!end) return false;
+    if (!strcmp(end, "_t"))
+        return is_among(types, name) || !strncmp(name, "int", 3) || !strncmp(name, "uint", 4);
+    bool is_kind = false, is_end = false;
+    for (size_t i = 0; i < HONE_COUNT(kinds); i++)
+        is_kind |= !strncmp(name, kinds[i], strlen(kinds[i]));
+    for (size_t i = 0; i < HONE_COUNT(ends); i++)
+        is_end |= !strcmp(end, ends[i]);
+    return is_kind && is_end;
+}
+
+/* exp, and expf. */
+static bool is_function(const char *name) {
+    static const char others[] = "fabs fmin fmax fma fmod ldexp nearbyint trunc round floor ceil "
+                                 "memcpy memset memmove isnan isinf signbit cbrt rint remainder "
+                                 "lgamma tgamma";
+    char stem[32];
+    size_t length = strlen(name);
+    hone_intrin function;
+    if (hone_intrin_find(name, &function) || is_among(others, name)) return true;
+    if (length < 2 || length >= sizeof stem || name[length - 1] != 'f') return false;
+    memcpy(stem, name, length - 1);
+    stem[length - 1] = '\0';
+    return hone_intrin_find(stem, &function) || is_among(others, stem);
+}
+
 /* Keywords, and what the text around and <math.h> call things. */
 static bool is_reserved(const c_gen *g, const char *name) {
     static const char *const words[] = {
-        "auto",     "bool",    "break",     "case",     "char",   "const",    "continue",
-        "default",  "do",      "double",    "else",     "enum",   "extern",   "float",
-        "for",      "goto",    "if",        "inline",   "int",    "long",     "register",
-        "restrict", "return",  "short",     "signed",   "sizeof", "static",   "struct",
-        "switch",   "typedef", "union",     "unsigned", "void",   "volatile", "while",
-        "true",     "false",   "main",      "NULL",     "NAN",    "INFINITY", "asm",
-        "rt",       "buffers", "sizes",     "closure",  "begin",  "end",      "code",
-        "leave",    "all",     "y0",        "y1",       "yn",     "j0",       "j1",
-        "jn",       "gamma",   "signgam",   "linux",    "unix",   "lgamma",   "tgamma",
-        "cbrt",     "rint",    "remainder",
+        "auto",     "bool",    "break",   "case",      "char",   "const",    "continue",
+        "default",  "do",      "double",  "else",      "enum",   "extern",   "float",
+        "for",      "goto",    "if",      "inline",    "int",    "long",     "register",
+        "restrict", "return",  "short",   "signed",    "sizeof", "static",   "struct",
+        "switch",   "typedef", "union",   "unsigned",  "void",   "volatile", "while",
+        "true",     "false",   "main",    "NULL",      "NAN",    "INFINITY", "asm",
+        "rt",       "buffers", "sizes",   "closure",   "begin",  "end",      "code",
+        "leave",    "all",     "y0",      "y1",        "yn",     "j0",       "j1",
+        "jn",       "gamma",   "signgam", "linux",     "unix",   "i386",     "typeof",
+        "nullptr",  "alignas", "alignof", "constexpr",
     };
+    static const char macros[] =
+        "FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_LLOGB0 "
+        "FP_LLOGBNAN FP_INT_UPWARD FP_INT_DOWNWARD FP_INT_TOWARDZERO FP_INT_TONEAREST "
+        "FP_INT_TONEARESTFROMZERO FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL HUGE_VAL HUGE_VALF "
+        "HUGE_VALL MATH_ERRNO MATH_ERREXCEPT math_errhandling M_E M_LOG2E M_LOG10E M_LN2 M_LN10 "
+        "M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 DOMAIN SING OVERFLOW "
+        "UNDERFLOW PLOSS TLOSS MAXFLOAT offsetof thread_local static_assert typeof_unqual";
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
         if (strcmp(words[i], name) == 0) return true;
     }
-    hone_intrin function;
-    return is_among(g->dialect->keywords, name) || strncmp(name, "hone_", 5) == 0 ||
-           name[0] == '_' || hone_intrin_find(name, &function);
+    return is_among(macros, name) || is_among(g->dialect->keywords, name) ||
+           strncmp(name, "hone_", 5) == 0 || name[0] == '_' || is_function(name) ||
+           is_of_integers(name);
 }
 
 const char *c_name(c_gen *g, const char *hint) {

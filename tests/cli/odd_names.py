@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gives things names that people do not expect: odd_names.py BUILD_DIR SECONDS [SEED]
+"""Gives things names that people do not expect: odd_names.py BUILD_DIR SECONDS [SEED [--verbose]]
 
 Models of ONNX and programs are written whose inputs, outputs, constants, sizes, nodes, functions,
 buffers, blocks, loops and files have names with quotes, spaces, newlines, brackets, accents and
@@ -7,7 +7,8 @@ control characters, words of C, Python and C++, ones that are equal once they ar
 long ones and none at all. Whatever takes them must give the numbers that the same model has under
 plain names, or say no, with 2 and a reason; what is written (programs, headers, C, JSON, pages,
 databases) must be readable by those whom it is for. A signal, another exit code or another number
-is wrong. Prints counts by what was tried; 1 when anything was wrong, which is kept below "odd_names"
+is wrong. Prints counts by what was tried, with --verbose what was
+refused and why; 1 when anything was wrong, which is kept below "odd_names"
 in the present directory.
 """
 import collections
