@@ -155,10 +155,20 @@ static bool eval_undefined(script_parser *p, const py_node *node, py_value *out)
     return script_undefined(p, node->at, name);
 }
 
+/* In a description in quotes: a size, though it is called as words of TVMScript and functions are
+ * ("len", "max", "main"). Those have something behind them there: "max(n, 4)". */
+static bool is_size_by_place(const script_parser *p, const py_node *node) {
+    if (!p->names_are_sizes) return false;
+    const char *behind = p->source.text + node->at + strlen(node->name);
+    behind += strspn(behind, " ");
+    return *behind != '(' && *behind != '.';
+}
+
 bool script_eval_name(script_parser *p, const py_node *node, py_value *out) {
     const char *name = node->name;
     const py_value *known = script_lookup(p, name);
     const char *alias = known ? NULL : alias_of(name);
+    if (!known && is_size_by_place(p, node)) return eval_undefined(p, node, out);
     if (known && known->kind == SCRIPT_NEWVAR && (p->graph || p->func)) {
         return shared_size(p, name, known, out);
     }
