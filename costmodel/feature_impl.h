@@ -64,8 +64,9 @@ typedef enum arith_kind {
     ARITH_SELECT,
 } arith_kind;
 
-/* The size of a number, for columns. */
+/* The size of a number, for columns; most are 0 or 1. */
 static inline float slog(double x) {
+    if (x == 0 || x == 1) return (float)x;
     return (float)log2(fabs(x) + 1);
 }
 
@@ -134,6 +135,7 @@ typedef struct feature_row {
 struct hone_feature_state {
     const hone_func *func;
     const hone_target *target;
+    int32_t vector_registers; /* of the target, which are looked up by its name */
     feature_loop loops[MAX_LOOPS];
     int depth;
     double extra;        /* iterations of loops that did not fit on the stack */

@@ -154,7 +154,7 @@ double feature_write_tile(const hone_feature_state *s, float *out) {
     tile t;
     measure_tile(s, &t);
     double operation_count = fmax(1, operations(&s->statement) * t.sums * t.chain);
-    double registers = fmax(1, hone_target_vector_registers(s->target));
+    double registers = fmax(1, s->vector_registers);
     double cycles = cycles_of(s, &t) * fmax(1, s->extra);
     double full = t.vectors * t.lanes;
     out[0] = slog(t.sums);

@@ -227,6 +227,7 @@ void hone_feature_state_destroy(hone_feature_state *state) {
 static bool begin(hone_feature_state *s, const hone_func *func, const hone_target *target) {
     s->func = func;
     s->target = target;
+    s->vector_registers = hone_target_vector_registers(target);
     s->depth = s->guards = 0;
     s->extra = 1;
     s->unroll_step = 0;
