@@ -68,9 +68,9 @@ hone_status hone_trace_apply(const hone_trace *trace, struct hone_schedule *sch,
     r.map = hone_arena_alloc(sch->arena, (trace->rv_count + 1) * sizeof *r.map);
     if (!r.map) return sch_no_memory();
     for (uint32_t i = 0; i < trace->rv_count; i++)
-        r.map[i] = HONE_NO_ID; /* variables that no instruction makes */
+        r.map[i] = options->done ? options->done_rvs[i] : HONE_NO_ID; /* no instruction makes it */
     sch->blame = HONE_NO_ID;
-    for (uint32_t i = 0; i < trace->count; i++) {
+    for (uint32_t i = options->done; i < trace->count; i++) {
         if (options->skip_postproc && trace->insts[i].kind == HONE_INST_ENTER_POSTPROC) break;
         if (options->is_left_out && options->is_left_out[i]) continue;
         bool has_decision = !options->resample && decisions[i].count;

@@ -9,8 +9,10 @@ typedef struct hone_apply_options {
     const bool *is_left_out;        /* one per instruction; NULL = all are applied */
     bool resample;                  /* ignore decisions, draw anew */
     bool skip_postproc;             /* stop at EnterPostproc */
-    hone_rv *out_rvs;     /* the schedule's variable for each of the trace's; may be NULL */
-    uint32_t *out_failed; /* where it stopped, index of the refused instruction; may be NULL */
+    uint32_t done;                  /* so many instructions were applied already, … */
+    const hone_rv *done_rvs; /* … and gave these variables of the schedule for the trace's */
+    hone_rv *out_rvs;        /* the schedule's variable for each of the trace's; may be NULL */
+    uint32_t *out_failed;    /* where it stopped, index of the refused instruction; may be NULL */
     /* called after each instruction (hone schedule --steps); may be NULL */
     hone_status (*after_step)(void *ctx, hone_schedule *sch, uint32_t step);
     void *ctx;

@@ -272,6 +272,29 @@ hone_status hone_schedule_reset(hone_schedule *sch) {
     return start(sch);
 }
 
+/* Trace and random variables are those of another schedule; so is what is known of its nodes. */
+static hone_status take_steps(hone_schedule *sch, const hone_schedule *from) {
+    uint32_t count = from->trace.rv_count;
+    sch->rvs = hone_arena_alloc(sch->arena, (count + 1) * sizeof *sch->rvs);
+    if (!sch->rvs || !hone_trace_copy(sch->arena, &from->trace, &sch->trace))
+        return sch_no_memory();
+    if (count) memcpy(sch->rvs, from->rvs, count * sizeof *sch->rvs);
+    sch->rv_capacity = count;
+    sch->settled_count = from->settled_count;
+    sch->has_forgotten = from->has_forgotten;
+    return HONE_OK;
+}
+
+hone_status hone_schedule_reset_to(hone_schedule *sch, const hone_schedule *at) {
+    assert(sch != at);
+    hone_status_free(hone_ir_finish(&sch->ir));
+    hone_status_free(hone_ir_finish(&sch->arith.ir));
+    hone_arena_reset(sch->arena);
+    sch->ir = (hone_ir){.arena = sch->arena};
+    HONE_TRY(begin(sch, at->func));
+    return take_steps(sch, at);
+}
+
 static const struct hone_schedule_other *find_other(const hone_schedule *sch, uint64_t key) {
     const struct hone_schedule_other *other = sch->others;
     while (other && other->key != key)
@@ -319,19 +342,12 @@ hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch
     HONE_TRY_GOTO(st, allocate(sch->base, &copy), fail);
     copy->ir = (hone_ir){.arena = copy->arena};
     copy->func = hone_func_copy_deep(copy->arena, sch->func);
-    copy->rvs = hone_arena_alloc(copy->arena, (sch->trace.rv_count + 1) * sizeof *copy->rvs);
     hone_arith_init(&copy->arith, copy->arena);
-    if (!copy->func || !copy->rvs || !hone_trace_copy(copy->arena, &sch->trace, &copy->trace) ||
-        !bind_ranges(copy)) {
+    if (!copy->func || !bind_ranges(copy)) {
         st = sch_no_memory();
         goto fail;
     }
-    if (sch->trace.rv_count) {
-        memcpy(copy->rvs, sch->rvs, sch->trace.rv_count * sizeof *copy->rvs);
-    }
-    copy->rv_capacity = sch->trace.rv_count;
-    copy->settled_count = sch->settled_count;
-    copy->has_forgotten = sch->has_forgotten;
+    HONE_TRY_GOTO(st, take_steps(copy, sch), fail);
     copy->blame = HONE_NO_ID;
     copy->wants_reasons = sch->wants_reasons;
     copy->fits_tiles = sch->fits_tiles;

@@ -54,6 +54,9 @@ void hone_schedule_destroy(hone_schedule *sch);
 /* Back to the program that the schedule began with; trace and random variables are forgotten, what
  * lies in the arena is freed. rng, intrins, fits_tiles and wants_reasons stay. */
 HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
+/* Back to the state that another schedule of the same program is in, which has to stay as it is as
+ * long as this one is used; else as hone_schedule_reset. */
+HONE_NODISCARD hone_status hone_schedule_reset_to(hone_schedule *sch, const hone_schedule *at);
 /* Makes a second schedule in the state of the first, for rules that try variants: program, trace
  * and random variables are copied, rng is forked. */
 HONE_NODISCARD hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch);

@@ -242,9 +242,11 @@ static hone_status evolve(hone_tune_task *task, hone_costmodel *model, hone_rng 
     pool p = {.task = task, .model = model, .rng = rng, .left = task->evaluations, .known = &known};
     p.items = hone_arena_alloc(task->scratch, p.left * sizeof *p.items);
     hone_status st = p.items ? gather_kin(&p) : HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
+    if (!st) st = hone_tune_task_keep_openings(task);
     if (!st) st = run(&p, count, out, out_count);
     hone_map128_deinit(&known);
-    return st;
+    hone_status dropped = hone_tune_task_drop_openings(task);
+    return st ? hone_status_join(st, dropped) : dropped;
 }
 
 const hone_strategy hone_strategy_evolutionary = {.takes_advice = true, .propose = evolve};

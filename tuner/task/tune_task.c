@@ -11,7 +11,6 @@
 #include "ir/identity/structural.h"
 #include "ir/text/print/script_print.h"
 #include "schedule/primitive/primitives.h"
-#include "schedule/replay/trace_apply.h"
 #include "support/core/alloc.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024 };
@@ -178,6 +177,14 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     return HONE_OK;
 }
 
+static void destroy_openings(hone_tune_task *task) {
+    for (uint32_t i = 0; i < task->opening_count && task->openings; i++)
+        hone_trace_opening_deinit(&task->openings[i].opening);
+    hone_free(task->openings);
+    task->openings = NULL;
+    task->opening_count = 0;
+}
+
 void hone_tune_task_destroy(hone_tune_task *task) {
     if (!task) return;
     hone_space_deinit(&task->space);
@@ -187,6 +194,7 @@ void hone_tune_task_destroy(hone_tune_task *task) {
     hone_map128_deinit(&task->seen);
     hone_module_release(task->stored_module);
     hone_arena_destroy(task->arena);
+    destroy_openings(task);
     hone_arena_destroy(task->scratch);
     hone_free(task);
 }
@@ -219,17 +227,39 @@ static hone_status keep_decisions(const hone_tune_task *task, uint32_t count, ho
     return HONE_OK;
 }
 
+hone_status hone_tune_task_keep_openings(hone_tune_task *task) {
+    assert(!task->openings);
+    task->openings = hone_calloc(task->space.count + 1, sizeof *task->openings);
+    task->opening_count = task->space.count;
+    return task->openings ? HONE_OK : no_memory();
+}
+
+hone_status hone_tune_task_drop_openings(hone_tune_task *task) {
+    destroy_openings(task);
+    return hone_schedule_reset(task->schedule);
+}
+
+static hone_status apply_sketch(hone_tune_task *task, uint32_t sketch,
+                                const hone_decision *decisions, hone_rng rng) {
+    static const hone_trace_opening none = {0};
+    const hone_trace *trace = &task->space.sketches[sketch];
+    hone_task_opening *kept = sketch < task->opening_count ? &task->openings[sketch] : NULL;
+    if (kept && !kept->is_made) {
+        HONE_TRY(hone_trace_opening_init(trace, task->schedule, &kept->opening));
+        kept->is_made = true;
+    }
+    task->schedule->rng = rng;
+    hone_apply_options options = {.decisions = decisions};
+    return hone_trace_opening_apply(kept ? &kept->opening : &none, trace, task->schedule, &options);
+}
+
 hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                   const hone_decision *decisions, hone_rng rng, hone_arena *arena,
                                   hone_candidate *out) {
     assert(sketch >= 0 && (uint32_t)sketch < task->space.count);
-    const hone_trace *trace = &task->space.sketches[sketch];
     *out = (hone_candidate){.sketch = sketch};
-    HONE_TRY(hone_schedule_reset(task->schedule));
-    task->schedule->rng = rng;
-    hone_apply_options options = {.decisions = decisions};
-    HONE_TRY(hone_trace_apply(trace, task->schedule, &options));
-    HONE_TRY(keep_decisions(task, trace->count, arena, &out->decisions));
+    HONE_TRY(apply_sketch(task, (uint32_t)sketch, decisions, rng));
+    HONE_TRY(keep_decisions(task, task->space.sketches[sketch].count, arena, &out->decisions));
     HONE_TRY(hone_postprocess(task->schedule, task->target));
     return describe(task, arena, out);
 }

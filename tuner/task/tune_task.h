@@ -7,6 +7,7 @@
 #include "database/database.h"
 #include "graph/plan/tasks.h"
 #include "schedule/intrin/tensor_intrin.h"
+#include "schedule/replay/trace_opening.h"
 #include "schedule/variant/variant.h"
 #include "support/data/map.h"
 #include "tuner/space/space.h"
@@ -46,6 +47,12 @@ typedef struct hone_variant_bundle {
     const char *path;
 } hone_variant_bundle;
 
+/* What all candidates of a sketch have in common. */
+typedef struct hone_task_opening {
+    hone_trace_opening opening;
+    bool is_made;
+} hone_task_opening;
+
 typedef struct hone_tune_task {
     const hone_task *task;
     hone_arena *arena;        /* lives as long as the tuning run */
@@ -63,7 +70,9 @@ typedef struct hone_tune_task {
     uint32_t started;       /* of these */
     uint32_t foreign_count; /* sketches at the end that others wrote */
     const hone_decision *default_decisions;
-    hone_schedule *schedule;      /* replays run here */
+    hone_schedule *schedule;     /* replays run here */
+    hone_task_opening *openings; /* by sketch, while the search looks at many candidates; or NULL */
+    uint32_t opening_count;
     hone_tensor_intrins *intrins; /* owned: the user's, and those that the sketches name */
     hone_feature_state *features;
     const hone_target *target;
@@ -121,6 +130,10 @@ void hone_tune_task_destroy(hone_tune_task *task);
 HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                                  const hone_decision *decisions, hone_rng rng,
                                                  hone_arena *arena, hone_candidate *out);
+/* Between these two, replays keep the openings of the sketches, which takes some memory: what the
+ * schedule holds then is gone behind the second one. */
+HONE_NODISCARD hone_status hone_tune_task_keep_openings(hone_tune_task *task);
+HONE_NODISCARD hone_status hone_tune_task_drop_openings(hone_tune_task *task);
 /* Makes a candidate of a trace that somebody else wrote: it becomes one of the sketches, which the
  * search goes on from, with its decisions. ILLEGAL, INVALID with the reason and the place: it is
  * refused, by a step or for being more than HONE_MAX_FOREIGN sketches of others. */
