@@ -115,6 +115,51 @@ static bool sums_windows(const hone_func *func) {
     return false;
 }
 
+static bool is_open(const hone_func *func, hone_buffer buffer, int32_t dim) {
+    return hone_expr_const(func->buffers[buffer].shape[dim]) < 0;
+}
+
+/* Weights: a tensor, of which nothing is open. */
+static bool reads_weights(const hone_func *func, const hone_block *block) {
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const hone_buffer buffer = block->reads[r].buffer;
+        int32_t rank = func->buffers[buffer].rank, known = 0;
+        while (known < rank && !is_open(func, buffer, known))
+            known++;
+        if (rank > 1 && known == rank) return true;
+    }
+    return false;
+}
+
+/* Weights along rows whose length is open: convolutions. */
+static bool has_open_rows(const hone_func *func) {
+    for (uint32_t n = 0; n < func->node_count; n++) {
+        if (func->nodes[n].kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = func->nodes[n].u.block.block;
+        bool is_sum = false;
+        for (uint32_t a = 0; a < block->axis_count; a++)
+            is_sum |= block->axes[a].kind == HONE_AXIS_REDUCE;
+        if (!is_sum || !block->write_count) continue;
+        const hone_buffer to = block->writes[0].buffer;
+        int32_t rank = func->buffers[to].rank;
+        if (rank && is_open(func, to, rank - 1) && reads_weights(func, block)) return true;
+    }
+    return false;
+}
+
+/* Tiles that fill a loop of the number: they divide it by chance, and others not at all. */
+static bool fills_by_chance(const hone_trace *trace, int64_t number) {
+    for (uint32_t i = 0; i < trace->count && number > 1; i++) {
+        const hone_decision *tiles = &trace->decisions[i];
+        int64_t extent = 1;
+        if (trace->insts[i].kind != HONE_INST_SAMPLE_PERFECT_TILE) continue;
+        for (uint32_t d = 0; d < tiles->count; d++)
+            if (__builtin_mul_overflow(extent, tiles->values[d], &extent)) return true;
+        if (extent % number == 0) return true;
+    }
+    return false;
+}
+
 /* A loop that is a vector where its size is known stays a loop where it is not: of windows, whose
  * padding has such. */
 static hone_status apply_open(parts *p, const hone_trace *trace, hone_schedule *open_one) {
@@ -141,6 +186,8 @@ static hone_status schedule_as(parts *p, const part_kernel *k, int64_t number,
     HONE_TRY(bind_all(p, open_one->func, number, &bound));
     HONE_TRY(hone_schedule_create(bound, &sch));
     hone_status st = hone_first_schedule(sch, &p->options->target, k->constants);
+    if (!st && has_open_rows(open_one->func) && fills_by_chance(&sch->trace, number))
+        st = HONE_ERROR(HONE_CODE_ILLEGAL, "tiles of the size %lld alone", (long long)number);
     if (!st) st = apply_open(p, &sch->trace, open_one);
     hone_schedule_destroy(sch);
     return st;
@@ -156,15 +203,19 @@ static bool has_sums(const hone_schedule *sch) {
 }
 
 /* Open sizes tell a schedule little. For sums what is good for a size that fills tiles is tried on
- * the open program, then what is good for size 1: each step checks that it is legal there. A prime:
- * what divides it by chance need not divide others.
- * *out_done is false when both are refused. */
+ * the open program, then what is good for size 1: each step checks that it is legal there. Primes:
+ * what divides them by chance need not divide others. Of open rows 17 as well, which fills vectors
+ * badly, so that they go along something else (filters), and one that is longer than tiles are.
+ * *out_done is false when all are refused. */
 static hone_status borrow_schedule(parts *p, const part_kernel *k, hone_schedule *open_one,
                                    bool *out_done) {
-    static const int64_t numbers[] = {61, 1};
+    static const int64_t others[] = {61, 1}, of_rows[] = {61, 17, 251, 1}, one[] = {1};
+    const bool has_rows = has_open_rows(open_one->func);
+    const int64_t *numbers = !has_sums(open_one) ? one : has_rows ? of_rows : others;
     *out_done = false;
-    for (size_t i = has_sums(open_one) ? 0 : 1; i < sizeof numbers / sizeof numbers[0]; i++) {
-        hone_status st = schedule_as(p, k, numbers[i], open_one);
+    for (bool is_last = false; !is_last; numbers++) {
+        is_last = *numbers == 1;
+        hone_status st = schedule_as(p, k, *numbers, open_one);
         *out_done = !st;
         if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
         hone_status_free(st);

@@ -67,6 +67,17 @@ static const char image_graph[] =
           "            y = R.nn.relu(c)\n"
           "            R.output(y)\n"
           "        return y\n";
+/* Filters as vectors, whole rows that are none, and more channels of one place. */
+static const char images_graph[] =
+    GRAPH "    def main(x: R.Tensor((1, 16, \"h\", \"w\"), \"float32\"), "
+          "k: R.Tensor((32, 16, 3, 3), \"float32\"), p: R.Tensor((10, 32, 1, 1), "
+          "\"float32\")):\n"
+          "        h = T.int64()\n        w = T.int64()\n"
+          "        with R.dataflow():\n"
+          "            c = R.nn.relu(R.nn.conv2d(x, k, padding=[1, 1, 1, 1]))\n"
+          "            y = R.nn.conv2d(c, p)\n"
+          "            R.output(y)\n"
+          "        return y\n";
 /* Two functions with no graph: one entry each; the second's size is open. */
 static const char two_funcs[] =
     HEAD "@I.ir_module\nclass M:\n"
@@ -153,6 +164,7 @@ static const struct row {
     {"places, order, sizes",       places_graph,                    false, NULL,    {1, 7, 64, 13}},
     {"places plain",               places_graph,                    true,  NULL,    {5}           },
     {"open image",                 image_graph,                     false, NULL,    {1, 7, 64, 13}},
+    {"open images",                images_graph,                    false, NULL,    {1, 7, 17, 64}},
     {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
