@@ -1,6 +1,6 @@
 /* codegen/nvptx/ptx_mma.c - matrix instructions on registers: mma, ldmatrix, and what fills and
- * stores their registers. The layouts are those of ir/interp/interp_matrix.c: the elements that a
- * lane holds lie in its buffer in the order of the instruction's registers.
+ * stores their registers. The layouts are those of ir/interp/interp_matrix_lanes.c: the elements
+ * that a lane holds lie in its buffer in the order of the instruction's registers.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* codegen/nvptx/ptx_wgmma_lanes.c - wgmma of sm_90a on the threads' own memory: a product's sums,
  * and its first factor where that is no operand in shared memory, are buffers of each thread, in
- * the layouts of ir/interp/interp_matrix.c, which are those of the instruction's registers.
+ * the layouts of ir/interp/interp_matrix_lanes.c, which are those of the instruction's registers.
  *
  * A product goes on behind its call. Its registers are the instruction's until a wait that names
  * them: what is computed of them behind the wait is not moved before it. */
