@@ -96,6 +96,9 @@ static void demand_of_call(hone_demand_check *c, const hone_expr *e, const hone_
         demand_within(c, HONE_DEMAND_SHIFT, e->args[1], args[1],
                       (hone_span){0, (double)e->dtype.bits - 1});
         break;
+    case HONE_INTRIN_ASSUME:
+        demand_within(c, HONE_DEMAND_ASSERTION, e->args[0], args[0], hone_span_at(1));
+        break;
     case HONE_INTRIN_SQRT:
         demand_within(c, HONE_DEMAND_NUMBER, e->args[0], args[0], (hone_span){0, INFINITY});
         break;

@@ -19,8 +19,8 @@ typedef enum hone_demand_kind {
     HONE_DEMAND_INDEX,   /* of dimension `dim` of `buffer` */
     HONE_DEMAND_DIVISOR, /* of whole numbers */
     HONE_DEMAND_SHIFT,
-    HONE_DEMAND_ASSERTION,
-    HONE_DEMAND_NUMBER, /* of a float: else NaN, infinite or huge comes out; no error */
+    HONE_DEMAND_ASSERTION, /* or what T.assume states */
+    HONE_DEMAND_NUMBER,    /* of a float: else NaN, infinite or huge comes out; no error */
 } hone_demand_kind;
 
 typedef struct hone_demand {

@@ -134,12 +134,22 @@ static void solve(search *s, const hone_expr *e, double target, int depth) {
     }
 }
 
-static void solve_assertion(search *s, const hone_expr *e) {
-    if (e->kind != HONE_EXPR_BINARY) return;
-    for (int side = 0; side < 2; side++) {
-        if (!hone_expr_is_int(e->args[side])) continue;
+static bool constant_of(const hone_expr *e, double *out) {
+    if (e->kind == HONE_EXPR_CAST) e = e->args[0];
+    *out = e->kind == HONE_EXPR_FLOAT ? e->u.f : (double)hone_expr_const(e);
+    return e->kind == HONE_EXPR_FLOAT || e->kind == HONE_EXPR_INT;
+}
+
+/* Each comparison with a number in it, however they are joined. */
+static void solve_assertion(search *s, const hone_expr *e, int depth) {
+    bool is_compared = e->kind == HONE_EXPR_BINARY && hone_op_is_compare((hone_op)e->op);
+    for (uint32_t i = 0; !is_compared && depth > 0 && i < e->count; i++)
+        solve_assertion(s, e->args[i], depth - 1);
+    for (int side = 0; is_compared && side < 2; side++) {
+        double number;
+        if (!constant_of(e->args[side], &number)) continue;
         for (int off = -1; off <= 1; off++)
-            solve(s, e->args[1 - side], (double)(e->args[side]->u.i + off), MAX_DEPTH);
+            solve(s, e->args[1 - side], floor(number) + off, MAX_DEPTH);
     }
 }
 
@@ -147,7 +157,7 @@ static void note_points(void *ctx, const hone_demand *demand) {
     search *s = ctx;
     if (demand->kind == HONE_DEMAND_NUMBER) return;
     if (demand->kind == HONE_DEMAND_ASSERTION) {
-        solve_assertion(s, demand->value);
+        solve_assertion(s, demand->value, MAX_DEPTH);
         return;
     }
     solve(s, demand->value, demand->want.low, MAX_DEPTH);

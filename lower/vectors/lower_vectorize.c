@@ -318,6 +318,78 @@ static hone_status vectorize_if(vectorizer *v, hone_node_id id) {
     return split.uniform ? lower_wrap_if(v->lower, split.uniform, id) : HONE_OK;
 }
 
+/* ---- what stands below a name that becomes a vector ---- */
+
+static bool has_vector_form(vectorizer *v, hone_node_id id);
+
+static bool have_vector_forms(vectorizer *v, hone_node_id parent) {
+    const hone_func *func = v->lower->func;
+    for (hone_node_id c = hone_func_node(func, parent)->first; c != HONE_NO_ID;
+         c = hone_func_node(func, c)->next) {
+        if (!has_vector_form(v, c)) return false;
+    }
+    return true;
+}
+
+/* A loop around it would know no name that is a vector by now. */
+static bool uses_vectors(const vectorizer *v, hone_node_id id) {
+    hone_func *func = v->lower->func;
+    bool *marks = hone_arena_zalloc(func->arena, (size_t)v->let_count + 1);
+    for (uint32_t i = 0; marks && i < v->let_count; i++)
+        marks[i] = v->lets[i] != NULL;
+    return !marks || hone_tree_uses_any(func, id, true, marks, v->let_count);
+}
+
+static bool has_vector_store(vectorizer *v, const hone_node *node) {
+    vector_store store;
+    if (node->u.store.rank != 1 || node->u.store.indices[0]->dtype.lanes != 1) return false;
+    v->failed = false;
+    return (!depends(v, node->u.store.indices[0]) && !depends(v, node->u.store.value)) ||
+           plan_store(v, node, &store);
+}
+
+static bool has_vector_if(vectorizer *v, hone_node_id id) {
+    vector_store stores[MAX_MASKED_STORES];
+    const hone_expr *condition = hone_func_node(v->lower->func, id)->u.eval.value;
+    if (condition->dtype.lanes > 1) return false;
+    condition = settle(v, condition);
+    if (condition && !depends(v, condition)) return have_vector_forms(v, id);
+    v->failed = false;
+    v->masks++;
+    bool is_possible =
+        condition && widen(v, vector_of(v, condition)) && !v->failed && plan_stores(v, id, stores);
+    v->masks--;
+    return is_possible;
+}
+
+static bool has_vector_let(vectorizer *v, const hone_node *node, hone_node_id id) {
+    if (!depends(v, node->u.let.value)) return have_vector_forms(v, id);
+    v->failed = false;
+    const hone_expr *value = widen(v, vector_of(v, node->u.let.value));
+    hone_var old = node->u.let.var;
+    if (!value || v->failed || old >= v->let_count) return false;
+    v->lets[old] = value; /* in place of its name */
+    bool have = have_vector_forms(v, id);
+    v->lets[old] = NULL;
+    return have;
+}
+
+/* Whether a statement becomes one of vectors, or may be repeated by itself. */
+static bool has_vector_form(vectorizer *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->lower->func, id);
+    bool has = false;
+    if (must_serialize(v->lower->func, id)) return !uses_vectors(v, id);
+    if (node->kind == HONE_NODE_STORE) has = has_vector_store(v, node);
+    if (node->kind == HONE_NODE_IF) has = has_vector_if(v, id);
+    if (node->kind == HONE_NODE_LET) has = has_vector_let(v, node, id);
+    if (node->kind == HONE_NODE_ELSE) has = have_vector_forms(v, id);
+    if (node->kind == HONE_NODE_FOR)
+        has = !depends(v, node->u.loop.range.min) && !depends(v, node->u.loop.range.extent) &&
+              hone_arith_bind(v->arith, node->u.loop.var, node->u.loop.range) &&
+              have_vector_forms(v, id);
+    return has || !uses_vectors(v, id);
+}
+
 static hone_status vectorize_let(vectorizer *v, hone_node_id id) {
     hone_func *func = v->lower->func;
     hone_node *node = hone_func_node(func, id);
@@ -327,6 +399,11 @@ static hone_status vectorize_let(vectorizer *v, hone_node_id id) {
     HONE_TRY(hone_ir_finish(&v->lower->ir));
     hone_var old = node->u.let.var;
     if (!value || v->failed || old >= v->let_count) return serialize(v, id);
+    v->lets[old] = value;
+    bool is_possible = have_vector_forms(v, id);
+    v->lets[old] = NULL;
+    HONE_TRY(hone_ir_finish(&v->lower->ir));
+    if (!is_possible) return serialize(v, id);
     hone_var wide = hone_func_add_var(func, func->vars[old].name, value->dtype);
     if (wide == HONE_NO_ID) return LOWER_NO_MEMORY();
     v->lets[old] = hone_func_var_expr(&v->lower->ir, func, wide);

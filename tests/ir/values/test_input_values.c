@@ -143,6 +143,8 @@ static const struct row {
      "X -0.5..49.5, W -1..1"},
     {"roots of squares", "X f16, Y f16", "", "O[vi] = T.sqrt(X[vi] * X[vi] + Y[vi] * Y[vi])",
      "X -1..1, Y -1..1"},
+    {"what is assumed", "A i16", "T.evaluate(T.assume(A[0] >= 30 and A[0] < 40))", "= A[vi]",
+     "A 30..39"},
     {"an assertion", "N i1, X f16", "assert N[0] > 20, \"N\"", "O[vi] = X[vi]",
      "N 21..64, X -1..1"},
     {"an index made of a float", "X f16, W f7", "",
