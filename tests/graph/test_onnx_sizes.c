@@ -293,6 +293,10 @@ static const value_row rows[] = {
         "body else_branch\nnode Relu c -> f\nnode Unsqueeze none,z -> g\noutput g i64 ?,?\nend\n"
         "node If k -> y",
         "5,0,-3,0,1", "0,2"),
+    ROW("nothing, padded by computed widths",
+        "opset 13\ninput x i64 4\nconst e f32 2,1 = 0,0\nconst b i64 1 = 0\nconst a i64 1 = 1\n"
+        "node Slice e,b,b,a -> d\nconst v f32 = 7\nnode Pad d,x,v -> y",
+        "1,2,0,1", "7,7,7,7,7,7,7,7,7"),
 };
 
 int main(void) {

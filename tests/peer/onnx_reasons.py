@@ -195,6 +195,10 @@ def whole_row_is_nan(case, got, want):
     data = array_of(case, 0)
     axis = case.attribute("axis", 1 if case.opset < 13 else -1) % data.ndim
     axes = tuple(range(axis, data.ndim)) if case.opset < 13 else (axis,)
+    if case.op == "SoftmaxCrossEntropyLoss":  # its second output
+        axes = (1,)
+        if got.shape != data.shape:
+            return False
     spoils = (numpy.isnan(data) | (data == numpy.inf)).any(axis=axes, keepdims=True)
     spoils |= (data == -numpy.inf).all(axis=axes, keepdims=True)
     return numpy.isnan(got) & numpy.broadcast_to(spoils, data.shape)
@@ -392,7 +396,7 @@ DIFFERENCES = (
     ("MaxPool GlobalMaxPool", starts_below_all, "a maximum of -inf alone is -inf"),
     ("MaxPool AveragePool", dilated_and_same, SAME_AND_DILATED),
     ("BatchNormalization InstanceNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
-    ("Softmax LogSoftmax", whole_row_is_nan, "NaN and inf make NaN of a row"),
+    ("Softmax LogSoftmax SoftmaxCrossEntropyLoss", whole_row_is_nan, "NaN and inf make NaN of a row"),
     ("LayerNormalization InstanceNormalization MeanVarianceNormalization", squares_overflow,
      "squares beyond the type"),
     ("Pow", beyond_the_type, "a power beyond its type"),
@@ -404,7 +408,7 @@ DIFFERENCES = (
 
 
 SUMS = set("""MatMul Gemm Conv ConvTranspose ReduceSum ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare AveragePool
-GlobalAveragePool Sum Mean""".split())
+GlobalAveragePool Sum Mean NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss""".split())
 
 
 def difference(case, number, got, want, good, moves):

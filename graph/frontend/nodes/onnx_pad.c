@@ -146,6 +146,19 @@ static hone_status is_inside(onnx_reader *r, hone_garg place, hone_garg count, i
     return onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
 }
 
+/* Of nothing along the axis: the value alone. */
+static hone_status fill_axis(onnx_reader *r, int32_t axis, const hone_expr *size, hone_garg value,
+                             hone_garg *io) {
+    const hone_sinfo *info;
+    const hone_expr *shape[HONE_MAX_RANK];
+    hone_garg args[2] = {value};
+    HONE_TRY(onnx_info(r, io, &info));
+    for (int32_t d = 0; d < info->rank; d++)
+        shape[d] = d == axis ? size : info->shape[d];
+    HONE_TRY(onnx_make_ints(r, (uint32_t)info->rank, shape, 1, &args[1]));
+    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io);
+}
+
 /* before, after: vectors of one */
 static hone_status pad_axis(onnx_reader *r, int32_t axis, hone_garg before, hone_garg after,
                             const char *mode, const hone_garg *value, hone_garg *io) {
@@ -157,6 +170,8 @@ static hone_status pad_axis(onnx_reader *r, int32_t axis, hone_garg before, hone
     HONE_TRY(onnx_emit2(r, "add", before, after, &place));
     HONE_TRY(onnx_emit2(r, "add", place, count, &place));
     HONE_TRY(onnx_emit_size(r, place, -1, &size));
+    if (value && hone_expr_is_int_value(info->shape[axis], 0))
+        return fill_axis(r, axis, size, *value, io);
     HONE_TRY(onnx_places(r, size, 1, 0, &place));
     HONE_TRY(onnx_emit2(r, "subtract", place, before, &place));
     HONE_TRY(folded(r, place, count, mode, &taken));
