@@ -45,6 +45,7 @@
 #define ARENA_BLOCK_BYTES 4096
 #define BASELINE_TRIALS 8
 #define MAX_SLOTS 256
+#define PATIENCE 20                /* for a processor, in limits */
 #define DONE_KEY UINT64_MAX        /* epoll data of the eventfd … */
 #define TIMER_KEY (UINT64_MAX - 1) /* … and of the timer */
 
@@ -67,6 +68,8 @@ typedef struct slot {
     hone_hash128 owner;                 /* whose candidates it runs */
     job *job;                           /* NULL: idle */
     int64_t deadline_ns;
+    int64_t waited_ns;  /* for a processor, when the deadline was set */
+    int64_t put_off_ns; /* that the deadline was put off for such waiting */
     bool is_loading;
     bool is_at_gate, is_waiting; /* from asking for it to the result; to being let through */
     int32_t starts;              /* how often the trial said that it starts */
@@ -168,6 +171,32 @@ static int64_t timeout_of(const job *j) {
     return j->request.timeout_ns > 0 ? j->request.timeout_ns : DEFAULT_TIMEOUT_NS;
 }
 
+/* For what goes on now. */
+static int64_t limit_of(const slot *s) {
+    int64_t limit = timeout_of(s->job);
+    if (s->is_waiting) return GATE_TIMEOUT_NS;
+    return s->is_loading && limit < LOAD_TIMEOUT_NS ? LOAD_TIMEOUT_NS : limit;
+}
+
+static void set_deadline(const runner_local *self, slot *s) {
+    s->deadline_ns = hone_deadline_after(self->clock, limit_of(s));
+    s->waited_ns = hone_held_waited_ns(&s->process.held);
+    s->put_off_ns = 0;
+}
+
+/* What it waited for a processor, on a machine that has more to do, does not count: so much more
+ * time it gets, up to PATIENCE times its limit. */
+static bool put_off(const runner_local *self, slot *s) {
+    int64_t waited = hone_held_waited_ns(&s->process.held), more = waited - s->waited_ns;
+    int64_t left = PATIENCE * limit_of(s) - s->put_off_ns;
+    if (s->is_waiting || more < limit_of(s) / 20 || left <= 0) return false;
+    if (more > left) more = left;
+    s->waited_ns = waited;
+    s->put_off_ns += more;
+    s->deadline_ns = hone_deadline_after(self->clock, more);
+    return true;
+}
+
 static void on_death(runner_local *self, slot *s, const char *why);
 
 /* Gives a job to an idle slot; an executor that died while it was idle is replaced, and so is one
@@ -200,8 +229,7 @@ static void assign(runner_local *self, slot *s, job *j) {
         return;
     }
     s->is_loading = true;
-    int64_t patience = timeout_of(j) > LOAD_TIMEOUT_NS ? timeout_of(j) : LOAD_TIMEOUT_NS;
-    s->deadline_ns = hone_deadline_after(self->clock, patience);
+    set_deadline(self, s);
 }
 
 static void dispatch(runner_local *self) {
@@ -256,15 +284,14 @@ static void on_want(runner_local *self, slot *s) {
 static void on_deadline(runner_local *self, slot *s) {
     char end[64], said[256];
     job *j = s->job;
+    if (j && put_off(self, s)) return;
     s->deadline_ns = HONE_DEADLINE_NEVER;
     if (!j) {
         hone_executor_process_end(&s->process);
         return;
     }
     if (s->is_loading && try_again(self, s)) return;
-    int64_t limit = timeout_of(j);
-    if (s->is_loading && limit < LOAD_TIMEOUT_NS) limit = LOAD_TIMEOUT_NS;
-    if (s->is_waiting) limit = GATE_TIMEOUT_NS;
+    int64_t limit = limit_of(s);
     hone_executor_process_explain(&s->process, self->clock, true, end, sizeof end, said,
                                   sizeof said);
     hone_run_result_fail(&j->result, HONE_FAILURE_RUN_TIMEOUT, "still %s after %.3g s%s%s",
@@ -342,11 +369,11 @@ static bool on_message(runner_local *self, slot *s, const hone_message_head *hea
     } else if (head->kind == HONE_MESSAGE_WAITING) {
         s->is_loading = false;
         s->is_at_gate = s->is_waiting = true;
-        s->deadline_ns = hone_deadline_after(self->clock, GATE_TIMEOUT_NS);
+        set_deadline(self, s);
     } else if (head->kind == HONE_MESSAGE_STARTED) {
         s->is_loading = s->is_waiting = false;
         s->starts++;
-        s->deadline_ns = hone_deadline_after(self->clock, timeout_of(s->job));
+        set_deadline(self, s);
     } else if (head->kind == HONE_MESSAGE_RESULT) {
         on_result(self, s, payload, head->bytes);
     }

@@ -7,6 +7,7 @@
 #include "support/os/proc.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -288,6 +289,33 @@ int64_t hone_proc_cpu_ns(const hone_proc *proc) {
     if (proc->is_ended || proc->pid <= 0) return proc->cpu_ns;
     if (clock_getcpuclockid(proc->pid, &id) != 0 || clock_gettime(id, &ts) != 0) return 0;
     return (int64_t)ts.tv_sec * HONE_NS_PER_S + ts.tv_nsec + reaped_cpu_ns(proc->pid);
+}
+
+/* The second number of schedstat; 0 when the kernel does not count. */
+static int64_t waited_ns(pid_t pid, const char *thread) {
+    char path[96];
+    long long ran = 0, waited = 0;
+    snprintf(path, sizeof path, "/proc/%ld/task/%.20s/schedstat", (long)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    bool ok = fscanf(file, "%lld %lld", &ran, &waited) == 2;
+    fclose(file);
+    return ok ? waited : 0;
+}
+
+int64_t hone_proc_waited_ns(const hone_proc *proc) {
+    char path[64];
+    int64_t longest = 0;
+    if (proc->is_ended || proc->pid <= 0) return 0;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)proc->pid);
+    DIR *dir = opendir(path);
+    if (!dir) return 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        int64_t waited = entry->d_name[0] == '.' ? 0 : waited_ns(proc->pid, entry->d_name);
+        if (waited > longest) longest = waited;
+    }
+    closedir(dir);
+    return longest;
 }
 
 void hone_proc_print_end(const hone_proc *proc, hone_str *out) {

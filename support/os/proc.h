@@ -86,6 +86,10 @@ void hone_proc_deinit(hone_proc *proc);
 /* CPU time that the running child has used so far; 0 when it cannot be read. */
 int64_t hone_proc_cpu_ns(const hone_proc *proc);
 
+/* How long its thread that has waited longest for a processor has waited for one, since it began: a
+ * busy machine, not the child. 0 when the kernel does not say. */
+int64_t hone_proc_waited_ns(const hone_proc *proc);
+
 /* "exit 3", "killed by SIGSEGV"; for messages. */
 void hone_proc_print_end(const hone_proc *proc, hone_str *out);
 

@@ -1,10 +1,12 @@
 /* tests/conformance/test_runner_local.c - what the local runner does beyond the common suite:
  * outputs, inputs, roles, external functions, loading, isolation, early stops, accounting. */
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/model/abi.h"
@@ -171,6 +173,52 @@ static void passes_sizes(void **state) {
     request.manifest.size_count = 0;
     run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "returned -3");
     assert_int_equal(result.return_code, -3);
+}
+
+/* All on one CPU, on which others work as well: it has a quarter of a second to compute, and nearly
+ * as long to take that. */
+static void waiting_for_a_processor_does_not_count(void **state) {
+    enum { OTHERS = 3 };
+    cpu_set_t all, one;
+    pid_t others[OTHERS];
+    hone_runner *here;
+    hone_run_result result;
+    (void)state;
+    if (runner_fixture_is_emulated()) skip();
+    FILE *counted = fopen("/proc/self/schedstat", "re");
+    if (!counted) skip();
+    fclose(counted);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int i = 0; i < OTHERS; i++) {
+        others[i] = fork();
+        if (others[i] == 0) {
+            for (volatile int k = 0;; k = 0)
+                (void)k;
+        }
+    }
+    here = runner_fixture_local(&fixture, 1);
+    hone_run_request request = runner_fixture_request(&fixture, "long_work");
+    request.timeout_ns = 400 * HONE_NS_PER_MS;
+    request.skip_timing = true;
+    runner_fixture_run(here, &request, &result);
+    hone_failure failure = result.failure;
+    hone_run_result_deinit(&result);
+    request = runner_fixture_request(&fixture, "hang");
+    request.timeout_ns = 400 * HONE_NS_PER_MS;
+    runner_fixture_run(here, &request, &result);
+    for (int i = 0; i < OTHERS; i++) {
+        kill(others[i], SIGKILL);
+        waitpid(others[i], NULL, 0);
+    }
+    hone_runner_destroy(here);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(failure, HONE_FAILURE_NONE);
+    assert_int_equal(result.failure, HONE_FAILURE_RUN_TIMEOUT);
+    hone_run_result_deinit(&result);
 }
 
 static void finds_external_functions(void **state) {
@@ -498,6 +546,7 @@ int main(void) {
         LOCAL_TEST(a_later_bundle_is_the_machines_fault),
         LOCAL_TEST(passes_sizes),
         LOCAL_TEST(finds_external_functions),
+        LOCAL_TEST(waiting_for_a_processor_does_not_count),
         LOCAL_TEST(says_why_it_cannot_load),
         LOCAL_TEST(says_what_is_wrong_with_the_bundle),
         LOCAL_TEST(takes_bytes),

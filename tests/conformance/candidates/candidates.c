@@ -77,6 +77,21 @@ KERNEL(wants_places) {
     return takes_turns(buffers[1]) ? 0 : 7;
 }
 
+/* A quarter of a second of CPU time, at first. */
+KERNEL(long_work) {
+    UNUSED;
+    static int runs;
+    struct timespec used = {0, 0};
+    while (runs == 0 && used.tv_sec == 0 && used.tv_nsec < 250000000) {
+        for (volatile int i = 0; i < 100000; i++) {
+        }
+        if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used)) return -1;
+    }
+    runs++;
+    work(buffers);
+    return 0;
+}
+
 KERNEL(hang) {
     UNUSED;
     for (;;)
