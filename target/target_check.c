@@ -66,14 +66,27 @@ static bool is_made_for(const char *triple) {
            (strcmp(linux_at, "-linux") == 0 || strcmp(linux_at, "-linux-gnu") == 0);
 }
 
+static cpu_arch other_than(cpu_arch arch) {
+    return arch == CPU_ARCH_X86 ? CPU_ARCH_ARM : CPU_ARCH_X86;
+}
+
+static const char *name_of(cpu_arch arch) {
+    return arch == CPU_ARCH_X86 ? "x86_64" : "aarch64";
+}
+
 static hone_status unknown_cpu(const hone_target *target, cpu_arch arch) {
-    cpu_arch other = arch == CPU_ARCH_X86 ? CPU_ARCH_ARM : CPU_ARCH_X86;
+    cpu_arch other = other_than(arch);
     const char *meant = cpu_name_suggest(arch, target->cpu), *name = hone_target_arch(target);
     uint64_t set;
     if (cpu_name_features(other, target->cpu, &set)) {
         return HONE_ERROR(HONE_CODE_INVALID, "target: mcpu '%s' is a CPU of %s, the target is %s",
-                          target->cpu, other == CPU_ARCH_X86 ? "x86_64" : "aarch64",
-                          target->triple);
+                          target->cpu, name_of(other), target->triple);
+    }
+    const char *there = meant ? NULL : cpu_name_suggest(other, target->cpu);
+    if (there) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "target: unknown mcpu '%s' for %s, did you mean '%s', a CPU of %s?",
+                          target->cpu, name, there, name_of(other));
     }
     return meant ? HONE_ERROR(HONE_CODE_INVALID,
                               "target: unknown mcpu '%s' for %s, did you mean '%s'?", target->cpu,
@@ -88,6 +101,11 @@ static hone_status check_feature(cpu_arch arch, const char *text) {
     const char *name = text + (*text == '+' || *text == '-');
     const char *meant = NULL;
     if (!cpu_feature_is_known(arch, name, strlen(name))) {
+        if (cpu_feature_is_known(other_than(arch), name, strlen(name))) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "target: feature '%s' in mattr is one of %s, the target is %s", name,
+                              name_of(other_than(arch)), name_of(arch));
+        }
         meant = cpu_feature_suggest(arch, name);
         return meant ? HONE_ERROR(HONE_CODE_INVALID,
                                   "target: unknown feature '%s' in mattr, did you mean '%s'?", name,

@@ -185,6 +185,33 @@ void canon_mark_at(canon *c, const char *what, const hone_expr *expr, const char
                                              .bind = c->bind};
 }
 
+static canon_mark *last_mark(canon *c) {
+    return c->keeps_bytes && c->mark_count ? &c->marks[c->mark_count - 1] : NULL;
+}
+
+void canon_mark_count(canon *c, const char *what, uint64_t count) {
+    canon_mark_at(c, what, NULL, NULL);
+    canon_mark *mark = last_mark(c);
+    if (!mark || c->is_short_of_memory) return;
+    mark->is_count = true;
+    mark->count = count;
+}
+
+void canon_count(canon *c, const char *what, uint64_t count) {
+    canon_mark_count(c, what, count);
+    canon_uint(c, count);
+}
+
+void canon_marked_dtype(canon *c, const char *what, hone_dtype dtype) {
+    canon_mark_at(c, what, NULL, NULL);
+    canon_mark *mark = last_mark(c);
+    if (mark && !c->is_short_of_memory) {
+        mark->is_dtype = true;
+        mark->dtype = dtype;
+    }
+    canon_dtype(c, dtype);
+}
+
 /* ---- attributes ---- */
 
 static void write_attr_value(canon *c, const hone_value *value);

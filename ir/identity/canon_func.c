@@ -96,9 +96,8 @@ static void write_exprs(canon *c, const char *what, uint32_t count, const hone_e
 
 static void write_buffer_definition(canon *c, const hone_buffer_info *info) {
     bool has_offset = info->elem_offset && !hone_expr_is_int_value(info->elem_offset, 0);
-    canon_mark_at(c, "dtype of the buffer", NULL, NULL);
-    canon_dtype(c, info->dtype);
-    canon_mark_at(c, "number of dimensions", NULL, NULL);
+    canon_marked_dtype(c, "dtype of the buffer", info->dtype);
+    canon_mark_count(c, "number of dimensions", info->rank);
     write_exprs(c, "extent of the buffer", info->rank, info->shape);
     canon_byte(c, info->strides ? 's' : 'd');
     if (info->strides) write_exprs(c, "stride", info->rank, info->strides);
@@ -248,8 +247,7 @@ static void write_region(canon *c, const hone_region *region) {
 }
 
 static void write_regions(canon *c, const char *what, uint32_t count, const hone_region *regions) {
-    canon_mark_at(c, what, NULL, NULL);
-    canon_uint(c, count);
+    canon_count(c, what, count);
     for (uint32_t i = 0; i < count; i++)
         write_region(c, &regions[i]);
 }
@@ -270,7 +268,7 @@ static void write_loop(canon *c, const hone_node *node) {
 
 static void write_axes(canon *c, const hone_node *node) {
     const hone_block *block = node->u.block.block;
-    canon_mark_at(c, "number of axes", NULL, NULL);
+    canon_mark_count(c, "number of axes", block->axis_count);
     canon_byte(c, 'K');
     canon_uint(c, block->axis_count);
     for (uint32_t i = 0; i < block->axis_count; i++) {
@@ -291,12 +289,10 @@ static void write_block(canon *c, const hone_node *node) {
     write_axes(c, node);
     if (predicate && hone_expr_is_int_value(predicate, 1)) predicate = NULL;
     canon_expr(c, "predicate", predicate);
-    canon_mark_at(c, "allocated buffers", NULL, NULL);
-    canon_uint(c, block->alloc_count);
+    canon_count(c, "number of allocated buffers", block->alloc_count);
     for (uint32_t i = 0; i < block->alloc_count; i++)
         write_buffer(c, block->allocs[i]);
-    canon_mark_at(c, "matched buffers", NULL, NULL);
-    canon_uint(c, block->match_count);
+    canon_count(c, "number of matched buffers", block->match_count);
     for (uint32_t i = 0; i < block->match_count; i++) {
         write_buffer(c, block->matches[i].buffer);
         write_region(c, &block->matches[i].source);
@@ -412,8 +408,7 @@ static void write_tree(canon *c) {
 }
 
 static void write_params(canon *c) {
-    canon_mark_at(c, "number of parameters", NULL, NULL);
-    canon_uint(c, c->func->param_count);
+    canon_count(c, "number of parameters", c->func->param_count);
     for (uint32_t i = 0; i < c->func->param_count; i++) {
         const hone_param *param = &c->func->params[i];
         canon_mark_at(c, "parameter", NULL, NULL);

@@ -209,13 +209,11 @@ void canon_write_graph(canon *c, const hone_module *module, const hone_graph_fun
     c->bind = HONE_NO_ID;
     canon_uint(c, HONE_STRUCTURAL_VERSION);
     canon_byte(c, 'G');
-    canon_mark_at(c, "number of parameters", NULL, NULL);
-    canon_uint(c, graph->param_count);
+    canon_count(c, "number of parameters", graph->param_count);
     for (uint32_t i = 0; i < graph->param_count; i++)
         define_value(c, i);
     canon_func_attrs(c, &graph->attrs);
-    canon_mark_at(c, "number of bindings", NULL, NULL);
-    canon_uint(c, graph->bind_count);
+    canon_count(c, "number of bindings", graph->bind_count);
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         c->bind = i;
         write_bind(c, &graph->bindings[i]);

@@ -22,6 +22,9 @@ typedef struct canon_mark {
     const char *what;        /* "loop extent", "index", ...: static */
     const hone_expr *expr;   /* the expression that is written there, or NULL */
     const char *text;        /* a word that is written there, or NULL */
+    bool is_count, is_dtype; /* then count or dtype is written there */
+    uint64_t count;
+    hone_dtype dtype;
     const hone_value *value; /* what the attribute of that name is, or NULL */
     hone_node_id node;       /* the statement, HONE_NO_ID = the function itself */
     uint32_t bind;           /* the binding of a graph function, or HONE_NO_ID */
@@ -73,6 +76,10 @@ void canon_dtype(canon *c, hone_dtype dtype);
 /* What is written next belongs to this; only where bytes are kept. */
 void canon_mark_at(canon *c, const char *what, const hone_expr *expr, const char *text);
 void canon_expr(canon *c, const char *what, const hone_expr *e);
+/* A mark, and what is written there; of canon_mark_count the caller writes it. */
+void canon_mark_count(canon *c, const char *what, uint64_t count);
+void canon_count(canon *c, const char *what, uint64_t count);
+void canon_marked_dtype(canon *c, const char *what, hone_dtype dtype);
 /* Gives the variable the next number. */
 void canon_var_definition(canon *c, hone_var var, hone_dtype dtype);
 /* Attributes of a function, without those that do not count (structural.h). */

@@ -67,6 +67,10 @@ static void describe_side(const canon *c, const canon_mark *mark, size_t offset,
         hone_str_deinit(&text);
     } else if (mark->text) {
         hone_str_printf(out, "'%s'", mark->text);
+    } else if (mark->is_count) {
+        hone_str_printf(out, "%llu", (unsigned long long)mark->count);
+    } else if (mark->is_dtype) {
+        hone_str_append(out, HONE_DTYPE_NAME(mark->dtype));
     } else {
         hone_str_append(out, mark->what);
         if (c->func && mark->node != HONE_NO_ID) {
@@ -97,10 +101,17 @@ static void describe(const canon *a, const canon *b, hone_str *out) {
     }
     describe_place(a, mark_a, out);
     if (describe_values(a, mark_a, b, mark_b, out)) return;
-    hone_str_printf(out, "%s differs: ", mark_a->what);
-    describe_side(a, mark_a, at, out);
-    hone_str_append(out, " and ");
-    describe_side(b, mark_b, at, out);
+    hone_str one = {0}, other = {0};
+    describe_side(a, mark_a, at, &one);
+    describe_side(b, mark_b, at, &other);
+    hone_str_printf(out, "%s differs", mark_a->what);
+    bool are_alike = strcmp(hone_str_text(&one), hone_str_text(&other)) == 0;
+    if (!are_alike)
+        hone_str_printf(out, ": %s and %s", hone_str_text(&one), hone_str_text(&other));
+    else if (mark_a->text)
+        hone_str_printf(out, ": two that are called %s", hone_str_text(&one));
+    hone_str_deinit(&one);
+    hone_str_deinit(&other);
 }
 
 static bool compare(canon *a, canon *b, hone_str *out_difference) {

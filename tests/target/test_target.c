@@ -114,7 +114,7 @@ static const struct row {
     {X86 "x86-64-v3 -mattr=+avx512", NULL, "did you mean 'avx512f'"},
     {X86 "x86-64-v3 -mattr=+AVX512F", NULL, "did you mean 'avx512f'"},
     {X86 "x86-64-v3 -mattr=avx2", NULL, "has no sign, must be '+avx2' or '-avx2'"},
-    {X86 "x86-64-v3 -mattr=+fma,-sve", NULL, "unknown feature 'sve'"},
+    {X86 "x86-64-v3 -mattr=+fma,-sve", NULL, "'sve' in mattr is one of aarch64"},
     {X86 "x86-64-v3 -mattr=+fma,,-avx2", NULL, "unknown feature ''"},
     {"x86_64-v3", NULL, "did you mean 'x86-64-v3'"},
     {"x86-64-v5 -num-cores=2", NULL, "did you mean"},

@@ -146,7 +146,7 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",
-     "differs: 'A' and 'A'"},
+     "differs: two that are called 'A'"},
     {"an axis kind", MATMUL,
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), B: T.Buffer((16, 16), \"float32\"), "
