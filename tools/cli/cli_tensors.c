@@ -383,7 +383,7 @@ hone_status hone_cli_take_as_few_bits(const hone_cli_want *want, hone_tensor *te
 }
 
 /* Does a --shape speak of the size? */
-static bool is_told(const hone_cli_list *shapes, const char *size) {
+bool hone_cli_is_told(const hone_cli_list *shapes, const char *size) {
     size_t length = size ? strlen(size) : 0;
     for (size_t i = 0; size && shapes && i < shapes->count; i++) {
         if (strncmp(shapes->items[i], size, length) == 0 && shapes->items[i][length] == '=')
@@ -398,7 +398,7 @@ hone_status hone_cli_check_not_empty(const hone_cli_want *wants, size_t count,
         for (int32_t d = 0; d < wants[i].rank && d < tensors[i]->rank; d++) {
             const char *size = wants[i].dim_names[d];
             if (wants[i].shape[d] >= 0 || tensors[i]->shape[d] > 0) continue;
-            if (is_told(shapes, size)) continue;
+            if (hone_cli_is_told(shapes, size)) continue;
             return HONE_ERROR(HONE_CODE_INVALID,
                               "input '%s': dimension %d is 0, must be at least 1 where there is no "
                               "--shape %s=0",

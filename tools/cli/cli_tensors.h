@@ -83,6 +83,8 @@ HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_
                                                   hone_cli_tensors *given,
                                                   hone_tensor ***out_tensors);
 
+/* One of the shapes ("N=4") is of this size. */
+bool hone_cli_is_told(const hone_cli_list *shapes, const char *size);
 /* INVALID: a dimension is 0 that is a size of any number, which a program must be told before (by
  * `shapes`; NULL: none). */
 HONE_NODISCARD hone_status hone_cli_check_not_empty(const hone_cli_want *wants, size_t count,

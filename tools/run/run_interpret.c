@@ -295,6 +295,33 @@ static hone_status keep_updated(hone_run_job *job, const hone_func *func, const 
     return HONE_OK;
 }
 
+static hone_status wants_of_func(hone_arena *arena, const hone_func *func, const hone_signature *s,
+                                 hone_cli_want **out_wants, size_t *out_count) {
+    hone_cli_want *wants = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof *wants);
+    if (!wants) return HONE_NO_MEMORY("interpreter");
+    *out_wants = wants;
+    *out_count = 0;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (is_output(func, s, i)) continue;
+        HONE_TRY(want_of_param(arena, func, i, &wants[(*out_count)++]));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_run_wants(hone_run_job *job, const hone_member *member, hone_cli_want **out_wants,
+                           size_t *out_count) {
+    hone_signature s;
+    *out_wants = NULL;
+    *out_count = 0;
+    if (member->kind == HONE_MEMBER_GRAPH) {
+        *out_count = member->graph->param_count;
+        return wants_of_graph(job, member->graph, out_wants);
+    }
+    if (member->kind != HONE_MEMBER_FUNC) return HONE_OK;
+    HONE_TRY(hone_signature_of(member->func, job->cli->arena, &s));
+    return wants_of_func(job->cli->arena, member->func, &s, out_wants, out_count);
+}
+
 typedef struct func_run {
     hone_run_job *job;
     const hone_func *func;
@@ -316,17 +343,14 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     hone_arena *arena = job->cli->arena;
     hone_signature s;
     HONE_TRY(hone_signature_of(func, arena, &s));
-    hone_cli_want *wants = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof *wants);
+    hone_cli_want *wants;
     hone_tensor **args = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof(hone_tensor *));
     hone_tensor **inputs;
     int64_t *sizes = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *sizes);
-    if (!wants || !args || !sizes) return HONE_NO_MEMORY("interpreter");
-    size_t count = 0, at = 0;
+    if (!args || !sizes) return HONE_NO_MEMORY("interpreter");
+    size_t count, at = 0;
     HONE_TRY(named_sizes(job, func, sizes));
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (is_output(func, &s, i)) continue;
-        HONE_TRY(want_of_param(arena, func, i, &wants[count++]));
-    }
+    HONE_TRY(wants_of_func(arena, func, &s, &wants, &count));
     HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
     hone_run_suit_wants(job, wants, count);
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, count, &job->shapes, &job->inputs, &inputs));

@@ -37,6 +37,10 @@ HONE_NODISCARD hone_status hone_run_pick(const hone_run_job *job, const hone_mod
                                          const hone_member **out_member);
 /* Says which of several functions is run where none was named and none is called main. */
 void hone_run_say_which(const hone_run_job *job, const char *name, uint32_t count);
+/* What a function of a program takes, in order; the program is verified. UNSUPPORTED: a parameter
+ * is no tensor of known type and rank. */
+HONE_NODISCARD hone_status hone_run_wants(hone_run_job *job, const hone_member *member,
+                                          hone_cli_want **out_wants, size_t *out_count);
 /* A library: loads it, runs, times. */
 HONE_NODISCARD hone_status hone_run_library(hone_run_job *job, const char *path);
 /* A PrimFunc, for a device with memory of its own. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/verify/verify.h"
+
 typedef struct sizes {
     hone_run_job *job;
     hone_graph_dim *dims;
@@ -73,9 +75,76 @@ hone_status hone_run_sizes_of_inputs(hone_run_job *job, const hone_graph_dim **o
     return HONE_OK;
 }
 
-hone_status hone_run_note_empty(hone_run_job *job) {
+/* ---- sizes of 0 ---- */
+
+static bool any_is_empty(const hone_cli_tensors *inputs) {
+    bool has = false;
+    for (size_t i = 0; i < inputs->count; i++)
+        has |= hone_tensor_count(inputs->data[i].tensor) == 0;
+    return has;
+}
+
+/* Which input each want gets. */
+static hone_status match(hone_run_job *job, const hone_module *module,
+                         const hone_member **out_member, hone_cli_want **out_wants,
+                         size_t *out_count, size_t **out_index) {
+    HONE_TRY(hone_check_module(module));
+    HONE_TRY(hone_run_pick(job, module, out_member));
+    HONE_TRY(hone_run_wants(job, *out_member, out_wants, out_count));
+    *out_index = hone_arena_zalloc(job->cli->arena, (*out_count + 1) * sizeof **out_index);
+    if (!*out_index) return HONE_NO_MEMORY("sizes of inputs");
+    return hone_cli_assign_tensors(*out_wants, *out_count, &job->inputs, "--in", "input",
+                                   *out_index);
+}
+
+/* The dimension is a size alone, not n + 1. */
+static bool is_size(const hone_member *member, const char *name) {
+    bool is_graph = member->kind == HONE_MEMBER_GRAPH, is_one = false;
+    uint32_t count = is_graph ? member->graph->var_count : member->func->var_count;
+    const hone_var_info *vars = is_graph ? member->graph->vars : member->func->vars;
+    for (uint32_t v = 0; name && v < count; v++)
+        is_one |= vars[v].name && strcmp(vars[v].name, name) == 0;
+    return is_one;
+}
+
+static hone_status add_shape(hone_run_job *job, const char *name) {
+    hone_arena *arena = job->cli->arena;
+    const char **items = hone_arena_alloc(arena, (job->shapes.count + 1) * sizeof *items);
+    const char *shape = hone_arena_printf(arena, "%s=0", name);
+    if (!items || !shape) return HONE_NO_MEMORY("sizes of inputs");
+    for (size_t i = 0; i < job->shapes.count; i++)
+        items[i] = job->shapes.items[i];
+    items[job->shapes.count] = shape;
+    job->shapes = (hone_cli_list){items, job->shapes.count + 1};
+    return HONE_OK;
+}
+
+static hone_status add_empty_sizes(hone_run_job *job, const hone_module *module) {
+    hone_cli_want *wants;
+    size_t *index, count;
+    const hone_member *member;
+    hone_status st = match(job, module, &member, &wants, &count, &index);
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    if (st) {
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const hone_tensor *tensor = job->inputs.data[index[i]].tensor;
+        for (int32_t d = 0; d < wants[i].rank && d < tensor->rank; d++) {
+            const char *name = wants[i].dim_names[d];
+            bool is_empty = wants[i].shape[d] < 0 && tensor->shape[d] == 0;
+            if (is_empty && is_size(member, name) && !hone_cli_is_told(&job->shapes, name))
+                HONE_TRY(add_shape(job, name));
+        }
+    }
+    return HONE_OK;
+}
+
+hone_status hone_run_note_empty(hone_run_job *job, const hone_module *module) {
     hone_dim_variants given = {0};
     hone_arena *arena = job->cli->arena;
+    if (any_is_empty(&job->inputs)) HONE_TRY(add_empty_sizes(job, module));
     hone_graph_dim *dims = hone_arena_zalloc(arena, (job->shapes.count + 1) * sizeof *dims);
     hone_status st = dims ? HONE_OK : HONE_NO_MEMORY("sizes of inputs");
     if (!st) st = hone_dim_variants_parse(job->shapes.items, job->shapes.count, &given);

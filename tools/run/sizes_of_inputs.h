@@ -10,7 +10,8 @@
 HONE_NODISCARD hone_status hone_run_sizes_of_inputs(hone_run_job *job,
                                                     const hone_graph_dim **out_dims,
                                                     size_t *out_count);
-/* Notes in the job which sizes of job->shapes are 0. */
-HONE_NODISCARD hone_status hone_run_note_empty(hone_run_job *job);
+/* Adds to job->shapes the sizes that are 0 in the inputs given, and notes in the job which sizes of
+ * job->shapes are 0. What is wrong with program or inputs is left to those who run it. */
+HONE_NODISCARD hone_status hone_run_note_empty(hone_run_job *job, const hone_module *module);
 
 #endif

@@ -102,7 +102,7 @@ static hone_status run_source(hone_run_job *job, const char *path) {
     HONE_TRY(hone_cli_load_module(path, &given, &module));
     hone_module_freeze(module);
     hone_status st = hone_cli_other_sizes(job->cli, module, &job->o->shapes, &job->shapes);
-    if (!st) st = hone_run_note_empty(job);
+    if (!st) st = hone_run_note_empty(job, module);
     if (!st && !job->inputs.count) st = hone_run_suit_inputs(job, module);
     if (!st)
         st = job->o->interpret ? hone_run_interpreted(job, module) : compile_and_run(job, module);
