@@ -383,10 +383,55 @@ static void survives_short_memory(void **state) {
     hone_str_deinit(&bytes);
 }
 
+/* ---- a model of which the text is too long for a line, by fields of protobuf ---- */
+
+static void put_number(hone_str *out, uint64_t number) {
+    for (; number > 127; number >>= 7)
+        hone_str_append_char(out, (char)(number | 128));
+    hone_str_append_char(out, (char)number);
+}
+
+static void put_field(hone_str *out, uint64_t field, const char *bytes, size_t length) {
+    put_number(out, field << 3 | 2);
+    put_number(out, length);
+    hone_str_append_n(out, bytes, length);
+}
+
+/* One long string among many empty ones: each would have 70,000 bytes. */
+static void bounds_strings(void **state) {
+    (void)state;
+    enum { COUNT = 70000 };
+    static char text[COUNT];
+    hone_str attribute = {0}, node = {0}, graph = {0}, model = {0};
+    hone_module *module = NULL;
+    memset(text, 'x', COUNT);
+    put_field(&attribute, 1, "value_strings", 13);
+    for (size_t i = 0; i < COUNT; i++)
+        put_field(&attribute, 9, text, i == 7 ? COUNT : 0);
+    put_number(&attribute, 20 << 3);
+    put_number(&attribute, 8); /* STRINGS */
+    put_field(&node, 2, "s", 1);
+    put_field(&node, 4, "Constant", 8);
+    put_field(&node, 5, attribute.data, attribute.length);
+    put_field(&graph, 1, node.data, node.length);
+    put_number(&model, 1 << 3);
+    put_number(&model, 8); /* of the format */
+    put_field(&model, 7, graph.data, graph.length);
+    put_field(&model, 8, "\x10\x11", 2); /* opset 17 */
+    hone_status st = hone_onnx_parse(model.data, model.length, "test.onnx", NULL, NULL, &module);
+    hone_module_release(module);
+    hone_str_deinit(&attribute);
+    hone_str_deinit(&node);
+    hone_str_deinit(&graph);
+    hone_str_deinit(&model);
+    HONE_ASSERT_ERROR(st, HONE_CODE_UNSUPPORTED, "take more than 4 GiB");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_bytes), cmocka_unit_test(refuses_unknown_file),
-        cmocka_unit_test(checks_given_names), cmocka_unit_test(survives_short_memory)};
+        cmocka_unit_test(bounds_strings), cmocka_unit_test(refuses_bytes),
+        cmocka_unit_test(refuses_unknown_file), cmocka_unit_test(checks_given_names),
+        cmocka_unit_test(survives_short_memory)};
     int failed = HONE_RUN_ROWS("graph/onnx_errors", rows, check_row);
     failed += HONE_RUN_ROWS("graph/dims", specs, check_spec);
     failed += HONE_RUN_ROWS("graph/onnx_external", externals, check_external);

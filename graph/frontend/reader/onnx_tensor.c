@@ -289,6 +289,16 @@ static hone_status check_strings(size_t count, const ProtobufCBinaryData *string
     return HONE_OK;
 }
 
+/* One long string among many makes all as long: that would fill the memory of a machine unsaid. */
+static hone_status check_room(size_t count, int64_t width) {
+    const int64_t most = INT64_C(1) << 32;
+    if (count == 0 || width <= most / (int64_t)count) return HONE_OK;
+    return HONE_ERROR(
+        HONE_CODE_UNSUPPORTED,
+        "%zu strings, each with room for the longest, %lld bytes, take more than 4 GiB", count,
+        (long long)width);
+}
+
 hone_status onnx_unpack_strings(size_t count, const ProtobufCBinaryData *strings, uint32_t rank,
                                 const int64_t *shape, hone_tensor **out_tensor) {
     int64_t sizes[HONE_MAX_RANK], width = 1;
@@ -298,8 +308,7 @@ hone_status onnx_unpack_strings(size_t count, const ProtobufCBinaryData *strings
         if ((int64_t)strings[i].len > width) width = (int64_t)strings[i].len;
     if (rank) memcpy(sizes, shape, rank * sizeof *sizes);
     sizes[rank] = width;
-    if (count && (uint64_t)width > SIZE_MAX / 4 / count)
-        return HONE_ERROR(HONE_CODE_INVALID, "the tensor is too large");
+    HONE_TRY(check_room(count, width));
     HONE_TRY(hone_tensor_create(HONE_DTYPE_U8, (int32_t)rank + 1, sizes, out_tensor));
     uint8_t *at = (*out_tensor)->data;
     if (count) memset(at, 0, hone_tensor_bytes(*out_tensor));
