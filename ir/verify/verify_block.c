@@ -100,8 +100,12 @@ static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis 
     if (!span.min || !span.max) return;
     const hone_expr *end = hone_expr_add(ir, axis->dom.min, axis->dom.extent);
     if (!end) return;
-    if (!hone_prove_less_equal(&v->arith, axis->dom.min, span.min) ||
-        !hone_prove_less(&v->arith, span.max, end)) {
+    /* by its ends, or loop by loop: of triangles one loop ends where another one is */
+    bool begins = hone_prove_less_equal(&v->arith, axis->dom.min, span.min) ||
+                  hone_prove_less_equal(&v->arith, axis->dom.min, binding);
+    bool ends =
+        hone_prove_less(&v->arith, span.max, end) || hone_prove_less(&v->arith, binding, end);
+    if (!begins || !ends) {
         if (leaves_symbolic_domain(v, id, axis, binding)) return;
         bool always = !v->facts.count && !v->facts.has_others &&
                       hone_prove_less_equal(&v->arith, end, span.min);
