@@ -297,6 +297,16 @@ static const value_row rows[] = {
         "opset 13\ninput x i64 4\nconst e f32 2,1 = 0,0\nconst b i64 1 = 0\nconst a i64 1 = 1\n"
         "node Slice e,b,b,a -> d\nconst v f32 = 7\nnode Pad d,x,v -> y",
         "1,2,0,1", "7,7,7,7,7,7,7,7,7"),
+    ROW("a quotient is of the scale's type",
+        "opset 24\ninput x f32 2\nconst s f32 = 0.2698\nconst w i32 = 17\nnode Cast w -> z "
+        "to=4\nnode Cast s -> t to=10\n"
+        "node QuantizeLinear x,t,z -> q\nnode Cast q -> y to=6",
+        "1770,2190", "6577,8133"),
+    ROW("but where another is named, or before that was said",
+        "opset 24\ninput x f32 2\nconst s f32 = 0.2698\nconst w i32 = 17\nnode Cast w -> z "
+        "to=4\nnode Cast s -> t to=10\n"
+        "node QuantizeLinear x,t,z -> q precision=1\nnode Cast q -> y to=6",
+        "1770,2190", "6578,8135"),
 };
 
 int main(void) {

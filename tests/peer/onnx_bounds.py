@@ -117,7 +117,7 @@ class Moves:
         feeds = {k: numpy.asarray(numpy.abs(numpy.where(numpy.isfinite(v), v, 0)))
                  for k, v in self.feeds(self.case).items()}
         session = session_of(self.case, True)
-        sums = numpy.asarray(session.run(self.case.outputs, feeds)[number])
+        sums = numpy.abs(session.run(self.case.outputs, feeds)[number])
         return ~(sums <= 0.2 * numpy.finfo(sums.dtype).max)
 
     def feeds(self, case):

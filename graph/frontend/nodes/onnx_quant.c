@@ -161,19 +161,38 @@ static hone_status as_call(onnx_reader *r, const char *op, const hone_sinfo *dat
     return onnx_emit(r, op, 3, args, 2, attrs, out);
 }
 
+/* What the quotient is rounded to, void: to nothing but float32. Since opset 23 the standard says:
+ * the type of the scale, or what `precision` names. */
+static hone_status type_of_quotient(onnx_reader *r, hone_dtype *out) {
+    const hone_sinfo *scale;
+    int64_t type;
+    HONE_TRY(onnx_input_info(r, 1, &scale));
+    HONE_TRY(onnx_attr_int(r, "precision", 0, &type));
+    *out = scale->dtype;
+    if (type) HONE_TRY(onnx_dtype((int32_t)type, out));
+    if (r->opset < 23 || !hone_dtype_is_short_float(*out)) *out = HONE_DTYPE_VOID;
+    return HONE_OK;
+}
+
 static hone_status convert_quantize(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     hone_garg x, scale, zero = {.kind = HONE_GARG_NONE};
-    hone_dtype dtype;
+    hone_dtype dtype, narrow;
     HONE_TRY(onnx_input_info(r, 0, &data));
     HONE_TRY(quantized_dtype(r, &dtype));
     if (onnx_has_input(r, 2) && is_call_of_texts(r, data, dtype, HONE_DTYPE_F32))
         return as_call(r, "quantize", data, dtype, out);
     HONE_TRY(spread_input(r, 1, data, &scale));
     if (onnx_has_input(r, 2)) HONE_TRY(spread_input(r, 2, data, &zero));
-    HONE_TRY(as_wide_float(r, r->inputs[0], &x));
+    x = r->inputs[0];
+    HONE_TRY(type_of_quotient(r, &narrow));
+    HONE_TRY(onnx_narrow(r, narrow, &x));
+    HONE_TRY(onnx_narrow(r, narrow, &scale));
+    HONE_TRY(as_wide_float(r, x, &x));
     HONE_TRY(as_wide_float(r, scale, &scale));
     HONE_TRY(onnx_emit2(r, "divide", x, scale, &x));
+    HONE_TRY(onnx_narrow(r, narrow, &x));
+    HONE_TRY(as_wide_float(r, x, &x));
     HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &x, "the scale"));
     return hone_dtype_is_float(dtype) ? quantize_to_float(r, x, dtype, out)
                                       : requantize(r, x, zero, dtype, out);
