@@ -29,8 +29,11 @@ static void make_note(runner_remote *r) {
     }
 }
 
+/* Without a tracker there is none, whatever it said last: who waits for what is under way must know
+ * that it does not come now. */
 static void note_want(runner_remote *r) {
     bool is_there = remote_is_up(r) && r->device_count > 0;
+    r->base.slots = is_there ? (int32_t)r->device_count * SLOTS_PER_DEVICE : 0;
     make_note(r);
     if (is_there) {
         r->had_device = true;
@@ -145,7 +148,6 @@ void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list) 
     r->device_number = list->number;
     r->has_devices = true;
     r->device_count = count;
-    r->base.slots = (int32_t)count * SLOTS_PER_DEVICE;
     r->ask_devices.at_ns = HONE_DEADLINE_NEVER;
     note_want(r);
     log_change(r, is_first ? UINT32_MAX : before);

@@ -274,9 +274,11 @@ static void a_silent_tracker_is_left(void **state) {
     hone_simnet_cut(w.simnet, w.server, true);
     remote_run_for(&w, 2 * REMOTE_EXPIRY_NS);
     assert_string_equal(hone_runner_note(w.runner), "no tracker");
+    assert_int_equal(hone_runner_slots(w.runner), 0); /* or a tune that stops would wait for it */
     hone_simnet_cut(w.simnet, w.server, false);
     remote_run_for(&w, 30 * HONE_NS_PER_S);
     assert_string_equal(hone_runner_note(w.runner), "1 device");
+    assert_int_equal(hone_runner_slots(w.runner), 2);
     remote_close(&w);
 }
 
