@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,7 +174,7 @@ static hone_status open_special(const char *path, hone_fs_draft *out_draft) {
 /* Beside the file, under its name and some letters; of a name that is nearly as long as names may
  * be, a part. */
 static void append_temporary(hone_str *out, const char *path) {
-    enum { MOST = 240 };
+    enum { MOST = 235 };
     const char *base = hone_path_basename(path);
     size_t length = strlen(base);
     hone_str_append_n(out, path, (size_t)(base - path) + (length < MOST ? length : MOST));
@@ -264,18 +265,33 @@ static bool link_to(const hone_fs_draft *draft, const char *path) {
     return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
 }
 
+/* Who was killed in that moment leaves its draft: nobody holds it any more. */
+static void remove_left_draft(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return;
+    struct stat held, named;
+    bool is_left = flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &held) == 0 &&
+                   lstat(path, &named) == 0 && held.st_ino == named.st_ino;
+    if (is_left) (void)unlink(path);
+    close(fd);
+}
+
 /* A link never replaces a file: where there is one it gets a name beside it, for a moment. 0, or
  * what errno says. */
 static int name_draft(hone_fs_draft *draft) {
     enum { TRIES = 1000 };
     if (link_to(draft, draft->path)) return 0;
+    if (errno == EEXIST && flock(draft->fd, LOCK_EX | LOCK_NB) != 0) errno = EEXIST;
     for (unsigned i = 0; errno == EEXIST && i < TRIES; i++) {
         hone_str name = {0};
         append_temporary(&name, draft->path);
-        hone_str_printf(&name, "%06x", ((unsigned)getpid() * TRIES + i) & 0xffffff);
+        hone_str_printf(&name, "hone-draft-%u", i);
         hone_free(draft->temporary);
         draft->temporary = hone_str_take(&name);
         if (!draft->temporary) return ENOMEM;
+        if (link_to(draft, draft->temporary)) return 0;
+        if (errno != EEXIST) break;
+        remove_left_draft(draft->temporary);
         if (link_to(draft, draft->temporary)) return 0;
     }
     int error = errno;
@@ -290,9 +306,9 @@ hone_status hone_fs_draft_commit(hone_fs_draft *draft) {
     bool is_synced = fsync(draft->fd) == 0 || errno == EINVAL || errno == EROFS;
     int error = is_synced ? 0 : errno;
     if (!error && draft->is_nameless) error = name_draft(draft);
-    if (close(draft->fd) != 0 && !error) error = errno;
-    draft->fd = -1;
     if (!error && draft->temporary && rename(draft->temporary, draft->path) != 0) error = errno;
+    if (close(draft->fd) != 0 && !error) error = errno; /* it was held until it had its name */
+    draft->fd = -1;
     if (error) {
         hone_status st = write_error(error, draft->path);
         hone_fs_draft_abandon(draft);

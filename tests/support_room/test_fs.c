@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,6 +168,33 @@ static void drafts_have_no_name(void **state) {
     assert_string_equal(bytes, "new");
     hone_free(bytes);
     hone_free(path);
+}
+
+/* In the moment between two names a kill leaves one: the next who writes that file removes it, but
+ * not one that is still at work. */
+static void left_drafts_go(void **state) {
+    (void)state;
+    char *path = at("file"), *left = at("file.hone-draft-0");
+    hone_fs_draft draft;
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "old", 3));
+    HONE_ASSERT_OK(hone_fs_draft_open(path, &draft));
+    if (!draft.is_nameless) {
+        hone_fs_draft_abandon(&draft);
+        hone_free(path);
+        hone_free(left);
+        skip();
+    }
+    HONE_ASSERT_OK(hone_fs_write_atomic(left, "half", 4));
+    int fd = open(left, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    HONE_ASSERT_OK(hone_fs_draft_commit(&draft));
+    assert_names("file file.hone-draft-0 ");
+    close(fd);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "new", 3));
+    assert_names("file ");
+    hone_free(path);
+    hone_free(left);
 }
 
 static void new_files_replace_none(void **state) {
@@ -340,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keeps_the_mode, enter, leave),
         cmocka_unit_test_setup_teardown(abandons_drafts, enter, leave),
         cmocka_unit_test_setup_teardown(drafts_have_no_name, enter, leave),
+        cmocka_unit_test_setup_teardown(left_drafts_go, enter, leave),
         cmocka_unit_test_setup_teardown(new_files_replace_none, enter, leave),
         cmocka_unit_test_setup_teardown(a_failed_rename_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
