@@ -610,6 +610,11 @@ static const value_row rows[] = {
         "const t f32 = 1\nconst v u8 = 4\n"
         "node com.microsoft.QLinearConcat s,v,x,s,z,b,t,v -> y axis=1",
         "7,1", "8,2,14"),
+    ROW("quantised sides of different scales, chosen",
+        "opset 13\ninput x u8 2\nconst c bool 2 = 1,0\nconst s f32 = 0.5\nconst z u8 = 3\n"
+        "const b u8 = 9\nconst t f32 = 1\nconst v u8 = 4\n"
+        "node com.microsoft.QLinearWhere c,x,s,z,b,t,v,t,v -> y",
+        "7,1", "6,9"),
     ROW("more steps than one kernel takes, some of which are a kernel before they meet the rest",
         "input x f32 2\n" TEN("x", "a") TEN("a", "b")
             TEN("b", "c") "node Neg x -> e\n"

@@ -32,7 +32,7 @@ Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax SoftmaxCrossEntropyLoss
 QuickGelu Mish Swish FusedConv FusedGemm""".split())
 # What is quantised may be the number beside: scales are multiplied in another order.
 STEPS = set("""QLinearAdd QLinearMul QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearConv QGemm
-QLinearAveragePool QLinearGlobalAveragePool QLinearConcat""".split())
+QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearWhere""".split())
 
 def unit_of(case, dtype):
     """Of numbers near 1, and how many of it functions may be off."""

@@ -21,6 +21,14 @@ def binary(case):
                       *sides(case, kind)])
 
 
+def where(case):
+    kind = case.draw.one_of(("int8", "uint8"))
+    shape = case.draw.shape(1, 4, 60)
+    return case.node([case.holding(case.draw.rng.random(case.draw.under(shape)) < 0.5),
+                      whole(case, shape, kind), *sides(case, kind),
+                      whole(case, case.draw.under(shape), kind), *sides(case, kind), *sides(case, kind)])
+
+
 def unary(case):
     kind = case.draw.one_of(("int8", "uint8"))
     operands = [whole(case, case.draw.shape(1, 4, 60), kind), *sides(case, kind), *sides(case, kind)]
@@ -105,4 +113,4 @@ def gemm(case):
 TABLE = {"QLinearAdd": binary, "QLinearMul": binary, "QLinearSigmoid": unary, "QLinearLeakyRelu": unary,
          "QLinearSoftmax": softmax, "QLinearConv": conv, "QLinearAveragePool": average,
          "QLinearGlobalAveragePool": average, "NhwcMaxPool": pool, "QLinearConcat": concat,
-         "QGemm": gemm}
+         "QLinearWhere": where, "QGemm": gemm}

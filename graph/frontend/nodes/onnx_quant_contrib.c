@@ -79,6 +79,15 @@ static hone_status convert_softmax(onnx_reader *r, hone_garg *out) {
     return st ? st : quantized(r, 3, *out, out);
 }
 
+/* Condition, then three inputs for each side. */
+static hone_status convert_where(onnx_reader *r, hone_garg *out) {
+    hone_garg yes, no;
+    HONE_TRY(dequantized(r, 1, &yes));
+    HONE_TRY(dequantized(r, 4, &no));
+    HONE_TRY(onnx_emit_where(r, r->inputs[0], yes, no, out));
+    return quantized(r, 7, *out, out);
+}
+
 /* Scale and zero point of the result, then three inputs for each part. */
 static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
     hone_garg parts[ONNX_MAX_INPUTS / 3];
@@ -177,10 +186,11 @@ const onnx_converter onnx_quant_contrib_converters[] = {
     {"QLinearGlobalAveragePool",                 convert_global_average, 4, 5, 1, "channels_last", NULL},
     {"QLinearSoftmax",                 convert_softmax, 4, 5, 1, "axis opset", NULL},
     {"QLinearConcat",              convert_concat, 5, 255, 1, "axis", NULL},
-    {"QGemm",   convert_gemm, 6, 9, 1, "alpha transA transB", NULL},
+    {"QLinearWhere",   convert_where, 9, 9, 1, "", NULL},
+    {"QGemm",                 convert_gemm, 6, 9, 1, "alpha transA transB", NULL},
     {"MatMulIntegerToFloat",                 convert_integer_to_float, 4, 7, 1, "", NULL},
-    {"DynamicQuantizeMatMul",                 convert_dynamic_matmul, 3, 5, 1, "", NULL},
-    {"QuantizeLinear",              convert_as_standard, 2, 3, 1, "axis block_size", NULL},
-    {"DequantizeLinear", convert_as_standard, 2, 3, 1, "axis block_size", NULL},
+    {"DynamicQuantizeMatMul",              convert_dynamic_matmul, 3, 5, 1, "", NULL},
+    {"QuantizeLinear", convert_as_standard, 2, 3, 1, "axis block_size", NULL},
+    {"DequantizeLinear",                 convert_as_standard, 2, 3, 1, "axis block_size", NULL},
     {0                },
 };
