@@ -11,6 +11,7 @@ typedef struct body_of_loop {
     bool has_condition;               /* that is found out */
     bool goes_on_always, drops_scans; /* whatever its graph says */
     bool counts;                      /* the last state is how many turns there were */
+    bool holds;                       /* states that change their sizes stay as they began */
 } body_of_loop;
 
 /* A turn without the states that hold sizes. */
@@ -41,6 +42,49 @@ static hone_status read_counted(onnx_reader *r, const onnx_turns *t, bool counts
     return onnx_with_scalar(r, "add", leads[0], 1, &outputs[!t->is_scan + uncounted.state_count]);
 }
 
+/* ---- states of which a loop that counts knows the sizes alone ---- */
+
+static bool uses(const hone_garg *arg, const bool *is_of) {
+    if (arg->kind == HONE_GARG_VALUE) return is_of[arg->u.value];
+    for (uint32_t i = 0; i < onnx_held_count(arg); i++)
+        if (uses(&arg->u.items[i], is_of)) return true;
+    return false;
+}
+
+/* Which values of the function follow from states that change their sizes. */
+static hone_status follow_states(onnx_reader *r, const onnx_growth *g, const hone_garg *states,
+                                 bool **out) {
+    const hone_graph_func *graph = r->graph;
+    *out = hone_arena_zalloc(r->arena, (size_t)graph->value_count + 1);
+    if (!*out) return HONE_NO_MEMORY("model");
+    for (uint32_t i = 0; i < g->count; i++)
+        (*out)[states[g->items[i].state].u.value] = true;
+    for (uint32_t b = 0; b < graph->bind_count; b++) {
+        const hone_gbind *bind = &graph->bindings[b];
+        for (uint32_t a = 0; a < bind->arg_count; a++)
+            if (bind->value != HONE_NO_ID && uses(&bind->args[a], *out)) (*out)[bind->value] = true;
+    }
+    return HONE_OK;
+}
+
+/* outputs: whether to go on, then states. Nothing else may follow from what is in those states. */
+static hone_status hold_states(onnx_reader *r, const onnx_turns *t, const hone_garg *states,
+                               hone_garg *outputs) {
+    bool *is_of;
+    for (uint32_t i = 0; i < t->growth->count; i++)
+        outputs[1 + t->growth->items[i].state] = states[t->growth->items[i].state];
+    HONE_TRY(follow_states(r, t->growth, states, &is_of));
+    for (uint32_t i = 0; i < t->growth->count; i++)
+        is_of[states[t->growth->items[i].state].u.value] = false;
+    for (uint32_t i = 0; i <= t->state_count; i++) {
+        if (!uses(&outputs[i], is_of)) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "how many turns there are depends on a state that has another shape "
+                          "after each: the trip count (input 0) must say how many at most");
+    }
+    return HONE_OK;
+}
+
 static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
                              hone_garg **out_results, uint32_t *out_count) {
     body_of_loop *b = ctx;
@@ -51,6 +95,7 @@ static hone_status read_body(onnx_reader *r, void *ctx, const hone_garg *leads,
     bool goes_on = false;
     if (!outputs) return HONE_NO_MEMORY("model");
     HONE_TRY(read_counted(r, t, b->counts, leads, outputs));
+    if (b->holds) HONE_TRY(hold_states(r, t, leads + 1, outputs));
     *out_results = outputs;
     *out_count = b->drops_scans ? count : count + t->scan_count;
     if (t->is_scan) return HONE_OK;
@@ -156,7 +201,8 @@ static hone_status find_limit(onnx_reader *r, hone_garg *io) {
 static hone_status count_turns(onnx_reader *r, onnx_turns *t, const onnx_captured *captured) {
     onnx_turns counting = *t;
     onnx_loop loop;
-    body_of_loop b = {.t = &counting, .drops_scans = true, .counts = true};
+    body_of_loop b = {
+        .t = &counting, .drops_scans = true, .counts = true, .holds = t->growth != NULL};
     uint32_t last = t->state_count;
     counting.states = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *counting.states);
     hone_garg *results = hone_arena_zalloc(r->arena, ((size_t)last + 1) * sizeof *results);
@@ -220,19 +266,20 @@ static hone_status with_sizes(onnx_reader *r, const onnx_turns *t, onnx_growth *
     return onnx_first_sizes(r, g, out->states + t->state_count);
 }
 
-static hone_status check_growth(const onnx_turns *t, bool has_condition) {
-    bool is_endless =
-        t->limit.kind == HONE_GARG_PRIM && hone_expr_is_int_value(t->limit.u.expr, INT64_MAX);
-    if (is_endless) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "a state has another shape after each turn: the trip count (input 0) "
-                          "must say how many there are at most");
+static bool is_endless(const onnx_turns *t) {
+    return t->limit.kind == HONE_GARG_PRIM && hone_expr_is_int_value(t->limit.u.expr, INT64_MAX);
+}
+
+/* Room for states and scans wants the number of turns: where a condition ends them, and nothing
+ * says how many there are at most, they are counted first. */
+static hone_status limit_growing(onnx_reader *r, onnx_turns *t, const onnx_captured *captured,
+                                 body_of_loop *b) {
+    if (b->has_condition && (t->scan_count || is_endless(t))) {
+        HONE_TRY(count_turns(r, t, captured));
+        t->condition.kind = HONE_GARG_NONE;
+        b->goes_on_always = true;
     }
-    if (has_condition && t->scan_count) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a condition and scan outputs, beside a state "
-                                                 "that has another shape after each turn");
-    }
-    return HONE_OK;
+    return t->limit.kind == HONE_GARG_PRIM ? HONE_OK : find_limit(r, &t->limit);
 }
 
 /* `t` has the sizes; results without them. */
@@ -243,8 +290,7 @@ static hone_status run_growing(onnx_reader *r, onnx_turns *t, const onnx_capture
     hone_garg *all =
         hone_arena_zalloc(r->arena, ((size_t)t->state_count + t->scan_count + 1) * sizeof *all);
     if (!all) return HONE_NO_MEMORY("model");
-    HONE_TRY(check_growth(t, b->has_condition));
-    if (t->limit.kind != HONE_GARG_PRIM) HONE_TRY(find_limit(r, &t->limit));
+    HONE_TRY(limit_growing(r, t, captured, b));
     HONE_TRY(onnx_make_room(r, t->limit.u.expr, t->growth, t->states));
     HONE_TRY(make_body(r, t, captured, b, &loop));
     HONE_TRY(onnx_emit_loop(r, &loop, all));

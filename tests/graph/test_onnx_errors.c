@@ -132,6 +132,11 @@ static const struct row {
      "input a str 3\nconst n i64 = 3\nbody\ninput i i64\ninput c bool\nnode Identity c -> d\n"
      "node Gather a,i -> e\noutput d\noutput e\nend\nnode Loop n, -> y\noutput y",
      "output 'e' of its graph is of strings", HONE_CODE_UNSUPPORTED},
+    {"a state that grows and says itself how far",
+     "input x f32 1\nconst two f32 = 2\nbody\ninput i i64\ninput c bool\ninput s f32 K\n"
+     "node Add s,two -> w\nnode Concat s,w -> t axis=0\nnode ReduceMax t -> h keepdims=0\n"
+     "node Less two,h -> g\noutput g\noutput t\nend\nnode Loop ,,x -> y\noutput y",
+     "whether turn 0 is the last one depends on data", HONE_CODE_UNSUPPORTED},
     {"index of nothing", "input a f32 0,3\nnode ArgMax a -> y\noutput y",
      "there is no index of nothing", HONE_CODE_TYPE},
     {"zero beside what is to follow",

@@ -307,6 +307,13 @@ static const value_row rows[] = {
         "to=4\nnode Cast s -> t to=10\n"
         "node QuantizeLinear x,t,z -> q precision=1\nnode Cast q -> y to=6",
         "1770,2190", "6578,8135"),
+    ROW("a state that grows until the data say so",
+        "opset 13\ninput x f32 1\nconst two f32 = 2\nconst most f32 = 40\n"
+        "body\ninput i i64\ninput c bool\ninput s f32 K\ninput v f32 1\nnode Mul v,two -> w\n"
+        "node Concat s,w -> t axis=0\nnode Shape s -> n\nnode Cast n -> m to=1\n"
+        "node Add w,m -> u\nnode ReduceMax u -> h keepdims=0\nnode Less h,most -> g\n"
+        "output g bool\noutput t f32 L\noutput u f32 1\nend\nnode Loop ,,x,x -> y,z",
+        "3", "3,6,14,32,70"),
 };
 
 int main(void) {

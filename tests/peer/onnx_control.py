@@ -171,6 +171,14 @@ def growing():
                    node("Add", ["last", "last"], ["h"]), node("Concat", ["s", "h"], ["s2"], axis=0),
                    node("ReduceMax", ["s2"], ["m"], keepdims=0), node("Less", ["m", "most"], ["c2"])],
                   "i# c? s:K,4", "c2? s2:L,4")
+    told = graph([node("Tanh", ["d"], ["d2"]), node("Concat", ["s", "d2"], ["s2"], axis=0),
+                  node("ReduceMax", ["d2"], ["m"], keepdims=0), node("Greater", ["m", "least"], ["c2"]),
+                  node("ReduceSum", ["s2"], ["o"])],
+                 "i# c? s:K,4 d:1,4", "c2? s2:L,4 d2:1,4 o:1,1")
+    for least in (0.9, 0.5, 0.25):
+        yield (graph([node("Loop", ["", "", "x", "x"], ["y", "z", "o"], body=told)], "x:1,4 least:",
+                     "y:M,4 z:1,4 o:T,1,1"),
+               {"x": abs(some(1, 4)) + 1, "least": numpy.array(least, "float32")})
     for n in (1, 3, 5):
         turns = {"n": numpy.array(n)}
         for body, rows in ((longer, 1), (longer, 2), (shorter, 6)):
