@@ -119,19 +119,22 @@ static void note_loops(void *ctx, hone_node_id at) {
     if (s->count++ == 0) memcpy(s->loops, loops, sizeof loops);
 }
 
-/* What several loops over one axis touch may be each thread's own for all that. */
+/* What several loops over an axis touch may be each thread's own for all that: along all such axes
+ * or along none. */
 static hone_status settle_own(hone_lower *lower, hone_node_id launch, hone_node_id alloc,
                               sharing *s) {
-    int axis = -1;
-    bool are_own;
-    for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
-        if (s->is_split[a] && axis >= 0) return HONE_OK;
-        if (s->is_split[a]) axis = a;
+    for (int step = 0; step < 2; step++) { /* asks, changes */
+        for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
+            bool are_own;
+            if (!s->is_split[a]) continue;
+            HONE_TRY(lower_keep_own_places(lower, launch, alloc, a, step == 1, &are_own));
+            if (!are_own) return HONE_OK;
+        }
     }
-    if (axis < 0) return HONE_OK;
-    HONE_TRY(lower_keep_own_places(lower, launch, alloc, axis, &are_own));
-    s->is_split[axis] = !are_own;
-    if (are_own) s->loops[axis] = HONE_NO_ID;
+    for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
+        if (s->is_split[a]) s->loops[a] = HONE_NO_ID;
+        s->is_split[a] = false;
+    }
     return HONE_OK;
 }
 

@@ -5,7 +5,13 @@
  *   for t in threadIdx.x (32): for o in 4: for v in 2: … P[o * 64 + t * 2 + v]   ──► P[o * 2 + v]
  *
  * An index is, in all of them, o * turn + t * stride + v with v < stride and turn = stride *
- * threads: it says which thread touches the element, so none is handed from one to another. */
+ * threads: it says which thread touches the element, so none is handed from one to another.
+ *
+ *   for t in threadIdx.x (32): P[0] = A[t]
+ *   for t in threadIdx.x (32): B[t] = P[0]
+ *
+ * Where no index says which thread, and each of them stores what it reads later, each has an array
+ * of its own as it stands: one for all of them would be written by all at once. */
 #include "ir/core/concurrent.h"
 #include "lower/ground/accesses.h"
 #include "lower/threads/threads.h"
@@ -151,6 +157,63 @@ static hone_status shrink(places *p, hone_node_id alloc, hone_buffer buffer) {
     return lower_map_accesses(func, alloc, buffer, map_index, p);
 }
 
+/* ---- arrays that each thread has as they are ---- */
+
+static bool find_load(void *ctx, const hone_expr *e) {
+    bool *is_found = ctx;
+    *is_found |= e->kind == HONE_EXPR_LOAD;
+    return !*is_found;
+}
+
+/* It is not the same for all threads of the axis, or that is not seen. */
+static bool may_differ(const places *p, const hone_expr *e) {
+    bool has_load = false;
+    hone_expr_walk(e, find_load, &has_load);
+    return has_load || hone_expr_uses_any(e, p->is_thread, p->var_count);
+}
+
+/* All threads of the axis come to the statement: nothing around it asks which of them it is. Loops
+ * over one axis are equally long (ir/verify). */
+static bool is_for_each(const places *p, hone_node_id launch, hone_node_id at) {
+    const hone_func *func = p->lower->func;
+    const hone_node_id end = hone_func_node(func, launch)->parent;
+    for (hone_node_id n = at; n != end; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        const hone_range *range = &node->u.loop.range;
+        bool is_loop = node->kind == HONE_NODE_FOR && lower_axis_of(node) != p->axis;
+        bool is_asked = node->kind == HONE_NODE_IF || node->kind == HONE_NODE_WHILE;
+        if (is_loop && (may_differ(p, range->min) || may_differ(p, range->extent))) return false;
+        if (is_asked && may_differ(p, node->u.eval.value)) return false;
+    }
+    return true;
+}
+
+/* A name is as good as what it stands for. */
+static void mark_names(places *p, hone_node_id launch) {
+    const hone_func *func = p->lower->func;
+    for (hone_node_id n = launch; n != HONE_NO_ID; n = hone_tree_next(func, launch, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_LET && may_differ(p, node->u.let.value))
+            p->is_thread[node->u.let.var] = true;
+    }
+}
+
+/* All threads store it, and no element is for one of them. */
+static bool are_alike(places *p, const lower_accesses *all, hone_node_id launch) {
+    bool has_store = false;
+    if (all->is_opaque) return false;
+    mark_names(p, launch);
+    for (uint32_t i = 0; i < all->count; i++) {
+        const lower_access *one = &all->items[i];
+        has_store |= one->is_store;
+        if (one->is_store && !is_for_each(p, launch, one->node)) return false;
+        for (uint32_t d = 0; d < p->rank; d++) {
+            if (hone_expr_uses_any(one->indices[d], p->is_thread, p->var_count)) return false;
+        }
+    }
+    return has_store;
+}
+
 static hone_status find_loops(places *p, hone_node_id launch) {
     const hone_func *func = p->lower->func;
     p->var_count = func->var_count;
@@ -171,7 +234,7 @@ static hone_status find_loops(places *p, hone_node_id launch) {
 }
 
 hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch, hone_node_id alloc,
-                                  int axis, bool *out_are_own) {
+                                  int axis, bool may_change, bool *out_are_own) {
     hone_func *func = lower->func;
     hone_buffer buffer = hone_func_node(func, alloc)->u.alloc.buffer;
     const hone_buffer_info *info = &func->buffers[buffer];
@@ -183,5 +246,7 @@ hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch, hone_n
     hone_arith_init(&p.arith, func->arena);
     HONE_TRY(lower_find_accesses(func, alloc, buffer, &all));
     *out_are_own = find_places(&p, &all);
-    return *out_are_own ? shrink(&p, alloc, buffer) : HONE_OK;
+    if (*out_are_own) return may_change ? shrink(&p, alloc, buffer) : HONE_OK;
+    *out_are_own = are_alike(&p, &all, launch);
+    return HONE_OK;
 }

@@ -35,11 +35,13 @@ HONE_NODISCARD hone_status lower_sink_memory(hone_lower *lower);
 /* Below a launch whose axes stand where the schedule put them: what is each thread's own stays or
  * becomes local, what threads hand to each other shared. */
 HONE_NODISCARD hone_status lower_settle_scopes(hone_lower *lower, hone_node_id launch);
-/* What one allocation in the scope "local" holds, when each thread touches elements of its own in
- * all loops over an axis of threads below it: it shrinks to what one thread touches (own_places.c).
- * False where that is not seen; nothing changed then. */
+/* What one allocation in the scope "local" holds is each thread's own along an axis of threads with
+ * several loops below it (own_places.c). Where threads touch elements of their own, it shrinks to
+ * what one of them touches, if it may change; where all store the same elements, it stays as it is.
+ * False where neither is seen; nothing changed then. */
 HONE_NODISCARD hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch,
-                                                 hone_node_id alloc, int axis, bool *out_are_own);
+                                                 hone_node_id alloc, int axis, bool may_change,
+                                                 bool *out_are_own);
 
 /* The next launch behind `from` (HONE_NODE_TOP: the first): the outermost loop that is bound to a
  * thread; or HONE_NO_ID. */

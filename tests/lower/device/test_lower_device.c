@@ -314,6 +314,23 @@ static void check_row(void **state) {
     "        for v in range(3):\n"                                                                 \
     "          L[o * 48 + t * 3 + v] = A[o * 48 + t * 3 + v]\n"                                    \
     "    for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+#define ONE_FOR(first)                                                                             \
+    "# tirx\n@T.prim_func\n" TWO("16")                                                             \
+    "  L = T.alloc_buffer((2,), \"float32\", scope=\"local\")\n"                                   \
+    "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"                                     \
+    "    for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n" first                           \
+    "    for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"                                 \
+    "      B[t] = L[0] + L[1] * A[t]\n"
+#define ROWS(column)                                                                               \
+    "# tirx\n@T.prim_func\n" TWO("32")                                                             \
+    "  L = T.alloc_buffer((4, 8), \"float32\", scope=\"local\")\n"                                 \
+    "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"                                     \
+    "    for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"                                  \
+    "      for x in T.thread_binding(8, thread=\"threadIdx.x\"):\n"                                \
+    "        L[y, x] = A[y * 8 + x]\n"                                                             \
+    "    for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"                                  \
+    "      for x in T.thread_binding(8, thread=\"threadIdx.x\"):\n"                                \
+    "        B[y * 8 + x] = L[y, " column "]\n"
 static const struct parts {
     const char *name, *text;
     int64_t elements; /* of L afterwards */
@@ -329,6 +346,10 @@ static const struct parts {
      PARTS "      for v in range(6):\n        B[t * 6 + v] = L[t * 6 + v]\n", 96, false},
     {"beyond the thread's stride",
      PARTS "      for v in range(2):\n        if t < 15:\n          B[t * 3 + v] = L[t * 3 + v * 3]\n", 96, false},
+    {"the same for each", ONE_FOR("      for v in range(2):\n        L[v] = A[v + 3]\n"), 2, true},
+    {"the first thread's", ONE_FOR("      if t < 1:\n        for v in range(2):\n          L[v] = A[v]\n"), 2, false},
+    {"along two axes", ROWS("x"), 1, true},
+    {"along one of two axes", ROWS("7 - x"), 32, false},
 };
 /* clang-format on */
 
