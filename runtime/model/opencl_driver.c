@@ -1,7 +1,10 @@
 /* runtime/model/opencl_driver.c - see opencl_driver.h. */
 #include "runtime/model/opencl_driver.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "runtime/model/driver_library.h"
 
@@ -21,10 +24,24 @@ static const hone_driver_library library = {
 };
 
 /* PoCL's default ("loopvec") lets work-items that it runs side by side share the arrays that each
- * of them should have: kernels with such arrays give wrong values. It reads this when it is opened.
- */
+ * of them should have: kernels with such arrays give wrong values. It asks for the way whenever it
+ * compiles one, in a thread of its own, and what can tell it is the environment alone. The caller's
+ * threads may read that at any time, and setenv may move what they read: so a longer list takes the
+ * place of the one that is there, which stays as it is. */
 static void choose_right_way_of_pocl(void) {
-    (void)setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
+    static char way[] = "POCL_WORK_GROUP_METHOD=loops";
+    static atomic_flag is_chosen = ATOMIC_FLAG_INIT;
+    size_t count = 0;
+    if (atomic_flag_test_and_set(&is_chosen) || getenv("POCL_WORK_GROUP_METHOD")) return;
+    char **old = __atomic_load_n(&environ, __ATOMIC_ACQUIRE);
+    while (old && old[count])
+        count++;
+    char **list = malloc((count + 2) * sizeof *list); /* for good: environ points to it */
+    if (!list) return;
+    if (count) memcpy(list, old, count * sizeof *list);
+    list[count] = way;
+    list[count + 1] = NULL;
+    __atomic_store_n(&environ, list, __ATOMIC_RELEASE);
 }
 
 bool hone_opencl_driver_open(const char *path, hone_opencl_driver *out_driver, char *out_why,

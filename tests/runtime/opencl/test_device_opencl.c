@@ -1,10 +1,13 @@
 /* tests/runtime/opencl/test_device_opencl.c - an OpenCL device by programs of its own: launches one
  * after the other, scratch, values; what does not build; who writes where it may not. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "measure/launch.h"
 #include "runtime/device.h"
 #include "runtime/model/abi.h"
+#include "support/core/alloc.h"
 #include "tests/support/hone_test.h"
 
 enum { N = 200 };
@@ -160,6 +163,26 @@ static void launches_run_in_order(void **state) {
     close_world(&w);
 }
 
+/* Other threads may be reading the environment while the library is opened. */
+static void environment_stays_where_it_is(void **state) {
+    (void)state;
+    world w = {0};
+    size_t count = 0;
+    char **before = environ;
+    while (before[count])
+        count++;
+    char **copy = hone_calloc(count + 1, sizeof *copy);
+    assert_non_null(copy);
+    memcpy(copy, before, (count + 1) * sizeof *copy);
+    open_world(&w);
+    int differs = memcmp(copy, before, (count + 1) * sizeof *copy);
+    const char *way = getenv("POCL_WORK_GROUP_METHOD");
+    close_world(&w);
+    hone_free(copy);
+    assert_int_equal(differs, 0);
+    assert_string_equal(way, "loops");
+}
+
 static void what_is_no_program_is_refused(void **state) {
     (void)state;
     world w = {0};
@@ -192,6 +215,7 @@ static void writing_elsewhere_shows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(environment_stays_where_it_is), /* first: it is opened once */
         cmocka_unit_test(launches_run_in_order),
         cmocka_unit_test(what_is_no_program_is_refused),
     };
