@@ -221,6 +221,20 @@ hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_vi
     LOCKED(db, query_any(db, &query, visit, ctx));
 }
 
+hone_status hone_db_begin_look(hone_db *db) {
+    assert(db);
+    if (!db->read_only || !db->vt->begin_look) return HONE_OK;
+    LOCKED(db, db->vt->begin_look(db));
+}
+
+void hone_db_end_look(hone_db *db) {
+    assert(db);
+    if (!db->read_only || !db->vt->end_look) return;
+    hone_mutex_lock(&db->lock);
+    db->vt->end_look(db);
+    hone_mutex_unlock(&db->lock);
+}
+
 hone_status hone_db_history(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
                             hone_db_visit_moment visit, void *ctx) {
     assert(db && workload && target && visit);

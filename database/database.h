@@ -210,12 +210,20 @@ typedef struct hone_db_filter {
     int64_t limit;       /* 0 = no limit */
     hone_db_order order;
     bool with_samples, with_features;
+    bool without_trace; /* nor confirmed_at_ns: they lie apart from the rest of a row */
 } hone_db_filter;
 
 /* The k best of a task, limit k in the order BEST: O(log n + k + confirmed). */
 typedef bool (*hone_db_visit_trial)(void *ctx, const hone_db_trial *trial);
 HONE_NODISCARD hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter,
                                           hone_db_visit_trial visit, void *ctx);
+
+/* Between these two a handle that was opened for reading sees the file as it is when it first
+ * reads: many small reads then agree with each other, and ask for no locks. Nobody who writes
+ * waits for it; the log of a file grows meanwhile, so this is for seconds. They do nothing to
+ * handles that write, and to files whose readers would hold up writers. Not nested. */
+HONE_NODISCARD hone_status hone_db_begin_look(hone_db *db);
+void hone_db_end_look(hone_db *db);
 
 /* A trial as a point of its task's history. */
 typedef struct hone_db_moment {

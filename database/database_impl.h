@@ -60,6 +60,9 @@ typedef struct hone_db_vtable {
     hone_status (*tasks)(hone_db *self, hone_db_visit_task visit, void *ctx);
     hone_status (*failures)(hone_db *self, hone_db_visit_failure visit, void *ctx);
     hone_status (*stats)(hone_db *self, hone_db_stats *out_stats);
+    /* Of handles that read alone; NULL where nothing needs to be done. */
+    hone_status (*begin_look)(hone_db *self);
+    void (*end_look)(hone_db *self);
     hone_status (*check)(hone_db *self, hone_db_report report, void *ctx);
     /* NULL where there is no SQL. */
     hone_status (*sql)(hone_db *self, const char *sql, int64_t timeout_ns, hone_db_visit_row visit,

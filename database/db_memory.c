@@ -354,6 +354,10 @@ static void visit_entries(const sort_entry *entries, size_t count, const hone_db
             shown.feature_version = 0;
             shown.feature_rows = shown.feature_columns = 0;
         }
+        if (filter->without_trace) {
+            shown.trace = NULL;
+            shown.confirmed_at_ns = 0;
+        }
         if (!visit(ctx, &shown)) return;
     }
 }

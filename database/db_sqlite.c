@@ -41,6 +41,8 @@ static const hone_db_vtable sqlite_vtable = {
     .tasks = db_sqlite_tasks,
     .failures = db_sqlite_failures,
     .stats = db_sqlite_stats,
+    .begin_look = db_sqlite_begin_look,
+    .end_look = db_sqlite_end_look,
     .check = db_sqlite_check,
     .sql = db_sqlite_user_sql,
 };

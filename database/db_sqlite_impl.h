@@ -180,6 +180,10 @@ hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx);
 hone_status db_sqlite_failures(hone_db *base, hone_db_visit_failure visit, void *ctx);
 hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);
 
+/* ---- db_sqlite_look.c ---- */
+hone_status db_sqlite_begin_look(hone_db *base);
+void db_sqlite_end_look(hone_db *base);
+
 /* ---- db_sqlite_history.c ---- */
 hone_status db_sqlite_history(hone_db *base, const hone_hash128 *workload,
                               const hone_hash128 *target, hone_db_visit_moment visit, void *ctx);

@@ -15,7 +15,8 @@ static const char trial_select[] =
     "SELECT t.id, t.uid, s.uid, w.hash, g.hash, t.proposal, t.sketch, t.program, t.outcome,"
     " t.median_ns, t.spread, t.max_error, t.confirmed_ns, t.predicted_score, t.search_ns,"
     " t.queue_ns, t.build_ns, t.transfer_ns, t.load_ns, t.measure_ns, t.check_ns, t.wall_ns,"
-    " t.drift, t.device, t.message, t.trace, t.confirmed_at_ns"
+    " t.drift, t.device, t.message, ";
+static const char trial_from[] =
     " FROM trial t CROSS JOIN session s ON s.id = t.session_id"
     " CROSS JOIN workload w ON w.id = t.workload_id CROSS JOIN target g ON g.id = t.target_id";
 
@@ -100,6 +101,9 @@ static hone_status prepare_query(db_sqlite *db, const hone_db_query *query,
     hone_str text = {0};
     *out_stmt = NULL;
     hone_str_append(&text, trial_select);
+    hone_str_append(&text,
+                    query->filter.without_trace ? "NULL, NULL" : "t.trace, t.confirmed_at_ns");
+    hone_str_append(&text, trial_from);
     append_where(&text, query);
     append_order(&text, query);
     HONE_TRY(hone_str_check(&text));
@@ -231,7 +235,7 @@ static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_f
     trial->drift = db_column_text(stmt, 22);
     trial->device = db_column_text(stmt, 23);
     trial->message = db_column_text(stmt, 24);
-    HONE_TRY(column_needed(db, stmt, 25, &trial->trace));
+    if (!filter->without_trace) HONE_TRY(column_needed(db, stmt, 25, &trial->trace));
     trial->confirmed_at_ns = sqlite3_column_int64(stmt, 26);
     if (filter->with_samples) HONE_TRY(read_samples(db, trial));
     if (filter->with_features) HONE_TRY(read_features(db, trial));

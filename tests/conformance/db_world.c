@@ -33,6 +33,7 @@ bool db_see_trial(void *ctx, const hone_db_trial *trial) {
     seen->median_ns[seen->count] = trial->median_ns;
     seen->sample_count += trial->sample_count;
     seen->feature_rows += trial->feature_rows;
+    seen->trace_count += trial->trace != NULL;
     return ++seen->count != seen->stop_after;
 }
 

@@ -30,7 +30,7 @@ typedef struct db_seen {
     int64_t proposal[64], record[64];
     double median_ns[64];
     size_t sample_count;
-    uint32_t feature_rows;
+    uint32_t feature_rows, trace_count;
 } db_seen;
 bool db_see_trial(void *ctx, const hone_db_trial *trial);
 bool db_count_any(void *ctx); /* ctx: an int */

@@ -230,12 +230,14 @@ static void shows_samples_and_features_on_request(hone_db *db) {
     trial.samples_ns = samples, trial.sample_count = 2;
     trial.features = features, trial.feature_rows = 1, trial.feature_columns = 2;
     HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
-    for (int mask = 0; mask < 4; mask++) {
+    for (int mask = 0; mask < 8; mask++) {
         db_seen seen = {0};
-        hone_db_filter filter = {.with_samples = mask & 1, .with_features = mask & 2};
+        hone_db_filter filter = {
+            .with_samples = mask & 1, .with_features = mask & 2, .without_trace = mask & 4};
         HONE_ASSERT_OK(hone_db_trials(db, &filter, db_see_trial, &seen));
         assert_int_equal(seen.sample_count, mask & 1 ? 2 : 0);
         assert_int_equal(seen.feature_rows, mask & 2 ? 1 : 0);
+        assert_int_equal(seen.trace_count, mask & 4 ? 0 : 1);
     }
 }
 

@@ -614,6 +614,39 @@ static void two_writers_share_a_file(void **state) {
 
 /* Takes the lock of writers in the memory that the processes of a log share (byte 120 of the -shm
  * file, see SQLite's wal.c), says so, and waits to be killed. */
+static int64_t trials_of(hone_db *db) {
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    return stats.trials;
+}
+
+/* What is read between begin and end is of one state; who writes meanwhile does not wait. */
+static void looks_at_one_state(void **state) {
+    (void)state;
+    char *path = make_file("looked-at.db", 3);
+    hone_db *reader = NULL, *writer = NULL;
+    hone_db_options at_once = {.path = path, .mode = HONE_DB_WRITE, .busy_timeout_ns = 1000000};
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &reader));
+    HONE_ASSERT_OK(hone_db_open_sqlite(&at_once, &writer));
+    for (int i = 0; i < 2; i++) { /* again, when it has ended */
+        hone_db_trial trial = sample_trial(10 + i, 5);
+        HONE_ASSERT_OK(hone_db_begin_look(reader));
+        assert_int_equal(trials_of(reader), 3 + i);
+        HONE_ASSERT_OK(hone_db_commit_trial(writer, &trial, NULL));
+        assert_int_equal(trials_of(reader), 3 + i);
+        hone_db_end_look(reader);
+        assert_int_equal(trials_of(reader), 4 + i);
+    }
+    HONE_ASSERT_OK(hone_db_begin_look(writer)); /* does nothing */
+    hone_db_trial trial = sample_trial(20, 5);
+    HONE_ASSERT_OK(hone_db_commit_trial(writer, &trial, NULL));
+    hone_db_end_look(writer);
+    assert_int_equal(trials_of(reader), 6);
+    hone_db_close(writer);
+    hone_db_close(reader);
+    hone_free(path);
+}
+
 static void hold_write_lock(const char *path, int pipe_fd) {
     char shared[512];
     snprintf(shared, sizeof shared, "%s-shm", path);
@@ -676,6 +709,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_killed_process_loses_nothing),
         cmocka_unit_test(two_writers_share_a_file),
+        cmocka_unit_test(looks_at_one_state),
         cmocka_unit_test(says_who_is_in_the_way),
     };
     if (sample_files_begin("hone-sqlite")) return 1;

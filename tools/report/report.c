@@ -146,6 +146,14 @@ static hone_status put_database(hone_report *r, size_t bytes) {
     return hone_str_check(r->out);
 }
 
+/* All of it is of one state of the file. */
+static hone_status look_at_database(hone_report *r, size_t bytes) {
+    HONE_TRY(hone_db_begin_look(r->db));
+    hone_status st = put_database(r, bytes);
+    hone_db_end_look(r->db);
+    return st;
+}
+
 static hone_status put_source(const hone_report_source *source, size_t bytes, hone_str *out) {
     hone_arena *arena = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
@@ -156,7 +164,7 @@ static hone_status put_source(const hone_report_source *source, size_t bytes, ho
                      .tasks = {.arena = arena},
                      .sessions = {.arena = arena},
                      .targets = {.arena = arena}};
-    hone_status st = put_database(&r, bytes);
+    hone_status st = look_at_database(&r, bytes);
     hone_vec_deinit(&r.places);
     hone_arena_destroy(arena);
     return st ? hone_status_annotate(st, "%s", source->title) : HONE_OK;

@@ -11,7 +11,6 @@ typedef struct writing {
     const hone_db_task *task;
     hone_report_history history;
     hone_report_choices choices;
-    int64_t judged;      /* dots, of which some have their decisions looked at */
     int32_t rank;        /* of the last record of the top */
     hone_status failure; /* within a visit */
 } writing;
@@ -94,8 +93,7 @@ static bool put_dot(void *ctx, const hone_db_trial *trial) {
     hone_report_put_i64(out, NULL, trial->sketch);
     if (isnan(trial->median_ns)) hone_report_put_text(out, NULL, trial->outcome);
     hone_str_append_char(out, ']');
-    bool is_judged = v->w->judged++ % HONE_REPORT_DOTS_A_TRACE == 0;
-    if (is_judged) v->w->failure = hone_report_add_choices(&v->w->choices, trial);
+    if (trial->trace) v->w->failure = hone_report_add_choices(&v->w->choices, trial);
     return false;
 }
 
@@ -104,7 +102,8 @@ static hone_status put_dots(writing *w) {
     hone_str_append_char(w->r->out, '[');
     for (size_t i = 0; i < w->history.dots.count; i++) {
         dot_visit visit = {w, &w->history.dots.data[i]};
-        hone_db_filter one = {.record = visit.dot->moment.record};
+        hone_db_filter one = {.record = visit.dot->moment.record,
+                              .without_trace = i % HONE_REPORT_DOTS_A_TRACE != 0};
         HONE_TRY(hone_db_trials(w->r->db, &one, put_dot, &visit));
         HONE_TRY(w->failure);
     }

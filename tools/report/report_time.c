@@ -160,7 +160,7 @@ static void add_stretches(timing *t) {
 
 static hone_status take_records(timing *t, int64_t from, int64_t to) {
     for (int64_t record = from; record < to; record++) {
-        hone_db_filter one = {.record = record};
+        hone_db_filter one = {.record = record, .without_trace = true};
         HONE_TRY(hone_db_trials(t->r->db, &one, take_trial, t));
     }
     add_stretches(t);
