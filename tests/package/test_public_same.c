@@ -178,24 +178,27 @@ static hone_error *load_size(const char *value) {
 }
 
 /* numbers */
+static int32_t number(const char *value) {
+    return (int32_t)strtol(value, NULL, 10);
+}
 static hone_error *compile_threads(const char *value) {
-    return compile(&(hone_compilation_options){.threads = atoi(value), .output = place("out")});
+    return compile(&(hone_compilation_options){.threads = number(value), .output = place("out")});
 }
 static hone_error *build_threads(const char *value) {
-    return build(&(hone_compilation_options){.threads = atoi(value)});
+    return build(&(hone_compilation_options){.threads = number(value)});
 }
 static hone_error *tune_threads(const char *value) {
-    return tune(
-        &(hone_tuning_options){.database = place("good.db"), .threads = atoi(value), .trials = 1});
+    return tune(&(hone_tuning_options){
+        .database = place("good.db"), .threads = number(value), .trials = 1});
 }
 static hone_error *tune_trials(const char *value) {
-    return tune(&(hone_tuning_options){.database = place("good.db"), .trials = atoi(value)});
+    return tune(&(hone_tuning_options){.database = place("good.db"), .trials = number(value)});
 }
 static hone_error *tune_seconds(const char *value) {
-    return tune(&(hone_tuning_options){.database = place("good.db"), .seconds = atof(value)});
+    return tune(&(hone_tuning_options){.database = place("good.db"), .seconds = number(value)});
 }
 static hone_error *prune_keep(const char *value) {
-    return hone_database_prune(place("good.db"), atoi(value), NULL);
+    return hone_database_prune(place("good.db"), number(value), NULL);
 }
 
 /* traces */
