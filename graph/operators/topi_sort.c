@@ -1,5 +1,5 @@
 /* graph/operators/topi_sort.c - sorting along an axis, the first k. Equal elements stay in their
- * order; NaN counts as the largest number.
+ * order; NaN counts as the largest number. Elements are compared as integers.
  *
  * Rows are laid with the axis last, and go one of four ways to the order of their elements:
  *   insertion  few are wanted: those found so far are kept in order, and most of the others are
@@ -10,6 +10,7 @@
  *              between two arrays
  *   counting   an element's place is how many come before it: as many comparisons as the square of
  *              the extent, of which none waits for another one; for devices of many threads
+ * Of long rows the first two look at the best one of each block first, which vectors find.
  */
 #include <string.h>
 
@@ -18,6 +19,8 @@
 enum {
     FEW = 64,              /* are found by insertion */
     SHARE = 4,             /* one in so many elements at most is found by a heap */
+    BLOCK = 64,            /* elements that are done with together */
+    LONG = 16 * BLOCK,     /* a row that is gone over in blocks */
     LONGEST_DOUBLINGS = 40 /* of a row whose length comes later: 2^40 elements at most */
 };
 
@@ -45,26 +48,31 @@ static const hone_expr *is_nan(hone_topi *t, const hone_expr *x) {
     return hone_expr_call(&t->te->ir, HONE_DTYPE_BOOL, HONE_INTRIN_ISNAN, 1, &x);
 }
 
-/* The element in the type that it is compared in. */
-static const hone_expr *key_of(const rows *r, const hone_expr *x) {
-    hone_ir *ir = &r->t->te->ir;
-    if (!x || hone_dtype_is_float(x->dtype)) return hone_topi_widen(r->t, x);
-    return x->dtype.bits < 32 ? hone_expr_cast(ir, HONE_DTYPE_I32, x) : x;
+/* A float as an integer, in the order of floats: its bits, but of a negative one 0 less those of
+ * its magnitude, so that both zeros are 0. NaN is the largest of all. */
+static const hone_expr *order_of_float(hone_topi *t, const hone_expr *x) {
+    hone_ir *ir = &t->te->ir;
+    hone_dtype dtype = x->dtype.bits == 64 ? HONE_DTYPE_I64 : HONE_DTYPE_I32;
+    int64_t least = x->dtype.bits == 64 ? INT64_MIN : INT32_MIN;
+    const hone_expr *bits = hone_expr_call(ir, dtype, HONE_INTRIN_REINTERPRET, 1, &x);
+    const hone_expr *is_negative = hone_topi_op(t, HONE_OP_LT, bits, hone_expr_int(ir, dtype, 0));
+    const hone_expr *turned = hone_topi_op(t, HONE_OP_SUB, hone_expr_int(ir, dtype, least), bits);
+    const hone_expr *order = hone_expr_select(ir, is_negative, turned, bits);
+    return hone_expr_select(ir, is_nan(t, x), hone_expr_int(ir, dtype, -(least + 1)), order);
 }
 
-/* a > b, NaN being the largest */
-static const hone_expr *above(hone_topi *t, const hone_expr *a, const hone_expr *b) {
-    hone_ir *ir = &t->te->ir;
-    const hone_expr *is_above = hone_topi_op(t, HONE_OP_GT, a, b);
-    if (!is_above || !hone_dtype_is_float(a->dtype)) return is_above;
-    const hone_expr *is_only_a = hone_expr_not(ir, is_nan(t, b));
-    is_only_a = hone_topi_op(t, HONE_OP_AND, is_nan(t, a), is_only_a);
-    return hone_topi_op(t, HONE_OP_OR, is_above, is_only_a);
+/* What the element is compared as. */
+static const hone_expr *key_of(const rows *r, const hone_expr *x) {
+    hone_ir *ir = &r->t->te->ir;
+    if (x && hone_dtype_is_float(x->dtype)) x = hone_topi_widen(r->t, x);
+    if (!x) return NULL;
+    if (hone_dtype_is_float(x->dtype)) return order_of_float(r->t, x);
+    return x->dtype.bits < 32 ? hone_expr_cast(ir, HONE_DTYPE_I32, x) : x;
 }
 
 /* The element of key a comes before that of key b, wherever they lie. */
 static const hone_expr *comes_first(const rows *r, const hone_expr *a, const hone_expr *b) {
-    return r->is_descending ? above(r->t, a, b) : above(r->t, b, a);
+    return hone_topi_op(r->t, HONE_OP_GT, r->is_descending ? a : b, r->is_descending ? b : a);
 }
 
 /* A stage over all elements of the rows. */
@@ -140,6 +148,69 @@ static hone_buffer buffer_of_rows(const rows *r, const char *name, hone_dtype dt
     return hone_te_buffer(r->t->te, name, dtype, r->rank, shape);
 }
 
+/* ---- looking for those that come before what was found ---- */
+
+typedef struct search {
+    hone_buffer keys, best;
+    hone_buffer peaks;     /* the key of each whole block that comes first; HONE_NO_ID: no blocks */
+    const hone_expr *last; /* the place in `best` of what comes last of all that was found */
+    void (*take)(steps p, const void *ctx, const hone_expr *element, const hone_expr *key);
+    const void *ctx; /* for take, which gets an element that comes before that one */
+} search;
+
+static hone_buffer peaks_of(const rows *r, hone_buffer keys) {
+    hone_te *te = r->t->te;
+    hone_te_stage s;
+    const hone_expr *shape[HONE_MAX_RANK], *at[HONE_MAX_RANK], *block = hone_te_int(te, BLOCK);
+    uint32_t last = r->rank - 1;
+    if (!hone_expr_is_int(r->extent) || r->extent->u.i < LONG) return HONE_NO_ID;
+    memcpy(shape, r->shape, sizeof shape);
+    shape[last] = hone_te_int(te, r->extent->u.i / BLOCK);
+    hone_te_stage_begin(te, &s, r->rank, shape, 1, &block);
+    memcpy(at, s.axis, sizeof at);
+    at[last] = hone_topi_op(r->t, HONE_OP_MUL, s.axis[last], block);
+    at[last] = hone_topi_op(r->t, HONE_OP_ADD, at[last], s.axis[r->rank]);
+    return hone_te_reduce(te, &s, "peaks", r->is_descending ? HONE_TE_MAX : HONE_TE_MIN,
+                          hone_te_load(te, keys, at));
+}
+
+static hone_node_id if_first(const steps *p, const search *s, const hone_expr *key) {
+    return hone_te_if(p->r->t->te, p->at, comes_first(p->r, key, load(p, s->best, s->last)));
+}
+
+static void look_at(steps p, const search *s, const hone_expr *element) {
+    const hone_expr *key = let(&p, "key", load(&p, s->keys, element));
+    p.at = if_first(&p, s, key);
+    s->take(p, s->ctx, element, key);
+}
+
+static void look_through(steps p, const search *s, const hone_expr *first, const hone_expr *end) {
+    const hone_expr *count = op(&p, HONE_OP_MAX, op(&p, HONE_OP_SUB, end, first), num(&p, 0));
+    const hone_expr *other = hone_te_for(p.r->t->te, &p.at, "other", count);
+    look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, other, first)));
+}
+
+static void look_through_blocks(steps p, const search *s, int64_t first, int64_t end) {
+    const hone_expr *number = hone_te_for(p.r->t->te, &p.at, "number", num(&p, end - first));
+    const hone_expr *block = let(&p, "block", hone_topi_add_int(p.r->t, number, first));
+    const hone_expr *start = let(&p, "start", op(&p, HONE_OP_MUL, block, num(&p, BLOCK)));
+    p.at = if_first(&p, s, let(&p, "peak", load(&p, s->peaks, block)));
+    const hone_expr *inner = hone_te_for(p.r->t->te, &p.at, "inner", num(&p, BLOCK));
+    look_at(p, s, let(&p, "element", op(&p, HONE_OP_ADD, start, inner)));
+}
+
+/* All but the first `found` elements, in their order. */
+static void look_at_others(steps p, const search *s, int64_t found) {
+    if (s->peaks == HONE_NO_ID) {
+        look_through(p, s, num(&p, found), p.r->extent);
+        return;
+    }
+    int64_t first = (found + BLOCK - 1) / BLOCK, end = p.r->extent->u.i / BLOCK;
+    look_through(p, s, num(&p, found), num(&p, first * BLOCK));
+    look_through_blocks(p, s, first, end);
+    look_through(p, s, num(&p, end * BLOCK), p.r->extent);
+}
+
 /* ---- insertion ---- */
 
 /* Those that come behind the element move by one place, the last one goes: most often that is none
@@ -178,16 +249,9 @@ static void insert_first(steps p, const few *f) {
     insert(&p, f->best, f->order, element, key, element);
 }
 
-/* The others, where they come before the last one that was found. */
-static void insert_others(steps p, const few *f) {
-    hone_te *te = p.r->t->te;
-    const hone_expr *first = hone_topi_add_int(p.r->t, f->end, 1);
-    const hone_expr *count = op(&p, HONE_OP_SUB, p.r->extent, first);
-    const hone_expr *other =
-        hone_te_for(te, &p.at, "other", op(&p, HONE_OP_MAX, count, num(&p, 0)));
-    const hone_expr *element = let(&p, "element", op(&p, HONE_OP_ADD, other, first));
-    const hone_expr *key = let(&p, "key", load(&p, f->keys, element));
-    p.at = hone_te_if(te, p.at, comes_first(p.r, key, load(&p, f->best, f->end)));
+static void insert_better(steps p, const void *ctx, const hone_expr *element,
+                          const hone_expr *key) {
+    const few *f = ctx;
     insert(&p, f->best, f->order, element, key, f->end);
 }
 
@@ -197,11 +261,12 @@ static hone_buffer order_by_insertion(const rows *r, int64_t count) {
     few f = {.keys = keys_of(r), .end = num(&p, count - 1)};
     f.best = buffer_of_rows(r, "best", key_type(r, f.keys), hone_te_int(te, count));
     f.order = buffer_of_rows(r, "order", te->index, hone_te_int(te, count));
-    const hone_buffer reads[] = {f.keys, f.best, f.order}, *writes = &reads[1];
+    const search s = {f.keys, f.best, peaks_of(r, f.keys), f.end, insert_better, &f};
+    const hone_buffer reads[] = {f.keys, f.best, f.order, s.peaks}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
-    p.at = hone_te_steps(te, &p.s, "insertion", HONE_COUNT(reads), reads, 2, writes);
+    p.at = hone_te_steps(te, &p.s, "insertion", 3 + (s.peaks != HONE_NO_ID), reads, 2, writes);
     insert_first(p, &f);
-    insert_others(p, &f);
+    look_at_others(p, &s, count);
     return f.order;
 }
 
@@ -283,16 +348,9 @@ static void make_heap(steps p, const heap *h, hone_buffer keys) {
     sink_own(p, h, let(&p, "parent", place));
 }
 
-/* Each other element that comes before the last one of the heap takes its place. */
-static void sink_others(steps p, const heap *h, hone_buffer keys) {
-    hone_te *te = p.r->t->te;
-    const hone_expr *zero = num(&p, 0);
-    const hone_expr *count = op(&p, HONE_OP_SUB, p.r->extent, h->size);
-    const hone_expr *other = hone_te_for(te, &p.at, "other", count);
-    const hone_expr *element = let(&p, "element", op(&p, HONE_OP_ADD, other, h->size));
-    const hone_expr *key = let(&p, "key", load(&p, keys, element));
-    p.at = hone_te_if(te, p.at, comes_first(p.r, key, load(&p, h->best, zero)));
-    sink(p, h, zero, key, element);
+/* An element that comes before the last one of the heap takes its place. */
+static void sink_better(steps p, const void *ctx, const hone_expr *element, const hone_expr *key) {
+    sink(p, ctx, num(&p, 0), key, element);
 }
 
 /* The last one of the heap goes to its end, which the heap then leaves. */
@@ -315,11 +373,12 @@ static hone_buffer order_by_heap(const rows *r, int64_t count) {
     h.best = buffer_of_rows(r, "best", key_type(r, keys), num(&p, count));
     h.order = buffer_of_rows(r, "order", te->index, num(&p, count));
     h.hole = buffer_of_rows(r, "hole", te->index, num(&p, 1));
-    const hone_buffer reads[] = {keys, h.best, h.order, h.hole}, *writes = &reads[1];
+    const search s = {keys, h.best, peaks_of(r, keys), num(&p, 0), sink_better, &h};
+    const hone_buffer reads[] = {keys, h.best, h.order, h.hole, s.peaks}, *writes = &reads[1];
     hone_te_stage_begin(te, &p.s, r->rank - 1, r->shape, 0, NULL);
-    p.at = hone_te_steps(te, &p.s, "heap", HONE_COUNT(reads), reads, 3, writes);
+    p.at = hone_te_steps(te, &p.s, "heap", 4 + (s.peaks != HONE_NO_ID), reads, 3, writes);
     make_heap(p, &h, keys);
-    sink_others(p, &h, keys);
+    look_at_others(p, &s, count);
     sort_heap(p, h);
     return h.order;
 }

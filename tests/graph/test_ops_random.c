@@ -376,12 +376,10 @@ static numbers make_ties(int32_t rank, const int64_t *shape) {
 
 /* Few of a row, which are found one by one, a quarter, for which there is a heap, and many, which
  * are sorted; of a length and a number that come later, too. */
-static void random_order(void) {
-    static const int lengths[] = {1, 2, 3, 7, 17, 64, 65, 67, 100, 150, 400, 400};
-    int outer = between(1, 3), length = lengths[between(0, 11)], inner = between(1, 3);
-    bool is_largest = between(0, 1), is_open = between(0, 1), is_late = between(0, 3) == 0;
+static void first_of_rows(int length, int64_t k, bool is_open, bool is_late) {
+    int outer = between(1, 3), inner = between(1, 3);
+    bool is_largest = between(0, 1);
     int64_t shape[] = {outer, length, inner}, one[] = {1};
-    int64_t k = between(1, between(0, 1) ? length : (length + 3) / 4);
     numbers x = make_ties(3, shape);
     hone_tensor *inputs[] = {x.tensor, NULL};
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, one, &inputs[1]));
@@ -408,16 +406,32 @@ static void random_order(void) {
     hone_tensor_destroy(inputs[1]);
 }
 
+static void random_order(void) {
+    static const int lengths[] = {1, 2, 3, 7, 17, 64, 65, 67, 100, 150, 400, 400};
+    int length = lengths[between(0, (int)HONE_COUNT(lengths) - 1)];
+    int k = between(1, between(0, 1) ? length : (length + 3) / 4);
+    first_of_rows(length, k, between(0, 1), between(0, 3) == 0);
+}
+
+/* Few of such as are gone over in blocks; a case in four, since they take longer. */
+static void random_long_rows(void) {
+    static const int lengths[] = {1024, 1025, 1087}, counts[] = {1, 5, 63, 64, 65, 100};
+    if (between(0, 3)) return;
+    first_of_rows(lengths[between(0, (int)HONE_COUNT(lengths) - 1)],
+                  counts[between(0, (int)HONE_COUNT(counts) - 1)], false, false);
+}
+
 static const struct row {
     const char *name;
     void (*run)(void);
 } rows[] = {
-    {"conv",       random_conv      },
-    {"pool",       random_pool      },
-    {"gemm",       random_gemm      },
-    {"batch_norm", random_batch_norm},
-    {"softmax",    random_softmax   },
-    {"order",      random_order     },
+    {"conv",               random_conv      },
+    {"pool",               random_pool      },
+    {"gemm",               random_gemm      },
+    {"batch_norm",         random_batch_norm},
+    {"softmax",            random_softmax   },
+    {"order",              random_order     },
+    {"first of long rows", random_long_rows },
 };
 
 static void check_row(void **state) {
