@@ -21,13 +21,9 @@ static uint32_t axis_of(const einsum *e, const hone_expr *index) {
     return HONE_NO_ID;
 }
 
-/* An index that is no axis itself moves with none that grows: it stays what it is. */
-static bool uses_growing_axis(const einsum *e, const hone_expr *index) {
-    const hone_block *block = sch_block(e->sch, e->block);
-    for (uint32_t i = 0; i < e->axis_count; i++) {
-        if (e->extents[i] && hone_expr_uses_var(index, block->axes[i].var)) return true;
-    }
-    return false;
+/* Growing axes, loops that run as far as one of them says, names of what one of them is in. */
+static bool moves(const einsum *e, const hone_expr *x) {
+    return hone_expr_uses_any(x, e->moves, e->sch->func->var_count);
 }
 
 /* Not by a condition alone: it may hold for more values of an axis that grows. */
@@ -47,7 +43,7 @@ static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
             return not_einsum(e, buffer, "at two places");
         }
         if (axis_of(e, indices[d]) != HONE_NO_ID) continue;
-        if (uses_growing_axis(e, indices[d]))
+        if (moves(e, indices[d])) /* else it stays what it is */
             return not_einsum(e, buffer, "at an index that moves with a padded axis and is none");
         if (!is_inside(e, buffer, d, indices[d]))
             return not_einsum(e, buffer, "at a place that may lie outside of it");
@@ -67,6 +63,7 @@ typedef struct load_search {
 
 static bool note_load(void *ctx, const hone_expr *x) {
     load_search *s = ctx;
+    if (x->kind == HONE_EXPR_LET) s->e->moves[x->u.var] |= moves(s->e, x->args[0]);
     if (!s->status && x->kind == HONE_EXPR_LOAD) {
         s->status = note_access(s->e, x->u.buffer, x->count, x->args, false);
     }
@@ -93,6 +90,8 @@ static hone_status note_statement(einsum *e, hone_node_id n) {
     case HONE_NODE_FOR:
         HONE_TRY(note_loads(e, node->u.loop.range.min));
         HONE_TRY(note_loads(e, node->u.loop.range.extent));
+        e->moves[node->u.loop.var] =
+            moves(e, node->u.loop.range.min) || moves(e, node->u.loop.range.extent);
         return note_statements(e, node->first);
     case HONE_NODE_IF:
         HONE_TRY(note_loads(e, node->u.eval.value));
@@ -138,7 +137,10 @@ hone_status sch_find_einsum_buffers(einsum *e) {
     hone_schedule *sch = e->sch;
     hone_node_id init = hone_block_init_of(sch->func, e->block);
     e->buffers = hone_arena_zalloc(sch->arena, (sch->func->buffer_count + 1) * sizeof *e->buffers);
-    if (!e->buffers) return sch_no_memory();
+    e->moves = hone_arena_zalloc(sch->arena, sch->func->var_count + 1);
+    if (!e->buffers || !e->moves) return sch_no_memory();
+    for (uint32_t i = 0; i < e->axis_count; i++)
+        e->moves[sch_block(sch, e->block)->axes[i].var] = e->extents[i] != NULL;
     HONE_TRY(note_statements(e, hone_block_body_of(sch->func, e->block)));
     if (init != HONE_NO_ID) HONE_TRY(note_statements(e, sch_node(sch, init)->first));
     sort_buffers(e);
