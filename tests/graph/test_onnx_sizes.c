@@ -314,6 +314,11 @@ static const value_row rows[] = {
         "node Add w,m -> u\nnode ReduceMax u -> h keepdims=0\nnode Less h,most -> g\n"
         "output g bool\noutput t f32 L\noutput u f32 1\nend\nnode Loop ,,x,x -> y,z",
         "3", "3,6,14,32,70"),
+    ROW("starts of a length that ends tell",
+        "opset 13\ninput x i64 1,1,N\nconst m i64 1 = -1\nnode Reshape x,m -> s\nconst d f32 3,4 = "
+        "0,1,2,3,4,5,6,7,8,9,10,11\n"
+        "const e i64 2 = 3,4\nnode Slice d,s,e -> y",
+        "1,2", "6,7,10,11"),
 };
 
 int main(void) {

@@ -41,15 +41,36 @@ static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step,
     return !st;
 }
 
-/* What is computed: only how many there are is known. Places that are cut out of a list, from i to
- * i + 1, are one. */
+/* Of a list; -1 where that is not known. */
+static int64_t length_of(onnx_reader *r, uint32_t input) {
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    const hone_sinfo *info;
+    uint32_t count;
+    int32_t ignored;
+    if (!onnx_has_input(r, input)) return -1;
+    if (onnx_known_ints(r, &r->inputs[input], &count, known, &ignored)) return count;
+    if (hone_status_consume(onnx_input_info(r, input, &info)) != HONE_CODE_OK) return -1;
+    return info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
+}
+
+/* As many as another of the lists has, which are as long; places that are cut out of a list, from i
+ * to i + 1, are one. */
+static int64_t likely_length(onnx_reader *r) {
+    for (uint32_t input = STARTS; input <= STEPS; input++) {
+        int64_t length = length_of(r, input);
+        if (length >= 0) return length;
+    }
+    return 1;
+}
+
+/* What is computed: only how many there are is known, or demanded. */
 static hone_status count_places(onnx_reader *r, uint32_t input, const char *name,
                                 uint32_t *out_count, const hone_expr **out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, input, &info));
     int64_t count = info->rank == 1 ? hone_expr_const(info->shape[0]) : -1;
     if (info->rank == 1 && count < 0) {
-        count = 1;
+        count = likely_length(r);
         HONE_TRY(onnx_demand_size(r, &r->inputs[input], 0, count));
     }
     if (count < 0 || count > HONE_MAX_RANK) {
