@@ -265,8 +265,8 @@ void hone_written_add_earlier(hone_written *w, hone_node_id loop) {
     arith->count = known;
     for (uint32_t p = 0; var && p < before.count && w->count < HONE_MOST_PIECES; p++) {
         hone_interval *box = before.pieces[p].box;
-        if (!region_rename_ends(w->flow, w->rank, box, now, var) || !begins_empty(w, box, node))
-            continue;
+        if (!region_rename_ends(w->flow, w->rank, box, now, var)) continue;
+        if (!begins_empty(w, box, node)) continue;
         w->pieces[w->count++] = before.pieces[p];
     }
 }
