@@ -612,8 +612,6 @@ static void two_writers_share_a_file(void **state) {
     hone_free(path);
 }
 
-/* Takes the lock of writers in the memory that the processes of a log share (byte 120 of the -shm
- * file, see SQLite's wal.c), says so, and waits to be killed. */
 static int64_t trials_of(hone_db *db) {
     hone_db_stats stats;
     HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
@@ -623,10 +621,10 @@ static int64_t trials_of(hone_db *db) {
 /* What is read between begin and end is of one state; who writes meanwhile does not wait. */
 static void looks_at_one_state(void **state) {
     (void)state;
-    char *path = make_file("looked-at.db", 3);
+    char *path = sample_file("looked-at.db", 3);
     hone_db *reader = NULL, *writer = NULL;
     hone_db_options at_once = {.path = path, .mode = HONE_DB_WRITE, .busy_timeout_ns = 1000000};
-    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &reader));
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &reader));
     HONE_ASSERT_OK(hone_db_open_sqlite(&at_once, &writer));
     for (int i = 0; i < 2; i++) { /* again, when it has ended */
         hone_db_trial trial = sample_trial(10 + i, 5);
@@ -647,6 +645,8 @@ static void looks_at_one_state(void **state) {
     hone_free(path);
 }
 
+/* Takes the lock of writers in the memory that the processes of a log share (byte 120 of the -shm
+ * file, see SQLite's wal.c), says so, and waits to be killed. */
 static void hold_write_lock(const char *path, int pipe_fd) {
     char shared[512];
     snprintf(shared, sizeof shared, "%s-shm", path);
