@@ -103,11 +103,13 @@ static void report(const sharing *s, const hone_meeting *m, const char *what) {
     hone_show_place(s->v->func, m->buffer, m->place, &place);
     if (is_of_threads(s, m->buffer)) {
         bool is_same = m->first->at == m->later->at && m->first->is_write && m->later->is_write;
-        verify_warning(s->v, m->later->at,
-                       "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; %s",
-                       name, a, name, b, what, hone_str_text(&place),
-                       is_same ? "one of them should, or each has an element of its own"
-                               : "T.tvm_storage_sync(\"shared\") belongs between the two");
+        verify_warning(
+            s->v, m->later->at,
+            "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; %s", name, a,
+            name, b, what, hone_str_text(&place),
+            is_same
+                ? "one of them should, or each has an element of its own"
+                : "T.tvm_storage_sync(\"shared\") belongs between the two, where all come to it");
     } else {
         verify_warning(s->v, m->later->at,
                        "iterations %s = %lld and %s = %lld of the %s loop %s %s; they have no "
