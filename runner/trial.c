@@ -7,6 +7,7 @@
 
 #include "measure/bound.h"
 #include "runner/heap_fence.h"
+#include "runner/left_threads.h"
 #include "runner/operands.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
@@ -23,6 +24,8 @@ struct hone_trial_bench {
     bool has_cpus;
     double round_trip_ns; /* of the last probe */
     uint32_t trials, next_probe;
+    int64_t others_ns; /* of other threads, when the last trial was over */
+    int32_t threads;   /* that this one had */
     /* of the running trial, for crash reports */
     const hone_run_request *request;
     hone_operands *operands;
@@ -239,6 +242,29 @@ static void drop_gate(trial *t) {
     t->has_gate = false;
 }
 
+/* Then this process is of no use for this candidate: it is judged in another. */
+static bool give_back(trial *t) {
+    hone_run_result_fail(t->result, HONE_FAILURE_LOAD_ERROR,
+                         "threads of an earlier candidate are still at work");
+    return false;
+}
+
+static bool is_alone(trial *t) {
+    hone_trial_bench *bench = t->bench;
+    bool was_left = bench->trials > 1 && hone_threads_were_left(bench->others_ns, bench->threads);
+    bench->threads = t->request->threads;
+    bench->others_ns = hone_other_threads_ns();
+    return was_left ? give_back(t) : true;
+}
+
+/* A kernel of one thread that calls nobody has used none but its own. */
+static bool was_alone(trial *t) {
+    bool is_single = t->request->threads <= 1 && t->request->manifest.extern_count == 0;
+    bool is_fresh = t->bench->trials == 1 || t->bench->options.is_card;
+    if (!is_single || is_fresh) return true;
+    return hone_threads_were_left(t->bench->others_ns, 1) ? give_back(t) : true;
+}
+
 static bool first_run(trial *t) {
     if (t->bench->options.is_card) take_gate(t);
     if (failed(t, HONE_FAILURE_LOAD_ERROR,
@@ -347,15 +373,16 @@ void hone_trial_run(hone_trial_bench *bench, const hone_run_request *request,
     bool ok = prepare(&t);
     int64_t loaded = now(&t);
     result->times.load_ns = loaded - start;
-    ok = ok && first_run(&t);
+    ok = ok && is_alone(&t) && first_run(&t);
     if (t.module) result->times.check_ns = now(&t) - loaded - result->times.wait_ns;
     ok = ok && (!request->want_outputs || copy_outputs(&t));
-    if (ok && !request->want_outputs && !request->skip_timing) time_it(&t);
+    if (ok && !request->want_outputs && !request->skip_timing) ok = time_it(&t) && was_alone(&t);
     drop_gate(&t);
     hone_device_unload(bench->options.device, t.module);
     hone_heap_fence_end(&t.fence);
     bench->operands = NULL;
     bench->request = NULL;
+    bench->others_ns = hone_other_threads_ns();
 }
 
 bool hone_trial_explain_address(const hone_trial_bench *bench, const void *address, char *out,

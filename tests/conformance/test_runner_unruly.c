@@ -163,6 +163,23 @@ static void idle_executors_end(void **state) {
     assert_in_range(turns, 1, 100);
 }
 
+/* A thread that computes on would make the next candidate slower: that is judged elsewhere. */
+static void candidates_are_alone(void **state) {
+    const hone_runner_local_options options = {.executor_path = fixture.executor};
+    hone_runner *usual = runner;
+    (void)state;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    assert_is_fine(unruly, "leave_burner", "the start");
+    bool was_retried = false;
+    for (int i = 0; i < 200 && !was_retried; i++) /* one that got no processor is not seen */
+        was_retried = assert_is_fine(fixture.candidates, "ok", "leave_burner");
+    assert_true(was_retried);
+    for (int i = 0; i < 3; i++)
+        assert_false(assert_is_fine(fixture.candidates, "in_parallel", "in_parallel"));
+    hone_runner_destroy(runner);
+    runner = usual;
+}
+
 /* A library that changes how numbers are computed as it is loaded, or a kernel that chooses its
  * CPU, changes nothing for the next one in the same executor. */
 static void executors_stay_as_they_are(void **state) {
@@ -204,9 +221,9 @@ static void threads_have_a_limit_as_root(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest idle[] = {cmocka_unit_test(executors_stay_as_they_are),
-                                      cmocka_unit_test(idle_executors_end),
-                                      cmocka_unit_test(threads_have_a_limit_as_root)};
+    const struct CMUnitTest idle[] = {
+        cmocka_unit_test(executors_stay_as_they_are), cmocka_unit_test(candidates_are_alone),
+        cmocka_unit_test(idle_executors_end), cmocka_unit_test(threads_have_a_limit_as_root)};
     if (runner_fixture_is_emulated()) hone_test_skip_all("an emulator has no filter");
     runner_fixture_init(&fixture);
     unruly = hone_strdup(hone_test_build_path("tests/unruly.so"));
