@@ -159,17 +159,14 @@ static hone_status shrink(places *p, hone_node_id alloc, hone_buffer buffer) {
 
 /* ---- arrays that each thread has as they are ---- */
 
-static bool find_load(void *ctx, const hone_expr *e) {
-    bool *is_found = ctx;
-    *is_found |= e->kind == HONE_EXPR_LOAD;
-    return !*is_found;
+static bool is_load(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD;
 }
 
 /* It is not the same for all threads of the axis, or that is not seen. */
 static bool may_differ(const places *p, const hone_expr *e) {
-    bool has_load = false;
-    hone_expr_walk(e, find_load, &has_load);
-    return has_load || hone_expr_uses_any(e, p->is_thread, p->var_count);
+    return hone_expr_find(e, is_load, NULL) || hone_expr_uses_any(e, p->is_thread, p->var_count);
 }
 
 /* All threads of the axis come to the statement: nothing around it asks which of them it is. Loops
