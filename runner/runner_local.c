@@ -68,6 +68,7 @@ typedef struct slot {
     hone_hash128 owner;                 /* whose candidates it runs */
     job *job;                           /* NULL: idle */
     int64_t deadline_ns;
+    int64_t cpu_ns;     /* used, when the deadline was set */
     int64_t waited_ns;  /* for a processor, when the deadline was set */
     int64_t put_off_ns; /* that the deadline was put off for such waiting */
     bool is_loading;
@@ -181,6 +182,7 @@ static int64_t limit_of(const slot *s) {
 static void set_deadline(const runner_local *self, slot *s) {
     s->deadline_ns = hone_deadline_after(self->clock, limit_of(s));
     s->waited_ns = hone_held_waited_ns(&s->process.held);
+    s->cpu_ns = hone_held_cpu_ns(&s->process.held);
     s->put_off_ns = 0;
 }
 
@@ -189,7 +191,13 @@ static void set_deadline(const runner_local *self, slot *s) {
 static bool put_off(const runner_local *self, slot *s) {
     int64_t waited = hone_held_waited_ns(&s->process.held), more = waited - s->waited_ns;
     int64_t left = PATIENCE * limit_of(s) - s->put_off_ns;
-    if (s->is_waiting || more < limit_of(s) / 20 || left <= 0) return false;
+    bool has_had_its_time =
+        hone_held_cpu_ns(&s->process.held) - s->cpu_ns > limit_of(s) - limit_of(s) / 10;
+    if (s->is_waiting || has_had_its_time || left <= 0) return false;
+    if (more < limit_of(s) / 20) {
+        if (!hone_held_is_runnable(&s->process.held)) return false;
+        more = limit_of(s) / 4; /* how long it waits now is not known */
+    }
     if (more > left) more = left;
     s->waited_ns = waited;
     s->put_off_ns += more;

@@ -178,6 +178,11 @@ int64_t hone_held_waited_ns(hone_held *held) {
     return hone_proc_waited_ns(&held->inner);
 }
 
+bool hone_held_is_runnable(hone_held *held) {
+    hear(held);
+    return hone_proc_is_runnable(&held->inner);
+}
+
 int64_t hone_held_resident_bytes(hone_held *held) {
     char path[64], line[128];
     long long total = 0, resident = 0;

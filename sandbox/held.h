@@ -47,8 +47,9 @@ bool hone_held_is_gone(hone_held *held);
 /* CPU time and memory of the held process, and of what it started and reaped; 0 when unknown. */
 int64_t hone_held_cpu_ns(hone_held *held);
 int64_t hone_held_resident_bytes(hone_held *held);
-/* As hone_proc_waited_ns. */
+/* As hone_proc_waited_ns and hone_proc_is_runnable. */
 int64_t hone_held_waited_ns(hone_held *held);
+bool hone_held_is_runnable(hone_held *held);
 
 /* Waits for its end; TIMEOUT leaves it running. */
 HONE_NODISCARD hone_status hone_held_wait(hone_held *held, const hone_clock *clock,

@@ -318,6 +318,19 @@ int64_t hone_proc_waited_ns(const hone_proc *proc) {
     return longest;
 }
 
+bool hone_proc_is_runnable(const hone_proc *proc) {
+    char path[64], line[1024];
+    if (proc->is_ended || proc->pid <= 0) return false;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)proc->pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return false;
+    const char *text = fgets(line, sizeof line, file);
+    const char *behind_name = text ? strrchr(text, ')') : NULL;
+    bool is_runnable = behind_name && strncmp(behind_name, ") R", 3) == 0;
+    fclose(file);
+    return is_runnable;
+}
+
 void hone_proc_print_end(const hone_proc *proc, hone_str *out) {
     if (!proc->is_ended) {
         hone_str_append(out, "running");

@@ -90,6 +90,9 @@ int64_t hone_proc_cpu_ns(const hone_proc *proc);
  * busy machine, not the child. 0 when the kernel does not say. */
 int64_t hone_proc_waited_ns(const hone_proc *proc);
 
+/* Whether its first thread computes, or waits for a processor; not for anything else. */
+bool hone_proc_is_runnable(const hone_proc *proc);
+
 /* "exit 3", "killed by SIGSEGV"; for messages. */
 void hone_proc_print_end(const hone_proc *proc, hone_str *out);
 
