@@ -84,7 +84,7 @@ rate() { # COUNT-WITH-KIND NANOSECONDS
 }
 
 while IFS='|' read -r name inputs expression torch count; do
-    name=$(trim "${name#\*}") inputs=$(trim "$inputs") count=$(trim "$count")
+    name=$(trim "${name#"${name%%[!+*]*}"}") inputs=$(trim "$inputs") count=$(trim "$count")
     if [ -z "$name" ] || [ "${name#\#}" != "$name" ]; then continue; fi
     [ "$wanted" = "  " ] || [ "${wanted#* "$name" }" != "$wanted" ] || continue
     if ! make_kernels "$inputs" "$(trim "$expression")"; then
