@@ -153,6 +153,8 @@ class Kills:
         for path in DATABASES:
             if not os.path.exists(path):
                 continue
+            if os.path.getsize(path) == 0 and not self.seen.get(path):
+                continue  # killed before anything stood in it; whoever comes next begins it
             done = self.call("db", "check", path)
             if done.returncode:
                 self.fault("check", verb, path, done.returncode, (done.stdout + done.stderr)[-300:])
