@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "support/os/lost_page.h"
+#include "support/text/utf8.h"
 #include "tools/cli/cli.h"
 #include "tools/verbs/verbs.h"
 
@@ -40,7 +41,10 @@ static void print_help(FILE *to) {
 
 static int unknown_verb(const char *name) {
     const char *meant = hone_name_suggest(name, verbs, VERB_COUNT, sizeof verbs[0]);
-    fprintf(stderr, "hone: there is no verb '%s'", name);
+    hone_str shown = {0};
+    hone_utf8_append_shown(&shown, name, strlen(name), false);
+    fprintf(stderr, "hone: there is no verb '%s'", hone_str_text(&shown));
+    hone_str_deinit(&shown);
     if (meant) fprintf(stderr, "; did you mean '%s'?", meant);
     fputs(meant ? "\n" : "; see hone --help\n", stderr);
     return HONE_EXIT_USAGE;
