@@ -1,6 +1,7 @@
 /* lower/loops/lower_simplify.c - the pass that simplifies all expressions.
  * needs: nothing. keeps: the program. Simplifies every expression by the ranges of the loops around
- * it and the conditions that guard it; takes an IF apart whose condition is constant. */
+ * it and the conditions that guard it; takes an IF apart whose condition is constant, and offsets
+ * of 0 from what is allocated. */
 #include <string.h>
 
 #include "lower/ground/pipelined.h"
@@ -147,8 +148,20 @@ static hone_status simplify_children(hone_lower *lower, hone_arith *arith, hone_
     return HONE_OK;
 }
 
+/* What is allocated begins where its memory does, whether its declaration says so or not. */
+static void drop_offsets(hone_func *func) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_ALLOC) continue;
+        hone_buffer_info *info = &func->buffers[node->u.alloc.buffer];
+        if (info->elem_offset && hone_expr_is_int_value(info->elem_offset, 0))
+            info->elem_offset = NULL;
+    }
+}
+
 hone_status lower_simplify(hone_lower *lower) {
     hone_arith arith;
+    drop_offsets(lower->func);
     hone_arith_init(&arith, lower->func->arena);
     if (!hone_arith_bind_sizes(&arith, lower->func)) return LOWER_NO_MEMORY();
     HONE_TRY(simplify_children(lower, &arith, 0));

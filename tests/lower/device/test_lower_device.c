@@ -323,7 +323,7 @@ static void check_row(void **state) {
     "      B[t] = L[0] + L[1] * A[t]\n"
 #define ROWS(column)                                                                               \
     "# tirx\n@T.prim_func\n" TWO("32")                                                             \
-    "  L = T.alloc_buffer((4, 8), \"float32\", scope=\"local\")\n"                                 \
+    "  L = T.alloc_buffer((4, 8), \"float32\", elem_offset=0, scope=\"local\")\n"                  \
     "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"                                     \
     "    for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"                                  \
     "      for x in T.thread_binding(8, thread=\"threadIdx.x\"):\n"                                \
