@@ -249,7 +249,7 @@ static int64_t assume_i(const xexpr *e, machine *m) {
 }
 
 /* Reads bits under another dtype: lanes of the one are parts of lanes of the other, the lowest
- * first. */
+ * first. Those of a widened float are of what it is rounded to. */
 static void reinterpret(const xexpr *e, machine *m, uint8_t *bytes) {
     const xexpr *from = e->args[0];
     uint16_t keep = m->lane;
@@ -484,7 +484,7 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
         check_predicate_argument(m, x, intrin);
         return;
     case HONE_INTRIN_REINTERPRET:
-        if (m->options.widen_f64 && (x_is_float(x) || x_is_float(x->args[0]))) refuse(m, intrin);
+        if (m->options.widen_f64 && x_is_float(x)) refuse(m, intrin);
         if (x->dtype.bits * x->lanes != x->args[0]->dtype.bits * x->args[0]->lanes) {
             machine_fail(m,
                          HONE_ERROR(HONE_CODE_ILLEGAL, "%s is reinterpreted as %s",

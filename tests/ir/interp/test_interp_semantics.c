@@ -371,6 +371,21 @@ static void widened_results_may_stay_wide(void **state) {
     assert_true(out[0] == 2051);
 }
 
+static void bits_are_of_the_rounded_float(void **state) {
+    (void)state;
+    static const char text[] = "@T.prim_func\n"
+                               "def main(A: T.Buffer((1,), \"float32\"), "
+                               "C: T.Buffer((1,), \"int32\")):\n"
+                               "  C[0] = T.reinterpret(A[0] / T.float32(3), dtype=\"int32\")\n";
+    const double in[1] = {1};
+    double got[1];
+    const hone_interp_options wide = {.widen_f64 = true};
+    run(text, in, NULL, got);
+    assert_true(got[0] == 0x3eaaaaab);
+    run(text, in, &wide, got);
+    assert_true(got[0] == 0x3eaaaaab);
+}
+
 static void sizes_come_from_shapes(void **state) {
     (void)state;
     hone_module *module = NULL;
@@ -435,6 +450,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widening_keeps_digits),
         cmocka_unit_test(widened_results_may_stay_wide),
+        cmocka_unit_test(bits_are_of_the_rounded_float),
         cmocka_unit_test(sizes_come_from_shapes),
         cmocka_unit_test(external_functions),
     };
