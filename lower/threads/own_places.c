@@ -195,7 +195,7 @@ static void mark_names(places *p, hone_node_id launch) {
     }
 }
 
-/* All threads store it, and no element is for one of them. */
+/* All threads store it, and no element is for one of them, be it by an index that is read. */
 static bool are_alike(places *p, const lower_accesses *all, hone_node_id launch) {
     bool has_store = false;
     if (all->is_opaque) return false;
@@ -205,7 +205,7 @@ static bool are_alike(places *p, const lower_accesses *all, hone_node_id launch)
         has_store |= one->is_store;
         if (one->is_store && !is_for_each(p, launch, one->node)) return false;
         for (uint32_t d = 0; d < p->rank; d++) {
-            if (hone_expr_uses_any(one->indices[d], p->is_thread, p->var_count)) return false;
+            if (may_differ(p, one->indices[d])) return false;
         }
     }
     return has_store;

@@ -348,6 +348,9 @@ static const struct parts {
      PARTS "      for v in range(2):\n        if t < 15:\n          B[t * 3 + v] = L[t * 3 + v * 3]\n", 96, false},
     {"the same for each", ONE_FOR("      for v in range(2):\n        L[v] = A[v + 3]\n"), 2, true},
     {"the first thread's", ONE_FOR("      if t < 1:\n        for v in range(2):\n          L[v] = A[v]\n"), 2, false},
+    {"where an array says",
+     ONE_FOR("      I = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+             "      I[0] = t // 8\n      L[I[0]] = A[I[0]]\n"), 2, false},
     {"along two axes", ROWS("x"), 1, true},
     {"along one of two axes", ROWS("7 - x"), 32, false},
 };
@@ -366,6 +369,7 @@ static void parts_are_kept(void **state) {
         const hone_node *node = hone_func_node(lowered, n);
         if (node->kind != HONE_NODE_ALLOC) continue;
         const hone_buffer_info *info = hone_func_buffer(lowered, node->u.alloc.buffer);
+        if (strcmp(info->name, "L") != 0) continue;
         assert_int_equal(hone_buffer_elements(info), row->elements);
         assert_int_equal(strcmp(info->scope, "local") == 0, row->is_own);
         is_found = true;
