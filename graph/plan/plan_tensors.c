@@ -31,13 +31,30 @@ hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
     return hone_ir_finish(&p->ir);
 }
 
+/* The bytes of a result. Who reaches for what is not there reads at index 0 before that is told
+ * (HONE_INTRIN_CHECKED_INDEX): where there may be nothing along a dimension there is room for one.
+ */
+static const hone_expr *room_of(planner *p, const hone_plan_tensor *t) {
+    const hone_expr *room = hone_extent_int(&p->ir, (int64_t)hone_dtype_bytes(t->dtype));
+    const hone_expr *one = hone_extent_int(&p->ir, 1);
+    for (uint32_t d = 0; d < t->rank && room; d++) {
+        bool may_be_none =
+            hone_expr_is_int_value(t->shape[d], 0) || hone_plan_phase_of(p->plan, t->shape[d]) > 0;
+        const hone_expr *extent =
+            may_be_none ? hone_expr_binary(&p->ir, HONE_OP_MAX, t->shape[d], one) : t->shape[d];
+        room = hone_extent_mul(&p->ir, room, extent);
+    }
+    return room;
+}
+
 hone_status plan_add_result(planner *p, const hone_sinfo *info, uint32_t *out) {
     HONE_TRY(plan_add_tensor(p, HONE_PLAN_WORKSPACE, 0, info, out));
     if (!hone_grow(p->ir.arena, (void **)&p->storages, &p->storage_capacity, p->storage_count,
                    sizeof *p->storages)) {
         return HONE_NO_MEMORY("memory plan");
     }
-    const hone_expr *bytes = p->tensors[*out].bytes;
+    const hone_expr *bytes = room_of(p, &p->tensors[*out]);
+    if (!bytes) return hone_ir_finish(&p->ir);
     p->storages[p->storage_count] = (plan_storage){.place = HONE_PLAN_WORKSPACE,
                                                    .bytes = bytes,
                                                    .phase = hone_plan_phase_of(p->plan, bytes),

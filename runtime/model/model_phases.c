@@ -76,6 +76,8 @@ static int32_t make_output(const hone_mt_call *call, hone_mt_frame *frame, int32
     const hone_model_port *info = hone_mt_port_info(call, port);
     DLManagedTensor *made = made_output(call, port);
     int64_t bytes = (int64_t)info->dtype.lanes * ((info->dtype.bits + 7) / 8);
+    int64_t room =
+        bytes; /* for one where there may be none, which is read before a mistake is told */
     made->dl_tensor = (DLTensor){
         .device = {1, 0},
           .ndim = info->ndim, .dtype = info->dtype
@@ -88,18 +90,19 @@ static int32_t make_output(const hone_mt_call *call, hone_mt_frame *frame, int32
         int64_t size = frame->values[call->plan->ports[port].shape[d]];
         made->dl_tensor.shape[d] = size;
         bool is_wrong = size < 0 || __builtin_mul_overflow(bytes, size, &bytes);
-        if (is_wrong || bytes > INT64_MAX / 2) {
+        is_wrong = is_wrong || __builtin_mul_overflow(room, size > 0 ? size : 1, &room);
+        if (is_wrong || room > INT64_MAX / 2) {
             return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory for output '%s'", info->name);
         }
     }
     made->dl_tensor.data =
-        aligned_alloc(HONE_MT_ALIGNMENT, (size_t)hone_mt_round_up(bytes) + HONE_MT_ALIGNMENT);
+        aligned_alloc(HONE_MT_ALIGNMENT, (size_t)hone_mt_round_up(room) + HONE_MT_ALIGNMENT);
     frame->ports[port] = made->dl_tensor.data;
     frame->bytes[port] = bytes;
     return frame->ports[port]
                ? HONE_MODEL_OK
                : hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory for %lld bytes of output '%s'",
-                              (long long)bytes, info->name);
+                              (long long)room, info->name);
 }
 
 static int32_t check_room(const hone_mt_call *call, const hone_mt_frame *frame, int32_t port) {

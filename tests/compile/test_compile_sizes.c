@@ -244,6 +244,46 @@ static void phases_begin_again(void **state) {
     hone_module_release(looped);
 }
 
+/* A row of a tensor that data give n rows: a result alone, and one that is an output, too. */
+#define ROW_OF(results)                                                                            \
+    "from tvm.script import ir as I\nfrom tvm.script import relax as R\n"                          \
+    "from tvm.script import tir as T\n"                                                            \
+    "@I.ir_module\nclass M:\n    @R.function\n"                                                    \
+    "    def main(n: R.Tensor((1,), \"int64\"), x: R.Tensor((65536,), \"float64\")):\n"            \
+    "        m = T.int64()\n"                                                                      \
+    "        u = R.match_cast(R.tensor_to_shape(n), R.Shape([m]))\n"                               \
+    "        b = R.cumsum(R.broadcast_to(x, R.shape([m, 65536])), axis=1)\n"                       \
+    "        y = R.take(b, n, axis=0)\n"                                                           \
+    "        return " results "\n"
+
+static void reach_for_nothing(const char *text) {
+    static const int64_t one = 1, many = 65536;
+    hone_module *rows_of_data;
+    hone_loaded_model *loaded;
+    const hone_model_entry *of_rows;
+    hone_tensor *inputs[2], **outputs;
+    hone_compile_options options = fixture_options(&shared, "rows");
+    HONE_ASSERT_OK(fixture_module(text, &rows_of_data));
+    HONE_ASSERT_OK(fixture_compile(rows_of_data, &options, NULL, &loaded));
+    HONE_ASSERT_OK(hone_loaded_model_entry(loaded, NULL, &of_rows));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I64, 1, &one, &inputs[0]));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F64, 1, &many, &inputs[1]));
+    HONE_ASSERT_OK(hone_loaded_model_make_outputs(loaded, of_rows, inputs, &outputs));
+    hone_status st = hone_loaded_model_run(loaded, of_rows, inputs, outputs);
+    HONE_ASSERT_ERROR(st, HONE_CODE_ILLEGAL, "an index is out of range");
+    hone_model_free_outputs(of_rows, outputs);
+    hone_loaded_model_close(loaded);
+    hone_module_release(rows_of_data);
+    free_inputs(inputs);
+}
+
+/* No row is there: that is told, and nothing else happens. */
+static void rows_of_nothing(void **state) {
+    (void)state;
+    reach_for_nothing(ROW_OF("y"));
+    reach_for_nothing(ROW_OF("(b, y)"));
+}
+
 static hone_status begin(void) {
     hone_compile_options options = fixture_options(&shared, "sizes");
     HONE_TRY(fixture_module(program, &module));
@@ -254,7 +294,8 @@ static hone_status begin(void) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ports_tell), cmocka_unit_test(calls_repeat),
                                        cmocka_unit_test(tensors_are_made),
-                                       cmocka_unit_test(phases_begin_again)};
+                                       cmocka_unit_test(phases_begin_again),
+                                       cmocka_unit_test(rows_of_nothing)};
     if (fixture_begin(&shared) != 0) return 1;
     hone_status st = begin();
     if (st) fprintf(stderr, "%s\n", hone_status_message(st));

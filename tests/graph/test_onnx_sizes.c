@@ -293,6 +293,15 @@ static const value_row rows[] = {
         "body else_branch\nnode Relu c -> f\nnode Unsqueeze none,z -> g\noutput g i64 ?,?\nend\n"
         "node If k -> y",
         "5,0,-3,0,1", "0,2"),
+    ROW("what data leave nothing of, padded by computed widths",
+        "opset 18\ninput x i64 4\nconst f f32 3 = 0,0,0\nconst v i64 = 7\n"
+        "node NonZero f -> d\nnode Pad d,x,v -> y",
+        "1,1,0,1", "7,7,7,7"),
+    ROW("what data leave, padded to a length",
+        "opset 18\ninput x f32 4\nconst l i64 1 = 6\nconst a i64 1 = 1\nconst z i64 3 = 0,0,0\n"
+        "const v i64 = 7\nnode NonZero x -> d\nnode Shape d -> s\nnode Gather s,a -> n\n"
+        "node Sub l,n -> left\nnode Concat z,left -> p axis=0\nnode Pad d,p,v -> y",
+        "0,3,4,0", "1,2,7,7,7,7"),
     ROW("nothing, padded by computed widths",
         "opset 13\ninput x i64 4\nconst e f32 2,1 = 0,0\nconst b i64 1 = 0\nconst a i64 1 = 1\n"
         "node Slice e,b,b,a -> d\nconst v f32 = 7\nnode Pad d,x,v -> y",

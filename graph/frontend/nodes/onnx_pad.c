@@ -131,57 +131,49 @@ static hone_status folded(onnx_reader *r, hone_garg place, hone_garg count, cons
     return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
-/* 0 <= place < count, along the axis of a tensor */
-static hone_status is_inside(onnx_reader *r, hone_garg place, hone_garg count, int32_t rank,
-                             int32_t axis, hone_garg *out) {
-    const hone_sinfo *info;
-    const hone_expr *shape[HONE_MAX_RANK];
-    hone_garg low;
+/* The place where it lies in a row of `count` elements, else that behind the last one. */
+static hone_status or_behind(onnx_reader *r, hone_garg place, hone_garg count, hone_garg *out) {
+    hone_garg low, high;
     HONE_TRY(onnx_with_scalar(r, "greater_equal", place, 0, &low));
-    HONE_TRY(onnx_emit2(r, "less", place, count, out));
-    HONE_TRY(onnx_emit2(r, "logical_and", low, *out, out));
-    HONE_TRY(onnx_info(r, out, &info));
-    for (int32_t d = 0; d < rank; d++)
-        shape[d] = d == axis ? info->shape[0] : hone_extent_int(&r->ir, 1);
-    return onnx_emit_reshape(r, *out, (uint32_t)rank, shape, out);
+    HONE_TRY(onnx_emit2(r, "less", place, count, &high));
+    HONE_TRY(onnx_emit2(r, "logical_and", low, high, &low));
+    hone_garg choice[] = {low, place, count};
+    return onnx_emit(r, "where", 3, choice, 0, NULL, out);
 }
 
-/* Of nothing along the axis: the value alone. */
-static hone_status fill_axis(onnx_reader *r, int32_t axis, const hone_expr *size, hone_garg value,
-                             hone_garg *io) {
+/* The value once more along the axis, behind all elements: there may be none of these. */
+static hone_status append_value(onnx_reader *r, int32_t axis, hone_garg value, hone_garg *io) {
     const hone_sinfo *info;
     const hone_expr *shape[HONE_MAX_RANK];
-    hone_garg args[2] = {value};
+    hone_garg args[2] = {value}, parts[2] = {*io};
     HONE_TRY(onnx_info(r, io, &info));
     for (int32_t d = 0; d < info->rank; d++)
-        shape[d] = d == axis ? size : info->shape[d];
+        shape[d] = d == axis ? hone_extent_int(&r->ir, 1) : info->shape[d];
     HONE_TRY(onnx_make_ints(r, (uint32_t)info->rank, shape, 1, &args[1]));
-    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, io);
+    HONE_TRY(onnx_emit(r, "broadcast_to", 2, args, 0, NULL, &parts[1]));
+    return onnx_emit_concat(r, 2, parts, axis, io);
 }
 
-/* before, after: vectors of one */
+/* before, after: vectors of one; value: of what is constant around the data, else NULL */
 static hone_status pad_axis(onnx_reader *r, int32_t axis, hone_garg before, hone_garg after,
                             const char *mode, const hone_garg *value, hone_garg *io) {
     const hone_sinfo *info;
     const hone_expr *size;
-    hone_garg count, place, taken, choice[3];
+    hone_garg count, place, taken;
     HONE_TRY(onnx_info(r, io, &info));
     HONE_TRY(onnx_sizes_tensor(r, 1, &info->shape[axis], &count));
     HONE_TRY(onnx_emit2(r, "add", before, after, &place));
     HONE_TRY(onnx_emit2(r, "add", place, count, &place));
     HONE_TRY(onnx_emit_size(r, place, -1, &size));
-    if (value && hone_expr_is_int_value(info->shape[axis], 0))
-        return fill_axis(r, axis, size, *value, io);
     HONE_TRY(onnx_places(r, size, 1, 0, &place));
     HONE_TRY(onnx_emit2(r, "subtract", place, before, &place));
-    HONE_TRY(folded(r, place, count, mode, &taken));
-    int32_t rank = info->rank;
-    HONE_TRY(onnx_emit_take(r, *io, taken, axis, io));
-    if (!value) return HONE_OK;
-    HONE_TRY(is_inside(r, place, count, rank, axis, &choice[0]));
-    choice[1] = *io;
-    choice[2] = *value;
-    return onnx_emit(r, "where", 3, choice, 0, NULL, io);
+    if (value) {
+        HONE_TRY(or_behind(r, place, count, &taken));
+        HONE_TRY(append_value(r, axis, *value, io));
+    } else {
+        HONE_TRY(folded(r, place, count, mode, &taken));
+    }
+    return onnx_emit_take(r, *io, taken, axis, io);
 }
 
 static hone_status pad_value(onnx_reader *r, hone_dtype dtype, hone_garg *out) {
@@ -219,6 +211,16 @@ static hone_status pad_by_data(onnx_reader *r, hone_garg x, const hone_sinfo *da
     return HONE_OK;
 }
 
+static bool has_known_pads(onnx_reader *r) {
+    const hone_expr *known[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t ignored;
+    if (!onnx_known_ints(r, &r->inputs[1], &count, known, &ignored)) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!hone_expr_is_int(known[i])) return false;
+    return true;
+}
+
 static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     const char *mode;
@@ -228,12 +230,7 @@ static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_as_tensor(r, &x));
     HONE_TRY(onnx_info(r, &x, &data));
     HONE_TRY(pad_mode(r, &mode));
-    const hone_expr *known[ONNX_MAX_KNOWN];
-    uint32_t count;
-    int32_t ignored;
-    if (onnx_has_input(r, 1) && !onnx_known_ints(r, &r->inputs[1], &count, known, &ignored)) {
-        return pad_by_data(r, x, data, mode, out);
-    }
+    if (onnx_has_input(r, 1) && !has_known_pads(r)) return pad_by_data(r, x, data, mode, out);
     HONE_TRY(pad_widths(r, data->rank, widths));
     HONE_TRY(onnx_attr_float(r, "value", 0, &number));
     HONE_TRY(cut_off(r, data, widths, &x));
