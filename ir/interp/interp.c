@@ -194,6 +194,7 @@ static void run(machine *m, hone_tensor *const *args) {
     m->outer_buffers = m->buffers;
     m->is_passed = machine_alloc(m, func->buffer_count + 1);
     private_find(m);
+    own_find(m);
     if (m->options.check_races) race_begin(m);
     const xstmt *top = compile_stmt(m, 0);
     m->prepared = HONE_NO_ID;

@@ -20,7 +20,7 @@
 
 #include "ir/interp/interp.h"
 
-enum { INTERP_MAX_LANES = 1024, INTERP_BOUNDED_ARGS = 4 };
+enum { INTERP_MAX_LANES = 1024, INTERP_BOUNDED_ARGS = 4, INTERP_OWN_AXES = 3 };
 
 typedef struct machine machine;
 typedef struct xexpr xexpr;
@@ -109,6 +109,7 @@ typedef struct xbuffer {
     const xexpr **shape_exprs, **stride_exprs, *offset_expr;
     xstore *store; /* NULL: not live */
     int64_t offset;
+    int64_t share;            /* elements of one thread, where each has its own; else 0 */
     int64_t *shape, *strides; /* rank, at least 1; strides in scalars */
     uint32_t rank;
     uint16_t lanes;   /* scalars per element */
@@ -193,6 +194,8 @@ struct xstmt {
     xteam *team;              /* of a thread loop that waits (interp_threads.c) */
     uint16_t lanes;
     xrange range;       /* FOR */
+    hone_buffer *moved; /* FOR: of which each thread of the axis has one (interp_own.c) */
+    uint32_t moved_count, axis;
     const xexpr *value; /* STORE, EVAL, IF, WHILE, ASSERT, LET */
     xblock *block;
     xaccess access;      /* STORE; ALLOC and DECL use access.buffer */
@@ -202,6 +205,12 @@ struct xstmt {
 /* Who gives a variable its value: nobody yet (a size that a shape will bind), a view that may bind
  * it again, or a loop, axis, let or parameter. */
 typedef enum xbound { VAR_FREE, VAR_OF_VIEW, VAR_BOUND } xbound;
+
+/* How many threads have an array each in the storage of a buffer, and how far apart those of
+ * neighbours along an axis are; 0: the axis does not tell them apart (interp_own.c). */
+typedef struct xown {
+    int64_t threads, strides[INTERP_OWN_AXES];
+} xown;
 
 /* A thread tag that is bound around what runs. */
 typedef struct xbound_thread {
@@ -226,6 +235,7 @@ struct machine {
     xbuffer *buffers;    /* by buffer */
     xexpr *again, *given[INTERP_BOUNDED_ARGS]; /* what is evaluated with other arguments */
     const hone_node_id *meets; /* by buffer: where its uses meet (interp_private.c) */
+    const xown *own;           /* by buffer */
     bool *is_passed;           /* by buffer: lanes pass it on, also those that have nothing in it */
     uint16_t lane;
     const xexpr *mask;  /* lanes that a vector store may write; NULL = all */
@@ -430,6 +440,18 @@ void bound_return(machine *m);
 void private_find(machine *m);
 /* Each iteration of the loop has a buffer of its own. */
 bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop);
+
+/* ---- arrays of which each thread has one (interp_own.c) ---- */
+/* Finds them (m->own), after private_find. */
+void own_find(machine *m);
+/* The axis of threads that a loop goes along; INTERP_OWN_AXES: none. */
+uint32_t own_axis_of(const hone_node *node);
+/* Notes what a loop over threads moves. */
+void own_note_loop(machine *m, xstmt *s);
+/* How many arrays of so many elements the storage holds. */
+int64_t own_threads(const machine *m, hone_buffer id, int64_t elements);
+/* In the loop, moves these buffers by so many threads. */
+void own_move(const machine *m, const xstmt *s, xbuffer *buffers, int64_t by);
 
 /* ---- threads that wait (interp_threads.c) ---- */
 /* What a thread loop that waits keeps from one execution to the next; in the arena. */

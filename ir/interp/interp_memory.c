@@ -382,7 +382,10 @@ static void settle(xbuffer *b, xstore *s, bool is_whole) {
 void buffer_allocate(machine *m, hone_buffer id) {
     xbuffer *b = &m->buffers[id];
     buffer_layout(m, id);
-    make_storage(m, b, hone_func_buffer(m->func, id), is_dense(b) ? count_of(b) : span_of(b));
+    int64_t elements = is_dense(b) ? count_of(b) : span_of(b),
+            threads = own_threads(m, id, elements);
+    b->share = threads > 1 ? elements : 0;
+    make_storage(m, b, hone_func_buffer(m->func, id), elements * threads);
     attach_checks(m, &b->own, !m->is_passed[id]);
     b->own.row = b->rank > 1 ? b->shape[b->rank - 1] : 0;
     b->own.fragment = (xfragment){0};

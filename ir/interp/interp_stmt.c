@@ -11,6 +11,16 @@ static inline xflow run_children(const xstmt *s, machine *m) {
     return FLOW_NEXT;
 }
 
+/* One iteration; a thread has arrays of its own in it. */
+static inline xflow run_iteration(const xstmt *s, machine *m) {
+    if (HONE_LIKELY(s->moved_count == 0)) return run_children(s, m);
+    int64_t thread = m->slots[s->var].i;
+    own_move(m, s, m->buffers, thread);
+    xflow flow = run_children(s, m);
+    own_move(m, s, m->buffers, -thread);
+    return flow;
+}
+
 static inline void count_step(machine *m) {
     if (++m->steps == m->options.max_steps) {
         machine_fail(m, HONE_ERROR(HONE_CODE_CANCELLED, "more than %lld steps",
@@ -38,7 +48,7 @@ static xflow run_loop(const xstmt *s, machine *m) {
     for (int64_t i = 0; i < extent; i++) {
         slot->i = min + i;
         count_step(m);
-        xflow flow = run_children(s, m);
+        xflow flow = run_iteration(s, m);
         if (flow == FLOW_BREAK) break;
         if (flow == FLOW_RETURN) return flow;
     }
@@ -54,7 +64,7 @@ static xflow run_race_loop(const xstmt *s, machine *m) {
         m->slots[s->var].i = min + i;
         count_step(m);
         race_iteration(m, loop, parent, s);
-        flow = run_children(s, m);
+        flow = run_iteration(s, m);
     }
     race_leave_loop(m, parent);
     return flow == FLOW_RETURN ? flow : FLOW_NEXT;
@@ -356,6 +366,7 @@ static void compile_loop(machine *m, xstmt *s, const hone_node *node) {
     s->is_thread_loop =
         node->loop_kind == HONE_LOOP_THREAD && (starts_with(node->u.loop.thread_tag, "threadIdx") ||
                                                 starts_with(node->u.loop.thread_tag, "vthread"));
+    if (s->is_thread_loop) own_note_loop(m, s);
     s->run = s->is_thread_loop                           ? run_thread_loop
              : s->is_race_loop && m->options.check_races ? run_race_loop
                                                          : run_loop;

@@ -229,6 +229,7 @@ static void run_new_threads(const xstmt *s, machine *m, xphase *phase, const xcr
     for (uint32_t i = 0; i < crew->count; i++) {
         inherit(m, &crew->threads[i], &outer->threads[i / (uint32_t)extent], is_inner);
         crew->threads[i].slots[s->var].i = min + i % (uint32_t)extent;
+        own_move(m, s, crew->threads[i].buffers, min + i % (uint32_t)extent);
     }
     m->bound_threads[m->bound_thread_count++] =
         (xbound_thread){hone_func_node(m->func, s->node)->u.loop.thread_tag, s->var, min, extent};

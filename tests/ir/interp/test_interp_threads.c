@@ -14,6 +14,10 @@ enum { COUNT = 64 };
     "      T.tvm_thread_allreduce(" call ")\n"
 #define LANES "  for t in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
 #define LOCAL(name) "    " name " = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+#define OUTER(shape) "  L = T.alloc_buffer(" shape ", \"int32\", scope=\"local\")\n"
+#define ROWS                                                                                       \
+    "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"                                    \
+    "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
 #define MASK "T.uint32(4294967295)"
 
 static int32_t first_lane(const int32_t *a, int i) {
@@ -234,6 +238,36 @@ static const struct row {
      "      T.tvm_storage_sync(\"shared\")\n"
      "      C[x] = A[y * 16 + x]\n",
      NULL, "touch element 0 of 'C'"},
+    {"an array that each of them stores is each one's",
+     OUTER("(2,)") LANES "    for v in range(2):\n      L[v] = A[t] * v\n" LANES "    C[t] = L[0] + L[1]\n", itself, NULL},
+    {"by blocks", OUTER("(1,)") LANES
+     "    with T.sblock(\"put\"):\n      i = T.axis.spatial(64, t)\n      L[0] = A[i]\n" LANES
+     "    with T.sblock(\"get\"):\n      i = T.axis.spatial(64, t)\n      C[i] = L[0]\n", itself, NULL},
+    {"in a loop around them",
+     OUTER("(1,)") "  for o in range(3):\n  " LANES "      L[0] = A[t] + o - 2\n  " LANES "      C[t] = L[0]\n", itself, NULL},
+    {"where they wait", OUTER("(1,)") "  for o in range(2):\n  " LANES
+     "      T.tvm_storage_sync(\"shared\")\n      L[0] = A[t]\n  " LANES
+     "      T.tvm_storage_sync(\"shared\")\n      C[t] = L[0]\n", itself, NULL},
+    {"along two axes", OUTER("(1,)") ROWS "      L[0] = A[y * 16 + x]\n" ROWS "      C[y * 16 + x] = L[0]\n", itself, NULL},
+    {"along two axes in another order", OUTER("(1,)") ROWS "      L[0] = A[y * 16 + x]\n"
+     "  for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "    for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n      C[y * 16 + x] = L[0]\n", itself, NULL},
+    {"along one of them, where the other has its places", OUTER("(4,)") ROWS "      L[y] = A[y * 16 + x]\n" ROWS
+     "      C[y * 16 + x] = L[y]\n", itself, NULL},
+    {"below a loop over threads", "  for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n"
+     "    L = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+     "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n      L[0] = A[y * 16 + x]\n"
+     "    for x in T.thread_binding(16, thread=\"threadIdx.x\"):\n      C[y * 16 + x] = L[0]\n", itself, NULL},
+    {"but a thread reads what it stored itself", OUTER("(2,)") LANES "    L[0] = A[t]\n" LANES "    C[t] = L[1]\n", NULL,
+     "never written"},
+    {"one that some of them store is not", OUTER("(1,)") LANES "    if t < 63:\n      L[0] = A[t]\n" LANES
+     "    C[t] = L[0]\n", NULL, "touch element 0 of 'L'"},
+    {"nor one in global memory", "  L = T.alloc_buffer((1,), \"int32\")\n" LANES "    L[0] = A[t]\n" LANES
+     "    C[t] = L[0]\n", NULL, "touch element 0 of 'L'"},
+    {"nor one by which they hand on", OUTER("(64,)") LANES "    L[t] = A[t]\n" LANES "    C[t] = L[t ^ 4]\n", swapped, NULL},
+    {"nor what they sum up together", OUTER("(1,)") LANES
+     "    with T.sblock(\"sum\"):\n      k = T.axis.reduce(64, t)\n      with T.init():\n        L[0] = 0\n"
+     "      L[0] = L[0] + A[k]\n" LANES "    C[t] = L[0]\n", sum_of_all, NULL},
 };
 /* clang-format on */
 
