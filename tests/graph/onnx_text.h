@@ -11,8 +11,8 @@
  *   function my.Twice x,k -> y slope add=0.5 opset=17   attributes, some with defaults; its nodes
  *   node LeakyRelu x -> t alpha=@slope                  follow, which refer to attributes by '@'
  *   end
- *   body                          a graph of the node behind it: inputs, nodes, outputs, end; with a
- *                                 name where it is another attribute (body then_branch)
+ *   body                          a graph of the node behind it: inputs, nodes, outputs, end;
+ *                                 with a name where it is another attribute (body then_branch)
  *   output y                      or with what the file says of it: output y f32 1,3,N
  *
  * A text that is not of this form is a mistake in the test and fails it.

@@ -168,6 +168,8 @@ def dilated_and_same(case, got, want):
 
 def folded_norm(case, got, want):
     """onnxruntime takes scale and bias together: other infinities where numbers are near the end."""
+    if got.shape != array_of(case, 0).shape:  # moved averages
+        return False
     count = 3 if case.op == "InstanceNormalization" else 5
     x, scale, bias, *statistics = (
         numpy.asarray(array_of(case, i), "float64" if got.dtype == "float16" else got.dtype)
