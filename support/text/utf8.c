@@ -1,6 +1,8 @@
 /* support/text/utf8.c - see utf8.h. */
 #include "support/text/utf8.h"
 
+#include <string.h>
+
 #include "support/core/attributes.h"
 
 /* Bytes of the character that the text begins with, 1 to 4; 0 when it begins with none (count 0,
@@ -129,4 +131,11 @@ void hone_utf8_append_short(hone_str *out, const char *text, size_t columns) {
     hone_str_append_n(out, text, hone_utf8_prefix(text, shown - right));
     hone_str_append(out, "..");
     hone_str_append(out, text + hone_utf8_prefix(text, all - right));
+}
+
+void hone_utf8_put_shown(FILE *to, const char *text, bool keeps_lines) {
+    hone_str shown = {0};
+    hone_utf8_append_shown(&shown, text, strlen(text), keeps_lines);
+    fputs(hone_str_text(&shown), to);
+    hone_str_deinit(&shown);
 }

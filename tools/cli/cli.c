@@ -67,11 +67,8 @@ static bool has_color(void) {
 }
 
 /* What fails often says so in words of others: names in files, output of compilers. */
-static void put_error(const char *text, size_t count) {
-    hone_str shown = {0};
-    hone_utf8_append_shown(&shown, text, count, true);
-    fputs(hone_str_text(&shown), stderr);
-    hone_str_deinit(&shown);
+static void put_error(const char *text) {
+    hone_utf8_put_shown(stderr, text, true);
 }
 
 /* Prints "hone: …" for a failure, which stays the caller's. */
@@ -82,7 +79,7 @@ static void print_error(hone_status st, int verbosity) {
         hone_str text = {0};
         hone_status_print(st, &text);
         fprintf(stderr, "%s ", head);
-        put_error(hone_str_text(&text), text.length);
+        put_error(hone_str_text(&text));
         hone_str_deinit(&text);
     } else {
         /* What there was no room for is all that such a message says. */
@@ -90,7 +87,7 @@ static void print_error(hone_status st, int verbosity) {
         const char *message = hone_status_message(st);
         bool tells = hone_status_code(st) != HONE_CODE_NO_MEMORY || strstr(message, lacking);
         fprintf(stderr, "%s %s%s", head, tells ? "" : lacking, tells ? "" : ": ");
-        put_error(message, strlen(message));
+        put_error(message);
         fputc('\n', stderr);
     }
     if (is_bug) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/text/utf8.h"
 #include "tools/cli/cli.h"
 
 static void print_help(const hone_cli_subverbs *verbs, FILE *to) {
@@ -30,8 +31,9 @@ int hone_cli_run_subverb(const hone_cli_subverbs *verbs, int argc, char **argv) 
     }
     const char *meant =
         hone_name_suggest(argv[1], verbs->items, verbs->count, sizeof verbs->items[0]);
-    fprintf(stderr, "hone: there is no verb '%s %s'", verbs->verb, argv[1]);
-    if (meant) fprintf(stderr, "; did you mean '%s %s'?\n", verbs->verb, meant);
-    if (!meant) fprintf(stderr, "; see hone %s --help\n", verbs->verb);
+    fprintf(stderr, "hone: there is no verb '%s ", verbs->verb);
+    hone_utf8_put_shown(stderr, argv[1], false);
+    if (meant) fprintf(stderr, "'; did you mean '%s %s'?\n", verbs->verb, meant);
+    if (!meant) fprintf(stderr, "'; see hone %s --help\n", verbs->verb);
     return HONE_EXIT_USAGE;
 }

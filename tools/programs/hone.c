@@ -41,12 +41,10 @@ static void print_help(FILE *to) {
 
 static int unknown_verb(const char *name) {
     const char *meant = hone_name_suggest(name, verbs, VERB_COUNT, sizeof verbs[0]);
-    hone_str shown = {0};
-    hone_utf8_append_shown(&shown, name, strlen(name), false);
-    fprintf(stderr, "hone: there is no verb '%s'", hone_str_text(&shown));
-    hone_str_deinit(&shown);
-    if (meant) fprintf(stderr, "; did you mean '%s'?", meant);
-    fputs(meant ? "\n" : "; see hone --help\n", stderr);
+    fputs("hone: there is no verb '", stderr);
+    hone_utf8_put_shown(stderr, name, false);
+    if (meant) fprintf(stderr, "'; did you mean '%s'?\n", meant);
+    if (!meant) fputs("'; see hone --help\n", stderr);
     return HONE_EXIT_USAGE;
 }
 
@@ -78,7 +76,9 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--version") == 0) return run_verb("version", argc - 1, argv + 1);
     if (argv[1][0] == '-') {
-        fprintf(stderr, "hone: the verb comes first, not '%s'; see hone --help\n", argv[1]);
+        fputs("hone: the verb comes first, not '", stderr);
+        hone_utf8_put_shown(stderr, argv[1], false);
+        fputs("'; see hone --help\n", stderr);
         return HONE_EXIT_USAGE;
     }
     return run_verb(argv[1], argc - 1, argv + 1);

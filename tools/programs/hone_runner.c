@@ -19,6 +19,7 @@
 #include "support/core/attributes.h"
 #include "support/core/status.h"
 #include "support/text/duration.h"
+#include "support/text/utf8.h"
 #include "tools/programs/hone_runner_farm.h"
 #include "tools/programs/hone_runner_status.h"
 
@@ -79,8 +80,13 @@ typedef struct command {
 } command;
 
 static int usage(const char *message, const char *what) {
-    fprintf(stderr, "hone-runner: %s%s%s%s; see hone-runner --help\n", message, what ? " '" : "",
-            what ? what : "", what ? "'" : "");
+    fprintf(stderr, "hone-runner: %s", message);
+    if (what) {
+        fputs(" '", stderr);
+        hone_utf8_put_shown(stderr, what, false);
+        fputc('\'', stderr);
+    }
+    fputs("; see hone-runner --help\n", stderr);
     return EXIT_USAGE;
 }
 
@@ -125,7 +131,9 @@ static bool read_launcher(const char *text, command *c) {
 static int report(hone_status st) {
     if (!st) return EXIT_DONE;
     hone_code code = hone_status_code(st);
-    fprintf(stderr, "hone-runner: %s\n", hone_status_message(st));
+    fputs("hone-runner: ", stderr);
+    hone_utf8_put_shown(stderr, hone_status_message(st), true);
+    fputc('\n', stderr);
     hone_status_free(st);
     if (code == HONE_CODE_INTERNAL) return EXIT_BUG;
     return code == HONE_CODE_INVALID ? EXIT_USAGE : EXIT_WORLD;
