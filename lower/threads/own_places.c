@@ -13,6 +13,7 @@
  * Where no index says which thread, and each of them stores what it reads later, each has an array
  * of its own as it stands: one for all of them would be written by all at once. */
 #include "ir/core/concurrent.h"
+#include "ir/region/touches.h"
 #include "lower/ground/accesses.h"
 #include "lower/threads/threads.h"
 
@@ -169,8 +170,8 @@ static bool may_differ(const places *p, const hone_expr *e) {
     return hone_expr_find(e, is_load, NULL) || hone_expr_uses_any(e, p->is_thread, p->var_count);
 }
 
-/* All threads of the axis come to the statement: nothing around it asks which of them it is. Loops
- * over one axis are equally long (ir/verify). */
+/* All threads of the axis come to the statement, where none leaves a loop: nothing around it asks
+ * which of them it is. Loops over one axis are equally long (ir/verify). */
 static bool is_for_each(const places *p, hone_node_id launch, hone_node_id at) {
     const hone_func *func = p->lower->func;
     const hone_node_id end = hone_func_node(func, launch)->parent;
@@ -198,7 +199,7 @@ static void mark_names(places *p, hone_node_id launch) {
 /* All threads store it, and no element is for one of them, be it by an index that is read. */
 static bool are_alike(places *p, const lower_accesses *all, hone_node_id launch) {
     bool has_store = false;
-    if (all->is_opaque) return false;
+    if (all->is_opaque || hone_jumps_below(p->lower->func, launch)) return false;
     mark_names(p, launch);
     for (uint32_t i = 0; i < all->count; i++) {
         const lower_access *one = &all->items[i];
