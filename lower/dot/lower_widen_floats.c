@@ -7,6 +7,8 @@
  *   C[j] = C[j] + float32(X[k]) * float32(P[k, j])       C[j] = C[j] + float32(X[k]) * P[k, j]
  *
  * Pairs of numbers side by side stay: codegen has instructions for sums of their products. */
+#include <math.h>
+
 #include "lower/dot/own_buffers.h"
 #include "lower/ground/passes.h"
 
@@ -16,7 +18,7 @@ typedef struct widening {
     const hone_func *func;
     bool *is_copy; /* by buffer: own, of short floats, widened by all who read it */
     double *reads; /* by buffer: how many elements are read of it */
-    double *room;  /* how many it has, of all its allocations */
+    double *room;  /* how many it has, of all its allocations; INFINITY: not known */
     double now;    /* iterations of the statement that is looked at */
 } widening;
 
@@ -41,8 +43,10 @@ static double iterations(const hone_func *func, hone_node_id n) {
 static void note_room(widening *w, hone_node_id at, hone_buffer b) {
     const hone_buffer_info *info = &w->func->buffers[b];
     double elements = iterations(w->func, at);
-    for (uint32_t d = 0; d < info->rank; d++)
-        elements *= (double)hone_expr_const(info->shape[d]);
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t extent = hone_expr_const(info->shape[d]);
+        elements *= extent < 0 ? INFINITY : (double)extent;
+    }
     w->room[b] += elements;
 }
 

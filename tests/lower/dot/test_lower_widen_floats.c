@@ -26,30 +26,43 @@ enum { PRODUCTS = 40 };
     "        Y[i, j] = T.float32(0)\n"                                                             \
     "        for k in range(24):\n"                                                                \
     "            Y[i, j] = Y[i, j] + T.Cast(\"float32\", A[i, k]) * " read "\n"
+#define OPEN                                                                                       \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(w: T.handle, y: T.handle):\n"                                                        \
+    "    n = T.int32()\n"                                                                          \
+    "    W = T.match_buffer(w, (n, n, 4), \"float16\")\n"                                          \
+    "    Y = T.match_buffer(y, (n, n, 4, 8), \"float32\")\n"                                       \
+    "    P = T.alloc_buffer((n, n, 4), \"float16\")\n"                                             \
+    "    for i, k, j in T.grid(n, n, 4):\n"                                                        \
+    "        P[i, k, j] = W[i, k, j]\n"                                                            \
+    "    for i, k, j, l in T.grid(n, n, 4, 8):\n"                                                  \
+    "        Y[i, k, j, l] = T.Cast(\"float32\", P[i, k, j])\n"
 #define WIDENED "T.Cast(\"float32\", P[k, j])"
 
 static const struct row rows[] = {
-    {"a copy of float16",                 PRODUCT("float16",  "16", "16",  "W[k, j]",           WIDENED),
-     "    P = T.alloc_buffer((24, 16))\n"                        },
-    {"what is stored is widened",         PRODUCT("float16",  "16", "16",  "W[k, j]",           WIDENED),
-     "        P[k, j] = T.Cast(\"float32\", W[k, j])\n"          },
-    {"what is read is wide",              PRODUCT("float16",  "16", "16",  "W[k, j]",           WIDENED),
-     "T.Cast(\"float32\", A[i, k]) * P[k, j]\n"                  },
-    {"a copy of bfloat16",                PRODUCT("bfloat16", "16", "16",  "W[k, j]",           WIDENED),
-     "    P = T.alloc_buffer((24, 16))\n"                        },
+    {"a copy of float16",                 PRODUCT("float16",           "16",                                               "16",  "W[k, j]",           WIDENED),
+     "    P = T.alloc_buffer((24, 16))\n"                                                                                                                                                                                        },
+    {"what is stored is widened",         PRODUCT("float16",           "16",                                               "16",  "W[k, j]",           WIDENED),
+     "        P[k, j] = T.Cast(\"float32\", W[k, j])\n"                                                                                                                                                                          },
+    {"what is read is wide",              PRODUCT("float16",           "16",                                               "16",  "W[k, j]",           WIDENED),
+     "T.Cast(\"float32\", A[i, k]) * P[k, j]\n"                                                                                                                                                                                  },
+    {"a copy of bfloat16",                PRODUCT("bfloat16",          "16",                                               "16",  "W[k, j]",           WIDENED),
+     "    P = T.alloc_buffer((24, 16))\n"                                                                                                                                                                                        },
     {"what is computed is rounded first",
-     PRODUCT("float16",                                       "16", "16",  "W[k, j] * W[k, j]", WIDENED),
-     "        P[k, j] = T.Cast(\"float32\", W[k, j] * W[k, j])\n"},
-    {"which is read too seldom",          PRODUCT("float16",  "16", "600", "W[k, j]",           WIDENED),
-     "    P = T.alloc_buffer((24, 600), \"float16\")\n"          },
-    {"pairs",                             PRODUCT("bfloat16", "2",  "2",   "W[k, j]",           WIDENED),
-     "    P = T.alloc_buffer((24, 2), \"bfloat16\")\n"           },
+     PRODUCT("float16",                                                "16",                                               "16",  "W[k, j] * W[k, j]", WIDENED),
+     "        P[k, j] = T.Cast(\"float32\", W[k, j] * W[k, j])\n"                                                                                                                                                                },
+    {"which is read too seldom",          PRODUCT("float16",           "16",                                               "600", "W[k, j]",           WIDENED),
+     "    P = T.alloc_buffer((24, 600), \"float16\")\n"                                                                                                                                                                          },
+    {"whose size is not known",           OPEN,                        "    P = T.alloc_buffer((n, n, 4), \"float16\")\n"},
+    {"pairs",                          PRODUCT("bfloat16",                                             "2",                                                                    "2",      "W[k, j]",                   WIDENED),
+     "    P = T.alloc_buffer((24, 2), \"bfloat16\")\n"},
     {"which is read as it is, too",
-     PRODUCT("float16",                                       "16", "16",  "W[k, j]",           "T.Cast(\"float32\", P[k, j] + P[k, j])"),
-     "    P = T.alloc_buffer((24, 16), \"float16\")\n"           },
+     PRODUCT("float16",            "16",                                                                    "16",                                                                         "W[k, j]",                                                                "T.Cast(\"float32\", P[k, j] + P[k, j])"),
+     "    P = T.alloc_buffer((24, 16), \"float16\")\n"                                                                                                                                                                                          },
     {"which becomes float64",
-     PRODUCT("float16",                                       "16", "16",  "W[k, j]",           "T.Cast(\"float32\", T.Cast(\"float64\", P[k, j]))"),
-     "    P = T.alloc_buffer((24, 16), \"float16\")\n"           },
+     PRODUCT("float16", "16",                                                                    "16",                                                                         "W[k, j]",                                                                      "T.Cast(\"float32\", T.Cast(\"float64\", P[k, j]))"),
+     "    P = T.alloc_buffer((24, 16), \"float16\")\n"                                                                                                                                                                                                     },
 };
 
 static void check_row(void **state) {
