@@ -84,23 +84,33 @@ static hone_status cpu_set_threads(hone_device *base, int32_t threads) {
 
 /* ---- what candidates leave ---- */
 
+#define GATHER_NS (20 * HONE_NS_PER_MS) /* in which all threads come, where they get processors */
+
 typedef struct manners_check {
     const hone_manners *wanted;
+    const hone_clock *clock;
+    int64_t until_ns;
+    _Atomic int64_t expected; /* threads that have not come */
     _Atomic bool was_changed;
 } manners_check;
 
+/* A share each: who has one waits for the others, or it would take theirs as well. */
 static int32_t restore_one(const hone_rt *rt, void *closure, int64_t begin, int64_t end) {
     manners_check *check = closure;
     (void)rt;
-    (void)begin;
-    (void)end;
     if (!hone_manners_restore(check->wanted)) check->was_changed = true;
+    check->expected -= end - begin;
+    while (check->expected > 0 && hone_clock_now(check->clock) < check->until_ns)
+        sched_yield();
     return 0;
 }
 
 /* In this thread and those of the pool; true: all were as they should be. */
 static bool restore_manners(device_cpu *self) {
-    manners_check check = {.wanted = &self->manners};
+    manners_check check = {.wanted = &self->manners,
+                           .clock = self->clock,
+                           .until_ns = hone_deadline_after(self->clock, GATHER_NS),
+                           .expected = self->threads};
     if (!hone_manners_restore(&self->manners)) check.was_changed = true;
     if (self->threads > 1) {
         (void)self->rt->parallel_for(self->rt, 0, self->threads, restore_one, &check);

@@ -76,8 +76,7 @@ static int32_t make_output(const hone_mt_call *call, hone_mt_frame *frame, int32
     const hone_model_port *info = hone_mt_port_info(call, port);
     DLManagedTensor *made = made_output(call, port);
     int64_t bytes = (int64_t)info->dtype.lanes * ((info->dtype.bits + 7) / 8);
-    int64_t room =
-        bytes; /* for one where there may be none, which is read before a mistake is told */
+    int64_t room = bytes; /* for one where there is none, which is read before that is told */
     made->dl_tensor = (DLTensor){
         .device = {1, 0},
           .ndim = info->ndim, .dtype = info->dtype

@@ -199,6 +199,24 @@ static void executors_stay_as_they_are(void **state) {
     hone_free(library);
 }
 
+/* What other threads of the candidate leave is seen, whichever of them was asked last. */
+static void threads_stay_as_they_are(void **state) {
+    const hone_runner_local_options options = {.executor_path = fixture.executor};
+    hone_run_request request = request_of(unruly, "flush_in_threads", PATIENCE_NS);
+    hone_runner *own = NULL;
+    (void)state;
+    request.threads = 3;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &own));
+    for (int i = 0; i < 8; i++) {
+        hone_run_result result;
+        runner_fixture_run(own, &request, &result);
+        assert_int_equal(result.failure, HONE_FAILURE_RUN_CRASH);
+        assert_non_null(strstr(result.message, "subnormal"));
+        hone_run_result_deinit(&result);
+    }
+    hone_runner_destroy(own);
+}
+
 /* Where the user cannot be changed, no limit of the kernel counts them. */
 static void threads_have_a_limit_as_root(void **state) {
     const hone_runner_local_options options = {.executor_path = fixture.executor,
@@ -222,8 +240,9 @@ static void threads_have_a_limit_as_root(void **state) {
 
 int main(void) {
     const struct CMUnitTest idle[] = {
-        cmocka_unit_test(executors_stay_as_they_are), cmocka_unit_test(candidates_are_alone),
-        cmocka_unit_test(idle_executors_end), cmocka_unit_test(threads_have_a_limit_as_root)};
+        cmocka_unit_test(executors_stay_as_they_are), cmocka_unit_test(threads_stay_as_they_are),
+        cmocka_unit_test(candidates_are_alone), cmocka_unit_test(idle_executors_end),
+        cmocka_unit_test(threads_have_a_limit_as_root)};
     if (runner_fixture_is_emulated()) hone_test_skip_all("an emulator has no filter");
     runner_fixture_init(&fixture);
     unruly = hone_strdup(hone_test_build_path("tests/unruly.so"));
