@@ -267,7 +267,7 @@ static bool link_to(const hone_fs_draft *draft, const char *path) {
 
 /* Who was killed in that moment leaves its draft: nobody holds it any more. */
 static void remove_left_draft(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
     struct stat held, named;
     bool is_left = flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &held) == 0 &&
@@ -300,15 +300,29 @@ static int name_draft(hone_fs_draft *draft) {
     return error;
 }
 
+/* From then on its temporary name may be another's. */
+static int take_name(hone_fs_draft *draft) {
+    if (rename(draft->temporary, draft->path) != 0) return errno;
+    hone_free(draft->temporary);
+    draft->temporary = NULL;
+    return 0;
+}
+
+/* A draft is held until it has its name, or none. */
+static int close_held(hone_fs_draft *draft) {
+    int fd = draft->fd;
+    draft->fd = -1;
+    return close(fd);
+}
+
 hone_status hone_fs_draft_commit(hone_fs_draft *draft) {
     bool is_file = draft->temporary || draft->is_nameless;
     if (is_file) copy_mode(draft);
     bool is_synced = fsync(draft->fd) == 0 || errno == EINVAL || errno == EROFS;
     int error = is_synced ? 0 : errno;
     if (!error && draft->is_nameless) error = name_draft(draft);
-    if (!error && draft->temporary && rename(draft->temporary, draft->path) != 0) error = errno;
-    if (close(draft->fd) != 0 && !error) error = errno; /* it was held until it had its name */
-    draft->fd = -1;
+    if (!error && draft->temporary) error = take_name(draft);
+    if (!error && close_held(draft) != 0) error = errno;
     if (error) {
         hone_status st = write_error(error, draft->path);
         hone_fs_draft_abandon(draft);
@@ -321,8 +335,8 @@ hone_status hone_fs_draft_commit(hone_fs_draft *draft) {
 
 void hone_fs_draft_abandon(hone_fs_draft *draft) {
     if (!draft->path) return;
-    if (draft->fd >= 0) close(draft->fd);
     if (draft->temporary) unlink(draft->temporary);
+    if (draft->fd >= 0) (void)close_held(draft);
     draft_free(draft);
 }
 
