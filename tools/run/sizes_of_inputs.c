@@ -119,6 +119,26 @@ static hone_status add_shape(hone_run_job *job, const char *name) {
     return HONE_OK;
 }
 
+typedef struct matching {
+    const hone_run_job *job;
+    const hone_cli_want *wants;
+    const size_t *index; /* of the input that each want gets */
+    size_t count;
+} matching;
+
+/* As all dimensions of that name are; else the inputs contradict each other, which is said later.
+ */
+static bool is_empty_everywhere(const matching *m, const char *name) {
+    for (size_t i = 0; i < m->count; i++) {
+        const hone_tensor *tensor = m->job->inputs.data[m->index[i]].tensor;
+        for (int32_t d = 0; d < m->wants[i].rank && d < tensor->rank; d++) {
+            const char *other = m->wants[i].dim_names[d];
+            if (other && strcmp(other, name) == 0 && tensor->shape[d] != 0) return false;
+        }
+    }
+    return true;
+}
+
 static hone_status add_empty_sizes(hone_run_job *job, const hone_module *module) {
     hone_cli_want *wants;
     size_t *index, count;
@@ -129,12 +149,14 @@ static hone_status add_empty_sizes(hone_run_job *job, const hone_module *module)
         hone_status_free(st);
         return HONE_OK;
     }
+    const matching m = {job, wants, index, count};
     for (size_t i = 0; i < count; i++) {
         const hone_tensor *tensor = job->inputs.data[index[i]].tensor;
         for (int32_t d = 0; d < wants[i].rank && d < tensor->rank; d++) {
             const char *name = wants[i].dim_names[d];
             bool is_empty = wants[i].shape[d] < 0 && tensor->shape[d] == 0;
-            if (is_empty && is_size(member, name) && !hone_cli_is_told(&job->shapes, name))
+            if (is_empty && is_size(member, name) && !hone_cli_is_told(&job->shapes, name) &&
+                is_empty_everywhere(&m, name))
                 HONE_TRY(add_shape(job, name));
         }
     }
