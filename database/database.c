@@ -425,11 +425,17 @@ hone_status hone_db_check(hone_db *db, hone_db_report report, void *ctx) {
     LOCKED(db, db->vt->check(db, report, ctx));
 }
 
-hone_status hone_db_sql(hone_db *db, const char *sql, int64_t timeout_ns, hone_db_visit_row visit,
-                        void *ctx) {
-    assert(db && sql && visit);
-    if (!db->vt->sql) {
+hone_status hone_db_select(hone_db *db, const hone_db_statement *statement, hone_db_visit_row visit,
+                           void *ctx) {
+    assert(db && statement && statement->sql && visit);
+    if (!db->vt->select) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a database in memory has no SQL; use a file");
     }
-    LOCKED(db, db->vt->sql(db, sql, timeout_ns, visit, ctx));
+    LOCKED(db, db->vt->select(db, statement, visit, ctx));
+}
+
+hone_status hone_db_sql(hone_db *db, const char *sql, int64_t timeout_ns, hone_db_visit_row visit,
+                        void *ctx) {
+    hone_db_statement statement = {.sql = sql, .timeout_ns = timeout_ns};
+    return hone_db_select(db, &statement, visit, ctx);
 }

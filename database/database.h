@@ -341,10 +341,29 @@ typedef struct hone_db_row {
 
 typedef bool (*hone_db_visit_row)(void *ctx, const hone_db_row *row);
 
+/* A value for a parameter of a statement: of `?` by its place among these, of `:name`, `@name` and
+ * `$name` by `name` (without that sign), or by its place where that is NULL. */
+typedef struct hone_db_parameter {
+    const char *name;
+    hone_db_cell value;
+} hone_db_parameter;
+
+typedef struct hone_db_statement {
+    const char *sql;
+    const hone_db_parameter *parameters;
+    size_t parameter_count;
+    int64_t timeout_ns; /* 0 = 60 s */
+} hone_db_statement;
+
 /* Runs one read-only statement (SELECT, WITH, VALUES, EXPLAIN) over the views of docs/database.md.
  * visit is called once with count columns and cells NULL before the rows. INVALID: bad SQL, more
- * than one statement, or one that writes, attaches or loads; its message quotes SQLite's reason.
- * TIMEOUT: ran for more than timeout_ns (0 = 60 s). */
+ * than one statement, or one that writes, attaches or loads; its message quotes SQLite's reason; a
+ * parameter without a value, or values by place beyond the parameters. TIMEOUT: ran for too long.
+ */
+HONE_NODISCARD hone_status hone_db_select(hone_db *db, const hone_db_statement *statement,
+                                          hone_db_visit_row visit, void *ctx);
+
+/* The same of a statement without parameters. */
 HONE_NODISCARD hone_status hone_db_sql(hone_db *db, const char *sql, int64_t timeout_ns,
                                        hone_db_visit_row visit, void *ctx);
 

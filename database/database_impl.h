@@ -65,8 +65,8 @@ typedef struct hone_db_vtable {
     void (*end_look)(hone_db *self);
     hone_status (*check)(hone_db *self, hone_db_report report, void *ctx);
     /* NULL where there is no SQL. */
-    hone_status (*sql)(hone_db *self, const char *sql, int64_t timeout_ns, hone_db_visit_row visit,
-                       void *ctx);
+    hone_status (*select)(hone_db *self, const hone_db_statement *statement,
+                          hone_db_visit_row visit, void *ctx);
 } hone_db_vtable;
 
 struct hone_db {

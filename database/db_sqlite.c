@@ -44,7 +44,7 @@ static const hone_db_vtable sqlite_vtable = {
     .begin_look = db_sqlite_begin_look,
     .end_look = db_sqlite_end_look,
     .check = db_sqlite_check,
-    .sql = db_sqlite_user_sql,
+    .select = db_sqlite_select,
 };
 
 hone_status hone_db_open_sqlite(const hone_db_options *options, hone_db **out_db) {

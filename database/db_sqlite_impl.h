@@ -189,8 +189,8 @@ hone_status db_sqlite_history(hone_db *base, const hone_hash128 *workload,
                               const hone_hash128 *target, hone_db_visit_moment visit, void *ctx);
 
 /* ---- db_sqlite_user.c ---- */
-hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,
-                               hone_db_visit_row visit, void *ctx);
+hone_status db_sqlite_select(hone_db *base, const hone_db_statement *statement,
+                             hone_db_visit_row visit, void *ctx);
 
 /* ---- db_sqlite_pages.c ---- */
 

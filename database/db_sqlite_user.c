@@ -91,6 +91,63 @@ static hone_status prepare_user(db_sqlite *db, const char *sql, int64_t timeout_
     return HONE_OK;
 }
 
+/* ---- parameters ---- */
+
+static hone_status find_value(sqlite3_stmt *stmt, int at, const hone_db_statement *statement,
+                              const hone_db_cell **out_value) {
+    const char *name = sqlite3_bind_parameter_name(stmt, at); /* NULL, "?3", ":name" */
+    bool is_named = name && name[0] != '?';
+    for (size_t i = 0; i < statement->parameter_count && is_named; i++) {
+        const hone_db_parameter *given = &statement->parameters[i];
+        if (!given->name || strcmp(given->name, name + 1) != 0) continue;
+        *out_value = &given->value;
+        return HONE_OK;
+    }
+    size_t place = (size_t)at - 1;
+    if (place < statement->parameter_count && !statement->parameters[place].name) {
+        *out_value = &statement->parameters[place].value;
+        return HONE_OK;
+    }
+    if (is_named) return HONE_ERROR(HONE_CODE_INVALID, "parameter '%s' has no value", name);
+    return HONE_ERROR(HONE_CODE_INVALID, "parameter %d has no value", at);
+}
+
+static int bind_value(sqlite3_stmt *stmt, int at, const hone_db_cell *value) {
+    switch (value->kind) {
+    case HONE_DB_CELL_INT:
+        return sqlite3_bind_int64(stmt, at, value->i);
+    case HONE_DB_CELL_REAL:
+        return sqlite3_bind_double(stmt, at, value->f);
+    case HONE_DB_CELL_TEXT:
+        return sqlite3_bind_text64(stmt, at, value->text, value->length, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case HONE_DB_CELL_BLOB:
+        return sqlite3_bind_blob64(stmt, at, value->text, value->length, SQLITE_STATIC);
+    case HONE_DB_CELL_NULL:
+        break;
+    }
+    return sqlite3_bind_null(stmt, at);
+}
+
+static hone_status bind_parameters(db_sqlite *db, sqlite3_stmt *stmt,
+                                   const hone_db_statement *statement) {
+    int count = sqlite3_bind_parameter_count(stmt);
+    for (int at = 1; at <= count; at++) {
+        const hone_db_cell *value = NULL;
+        HONE_TRY(find_value(stmt, at, statement, &value));
+        int rc = bind_value(stmt, at, value);
+        if (rc != SQLITE_OK) return sql_error(db, rc, statement->timeout_ns);
+    }
+    for (size_t i = (size_t)count; i < statement->parameter_count; i++) {
+        if (statement->parameters[i].name) continue; /* a table of values may have more */
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu values for a statement with %d parameters",
+                          statement->parameter_count, count);
+    }
+    return HONE_OK;
+}
+
+/* ---- rows ---- */
+
 static void read_cell(sqlite3_stmt *stmt, int at, hone_db_cell *cell) {
     *cell = (hone_db_cell){.kind = HONE_DB_CELL_NULL};
     switch (sqlite3_column_type(stmt, at)) {
@@ -144,12 +201,13 @@ static hone_status visit_rows(db_sqlite *db, sqlite3_stmt *stmt, row_storage *st
     return HONE_OK;
 }
 
-static hone_status run_user(db_sqlite *db, const char *sql, int64_t timeout_ns,
+static hone_status run_user(db_sqlite *db, const hone_db_statement *statement,
                             hone_db_visit_row visit, void *ctx) {
     sqlite3_stmt *stmt = NULL;
     row_storage storage = {0};
     hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, prepare_user(db, sql, timeout_ns, &stmt), done);
+    HONE_TRY_GOTO(st, prepare_user(db, statement->sql, statement->timeout_ns, &stmt), done);
+    HONE_TRY_GOTO(st, bind_parameters(db, stmt, statement), done);
     storage.count = (size_t)sqlite3_column_count(stmt);
     storage.names = hone_calloc(storage.count + 1, sizeof *storage.names);
     storage.cells = hone_calloc(storage.count + 1, sizeof *storage.cells);
@@ -157,7 +215,7 @@ static hone_status run_user(db_sqlite *db, const char *sql, int64_t timeout_ns,
         st = HONE_ERROR(HONE_CODE_NO_MEMORY, "query row");
         goto done;
     }
-    HONE_TRY_GOTO(st, visit_rows(db, stmt, &storage, timeout_ns, visit, ctx), done);
+    HONE_TRY_GOTO(st, visit_rows(db, stmt, &storage, statement->timeout_ns, visit, ctx), done);
 done:
     hone_free(storage.names);
     hone_free(storage.cells);
@@ -165,18 +223,19 @@ done:
     return st;
 }
 
-hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,
-                               hone_db_visit_row visit, void *ctx) {
-    if (timeout_ns <= 0) timeout_ns = DEFAULT_TIMEOUT_NS;
+hone_status db_sqlite_select(hone_db *base, const hone_db_statement *statement,
+                             hone_db_visit_row visit, void *ctx) {
+    hone_db_statement bounded = *statement;
+    if (bounded.timeout_ns <= 0) bounded.timeout_ns = DEFAULT_TIMEOUT_NS;
     db_sqlite reader = {.path = db_sqlite_of(base)->path};
     hone_db_options options = {.path = reader.path, .mode = HONE_DB_READ};
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, db_sqlite_connect(&reader, &options), done);
-    int64_t deadline_ns = hone_clock_now(hone_clock_system()) + timeout_ns;
+    int64_t deadline_ns = hone_clock_now(hone_clock_system()) + bounded.timeout_ns;
     sqlite3_limit(reader.sql, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
     sqlite3_progress_handler(reader.sql, STEPS_BETWEEN_LOOKS, is_late, &deadline_ns);
     sqlite3_set_authorizer(reader.sql, authorize, NULL);
-    HONE_TRY_GOTO(st, run_user(&reader, sql, timeout_ns, visit, ctx), done);
+    HONE_TRY_GOTO(st, run_user(&reader, &bounded, visit, ctx), done);
 done:
     sqlite3_close_v2(reader.sql);
     return st;

@@ -177,42 +177,131 @@ hone_error *hone_records_best(hone_records *records, const char *workload, const
 
 enum { MAX_COLUMNS = 512, NUMBER_BYTES = 32 };
 
-typedef struct query {
+static const int cell_kinds[] = {
+    [HONE_SQL_NULL] = HONE_DB_CELL_NULL, [HONE_SQL_INTEGER] = HONE_DB_CELL_INT,
+    [HONE_SQL_REAL] = HONE_DB_CELL_REAL, [HONE_SQL_TEXT] = HONE_DB_CELL_TEXT,
+    [HONE_SQL_BLOB] = HONE_DB_CELL_BLOB,
+};
+
+static const hone_sql_kind sql_kinds[] = {
+    [HONE_DB_CELL_NULL] = HONE_SQL_NULL, [HONE_DB_CELL_INT] = HONE_SQL_INTEGER,
+    [HONE_DB_CELL_REAL] = HONE_SQL_REAL, [HONE_DB_CELL_TEXT] = HONE_SQL_TEXT,
+    [HONE_DB_CELL_BLOB] = HONE_SQL_BLOB,
+};
+
+typedef struct selection {
+    hone_sql_visit visit;
+    void *ctx;
+    hone_sql_value values[MAX_COLUMNS];
+    bool is_too_wide;
+} selection;
+
+static bool visit_row(void *ctx, const hone_db_row *row) {
+    selection *s = ctx;
+    if (row->count > MAX_COLUMNS) {
+        s->is_too_wide = true;
+        return false;
+    }
+    for (size_t i = 0; i < row->count; i++) {
+        static const hone_db_cell nothing = {.kind = HONE_DB_CELL_NULL};
+        const hone_db_cell *cell = row->cells ? &row->cells[i] : &nothing;
+        s->values[i] = (hone_sql_value){.name = row->names[i],
+                                        .kind = sql_kinds[cell->kind],
+                                        .integer = cell->i,
+                                        .real = cell->f,
+                                        .text = cell->text,
+                                        .length = cell->length};
+    }
+    return s->visit(s->ctx, row->cells != NULL, row->count, s->values) == 0;
+}
+
+static hone_status take_parameters(size_t count, const hone_sql_value *from,
+                                   hone_db_parameter *to) {
+    for (size_t i = 0; i < count; i++) {
+        const hone_sql_value *value = &from[i];
+        if ((size_t)value->kind >= HONE_COUNT(cell_kinds))
+            return HONE_ERROR(HONE_CODE_INVALID, "parameters[%zu]: kind %d", i, (int)value->kind);
+        if (value->kind >= HONE_SQL_TEXT && !value->text)
+            return HONE_ERROR(HONE_CODE_INVALID, "parameters[%zu].text is NULL", i);
+        to[i] = (hone_db_parameter){
+            value->name,
+            {.kind = (hone_db_cell_kind)cell_kinds[value->kind],
+                    .i = value->integer,
+                    .f = value->real,
+                    .text = value->text,
+                    .length = value->length}
+        };
+    }
+    return HONE_OK;
+}
+
+static hone_status run_selection(hone_db *db, const char *sql, size_t count,
+                                 const hone_sql_value *values, hone_db_parameter *parameters,
+                                 selection *s) {
+    HONE_TRY(take_parameters(count, values, parameters));
+    hone_db_statement statement = {.sql = sql, .parameters = parameters, .parameter_count = count};
+    HONE_TRY(hone_db_select(db, &statement, visit_row, s));
+    if (s->is_too_wide)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d columns", MAX_COLUMNS);
+    return HONE_OK;
+}
+
+hone_error *hone_records_select(hone_records *records, const char *sql, size_t parameter_count,
+                                const hone_sql_value *parameters, hone_sql_visit visit, void *ctx) {
+    HONE_API_NEED(records);
+    HONE_API_NEED(sql);
+    HONE_API_NEED(visit);
+    if (parameter_count) HONE_API_NEED(parameters);
+    selection *s = hone_calloc(1, sizeof *s);
+    hone_db_parameter *taken = hone_calloc(parameter_count + 1, sizeof *taken);
+    hone_status st = HONE_OK;
+    if (s && taken) {
+        s->visit = visit;
+        s->ctx = ctx;
+        st = run_selection(records->db, sql, parameter_count, parameters, taken, s);
+    } else {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "query");
+    }
+    hone_free(taken);
+    hone_free(s);
+    return hone_api_error(st);
+}
+
+/* ---- SQL whose cells are texts ---- */
+
+typedef struct text_rows {
     hone_row_visit visit;
     void *ctx;
-    const char *cells[MAX_COLUMNS];
+    const char *names[MAX_COLUMNS], *cells[MAX_COLUMNS];
     char numbers[MAX_COLUMNS][NUMBER_BYTES];
-    bool is_too_wide;
-} query;
+} text_rows;
 
-static const char *cell_text(const hone_db_cell *cell, char number[NUMBER_BYTES]) {
+static const char *cell_text(const hone_sql_value *cell, char number[NUMBER_BYTES]) {
     switch (cell->kind) {
-    case HONE_DB_CELL_NULL:
+    case HONE_SQL_NULL:
         return NULL;
-    case HONE_DB_CELL_INT:
-        snprintf(number, NUMBER_BYTES, "%" PRId64, cell->i);
+    case HONE_SQL_INTEGER:
+        snprintf(number, NUMBER_BYTES, "%" PRId64, cell->integer);
         return number;
-    case HONE_DB_CELL_REAL:
-        snprintf(number, NUMBER_BYTES, "%.17g", cell->f);
+    case HONE_SQL_REAL:
+        snprintf(number, NUMBER_BYTES, "%.17g", cell->real);
         return number;
-    case HONE_DB_CELL_TEXT:
+    case HONE_SQL_TEXT:
         return cell->text;
-    case HONE_DB_CELL_BLOB:
+    case HONE_SQL_BLOB:
         break;
     }
     snprintf(number, NUMBER_BYTES, "(%zu bytes)", cell->length);
     return number;
 }
 
-static bool visit_row(void *ctx, const hone_db_row *row) {
-    query *q = ctx;
-    if (row->count > MAX_COLUMNS) {
-        q->is_too_wide = true;
-        return false;
+static int visit_texts(void *ctx, int is_row, size_t count, const hone_sql_value *values) {
+    text_rows *t = ctx;
+    for (size_t i = 0; i < count; i++) {
+        t->names[i] = values[i].name;
+        t->cells[i] = cell_text(&values[i], t->numbers[i]);
     }
-    for (size_t i = 0; row->cells && i < row->count; i++)
-        q->cells[i] = cell_text(&row->cells[i], q->numbers[i]);
-    return q->visit(q->ctx, row->count, row->names, row->cells ? q->cells : NULL) == 0;
+    return t->visit(t->ctx, count, t->names, is_row ? t->cells : NULL);
 }
 
 hone_error *hone_records_query(hone_records *records, const char *sql, hone_row_visit visit,
@@ -220,13 +309,11 @@ hone_error *hone_records_query(hone_records *records, const char *sql, hone_row_
     HONE_API_NEED(records);
     HONE_API_NEED(sql);
     HONE_API_NEED(visit);
-    query *q = hone_calloc(1, sizeof *q);
-    if (!q) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "query"));
-    q->visit = visit;
-    q->ctx = ctx;
-    hone_status st = hone_db_sql(records->db, sql, 0, visit_row, q);
-    if (!st && q->is_too_wide)
-        st = HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d columns", MAX_COLUMNS);
-    hone_free(q);
-    return hone_api_error(st);
+    text_rows *t = hone_calloc(1, sizeof *t);
+    if (!t) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "query"));
+    t->visit = visit;
+    t->ctx = ctx;
+    hone_error *error = hone_records_select(records, sql, 0, NULL, visit_texts, t);
+    hone_free(t);
+    return error;
 }

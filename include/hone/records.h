@@ -59,6 +59,36 @@ typedef int (*hone_row_visit)(void *ctx, size_t count, const char *const *names,
 HONE_API hone_error *hone_records_query(hone_records *records, const char *sql,
                                         hone_row_visit visit, void *ctx);
 
+typedef enum hone_sql_kind {
+    HONE_SQL_NULL,
+    HONE_SQL_INTEGER,
+    HONE_SQL_REAL,
+    HONE_SQL_TEXT,
+    HONE_SQL_BLOB,
+} hone_sql_kind;
+
+/* A value of a row, or one for a parameter. */
+typedef struct hone_sql_value {
+    const char *name; /* of the column; of a parameter, without its sign: NULL = by its place */
+    hone_sql_kind kind;
+    int64_t integer;
+    double real;
+    const char *text; /* TEXT, BLOB: `length` bytes; a text in a row ends with NUL */
+    size_t length;
+} hone_sql_value;
+
+/* Called once with the names of the columns, `is_row` 0 and all values NULL, then for each row.
+ * Values live during the callback. Anything but 0 stops. */
+typedef int (*hone_sql_visit)(void *ctx, int is_row, size_t count, const hone_sql_value *values);
+
+/* hone_records_query with values for parameters, and typed cells. `?` takes the value at its place
+ * among `parameters`; `:name`, `@name` and `$name` take the one of that name, or the one at their
+ * place when that has no name. Errors: invalid: a parameter without a value, values by place that
+ * no parameter takes. */
+HONE_API hone_error *hone_records_select(hone_records *records, const char *sql,
+                                         size_t parameter_count, const hone_sql_value *parameters,
+                                         hone_sql_visit visit, void *ctx);
+
 HONE_END_DECLS
 
 #endif

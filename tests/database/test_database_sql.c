@@ -67,6 +67,56 @@ static void runs_sql(void **state) {
     hone_free(path);
 }
 
+/* What a statement gives for these values. */
+#define INT_OF(number)                                                                             \
+    { .kind = HONE_DB_CELL_INT, .i = (number) }
+#define TEXT_OF(string)                                                                            \
+    { .kind = HONE_DB_CELL_TEXT, .text = (string), .length = sizeof(string) - 1 }
+
+/* clang-format off */
+static const struct bound_row {
+    const char *name, *sql;
+    size_t count;
+    hone_db_parameter parameters[3];
+    hone_code code;
+    const char *part; /* of the message */
+    int64_t first;    /* the first cell */
+} bound_rows[] = {
+    {"by place", "SELECT ? - ?", 2, {{NULL, INT_OF(7)}, {NULL, INT_OF(2)}}, HONE_CODE_OK, NULL, 5},
+    {"by number", "SELECT ?2 - ?1", 2, {{NULL, INT_OF(7)}, {NULL, INT_OF(2)}}, HONE_CODE_OK, NULL, -5},
+    {"by name", "SELECT :a - @b - $a", 2, {{"b", INT_OF(2)}, {"a", INT_OF(7)}}, HONE_CODE_OK, NULL, -2},
+    {"names by place", "SELECT :a - :b - :a", 2, {{NULL, INT_OF(7)}, {NULL, INT_OF(2)}}, HONE_CODE_OK, NULL, -2},
+    {"names that are not used", "SELECT :a", 2, {{"b", INT_OF(2)}, {"a", INT_OF(7)}}, HONE_CODE_OK, NULL, 7},
+    {"real", "SELECT CAST(? * 4 AS INTEGER)", 1, {{NULL, {.kind = HONE_DB_CELL_REAL, .f = 0.5}}}, HONE_CODE_OK, NULL, 2},
+    {"null", "SELECT ? IS NULL", 1, {{NULL, {.kind = HONE_DB_CELL_NULL}}}, HONE_CODE_OK, NULL, 1},
+    {"blob", "SELECT length(?)", 1, {{NULL, {.kind = HONE_DB_CELL_BLOB, .text = "a\0b", .length = 3}}}, HONE_CODE_OK, NULL, 3},
+    {"text is no SQL", "SELECT length(?)", 1, {{NULL, TEXT_OF("1) --")}}, HONE_CODE_OK, NULL, 5},
+    {"in a view", "SELECT count(*) FROM v_trials WHERE outcome <> ?", 1, {{NULL, TEXT_OF("none")}}, HONE_CODE_OK, NULL, 20},
+    {"none given", "SELECT ?", 0, {{0}}, HONE_CODE_INVALID, "parameter 1 has no value", 0},
+    {"one missing", "SELECT ?, ?", 1, {{NULL, INT_OF(1)}}, HONE_CODE_INVALID, "parameter 2 has no value", 0},
+    {"name missing", "SELECT :task", 1, {{"tusk", INT_OF(1)}}, HONE_CODE_INVALID, "':task' has no value", 0},
+    {"too many", "SELECT ?", 2, {{NULL, INT_OF(1)}, {NULL, INT_OF(2)}}, HONE_CODE_INVALID, "2 values for a statement with 1", 0},
+};
+/* clang-format on */
+
+static void binds_parameters(void **state) {
+    const struct bound_row *row = *state;
+    static int number;
+    char name[32];
+    snprintf(name, sizeof name, "bound%d.db", number++);
+    char *path = sample_file(name, 20);
+    hone_db *db = NULL;
+    int64_t first = 0;
+    hone_db_statement statement = {
+        .sql = row->sql, .parameters = row->parameters, .parameter_count = row->count};
+    HONE_ASSERT_OK(sample_open(path, HONE_DB_READ, &db));
+    HONE_ASSERT_ERROR(hone_db_select(db, &statement, sample_take_number, &first), row->code,
+                      row->part);
+    assert_int_equal(first, row->first);
+    hone_db_close(db);
+    hone_free(path);
+}
+
 /* Runs every block marked sql of the documentation; each has rows. */
 static void documented_queries_run(void **state) {
     (void)state;
@@ -164,6 +214,7 @@ int main(void) {
     if (sample_files_begin("hone-sql")) return 1;
     int failed = cmocka_run_group_tests_name("database/views", tests, NULL, NULL);
     failed += HONE_RUN_ROWS("database/sql", sql_rows, runs_sql);
+    failed += HONE_RUN_ROWS("database/parameters", bound_rows, binds_parameters);
     sample_files_end();
     return failed;
 }

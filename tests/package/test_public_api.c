@@ -210,6 +210,53 @@ static int see_row(void *ctx, size_t count, const char *const *names, const char
     return 0;
 }
 
+enum { ROWS_BYTES = 256 };
+
+static int see_value(void *ctx, int is_row, size_t count, const hone_sql_value *values) {
+    char *out = ctx;
+    for (size_t i = 0; i < count; i++) {
+        const hone_sql_value *v = &values[i];
+        assert_true(is_row || v->kind == HONE_SQL_NULL);
+        snprintf(out + strlen(out), ROWS_BYTES - strlen(out), "%s:%d:%d:%g:%.*s;", v->name,
+                 (int)v->kind, (int)v->integer, v->real, (int)v->length, v->text ? v->text : "");
+    }
+    return 0;
+}
+
+/* What is bound comes back as it was: its kind, too. */
+static void binds_values(hone_records *records) {
+    const hone_sql_value values[] = {
+        {.kind = HONE_SQL_INTEGER, .integer = 7},
+        {.kind = HONE_SQL_REAL,                        .real = 0.5},
+        {.kind = HONE_SQL_TEXT,.text = "12", .length = 2},
+        {.kind = HONE_SQL_BLOB,    .text = "xyz", .length = 2},
+        {.kind = HONE_SQL_NULL            },
+    };
+    const hone_sql_value number = {.name = "n", .kind = HONE_SQL_INTEGER, .integer = 1};
+    const hone_sql_value odd = {.kind = (hone_sql_kind)9}, empty = {.kind = HONE_SQL_TEXT};
+    char rows[ROWS_BYTES] = "", named[ROWS_BYTES] = "";
+    assert_null(hone_records_select(records, "SELECT ? a, ? b, ? c, ? d, ? e LIMIT 0", 5, values,
+                                    see_value, rows));
+    assert_string_equal(rows, "a:0:0:0:;b:0:0:0:;c:0:0:0:;d:0:0:0:;e:0:0:0:;");
+    rows[0] = '\0';
+    assert_null(hone_records_select(records, "VALUES (?, ?, ?, ?, ?)", 5, values, see_value, rows));
+    assert_non_null(strstr(rows, "column1:1:7:0:;column2:2:0:0.5:;column3:3:0:0:12;"
+                                 "column4:4:0:0:xy;column5:0:0:0:;"));
+    assert_null(hone_records_select(records, "SELECT record FROM v_trials WHERE proposal = :n", 1,
+                                    &number, see_value, named));
+    assert_string_equal(named, "record:0:0:0:;record:1:2:0:;");
+    public_expect(hone_records_select(records, "SELECT ?", 0, NULL, see_value, rows), "invalid",
+                  "parameter 1 has no value");
+    public_expect(hone_records_select(records, "SELECT ?", 1, &odd, see_value, rows), "invalid",
+                  "parameters[0]: kind 9");
+    public_expect(hone_records_select(records, "SELECT ?", 1, &empty, see_value, rows), "invalid",
+                  "parameters[0].text is NULL");
+    public_expect(hone_records_select(records, "SELECT ?", 1, NULL, see_value, rows), "invalid",
+                  "parameters is NULL");
+    public_expect(hone_records_select(records, "SELECT 1", 0, NULL, NULL, rows), "invalid",
+                  "visit is NULL");
+}
+
 static void reads_records(void **state) {
     (void)state;
     snprintf(path, sizeof path, "/tmp/hone-api-%d.db", (int)getpid());
@@ -227,6 +274,7 @@ static void reads_records(void **state) {
     assert_null(hone_records_query(
         records, "SELECT record, median_ns FROM v_trials WHERE proposal > 1 ORDER BY 1", see_row,
         rows));
+    binds_values(records);
     public_expect(hone_records_top(records, "xyz", NULL, 0, see, &none), "invalid", "xyz");
     public_expect(hone_records_query(records, "DELETE FROM trial", see_row, rows), "invalid", "");
     public_expect(hone_records_best(records, hex, NULL, see, &none), "invalid", "target");

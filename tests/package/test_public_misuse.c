@@ -129,6 +129,7 @@ static void records(void **state) {
     needs(hone_records_top(NULL, NULL, NULL, 0, nothing, NULL), "records");
     needs(hone_records_best(NULL, "a", "b", nothing, NULL), "records");
     needs(hone_records_query(NULL, "SELECT 1", NULL, NULL), "records");
+    needs(hone_records_select(NULL, "SELECT 1", 0, NULL, NULL, NULL), "records");
 }
 
 static void models(void **state) {

@@ -6,6 +6,7 @@ import threading
 import unittest
 import unittest.mock
 
+import numpy as np
 import hone
 from hone.script import T
 
@@ -252,6 +253,46 @@ class Tuning(Case):
             len(hone.Database("/nowhere/a.db"))
         best = db.query("SELECT trace FROM v_trials WHERE outcome = 'ok' ORDER BY median_ns")
         hone.load(product).replay(best[0]["trace"])
+
+    def test_values_of_queries(self):
+        db = hone.Database(self.db)
+        for sql, parameters, expected in (
+                ("SELECT ? - ? AS v", (7, 2), 5),
+                ("SELECT :a - :b AS v", {"b": 2, "a": 7, "c": 1}, 5),
+                ("SELECT ? AS v", ["12"], "12"),  # a text that reads as a number
+                ("SELECT ? AS v", ["it's; --"], "it's; --"),
+                ("SELECT ? AS v", [b"a\0b"], b"a\0b"),
+                ("SELECT ? AS v", ["a\0b"], "a\0b"),
+                ("SELECT ? AS v", [None], None), ("SELECT ? AS v", [0.5], 0.5),
+                ("SELECT ? AS v", [True], 1), ("SELECT ? AS v", [np.int64(-3)], -3),
+                ("SELECT ? AS v", [np.float32(0.25)], 0.25),
+                ("SELECT ? AS v", [-2**63], -2**63), ("SELECT 1e3 AS v", (), 1000.0)):
+            with self.subTest(sql=sql, parameters=parameters):
+                value = db.query(sql, parameters)[0]["v"]
+                self.assertEqual(value, expected)
+                self.assertIs(type(value), type(expected))
+        count = db.query("SELECT count(*) AS n FROM v_trials WHERE outcome = ?", ["ok"])[0]["n"]
+        self.assertEqual(count, len(db.query("SELECT 1 FROM v_trials WHERE outcome = 'ok'")))
+        for sql, parameters, message in (
+                ("SELECT ?", (), "parameter 1 has no value"),
+                ("SELECT :task", {"tusk": 1}, "':task' has no value"),
+                ("SELECT 1", [1], "1 values for a statement with 0"),
+                ("SELECT ?", "ok", "sequence or a mapping"), ("SELECT ?", [[1]], "'list'"),
+                ("SELECT ?", [2**63], "64 bits")):
+            with self.subTest(sql=sql), self.assertRaisesRegex(hone.InvalidError, message):
+                db.query(sql, parameters)
+
+    def test_frames(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("there is no pandas")
+        db = hone.Database(self.db)
+        frame = db.frame()
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(len(frame), len(db))
+        none = db.frame("SELECT outcome, median_ns FROM v_trials WHERE outcome = ?", ["nothing"])
+        self.assertEqual((list(none.columns), len(none)), (["outcome", "median_ns"], 0))
 
 
 if __name__ == "__main__":

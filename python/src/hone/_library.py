@@ -1,7 +1,7 @@
 """libhone.so by ctypes: where it is found, its functions and structures.
 
-The structures are those of <hone/tune.h>, <hone/variant.h>, <hone/compile.h>, <hone/database.h> and
-<hone/model_abi.h>, member by member.
+The structures are those of <hone/tune.h>, <hone/variant.h>, <hone/compile.h>, <hone/database.h>,
+<hone/records.h> and <hone/model_abi.h>, member by member.
 """
 
 from __future__ import annotations
@@ -156,7 +156,15 @@ class News(Structure):
                 ("changed", c_int64)]
 
 
-RowVisit = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p))
+SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB = range(5)
+
+
+class SqlValue(Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("integer", c_int64), ("real", c_double),
+                ("text", POINTER(c_char)), ("length", c_size_t)]
+
+
+SqlVisit = CFUNCTYPE(c_int, c_void_p, c_int, c_size_t, POINTER(SqlValue))
 
 # ---- functions: the result, then the arguments; "e" is an error, checked and turned into an
 # exception, "p" a pointer, "s" a text, "z" a size, "i" an int, "q" an int64, "u" a uint64 ----
@@ -182,7 +190,7 @@ _SIGNATURES = {
     "hone_model_open": "esp", "hone_model_close": "vp", "hone_model_describe": "pp",
     "hone_model_find": "pps", "hone_model_run": "epppp",
     "hone_model_profile": "epppppp",
-    "hone_records_open": "esp", "hone_records_close": "vp", "hone_records_query": "epspp",
+    "hone_records_open": "esp", "hone_records_close": "vp", "hone_records_select": "epszppp",
     "hone_database_merge": "essp", "hone_database_export": "ess", "hone_database_import": "essp",
     "hone_database_prune": "esqp",
     "hone_extern_register": "espi", "hone_target_text": "esp",
