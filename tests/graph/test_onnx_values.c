@@ -60,6 +60,23 @@ static const value_row rows[] = {
     ROW("or not",
         "opset 19\ninput x f32 3\nnode Cast x -> t to=17 saturate=0\nnode Cast t -> y to=1",
         "1000,-2,0.3", "nan,-2,0.3125"),
+    ROW("powers of two: up",
+        "opset 24\ninput x f32 8\nnode Cast x -> t to=24\nnode Cast t -> y to=1",
+        "1,1.0001,-3,0.25,inf,nan,3e38,1.75", "1,2,4,0.25,nan,nan,1.7014118e38,2"),
+    ROW("the nearest one, halves up",
+        "opset 24\ninput x f16 5\nnode Cast x -> t to=24 round_mode='nearest'\n"
+        "node Cast t -> y to=1",
+        "1,1.49,1.5,3,-5", "1,1,2,4,4"),
+    ROW("down",
+        "opset 24\ninput x f64 4\nnode Cast x -> t to=24 round_mode='down'\nnode Cast t -> y to=1",
+        "1,1.99,-3,inf", "1,1,2,nan"),
+    ROW("beyond the greatest one",
+        "opset 24\ninput x f32 2\nnode Cast x -> t to=24 saturate=0\nnode Cast t -> y to=1",
+        "3e38,1.7014118e38", "nan,1.7014118e38"),
+    ROW("the least ones",
+        "opset 24\ninput x f32 3\nnode Cast x -> t to=24 round_mode='nearest'\n"
+        "node Cast t -> d to=11\nconst k f64 = 1e38\nnode Mul d,k -> y",
+        "0,4e-39,7e-39", "0.58774717541114374,0.58774717541114374,1.1754943508222875"),
     ROW("constants of float8",
         "opset 19\ninput x f32 1\nconst q f8 2 = 1.5,-448\nconst s f32 = 2\n"
         "node DequantizeLinear q,s -> d\nnode Mul d,x -> y",

@@ -26,12 +26,43 @@ hone_status onnx_emit_float8(onnx_reader *r, hone_garg x, hone_dtype dtype, hone
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
-/* Powers of two are rounded by rules of their own. */
-static hone_status check_target(const onnx_reader *r, hone_dtype from, hone_dtype to) {
-    char mode[64];
-    HONE_TRY(onnx_attr_text(r, "round_mode", "up", mode));
-    if (to.code != HONE_DTYPE_CODE_FLOAT8_E8M0FNU || hone_dtype_equal(from, to)) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a cast to float8_e8m0fnu is not implemented");
+/* What is added below the exponent of a float32 before it is cut off. */
+static hone_status emit_rounding(onnx_reader *r, uint32_t mode, hone_garg bits, hone_garg *out) {
+    hone_garg is_normal, whole, less;
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_U32, mode == 0 ? 0x7fffff : 0x400000, &whole));
+    *out = whole;
+    if (mode == 0) return HONE_OK;
+    HONE_TRY(onnx_with_scalar(r, "greater_equal", bits, 0x800000, &is_normal));
+    HONE_TRY(onnx_scalar(r, HONE_DTYPE_U32, 0x3fffff, &less));
+    return onnx_emit_where(r, is_normal, whole, less, out);
+}
+
+/* To powers of two: the exponents of float32, whatever the sign is, rounded by `round_mode`;
+ * infinities and NaN are NaN. In the nearest mode halves go up, but below the normal numbers. */
+static hone_status emit_power(onnx_reader *r, hone_garg x, bool saturates, hone_dtype dtype,
+                              hone_garg *out) {
+    enum { UP, NEAREST, DOWN };
+    static const char *const modes[] = {"up", "nearest", "down", NULL};
+    uint32_t mode;
+    hone_garg bits, exponent, extra, is_finite, nan;
+    hone_attr as_bits = {"dtype", onnx_text_value(r, "uint32")};
+    hone_attr as_power = {"dtype", onnx_text_value(r, HONE_DTYPE_NAME(dtype))};
+    HONE_TRY(onnx_attr_word(r, "round_mode", modes[UP], modes, &mode));
+    HONE_TRY(onnx_emit_cast(r, x, HONE_DTYPE_F32, &x));
+    HONE_TRY(onnx_emit(r, "bitcast", 1, &x, 1, &as_bits, &bits));
+    HONE_TRY(onnx_with_scalar(r, "bitwise_and", bits, 0x7fffffff, &bits));
+    exponent = bits;
+    if (mode != DOWN) {
+        HONE_TRY(emit_rounding(r, mode, bits, &extra));
+        HONE_TRY(onnx_emit2(r, "add", bits, extra, &exponent));
+    }
+    HONE_TRY(onnx_with_scalar(r, "right_shift", exponent, 23, &exponent));
+    HONE_TRY(onnx_with_scalar(r, "minimum", exponent, saturates ? 254 : 255, &exponent));
+    HONE_TRY(onnx_with_scalar(r, "less", bits, 0x7f800000, &is_finite));
+    HONE_TRY(onnx_scalar_like(r, &exponent, 255, &nan));
+    HONE_TRY(onnx_emit_where(r, is_finite, exponent, nan, &exponent));
+    HONE_TRY(onnx_emit_cast(r, exponent, HONE_DTYPE_U8, &exponent));
+    return onnx_emit(r, "bitcast", 1, &exponent, 1, &as_power, out);
 }
 
 static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
@@ -40,8 +71,9 @@ static hone_status cast_to(onnx_reader *r, hone_dtype to, hone_garg *out) {
     HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
     HONE_TRY(onnx_input_info(r, 0, &info));
     HONE_TRY(onnx_attr_int(r, "saturate", 1, &saturates));
-    HONE_TRY(check_target(r, info->dtype, to));
     bool is_same = hone_dtype_equal(info->dtype, to);
+    if (to.code == HONE_DTYPE_CODE_FLOAT8_E8M0FNU && !is_same)
+        return emit_power(r, r->inputs[0], saturates, to, out);
     if (to.bits < 8 && hone_dtype_is_integer(to)) /* the low bits count */
         HONE_TRY(onnx_emit_cast(r, r->inputs[0],
                                 hone_dtype_is_float(info->dtype) ? HONE_DTYPE_I32 : info->dtype,
