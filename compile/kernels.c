@@ -269,8 +269,9 @@ static hone_status use_host(parts *p, part_kernel *k, const char *why) {
         HONE_TRY(use_schedule(p, k, print_for_host));
     }
     k->facts.source = HONE_COMPILE_HOST;
+    k->device_why = hone_arena_strdup(p->arena, why);
     k->facts.reason = hone_arena_printf(p->arena, "the CPU runs it: for the GPU %s", why);
-    return k->facts.reason ? HONE_OK : parts_no_memory();
+    return k->device_why && k->facts.reason ? HONE_OK : parts_no_memory();
 }
 
 static hone_status use_default(parts *p, part_kernel *k) {
@@ -336,6 +337,15 @@ static hone_status submit(builds *b, size_t index) {
     return hone_builder_submit(b->builder, &request, &b->tickets[index]);
 }
 
+/* What the device the kernel was for says of it, where the CPU can't run it either. */
+static hone_status refuse(const part_kernel *k, const char *why) {
+    if (!k->device_why)
+        return HONE_ERROR(HONE_CODE_INVALID, "kernel '%s' does not build: %s", k->facts.name, why);
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "kernel '%s' does not build: %s; nor does the CPU run it in its place: %s",
+                      k->facts.name, k->device_why, why);
+}
+
 /* The next best thing to do for a kernel whose build was refused. */
 static hone_status fall_back(builds *b, size_t index, const char *why) {
     parts *p = b->p;
@@ -350,7 +360,7 @@ static hone_status fall_back(builds *b, size_t index, const char *why) {
     } else if (parts_is_for_gpu(p) && !k->on_host) {
         HONE_TRY(use_host(p, k, why));
     } else {
-        return HONE_ERROR(HONE_CODE_INVALID, "kernel '%s' does not build: %s", k->facts.name, why);
+        return refuse(k, why);
     }
     return submit(b, index);
 }

@@ -24,6 +24,7 @@ typedef struct part_kernel {
     const char *object;               /* bytes, in the arena */
     size_t object_bytes;
     bool on_host;           /* in a library for a GPU: the CPU runs it */
+    const char *device_why; /* on_host: why the GPU does not */
     hone_manifest launches; /* of a GPU's kernel; launch_count 0: none */
     int32_t code_number;    /* its number among the GPU's programs, where it is one */
     const char *code_path;  /* of what is embedded then */
