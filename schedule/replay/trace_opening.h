@@ -19,7 +19,8 @@ HONE_NODISCARD hone_status hone_trace_opening_init(const hone_trace *trace, hone
 void hone_trace_opening_deinit(hone_trace_opening *opening); /* all zero is allowed */
 
 /* hone_schedule_reset and hone_trace_apply of the same trace, on a schedule of the same program
- * that uses the same intrinsics. The opening has to outlive what the schedule holds then. */
+ * that uses the same intrinsics; the options leave out and watch steps behind the opening only. The
+ * opening has to outlive what the schedule holds then. */
 HONE_NODISCARD hone_status hone_trace_opening_apply(const hone_trace_opening *opening,
                                                     const hone_trace *trace, hone_schedule *sch,
                                                     const hone_apply_options *options);
