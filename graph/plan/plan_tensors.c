@@ -37,11 +37,11 @@ hone_status plan_add_tensor(planner *p, hone_plan_place place, uint32_t index,
 static const hone_expr *room_of(planner *p, const hone_plan_tensor *t) {
     const hone_expr *room = hone_extent_int(&p->ir, (int64_t)hone_dtype_bytes(t->dtype));
     const hone_expr *one = hone_extent_int(&p->ir, 1);
-    for (uint32_t d = 0; d < t->rank && room; d++) {
-        bool may_be_none =
-            hone_expr_is_int_value(t->shape[d], 0) || hone_plan_phase_of(p->plan, t->shape[d]) > 0;
-        const hone_expr *extent =
-            may_be_none ? hone_expr_binary(&p->ir, HONE_OP_MAX, t->shape[d], one) : t->shape[d];
+    for (uint32_t d = 0; d < t->rank && room && one; d++) {
+        const hone_expr *extent = t->shape[d];
+        if (hone_expr_is_int_value(extent, 0)) extent = one;
+        if (hone_plan_phase_of(p->plan, extent) > 0)
+            extent = hone_expr_binary(&p->ir, HONE_OP_MAX, extent, one);
         room = hone_extent_mul(&p->ir, room, extent);
     }
     return room;
