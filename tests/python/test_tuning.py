@@ -216,6 +216,17 @@ class Tuning(Case):
         with self.assertRaisesRegex(hone.InvalidError, "generator function"):
             hone.load(product).tune(db, trials=1, propose=3)
 
+    def test_refused_proposals_are_told(self):
+        def nonsense(task):
+            yield 3
+            yield "no trace"
+            yield hone.Schedule(product).trace.as_json()[:-1]
+
+        db = os.path.join(self.folder, "nonsense.db")
+        with self.assertWarnsRegex(RuntimeWarning, r"^3 of 3 proposals were refused; the last: .") as told:
+            hone.load(product).tune(db, trials=64, threads=1, strategy="random", propose=nonsense)
+        self.assertEqual(told.filename, __file__)
+
     def test_tasks(self):
         module = hone.load(SIZED)
         self.assertEqual(module.tasks(), [])

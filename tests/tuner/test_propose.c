@@ -9,7 +9,7 @@
 #include "support/os/fs.h"
 #include "tests/tuner/tune_world.h"
 
-enum { TRIALS = 24 };
+enum { TRIALS = 24, LINE_BYTES = 256 };
 
 typedef struct counts {
     int64_t trials, outside, sources;
@@ -115,11 +115,35 @@ static void a_refusal_has_reason_and_place(void **state) {
     assert_non_null(strstr(told, "\"legal\":true,\"taken\":true"));
 }
 
+static void keep_line(void *context, hone_log_level level, const char *text) {
+    char *kept = context;
+    if (level == HONE_LOG_WARNING) snprintf(kept, LINE_BYTES, "%s", text);
+}
+
+/* Who does not look at what the program is told hears of it at the end. */
+static void refusals_are_counted_at_the_end(void **state) {
+    (void)state;
+    char line[LINE_BYTES] = "";
+    hone_log log = {.level = HONE_LOG_WARNING, .write = keep_line, .context = line};
+    tune_world w;
+    hone_tune_result result;
+    tune_world_open(&w);
+    w.options.trials = TRIALS;
+    w.options.evaluations = 64;
+    w.options.propose = "exec yes '[1, 2, 3]'";
+    w.options.log = &log;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    hone_tune_result_deinit(&result);
+    tune_world_close(&w);
+    assert_non_null(strstr(line, " proposals of 'exec yes '[1, 2, 3]'' were refused; the last: "));
+}
+
 int main(void) {
     int failed = HONE_RUN_ROWS("tuner/propose", rows, costs_its_own_proposals_only);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_proposes),
         cmocka_unit_test(a_refusal_has_reason_and_place),
+        cmocka_unit_test(refusals_are_counted_at_the_end),
     };
     return failed + cmocka_run_group_tests_name("tuner/propose", tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* tuner/search/outside.c - the lines to and from a program that proposes. */
 #include "tuner/search/outside.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schedule/python/trace_parse.h"
@@ -22,6 +24,8 @@ struct hone_outside {
     bool is_gone;           /* and that was said */
     char *held[MOST_LINES]; /* answers for other tasks than was asked for last; owned */
     uint32_t held_count;
+    int64_t answers, refused; /* proposals that came, and those that are no candidates */
+    char why[160];            /* the last of these is none; cut off where it is long */
 };
 
 hone_status hone_outside_open(const char *command, const hone_log *log, hone_outside **out) {
@@ -42,6 +46,11 @@ hone_status hone_outside_open(const char *command, const hone_log *log, hone_out
 
 void hone_outside_close(hone_outside *self) {
     if (!self) return;
+    if (self->refused) {
+        hone_log_line(self->log, HONE_LOG_WARNING,
+                      "%" PRId64 " of %" PRId64 " proposals of '%s' were refused; the last: %s",
+                      self->refused, self->answers, self->command, self->why);
+    }
     hone_link_close(&self->link);
     for (uint32_t i = 0; i < self->held_count; i++)
         hone_free(self->held[i]);
@@ -216,7 +225,10 @@ static hone_status read_candidate(hone_tune_task *task, const hone_json *answer,
 static hone_status judge(hone_outside *self, hone_tune_task *task, const char *label,
                          hone_status st, bool *out_ok) {
     *out_ok = st == HONE_OK;
+    self->answers++;
     if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    self->refused++;
+    snprintf(self->why, sizeof self->why, "%s", hone_status_message(st));
     hone_status told = tell_verdict(self, task, label, false, hone_status_message(st));
     hone_status_free(st);
     return told;

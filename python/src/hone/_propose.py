@@ -12,6 +12,7 @@ import os
 import shlex
 import tempfile
 import threading
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Generator, Iterator, List, Optional, TextIO
 
@@ -72,7 +73,8 @@ def _as_trace(trace: Any) -> Any:
     if hasattr(trace, "as_json"):
         trace = trace.as_json()
     if isinstance(trace, str) and trace.lstrip().startswith("["):
-        return json.loads(trace)
+        with contextlib.suppress(ValueError):  # the library says what is wrong with it
+            return json.loads(trace)
     return trace
 
 
@@ -82,17 +84,31 @@ class _Talk:
     def __init__(self, proposer: Any) -> None:
         self._proposer = proposer
         self._count = 0
+        self._made = self._refused = 0
+        self._reason = ""
 
     def run(self, said: TextIO, answers: TextIO) -> None:
         """Until the library ends."""
         for line in said:
             event = json.loads(line)
             if event["event"] != "ask":
+                self._note(event)
                 self._proposer.tell(event)
                 continue
             for answer in self._answer(event):
                 answers.write(json.dumps(answer) + "\n")
             answers.flush()
+
+    def _note(self, event: Event) -> None:
+        if event["event"] == "verdict" and not event["legal"]:
+            self._refused += 1
+            self._reason = event["reason"]
+
+    def warn(self) -> None:
+        """Says that proposals were refused, to who did not look at what the proposer is told."""
+        if self._refused:
+            warnings.warn(f"{self._refused} of {self._made} proposals were refused; the last: "
+                          f"{self._reason}", RuntimeWarning, stacklevel=5)
 
     def _answer(self, event: Event) -> Iterator[Event]:
         for _ in range(event["count"]):
@@ -100,6 +116,7 @@ class _Talk:
             trace = self._proposer.ask({**event, "id": str(self._count)})
             if trace is None:
                 break
+            self._made += 1
             yield {"trace": _as_trace(trace), "task": event["task"],
                    "id": str(self._count)}
         yield {"pass": True, "task": event["task"]}
@@ -126,6 +143,7 @@ def command_of(propose: Any, fail: Callable[[BaseException], None]) -> Iterator[
             yield f"cat {shlex.quote(answers)} & exec cat >{shlex.quote(said)}"
         finally:
             _end(thread, said, answers)
+    talk.warn()
 
 
 def _serve(talk: _Talk, said: str, answers: str, fail: Callable[[BaseException], None]) -> None:
