@@ -8,6 +8,7 @@
 #include "compile/parts.h"
 #include "graph/plan/tasks.h"
 #include "runtime/model/abi.h"
+#include "support/data/dtype_dlpack.h"
 
 /* Tables whose rows hold pointers are in .data.rel.ro; local labels are .L<what><numbers>. */
 
@@ -190,27 +191,6 @@ static void plan_head(const part_plan *plan, size_t e, size_t n, hone_str *out) 
 
 /* ---- what a model says of itself ---- */
 
-static int dlpack_code(hone_dtype dtype) {
-    switch (dtype.code) {
-    case HONE_DTYPE_CODE_INT:
-        return 0;
-    case HONE_DTYPE_CODE_UINT:
-        return 1;
-    case HONE_DTYPE_CODE_FLOAT:
-        return 2;
-    case HONE_DTYPE_CODE_HANDLE:
-        return 3;
-    case HONE_DTYPE_CODE_BFLOAT:
-        return 4;
-    case HONE_DTYPE_CODE_BOOL:
-        return 6;
-    case HONE_DTYPE_CODE_FLOAT8_E4M3:
-        return 10;
-    default:
-        return 12; /* float8_e5m2; there is no code for others */
-    }
-}
-
 static void info_constants(const part_port *ports, uint32_t count, size_t e, char kind,
                            hone_str *out) {
     hone_str_append(out, "\t.section .rodata\n\t.p2align 3\n");
@@ -249,8 +229,9 @@ static void info_rows(const part_port *ports, uint32_t count, size_t e, char kin
         const part_port *port = &ports[i];
         hone_str_printf(out, "\t.quad .Liname_%c_%zu_%zu, .Litype_%c_%zu_%zu\n", kind, e, i, kind,
                         e, i);
-        hone_str_printf(out, "\t.byte %d, %d\n\t.short %d\n\t.long %u\n", dlpack_code(port->dtype),
-                        (int)port->dtype.bits, (int)port->dtype.lanes, port->rank);
+        hone_str_printf(out, "\t.byte %d, %d\n\t.short %d\n\t.long %u\n",
+                        hone_dtype_dlpack_code(port->dtype), (int)port->dtype.bits,
+                        (int)port->dtype.lanes, port->rank);
         hone_str_printf(out, "\t.quad .Lidims_%c_%zu_%zu, .Lidimnames_%c_%zu_%zu\n\t.long %d, %d\n",
                         kind, e, i, kind, e, i, (int)port->is_updated, (int)port->sized);
     }

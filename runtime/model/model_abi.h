@@ -41,7 +41,7 @@ typedef struct {
     int32_t device_id;
 } DLDevice;
 typedef struct {
-    uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 float8_e4m3fn, 12 float8_e5m2 */
+    uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 7 to 17 floats of 8, 6 and 4 bits */
     uint8_t bits;
     uint16_t lanes;
 } DLDataType;

@@ -52,11 +52,27 @@ static bool is_dense(const DLTensor *t) {
     return true;
 }
 
-/* "float64", "float32x4"; "type 17 of 8 bits" for what DLPack has no name for here. */
+/* "float64", "float32x4"; "type 99 of 8 bits" for what DLPack has no name for here. */
 static const char *print_type(DLDataType type, char out[48]) {
     static const char *const names[] = {
-        [0] = "int",    [1] = "uint", [2] = "float",          [3] = "handle",
-        [4] = "bfloat", [6] = "bool", [10] = "float8_e4m3fn", [12] = "float8_e5m2"};
+        [0] = "int",
+        [1] = "uint",
+        [2] = "float",
+        [3] = "handle",
+        [4] = "bfloat",
+        [6] = "bool",
+        [7] = "float8_e3m4",
+        [8] = "float8_e4m3",
+        [9] = "float8_e4m3b11fnuz",
+        [10] = "float8_e4m3fn",
+        [11] = "float8_e4m3fnuz",
+        [12] = "float8_e5m2",
+        [13] = "float8_e5m2fnuz",
+        [14] = "float8_e8m0fnu",
+        [15] = "float6_e2m3fn",
+        [16] = "float6_e3m2fn",
+        [17] = "float4_e2m1fn",
+    };
     const char *name = type.code < sizeof names / sizeof *names ? names[type.code] : NULL;
     char bits[8] = "", lanes[12] = "";
     bool has_bits = type.code < 5; /* the others have one size */

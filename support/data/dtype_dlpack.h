@@ -4,8 +4,7 @@
 
 #include "support/data/dtype.h"
 
-/* DLPack's code of an element type; 0, which is that of int, also for types that DLPack has no code
- * for. */
+/* DLPack's code of an element type; 0, which is that of int, for HONE_DTYPE_VOID. */
 uint8_t hone_dtype_dlpack_code(hone_dtype dtype);
 
 /* One number for a type: its code, bits and lanes, from the lowest bits up (hone_extern, abi.h). */

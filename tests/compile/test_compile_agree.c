@@ -138,6 +138,20 @@ static const char constant_graph[] = GRAPH
     "            R.output(a)\n"
     "        return a\n";
 
+/* Inputs and outputs of each short float that ONNX has. */
+static const char short_graph[] = GRAPH
+    "    def main(a: R.Tensor((5,), \"float8_e4m3fnuz\"), b: R.Tensor((5,), \"float8_e5m2fnuz\"),\n"
+    "             c: R.Tensor((5,), \"float4_e2m1fn\"), d: R.Tensor((5,), \"float8_e8m0fnu\")):\n"
+    "        with R.dataflow():\n"
+    "            x = R.astype(a, dtype=\"float32\")\n"
+    "            y = R.add(R.astype(b, dtype=\"float32\"), R.astype(c, dtype=\"float32\"))\n"
+    "            e = R.astype(y, dtype=\"float8_e4m3fnuz\")\n"
+    "            f = R.astype(x, dtype=\"float8_e5m2fnuz\")\n"
+    "            g = R.astype(x, dtype=\"float4_e2m1fn\")\n"
+    "            h = R.astype(R.astype(d, dtype=\"float32\"), dtype=\"float8_e8m0fnu\")\n"
+    "            R.output(e, f, g, h)\n"
+    "        return (e, f, g, h)\n";
+
 #define MODELS "examples/fashion_mnist/"
 #define PROGRAMS "tests/programs/"
 
@@ -169,6 +183,7 @@ static const struct row {
     {"names that collide",         odd_names,                       false, NULL,    {1}           },
     {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
     {"constants alone",            constant_graph,                  false, NULL,    {1}           },
+    {"short floats",               short_graph,                     false, NULL,    {1}           },
     {"matmul_relu",                PROGRAMS "matmul_relu.py",       false, NULL,    {1}           },
     {"batch_matmul_relu",          PROGRAMS "batch_matmul_relu.py", false, NULL,    {1}           },
     {"conv2d",                     PROGRAMS "conv2d.py",            false, NULL,    {1}           },

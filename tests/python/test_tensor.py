@@ -131,7 +131,8 @@ class Tensors(Case):
             _tensor.parse_dtype("complex64")
 
     def test_names_of_types(self):
-        for name in ("float32", "int8", "uint64", "bool", "bfloat16", "float8_e4m3fn", "float16"):
+        for name in ("float32", "int8", "uint64", "bool", "bfloat16", "float8_e4m3fn", "float16",
+                     "float8_e5m2fnuz", "float8_e4m3", "float4_e2m1fn"):
             self.assertEqual(_tensor.dtype_name(_tensor.parse_dtype(name)), name)
 
     @unittest.skipUnless("torch" in sys.modules or __import__("importlib.util").util.find_spec(

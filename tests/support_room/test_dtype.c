@@ -1,6 +1,7 @@
 /* tests/support_room/test_dtype.c - names, sizes and ranges of element types. */
 
 #include "support/data/dtype.h"
+#include "support/data/dtype_dlpack.h"
 #include "tests/support/hone_test.h"
 
 static const struct row {
@@ -111,8 +112,41 @@ static void prints_what_has_no_name(void **state) {
     assert_string_equal(hone_dtype_print(HONE_DTYPE_F32, small, sizeof small), "flo");
 }
 
+/* The codes of DLPack 1.1. */
+static void has_codes(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int code;
+    } codes[] = {
+        {"int8",               0 },
+        {"uint64",             1 },
+        {"float16",            2 },
+        {"handle",             3 },
+        {"bfloat16",           4 },
+        {"bool",               6 },
+        {"float8_e3m4",        7 },
+        {"float8_e4m3",        8 },
+        {"float8_e4m3b11fnuz", 9 },
+        {"float8_e4m3fn",      10},
+        {"float8_e4m3fnuz",    11},
+        {"float8_e5m2",        12},
+        {"float8_e5m2fnuz",    13},
+        {"float8_e8m0fnu",     14},
+        {"float6_e2m3fn",      15},
+        {"float6_e3m2fn",      16},
+        {"float4_e2m1fn",      17},
+    };
+    for (size_t i = 0; i < HONE_COUNT(codes); i++) {
+        hone_dtype dtype;
+        assert_true(hone_dtype_parse(codes[i].name, &dtype));
+        assert_int_equal(hone_dtype_dlpack_code(dtype), codes[i].code);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_codes),
         cmocka_unit_test(has_ranges),
         cmocka_unit_test(asks_for_kinds),
         cmocka_unit_test(prints_what_has_no_name),

@@ -12,8 +12,12 @@ from ._errors import InvalidError, TypeMismatchError
 from ._library import DLDataType, DLDevice, DLManagedTensor, DLTensor, Deleter
 
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-_NAMES = {"bfloat": 4, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12, "int": 0, "uint": 1,
-          "float": 2}
+_NAMES = {"bfloat": 4, "int": 0, "uint": 1, "float": 2}  # the bits follow
+_WHOLE_NAMES = {
+    "bool": (6, 8), "float8_e3m4": (7, 8), "float8_e4m3": (8, 8), "float8_e4m3b11fnuz": (9, 8),
+    "float8_e4m3fn": (10, 8), "float8_e4m3fnuz": (11, 8), "float8_e5m2": (12, 8),
+    "float8_e5m2fnuz": (13, 8), "float8_e8m0fnu": (14, 8), "float6_e2m3fn": (15, 6),
+    "float6_e3m2fn": (16, 6), "float4_e2m1fn": (17, 4)}
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = c_void_p
@@ -189,19 +193,23 @@ def _is_dense(tensor: DLTensor) -> bool:
 
 def parse_dtype(name: str) -> DLDataType:
     """``"float32"`` as DLPack has it."""
-    for prefix in sorted(_NAMES, key=len, reverse=True):
-        if name.startswith(prefix):
-            rest = name[len(prefix):]
-            bits = int(rest) if rest.isdigit() else 8
-            return DLDataType(_NAMES[prefix], bits, 1)
+    if name in _WHOLE_NAMES:
+        return DLDataType(*_WHOLE_NAMES[name], 1)
+    for prefix, code in _NAMES.items():
+        bits = name[len(prefix):]
+        if name.startswith(prefix) and bits.isdigit():
+            return DLDataType(code, int(bits), 1)
     raise TypeMismatchError(f"'{name}' is no type of elements")
 
 
 def dtype_name(dtype: DLDataType) -> str:
     """The name of a type of elements, as ``"float32"``."""
+    for name, (code, _) in _WHOLE_NAMES.items():
+        if code == dtype.code:
+            return name
     for name, code in _NAMES.items():
         if code == dtype.code:
-            return name if code in (6, 10, 12) else f"{name}{dtype.bits}"
+            return f"{name}{dtype.bits}"
     return f"code{dtype.code}_{dtype.bits}"
 
 
