@@ -27,19 +27,21 @@ static const hone_driver_library library = {
  * of them should have: kernels with such arrays give wrong values. It asks for the way whenever it
  * compiles one, in a thread of its own, and what can tell it is the environment alone. The caller's
  * threads may read that at any time, and setenv may move what they read: so a longer list takes the
- * place of the one that is there, which stays as it is. */
+ * place of the one that is there, which stays as it is. It lies on the heap, its text too: a model
+ * that has this code in it may be unloaded. */
 static void choose_right_way_of_pocl(void) {
-    static char way[] = "POCL_WORK_GROUP_METHOD=loops";
+    static const char way[] = "POCL_WORK_GROUP_METHOD=loops";
     static atomic_flag is_chosen = ATOMIC_FLAG_INIT;
+    static char **list; /* for good: environ has it, or who copied that; static: it is not lost */
     size_t count = 0;
     if (atomic_flag_test_and_set(&is_chosen) || getenv("POCL_WORK_GROUP_METHOD")) return;
     char **old = __atomic_load_n(&environ, __ATOMIC_ACQUIRE);
     while (old && old[count])
         count++;
-    char **list = malloc((count + 2) * sizeof *list); /* for good: environ points to it */
+    list = malloc((count + 2) * sizeof *list + sizeof way);
     if (!list) return;
     if (count) memcpy(list, old, count * sizeof *list);
-    list[count] = way;
+    list[count] = memcpy(&list[count + 2], way, sizeof way);
     list[count + 1] = NULL;
     __atomic_store_n(&environ, list, __ATOMIC_RELEASE);
 }
