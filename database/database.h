@@ -363,7 +363,7 @@ typedef struct hone_db_statement {
 HONE_NODISCARD hone_status hone_db_select(hone_db *db, const hone_db_statement *statement,
                                           hone_db_visit_row visit, void *ctx);
 
-/* The same of a statement without parameters. */
+/* hone_db_select of a statement without parameters. */
 HONE_NODISCARD hone_status hone_db_sql(hone_db *db, const char *sql, int64_t timeout_ns,
                                        hone_db_visit_row visit, void *ctx);
 

@@ -444,8 +444,6 @@ bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop);
 /* ---- arrays of which each thread has one (interp_own.c) ---- */
 /* Finds them (m->own), after private_find. */
 void own_find(machine *m);
-/* The axis of threads that a loop goes along; INTERP_OWN_AXES: none. */
-uint32_t own_axis_of(const hone_node *node);
 /* Notes what a loop over threads moves. */
 void own_note_loop(machine *m, xstmt *s);
 /* How many arrays of so many elements the storage holds. */

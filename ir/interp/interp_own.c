@@ -25,7 +25,8 @@ typedef struct judge {
     bool has_store, is_refused;
 } judge;
 
-uint32_t own_axis_of(const hone_node *node) {
+/* The axis of threads that a loop goes along; INTERP_OWN_AXES: none. */
+static uint32_t axis_of(const hone_node *node) {
     uint32_t axis = INTERP_OWN_AXES;
     bool is_bound = node->kind == HONE_NODE_FOR && hone_loop_is_of_threads(node);
     for (uint32_t a = 0; is_bound && a < INTERP_OWN_AXES; a++) {
@@ -52,7 +53,7 @@ static void mark_names(judge *j) {
     const hone_func *func = j->m->func;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && own_axis_of(node) == j->axis)
+        if (node->kind == HONE_NODE_FOR && axis_of(node) == j->axis)
             j->differs[node->u.loop.var] = true;
         if (node->kind == HONE_NODE_LET && may_differ(j, node->u.let.value))
             j->differs[node->u.let.var] = true;
@@ -77,7 +78,7 @@ static bool block_asks(const judge *j, const hone_node *node) {
 static bool asks_which(const judge *j, const hone_node *node) {
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
-        return own_axis_of(node) != j->axis &&
+        return axis_of(node) != j->axis &&
                (may_differ(j, node->u.loop.range.min) || may_differ(j, node->u.loop.range.extent));
     case HONE_NODE_IF:
     case HONE_NODE_WHILE:
@@ -107,7 +108,7 @@ static void judge_use(judge *j, hone_node_id at, const hone_expr *const *indices
     for (hone_node_id n = at; n != j->m->meets[j->buffer]; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         j->is_refused |= is_store && asks_which(j, node);
-        if (own_axis_of(node) != j->axis) continue;
+        if (axis_of(node) != j->axis) continue;
         note_threads(j, node);
         loops++;
     }
@@ -182,7 +183,7 @@ void own_find(machine *m) {
 
 void own_note_loop(machine *m, xstmt *s) {
     const hone_func *func = m->func;
-    uint32_t axis = own_axis_of(hone_func_node(func, s->node));
+    uint32_t axis = axis_of(hone_func_node(func, s->node));
     if (axis == INTERP_OWN_AXES) return;
     hone_buffer *moved = machine_alloc(m, (func->buffer_count + 1) * sizeof *moved);
     for (hone_buffer b = 0; b < func->buffer_count; b++) {

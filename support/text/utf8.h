@@ -19,7 +19,7 @@ void hone_utf8_append_clean(hone_str *out, const char *text, size_t count);
  * (those beyond ASCII too), marks that turn the direction of writing, and bytes that are no
  * characters become \x1b, \u202e; the ends of lines (\n, \r\n) and tabs too, unless keeps_lines. */
 void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool keeps_lines);
-/* The same of a whole text, to a stream. */
+/* hone_utf8_append_shown of a whole text, to a stream. */
 void hone_utf8_put_shown(FILE *to, const char *text, bool keeps_lines);
 
 /* Columns that a text takes on a screen: characters, good enough for names. */
