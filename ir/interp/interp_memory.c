@@ -382,8 +382,8 @@ static void settle(xbuffer *b, xstore *s, bool is_whole) {
 void buffer_allocate(machine *m, hone_buffer id) {
     xbuffer *b = &m->buffers[id];
     buffer_layout(m, id);
-    int64_t elements = is_dense(b) ? count_of(b) : span_of(b),
-            threads = own_threads(m, id, elements);
+    int64_t elements = is_dense(b) ? count_of(b) : span_of(b);
+    int64_t threads = own_threads(m, id, elements);
     b->share = threads > 1 ? elements : 0;
     make_storage(m, b, hone_func_buffer(m->func, id), elements * threads);
     attach_checks(m, &b->own, !m->is_passed[id]);
