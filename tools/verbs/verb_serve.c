@@ -82,9 +82,18 @@ static hone_status choose_token(serving *s, const char *place) {
     return HONE_OK;
 }
 
+/* HOST:PORT or [V6]:PORT; an address of IPv6 alone has several colons. */
+static bool has_port(const char *host) {
+    const char *last = strrchr(host, ':');
+    return last && (host[0] == '[' ? last[-1] == ']' : last == strchr(host, ':'));
+}
+
 static hone_status listen_on(serving *s) {
     char place[HONE_HTTP_PLACE_BYTES];
     const char *host = s->options->listen;
+    if (has_port(host))
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "--listen takes a host, '%s' has a port with it: that is --port's", host);
     bool is_v6 = strchr(host, ':') && host[0] != '[';
     int length =
         snprintf(place, sizeof place, is_v6 ? "[%s]:%d" : "%s:%d", host, (int)s->options->port);
