@@ -56,6 +56,20 @@ def add_ids(body):
     return re.sub(r"<h([1-6])>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{slug(m[2], taken)}">{m[2]}</h{m[1]}>', body, flags=re.S)
 
 
+def frame_tables(body):
+    """Tables scroll within a region of their own, which has the name of the section."""
+    section = ""
+
+    def frame(match):
+        nonlocal section
+        if match[1]:
+            section = match[1]
+        if match[0] == "<table>":
+            return f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{section}"><table aria-labelledby="{section}">'
+        return match[0] + ("</div>" if match[0] == "</table>" else "")
+    return re.sub(r'<h[1-6] id="([^"]*)"|</?table>', frame, body)
+
+
 # ---- links ----
 
 
@@ -127,7 +141,7 @@ def list_pages(titles, current):
     for group, names in GROUPS:
         rows = "".join(f'<li><a href="{name}.html"{" aria-current=page" if name == current else ""}>{html.escape(titles[name])}</a></li>\n'
                        for name in names or sorted(set(titles) - set(named)))
-        text += f"<h2>{group}</h2>\n<ul>\n{rows}</ul>\n"
+        text += f'<p id="{slug(group, {})}-pages">{group}</p>\n<ul aria-labelledby="{slug(group, {})}-pages">\n{rows}</ul>\n'
     return text
 
 
@@ -144,8 +158,7 @@ def main():
     os.makedirs(output, exist_ok=True)
     template = docs_reference.read(ROOT + "/docs/site/page.html")
     for name, body in bodies.items():
-        body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
-        slots = {"title": html.escape(titles[name]), "pages": list_pages(titles, name), "body": body}
+        slots = {"title": html.escape(titles[name]), "pages": list_pages(titles, name), "body": frame_tables(body)}
         with open(f"{output}/{name}.html", "w", encoding="utf-8") as out:
             out.write(re.sub(r"@\{(\w+)\}", lambda m, s=slots: s[m[1]], template))
     shutil.copy(ROOT + "/docs/site/site.css", output)
