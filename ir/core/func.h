@@ -299,6 +299,8 @@ hone_node_id hone_tree_next(const hone_func *func, hone_node_id root, hone_node_
 hone_node_id hone_tree_next_over(const hone_func *func, hone_node_id root, hone_node_id node);
 /* `ancestor` is above node in the tree; false when they are the same. */
 bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_node_id node);
+/* A break, continue or return stands below top, so that a statement behind it may be left out. */
+bool hone_jumps_below(const hone_func *func, hone_node_id top);
 /* How many nodes are above it. */
 uint32_t hone_tree_depth(const hone_func *func, hone_node_id node);
 /* The lowest common ancestor: the lowest node that is above, or is, both. */

@@ -109,6 +109,18 @@ bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_no
     return false;
 }
 
+bool hone_jumps_below(const hone_func *func, hone_node_id top) {
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE) return true;
+        if (node->kind == HONE_NODE_EVAL &&
+            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t hone_tree_depth(const hone_func *func, hone_node_id node) {
     uint32_t depth = 0;
     while ((node = at(func, node)->parent) != HONE_NO_ID)

@@ -4,9 +4,10 @@
  *   for t in threadIdx.x (32): P[0] = A[t]
  *   for t in threadIdx.x (32): B[t] = P[0]
  *
- * Where each thread of the axis stores it and no index says which thread, each has one of its own
- * (what code is made of: lower/threads/own_places.c). Its storage is then as many arrays as there
- * are threads, one behind the other, and a loop over the axis moves the buffer to the iteration's.
+ * Where each thread of the axis stores it, none may leave before it does, and no index says or
+ * reads which thread it is, each has one of its own (what code is made of:
+ * lower/threads/own_places.c). Its storage is then as many arrays as there are threads, one behind
+ * the other, and a loop over the axis moves the buffer to the iteration's.
  */
 #include "ir/core/concurrent.h"
 #include "ir/interp/interp_impl.h"
@@ -104,7 +105,7 @@ static void judge_use(judge *j, hone_node_id at, const hone_expr *const *indices
     const hone_func *func = j->m->func;
     uint32_t loops = 0;
     for (uint32_t d = 0; d < rank; d++)
-        j->is_refused |= uses(j, indices[d]);
+        j->is_refused |= may_differ(j, indices[d]);
     for (hone_node_id n = at; n != j->m->meets[j->buffer]; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         j->is_refused |= is_store && asks_which(j, node);
@@ -162,7 +163,8 @@ static bool is_candidate(const machine *m, hone_buffer id) {
     bool is_local = info->scope && strcmp(info->scope, "local") == 0 && !info->strides;
     for (hone_buffer b = 0; is_local && b < m->func->buffer_count; b++)
         is_local &= m->func->buffers[b].alias_of != id;
-    return is_local && info->alias_of == HONE_NO_ID && m->meets[id] != HONE_NO_ID;
+    return is_local && info->alias_of == HONE_NO_ID && m->meets[id] != HONE_NO_ID &&
+           !hone_jumps_below(m->func, m->meets[id]);
 }
 
 void own_find(machine *m) {

@@ -59,18 +59,6 @@ bool hone_has_alias(const hone_func *func, hone_buffer buffer) {
     return false;
 }
 
-bool hone_jumps_below(const hone_func *func, hone_node_id top) {
-    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE) return true;
-        if (node->kind == HONE_NODE_EVAL &&
-            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- all buffers of a function ---- */
 
 typedef struct usage_search {

@@ -32,7 +32,5 @@ typedef struct hone_usage {
 } hone_usage;
 /* By buffer, in the arena; NULL where memory is short. */
 const hone_usage *hone_usage_of(const hone_func *func, hone_arena *arena);
-/* A break, continue or return stands below top, so that a statement behind it may be left out. */
-bool hone_jumps_below(const hone_func *func, hone_node_id top);
 
 #endif

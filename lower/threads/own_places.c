@@ -13,7 +13,6 @@
  * Where no index says which thread, and each of them stores what it reads later, each has an array
  * of its own as it stands: one for all of them would be written by all at once. */
 #include "ir/core/concurrent.h"
-#include "ir/region/touches.h"
 #include "lower/ground/accesses.h"
 #include "lower/threads/threads.h"
 
