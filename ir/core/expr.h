@@ -221,6 +221,8 @@ void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx);
  * none. */
 typedef bool (*hone_expr_test)(const void *ctx, const hone_expr *e);
 const hone_expr *hone_expr_find(const hone_expr *e, hone_expr_test is_it, const void *ctx);
+/* Such a test, without a context: it loads from some buffer. */
+bool hone_expr_is_load(const void *ctx, const hone_expr *e);
 /* Rebuilds bottom-up: rewrite gets a node whose children are already rewritten and returns it or
  * another. NULL from rewrite is an error and ends the walk with NULL. */
 typedef const hone_expr *(*hone_expr_rewrite)(void *ctx, hone_ir *ir, const hone_expr *e);

@@ -46,6 +46,11 @@ bool hone_expr_uses_any(const hone_expr *e, const bool *set, size_t count) {
     return false;
 }
 
+bool hone_expr_is_load(const void *ctx, const hone_expr *e) {
+    (void)ctx;
+    return e->kind == HONE_EXPR_LOAD;
+}
+
 bool hone_expr_loads(const hone_expr *e, hone_buffer buffer) {
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
     for (size_t i = 0; i < e->count; i++) {

@@ -40,14 +40,9 @@ static bool uses(const judge *j, const hone_expr *e) {
     return hone_expr_uses_any(e, j->differs, j->m->func->var_count);
 }
 
-static bool is_load(const void *ctx, const hone_expr *e) {
-    (void)ctx;
-    return e->kind == HONE_EXPR_LOAD;
-}
-
 /* It is not the same for all threads of the axis, or that is not seen. */
 static bool may_differ(const judge *j, const hone_expr *e) {
-    return e && (uses(j, e) || hone_expr_find(e, is_load, NULL));
+    return e && (uses(j, e) || hone_expr_find(e, hone_expr_is_load, NULL));
 }
 
 static void mark_names(judge *j) {

@@ -51,15 +51,10 @@ const hone_range *te_whole(hone_te *te, hone_buffer buffer) {
     return ranges;
 }
 
-static bool is_load(const void *ctx, const hone_expr *e) {
-    (void)ctx;
-    return e->kind == HONE_EXPR_LOAD;
-}
-
 static void read_add(read_list *list, const hone_expr *load) {
     bool is_indirect = false; /* an index that is itself read from memory: the whole buffer */
     for (uint32_t i = 0; i < load->count; i++)
-        is_indirect |= hone_expr_find(load->args[i], is_load, NULL) != NULL;
+        is_indirect |= hone_expr_find(load->args[i], hone_expr_is_load, NULL) != NULL;
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->items[i].buffer != load->u.buffer) continue;
         if (list->loads[i] && (is_indirect || !hone_expr_same(list->loads[i], load))) {

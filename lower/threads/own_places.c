@@ -159,14 +159,10 @@ static hone_status shrink(places *p, hone_node_id alloc, hone_buffer buffer) {
 
 /* ---- arrays that each thread has as they are ---- */
 
-static bool is_load(const void *ctx, const hone_expr *e) {
-    (void)ctx;
-    return e->kind == HONE_EXPR_LOAD;
-}
-
 /* It is not the same for all threads of the axis, or that is not seen. */
 static bool may_differ(const places *p, const hone_expr *e) {
-    return hone_expr_find(e, is_load, NULL) || hone_expr_uses_any(e, p->is_thread, p->var_count);
+    return hone_expr_find(e, hone_expr_is_load, NULL) ||
+           hone_expr_uses_any(e, p->is_thread, p->var_count);
 }
 
 /* All threads of the axis come to the statement, where none leaves a loop: nothing around it asks

@@ -534,18 +534,13 @@ static bool next_part(const hone_buffer_info *info, uint32_t i, const hone_expr 
     return i <= 2 * info->rank;
 }
 
-static bool is_load(const void *ctx, const hone_expr *e) {
-    (void)ctx;
-    return e->kind == HONE_EXPR_LOAD;
-}
-
 /* A parameter's type is known before the body runs: no variable of the body stands in it, nothing
  * is loaded for it. */
 static bool check_type_of_param(script_parser *p, const script_call *call,
                                 const hone_buffer_info *info) {
     const hone_expr *part;
     for (uint32_t i = 0; next_part(info, i, &part); i++) {
-        const hone_expr *load = part ? hone_expr_find(part, is_load, NULL) : NULL;
+        const hone_expr *load = part ? hone_expr_find(part, hone_expr_is_load, NULL) : NULL;
         if (load) {
             return script_fail(p, call->at,
                                "the type of a parameter depends on what is in '%s', which has a "
