@@ -81,6 +81,7 @@ hone_status hone_gpu_fuse_free(hone_gpu *g, hone_rv block, hone_rv *out, int64_t
 }
 
 static bool is_lookup(const void *ctx, const hone_expr *e) {
+    (void)ctx;
     bool is_found = false;
     for (uint16_t i = 0; e->kind == HONE_EXPR_LOAD && i < e->count && !is_found; i++)
         is_found = hone_expr_find(e->args[i], hone_expr_is_load, NULL);
