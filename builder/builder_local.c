@@ -357,9 +357,12 @@ static void check_worker(builder_local *self, worker *w, int64_t passed_ns) {
     char text[128];
     w->wall_ns += passed_ns;
     int64_t limit = w->job->timeout_ns, cpu = hone_held_cpu_ns(&w->held) - w->cpu_at_start_ns;
-    if (cpu > limit || w->wall_ns > 4 * limit + 10 * HONE_NS_PER_S) {
-        snprintf(text, sizeof text, "the build took %.1f s of CPU time, the limit is %.1f s",
-                 (double)cpu * 1e-9, (double)limit * 1e-9);
+    int64_t wall_limit = 4 * limit + 10 * HONE_NS_PER_S;
+    bool is_wall = cpu <= limit;
+    if (cpu > limit || w->wall_ns > wall_limit) {
+        snprintf(text, sizeof text, "the build took %.1f s%s, the limit is %.1f s",
+                 (double)(is_wall ? w->wall_ns : cpu) * 1e-9, is_wall ? "" : " of CPU time",
+                 (double)(is_wall ? wall_limit : limit) * 1e-9);
         stop_build(self, w, HONE_FAILURE_BUILD_TIMEOUT, text);
         return;
     }
