@@ -330,6 +330,9 @@ HONE_NODISCARD hone_status hone_tree_rename_buffer(hone_func *func, hone_node_id
  * hone_tree_transform. */
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
+/* hone_tree_walk_exprs of the node alone, without what is below it. */
+void hone_node_walk_exprs(const hone_func *func, hone_node_id id, bool with_blocks,
+                          void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
 /* One of these uses a variable that is marked in set[0..count). */
 bool hone_tree_uses_any(const hone_func *func, hone_node_id root, bool with_blocks, const bool *set,
                         size_t count);

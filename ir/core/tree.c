@@ -407,13 +407,18 @@ static void see_node(const visitor *v, const hone_func *func, const hone_node *n
     }
 }
 
+void hone_node_walk_exprs(const hone_func *func, hone_node_id id, bool with_blocks,
+                          void (*visit)(void *ctx, hone_node_id at, const hone_expr *e),
+                          void *ctx) {
+    visitor v = {visit, ctx, id};
+    see_node(&v, func, at(func, id), with_blocks);
+}
+
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e),
                           void *ctx) {
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        visitor v = {visit, ctx, n};
-        see_node(&v, func, at(func, n), with_blocks);
-    }
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n))
+        hone_node_walk_exprs(func, n, with_blocks, visit, ctx);
 }
 
 typedef struct part_search {

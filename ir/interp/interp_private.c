@@ -3,54 +3,28 @@
  * thread loop, each iteration of that loop has storage of its own; shared memory is one for all
  * threads of a block, memory of a warp for those along threadIdx.x. */
 #include "ir/core/concurrent.h"
+#include "ir/core/touches.h"
 #include "ir/interp/interp_impl.h"
 
 typedef struct finder {
-    const machine *m;
+    const hone_func *func;
     hone_node_id *meets; /* by buffer */
-    hone_node_id at;
 } finder;
 
-static void use(const finder *f, hone_buffer id) {
-    const hone_func *func = f->m->func;
-    for (; id < func->buffer_count; id = func->buffers[id].alias_of) {
-        hone_node_id *meet = &f->meets[id];
-        *meet = *meet == HONE_NO_ID ? f->at : hone_tree_lca(func, *meet, f->at);
-    }
-}
-
-static bool see(void *ctx, const hone_expr *e) {
+static void use(void *ctx, const hone_reference *ref) {
     const finder *f = ctx;
-    if (e->kind == HONE_EXPR_LOAD) use(f, e->u.buffer);
-    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
-        for (hone_buffer b = 0; b < f->m->func->buffer_count; b++) {
-            if (f->m->func->buffers[b].data == e->u.var) use(f, b);
-        }
+    for (hone_buffer b = ref->buffer; b < f->func->buffer_count; b = f->func->buffers[b].alias_of) {
+        hone_node_id *meet = &f->meets[b];
+        *meet = *meet == HONE_NO_ID ? ref->at : hone_tree_lca(f->func, *meet, ref->at);
     }
-    return true;
-}
-
-static void see_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    finder *f = ctx;
-    f->at = at;
-    hone_expr_walk(e, see, f);
 }
 
 void private_find(machine *m) {
     const hone_func *func = m->func;
-    finder f = {.m = m, .meets = machine_alloc(m, (func->buffer_count + 1) * sizeof *f.meets)};
+    finder f = {func, machine_alloc(m, (func->buffer_count + 1) * sizeof *f.meets)};
     for (hone_buffer b = 0; b < func->buffer_count; b++)
         f.meets[b] = HONE_NO_ID;
-    hone_tree_walk_exprs(func, 0, false, see_at, &f);
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        f.at = n;
-        if (node->kind == HONE_NODE_STORE) use(&f, node->u.store.buffer);
-        if (node->kind != HONE_NODE_BLOCK) continue;
-        const hone_block *block = node->u.block.block;
-        for (uint32_t i = 0; i < block->match_count; i++)
-            use(&f, block->matches[i].source.buffer);
-    }
+    hone_walk_references(func, 0, use, &f);
     m->meets = f.meets;
 }
 

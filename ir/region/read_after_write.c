@@ -6,10 +6,10 @@
  *     with block S: B[vi, 0] = A[vi, 0]
  *                   for j: B[vi, j + 1] = B[vi, j] + A[vi, j + 1]    or the iteration before
  */
+#include "ir/core/touches.h"
 #include "ir/region/region.h"
 #include "ir/region/region_between.h"
 #include "ir/region/region_impl.h"
-#include "ir/region/touches.h"
 
 enum { MOST_CHOICES = 16 };
 

@@ -1,10 +1,10 @@
 /* ir/region/written.c - pieces of a buffer that statements surely write, and what they cover. */
 #include "ir/region/written.h"
 
+#include "ir/core/touches.h"
 #include "ir/region/region.h"
 #include "ir/region/region_between.h"
 #include "ir/region/region_impl.h"
-#include "ir/region/touches.h"
 
 void hone_written_begin(hone_written *w, const hone_dataflow *flow, hone_buffer buffer,
                         hone_node_id within) {

@@ -1,8 +1,8 @@
 /* ir/region/written_cover.c - does what is written cover a box, and a block what it declares? */
+#include "ir/core/touches.h"
 #include "ir/region/region.h"
 #include "ir/region/region_between.h"
 #include "ir/region/region_impl.h"
-#include "ir/region/touches.h"
 #include "ir/region/written.h"
 
 enum { MOST_JOINED = 16 };

@@ -2,10 +2,10 @@
 #ifndef HONE_IR_VERIFY_VERIFY_IMPL_H
 #define HONE_IR_VERIFY_VERIFY_IMPL_H
 
+#include "ir/core/touches.h"
 #include "ir/region/points.h"
 #include "ir/region/region.h"
 #include "ir/region/region_facts.h"
-#include "ir/region/touches.h"
 #include "ir/verify/verify.h"
 
 typedef struct verifier {

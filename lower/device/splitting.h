@@ -3,7 +3,7 @@
 #ifndef HONE_LOWER_DEVICE_SPLITTING_H
 #define HONE_LOWER_DEVICE_SPLITTING_H
 
-#include "ir/region/touches.h"
+#include "ir/core/touches.h"
 #include "lower/device/launches.h"
 #include "lower/signature/signature.h"
 

@@ -2,10 +2,12 @@
  * dimension; the variables around them. */
 #include "lower/ground/accesses.h"
 
+#include "ir/core/grow.h"
+#include "ir/core/touches.h"
+
 typedef struct finder {
     const hone_func *func;
-    hone_buffer buffer; /* the only one that is looked for; HONE_NO_ID: all of them */
-    hone_node_id node;
+    hone_buffer buffer;  /* the only one that is looked for; HONE_NO_ID: all of them */
     lower_accesses *out; /* of that one, or by buffer */
     bool has_memory;
 } finder;
@@ -15,25 +17,24 @@ static lower_accesses *accesses_of(const finder *f, hone_buffer buffer) {
     return buffer == f->buffer ? f->out : NULL;
 }
 
-static void add(finder *f, hone_buffer buffer, const hone_expr *const *indices, bool is_store) {
-    lower_accesses *a = accesses_of(f, buffer);
-    if (!a) return;
-    if (a->count == a->capacity) {
-        uint32_t capacity = a->capacity ? a->capacity * 2 : 4;
-        lower_access *items = hone_arena_alloc(f->func->arena, capacity * sizeof *items);
-        if (!items) {
-            f->has_memory = false;
-            return;
-        }
-        for (uint32_t i = 0; i < a->count; i++)
-            items[i] = a->items[i];
-        a->items = items;
-        a->capacity = capacity;
-    }
-    a->items[a->count++] = (lower_access){f->node, indices, is_store};
+static void add(finder *f, lower_accesses *a, const hone_reference *ref) {
+    bool is_store = ref->kind == HONE_REFERENCE_STORE;
+    f->has_memory &=
+        hone_grow(f->func->arena, (void **)&a->items, &a->capacity, a->count, sizeof *a->items);
+    if (f->has_memory) a->items[a->count++] = (lower_access){ref->at, ref->indices, is_store};
 }
 
-static void note_opaque(finder *f, hone_buffer buffer) {
+/* An address of an element names the element, too. */
+static void visit(void *ctx, const hone_reference *ref) {
+    finder *f = ctx;
+    lower_accesses *a = accesses_of(f, ref->buffer);
+    bool is_pointer = ref->kind == HONE_REFERENCE_POINTER;
+    if (!a || ref->kind == HONE_REFERENCE_MATCH) return;
+    a->is_opaque |= is_pointer;
+    if (!is_pointer || ref->indices) add(f, a, ref);
+}
+
+static void note_opaque(const finder *f, hone_buffer buffer) {
     lower_accesses *a = accesses_of(f, buffer);
     if (a) a->is_opaque = true;
 }
@@ -71,66 +72,14 @@ const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone
     return sum ? hone_simplify(arith, sum) : NULL;
 }
 
-/* A handle: whose data it is can be done anything with. */
-static void visit_var(finder *f, hone_var var) {
-    for (hone_buffer b = 0; b < f->func->buffer_count; b++) {
-        if (f->func->buffers[b].data == var) note_opaque(f, b);
-    }
-}
-
-static bool visit(void *ctx, const hone_expr *e) {
-    finder *f = ctx;
-    if (e->kind == HONE_EXPR_LOAD) add(f, e->u.buffer, e->args, false);
-    if (e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_ADDRESS_OF &&
-        e->args[0]->kind == HONE_EXPR_LOAD) {
-        note_opaque(f, e->args[0]->u.buffer);
-    }
-    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) visit_var(f, e->u.var);
-    return true;
-}
-
-static void visit_top(finder *f, const hone_expr *e) {
-    if (e) hone_expr_walk(e, visit, f);
-}
-
-static void visit_node(finder *f, const hone_node *node) {
-    switch ((hone_node_kind)node->kind) {
-    case HONE_NODE_FOR:
-        visit_top(f, node->u.loop.range.min);
-        visit_top(f, node->u.loop.range.extent);
-        return;
-    case HONE_NODE_STORE:
-        for (uint32_t d = 0; d < node->u.store.rank; d++)
-            visit_top(f, node->u.store.indices[d]);
-        visit_top(f, node->u.store.value);
-        add(f, node->u.store.buffer, node->u.store.indices, true);
-        return;
-    case HONE_NODE_IF:
-    case HONE_NODE_WHILE:
-    case HONE_NODE_EVAL:
-    case HONE_NODE_ASSERT:
-        visit_top(f, node->u.eval.value);
-        return;
-    case HONE_NODE_LET:
-        visit_top(f, node->u.let.value);
-        return;
-    case HONE_NODE_ATTR:
-        visit_top(f, node->u.attr.value);
-        return;
-    case HONE_NODE_DECL:
-        if (f->func->buffers[node->u.alloc.buffer].alias_of != HONE_NO_ID)
-            note_opaque(f, f->func->buffers[node->u.alloc.buffer].alias_of);
-        return;
-    default:
-        return;
-    }
-}
-
 static hone_status find(finder *f, hone_node_id root) {
     f->has_memory = true;
+    hone_walk_references(f->func, root, visit, f);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(f->func, root, n)) {
-        f->node = n;
-        visit_node(f, hone_func_node(f->func, n));
+        const hone_node *node = hone_func_node(f->func, n);
+        if (node->kind != HONE_NODE_DECL) continue;
+        hone_buffer source = f->func->buffers[node->u.alloc.buffer].alias_of;
+        if (source != HONE_NO_ID) note_opaque(f, source);
     }
     return f->has_memory ? HONE_OK : LOWER_NO_MEMORY();
 }

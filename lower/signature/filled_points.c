@@ -6,7 +6,7 @@
  * if they happened. */
 
 #include "ir/core/fold.h"
-#include "ir/region/touches.h"
+#include "ir/core/touches.h"
 #include "lower/signature/plain_form.h"
 #include "support/core/alloc.h"
 

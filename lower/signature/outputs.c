@@ -2,7 +2,7 @@
  *
  * Asked of the loops with their variables as symbols (ir/region/written.h); where that does not
  * show it, small programs are run over numbers (filled_points.c). */
-#include "ir/region/touches.h"
+#include "ir/core/touches.h"
 #include "ir/region/written.h"
 #include "lower/ground/scope.h"
 #include "lower/signature/plain_form.h"

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "ir/core/touches.h"
+
 /* ---- numbers with a name ---- */
 
 static hone_status put_let(hone_func *func, hone_node_id id) {
@@ -88,17 +90,8 @@ static void touch(opener *o, hone_buffer buffer) {
     o->is_any = true;
 }
 
-static bool find_pointers(void *ctx, const hone_expr *e) {
-    opener *o = ctx;
-    const hone_func *func = o->lower->func;
-    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD) {
-        touch(o, e->args[0]->u.buffer);
-    }
-    if (e->kind != HONE_EXPR_VAR || !hone_dtype_is_handle(e->dtype)) return true;
-    for (hone_buffer id = 0; id < func->buffer_count; id++) {
-        if (func->buffers[id].data == e->u.var) touch(o, id);
-    }
-    return true;
+static void find_pointers(void *ctx, const hone_reference *found) {
+    if (found->kind == HONE_REFERENCE_POINTER) touch(ctx, found->buffer);
 }
 
 /* The block that says what a statement does, which it surely does whenever the block runs; or
@@ -187,7 +180,7 @@ static hone_status open_call(opener *o, hone_node_id id) {
     bool is_init;
     memset(o->is_touched, 0, func->buffer_count);
     o->is_any = false;
-    hone_expr_walk(hone_func_node(func, id)->u.eval.value, find_pointers, o);
+    hone_node_walk_references(func, id, find_pointers, o);
     hone_node_id around = o->is_any ? block_around(func, id, &is_init) : HONE_NO_ID;
     if (around == HONE_NO_ID) return HONE_OK;
     const hone_block *block = hone_func_node(func, around)->u.block.block;

@@ -7,7 +7,7 @@
 
 #include "ir/core/concurrent.h"
 #include "ir/core/grow.h"
-#include "ir/region/touches.h"
+#include "ir/core/touches.h"
 #include "lower/ground/pipelined.h"
 
 /* ---- what is shared ---- */
@@ -18,38 +18,10 @@ static bool is_of_block(const hone_func *func, hone_buffer storage) {
            strncmp(scope, "warp", 4) == 0;
 }
 
-static bool watch_pointed(void *ctx, const hone_expr *e) {
+static void watch(void *ctx, const hone_reference *t) {
     hazards *h = ctx;
-    const hone_func *func = h->lower->func;
-    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
-        hone_expr_is_int_value(e->args[4], 1)) {
-        return false;
-    }
-    for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
-            (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype))) {
-            hone_buffer storage = hone_func_storage(func, b);
-            if (hone_expr_takes_address(func, e, b) && is_of_block(func, storage))
-                h->is_watched[storage] = true;
-        }
-    }
-    return true;
-}
-
-static void watch_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, watch_pointed, ctx);
-}
-
-static void find_watched(hazards *h) {
-    const hone_func *func = h->lower->func;
-    for (hone_node_id n = h->nest; n != HONE_NO_ID; n = hone_tree_next(func, h->nest, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE) continue;
-        hone_buffer storage = hone_func_storage(func, node->u.store.buffer);
-        if (is_of_block(func, storage)) h->is_watched[storage] = true;
-    }
-    hone_tree_walk_exprs(func, h->nest, false, watch_at, h);
+    hone_buffer storage = hone_func_storage(h->lower->func, t->buffer);
+    if (t->may_write && is_of_block(h->lower->func, storage)) h->is_watched[storage] = true;
 }
 
 /* ---- what is the same for all threads ---- */
@@ -103,7 +75,7 @@ hone_status hazards_enter(hazards *h, hone_node_id nest) {
         if (is_loop && !hone_arith_bind(&h->arith, node->u.loop.var, node->u.loop.range))
             return LOWER_NO_MEMORY();
     }
-    find_watched(h);
+    hone_walk_references(h->lower->func, h->nest, watch, h);
     find_differing(h);
     return HONE_OK;
 }
@@ -144,44 +116,6 @@ hone_status hazards_join(const hazards *h, touches *to, const touches *more) {
     return HONE_OK;
 }
 
-typedef struct collecting {
-    const hazards *h;
-    touches *out;
-    hone_node_id at;
-    hone_status failed; /* memory is short */
-} collecting;
-
-static void add(collecting *c, hone_buffer buffer, const hone_expr *const *indices, bool is_write) {
-    hone_buffer storage = hone_func_storage(c->h->lower->func, buffer);
-    const touch one = {c->at, storage, buffer, indices, is_write};
-    if (!c->h->is_watched[storage] || c->failed) return;
-    c->failed = append(c->h, c->out, &one);
-}
-
-static bool collect(void *ctx, const hone_expr *e) {
-    collecting *c = ctx;
-    const hone_func *func = c->h->lower->func;
-    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5;
-    bool is_read_only = is_pointer && hone_expr_is_int_value(e->args[4], 1);
-    if (e->kind == HONE_EXPR_LOAD) add(c, e->u.buffer, e->args, false);
-    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD) {
-        add(c, e->args[0]->u.buffer, NULL, true);
-        return false;
-    }
-    const hone_expr *handle = is_pointer ? e->args[1] : e;
-    for (hone_buffer b = 0; handle->kind == HONE_EXPR_VAR && b < func->buffer_count; b++) {
-        bool is_it = hone_dtype_is_handle(handle->dtype) && func->buffers[b].data == handle->u.var;
-        if (is_it) add(c, b, NULL, !is_read_only);
-    }
-    return !is_pointer;
-}
-
-static void collect_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    collecting *c = ctx;
-    c->at = at;
-    hone_expr_walk(e, collect, c);
-}
-
 /* Whoever wrote it has seen to it that nobody else touches what is stored. */
 static bool is_apart(const hazards *h, hone_node_id id) {
     const hone_func *func = h->lower->func;
@@ -191,40 +125,32 @@ static bool is_apart(const hazards *h, hone_node_id id) {
     return false;
 }
 
-static void collect_store(collecting *c, hone_node_id id) {
-    const hone_node *node = hone_func_node(c->h->lower->func, id);
-    c->at = id;
-    if (node->kind == HONE_NODE_STORE && !is_apart(c->h, id))
-        add(c, node->u.store.buffer, node->u.store.indices, true);
+typedef struct collecting {
+    const hazards *h;
+    touches *out;
+    hone_status failed; /* memory is short */
+} collecting;
+
+static void collect(void *ctx, const hone_reference *t) {
+    collecting *c = ctx;
+    hone_buffer storage = hone_func_storage(c->h->lower->func, t->buffer);
+    bool is_pointer = t->kind == HONE_REFERENCE_POINTER;
+    const touch one = {t->at, storage, t->buffer, is_pointer ? NULL : t->indices, t->may_write};
+    if (!c->h->is_watched[storage] || c->failed) return;
+    if (t->kind == HONE_REFERENCE_STORE && is_apart(c->h, t->at)) return;
+    c->failed = append(c->h, c->out, &one);
 }
 
 hone_status hazards_add_below(const hazards *h, hone_node_id id, touches *io) {
-    const hone_func *func = h->lower->func;
     collecting c = {.h = h, .out = io};
-    hone_tree_walk_exprs(func, id, false, collect_at, &c);
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n))
-        collect_store(&c, n);
+    hone_walk_references(h->lower->func, id, collect, &c);
     return c.failed;
 }
 
-typedef struct own_only {
-    collecting c;
-    hone_node_id id;
-} own_only;
-
-static void collect_own(void *ctx, hone_node_id at, const hone_expr *e) {
-    own_only *o = ctx;
-    if (at == o->id) collect_at(&o->c, at, e);
-}
-
 hone_status hazards_add_own(const hazards *h, hone_node_id id, touches *io) {
-    own_only o = {
-        {.h = h, .out = io},
-        id
-    };
-    hone_tree_walk_exprs(h->lower->func, id, false, collect_own, &o);
-    collect_store(&o.c, id);
-    return o.c.failed;
+    collecting c = {.h = h, .out = io};
+    hone_node_walk_references(h->lower->func, id, collect, &c);
+    return c.failed;
 }
 
 /* ---- two touches ---- */

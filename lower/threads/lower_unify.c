@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ir/core/concurrent.h"
+#include "ir/core/touches.h"
 #include "lower/threads/threads.h"
 
 typedef struct unifier {
@@ -108,23 +109,14 @@ typedef struct pointed {
     uint32_t missing, needed;
 } pointed;
 
-static bool find_pointed(void *ctx, const hone_expr *e) {
+static void find_pointed(void *ctx, const hone_reference *ref) {
     pointed *p = ctx;
-    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
-        hone_expr_is_int_value(e->args[4], 1)) {
-        return false; /* that is read only */
-    }
-    if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD)
-        p->needed |= shared_along(p->func, e->args[0]->u.buffer, p->missing);
-    for (hone_buffer b = 0; e->kind == HONE_EXPR_VAR && b < p->func->buffer_count; b++) {
-        bool is_it = hone_dtype_is_handle(e->dtype) && p->func->buffers[b].data == e->u.var;
-        if (is_it) p->needed |= shared_along(p->func, b, p->missing);
-    }
-    return true;
+    if (ref->may_write) p->needed |= shared_along(p->func, ref->buffer, p->missing);
 }
 
 /* The axes whose first thread alone may do it. */
-static uint32_t need_of_call(const hone_func *func, const hone_expr *call, uint32_t missing) {
+static uint32_t need_of_call(const hone_func *func, hone_node_id eval, uint32_t missing) {
+    const hone_expr *call = hone_func_node(func, eval)->u.eval.value;
     lower_call_sort sort = lower_call_sort_of(call);
     if (sort == LOWER_CALL_SYNC || sort == LOWER_CALL_SYNC_WARP || sort == LOWER_CALL_REDUCE)
         return 0;
@@ -132,7 +124,7 @@ static uint32_t need_of_call(const hone_func *func, const hone_expr *call, uint3
     if (sort == LOWER_CALL_OTHER && is_extern && !hone_expr_is_pure_index(call)) return missing;
     if (sort == LOWER_CALL_LANES) missing &= ~bit_of(LOWER_THREAD_X);
     pointed p = {func, missing, 0};
-    hone_expr_walk(call, find_pointed, &p);
+    hone_node_walk_references(func, eval, find_pointed, &p);
     return p.needed;
 }
 
@@ -280,7 +272,7 @@ static hone_status unify(unifier *u, hone_node_id id, uint32_t bound) {
         return check_need(u, id, u->need[id]);
     }
     if (node->kind == HONE_NODE_EVAL) {
-        u->need[id] = need_of_call(func, node->u.eval.value, missing);
+        u->need[id] = need_of_call(func, id, missing);
         return HONE_OK;
     }
     return unify_children(u, id, bound);

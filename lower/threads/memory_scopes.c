@@ -5,6 +5,8 @@
  * thread writes and reads is its own. */
 #include <string.h>
 
+#include "ir/core/privatize.h"
+#include "ir/core/touches.h"
 #include "lower/threads/threads.h"
 
 /* Bytes that a thread, or a block, may have of its own without having been asked for. */
@@ -38,16 +40,20 @@ static hone_node_id launch_of(const hone_func *func, hone_node_id at) {
 
 typedef struct users {
     const hone_func *func;
+    hone_buffer storage;
     hone_node_id launch; /* HONE_NO_ID: the host uses it */
+    hone_node_id meet;   /* the lowest node at or above all touches */
     uint32_t count;      /* of touches */
     bool is_several;
 } users;
 
-static void note_user(void *ctx, hone_node_id at) {
+static void note_user(void *ctx, const hone_reference *ref) {
     users *u = ctx;
-    hone_node_id launch = launch_of(u->func, at);
+    if (hone_func_storage(u->func, ref->buffer) != u->storage) return;
+    hone_node_id launch = launch_of(u->func, ref->at);
     u->is_several |= u->count && launch != u->launch;
     u->launch = launch;
+    u->meet = u->count ? hone_tree_lca(u->func, u->meet, ref->at) : ref->at;
     u->count++;
 }
 
@@ -60,13 +66,31 @@ static bool has_view(const hone_func *func, hone_buffer storage) {
     return false;
 }
 
+/* What each thread has a copy of is gone with it, when a launch ends. */
+static hone_status refuse_copies(const users *u) {
+    const hone_func *func = u->func;
+    bool *differs = hone_arena_zalloc(func->arena, func->var_count + 1);
+    if (!differs) return LOWER_NO_MEMORY();
+    for (int a = 0; a < LOWER_AXES; a++) {
+        hone_private_copies found =
+            hone_find_private_copies(func, u->storage, u->meet, lower_axis_tag(a), differs);
+        if (!found.is_private || found.threads == 1) continue;
+        return HONE_ERROR(
+            HONE_CODE_UNSUPPORTED,
+            "'%s' is local, one for each thread of %s, and is used in several kernels",
+            func->buffers[u->storage].name, lower_axis_tag(a));
+    }
+    return HONE_OK;
+}
+
 static hone_status sink(hone_func *func, hone_node_id alloc) {
     hone_buffer storage = hone_func_node(func, alloc)->u.alloc.buffer;
-    users u = {func, HONE_NO_ID, 0, false};
-    lower_walk_touches(func, 0, storage, note_user, &u);
+    users u = {func, storage, HONE_NO_ID, HONE_NO_ID, 0, false};
+    hone_walk_references(func, 0, note_user, &u);
     const char *scope = func->buffers[storage].scope;
     if (begins(scope, "global") || u.count == 0) return HONE_OK;
     if (u.is_several || u.launch == HONE_NO_ID) {
+        if (begins(scope, "local") && !has_view(func, storage)) HONE_TRY(refuse_copies(&u));
         if (!begins(scope, "wmma") && !begins(scope, "wgmma")) rescope(func, storage, "global");
         return HONE_OK;
     }
@@ -100,17 +124,19 @@ hone_status lower_sink_memory(hone_lower *lower) {
 /* Along which axes of threads all touches stand in one loop, in none, or in several. */
 typedef struct sharing {
     const hone_func *func;
+    hone_buffer storage;
     hone_node_id loops[LOWER_AXES]; /* of the first touch: the outermost over the axis */
     uint32_t count;
     bool is_split[LOWER_AXES];
 } sharing;
 
-static void note_loops(void *ctx, hone_node_id at) {
+static void note_loops(void *ctx, const hone_reference *ref) {
     sharing *s = ctx;
     hone_node_id loops[LOWER_AXES];
+    if (hone_func_storage(s->func, ref->buffer) != s->storage) return;
     for (int a = 0; a < LOWER_AXES; a++)
         loops[a] = HONE_NO_ID;
-    for (hone_node_id n = at; n != HONE_NO_ID; n = hone_func_node(s->func, n)->parent) {
+    for (hone_node_id n = ref->at; n != HONE_NO_ID; n = hone_func_node(s->func, n)->parent) {
         int axis = lower_axis_of(hone_func_node(s->func, n));
         if (axis >= 0) loops[axis] = n;
     }
@@ -144,9 +170,9 @@ static hone_status settle(hone_lower *lower, hone_node_id launch, hone_node_id a
     const hone_buffer_info *info = &func->buffers[storage];
     bool is_global = begins(info->scope, "global"), is_shared = false, is_own = false;
     int64_t elements = hone_buffer_elements(info), each = (int64_t)hone_dtype_bytes(info->dtype);
-    sharing s = {.func = func};
+    sharing s = {.func = func, .storage = storage};
     if (!is_global && !begins(info->scope, "local")) return HONE_OK;
-    lower_walk_touches(func, launch, storage, note_loops, &s);
+    hone_walk_references(func, launch, note_loops, &s);
     if (begins(info->scope, "local")) HONE_TRY(settle_own(lower, launch, alloc, &s));
     for (int a = LOWER_FIRST_THREAD; a < LOWER_AXES; a++) {
         is_shared |= s.is_split[a];

@@ -7,12 +7,10 @@
  * An index is, in all of them, o * turn + t * stride + v with v < stride and turn = stride *
  * threads: it says which thread touches the element, so none is handed from one to another.
  *
- *   for t in threadIdx.x (32): P[0] = A[t]
- *   for t in threadIdx.x (32): B[t] = P[0]
- *
- * Where no index says which thread, and each of them stores what it reads later, each has an array
- * of its own as it stands: one for all of them would be written by all at once. */
+ * Where no index says which thread, each may have a copy (ir/core/privatize.h), which stays as it
+ * is. */
 #include "ir/core/concurrent.h"
+#include "ir/core/privatize.h"
 #include "lower/ground/accesses.h"
 #include "lower/threads/threads.h"
 
@@ -157,54 +155,23 @@ static hone_status shrink(places *p, hone_node_id alloc, hone_buffer buffer) {
     return lower_map_accesses(func, alloc, buffer, map_index, p);
 }
 
-/* ---- arrays that each thread has as they are ---- */
+/* ---- which array ---- */
 
-/* It is not the same for all threads of the axis, or that is not seen. */
-static bool may_differ(const places *p, const hone_expr *e) {
-    return hone_expr_find(e, hone_expr_is_load, NULL) ||
-           hone_expr_uses_any(e, p->is_thread, p->var_count);
+/* The lowest node at or above all accesses, of which there are some. */
+static hone_node_id meet_of(const hone_func *func, const lower_accesses *all) {
+    hone_node_id meet = all->items[0].node;
+    for (uint32_t i = 1; i < all->count; i++)
+        meet = hone_tree_lca(func, meet, all->items[i].node);
+    return meet;
 }
 
-/* All threads of the axis come to the statement, where none leaves a loop: nothing around it asks
- * which of them it is. Loops over one axis are equally long (ir/verify). */
-static bool is_for_each(const places *p, hone_node_id launch, hone_node_id at) {
+/* Each thread may have a copy of the array as it stands. */
+static bool has_copies(places *p, const lower_accesses *all, hone_buffer buffer) {
     const hone_func *func = p->lower->func;
-    const hone_node_id end = hone_func_node(func, launch)->parent;
-    for (hone_node_id n = at; n != end; n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        const hone_range *range = &node->u.loop.range;
-        bool is_loop = node->kind == HONE_NODE_FOR && lower_axis_of(node) != p->axis;
-        bool is_asked = node->kind == HONE_NODE_IF || node->kind == HONE_NODE_WHILE;
-        if (is_loop && (may_differ(p, range->min) || may_differ(p, range->extent))) return false;
-        if (is_asked && may_differ(p, node->u.eval.value)) return false;
-    }
-    return true;
-}
-
-/* A name is as good as what it stands for. */
-static void mark_names(places *p, hone_node_id launch) {
-    const hone_func *func = p->lower->func;
-    for (hone_node_id n = launch; n != HONE_NO_ID; n = hone_tree_next(func, launch, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_LET && may_differ(p, node->u.let.value))
-            p->is_thread[node->u.let.var] = true;
-    }
-}
-
-/* All threads store it, and no element is for one of them, be it by an index that is read. */
-static bool are_alike(places *p, const lower_accesses *all, hone_node_id launch) {
-    bool has_store = false;
-    if (all->is_opaque || hone_jumps_below(p->lower->func, launch)) return false;
-    mark_names(p, launch);
-    for (uint32_t i = 0; i < all->count; i++) {
-        const lower_access *one = &all->items[i];
-        has_store |= one->is_store;
-        if (one->is_store && !is_for_each(p, launch, one->node)) return false;
-        for (uint32_t d = 0; d < p->rank; d++) {
-            if (may_differ(p, one->indices[d])) return false;
-        }
-    }
-    return has_store;
+    if (all->is_opaque || all->count == 0) return false;
+    return hone_find_private_copies(func, buffer, meet_of(func, all), lower_axis_tag(p->axis),
+                                    p->is_thread)
+        .is_private;
 }
 
 static hone_status find_loops(places *p, hone_node_id launch) {
@@ -240,6 +207,6 @@ hone_status lower_keep_own_places(hone_lower *lower, hone_node_id launch, hone_n
     HONE_TRY(lower_find_accesses(func, alloc, buffer, &all));
     *out_are_own = find_places(&p, &all);
     if (*out_are_own) return may_change ? shrink(&p, alloc, buffer) : HONE_OK;
-    *out_are_own = are_alike(&p, &all, launch);
+    *out_are_own = has_copies(&p, &all, buffer);
     return HONE_OK;
 }

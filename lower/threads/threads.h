@@ -24,11 +24,6 @@ typedef enum lower_call_sort {
  * LOWER_CALL_OTHER: there is none. */
 lower_call_sort lower_call_sort_of(const hone_expr *e);
 
-/* Calls visit for every statement from root downwards that touches the storage, by any of its
- * names, or has its address; once or more. */
-void lower_walk_touches(const hone_func *func, hone_node_id root, hone_buffer storage,
-                        void (*visit)(void *ctx, hone_node_id at), void *ctx);
-
 /* Who shares the memory that a launch, or the host around it, allocates (memory_scopes.c): makes
  * it global where several launches use it, and moves it into the one that does. */
 HONE_NODISCARD hone_status lower_sink_memory(hone_lower *lower);

@@ -7,6 +7,7 @@
  * vectors that begin where registers of memory begin, one behind the other. */
 #include <string.h>
 
+#include "ir/core/touches.h"
 #include "lower/ground/passes.h"
 
 enum { LEAST_BYTES = 32, MOST_ALIGN = 64 };
@@ -17,15 +18,10 @@ typedef struct streamer {
     bool *is_kept; /* by buffer that others are views of: no parameter, or one that is read */
 } streamer;
 
-static bool note_use(void *ctx, const hone_expr *e) {
+static void note_use(void *ctx, const hone_reference *ref) {
     streamer *s = ctx;
-    const hone_func *func = s->lower->func;
-    if (e->kind == HONE_EXPR_LOAD) s->is_kept[hone_func_storage(func, e->u.buffer)] = true;
-    if (e->kind != HONE_EXPR_VAR || !hone_dtype_is_handle(e->dtype)) return true;
-    for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (func->buffers[b].data == e->u.var) s->is_kept[hone_func_storage(func, b)] = true;
-    }
-    return true;
+    bool is_use = ref->kind != HONE_REFERENCE_STORE;
+    if (is_use) s->is_kept[hone_func_storage(s->lower->func, ref->buffer)] = true;
 }
 
 static hone_status find_kept(streamer *s) {
@@ -36,7 +32,7 @@ static hone_status find_kept(streamer *s) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].buffer != HONE_NO_ID) s->is_kept[func->params[i].buffer] = false;
     }
-    hone_tree_walk_parts(func, HONE_NODE_TOP, false, note_use, s);
+    hone_walk_references(func, HONE_NODE_TOP, note_use, s);
     return HONE_OK;
 }
 

@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/core/touches.h"
 #include "ir/python/python_lex.h"
 #include "ir/region/region.h"
-#include "ir/region/touches.h"
 #include "ir/text/read/script.h"
 #include "ir/verify/verify.h"
 #include "support/core/alloc.h"

@@ -14,7 +14,7 @@
 #ifndef HONE_SCHEDULE_STATE_SCHEDULE_IMPL_H
 #define HONE_SCHEDULE_STATE_SCHEDULE_IMPL_H
 
-#include "ir/region/touches.h"
+#include "ir/core/touches.h"
 #include "ir/region/written.h"
 #include "schedule/state/sched_buffer.h"
 #include "schedule/state/sched_draft.h"

@@ -353,6 +353,24 @@ static const struct parts {
     {"where an array says",
      ONE_FOR("      I = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
              "      I[0] = t // 8\n      L[I[0]] = A[I[0]]\n"), 2, false},
+    {"the same for each, where a block comes to it",
+     "# tirx\n@T.prim_func\n" TWO("16") "  L = T.alloc_buffer((2,), \"float32\", scope=\"local\")\n"
+     "  for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n"
+     "    for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n      B[t] = A[t]\n"
+     "    if A[1] > A[0]:\n"
+     "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "        for v in range(2):\n          L[v] = A[t] + A[v]\n"
+     "      for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n        B[t] = L[0] - L[1]\n", 2, true},
+    {"of the threads of another launch",
+     "# tirx\n@T.prim_func\n" TWO("16") "  L = T.alloc_buffer((2,), \"float32\", scope=\"local\")\n"
+     "  for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n"
+     "    for v in range(2):\n      L[v] = A[t] + A[v]\n"
+     "  for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n    B[t] = L[0] + L[1]\n", 0, false},
+    {"one thread's of another launch",
+     "# tirx\n@T.prim_func\n" TWO("16") "  L = T.alloc_buffer((2,), \"float32\", scope=\"local\")\n"
+     "  for t in T.thread_binding(1, thread=\"threadIdx.x\"):\n"
+     "    for v in range(2):\n      L[v] = A[v + 3]\n"
+     "  for t in T.thread_binding(16, thread=\"threadIdx.x\"):\n    B[t] = L[0] + L[1] * A[t]\n", 2, false},
     {"along two axes", ROWS("x"), 1, true},
     {"along one of two axes", ROWS("7 - x"), 32, false},
 };

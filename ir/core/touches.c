@@ -1,5 +1,75 @@
-/* ir/region/touches.c - looks for loads, stores, addresses and views of a buffer. */
-#include "ir/region/touches.h"
+/* ir/core/touches.c - see touches.h: looks for loads, stores, addresses and views of buffers. */
+#include "ir/core/touches.h"
+
+/* ---- all that is done ---- */
+
+typedef struct walk {
+    const hone_func *func;
+    hone_reference_visit visit;
+    void *ctx;
+    hone_node_id at;
+    bool is_read_only; /* the pointer that is looked at */
+} walk;
+
+static void meet(const walk *w, hone_reference_kind kind, hone_buffer buffer,
+                 const hone_expr *const *indices, uint32_t rank) {
+    const bool is_open = kind == HONE_REFERENCE_POINTER && !w->is_read_only;
+    const hone_reference ref = {
+        kind, is_open || kind == HONE_REFERENCE_STORE, buffer, w->at, indices, rank};
+    w->visit(w->ctx, &ref);
+}
+
+static void meet_handle(const walk *w, const hone_expr *var) {
+    for (hone_buffer b = 0; hone_dtype_is_handle(var->dtype) && b < w->func->buffer_count; b++) {
+        if (w->func->buffers[b].data == var->u.var) meet(w, HONE_REFERENCE_POINTER, b, NULL, 0);
+    }
+}
+
+static bool meet_part(void *ctx, const hone_expr *e) {
+    walk *w = ctx;
+    const hone_expr *element = hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ? e->args[0] : NULL;
+    if (e->kind == HONE_EXPR_LOAD) meet(w, HONE_REFERENCE_LOAD, e->u.buffer, e->args, e->count);
+    if (e->kind == HONE_EXPR_VAR) meet_handle(w, e);
+    if (element && element->kind == HONE_EXPR_LOAD) {
+        meet(w, HONE_REFERENCE_POINTER, element->u.buffer, element->args, element->count);
+        for (uint32_t i = 0; i < element->count; i++)
+            hone_expr_walk(element->args[i], meet_part, w);
+        return false;
+    }
+    if (!hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) return true;
+    for (uint32_t i = 0; i < e->count; i++) { /* ptype, data, offset, extent, rw_mask */
+        w->is_read_only = i == 1 && hone_expr_is_int_value(e->args[4], 1);
+        hone_expr_walk(e->args[i], meet_part, w);
+    }
+    w->is_read_only = false;
+    return false;
+}
+
+static void meet_expr(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, meet_part, ctx);
+}
+
+void hone_node_walk_references(const hone_func *func, hone_node_id id, hone_reference_visit visit,
+                               void *ctx) {
+    const hone_node *node = hone_func_node(func, id);
+    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+    walk w = {func, visit, ctx, id, false};
+    hone_node_walk_exprs(func, id, false, meet_expr, &w);
+    if (node->kind == HONE_NODE_STORE)
+        meet(&w, HONE_REFERENCE_STORE, node->u.store.buffer, node->u.store.indices,
+             node->u.store.rank);
+    for (uint32_t i = 0; block && i < block->match_count; i++)
+        meet(&w, HONE_REFERENCE_MATCH, block->matches[i].source.buffer, NULL, 0);
+}
+
+void hone_walk_references(const hone_func *func, hone_node_id top, hone_reference_visit visit,
+                          void *ctx) {
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(func, top, n))
+        hone_node_walk_references(func, n, visit, ctx);
+}
+
+/* ---- one buffer ---- */
 
 typedef struct search {
     const hone_func *func;
