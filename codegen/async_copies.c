@@ -2,6 +2,7 @@
 #include "codegen/async_copies.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The condition for all lanes; NULL: there is none of that form. */
 static const hone_expr *condition_of(const hone_expr *value) {
@@ -38,4 +39,17 @@ const hone_expr *copies_first_of(const hone_expr *index) {
 
 bool copies_has_size(int64_t bytes) {
     return bytes == 4 || bytes == 8 || bytes == 16;
+}
+
+bool copies_says(const hone_expr *call, const char *word) {
+    for (uint16_t i = 1; i < call->count; i++) {
+        const hone_expr *arg = call->args[i];
+        if (arg->kind == HONE_EXPR_STRING && strcmp(arg->u.s, word) == 0) return true;
+    }
+    return false;
+}
+
+const hone_expr *copies_plain_pointer(const hone_expr *e) {
+    bool is_turned = hone_expr_is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2;
+    return is_turned ? e->args[1] : e;
 }

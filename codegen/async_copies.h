@@ -19,6 +19,12 @@ bool copies_find_source(const hone_expr *value, copies_source *out);
 /* The first of neighbours, where an index is that of neighbours; else NULL. */
 const hone_expr *copies_first_of(const hone_expr *index);
 
+/* A call names the word among its arguments: T.ptx.cp(…, "async", "commit_group"). */
+bool copies_says(const hone_expr *call, const char *word);
+
+/* The pointer, without T.cuda.cvta_generic_to_shared around it. */
+const hone_expr *copies_plain_pointer(const hone_expr *e);
+
 /* Bytes that the instruction moves: 4, 8 or 16. */
 bool copies_has_size(int64_t bytes);
 

@@ -130,33 +130,20 @@ static LLVMValueRef call_raw(gen *g, const hone_expr *e) {
     return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
 }
 
-static bool says(const hone_expr *e, const char *word) {
-    for (uint16_t i = 1; i < e->count; i++) {
-        if (e->args[i]->kind == HONE_EXPR_STRING && strcmp(e->args[i]->u.s, word) == 0) return true;
-    }
-    return false;
-}
-
-/* T.cuda.cvta_generic_to_shared(pointer) is that pointer. */
-static const hone_expr *plain_pointer(const hone_expr *e) {
-    bool is_turned = hone_expr_is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2;
-    return is_turned ? e->args[1] : e;
-}
-
 /* T.ptx.cp in the table of PTX: operands, then words. */
 static LLVMValueRef call_words(gen *g, const hone_expr *e) {
     uint16_t operands = 0;
     while (1 + operands < e->count && e->args[1 + operands]->kind != HONE_EXPR_STRING)
         operands++;
-    bool waits = says(e, "wait_all") || says(e, "wait_group");
-    if (says(e, "commit_group") || says(e, "wait_all")) commit(g);
+    bool waits = copies_says(e, "wait_all") || copies_says(e, "wait_group");
+    if (copies_says(e, "commit_group") || copies_says(e, "wait_all")) commit(g);
     if (waits) wait(g, operands ? hone_expr_const(e->args[1]) : 0);
-    if (waits || says(e, "commit_group")) return gen_i32(g, 0);
-    if (says(e, "bulk") || !says(e, "async") || operands != 3) return NULL;
+    if (waits || copies_says(e, "commit_group")) return gen_i32(g, 0);
+    if (copies_says(e, "bulk") || !copies_says(e, "async") || operands != 3) return NULL;
     int64_t bytes = hone_expr_const(e->args[3]);
     if (bytes < 1 || bytes > 1024) return NULL;
-    LLVMValueRef to = pointer(g, plain_pointer(e->args[1]), NULL);
-    LLVMValueRef from = pointer(g, plain_pointer(e->args[2]), NULL);
+    LLVMValueRef to = pointer(g, copies_plain_pointer(e->args[1]), NULL);
+    LLVMValueRef from = pointer(g, copies_plain_pointer(e->args[2]), NULL);
     return g->error ? gen_i32(g, 0) : copy(g, to, from, bytes);
 }
 

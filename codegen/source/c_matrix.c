@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codegen/async_copies.h"
 #include "codegen/source/c_gen.h"
 #include "support/core/attributes.h"
 
@@ -342,31 +343,20 @@ static void copy_by_offset(c_gen *g, const hone_expr *e) {
                moved(g, e->args[first + 2], e->args[first + 3]), e->args[first + 4]);
 }
 
-static bool says(const hone_expr *e, const char *word) {
-    for (uint16_t i = 1; i < e->count; i++) {
-        if (e->args[i]->kind == HONE_EXPR_STRING && strcmp(e->args[i]->u.s, word) == 0) return true;
-    }
-    return false;
-}
-
-static const hone_expr *plain_pointer(const hone_expr *e) {
-    return hone_expr_is_named(e, "cuda.cvta_generic_to_shared") && e->count == 2 ? e->args[1] : e;
-}
-
 /* Operands, then words: ("async", "commit_group"), (n, "async", "wait_group"), (to, from, bytes) */
 static void copy_in_words(c_gen *g, const hone_expr *e) {
     bool is_copy = e->count > 4 && e->args[3]->kind != HONE_EXPR_STRING;
-    if (says(e, "bulk") || !says(e, "async")) {
+    if (copies_says(e, "bulk") || !copies_says(e, "async")) {
         refuse(g, e);
-    } else if (says(e, "commit_group")) {
+    } else if (copies_says(e, "commit_group")) {
         c_line(g, "asm volatile(\"cp.async.commit_group;\\n\" ::: \"memory\");");
-    } else if (says(e, "wait_all")) {
+    } else if (copies_says(e, "wait_all")) {
         c_line(g, "asm volatile(\"cp.async.wait_all;\\n\" ::: \"memory\");");
-    } else if (says(e, "wait_group")) {
+    } else if (copies_says(e, "wait_group")) {
         c_line(g, "asm volatile(\"cp.async.wait_group %s;\\n\" ::: \"memory\");",
                number(g, e->args[1]));
     } else if (is_copy) {
-        copy_async(g, c_value(g, plain_pointer(e->args[1])).s, c_value(g, e->args[2]).s,
+        copy_async(g, c_value(g, copies_plain_pointer(e->args[1])).s, c_value(g, e->args[2]).s,
                    e->args[3]);
     } else {
         refuse(g, e);

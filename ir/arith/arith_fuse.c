@@ -12,14 +12,6 @@
 
 #include "ir/arith/arith_impl.h"
 
-static bool is_op_by_const(const hone_expr *e, hone_op op, int64_t *out_divisor) {
-    if (!hone_expr_is_op(e, op) || !hone_expr_is_int(e->args[1]) || e->args[1]->u.i <= 0) {
-        return false;
-    }
-    *out_divisor = e->args[1]->u.i;
-    return true;
-}
-
 static void drop_two(arith_sum *s, uint32_t i, uint32_t j) {
     s->terms[i].coeff = 0;
     s->terms[j].coeff = 0;
@@ -51,7 +43,7 @@ static bool as_quotient(hone_arith *a, const hone_expr *y, quotient_form *out) {
     arith_sum sum, dividend;
     uint32_t found = 0;
     int64_t divisor = 0;
-    if (is_op_by_const(y, HONE_OP_FLOORDIV, &out->divisor)) {
+    if (arith_is_op_by_const(y, HONE_OP_FLOORDIV, &out->divisor)) {
         out->dividend = out->remaining = y->args[0];
         return true;
     }
@@ -60,7 +52,7 @@ static bool as_quotient(hone_arith *a, const hone_expr *y, quotient_form *out) {
     arith_sum_add_expr(a, &sum, y, 1);
     arith_sum_sort(a, &sum);
     for (uint32_t i = 0; i < sum.count && !sum.failed; i++) {
-        if (!is_op_by_const(sum.terms[i].term, HONE_OP_FLOORDIV, &divisor)) continue;
+        if (!arith_is_op_by_const(sum.terms[i].term, HONE_OP_FLOORDIV, &divisor)) continue;
         if (sum.terms[i].coeff != 1 || found++) return false;
         out->divisor = divisor;
         out->remaining = sum.terms[i].term->args[0];
@@ -82,7 +74,7 @@ static bool as_quotient(hone_arith *a, const hone_expr *y, quotient_form *out) {
 static bool is_quotient_of(const hone_expr *term, const hone_expr *y, const quotient_form *whole,
                            int64_t m) {
     int64_t d = 0, product = 0;
-    if (!is_op_by_const(term, HONE_OP_FLOORDIV, &d)) return false;
+    if (!arith_is_op_by_const(term, HONE_OP_FLOORDIV, &d)) return false;
     if (d == m && hone_expr_same(term->args[0], y)) return true;
     return whole->divisor && arith_mul(whole->divisor, m, &product) && d == product &&
            hone_expr_same(term->args[0], whole->dividend);
@@ -117,11 +109,11 @@ static bool join_remainders(hone_arith *a, arith_sum *s, uint32_t at, int64_t m)
     for (uint32_t i = 0; i < s->count; i++) {
         const hone_expr *low = s->terms[i].term;
         int64_t low_m = 0, wanted = 0, lower = 0;
-        if (!is_op_by_const(low, HONE_OP_FLOORMOD, &low_m) || i == at) continue;
+        if (!arith_is_op_by_const(low, HONE_OP_FLOORMOD, &low_m) || i == at) continue;
         if (!arith_mul(s->terms[i].coeff, low_m, &wanted) || wanted != s->terms[at].coeff) continue;
         const hone_expr *x = low->args[0], *base = q.dividend;
         bool plain = low_m == b && hone_expr_same(x, q.remaining);
-        bool shifted = !plain && is_op_by_const(x, HONE_OP_FLOORDIV, &lower) &&
+        bool shifted = !plain && arith_is_op_by_const(x, HONE_OP_FLOORDIV, &lower) &&
                        lower * (b / lower) == b && b / lower == low_m &&
                        hone_expr_same(x->args[0], base);
         if (!plain && !shifted) continue;
@@ -164,7 +156,8 @@ static bool make_remainder(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) 
     }
     for (uint32_t i = 0; i < s->count; i++) {
         int64_t b = 0, c = s->terms[i].coeff;
-        if (i == at || c == 0 || !is_op_by_const(s->terms[i].term, HONE_OP_FLOORDIV, &b)) continue;
+        if (i == at || c == 0 || !arith_is_op_by_const(s->terms[i].term, HONE_OP_FLOORDIV, &b))
+            continue;
         if (b >= m || m % b || d % c || d / c != -(m / b)) continue;
         if (!hone_expr_same(s->terms[i].term->args[0], quotient->args[0])) continue;
         const hone_expr *inner = s->terms[i].term;
@@ -263,14 +256,14 @@ bool arith_fuse_once(hone_arith *a, arith_sum *s) {
         if (term->kind != HONE_EXPR_BINARY || s->count < 2) continue;
         switch ((hone_op)term->op) {
         case HONE_OP_FLOORMOD:
-            if (is_op_by_const(term, HONE_OP_FLOORMOD, &m)) {
+            if (arith_is_op_by_const(term, HONE_OP_FLOORMOD, &m)) {
                 if (join_quotient(a, s, i, m) || join_remainders(a, s, i, m)) return true;
             } else if (join_symbolic(a, s, i)) {
                 return true;
             }
             break;
         case HONE_OP_FLOORDIV:
-            if (is_op_by_const(term, HONE_OP_FLOORDIV, &m) && make_remainder(a, s, i, m)) {
+            if (arith_is_op_by_const(term, HONE_OP_FLOORDIV, &m) && make_remainder(a, s, i, m)) {
                 return true;
             }
             break;

@@ -128,6 +128,8 @@ void arith_sum_sort(hone_arith *a, arith_sum *s);
  * the sum has failed. */
 const hone_expr *arith_sum_expr(hone_arith *a, const arith_sum *s, hone_dtype dtype,
                                 const hone_expr *hint);
+/* e is `op` of something by a constant above 0, which is *out_divisor. */
+bool arith_is_op_by_const(const hone_expr *e, hone_op op, int64_t *out_divisor);
 bool arith_sum_is_const(const arith_sum *s, int64_t *out_value);
 int64_t arith_sum_find(const arith_sum *s, const hone_expr *term); /* index or -1 */
 /* Total order of expressions: by first variable id, then by structure. 0: they are equal, or one of

@@ -43,7 +43,7 @@ static void add_leaf(hone_arith *a, arith_sum *out, const arith_sum *y, const ar
     arith_sum_add_term(a, out, hone_expr_binary(&a->ir, op, e, divisor), 1);
 }
 
-static bool is_op_by_const(const hone_expr *e, hone_op op, int64_t *out_divisor) {
+bool arith_is_op_by_const(const hone_expr *e, hone_op op, int64_t *out_divisor) {
     if (!hone_expr_is_op(e, op) || !hone_expr_is_int(e->args[1]) || e->args[1]->u.i <= 0) {
         return false;
     }
@@ -63,7 +63,7 @@ static bool reduce_terms(hone_arith *a, const arith_sum *y, int64_t c, bool want
             if (!want_mod) arith_sum_add_term(a, out, term, coeff / c);
             continue;
         }
-        if (want_mod && is_op_by_const(term, HONE_OP_FLOORMOD, &inner) &&
+        if (want_mod && arith_is_op_by_const(term, HONE_OP_FLOORMOD, &inner) &&
             arith_mul(coeff % c, inner, &product) && product % c == 0 &&
             arith_is_exact(a, term->args[0])) {
             arith_sum_add_expr(a, r, term->args[0], coeff % c); /* x % (c*k) = x modulo c */
@@ -172,7 +172,7 @@ static bool div_of_nested(hone_arith *a, const arith_sum *r, int64_t c, hone_dty
     arith_sum_init(&x);
     if (term->count == 0 || !arith_is_exact(a, term->args[0])) return false;
     dtype = opened_dtype(a, term->args[0], dtype);
-    if (is_op_by_const(term, HONE_OP_FLOORDIV, &b)) {
+    if (arith_is_op_by_const(term, HONE_OP_FLOORDIV, &b)) {
         if (!arith_mul(b, c, &product) || !arith_fits(dtype, product)) return false;
         arith_sum_add_expr(a, &x, term->args[0], 1);
         arith_sum_add_const(&x, r->constant, b);
@@ -181,7 +181,8 @@ static bool div_of_nested(hone_arith *a, const arith_sum *r, int64_t c, hone_dty
         arith_sum_add_sum(a, out, &part, 1);
         return true;
     }
-    if (r->constant != 0 || !is_op_by_const(term, HONE_OP_FLOORMOD, &b) || b % c != 0) return false;
+    if (r->constant != 0 || !arith_is_op_by_const(term, HONE_OP_FLOORMOD, &b) || b % c != 0)
+        return false;
     arith_sum_add_expr(a, &x, term->args[0], 1);
     if (!arith_sum_finish(a, &x) || !arith_divmod_const(a, &x, c, false, dtype, &part))
         return false;

@@ -132,21 +132,13 @@ static void set_type(const machine *m, xexpr *x, hone_dtype dtype) {
 
 /* ---- building ---- */
 
-static void choose_pair(xexpr *x, int64_t (*i)(const xexpr *, machine *),
-                        double (*f)(const xexpr *, machine *)) {
-    if (x_is_float(x))
-        x->eval.f = f;
-    else
-        x->eval.i = i;
-}
-
 static void choose_var(machine *m, xexpr *x, hone_var var) {
     if (var >= m->func->var_count) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "a variable that does not exist is used"));
     }
     x->u.slot = var;
     bool is_vector = x->lanes > 1;
-    choose_pair(x, is_vector ? vector_var_i : var_i, is_vector ? vector_var_f : var_f);
+    x_choose(x, is_vector ? vector_var_i : var_i, is_vector ? vector_var_f : var_f);
 }
 
 static void choose_constant(xexpr *x, const hone_expr *e) {
@@ -155,12 +147,12 @@ static void choose_constant(xexpr *x, const hone_expr *e) {
         x->u.f = round_to(x, is_int ? (double)e->u.i : e->u.f);
     else
         x->u.i = wrap_to(x, is_int ? e->u.i : (int64_t)e->u.f);
-    choose_pair(x, constant_i, constant_f);
+    x_choose(x, constant_i, constant_f);
 }
 
 /* The variable of a let expression that holds a vector is read lane by lane without an array. */
 static void mark_scalar_reads(xexpr *x, uint32_t slot) {
-    if (x->source->kind == HONE_EXPR_VAR && x->u.slot == slot) choose_pair(x, var_i, var_f);
+    if (x->source->kind == HONE_EXPR_VAR && x->u.slot == slot) x_choose(x, var_i, var_f);
     for (uint32_t i = 0; i < x->count; i++) {
         union {
             const xexpr *in;
@@ -189,7 +181,7 @@ static void choose(machine *m, xexpr *x, const hone_expr *e) {
         x->eval.i = not_i;
         return;
     case HONE_EXPR_SELECT:
-        choose_pair(x, select_i, select_f);
+        x_choose(x, select_i, select_f);
         return;
     case HONE_EXPR_CAST:
         choose_cast(m, x, x->args[0]);
@@ -204,11 +196,11 @@ static void choose(machine *m, xexpr *x, const hone_expr *e) {
         x->eval.i = ramp_i;
         return;
     case HONE_EXPR_BROADCAST:
-        choose_pair(x, broadcast_i, broadcast_f);
+        x_choose(x, broadcast_i, broadcast_f);
         return;
     case HONE_EXPR_SHUFFLE:
         x->u.i = (int64_t)e->count - e->dtype.lanes;
-        choose_pair(x, shuffle_i, shuffle_f);
+        x_choose(x, shuffle_i, shuffle_f);
         return;
     case HONE_EXPR_LET: {
         union {
@@ -217,7 +209,7 @@ static void choose(machine *m, xexpr *x, const hone_expr *e) {
         } body = {x->args[1]};
         x->u.slot = e->u.var;
         if (x->args[0]->lanes > 1) mark_scalar_reads(body.out, e->u.var);
-        choose_pair(x, let_i, let_f);
+        x_choose(x, let_i, let_f);
         return;
     }
     }

@@ -321,6 +321,14 @@ static inline bool starts_with(const char *text, const char *prefix) {
 static inline bool x_is_float(const xexpr *e) {
     return e->type == X_F64 || e->type == X_F32 || e->type == X_FLOAT;
 }
+/* Gives it the evaluator of its type: of integers, or of floats. */
+static inline void x_choose(xexpr *x, int64_t (*i)(const xexpr *, machine *),
+                            double (*f)(const xexpr *, machine *)) {
+    if (x_is_float(x))
+        x->eval.f = f;
+    else
+        x->eval.i = i;
+}
 
 /* ---- numbers (interp_number.c) ---- */
 /* An integer of so many bits as the machine keeps it: its low bits, sign- or zero-extended. */

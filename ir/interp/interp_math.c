@@ -370,14 +370,6 @@ static double dot_f(const xexpr *e, machine *m) {
 
 /* ---- choosing ---- */
 
-static void choose_pair(xexpr *x, int64_t (*i)(const xexpr *, machine *),
-                        double (*f)(const xexpr *, machine *)) {
-    if (x_is_float(x))
-        x->eval.f = f;
-    else
-        x->eval.i = i;
-}
-
 static void refuse(machine *m, hone_intrin intrin) {
     machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "T.%s cannot be interpreted here",
                                hone_intrin_spelling(intrin)));
@@ -472,11 +464,11 @@ static void choose_float(machine *m, xexpr *x, hone_intrin intrin) {
 void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     switch (intrin) {
     case HONE_INTRIN_IF_THEN_ELSE:
-        choose_pair(x, if_then_else_i, if_then_else_f);
+        x_choose(x, if_then_else_i, if_then_else_f);
         return;
     case HONE_INTRIN_LIKELY:
     case HONE_INTRIN_RETURN:
-        choose_pair(x, pass_i, pass_f);
+        x_choose(x, pass_i, pass_f);
         return;
     case HONE_INTRIN_ISNAN:
     case HONE_INTRIN_ISINF:
@@ -490,7 +482,7 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
                          HONE_ERROR(HONE_CODE_ILLEGAL, "%s is reinterpreted as %s",
                                     HONE_DTYPE_NAME(x->args[0]->dtype), HONE_DTYPE_NAME(x->dtype)));
         }
-        choose_pair(x, reinterpret_i, reinterpret_f);
+        x_choose(x, reinterpret_i, reinterpret_f);
         return;
     case HONE_INTRIN_NAMED:
         if (!choose_matrix(x) && !choose_lanes(m, x) && !choose_async(x) &&
@@ -505,7 +497,7 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_TYPE_ANNOTATION:
     case HONE_INTRIN_STORAGE_SYNC: /* threads run one after the other, see interp.h */
     case HONE_INTRIN_PREFETCH:
-        choose_pair(x, nothing_i, nothing_f);
+        x_choose(x, nothing_i, nothing_f);
         return;
     case HONE_INTRIN_VECTOR_REDUCE_ADD:
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
@@ -513,12 +505,12 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
     case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
     case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
-        choose_pair(x, reduce_lanes_i, reduce_lanes_f);
+        x_choose(x, reduce_lanes_i, reduce_lanes_f);
         return;
     case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT2_BF16:
     case HONE_INTRIN_DOT4:
-        choose_pair(x, dot_i, dot_f);
+        x_choose(x, dot_i, dot_f);
         return;
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:

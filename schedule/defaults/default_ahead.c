@@ -81,17 +81,6 @@ static bool is_there_already(const pass *p, hone_buffer buffer) {
     return false;
 }
 
-static int64_t bytes_of(const hone_func *func, hone_buffer buffer) {
-    const hone_buffer_info *info = hone_func_buffer(func, buffer);
-    int64_t bytes = info->dtype.bits / 8;
-    for (uint32_t d = 0; d < info->rank; d++) {
-        int64_t extent = hone_expr_const(info->shape[d]);
-        if (extent < 1 || extent > INT32_MAX || bytes > INT32_MAX) return INT32_MAX;
-        bytes *= extent;
-    }
-    return bytes;
-}
-
 /* What it reads goes on with each row, and is dense in it: *io_bytes, the largest of such. */
 static void note_read(const pass *p, const hone_region *read, int64_t *io_bytes) {
     int64_t in_row, of_rows;
@@ -102,7 +91,7 @@ static void note_read(const pass *p, const hone_region *read, int64_t *io_bytes)
         !is_there_already(p, read->buffer)) {
         return;
     }
-    int64_t bytes = bytes_of(p->sch->func, read->buffer);
+    int64_t bytes = hone_default_buffer_bytes(p->sch, read->buffer);
     if (bytes > *io_bytes) *io_bytes = bytes;
 }
 

@@ -43,22 +43,6 @@ static void weigh(const hone_mutator_record *record, double *out) {
     }
 }
 
-/* By weight; HONE_MUTATORS when no weight is left. */
-static uint32_t draw(const double *weights, hone_rng *rng) {
-    double sum = 0;
-    uint32_t last = HONE_MUTATORS;
-    for (int k = 0; k < HONE_MUTATORS; k++)
-        sum += weights[k];
-    double at = hone_rng_uniform(rng) * sum;
-    for (uint32_t k = 0; k < HONE_MUTATORS; k++) {
-        if (weights[k] == 0) continue;
-        last = k;
-        at -= weights[k];
-        if (at < 0) break;
-    }
-    return last;
-}
-
 static uint32_t longest(const hone_space *space) {
     uint32_t most = 0;
     for (uint32_t i = 0; i < space->count; i++) {
@@ -82,15 +66,18 @@ bool hone_mutate(const hone_kin *kin, const hone_draft *parent, hone_rng *rng, h
     if (sketch->count) memcpy(m.child, parent->decisions, sketch->count * sizeof *m.child);
     double weights[HONE_MUTATORS];
     weigh(kin->record, weights);
-    for (uint32_t which; (which = draw(weights, rng)) < HONE_MUTATORS; weights[which] = 0) {
-        if (!table[which].make(&m)) continue;
-        *out = (hone_child){
-            {m.child_sketch, m.child},
-            which
-        };
-        return true;
+    for (;;) {
+        size_t which = hone_rng_weighted(rng, weights, HONE_MUTATORS);
+        if (weights[which] <= 0) return false; /* none is left */
+        if (table[which].make(&m)) {
+            *out = (hone_child){
+                {m.child_sketch, m.child},
+                (uint32_t)which
+            };
+            return true;
+        }
+        weights[which] = 0;
     }
-    return false;
 }
 
 void hone_mutate_note(hone_mutator_record *record, uint32_t mutator, bool is_better) {

@@ -336,16 +336,8 @@ typedef struct shifting {
     size_t count;
 } shifting;
 
-static const hone_expr *shift(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const shifting *s = ctx;
-    (void)ir;
-    return e->kind == HONE_EXPR_VAR && e->u.var < s->count && s->map[e->u.var] ? s->map[e->u.var]
-                                                                               : e;
-}
-
 static const hone_expr *shifted(const shifting *s, const hone_expr *e) {
-    shifting copy = *s;
-    return hone_simplify(&s->sch->arith, hone_expr_transform(&s->sch->ir, e, shift, &copy));
+    return hone_simplify(&s->sch->arith, hone_expr_substitute(&s->sch->ir, e, s->map, s->count));
 }
 
 /* How many values of the axis are inside. */
