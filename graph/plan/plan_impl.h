@@ -126,7 +126,8 @@ HONE_NODISCARD hone_status plan_bindings(planner *p);
 /* ---- plan_ports.c ---- */
 /* Makes the ports of inputs; before plan_bindings. */
 HONE_NODISCARD hone_status plan_inputs(planner *p);
-/* Makes the ports of outputs, and copies what is no tensor of its own; after plan_bindings. */
+/* Makes the ports of outputs, and copies to them what cannot be computed in their memory: inputs,
+ * constants, other outputs. After plan_bindings. */
 HONE_NODISCARD hone_status plan_outputs(planner *p);
 /* INVALID, with its name, where something depends on a size that no input or step gives. */
 HONE_NODISCARD hone_status plan_check_vars(const planner *p);

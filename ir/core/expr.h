@@ -221,7 +221,7 @@ void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx);
  * none. */
 typedef bool (*hone_expr_test)(const void *ctx, const hone_expr *e);
 const hone_expr *hone_expr_find(const hone_expr *e, hone_expr_test is_it, const void *ctx);
-/* Such a test, without a context: it loads from some buffer. */
+/* A hone_expr_test: e is a load, from any buffer. Its ctx is NULL. */
 bool hone_expr_is_load(const void *ctx, const hone_expr *e);
 /* Rebuilds bottom-up: rewrite gets a node whose children are already rewritten and returns it or
  * another. NULL from rewrite is an error and ends the walk with NULL. */

@@ -333,13 +333,13 @@ void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_bl
 /* hone_tree_walk_exprs of the node alone, without what is below it. */
 void hone_node_walk_exprs(const hone_func *func, hone_node_id id, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
-/* One of these uses a variable that is marked in set[0..count). */
+/* An expression below root uses a variable that set[0..count) marks. */
 bool hone_tree_uses_any(const hone_func *func, hone_node_id root, bool with_blocks, const bool *set,
                         size_t count);
-/* hone_expr_walk over each of these. */
+/* hone_expr_walk over each expression below root. */
 void hone_tree_walk_parts(const hone_func *func, hone_node_id root, bool with_blocks,
                           hone_expr_visit visit, void *ctx);
-/* hone_expr_find in each of these: the first part that is found, or NULL. */
+/* hone_expr_find in each expression below root: the first found, or NULL. */
 const hone_expr *hone_tree_find_part(const hone_func *func, hone_node_id root, bool with_blocks,
                                      hone_expr_test is_it, const void *ctx);
 

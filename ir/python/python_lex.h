@@ -78,7 +78,7 @@ bool py_lexes_as_name(const char *text);
 bool py_is_keyword(const char *text, size_t length);
 const char *py_keyword_at(size_t index); /* NULL behind the last */
 
-/* The token is of this kind, and in the source it is the text. */
+/* The token is of this kind and is spelled like `text`. */
 bool py_token_is(const py_source *source, const py_token *token, py_token_kind kind,
                  const char *text);
 /* The token in words, for "expected …, found …". */

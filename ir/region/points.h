@@ -41,9 +41,11 @@ typedef enum hone_outside {
     HONE_OUTSIDE_FOUND,     /* one does */
 } hone_outside;
 
-/* For the iterations of a function's loops, without guards. False when memory is short. */
+/* Begins with no guards, to look at iterations of the function's loops. False when memory is short.
+ */
 bool hone_points_init(hone_points *points, hone_arena *arena, const hone_func *func);
-/* False when memory is short. Guards are taken back by resetting guard_count. */
+/* Adds a condition that holds on the way; guard_count set back takes it away. False when memory is
+ * short. */
 bool hone_points_push(hone_points *points, hone_arena *arena, hone_guard guard);
 /* The value of an integer or a condition at the point in hand. */
 bool hone_value_at(hone_points *points, const hone_expr *e, int64_t *out_value);

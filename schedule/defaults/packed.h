@@ -65,8 +65,9 @@ int32_t hone_packed_longest_sum(const hone_packed *p);
 /* The dimension of an access of the block that is just this axis; -1: there is none. */
 int32_t hone_packed_dimension(const hone_packed *p, const hone_region *region, uint32_t axis);
 const hone_block *hone_packed_block(const hone_packed *p);
-/* The read is of floats of 16 bits; it is summed, and columns share it. */
+/* The buffer that is read has floats of 16 bits. */
 bool hone_packed_is_narrow(const hone_packed *p, uint32_t read);
+/* The element that is read depends on a summed axis and not on the column: all columns use it. */
 bool hone_packed_is_shared(const hone_packed *p, uint32_t read);
 /* What columns share is copied where it is narrower than the sums: each number is widened once, not
  * for each column (lower/dot/lower_widen_floats.c). p->block is the block from hone_sch_get_block;

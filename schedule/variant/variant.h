@@ -36,9 +36,9 @@ const hone_variant *hone_variant_find(const char *name);
 HONE_NODISCARD hone_status hone_variant_read(const char *name, const char *text,
                                              const char *source_name, hone_variant *out);
 
-/* Whether both make the same program of any program. NULL stands for leaving it as it is. */
+/* Whether the two make equal programs of every program; NULL: the variant that changes nothing. */
 bool hone_variant_is_same(const hone_variant *a, const hone_variant *b);
-/* What hone_variant_is_same goes by, as a number. */
+/* A hash that is equal for variants that hone_variant_is_same calls equal. */
 uint64_t hone_variant_key(const hone_variant *variant);
 
 enum {

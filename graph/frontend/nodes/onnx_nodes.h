@@ -42,7 +42,7 @@ hone_status onnx_convert_text(onnx_reader *r, hone_garg *outputs);
 hone_status onnx_emit_same_strings(onnx_reader *r, hone_garg bytes, hone_garg table,
                                    hone_garg *out);
 
-/* The numbers that strings spell; what is none is not noticed. */
+/* The numbers that strings spell. A string that spells none gives any number: nobody checks. */
 hone_status onnx_numbers_of_strings(onnx_reader *r, const hone_garg *text, hone_dtype dtype,
                                     hone_garg *out);
 

@@ -281,18 +281,19 @@ bool onnx_is_text(const hone_garg *arg);
 /* Some input of the node is one. */
 bool onnx_takes_text(const onnx_reader *r);
 hone_status onnx_make_text(onnx_reader *r, hone_garg pool, hone_garg rows, hone_garg *out);
-/* From and to uint8[shape..., width]. */
+/* Strings from their bytes, uint8[shape..., width] with zeros behind each string, and back. */
 hone_status onnx_text_of_bytes(onnx_reader *r, hone_garg bytes, hone_garg *out);
 hone_status onnx_text_bytes(onnx_reader *r, const hone_garg *text, hone_garg *out);
 /* onnx_text_bytes, of the width that the longest string takes, at least 1. */
 hone_status onnx_trimmed_text(onnx_reader *r, const hone_garg *text, hone_garg *out);
 /* How many bytes each string has, int64[shape..., 1]. */
 hone_status onnx_text_lengths(onnx_reader *r, hone_garg bytes, hone_garg *out);
-/* Both [..., width], with zeros where one is less wide. */
+/* Appends zeros to the last dimension of one of two arrays of bytes, until both are as wide. */
 hone_status onnx_same_width(onnx_reader *r, hone_garg *a, hone_garg *b);
-/* Texts, of which the numbers of rows in one pool stay. */
+/* Puts the pools of several tensors of strings into one, *out_pool; io: the tensors, afterwards
+ * their numbers of its rows. */
 hone_status onnx_join_texts(onnx_reader *r, uint32_t count, hone_garg *io, hone_garg *out_pool);
-/* A constant vector. */
+/* A constant vector of strings. */
 hone_status onnx_text_table(onnx_reader *r, size_t count, const ProtobufCBinaryData *strings,
                             hone_garg *out);
 

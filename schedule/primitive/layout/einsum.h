@@ -24,7 +24,8 @@ typedef struct einsum {
     uint32_t axis_count;
     const hone_expr **extents; /* by axis: what it grows to, or NULL */
     hone_node_id *loops;       /* by axis: of one that grows, the loop it is bound to */
-    bool *moves; /* by variable: it is an axis that grows, or takes more values by one */
+    bool
+        *moves; /* by variable: an axis that grows, or one whose range or value uses such an axis */
     uint32_t buffer_count;
     pad_buffer *buffers; /* all that the block accesses: first what it reads */
 } einsum;
