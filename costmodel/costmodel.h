@@ -44,7 +44,6 @@ typedef struct hone_costmodel_sample {
  * before it trains on them. Weighted towards the latest updates. */
 typedef struct hone_costmodel_quality {
     int64_t samples;      /* trained on so far, failures included */
-    int64_t judged_pairs; /* pairs of one group that the figures below rest on */
     double pair_accuracy; /* fraction of pairs in the right order; 0.5 is chance; NAN = unknown */
     double rank_correlation; /* Spearman, averaged over groups; NAN = unknown */
     bool trusted;            /* scores come from the trained model, not from the random order */

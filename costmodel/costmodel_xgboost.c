@@ -154,7 +154,6 @@ static hone_status score(hone_costmodel *base, const hone_hash128 *group,
 static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
     xgboost_model *self = as_xgboost(base);
     out->samples = (int64_t)self->history.seen;
-    out->judged_pairs = (int64_t)self->judged.pairs;
     out->pair_accuracy = rank_quality_accuracy(&self->judged);
     out->rank_correlation = rank_quality_correlation(&self->judged);
     out->trusted = self->trusted;

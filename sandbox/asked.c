@@ -213,8 +213,7 @@ static bool is_thread(const question *q, pid_t tid) {
     return tid > 0 && access(path, F_OK) == 0;
 }
 
-static int let_through(const question *q, bool is_allowed) {
-    if (!is_allowed) return -EPERM;
+static int let_through(const question *q) {
     q->answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     return 0;
 }
@@ -227,7 +226,7 @@ static int let_start(const question *q) {
         q->asked->data.nr == SYS_clone && (argument(q, 0) & CLONE_THREAD) && is_thread(q, asker(q));
     bool has_room = is_own_thread ? hone_process_threads(held) < HONE_SANDBOX_MAX_THREADS
                                   : q->facts->started++ < HONE_SANDBOX_MAX_THREADS;
-    return has_room ? let_through(q, true) : -EAGAIN;
+    return has_room ? let_through(q) : -EAGAIN;
 }
 
 /* ---- and where a number may mean a stranger: judged and done here, by what holds one process ----
@@ -277,7 +276,7 @@ static int signal_group(const question *q, pid_t group) {
 
 static int send_signal(const question *q) {
     const pid_t target = (pid_t)argument(q, 0);
-    if (q->facts->has_namespaces) return let_through(q, true);
+    if (q->facts->has_namespaces) return let_through(q);
     if (target == 0 || target == -1) return -EPERM;
     return target > 0 ? signal_one(q, target) : signal_group(q, -target);
 }
@@ -285,7 +284,7 @@ static int send_signal(const question *q) {
 static int bind_thread(const question *q) {
     cpu_set_t mask;
     const pid_t tid = (pid_t)argument(q, 0);
-    if (q->facts->has_namespaces) return let_through(q, true);
+    if (q->facts->has_namespaces) return let_through(q);
     const size_t bytes = argument(q, 1) < sizeof mask ? (size_t)argument(q, 1) : sizeof mask;
     if (read_bytes(q, argument(q, 2), &mask, bytes)) return -EFAULT;
     if (!is_waiting(q) || !is_thread(q, tid)) return -EPERM;
@@ -304,7 +303,7 @@ static int lower_limit(pid_t pid, int resource, const struct rlimit *wanted) {
 static int set_limit(const question *q) {
     struct rlimit wanted;
     const pid_t target = (pid_t)argument(q, 0);
-    if (q->facts->has_namespaces) return let_through(q, true);
+    if (q->facts->has_namespaces) return let_through(q);
     if (argument(q, 3)) return -EPERM; /* asks for what there was */
     int error = read_bytes(q, argument(q, 2), &wanted, sizeof wanted);
     int pidfd = error || !is_waiting(q) ? -EFAULT : open_descendant(q, target);

@@ -14,11 +14,11 @@ static hone_status make_sequence(onnx_reader *r, uint32_t count, const hone_garg
     return HONE_OK;
 }
 
-static hone_status sequence_of(const onnx_reader *r, uint32_t input, const hone_garg **out) {
-    *out = &r->inputs[input];
+static hone_status sequence_of(const onnx_reader *r, const hone_garg **out) {
+    *out = &r->inputs[0];
     HONE_TRY(onnx_refuse_series(*out));
     if ((*out)->kind == HONE_GARG_TUPLE) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "input %u is no sequence", input);
+    return HONE_ERROR(HONE_CODE_INVALID, "input 0 is no sequence");
 }
 
 /* A place among `count`; absent: the last one. */
@@ -49,7 +49,7 @@ static hone_status convert_construct(onnx_reader *r, hone_garg *out) {
 
 /* Which one of the sequence (input 0) input 1 is the place of. */
 static hone_status item_of(onnx_reader *r, const hone_garg **out_from, uint32_t *out_place) {
-    HONE_TRY(sequence_of(r, 0, out_from));
+    HONE_TRY(sequence_of(r, out_from));
     uint32_t count = (*out_from)->count;
     if (!count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
     return place_of(r, 1, count, count - 1, out_place);
@@ -67,7 +67,7 @@ static hone_status convert_at(onnx_reader *r, hone_garg *out) {
 static hone_status convert_insert(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
     uint32_t place;
-    HONE_TRY(sequence_of(r, 0, &from));
+    HONE_TRY(sequence_of(r, &from));
     HONE_TRY(place_of(r, 2, from->count, from->count, &place));
     hone_garg *items = hone_arena_zalloc(r->arena, ((size_t)from->count + 1) * sizeof *items);
     if (!items) return HONE_NO_MEMORY("model");
@@ -91,7 +91,7 @@ static hone_status convert_erase(onnx_reader *r, hone_garg *out) {
 static hone_status convert_length(onnx_reader *r, hone_garg *out) {
     const hone_garg *from;
     if (onnx_is_series(&r->inputs[0])) return onnx_series_length(r, &r->inputs[0], out);
-    HONE_TRY(sequence_of(r, 0, &from));
+    HONE_TRY(sequence_of(r, &from));
     *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = hone_extent_int(&r->ir, from->count)};
     return hone_ir_finish(&r->ir);
 }
@@ -105,7 +105,7 @@ static hone_status convert_concat_sequence(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_attr_int(r, "new_axis", 0, &is_new));
     if (onnx_is_series(&r->inputs[0]))
         return onnx_series_concat(r, &r->inputs[0], wanted, is_new != 0, out);
-    HONE_TRY(sequence_of(r, 0, &from));
+    HONE_TRY(sequence_of(r, &from));
     if (!from->count) return HONE_ERROR(HONE_CODE_INVALID, "the sequence is empty");
     hone_garg items = *from;
     HONE_TRY(make_sequence(r, from->count, from->u.items, &items));
@@ -216,7 +216,7 @@ static hone_status inputs_of_item(const onnx_reader *r, const hone_garg *all, ui
 static hone_status convert_map(onnx_reader *r, hone_garg *out) {
     const Onnx__GraphProto *body;
     const hone_garg *first;
-    HONE_TRY(sequence_of(r, 0, &first));
+    HONE_TRY(sequence_of(r, &first));
     HONE_TRY(onnx_attr_graph(r, "body", &body));
     uint32_t count = r->input_count, items = first->count;
     size_t made = body->n_output;

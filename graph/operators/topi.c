@@ -169,24 +169,24 @@ static const hone_expr *inside(hone_topi *t, const hone_expr *axis, int64_t befo
     return hone_topi_both(t, low, high);
 }
 
-hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
+hone_buffer hone_topi_padded(hone_topi *t, const int64_t *before, const int64_t *after,
                              const hone_expr *value) {
-    uint32_t rank = (uint32_t)t->infos[i]->rank;
+    uint32_t rank = (uint32_t)t->infos[0]->rank;
     const hone_expr *shape[HONE_MAX_RANK] = {NULL}, *indices[HONE_MAX_RANK], *all = NULL;
     bool is_needed = false;
     for (uint32_t d = 0; d < rank; d++) {
         is_needed |= before[d] != 0 || after[d] != 0;
-        shape[d] = hone_topi_add_int(t, t->shapes[i][d], before[d] + after[d]);
+        shape[d] = hone_topi_add_int(t, t->shapes[0][d], before[d] + after[d]);
     }
-    if (!is_needed && !t->literals[i]) return t->buffers[i];
+    if (!is_needed && !t->literals[0]) return t->buffers[0];
     hone_te_stage stage;
     hone_te_stage_begin(t->te, &stage, rank, shape, 0, NULL);
     for (uint32_t d = 0; d < rank; d++) {
         indices[d] = hone_topi_add_int(t, stage.axis[d], -before[d]);
-        const hone_expr *here = inside(t, stage.axis[d], before[d], after[d], t->shapes[i][d]);
+        const hone_expr *here = inside(t, stage.axis[d], before[d], after[d], t->shapes[0][d]);
         all = hone_topi_both(t, all, here);
     }
-    const hone_expr *load = hone_topi_load(t, i, indices);
+    const hone_expr *load = hone_topi_load(t, 0, indices);
     load = hone_topi_choose(t, all, load, value);
     return hone_te_compute(t->te, &stage, "pad_temp", load);
 }

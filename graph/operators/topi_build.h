@@ -75,9 +75,9 @@ const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr
 const hone_expr *hone_topi_place(hone_topi *t, const hone_expr *place, const hone_expr *extent);
 /* A stage over the output's shape. */
 void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
-/* A copy of argument i with `before` and `after` elements of `value` around each dimension (both
- * have rank entries); all zero: the argument's own buffer. */
-hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
+/* A copy of the first argument with `before` and `after` elements of `value` around each dimension
+ * (both have rank entries); all zero: the argument's own buffer. */
+hone_buffer hone_topi_padded(hone_topi *t, const int64_t *before, const int64_t *after,
                              const hone_expr *value);
 /* The type that an operator on dtype adds up in, and takes its steps in: float32 for short floats.
  */

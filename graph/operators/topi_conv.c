@@ -87,7 +87,7 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
         w.kernel[i] = hone_expr_const(weight->shape[w.filter[SPACE + i]]);
     if (ins < 0 || outs < 0) return hone_topi_unsupported(t, "channels of unknown number");
     HONE_TRY(read_window(t, &w));
-    hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after,
+    hone_buffer data = hone_topi_padded(t, w.room_before, w.room_after,
                                         hone_topi_number(t, t->infos[0]->dtype, 0));
     const hone_expr *reduce[MAX_SPATIAL + 1];
     bool is_depthwise = groups > 1 && ins == 1; /* no sum over channels */
@@ -203,7 +203,7 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
     HONE_TRY(read_window(t, &w));
     const hone_expr *filler =
         is_max ? hone_expr_least(&t->te->ir, dtype) : hone_topi_number(t, dtype, 0);
-    hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after, filler);
+    hone_buffer data = hone_topi_padded(t, w.room_before, w.room_after, filler);
     if (is_max) {
         t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAXIMUM);
         return HONE_OK;

@@ -234,7 +234,7 @@ static hone_status emit_phases(hone_topi *t, phases *p, int64_t channels, int64_
     p->ins = channels / groups;
     p->outs = hone_expr_const(t->infos[1]->shape[1]);
     hone_buffer data =
-        hone_topi_padded(t, 0, p->before, p->after, hone_topi_number(t, t->infos[0]->dtype, 0));
+        hone_topi_padded(t, p->before, p->after, hone_topi_number(t, t->infos[0]->dtype, 0));
     hone_topi_give(t, join_phases(t, p, sum_phases(t, p, data, phase_weights(t, p))));
     return HONE_OK;
 }

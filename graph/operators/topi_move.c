@@ -190,7 +190,7 @@ hone_status hone_topi_emit_pad(hone_topi *t) {
         is_needed |= before[d] || after[d];
     }
     if (is_needed) {
-        t->result = hone_topi_padded(t, 0, before, after, pad_number(t));
+        t->result = hone_topi_padded(t, before, after, pad_number(t));
         return HONE_OK;
     }
     hone_te_stage s;

@@ -376,10 +376,11 @@ static bool shifted_nonneg(hone_arith *a, const arith_sum *s, int64_t scale, int
     return !t.failed && arith_nonneg(a, &t, fuel);
 }
 
-static bool has_fact(const hone_arith *a, arith_fact_kind kind, const arith_sum *s, int64_t sign) {
+/* A fact says that sign times the sum is not 0. */
+static bool is_fact_unequal(const hone_arith *a, const arith_sum *s, int64_t sign) {
     for (uint32_t f = 0; f < a->fact_count; f++) {
         const hone_linear *l = &a->facts[f].linear;
-        if (a->facts[f].kind != kind || l->count != s->count) continue;
+        if (a->facts[f].kind != ARITH_FACT_NE || l->count != s->count) continue;
         int64_t k = 0;
         if (!arith_mul(s->constant, sign, &k) || k != l->constant) continue;
         uint32_t i = 0;
@@ -396,7 +397,7 @@ static int decide_equal(hone_arith *a, const arith_sum *s, uint32_t fuel) {
     if (s->count == 0) return s->constant == 0;
     hone_modular m = arith_sum_modular(a, s);
     if (m.coeff == 0 ? m.base != 0 : m.base % m.coeff != 0) return 0;
-    if (has_fact(a, ARITH_FACT_NE, s, 1) || has_fact(a, ARITH_FACT_NE, s, -1)) return 0;
+    if (is_fact_unequal(a, s, 1) || is_fact_unequal(a, s, -1)) return 0;
     if (shifted_nonneg(a, s, 1, -1, fuel) || shifted_nonneg(a, s, -1, -1, fuel)) return 0;
     if (arith_nonneg(a, s, fuel) && shifted_nonneg(a, s, -1, 0, fuel)) return 1;
     return -1;

@@ -119,18 +119,18 @@ void arith_flatten(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scal
     leave(a);
 }
 
-static int64_t low_bits(int64_t value, unsigned bits, bool is_signed) {
+static int64_t low_bits(int64_t value, unsigned bits) {
     if (bits >= 64) return value;
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     uint64_t low = (uint64_t)value & mask;
-    if (is_signed && (low >> (bits - 1))) low |= ~mask;
+    if (low >> (bits - 1)) low |= ~mask;
     return (int64_t)low;
 }
 
 static const hone_expr *simp_sum(hone_arith *a, const hone_expr *e) {
     arith_sum s;
     if (!arith_sum_of(a, &s, e)) return arith_simp_parts(a, e);
-    if (s.count == 0) s.constant = low_bits(s.constant, e->dtype.bits, true);
+    if (s.count == 0) s.constant = low_bits(s.constant, e->dtype.bits);
     const hone_expr *out = arith_sum_expr(a, &s, e->dtype, e);
     return out ? out : arith_simp_parts(a, e);
 }
@@ -157,7 +157,7 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
     int64_t cy = 0, cd = 0;
     if (arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd) && cd != 0) {
         int64_t quotient =
-            cd == -1 ? low_bits((int64_t)(0 - (uint64_t)cy), e->dtype.bits, true) : cy / cd;
+            cd == -1 ? low_bits((int64_t)(0 - (uint64_t)cy), e->dtype.bits) : cy / cd;
         return hone_expr_int(&a->ir, e->dtype, !want_mod ? quotient : cd == -1 ? 0 : cy % cd);
     }
     hone_bound by = arith_sum_bound(a, &y), bd = arith_sum_bound(a, &d);
@@ -247,7 +247,7 @@ const hone_expr *arith_simp_parts(hone_arith *a, const hone_expr *e) {
 static const hone_expr *cast_int(hone_arith *a, const hone_expr *cast, int64_t value) {
     hone_dtype to = cast->dtype;
     if (hone_dtype_is_bool(to)) return hone_expr_int(&a->ir, to, value != 0);
-    if (hone_dtype_is_int(to)) return hone_expr_int(&a->ir, to, low_bits(value, to.bits, true));
+    if (hone_dtype_is_int(to)) return hone_expr_int(&a->ir, to, low_bits(value, to.bits));
     if (hone_dtype_is_float(to) && to.bits >= 32 && value >= -(1 << 24) && value <= 1 << 24) {
         return hone_expr_float(&a->ir, to, (double)value);
     }

@@ -75,13 +75,12 @@ bool hone_surely_runs(hone_arith *arith, const hone_func *func, hone_node_id loo
 bool hone_covers(const hone_written *w, const hone_interval *box);
 /* hone_covers of the whole buffer. */
 bool hone_covers_buffer(const hone_written *w);
-/* Covers by slices: the statements below `within` and in front of `until` (a child of within;
+/* Covers by slices: the statements of the function in front of `until` (one of its outermost;
  * HONE_NO_ID: all) write each element of the buffer, shown for one place of some dimensions at a
  * time, which the outermost loops of each nest pass through.
  *   To show: in one slice, the pieces of all nests cover it.
  *   Counter-example: for i in n: for j in i: B[i, j] = …, for i in n: for j in i: B[j, i] = … */
-bool hone_covers_by_slices(const hone_dataflow *flow, hone_buffer buffer, hone_node_id within,
-                           hone_node_id until);
+bool hone_covers_by_slices(const hone_dataflow *flow, hone_buffer buffer, hone_node_id until);
 /* Writes exactly: each run of the block writes every element that it declares to write. Where it
  * writes through views or pointers, the declaration is all there is, and is believed, unless
  * somebody made it by hand (annotate_buffer_access).

@@ -36,12 +36,13 @@ static bool is_var(const hone_expr *e, hone_var var) {
 
 /* The loops around a store, the outermost first; false where something else than loops decides
  * whether an iteration of them runs. */
-static bool find_loops(const slices *s, hone_node_id store, hone_node_id within, nest *out) {
+static bool find_loops(const slices *s, hone_node_id store, nest *out) {
     uint32_t count = 0;
-    for (hone_node_id n = node_of(s, store)->parent; n != within; n = node_of(s, n)->parent)
+    for (hone_node_id n = node_of(s, store)->parent; n != HONE_NODE_TOP; n = node_of(s, n)->parent)
         count += node_of(s, n)->kind == HONE_NODE_FOR;
     if (count < s->depth) return false;
-    for (hone_node_id n = node_of(s, store)->parent; n != within; n = node_of(s, n)->parent) {
+    for (hone_node_id n = node_of(s, store)->parent; n != HONE_NODE_TOP;
+         n = node_of(s, n)->parent) {
         hone_node_kind kind = (hone_node_kind)node_of(s, n)->kind;
         bool is_loop = kind == HONE_NODE_FOR, is_outside = count < s->depth;
         if (is_outside && !is_loop && kind != HONE_NODE_ATTR && kind != HONE_NODE_ALLOC)
@@ -125,14 +126,14 @@ static void add_nest(slices *s, const nest *n) {
     }
 }
 
-static void add_stores(slices *s, hone_node_id top, hone_node_id within) {
+static void add_stores(slices *s, hone_node_id top) {
     const hone_func *func = s->flow->func;
     hone_node_id done = HONE_NO_ID; /* the loop that was added last, with all stores in it */
     for (hone_node_id id = top; id != HONE_NO_ID; id = hone_tree_next(func, top, id)) {
         const hone_node *store = node_of(s, id);
         nest n;
         if (store->kind != HONE_NODE_STORE || store->u.store.buffer != s->buffer) continue;
-        if (store->u.store.rank != s->all.rank || !find_loops(s, id, within, &n)) continue;
+        if (store->u.store.rank != s->all.rank || !find_loops(s, id, &n)) continue;
         if (n.loops[s->depth - 1] == done || !fix_loops(s, store, &n)) continue;
         done = n.loops[s->depth - 1];
         add_nest(s, &n);
@@ -155,15 +156,14 @@ static bool covers_slice(const slices *s) {
     return box && hone_covers(&s->all, box);
 }
 
-bool hone_covers_by_slices(const hone_dataflow *flow, hone_buffer buffer, hone_node_id within,
-                           hone_node_id until) {
+bool hone_covers_by_slices(const hone_dataflow *flow, hone_buffer buffer, hone_node_id until) {
     uint32_t rank = hone_func_buffer(flow->func, buffer)->rank;
     for (uint32_t depth = 1; depth < rank && depth <= MOST_FIXED; depth++) {
         slices s = {.flow = flow, .buffer = buffer, .depth = depth};
-        hone_written_begin(&s.all, flow, buffer, within);
-        for (hone_node_id n = hone_func_node(flow->func, within)->first; n != until;
+        hone_written_begin(&s.all, flow, buffer, HONE_NODE_TOP);
+        for (hone_node_id n = hone_func_node(flow->func, HONE_NODE_TOP)->first; n != until;
              n = hone_func_node(flow->func, n)->next)
-            add_stores(&s, n, within);
+            add_stores(&s, n);
         if (s.all.count > 0 && covers_slice(&s)) return !flow->arith->ir.error;
     }
     return false;

@@ -32,7 +32,7 @@ typedef struct splitting {
     bool *is_iterated;      /* by variable: iteration is its value */
     int32_t *kernel_of;     /* by node: 1 + the kernel of the segment that begins there */
     int32_t *scratch_of;    /* by buffer: 1 + number of its scratch memory */
-    device_list values, scratch, launches, kernels, segments;
+    device_list values, scratch, launches, kernels;
 } splitting;
 
 /* Appends a zeroed item; NULL when memory is short. */

@@ -18,7 +18,7 @@ const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition) {
 hone_interval lower_gap_range(lower_conditions *c, const hone_expr *part) {
     const hone_expr *gap =
         hone_expr_is_pure_index(part) ? lower_gap_of(&c->scope.arith, part) : NULL;
-    return gap ? lower_range_below(&c->scope, gap, NULL) : (hone_interval){NULL, NULL};
+    return gap ? lower_range_below(&c->scope, gap) : (hone_interval){NULL, NULL};
 }
 
 /* What implies the condition for all iterations: the largest gap is below 0. */

@@ -120,9 +120,9 @@ bool lower_varies_below(const lower_scope *s, const hone_expr *e) {
            hone_expr_uses_any(e, s->others, s->var_count);
 }
 
-hone_interval lower_range_below(lower_scope *s, const hone_expr *index, bool *out_is_exact) {
+hone_interval lower_range_below(lower_scope *s, const hone_expr *index) {
     bool is_known = hone_expr_is_pure_index(index) && index->dtype.lanes == 1 &&
                     !hone_expr_uses_any(index, s->others, s->var_count);
     if (!is_known) return (hone_interval){NULL, NULL};
-    return hone_arith_relax(&s->arith, index, s->loops, s->var_count, out_is_exact);
+    return hone_arith_relax(&s->arith, index, s->loops, s->var_count, NULL);
 }

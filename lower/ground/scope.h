@@ -30,8 +30,8 @@ void lower_count_sharers(lower_scope *s, hone_node_id at, const char *memory);
 /* Whether the expression uses a variable that varies below root. */
 bool lower_varies_below(const lower_scope *s, const hone_expr *e);
 /* The index relaxed over the loops below root: an interval over what stands outside. Its ends are
- * NULL where the index loads, or uses a LET from below. out_is_exact as in hone_arith_relax. */
-hone_interval lower_range_below(lower_scope *s, const hone_expr *index, bool *out_is_exact);
+ * NULL where the index loads, or uses a LET from below. */
+hone_interval lower_range_below(lower_scope *s, const hone_expr *index);
 /* Binds the loops around a node; itself too, where it is a loop. */
 HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
                                              hone_arith *arith);

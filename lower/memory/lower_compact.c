@@ -36,7 +36,7 @@ static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
     const hone_func *func = c->scope.lower->func;
     hone_interval hull = {NULL, NULL};
     for (uint32_t i = 0; i < all->count; i++) {
-        hone_interval one = lower_range_below(&c->scope, all->items[i].indices[d], NULL);
+        hone_interval one = lower_range_below(&c->scope, all->items[i].indices[d]);
         if (!one.min || !one.max) return false;
         hull = i == 0 ? one : hone_interval_union(&c->scope.arith, hull, one);
         if (!hull.min || !hull.max) return false;

@@ -27,7 +27,7 @@ static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
     *out = (hone_interval){NULL, NULL};
     for (uint32_t i = 0; i < p->all.count; i++) {
         if (!p->all.items[i].is_store) continue;
-        hone_interval one = lower_range_below(&p->scope, p->all.items[i].indices[d], NULL);
+        hone_interval one = lower_range_below(&p->scope, p->all.items[i].indices[d]);
         if (!one.min || !one.max) return false;
         *out = out->min ? hone_interval_union(&p->scope.arith, *out, one) : one;
         if (!out->min || !out->max) return false;
@@ -49,7 +49,7 @@ static bool has_disjoint_stores(parting *p) {
 
 /* Where an index goes in one iteration; of one that is looked up the numbers it lies between. */
 static hone_interval reach_of(parting *p, const hone_expr *index) {
-    hone_interval interval = lower_range_below(&p->scope, index, NULL);
+    hone_interval interval = lower_range_below(&p->scope, index);
     if (interval.min && interval.max) return interval;
     hone_bound bound = hone_arith_bound(&p->scope.arith, index);
     hone_ir *ir = &p->scope.arith.ir;

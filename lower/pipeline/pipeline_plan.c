@@ -151,7 +151,7 @@ static bool is_disjoint(lower_pipe *pipe, const lower_access *x, const lower_acc
         hone_interval at[2];
         bool is_known = true;
         for (int s = 0; s < 2; s++) {
-            at[s] = lower_range_below(&pipe->scope, pair[s], NULL);
+            at[s] = lower_range_below(&pipe->scope, pair[s]);
             is_known = is_known && at[s].min && at[s].max;
         }
         if (!is_known) continue;

@@ -20,8 +20,7 @@ static bool covers_buffer(const hone_dataflow *flow, hone_buffer buffer) {
 
 /* As a whole, or slice by slice. */
 static bool is_filled(const hone_dataflow *flow, hone_buffer buffer) {
-    return covers_buffer(flow, buffer) ||
-           hone_covers_by_slices(flow, buffer, HONE_NODE_TOP, HONE_NO_ID);
+    return covers_buffer(flow, buffer) || hone_covers_by_slices(flow, buffer, HONE_NO_ID);
 }
 
 /* What reads it stands behind all that fills it. */
@@ -30,7 +29,7 @@ static bool is_read_behind(const hone_dataflow *flow, hone_buffer buffer) {
     hone_node_id n = hone_func_node(func, HONE_NODE_TOP)->first;
     while (n != HONE_NO_ID && !hone_loads_below(func, n, buffer))
         n = hone_func_node(func, n)->next;
-    return n == HONE_NO_ID || hone_covers_by_slices(flow, buffer, HONE_NODE_TOP, n);
+    return n == HONE_NO_ID || hone_covers_by_slices(flow, buffer, n);
 }
 
 hone_status lower_is_output(hone_lower *lower, hone_buffer buffer, bool *out_is_output) {

@@ -36,8 +36,7 @@ static hone_status put_spatial_first(hone_gpu *g, hone_gpu_nest *nest, hone_rv b
     uint32_t at = 0, spatial = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < nest->count; i++) {
-            bool is_spatial =
-                hone_gpu_feeds(g->sch, nest->block, nest->loops[i], HONE_AXIS_SPATIAL);
+            bool is_spatial = hone_gpu_is_spatial(g->sch, nest->block, nest->loops[i]);
             if (is_spatial == (pass == 0)) order[at++] = nest->rvs[i];
         }
         if (pass == 0) spatial = at;

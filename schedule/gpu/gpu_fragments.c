@@ -364,7 +364,7 @@ static hone_status multiply(fragments *f) {
 
 static hone_status begin(fragments *f) {
     if (!f->g->limits->has_matrix_units) return hone_gpu_unfit();
-    HONE_TRY(hone_gpu_read_shape(f->g, f->block, true, &f->shape));
+    HONE_TRY(hone_gpu_read_shape(f->g, f->block, &f->shape));
     return find_unit(f);
 }
 

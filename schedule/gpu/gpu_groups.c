@@ -233,7 +233,7 @@ static hone_status multiply(groups *w) {
 
 static hone_status begin(groups *w) {
     if (!w->g->limits->has_group_units) return hone_gpu_unfit();
-    HONE_TRY(hone_gpu_read_shape(w->g, w->block, true, &w->shape));
+    HONE_TRY(hone_gpu_read_shape(w->g, w->block, &w->shape));
     HONE_TRY(find_unit(w));
     w->side = COLUMN_BYTES * 8 / w->shape.operand_bits;
     return HONE_OK;

@@ -43,9 +43,8 @@ hone_status hone_gpu_split(hone_gpu *g, hone_rv loop, int64_t inner, hone_rv out
 hone_status hone_gpu_split_by(hone_gpu *g, hone_rv loop, hone_factor inner, hone_rv out[2]);
 /* One loop of several; of one, itself. */
 hone_status hone_gpu_fuse(hone_gpu *g, uint32_t count, const hone_rv *loops, hone_rv *out);
-/* The loop feeds spatial axes (reduce axes) of the block alone; one that feeds none does both. */
-bool hone_gpu_feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loop,
-                    hone_axis_kind kind);
+/* No reduce axis of the block is bound to an expression that uses the loop. */
+bool hone_gpu_is_spatial(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* Shares a loop out to `threads` of threadIdx.x, `vector` neighbours each, which divide its extent
  * (1: none): for rest: for threadIdx.x: vectorized. out_rest (NULL: not wanted). */
 hone_status hone_gpu_share(hone_gpu *g, hone_rv loop, hone_factor threads, int64_t vector,

@@ -74,13 +74,12 @@ hone_status hone_gpu_fuse(hone_gpu *g, uint32_t count, const hone_rv *loops, hon
     return count == 1 ? HONE_OK : hone_sch_fuse(g->sch, count, loops, true, out);
 }
 
-bool hone_gpu_feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loop,
-                    hone_axis_kind kind) {
+bool hone_gpu_is_spatial(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
     hone_var var = sch_node(sch, loop)->u.loop.var;
     for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
         if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
-        if (node->u.block.block->axes[a].kind != kind) return false;
+        if (node->u.block.block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
     }
     return true;
 }

@@ -140,7 +140,7 @@ static hone_status unroll_sums(product *p) {
 hone_status hone_gpu_product(hone_gpu *g, hone_rv block) {
     product p = {.g = g, .block = block};
     hone_rv results, init;
-    HONE_TRY(hone_gpu_read_shape(g, block, true, &p.shape));
+    HONE_TRY(hone_gpu_read_shape(g, block, &p.shape));
     p.tile = hone_gpu_choose_tile(g, &p.shape);
     if (p.tile.rows == 0) return hone_gpu_unfit();
     p.threads = p.tile.rows / p.tile.thread_rows * (p.tile.columns / p.tile.thread_columns);

@@ -31,9 +31,9 @@ typedef struct hone_gpu_shape {
     int32_t operand_bits, bits; /* of the widest operand, of what is written */
 } hone_gpu_shape;
 
-/* What a block is as a product: ILLEGAL where it is none. allow_swap: columns are those along
- * which the result is contiguous, whichever operand has them. */
-hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv block, bool allow_swap, hone_gpu_shape *out);
+/* What a block is as a product: ILLEGAL where it is none. Columns are those along which the result
+ * is contiguous, whichever operand has them. */
+hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv block, hone_gpu_shape *out);
 
 /* The form of a product that a way of multiplying wants. */
 typedef struct hone_gpu_form {

@@ -46,7 +46,7 @@ hone_status hone_gpu_join_loops(hone_gpu *g, hone_rv block, hone_rv *out_space,
     HONE_TRY(hone_gpu_get_nest(g, block, &nest));
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < nest.count; i++) {
-            bool reduces = !hone_gpu_feeds(g->sch, nest.block, nest.loops[i], HONE_AXIS_SPATIAL);
+            bool reduces = !hone_gpu_is_spatial(g->sch, nest.block, nest.loops[i]);
             if (reduces == (pass == 1)) order[at++] = nest.rvs[i];
         }
         if (pass == 0) spatial = at;

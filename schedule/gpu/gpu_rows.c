@@ -120,7 +120,7 @@ static bool is_plain(const hone_gpu *g, const hone_gpu_nest *nest) {
         if (loop->loop_kind != HONE_LOOP_SERIAL || loop->u.loop.annotations.count ||
             loop->first != inner || loop->last != inner ||
             hone_expr_const(loop->u.loop.range.extent) < 1 ||
-            !hone_gpu_feeds(g->sch, nest->block, nest->loops[i], HONE_AXIS_SPATIAL))
+            !hone_gpu_is_spatial(g->sch, nest->block, nest->loops[i]))
             return false;
     }
     return nest->count > 0 && sch_block(g->sch, nest->block)->write_count == 1;
@@ -222,8 +222,7 @@ hone_status hone_gpu_row_loops(hone_gpu_row_nest *r, hone_rv block, hone_rv *out
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < nest.count; i++) {
             if (!hone_tree_is_ancestor(r->g->sch->func, row, nest.loops[i])) continue;
-            bool is_spatial =
-                hone_gpu_feeds(r->g->sch, nest.block, nest.loops[i], HONE_AXIS_SPATIAL);
+            bool is_spatial = hone_gpu_is_spatial(r->g->sch, nest.block, nest.loops[i]);
             if (is_spatial == (pass == 0)) out[(*out_count)++] = nest.rvs[i];
         }
         if (pass == 0) *out_spatial = *out_count;

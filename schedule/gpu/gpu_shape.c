@@ -122,7 +122,7 @@ static void swap_sides(hone_gpu_shape *s) {
     s->rows_operand = 1 - s->rows_operand;
 }
 
-hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv rv, bool allow_swap, hone_gpu_shape *out) {
+hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv rv, hone_gpu_shape *out) {
     hone_gpu_nest nest;
     *out = (hone_gpu_shape){0};
     HONE_TRY(hone_gpu_get_nest(g, rv, &nest));
@@ -137,6 +137,6 @@ hone_status hone_gpu_read_shape(hone_gpu *g, hone_rv rv, bool allow_swap, hone_g
         if (r < 2 && bits > out->operand_bits) out->operand_bits = bits;
         out->bits = bits;
     }
-    if (allow_swap && out->sides[2].last == GPU_ROWS) swap_sides(out);
+    if (out->sides[2].last == GPU_ROWS) swap_sides(out);
     return HONE_OK;
 }

@@ -97,7 +97,7 @@ hone_status hone_gpu_sketch_product(hone_schedule *sch, hone_rv block,
           .block = block
     };
     hone_rv results;
-    HONE_TRY(hone_gpu_read_shape(&s.g, block, true, &s.shape));
+    HONE_TRY(hone_gpu_read_shape(&s.g, block, &s.shape));
     for (uint32_t i = 0; i < GPU_GROUPS; i++) {
         if (s.shape.extents[i] < 1) return hone_gpu_unfit();
     }

@@ -51,7 +51,7 @@ static bool values_below(hone_schedule *sch, hone_node_id block, hone_node_id to
                          const hone_expr *const *values, const hone_expr *const *ends,
                          hone_interval *out, bool *out_is_exact) {
     bool *marks = NULL;
-    hone_status st = sch_mark_loops(sch, block, top, false, &marks);
+    hone_status st = sch_mark_loops(sch, block, top, &marks);
     if (!st) {
         st = hone_values_relax(&sch->arith, sch->func, block, count, values, ends, marks,
                                sch->func->var_count, out, out_is_exact);

@@ -110,7 +110,7 @@ hone_status sch_axes_box(hone_schedule *sch, hone_node_id id, hone_iter **out, b
     hone_iter *iters = sch_whole_axes(sch, block);
     bool *marks = NULL;
     if (!axes || !ends || !spans || !iters) return sch_no_memory();
-    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), false, &marks));
+    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), &marks));
     for (uint32_t a = 0; a < block->axis_count; a++) {
         axes[a] = sch_var(sch, block->axes[a].var);
         ends[a] = hone_expr_add(&sch->ir, block->axes[a].dom.min, block->axes[a].dom.extent);

@@ -7,12 +7,12 @@
 
 /* The region (over the loops above `top`) of a block's access, into intervals. */
 static bool region_above(hone_schedule *sch, hone_node_id block, const hone_region *region,
-                         hone_node_id top, hone_interval *out, bool *out_is_exact) {
+                         hone_node_id top, hone_interval *out) {
     bool *marks = NULL;
-    hone_status st = sch_mark_loops(sch, block, top, false, &marks);
+    hone_status st = sch_mark_loops(sch, block, top, &marks);
     if (!st) {
         st = hone_region_relax(&sch->arith, sch->func, block, region, marks, sch->func->var_count,
-                               out, out_is_exact);
+                               out, NULL);
     }
     if (!st) return true;
     hone_status_free(st);
@@ -36,7 +36,7 @@ static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *wri
     uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
     hone_node_id top = sch_lca(sch, from, to);
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
-    if (box && region_above(sch, to, read, top, box, NULL) &&
+    if (box && region_above(sch, to, read, top, box) &&
         sch_surely_writes(sch, from, written->buffer, top, box)) {
         return true;
     }
@@ -168,8 +168,8 @@ static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_
     hone_node_id top = sch_lca(sch, from, to);
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
     hone_interval *all = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *all);
-    if (!box || !all || !region_above(sch, to, read, top, box, NULL) ||
-        !region_above(sch, from, written, scope, all, NULL)) {
+    if (!box || !all || !region_above(sch, to, read, top, box) ||
+        !region_above(sch, from, written, scope, all)) {
         return false;
     }
     if (are_disjoint(sch, rank, box, all)) return true;
@@ -216,7 +216,7 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
     hone_dataflow flow = sch_dataflow(sch);
     hone_written made;
     hone_written_begin(&made, &flow, read->buffer, lowest);
-    if (!box || !region_above(sch, reader, read, lowest, box, NULL)) return false;
+    if (!box || !region_above(sch, reader, read, lowest, box)) return false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
         if (n == reader || !sch_writes(sch_block(sch, n), read->buffer)) continue;
@@ -289,7 +289,7 @@ static bool widen_to_outside(hone_schedule *sch, hone_node_id block, hone_region
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
     hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
     if (!box || !ranges) return false;
-    if (!region_above(sch, block, io, sch_scope_of(sch, block), box, NULL)) return false;
+    if (!region_above(sch, block, io, sch_scope_of(sch, block), box)) return false;
     for (uint32_t d = 0; d < rank; d++) {
         hone_dtype dtype = io->ranges[d].min->dtype;
         if (!hone_interval_range(&sch->arith, box[d], dtype, &ranges[d])) return false;

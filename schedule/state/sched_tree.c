@@ -271,15 +271,13 @@ hone_node_id sch_bounds_depend_on(const hone_schedule *sch, hone_node_id loop) {
 }
 
 hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
-                           bool include_above, bool **out_marks) {
+                           bool **out_marks) {
     bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);
     if (!marks) return sch_no_memory();
-    for (hone_node_id n = sch_node(sch, node)->parent; n != HONE_NO_ID;
+    for (hone_node_id n = sch_node(sch, node)->parent; n != above && n != HONE_NO_ID;
          n = sch_node(sch, n)->parent) {
         const hone_node *at = sch_node(sch, n);
-        if (n == above && !include_above) break;
         if (at->kind == HONE_NODE_FOR) marks[at->u.loop.var] = true;
-        if (n == above) break;
     }
     *out_marks = marks;
     return HONE_OK;

@@ -41,10 +41,10 @@ hone_node_id sch_nearest_loop(const hone_schedule *sch, hone_node_id node, hone_
 /* The innermost loop, in the unbroken chain of loops around this one, whose variable the bounds of
  * this loop use; HONE_NO_ID: there is none. */
 hone_node_id sch_bounds_depend_on(const hone_schedule *sch, hone_node_id loop);
-/* Marks the variables of all loops above node, up to `above` (with it, if include_above), through
+/* Marks the variables of the loops between node and `above` (HONE_NO_ID: all around node), through
  * the blocks in between: out_marks[v] for v <= func->var_count, in the arena. */
 HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
-                                          bool include_above, bool **out_marks);
+                                          bool **out_marks);
 /* The STORE that is all there is of a block's body, its init aside; HONE_NO_ID: the body is
  * something else. */
 hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);

@@ -49,7 +49,7 @@ static void learns(void **state) {
     rank_problem_destroy(&p);
     rank_problem_destroy(&unseen);
     hone_costmodel_destroy(model);
-    assert_true(quality.trusted && quality.trees > 0 && quality.judged_pairs > 0);
+    assert_true(quality.trusted && quality.trees > 0);
     assert_true(quality.rank_correlation > 0);
     for (int g = 0; g < 2; g++)
         assert_true(accuracy[g] > row->at_least);

@@ -239,7 +239,7 @@ static hone_status find_box(rolling *r) {
     r->box = hone_arena_alloc(sch->arena, (r->rank + 1) * sizeof *r->box);
     r->windows = hone_arena_zalloc(sch->arena, (r->rank + 1) * sizeof *r->windows);
     if (!r->box || !r->windows) return sch_no_memory();
-    HONE_TRY(sch_mark_loops(sch, r->block, r->around, false, &marks));
+    HONE_TRY(sch_mark_loops(sch, r->block, r->around, &marks));
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
     sch_node(sch, r->block)->u.block.predicate = NULL;
     hone_status st =

@@ -96,7 +96,7 @@ hone_status sch_check_reach(sch_reindexing *r) {
     const hone_node *node = sch_node(sch, r->s.block);
     bool *marks = NULL;
     if (r->s.is_write || r->s.scope == hone_func_root_block(sch->func)) return HONE_OK;
-    HONE_TRY(sch_mark_loops(sch, r->s.block, r->s.scope, false, &marks));
+    HONE_TRY(sch_mark_loops(sch, r->s.block, r->s.scope, &marks));
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         const hone_axis *axis = &node->u.block.block->axes[i];
         if (!sch_is_copied_axis(r, axis->var)) continue;

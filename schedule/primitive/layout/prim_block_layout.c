@@ -178,7 +178,7 @@ static hone_status cut_axes(layout *l) {
     hone_schedule *sch = l->sch;
     bool *marks;
     if (!sch_node(sch, l->block)->u.block.predicate) return HONE_OK;
-    HONE_TRY(sch_mark_loops(sch, l->block, l->scope, false, &marks));
+    HONE_TRY(sch_mark_loops(sch, l->block, l->scope, &marks));
     for (uint32_t i = 0; i < l->m.count; i++) {
         hone_range *dom = &l->fresh.axes[i].dom;
         hone_interval now;

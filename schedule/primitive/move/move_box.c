@@ -147,7 +147,7 @@ hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count
         for (uint32_t r = 0; r < region_count; r++) {
             if (regions[r].buffer != buffer) continue;
             bool *marks = NULL, is_exact = false;
-            HONE_TRY(sch_mark_loops(sch, blocks[b], loop, false, &marks));
+            HONE_TRY(sch_mark_loops(sch, blocks[b], loop, &marks));
             if (scope) mark_sharing_threads(sch, scope, loop, marks);
             HONE_TRY(box_of_block(sch, blocks[b], &regions[r], of_writes, marks, one, &is_exact));
             HONE_TRY(unite(sch, rank, one, is_exact, &out->dims, &is_whole));

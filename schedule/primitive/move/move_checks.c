@@ -50,7 +50,7 @@ static hone_status find_short_axis(const sch_move *m, const sch_nest *n, uint32_
     if (!marks) return sch_no_memory();
     for (uint32_t i = 0; i < iter_count; i++)
         marks[iters[i].var] = true;
-    HONE_TRY(sch_mark_loops(sch, m->block, m->scope, false, &now_marks));
+    HONE_TRY(sch_mark_loops(sch, m->block, m->scope, &now_marks));
     for (uint32_t a = 0; a < block->axis_count; a++) {
         hone_interval now, then;
         HONE_TRY(sch_values_now(sch, m->block, &block->axes[a], now_marks, &now));

@@ -473,7 +473,7 @@ hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_dom
                         bound.min < INT32_MIN || bound.max > INT32_MAX; /* f // n */
         keep_numbers(sch, node->u.block.bindings[a], &io[a]);
         if (!is_nested && !has_size) continue;
-        if (!marks) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
+        if (!marks) HONE_TRY(sch_mark_loops(sch, id, scope, &marks));
         hone_interval now;
         HONE_TRY(sch_values_now(sch, id, &block->axes[a], marks, &now));
         if (is_nested || !is_all_of(sch, now, dom)) keep_interval(sch, now, &io[a]);

@@ -80,7 +80,7 @@ hone_status sch_outer_conditions(hone_schedule *sch, hone_node_id block, hone_no
                                  const hone_expr **out) {
     bool *inner = NULL;
     *out = NULL;
-    HONE_TRY(sch_mark_loops(sch, block, place, false, &inner));
+    HONE_TRY(sch_mark_loops(sch, block, place, &inner));
     *out = outer_parts(sch, block, place, inner, sch_node(sch, block)->u.block.predicate);
     return sch_ir_error(sch);
 }

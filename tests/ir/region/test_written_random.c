@@ -303,8 +303,8 @@ static int check_one(fixture *f, uint64_t seed) {
     int failures = check_stores(f, seed);
     if (f->root == HONE_NODE_TOP)
         failures += compare(f, seed, COVERS, hone_covers_buffer(&all), is_whole);
-    bool by_slices = f->root == HONE_NODE_TOP &&
-                     hone_covers_by_slices(&flow, f->buffer, HONE_NODE_TOP, HONE_NO_ID);
+    bool by_slices =
+        f->root == HONE_NODE_TOP && hone_covers_by_slices(&flow, f->buffer, HONE_NO_ID);
     failures += compare(f, seed, SLICES, by_slices, is_whole);
     failures += compare(f, seed, READS, hone_reads_after_write(&flow, f->root, f->buffer, false),
                         !f->reads_unwritten);
