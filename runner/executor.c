@@ -135,6 +135,11 @@ static hone_status serve_all(executor *self, const char *layers) {
 
 static hone_status move_socket(executor *self, int fd) {
     self->fd = fcntl(fd, F_DUPFD_CLOEXEC, FAR_FD);
+    if (self->fd < 0 && (errno == EINVAL || errno == EMFILE)) { /* it lies beyond the limit */
+        return HONE_ERROR(HONE_CODE_IO,
+                          "%ld files may be open, more than %d are needed (ulimit -n)",
+                          sysconf(_SC_OPEN_MAX), FAR_FD);
+    }
     if (self->fd < 0) {
         return HONE_ERROR(HONE_CODE_IO, "descriptor %d is not the runner's socket: %s", fd,
                           strerror(errno));

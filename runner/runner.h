@@ -44,6 +44,7 @@ typedef struct hone_runner_local_options {
     int64_t memory_bytes;   /* address space limit of an executor; 0 = 3/4 of this machine. With
                                a device apart: of its memory; 0 = all of it */
     int32_t trials_per_executor; /* then it is replaced; 0 = 2000 */
+    int64_t start_timeout_ns;    /* until an executor must have started; 0 = 30 s */
     bool unsandboxed;            /* candidates are not held (debuggers, emulators, odd kernels) */
     const char *without;         /* second layers of the sandbox that are left out, to see that the
                                     first holds alone: "user,namespaces,landlock"; or NULL */
@@ -57,7 +58,8 @@ HONE_NODISCARD hone_status hone_runner_create_local(const hone_runner_local_opti
 enum { HONE_RUNNER_LAYERS_BYTES = 128 };
 
 /* What holds the candidates of a local runner, for people: "filter, limits, namespaces, …". Starts
- * its first executor. UNAVAILABLE, with the reason, when they cannot be held. */
+ * its first executor. UNAVAILABLE, with the reason, when they cannot be held, or none can be
+ * started. */
 HONE_NODISCARD hone_status hone_runner_local_layers(hone_runner *runner,
                                                     char out_layers[HONE_RUNNER_LAYERS_BYTES]);
 

@@ -5,10 +5,8 @@
  *                          │                      ▼
  *   next_result ◄─ done ◄──┴── RESULT, or its death, or the timeout
  *
- * An executor is reused while it is healthy. It is replaced after a crash, a timeout, a wrong or
- * out-of-bounds result, or anything that is no message. A candidate that crashed, was wrong or
- * could not be loaded in a used executor is judged again, once, in a fresh one: what an earlier
- * candidate left behind never decides about a later one.
+ * What becomes of a slot is in local_slot.c; here requests come in, executors are listened to and
+ * results go out.
  */
 #include <assert.h>
 #include <errno.h>
@@ -21,322 +19,20 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "measure/wire.h"
-#include "runner/executor_process.h"
-#include "runner/runner_impl.h"
-#include "runner/trial.h"
+#include "runner/local_impl.h"
 #include "runtime/device.h"
-#include "runtime/probe.h"
 #include "support/core/alloc.h"
-#include "support/core/arena.h"
-#include "support/data/hash.h"
-#include "support/data/queue.h"
 #include "support/os/clock.h"
 #include "support/os/fs.h"
 #include "support/os/proc.h"
 
-#define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
-#define LOAD_TIMEOUT_NS (30 * HONE_NS_PER_S) /* starting, loading, making inputs: at least this */
-#define START_PATIENCE_NS (30 * HONE_NS_PER_S)
-#define GATE_TIMEOUT_NS (2 * HONE_TRIAL_GATE_PATIENCE_NS) /* nobody waits that long at the gate */
-#define RESULT_BYTES (1 << 20)                            /* of a result without its outputs */
-#define IDLE_NS (10 * HONE_NS_PER_S) /* then an executor ends, and what a candidate left in it */
+#define DEFAULT_START_NS (30 * HONE_NS_PER_S)
+#define RESULT_BYTES (1 << 20) /* of a result without its outputs */
 #define DEFAULT_TRIALS 2000
 #define ARENA_BLOCK_BYTES 4096
-#define BASELINE_TRIALS 8
 #define MAX_SLOTS 256
-#define PATIENCE 20                /* for a processor, in limits */
 #define DONE_KEY UINT64_MAX        /* epoll data of the eventfd … */
 #define TIMER_KEY (UINT64_MAX - 1) /* … and of the timer */
-
-/* Made by submit with room for its result, so that answering never needs memory. */
-typedef struct job {
-    hone_link link; /* first */
-    hone_ticket ticket;
-    hone_arena *arena; /* of the request */
-    hone_run_request request;
-    int64_t submitted_ns, sent_ns;
-    bool is_retry;
-    hone_run_result result;
-} job;
-
-typedef struct slot {
-    hone_executor_process process;
-    char device[HONE_RUN_DEVICE_BYTES]; /* "": the host */
-    char *gate_path;                    /* owned; NULL: none */
-    uint32_t number;                    /* of the executor */
-    hone_hash128 owner;                 /* whose candidates it runs */
-    job *job;                           /* NULL: idle */
-    int64_t deadline_ns;
-    int64_t cpu_ns;     /* used, when the deadline was set */
-    int64_t waited_ns;  /* for a processor, when the deadline was set */
-    int64_t put_off_ns; /* that the deadline was put off for such waiting */
-    bool is_loading;
-    bool is_at_gate, is_waiting; /* from asking for it to the result; to being let through */
-    int32_t starts;              /* how often the trial said that it starts */
-} slot;
-
-typedef struct runner_local {
-    hone_runner base;
-    char *executor_path, *without; /* owned; without may be NULL */
-    hone_executor_program program; /* points to them */
-    int32_t trials_per_executor;
-    const hone_clock *clock;
-    int epoll_fd, done_fd, timer_fd;
-    slot *slots;
-    hone_queue queue, done;
-    uint32_t executors; /* started so far */
-    double baseline_ns; /* of the reference kernel: the best of the first trials; NAN = none yet */
-    int32_t baseline_trials;
-    char layers[HONE_RUNNER_LAYERS_BYTES]; /* that hold its executors, as the last one said */
-    char last_words[384];                  /* of the last one that died without a job */
-} runner_local;
-
-static runner_local *as_local(hone_runner *base) {
-    return (runner_local *)base;
-}
-
-static int64_t now_of(const runner_local *self) {
-    return hone_clock_now(self->clock);
-}
-
-static job *pop(hone_queue *queue) {
-    return (job *)hone_queue_pop(queue);
-}
-
-static void end_job(job *j) {
-    if (!j) return;
-    hone_arena_destroy(j->arena);
-    hone_run_result_deinit(&j->result);
-    hone_free(j);
-}
-
-/* ---- results ---- */
-
-/* Drift is against the best that this runner has seen in its first trials. */
-static void judge_drift(runner_local *self, hone_run_result *r) {
-    if (!(r->reference_ns > 0)) return;
-    if (self->baseline_trials < BASELINE_TRIALS) {
-        self->baseline_trials++;
-        if (!(self->baseline_ns <= r->reference_ns)) self->baseline_ns = r->reference_ns;
-    }
-    r->drift = r->reference_ns / self->baseline_ns;
-    if (fabs(r->drift - 1) > HONE_DRIFT_LIMIT) r->drift_flagged = true;
-}
-
-/* The job's result is complete: hands it to next_result. */
-static void finish(runner_local *self, job *j) {
-    int64_t until = j->sent_ns ? j->sent_ns : now_of(self);
-    j->result.times.queue_ns = until - j->submitted_ns;
-    j->result.retried = j->is_retry;
-    judge_drift(self, &j->result);
-    hone_queue_push(&self->done, &j->link);
-    uint64_t one = 1;
-    ssize_t ignored = write(self->done_fd, &one, sizeof one);
-    (void)ignored; /* it can only be full, and then it is readable */
-}
-
-static void finish_slot(runner_local *self, slot *s) {
-    job *j = s->job;
-    s->job = NULL;
-    s->is_at_gate = s->is_waiting = false;
-    s->deadline_ns = hone_deadline_after(self->clock, IDLE_NS);
-    j->result.executor = s->number;
-    finish(self, j);
-}
-
-/* ---- giving work ---- */
-
-static hone_status start_executor(runner_local *self, slot *s) {
-    hone_executor_program program = self->program;
-    program.device = s->device[0] ? s->device : NULL;
-    program.quiet_path = s->gate_path;
-    HONE_TRY(hone_executor_process_start(&s->process, &program));
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)(s - self->slots)};
-    if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, s->process.fd, &event)) {
-        hone_executor_process_end(&s->process);
-        return HONE_ERROR(HONE_CODE_IO, "epoll: %s", strerror(errno));
-    }
-    s->number = ++self->executors;
-    s->owner = s->job ? s->job->request.owner : (hone_hash128){0};
-    return HONE_OK;
-}
-
-static hone_status send_job(runner_local *self, slot *s) {
-    if (s->process.fd < 0) HONE_TRY(start_executor(self, s));
-    uint64_t nonce = hone_hash_mix((uint64_t)now_of(self) ^ (s->job->ticket << 32) ^ s->number);
-    return hone_executor_process_send(&s->process, s->job->ticket, nonce, &s->job->request);
-}
-
-static int64_t timeout_of(const job *j) {
-    return j->request.timeout_ns > 0 ? j->request.timeout_ns : DEFAULT_TIMEOUT_NS;
-}
-
-/* For what goes on now. */
-static int64_t limit_of(const slot *s) {
-    int64_t limit = timeout_of(s->job);
-    if (s->is_waiting) return GATE_TIMEOUT_NS;
-    return s->is_loading && limit < LOAD_TIMEOUT_NS ? LOAD_TIMEOUT_NS : limit;
-}
-
-static void set_deadline(const runner_local *self, slot *s) {
-    s->deadline_ns = hone_deadline_after(self->clock, limit_of(s));
-    s->waited_ns = hone_held_waited_ns(&s->process.held);
-    s->cpu_ns = hone_held_cpu_ns(&s->process.held);
-    s->put_off_ns = 0;
-}
-
-/* What it waited for a processor, on a machine that has more to do, does not count: so much more
- * time it gets, up to PATIENCE times its limit. */
-static bool put_off(const runner_local *self, slot *s) {
-    int64_t waited = hone_held_waited_ns(&s->process.held), more = waited - s->waited_ns;
-    int64_t left = PATIENCE * limit_of(s) - s->put_off_ns;
-    bool has_had_its_time =
-        hone_held_cpu_ns(&s->process.held) - s->cpu_ns > limit_of(s) - limit_of(s) / 10;
-    if (s->is_waiting || has_had_its_time || left <= 0) return false;
-    if (more < limit_of(s) / 20) {
-        if (!hone_held_is_runnable(&s->process.held)) return false;
-        more = limit_of(s) / 4; /* how long it waits now is not known */
-    }
-    if (more > left) more = left;
-    s->waited_ns = waited;
-    s->put_off_ns += more;
-    s->deadline_ns = hone_deadline_after(self->clock, more);
-    return true;
-}
-
-static void on_death(runner_local *self, slot *s, const char *why);
-
-/* Gives a job to an idle slot; an executor that died while it was idle is replaced, and so is one
- * that has run what somebody else sent. */
-static void assign(runner_local *self, slot *s, job *j) {
-    bool is_anothers = !hone_hash128_equal(s->owner, j->request.owner);
-    bool is_unheld = s->process.fd >= 0 && hone_held_is_gone(&s->process.held);
-    if (is_anothers || is_unheld) hone_executor_process_end(&s->process);
-    bool was_running = s->process.fd >= 0;
-    s->job = j;
-    s->is_at_gate = s->is_waiting = false;
-    s->starts = 0;
-    j->sent_ns = now_of(self);
-    hone_status st = send_job(self, s);
-    if (st && was_running) {
-        hone_executor_process_end(&s->process);
-        hone_status_free(st);
-        st = send_job(self, s);
-    }
-    if (hone_status_code(st) == HONE_CODE_UNAVAILABLE && s->process.fd >= 0) {
-        hone_status_free(st); /* it died at once: it may have said why */
-        on_death(self, s, NULL);
-        return;
-    }
-    if (st) {
-        hone_executor_process_end(&s->process);
-        hone_run_result_fail(&j->result, HONE_FAILURE_DEVICE_LOST, "%s", hone_status_message(st));
-        hone_status_free(st);
-        finish_slot(self, s);
-        return;
-    }
-    s->is_loading = true;
-    set_deadline(self, s);
-}
-
-static void dispatch(runner_local *self) {
-    for (int32_t i = 0; i < self->base.slots && !hone_queue_is_empty(&self->queue); i++) {
-        if (!self->slots[i].job) assign(self, &self->slots[i], pop(&self->queue));
-    }
-}
-
-/* Judges a failed candidate again in a fresh process, unless that was one. */
-static bool try_again(runner_local *self, slot *s) {
-    job *j = s->job;
-    if (s->process.trials == 0 || j->is_retry) return false;
-    j->is_retry = true;
-    hone_run_result_deinit(&j->result);
-    hone_run_result_init(&j->result);
-    hone_executor_process_end(&s->process);
-    assign(self, s, j);
-    return true;
-}
-
-/* ---- endings ---- */
-
-/* The socket closed, or spoke nonsense (then `why` says so): the executor is of no more use. */
-static void on_death(runner_local *self, slot *s, const char *why) {
-    char end[64], said[256];
-    job *j = s->job;
-    bool was_up = s->process.said_hello;
-    hone_executor_process_explain(&s->process, self->clock, why != NULL, end, sizeof end, said,
-                                  sizeof said);
-    if (!j) {
-        snprintf(self->last_words, sizeof self->last_words, "%s%s%s%s", why ? why : "",
-                 why ? "" : end, said[0] ? ": " : "", said);
-    } else {
-        const char *what = why ? why : was_up ? "" : "the executor did not start: ";
-        hone_run_result_fail(&j->result, was_up ? HONE_FAILURE_RUN_CRASH : HONE_FAILURE_DEVICE_LOST,
-                             "%s%s%s%s", what, why ? "" : end, said[0] ? ": " : "", said);
-        if (was_up && try_again(self, s)) return;
-    }
-    hone_executor_process_end(&s->process);
-    if (j) finish_slot(self, s);
-}
-
-/* Through no fault of the candidate: this process could not do its part. */
-static void on_want(runner_local *self, slot *s) {
-    hone_executor_process_end(&s->process);
-    if (!s->job) return;
-    hone_run_result_fail(&s->job->result, HONE_FAILURE_DEVICE_LOST,
-                         "no memory for what the executor says");
-    finish_slot(self, s);
-}
-
-static void on_deadline(runner_local *self, slot *s) {
-    char end[64], said[256];
-    job *j = s->job;
-    if (j && put_off(self, s)) return;
-    s->deadline_ns = HONE_DEADLINE_NEVER;
-    if (!j) {
-        hone_executor_process_end(&s->process);
-        return;
-    }
-    if (s->is_loading && try_again(self, s)) return;
-    int64_t limit = limit_of(s);
-    hone_executor_process_explain(&s->process, self->clock, true, end, sizeof end, said,
-                                  sizeof said);
-    hone_run_result_fail(&j->result, HONE_FAILURE_RUN_TIMEOUT, "still %s after %.3g s%s%s",
-                         s->is_loading   ? "loading"
-                         : s->is_waiting ? "waiting"
-                                         : "running",
-                         (double)limit / (double)HONE_NS_PER_S, said[0] ? "; its last words: " : "",
-                         said);
-    hone_executor_process_end(&s->process);
-    finish_slot(self, s);
-}
-
-static void on_result(runner_local *self, slot *s, const void *payload, size_t bytes) {
-    job *j = s->job;
-    hone_status st = hone_run_result_decode(payload, bytes, &j->result);
-    if (st) {
-        if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) {
-            on_want(self, s);
-        } else {
-            on_death(self, s, "the executor answered with something that is no result");
-        }
-        return;
-    }
-    hone_failure failure = j->result.failure;
-    if (failure != HONE_FAILURE_NONE && hone_held_is_gone(&s->process.held)) {
-        on_death(self, s, "the executor's warden was killed");
-        return;
-    }
-    bool tainted = failure == HONE_FAILURE_RUN_CRASH || failure == HONE_FAILURE_WRONG_RESULT;
-    if ((tainted || failure == HONE_FAILURE_LOAD_ERROR) && try_again(self, s)) return;
-    s->process.trials++;
-    hone_executor_process_idle(&s->process);
-    finish_slot(self, s);
-    if (tainted || s->process.trials >= self->trials_per_executor) {
-        hone_executor_process_end(&s->process);
-    }
-}
 
 /* ---- events ---- */
 
@@ -369,21 +65,22 @@ static bool on_message(runner_local *self, slot *s, const hone_message_head *hea
                        const void *payload) {
     uint32_t number = s->number;
     if (!is_asked(s, head)) {
-        on_death(self, s, "the executor answered what was not asked");
+        local_on_death(self, s, "the executor answered what was not asked");
     } else if (head->kind == HONE_MESSAGE_HELLO) {
         s->process.said_hello = true;
+        if (s->job) local_set_deadline(self, s); /* it loads from now on */
         snprintf(self->layers, sizeof self->layers, "%.*s", (int)head->bytes,
                  head->bytes < sizeof self->layers ? (const char *)payload : "");
     } else if (head->kind == HONE_MESSAGE_WAITING) {
         s->is_loading = false;
         s->is_at_gate = s->is_waiting = true;
-        set_deadline(self, s);
+        local_set_deadline(self, s);
     } else if (head->kind == HONE_MESSAGE_STARTED) {
         s->is_loading = s->is_waiting = false;
         s->starts++;
-        set_deadline(self, s);
+        local_set_deadline(self, s);
     } else if (head->kind == HONE_MESSAGE_RESULT) {
-        on_result(self, s, payload, head->bytes);
+        local_on_result(self, s, payload, head->bytes);
     }
     return s->process.fd >= 0 && s->number == number;
 }
@@ -393,10 +90,10 @@ static void on_readable(runner_local *self, slot *s) {
     case HONE_EXECUTOR_NOTHING:
         return;
     case HONE_EXECUTOR_CLOSED:
-        on_death(self, s, NULL);
+        local_on_death(self, s, NULL);
         return;
     case HONE_EXECUTOR_UNHEARD:
-        on_want(self, s);
+        local_on_want(self, s);
         return;
     case HONE_EXECUTOR_BYTES:
         break;
@@ -406,7 +103,7 @@ static void on_readable(runner_local *self, slot *s) {
     bool ok = true;
     while (hone_message_peek(&s->process.received, longest_message(s), &head, &payload, &ok)) {
         if (!ok) {
-            on_death(self, s, "the executor's socket was written to");
+            local_on_death(self, s, "the executor's socket was written to");
             return;
         }
         if (!on_message(self, s, &head, payload)) return;
@@ -435,10 +132,10 @@ static void arm_timer(const runner_local *self) {
 }
 
 static void check_deadlines(runner_local *self) {
-    int64_t now = now_of(self);
+    int64_t now = local_now(self);
     for (int32_t i = 0; i < self->base.slots; i++) {
         slot *s = &self->slots[i];
-        if (s->deadline_ns <= now) on_deadline(self, s);
+        if (s->deadline_ns <= now) local_on_deadline(self, s);
     }
 }
 
@@ -455,7 +152,7 @@ static hone_status handle_events(runner_local *self, int wait_ms) {
         }
     }
     check_deadlines(self);
-    dispatch(self);
+    local_dispatch(self);
     arm_timer(self);
     return HONE_OK;
 }
@@ -472,7 +169,7 @@ static hone_status locate(const char **path, hone_arena *arena) {
 
 static hone_status local_submit(hone_runner *base, const hone_run_request *request,
                                 hone_ticket ticket) {
-    runner_local *self = as_local(base);
+    runner_local *self = local_of(base);
     job *j = hone_calloc(1, sizeof *j);
     if (!j) return HONE_ERROR(HONE_CODE_NO_MEMORY, "run request");
     hone_run_result_init(&j->result);
@@ -482,18 +179,18 @@ static hone_status local_submit(hone_runner *base, const hone_run_request *reque
                               : HONE_ERROR(HONE_CODE_NO_MEMORY, "run request");
     if (!st) st = locate(&j->request.extern_path, j->arena);
     if (st) {
-        end_job(j);
+        local_end_job(j);
         return st;
     }
-    j->submitted_ns = now_of(self);
+    j->submitted_ns = local_now(self);
     hone_queue_push(&self->queue, &j->link);
-    dispatch(self);
+    local_dispatch(self);
     arm_timer(self);
     return HONE_OK;
 }
 
 static void take_done(runner_local *self, hone_ticket *out_ticket, hone_run_result *out_result) {
-    job *j = pop(&self->done);
+    job *j = local_pop(&self->done);
     if (hone_queue_is_empty(&self->done)) {
         uint64_t count;
         ssize_t ignored = read(self->done_fd, &count, sizeof count);
@@ -502,12 +199,12 @@ static void take_done(runner_local *self, hone_ticket *out_ticket, hone_run_resu
     *out_ticket = j->ticket;
     *out_result = j->result;
     j->result.outputs = NULL; /* now the caller's */
-    end_job(j);
+    local_end_job(j);
 }
 
 static hone_status local_next_result(hone_runner *base, int64_t deadline_ns,
                                      hone_ticket *out_ticket, hone_run_result *out_result) {
-    runner_local *self = as_local(base);
+    runner_local *self = local_of(base);
     HONE_TRY(handle_events(self, 0));
     while (hone_queue_is_empty(&self->done)) {
         int wait_ms = hone_deadline_poll_ms(self->clock, deadline_ns);
@@ -520,7 +217,7 @@ static hone_status local_next_result(hone_runner *base, int64_t deadline_ns,
 
 /* Executors that nobody needs end. */
 static hone_status local_tend(hone_runner *base) {
-    return handle_events(as_local(base), 0);
+    return handle_events(local_of(base), 0);
 }
 
 static int local_fd(const hone_runner *base) {
@@ -528,32 +225,32 @@ static int local_fd(const hone_runner *base) {
 }
 
 static void local_cancel_all(hone_runner *base) {
-    runner_local *self = as_local(base);
-    for (job *j = pop(&self->queue); j; j = pop(&self->queue)) {
+    runner_local *self = local_of(base);
+    for (job *j = local_pop(&self->queue); j; j = local_pop(&self->queue)) {
         hone_run_result_fail(&j->result, HONE_FAILURE_CANCELLED, "cancelled");
-        finish(self, j);
+        local_finish(self, j);
     }
     for (int32_t i = 0; i < base->slots; i++) {
         slot *s = &self->slots[i];
         if (!s->job) continue;
         hone_executor_process_end(&s->process);
         hone_run_result_fail(&s->job->result, HONE_FAILURE_CANCELLED, "cancelled");
-        finish_slot(self, s);
+        local_finish_slot(self, s);
     }
     arm_timer(self);
 }
 
 static void local_destroy(hone_runner *base) {
-    runner_local *self = as_local(base);
+    runner_local *self = local_of(base);
     for (int32_t i = 0; self->slots && i < base->slots; i++) {
         hone_executor_process_deinit(&self->slots[i].process);
         hone_free(self->slots[i].gate_path);
-        end_job(self->slots[i].job);
+        local_end_job(self->slots[i].job);
     }
-    for (job *j = pop(&self->queue); j; j = pop(&self->queue))
-        end_job(j);
-    for (job *j = pop(&self->done); j; j = pop(&self->done))
-        end_job(j);
+    for (job *j = local_pop(&self->queue); j; j = local_pop(&self->queue))
+        local_end_job(j);
+    for (job *j = local_pop(&self->done); j; j = local_pop(&self->done))
+        local_end_job(j);
     hone_fd_close(&self->epoll_fd);
     hone_fd_close(&self->done_fd);
     hone_fd_close(&self->timer_fd);
@@ -574,11 +271,11 @@ static const hone_runner_vtable local_vtable = {
 
 hone_status hone_runner_local_layers(hone_runner *base, char out_layers[HONE_RUNNER_LAYERS_BYTES]) {
     assert(base->vtable == &local_vtable);
-    runner_local *self = as_local(base);
+    runner_local *self = local_of(base);
     slot *s = &self->slots[0];
-    const int64_t deadline = hone_deadline_after(self->clock, START_PATIENCE_NS);
+    const int64_t deadline = hone_deadline_after(self->clock, self->start_timeout_ns);
     out_layers[0] = 0;
-    if (s->process.fd < 0) HONE_TRY(start_executor(self, s));
+    if (s->process.fd < 0) HONE_TRY(local_start(self, s));
     while (s->process.fd >= 0 && !s->process.said_hello) {
         int wait_ms = hone_deadline_poll_ms(self->clock, deadline);
         if (wait_ms == 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "the executor does not start");
@@ -717,6 +414,8 @@ hone_status hone_runner_create_local(const hone_runner_local_options *options,
     self->baseline_ns = (double)NAN;
     self->trials_per_executor =
         options->trials_per_executor > 0 ? options->trials_per_executor : DEFAULT_TRIALS;
+    self->start_timeout_ns =
+        options->start_timeout_ns > 0 ? options->start_timeout_ns : DEFAULT_START_NS;
     hone_status st = set_up(self, options);
     if (st) {
         local_destroy(&self->base);

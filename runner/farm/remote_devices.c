@@ -15,6 +15,11 @@ const char *remote_note(const hone_runner *base) {
     return ((const runner_remote *)base)->note;
 }
 
+/* What is missing, where others of its key are there. */
+static const char *of_which(const runner_remote *r) {
+    return r->other_count ? " of this target" : "";
+}
+
 /* What the progress line says. */
 static void make_note(runner_remote *r) {
     if (!remote_is_up(r)) {
@@ -22,7 +27,7 @@ static void make_note(runner_remote *r) {
     } else if (r->device_count == 0 && !r->device_key[0]) {
         snprintf(r->note, sizeof r->note, "no device");
     } else if (r->device_count == 0) {
-        snprintf(r->note, sizeof r->note, "no device '%s'", r->device_key);
+        snprintf(r->note, sizeof r->note, "no device '%s'%s", r->device_key, of_which(r));
     } else {
         snprintf(r->note, sizeof r->note, "%u device%s", r->device_count,
                  r->device_count == 1 ? "" : "s");
@@ -54,9 +59,10 @@ static void log_change(const runner_remote *r, uint32_t before) {
     const hone_log *log = r->link.log;
     if (r->device_count == before) return;
     if (r->device_count == 0 && r->waits_for_devices) {
-        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s' is there: waiting for one", r->device_key);
+        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s'%s is there: waiting for one", r->device_key,
+                 of_which(r));
     } else if (r->device_count == 0) {
-        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s' is there", r->device_key);
+        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s'%s is there", r->device_key, of_which(r));
     } else {
         HONE_LOG(log, HONE_LOG_INFO, "%u device%s '%s'", r->device_count,
                  r->device_count == 1 ? "" : "s", r->device_key);

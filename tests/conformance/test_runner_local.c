@@ -507,6 +507,35 @@ static void needs_an_executor(void **state) {
     hone_runner_destroy(runner);
 }
 
+/* A launcher that never starts what it should: no candidate was in its process, so none is blamed.
+ */
+static void blames_nobody_for_a_hanging_launcher(void **state) {
+    (void)state;
+    char *script = hone_path_join(fixture.dir, "hang.sh"),
+         *mark = hone_path_join(fixture.dir, "hangs");
+    hone_str text = {0};
+    hone_str_printf(&text, "#!/bin/sh\n[ -e '%s' ] && exec sleep 60\nexec %s \"$@\"\n", mark,
+                    fixture.launcher[0] ? fixture.launcher[0] : "");
+    HONE_ASSERT_OK(hone_fs_write_atomic(script, text.data, text.length));
+    const char *const launcher[] = {"/bin/sh", script, NULL};
+    hone_runner_local_options options = {
+        .executor_path = fixture.executor, .launcher = launcher, .unsandboxed = true};
+    hone_runner *runner = NULL;
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    run(runner, &request, &result, HONE_FAILURE_NONE, "");
+    hone_runner_destroy(runner);
+    HONE_ASSERT_OK(hone_fs_write_atomic(mark, "", 0));
+    options.start_timeout_ns = 200 * HONE_NS_PER_MS;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    run(runner, &request, &result, HONE_FAILURE_DEVICE_LOST, "the executor did not start after");
+    hone_runner_destroy(runner);
+    hone_str_deinit(&text);
+    hone_free(mark);
+    hone_free(script);
+}
+
 /* Bad and good candidates side by side: a verdict belongs to its own ticket. */
 static void slots_do_not_mix(void **state) {
     (void)state;
@@ -562,6 +591,7 @@ int main(void) {
         LOCAL_TEST(outlives_a_killed_executor),
         cmocka_unit_test(takes_the_gate),
         cmocka_unit_test(needs_an_executor),
+        cmocka_unit_test(blames_nobody_for_a_hanging_launcher),
         cmocka_unit_test(slots_do_not_mix),
     };
     runner_fixture_init(&fixture);

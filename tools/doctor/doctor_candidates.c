@@ -51,9 +51,9 @@ void hone_doctor_candidates(hone_checkup *checkup) {
     if (!st) st = hone_runner_local_layers(runner, layers);
     if (st) {
         hone_doctor_say(checkup, "candidates", HONE_DOCTOR_PROBLEM,
-                        "they cannot be held, so they are not run: Linux 5.9 with "
-                        "CONFIG_SECCOMP_FILTER is needed; --unsandboxed runs them with all that "
-                        "you may do",
+                        "they are not run until that is mended; a sandbox needs Linux 5.9 with "
+                        "CONFIG_SECCOMP_FILTER, and --unsandboxed does without, which lets them do "
+                        "all that you may do",
                         "%s", hone_status_message(st));
     } else {
         say_layers(checkup, layers);

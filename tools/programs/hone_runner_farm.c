@@ -151,11 +151,14 @@ static hone_status make_slots(serving *s) {
     return HONE_OK;
 }
 
-/* Strangers' code is not run where nothing holds it. */
+/* Strangers' code is not run where nothing holds it; there are other reasons, too. */
 static hone_status check_layers(serving *s) {
     char layers[HONE_RUNNER_LAYERS_BYTES];
-    HONE_TRY(hone_status_annotate(hone_runner_local_layers(s->slots[0].runner, layers),
-                                  "--unsandboxed serves without"));
+    hone_status st = hone_runner_local_layers(s->slots[0].runner, layers);
+    bool is_unheld = st && strstr(hone_status_message(st), "sandbox");
+    HONE_TRY(
+        hone_status_annotate(st, "candidates cannot be run here%s",
+                             is_unheld ? " (--unsandboxed does without what holds them)" : ""));
     HONE_LOG(&s->log, s->options->is_unsandboxed ? HONE_LOG_WARNING : HONE_LOG_INFO,
              "candidates are held by %s", layers);
     return HONE_OK;

@@ -54,6 +54,7 @@ static void devices_that_differ_are_groups(void **state) {
     remote_tell_devices(&w, NULL);
     remote_run_for(&w, 10 * REMOTE_MS);
     assert_int_equal(hone_runner_slots(w.runner), 0);
+    assert_string_equal(hone_runner_note(w.runner), "no device 'pi4' of this target");
     remote_close(&w);
 }
 
