@@ -61,6 +61,12 @@ static hone_status look_beside(const char *path, const char *suffix, bool with_b
     return HONE_OK;
 }
 
+/* Neither a fault nor a database: a kill may leave that, before anything stood in it. */
+static hone_status nothing_there(const char *path) {
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty; tune, import and merge make it a database",
+                      path);
+}
+
 static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
     *out_facts = (file_facts){.empty = true};
     struct stat facts;
@@ -87,7 +93,7 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
         (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);
     /* An empty file may be one that another process is about to fill. */
     if (!out_facts->empty || mode == HONE_DB_CREATE) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", path);
+    return nothing_there(path);
 }
 
 /* ---- connecting ---- */
@@ -181,9 +187,7 @@ static bool is_fresh(const identity *id) {
 static hone_status check_identity(const db_sqlite *db, const identity *id, hone_db_mode mode) {
     int latest = hone_db_schema_latest();
     if (is_fresh(id) && mode == HONE_DB_CREATE) return HONE_OK;
-    if (is_fresh(id)) { /* whoever began to make it was killed */
-        return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", db->path);
-    }
+    if (is_fresh(id)) return nothing_there(db->path);
     if (id->application != HONE_DB_APPLICATION_ID) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "%s: is an SQLite database, but not one of Hone's (application_id is "
