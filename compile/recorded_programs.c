@@ -29,7 +29,7 @@ static const char *describe_other(const loading *l, const char *text) {
     hone_target there;
     hone_str words = {0};
     hone_status st = hone_target_parse(text, &there);
-    if (!st) hone_target_print_differences(&there, &l->target->target, &words);
+    if (!st) hone_target_print_obstacles(&there, &l->target->target, &words);
     const char *kept = hone_arena_strdup(l->arena, st ? text : hone_str_text(&words));
     if (words.failed) kept = NULL;
     hone_status_free(st);

@@ -182,11 +182,12 @@ bool hone_target_runs_here(const hone_target *target) {
     return (hone_target_features(target) & ~cpu_features_here()) == 0;
 }
 
-/* "avx512f, avx512vl" */
-static void list_features(uint64_t missing, hone_str *out) {
+void hone_target_list_features(uint64_t set, hone_str *out) {
+    const char *before = "";
     for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
-        if (!((missing >> i) & 1)) continue;
-        hone_str_printf(out, "%s%s", out->length ? ", " : "", cpu_feature_name((cpu_feature)i));
+        if (!((set >> i) & 1)) continue;
+        hone_str_printf(out, "%s%s", before, cpu_feature_name((cpu_feature)i));
+        before = ", ";
     }
 }
 
@@ -198,7 +199,7 @@ hone_status hone_target_check_here(const hone_target *target) {
                           target->triple);
     }
     hone_str missing = {0};
-    list_features(hone_target_features(target) & ~cpu_features_here(), &missing);
+    hone_target_list_features(hone_target_features(target) & ~cpu_features_here(), &missing);
     hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                 "code for %s needs CPU features that this machine lacks: %s",
                                 target->cpu, hone_str_text(&missing));
@@ -215,7 +216,7 @@ hone_status hone_target_check_on(const hone_target *code, const hone_target *dev
     }
     if (!missing) return HONE_OK;
     hone_str lacking = {0};
-    list_features(missing, &lacking);
+    hone_target_list_features(missing, &lacking);
     hone_status st =
         HONE_ERROR(HONE_CODE_UNSUPPORTED, "code for %s needs CPU features that a %s lacks: %s",
                    code->cpu, device->cpu, hone_str_text(&lacking));

@@ -79,6 +79,9 @@ hone_hash128 hone_target_identity(const hone_target *target);
 /* What differs, in words: "l3-cache is 8388608, here 33554432; …"; nothing when nothing does. */
 void hone_target_print_differences(const hone_target *there, const hone_target *here,
                                    hone_str *out);
+/* Of these what makes them differ in identity: "mcpu is znver4, here znver3 (without avx512f); …".
+ */
+void hone_target_print_obstacles(const hone_target *there, const hone_target *here, hone_str *out);
 
 const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "opencl" */
 hone_device_sort hone_target_device(const hone_target *target);

@@ -192,6 +192,13 @@ static hone_status check_gpu(const char *arch) {
                       number < gpu_archs[0].number ? " code is made for sm_50 and newer" : "");
 }
 
+hone_status hone_target_no_code(const char *triple) {
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "target: no code is made for '%s', must be x86_64 or aarch64 with Linux and "
+                      "glibc, as 'aarch64-linux-gnu'",
+                      triple);
+}
+
 hone_status hone_target_check_names(const hone_target *target) {
     cpu_arch arch = hone_target_cpu_arch(target);
     uint64_t set;
@@ -203,10 +210,7 @@ hone_status hone_target_check_names(const hone_target *target) {
                           hone_target_kind_name(target->kind));
     }
     if (hone_target_makes_code(target) && !is_made_for(target->triple)) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "target: no code is made for '%s', must be x86_64 or aarch64 with Linux "
-                          "and glibc, as 'aarch64-linux-gnu'",
-                          target->triple);
+        return hone_target_no_code(target->triple);
     }
     if (arch == CPU_ARCH_OTHER) return HONE_OK; /* C text: its compiler knows */
     if (!cpu_name_features(arch, target->cpu, &set)) return unknown_cpu(target, arch);

@@ -73,3 +73,40 @@ void hone_target_print_differences(const hone_target *there, const hone_target *
     say_number("max_shared_memory_per_block", there->max_shared_bytes, here->max_shared_bytes, out);
     say_number("registers_per_block", there->registers_per_block, here->registers_per_block, out);
 }
+
+static void say_set(const char *word, uint64_t set, hone_str *out) {
+    if (!set) return;
+    hone_str_printf(out, " (%s ", word);
+    hone_target_list_features(set, out);
+    hone_str_append(out, ")");
+}
+
+/* Names that bring the same features are no obstacle. */
+static void say_features(const hone_target *there, const hone_target *here, hone_str *out) {
+    uint64_t had = hone_target_features(there), has = hone_target_features(here);
+    hone_str others_there = {0}, others_here = {0};
+    print_other_features(there, &others_there);
+    print_other_features(here, &others_here);
+    bool is_same =
+        had == has && strcmp(hone_str_text(&others_there), hone_str_text(&others_here)) == 0;
+    out->failed |= others_there.failed || others_here.failed;
+    hone_str_deinit(&others_there);
+    hone_str_deinit(&others_here);
+    if (is_same) return;
+    say_text("mcpu", there->cpu, here->cpu, out);
+    say_text("mattr", there->features, here->features, out);
+    say_set("without", had & ~has, out);
+    say_set("with", has & ~had, out);
+}
+
+void hone_target_print_obstacles(const hone_target *there, const hone_target *here, hone_str *out) {
+    bool is_gpu = hone_target_is_gpu(there) || hone_target_is_gpu(here);
+    bool is_same_arch = strcmp(hone_target_arch(there), hone_target_arch(here)) == 0;
+    if (is_gpu || there->kind != here->kind || !is_same_arch) {
+        hone_target_print_differences(there, here, out);
+        return;
+    }
+    say_features(there, here, out);
+    say_number("vector-width", there->vector_bits, here->vector_bits, out);
+    say_number("num-threads", there->num_threads, here->num_threads, out);
+}

@@ -25,6 +25,10 @@ int64_t hone_target_arch_shared_bytes(const hone_target *target);
 /* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
 const char *hone_target_arch(const hone_target *target);
 cpu_arch hone_target_cpu_arch(const hone_target *target);
+/* "avx512f, avx512vl" */
+void hone_target_list_features(uint64_t set, hone_str *out);
+/* INVALID: no code is made for the triple. */
+HONE_NODISCARD hone_status hone_target_no_code(const char *triple);
 /* INVALID, with what was meant, for a triple that no code is made for and for a CPU or feature that
  * LLVM does not know for its architecture. */
 HONE_NODISCARD hone_status hone_target_check_names(const hone_target *target);

@@ -109,8 +109,8 @@ static hone_status set_number(const struct option *option, hone_target *target, 
         return HONE_OK;
     }
     if (value < INT32_MIN || value > INT32_MAX) {
-        return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, must be from 0 to %d",
-                          option->name, value, INT32_MAX);
+        return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, which is too %s", option->name,
+                          value, value > 0 ? "large" : "small");
     }
     int32_t narrow = (int32_t)value; /* its own limits are looked at by hone_target_check */
     memcpy(at, &narrow, sizeof narrow);
@@ -207,9 +207,20 @@ static hone_status name_arch(hone_target *t) {
     return HONE_OK;
 }
 
+/* "aarch64-unknown-linux-gnu", as LLVM and Rust write it, is "aarch64-linux-gnu": so tools are
+ * named, and targets compared. */
+static void drop_no_vendor(hone_target *t) {
+    static const char *const vendors[] = {"-unknown-linux-gnu", "-pc-linux-gnu", "-none-linux-gnu"};
+    char *dash = strchr(t->triple, '-');
+    for (size_t i = 0; dash && i < HONE_COUNT(vendors); i++) {
+        if (strcmp(dash, vendors[i]) == 0) memcpy(dash, "-linux-gnu", sizeof "-linux-gnu");
+    }
+}
+
 static hone_status finish(parse_state *state) {
     hone_target *t = state->target;
     HONE_TRY(name_arch(t));
+    drop_no_vendor(t);
     if (!hone_target_is_gpu(t)) {
         if (state->has_cpu && strcmp(t->cpu, "native") == 0) HONE_TRY(take_own_cpu(state));
         if (!state->has_width && (state->has_cpu || state->has_features)) {
@@ -263,6 +274,7 @@ static hone_status unknown_target(const char *word, size_t length) {
     while (names[count].name)
         count++;
     snprintf(text, sizeof text, "%.*s", (int)length, word);
+    if (strstr(text, "-linux")) return hone_target_no_code(text);
     static const char *const kinds[] = {"host", "native", "llvm", "cuda", "opencl", "metal"};
     const char *meant = hone_name_suggest(text, names, count, sizeof *names);
     if (!meant) meant = hone_name_suggest(text, kinds, HONE_COUNT(kinds), sizeof *kinds);

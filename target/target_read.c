@@ -5,6 +5,7 @@
 
 #include "support/core/alloc.h"
 #include "support/os/fs.h"
+#include "target/target_impl.h"
 
 /* Reads the target in a file; its text may end with a newline. */
 static hone_status read_file(const char *path, hone_target *out_target, bool *out_says_cores) {
@@ -25,13 +26,20 @@ static bool is_path(const char *text) {
     return is_file && strchr(text, '{') == NULL;
 }
 
+/* However the triple is spelled. */
+static bool is_same_arch(const hone_target *a, const hone_target *b) {
+    if (strcmp(a->triple, b->triple) == 0) return true;
+    return !hone_target_is_gpu(a) && !hone_target_is_gpu(b) &&
+           strcmp(hone_target_arch(a), hone_target_arch(b)) == 0;
+}
+
 hone_status hone_target_read_on(const hone_target *machine, const char *text_or_null,
                                 int64_t threads, hone_target *out_target) {
     bool says_cores;
     const char *text = text_or_null ? text_or_null : "host";
     HONE_TRY(is_path(text) ? read_file(text, out_target, &says_cores)
                            : hone_target_parse_cores(text, out_target, &says_cores));
-    bool is_its_arch = strcmp(out_target->triple, machine->triple) == 0;
+    bool is_its_arch = is_same_arch(out_target, machine);
     if (!says_cores && is_its_arch) {
         out_target->num_threads = out_target->num_cores = machine->num_cores;
     }

@@ -5,6 +5,7 @@
 
 #include "support/core/attributes.h"
 #include "target/target.h"
+#include "target/target_read.h"
 #include "tests/support/hone_test.h"
 
 #define ZEN4                                                                                       \
@@ -34,6 +35,10 @@ static const struct row {
      "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
      "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
      NULL},
+    {"aarch64-unknown-linux-gnu -num-cores=4",
+     "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
+     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608",
+     NULL},
     {"cuda -arch=sm_100a -l2_cache_size_bytes=1000",
      "cuda -arch=sm_100a -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=232448 "
@@ -53,7 +58,7 @@ static const struct row {
     {"llvm -num-cores=0", NULL, "num-cores is 0, must be from 1"},
     {"llvm -num-cores=99999999999999999999", NULL, "must be an integer"},
     {"llvm -num-cores=-4", NULL, "num-cores is -4, must be from 1 to 65536"},
-    {"llvm -num-cores=9999999999", NULL, "num-cores is 9999999999, must be"},
+    {"llvm -num-cores=9999999999", NULL, "num-cores is 9999999999, which is too large"},
     {"llvm -mcpu=znver3 -mcpu=znver4", NULL, "mcpu is given twice"},
     {"llvm -num-cores=4 -num_cores=4", NULL, "num-cores is given twice"},
     {"llvm -keys=cpu -keys=cpu", NULL, "keys is given twice"},
@@ -121,6 +126,7 @@ static const struct row {
     {"amd/epic-zen4", NULL, "did you mean 'amd/epyc-zen4'"},
     {"x86_64-unknown-freebsd", NULL, "no code is made for 'x86_64-unknown-freebsd'"},
     {"llvm -mtriple=x86_64-w64-mingw32", NULL, "no code is made for"},
+    {"i686-linux-gnu", NULL, "no code is made for 'i686-linux-gnu'"},
     {"x86_64-pc-windows-msvc", NULL, "no code is made for"},
     {"arm64-apple-macos", NULL, "no code is made for"},
     {"aarch64_be-linux-gnu", NULL, "no code is made for"},
@@ -226,8 +232,8 @@ static void knows_what_identifies(void **state) {
          "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"},
         {X86 "znver3 -num-cores=8 -num-threads=2", X86 "znver3 -num-cores=2", true,
          "num-cores is 8, here 2"},
-        {"llvm -mtriple=arm64-unknown-linux-gnu", "llvm -mtriple=aarch64-linux-gnu", true,
-         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"},
+        {"llvm -mtriple=arm64-board-linux-gnu", "llvm -mtriple=aarch64-linux-gnu", true,
+         "mtriple is aarch64-board-linux-gnu, here aarch64-linux-gnu"},
         {X86 "znver3", X86 "znver4", false, "mcpu is znver3, here znver4; vector-width is 256"},
         {X86 "znver4", X86 "znver4 -vector-width=256", false, "vector-width is 512, here 256"},
         {X86 "znver3 -num-cores=2", X86 "znver3 -num-cores=3", false, "num-threads is 2, here 3"},
@@ -252,6 +258,60 @@ static void knows_what_identifies(void **state) {
         bool is_same = hone_hash128_equal(hone_target_identity(&a), hone_target_identity(&b));
         hone_str_deinit(&words);
         if (is_same != pairs[i].is_same || !is_said) fail_msg("%s, %s", pairs[i].a, pairs[i].b);
+    }
+}
+
+/* Why a record does not serve: no word of what only describes. */
+static void says_what_stands_between(void **state) {
+    /* clang-format off */
+    static const struct {
+        const char *a, *b, *obstacles;
+    } pairs[] = {
+        {X86 "znver4 -num-threads=2 -l3-cache=1", X86 "znver4 -num-threads=1 -l3-cache=2",
+         "num-threads is 2, here 1"},
+        {X86 "znver3 -l2-cache=7", X86 "znver3 -mattr=-fma -num-cores=1",
+         "mattr is none, here -fma (without fma)"},
+        {X86 "x86-64-v3", X86 "x86-64-v3 -mattr=+avx512f -vector-width=256",
+         "mattr is none, here +avx512f (with avx512f)"},
+        {X86 "znver4", X86 "znver4 -vector-width=256 -cache-line=128", "vector-width is 512, here 256"},
+        {X86 "generic", X86 "x86-64", ""},
+        {ARM "generic", "c -mtriple=aarch64-linux-gnu", "the kind is llvm, here c"},
+    };
+    /* clang-format on */
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(pairs); i++) {
+        hone_target a, b;
+        hone_str words = {0};
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].a, &a));
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].b, &b));
+        hone_target_print_obstacles(&a, &b, &words);
+        bool is_right = strcmp(hone_str_text(&words), pairs[i].obstacles) == 0;
+        if (!is_right) fail_msg("%s, %s: %s", pairs[i].a, pairs[i].b, hone_str_text(&words));
+        hone_str_deinit(&words);
+    }
+}
+
+/* However its triple is spelled, a target of this architecture has this machine's cores. */
+static void has_the_cores_of_its_machine(void **state) {
+    static const struct {
+        const char *text;
+        int32_t threads;
+    } rows_of[] = {
+        {"x86_64-linux-gnu",                6},
+        {"x86_64-pc-linux-gnu",             6},
+        {"amd64-board-linux-gnu",           6},
+        {"x86-64-v3",                       6},
+        {"x86_64-linux-gnu -num-threads=2", 2},
+        {"aarch64-linux-gnu",               1},
+        {"opencl",                          1},
+    };
+    hone_target machine, t;
+    (void)state;
+    HONE_ASSERT_OK(hone_target_parse("llvm -mtriple=x86_64-linux-gnu -num-cores=6", &machine));
+    for (size_t i = 0; i < HONE_COUNT(rows_of); i++) {
+        HONE_ASSERT_OK(hone_target_read_on(&machine, rows_of[i].text, 0, &t));
+        if (t.num_threads != rows_of[i].threads)
+            fail_msg("%s: %d", rows_of[i].text, (int)t.num_threads);
     }
 }
 
@@ -330,9 +390,14 @@ static void says_what_a_device_lacks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(detects_this_machine),  cmocka_unit_test(every_name_parses),
-        cmocka_unit_test(knows_widths),          cmocka_unit_test(knows_what_identifies),
-        cmocka_unit_test(knows_what_is_implied), cmocka_unit_test(says_what_a_device_lacks),
+        cmocka_unit_test(detects_this_machine),
+        cmocka_unit_test(every_name_parses),
+        cmocka_unit_test(knows_widths),
+        cmocka_unit_test(knows_what_identifies),
+        cmocka_unit_test(says_what_stands_between),
+        cmocka_unit_test(has_the_cores_of_its_machine),
+        cmocka_unit_test(knows_what_is_implied),
+        cmocka_unit_test(says_what_a_device_lacks),
         cmocka_unit_test(says_why_not_here),
     };
     int failed = HONE_RUN_ROWS("target/text", rows, check_row);
